@@ -1,0 +1,32 @@
+//! What the engine asks of its surroundings: the time, and whether to go on.
+
+use std::time::Duration;
+
+/// The engine has no clock of its own: whoever plays a game hands one in.
+pub trait Host {
+    /// Time since any fixed moment, from a monotonic clock.
+    fn wall(&self) -> Duration;
+
+    /// Processor time of the calling thread since any fixed moment.
+    fn cpu(&self) -> Duration;
+
+    /// Whether the game in progress is no longer wanted. Asked a few thousand times a second;
+    /// once true, the search and the game end with [`crate::PlayError::Aborted`].
+    fn aborted(&self) -> bool {
+        false
+    }
+}
+
+/// A host whose clock stands still, for searches that no time limit bounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timeless;
+
+impl Host for Timeless {
+    fn wall(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn cpu(&self) -> Duration {
+        Duration::ZERO
+    }
+}

@@ -1,0 +1,28 @@
+//! Games, search algorithms, players and playing one game.
+//!
+//! This crate is pure: no async, no I/O, no clock of its own and no random numbers but those
+//! derived from a key it is given. The same input gives the same moves, nodes and scores on every
+//! machine and build.
+
+mod host;
+mod parameters;
+mod play;
+mod player;
+mod position;
+mod rng;
+mod rules;
+pub mod search;
+
+pub use host::{Host, Timeless};
+pub use parameters::{ParameterError, ParameterInfo, Parameters, Value};
+pub use play::{
+    EndedBy, GameRecord, GameSetup, MoveRecord, Outcome, PlayError, SearchReport, play_game,
+};
+pub use player::{ALGORITHMS, Player, parameters_of};
+pub use position::{Colour, Ending, NotationError, Position, Termination};
+pub use rng::Random;
+pub use rules::Rules;
+
+/// Names what the engine plays: it changes whenever the same setup could give other moves, nodes
+/// or scores. Golden games fail until it is raised with them.
+pub const ENGINE_REVISION: u32 = 1;

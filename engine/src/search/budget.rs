@@ -1,0 +1,146 @@
+//! What bounds one move, and the counts of what it cost.
+
+use std::time::Duration;
+
+use crate::host::Host;
+use crate::play::EndedBy;
+
+/// What bounds one move, alone or together. `None` is unlimited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Plies.
+    pub depth: Option<u32>,
+    /// Positions made by a move in the search.
+    pub nodes: Option<u64>,
+    /// Calls of the static evaluation.
+    pub evaluations: Option<u64>,
+    /// Generations of a genetic search.
+    pub generations: Option<u64>,
+    /// Wall time, in microseconds.
+    pub move_time_us: Option<u64>,
+}
+
+/// Why a search must end now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// A limit was reached: play the best move so far.
+    Limit(EndedBy),
+    /// The game is no longer wanted.
+    Aborted,
+}
+
+/// How many nodes pass between two looks at the clock: tens of microseconds in any search here.
+const NODES_BETWEEN_LOOKS: u64 = 64;
+
+/// Counts a search's nodes and evaluations and says when to stop.
+///
+/// A time limit is a node limit that the clock chose (invariant 3): the clock is read only here,
+/// only before a node is made, and the node count at which it stopped the search is recorded.
+/// Given that count instead of a clock, the same search stops at the same place.
+pub struct Budget<'h> {
+    host: &'h dyn Host,
+    nodes: u64,
+    evaluations: u64,
+    /// The node count at which [`Budget::look`] is next due.
+    next_look: u64,
+    node_limit: u64,
+    evaluation_limit: u64,
+    deadline: Option<Duration>,
+    replayed_stop: Option<u64>,
+}
+
+impl<'h> Budget<'h> {
+    /// A budget for one move, its time running from now.
+    #[must_use]
+    pub fn new(limits: &Limits, host: &'h dyn Host) -> Self {
+        let deadline = limits.move_time_us.map(|us| host.wall() + Duration::from_micros(us));
+        Self::with(limits, host, deadline, None)
+    }
+
+    /// A budget for one move of a replay: `stop` is the node count at which the clock stopped the
+    /// recorded search, `None` if something else ended it. The clock is not read.
+    #[must_use]
+    pub fn replay(limits: &Limits, host: &'h dyn Host, stop: Option<u64>) -> Self {
+        Self::with(limits, host, None, stop)
+    }
+
+    fn with(
+        limits: &Limits,
+        host: &'h dyn Host,
+        deadline: Option<Duration>,
+        replayed_stop: Option<u64>,
+    ) -> Self {
+        let mut budget = Self {
+            host,
+            nodes: 0,
+            evaluations: 0,
+            next_look: 0,
+            node_limit: limits.nodes.unwrap_or(u64::MAX),
+            evaluation_limit: limits.evaluations.unwrap_or(u64::MAX),
+            deadline,
+            replayed_stop,
+        };
+        budget.plan_next_look();
+        budget
+    }
+
+    /// Call before a move is made in the search: counts the node it makes.
+    ///
+    /// # Errors
+    /// If a limit forbids it; then no node is counted and none must be made.
+    #[inline]
+    pub fn enter(&mut self) -> Result<(), Stop> {
+        if self.nodes >= self.next_look {
+            self.look()?;
+        }
+        self.nodes += 1;
+        Ok(())
+    }
+
+    /// Call before the static evaluation: counts it.
+    ///
+    /// # Errors
+    /// If the limit on evaluations forbids it; then none is counted.
+    #[inline]
+    pub fn evaluate(&mut self) -> Result<(), Stop> {
+        if self.evaluations >= self.evaluation_limit {
+            return Err(Stop::Limit(EndedBy::Evaluations));
+        }
+        self.evaluations += 1;
+        Ok(())
+    }
+
+    /// Nodes made so far.
+    #[must_use]
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Evaluations so far.
+    #[must_use]
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+
+    #[cold]
+    fn look(&mut self) -> Result<(), Stop> {
+        if self.host.aborted() {
+            return Err(Stop::Aborted);
+        }
+        if self.nodes >= self.node_limit {
+            return Err(Stop::Limit(EndedBy::Nodes));
+        }
+        if self.replayed_stop.is_some_and(|stop| self.nodes >= stop)
+            || self.deadline.is_some_and(|deadline| self.host.wall() >= deadline)
+        {
+            return Err(Stop::Limit(EndedBy::Time));
+        }
+        self.plan_next_look();
+        Ok(())
+    }
+
+    fn plan_next_look(&mut self) {
+        let periodic = self.nodes.saturating_add(NODES_BETWEEN_LOOKS);
+        self.next_look = periodic.min(self.node_limit).min(self.replayed_stop.unwrap_or(u64::MAX));
+    }
+}

@@ -1,0 +1,50 @@
+//! Search algorithms behind one trait, under one set of limits.
+
+mod budget;
+
+pub use budget::{Budget, Limits, Stop};
+
+use crate::play::EndedBy;
+use crate::position::Position;
+use crate::rng::Random;
+
+/// The score of a win that is on the board. A win in n plies scores `WIN - n`, a loss in n plies
+/// `-(WIN - n)`: a sooner win is above a later one, and every win above any evaluation.
+pub const WIN: i32 = 1_000_000;
+
+/// Scores from here on (and below its negative) are wins and losses within the search's sight.
+/// Evaluations stay strictly between.
+pub const WIN_MIN: i32 = WIN - 10_000;
+
+/// A static evaluation of positions that are not over.
+pub trait Evaluate<P>: Send {
+    /// The value for the side to move, strictly between `-WIN_MIN` and `WIN_MIN`.
+    fn evaluate(&self, position: &P) -> i32;
+}
+
+/// A search algorithm, fixed in all its parameters. One instance plays one side of one game.
+pub trait Search<P: Position>: Send {
+    /// Chooses a move in a position that is not over and has at least two legal moves.
+    ///
+    /// # Errors
+    /// [`Stop::Aborted`] if the host asked to stop; every other stop ends the search with a move.
+    fn search(
+        &mut self,
+        root: &P,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<Found<P::Move>, Stop>;
+}
+
+/// What a search found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found<M> {
+    /// The move to play.
+    pub mv: M,
+    /// Depth completed, in plies.
+    pub depth: u32,
+    /// The value for the side to move, if the algorithm has one.
+    pub score: Option<i32>,
+    /// What ended it.
+    pub ended_by: EndedBy,
+}

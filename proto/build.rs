@@ -1,0 +1,14 @@
+//! Compiles the contract with protox, so that no protoc is needed on the machine.
+
+use std::path::PathBuf;
+
+use prost::Message as _;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("cargo:rerun-if-changed=spelrum/v1/spelrum.proto");
+    let descriptors = protox::compile(["spelrum/v1/spelrum.proto"], ["."])?;
+    let out = PathBuf::from(std::env::var("OUT_DIR")?);
+    std::fs::write(out.join("spelrum.v1.bin"), descriptors.encode_to_vec())?;
+    tonic_prost_build::configure().compile_fds(descriptors)?;
+    Ok(())
+}

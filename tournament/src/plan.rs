@@ -1,0 +1,57 @@
+//! From a sweep to its cells.
+
+use crate::definition::CellDefinition;
+
+/// A checked sweep, ready to be stored: what `Submit` becomes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The experiment's name.
+    pub name: String,
+    /// What it asks, in the author's words; may be empty.
+    pub description: String,
+    /// The game's name.
+    pub game: String,
+    /// The sweep's seed.
+    pub seed: u64,
+    /// Larger goes first; experiments of equal priority share fairly.
+    pub priority: i32,
+    /// What is stored of each game.
+    pub record: Record,
+    /// The axes, in the file's order.
+    pub axes: Vec<String>,
+    /// Cells, distinct by definition, in the order of the grid.
+    pub cells: Vec<PlannedCell>,
+}
+
+/// One cell of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedCell {
+    /// All that decides its games.
+    pub definition: CellDefinition,
+    /// The names its two players have in the sweep.
+    pub player_names: [String; 2],
+    /// Its place on each axis, in the axes' order.
+    pub axes: Vec<(String, AxisValue)>,
+    /// How many games it gets: even, at least 2.
+    pub games: u64,
+    /// Whether its result depends on time.
+    pub timed: bool,
+}
+
+/// A value on an axis, as reports and SQL show it: a number to compute with, a text to read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxisValue {
+    /// The number, in the axis's unit (durations in milliseconds), if it has one.
+    pub number: Option<f64>,
+    /// As the sweep wrote it.
+    pub text: String,
+}
+
+/// What is stored of each game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// The game and every move of it.
+    Moves,
+    /// The game alone.
+    Games,
+}

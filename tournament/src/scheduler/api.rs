@@ -1,0 +1,267 @@
+//! The events, replies and durable changes of the scheduler.
+
+use crate::ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+
+/// Milliseconds on the coordinator's monotonic clock, from any fixed moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Time(pub u64);
+
+/// What the scheduler needs to know of a cell. Also its durable state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellState {
+    /// The cell.
+    pub cell: CellId,
+    /// How many games it gets.
+    pub games: u64,
+    /// The lowest number that was never leased.
+    pub next_number: u64,
+    /// Numbers below it that are neither settled nor in a live lease: ascending, disjoint.
+    pub returned: Vec<GameRange>,
+}
+
+/// Whether an experiment's games are handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExperimentState {
+    /// Its games are handed out.
+    Running,
+    /// No new leases; those held go on.
+    Paused,
+    /// Final: leases are dropped at the next heartbeat; what was counted stays.
+    Cancelled,
+    /// Every game is settled.
+    Finished,
+}
+
+/// How often a game was lost or failed. Only games with any have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attempts {
+    /// The game.
+    pub game: GameId,
+    /// Leases lost while it was reported as started.
+    pub lost: u32,
+    /// Of these, leases that held only this game.
+    pub lost_alone: u32,
+    /// Failures that workers reported.
+    pub failed: u32,
+}
+
+/// A live lease. Durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaseState {
+    /// The lease.
+    pub lease: LeaseId,
+    /// Who holds it.
+    pub worker: WorkerId,
+    /// The games it was granted with.
+    pub granted: Vec<GameRange>,
+    /// Those of them that have no result yet.
+    pub outstanding: Vec<GameRange>,
+}
+
+/// What happens to the scheduler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// An experiment was stored, or has gained cells or games. Known cells keep their progress
+    /// and take the new `games`.
+    Submitted {
+        /// The experiment.
+        experiment: ExperimentId,
+        /// Larger goes first.
+        priority: i32,
+        /// Its cells.
+        cells: Vec<CellState>,
+    },
+    /// Somebody paused, resumed or cancelled it.
+    Steered {
+        /// The experiment.
+        experiment: ExperimentId,
+        /// `Running`, `Paused` or `Cancelled`.
+        state: ExperimentState,
+    },
+    /// A worker asks for games.
+    LeaseWanted {
+        /// The worker.
+        worker: WorkerId,
+        /// Its playing threads.
+        slots: u32,
+    },
+    /// A worker is alive and names the leases it holds; one it does not name is not renewed.
+    Heartbeat {
+        /// The worker.
+        worker: WorkerId,
+        /// The leases it holds.
+        leases: Vec<LeaseId>,
+        /// The games it is playing at this moment.
+        playing: Vec<GameId>,
+    },
+    /// A worker hands back what it has not finished of a lease; costs no attempts.
+    GivenBack {
+        /// The worker.
+        worker: WorkerId,
+        /// The lease.
+        lease: LeaseId,
+    },
+    /// A worker reports a game. The owner has looked the facts up in the same transaction.
+    Reported {
+        /// The game.
+        game: GameId,
+        /// What the worker says of it.
+        what: Report,
+        /// Whether the game already has a settled result.
+        settled: bool,
+        /// Whether it was ever leased to this worker under the lease it names.
+        leased: bool,
+    },
+    /// Time has passed.
+    Tick,
+}
+
+/// What a worker reports of a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// It was played to its end.
+    Played {
+        /// Wall time, for the sizes of later batches.
+        wall_us: u64,
+    },
+    /// It could not be played.
+    Failed {
+        /// Why.
+        message: String,
+    },
+}
+
+/// What the owner does on behalf of the scheduler, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Answer to `LeaseWanted`.
+    Grant {
+        /// The worker.
+        worker: WorkerId,
+        /// The new lease.
+        lease: LeaseId,
+        /// Its games, whole pairs unless they come back one by one.
+        ranges: Vec<GameRange>,
+        /// How long it lives without a heartbeat.
+        duration_ms: u64,
+    },
+    /// Answer to `LeaseWanted`: nothing to do now.
+    Idle {
+        /// The worker.
+        worker: WorkerId,
+        /// When to ask again.
+        retry_after_ms: u64,
+        /// Whether every experiment is finished, paused or cancelled.
+        all_done: bool,
+    },
+    /// Answer to `Heartbeat`: leases the worker must drop, because they ended or were never its.
+    Drop {
+        /// The worker.
+        worker: WorkerId,
+        /// The leases.
+        leases: Vec<LeaseId>,
+    },
+    /// Answer to `Reported`: where the result goes.
+    Verdict {
+        /// The game.
+        game: GameId,
+        /// Counted, or why not.
+        verdict: Verdict,
+    },
+    /// A game is settled as failed, after too many failures or losses.
+    SettleFailed {
+        /// The game.
+        game: GameId,
+        /// The message to store.
+        message: String,
+    },
+    /// Every game of the experiment is settled.
+    Finished {
+        /// The experiment.
+        experiment: ExperimentId,
+    },
+}
+
+/// Where a result goes (invariant 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Into `games`, counted.
+    Counts,
+    /// A failure: noted as an attempt; the game will be leased again or settled as failed.
+    Noted,
+    /// Into `uncounted_games`: the game has a result. The store tells repeat from conflict.
+    Again,
+    /// Into `uncounted_games`: the experiment was cancelled.
+    AfterCancel,
+    /// Nowhere: it was never leased to this worker.
+    Rejected,
+}
+
+/// What must be on disk before any reply to the events since the last drain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Cells whose cursor or returned ranges changed: their new state.
+    pub cells: Vec<CellState>,
+    /// Leases granted: insert.
+    pub granted: Vec<LeaseState>,
+    /// Leases that ended, and why.
+    pub ended: Vec<(LeaseId, LeaseEnd)>,
+    /// Attempts that changed: their new state.
+    pub attempts: Vec<Attempts>,
+}
+
+/// Why a lease ended. The names are stored in the results database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeaseEnd {
+    /// Every game of it has a result.
+    Finished,
+    /// Its worker was silent for too long.
+    Expired,
+    /// Its worker handed it back.
+    GivenBack,
+    /// Its worker's heartbeat no longer named it.
+    Dropped,
+    /// Its experiments were cancelled.
+    Cancelled,
+}
+
+/// The durable state of everything the scheduler knows, as the store reads it at a start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Experiments that are not finished or cancelled: id, priority, whether paused, cells.
+    pub experiments: Vec<(ExperimentId, i32, ExperimentState, Vec<CellState>)>,
+    /// Live leases.
+    pub leases: Vec<LeaseState>,
+    /// Attempts of games that are not settled.
+    pub attempts: Vec<Attempts>,
+    /// The greatest lease id ever given.
+    pub last_lease: i64,
+}
+
+/// The scheduler.
+#[derive(Debug)]
+pub struct Scheduler {}
+
+impl Scheduler {
+    /// Builds it from the durable state; live leases get one new full duration.
+    #[must_use]
+    pub fn restore(_snapshot: Snapshot, _now: Time) -> Self {
+        todo!("scaffold")
+    }
+
+    /// Handles one event. Also expires what is due at `now`.
+    pub fn handle(&mut self, _event: Event, _now: Time) -> Vec<Effect> {
+        todo!("scaffold")
+    }
+
+    /// When `Tick` has something to do next.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Time> {
+        todo!("scaffold")
+    }
+
+    /// Drains what must be stored before the replies are sent.
+    pub fn take_changes(&mut self) -> Changes {
+        todo!("scaffold")
+    }
+}
