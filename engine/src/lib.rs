@@ -4,8 +4,11 @@
 //! derived from a key it is given. The same input gives the same moves, nodes and scores on every
 //! machine and build.
 
+pub mod evaluation;
+pub mod games;
 mod host;
 mod parameters;
+mod perft;
 mod play;
 mod player;
 mod position;
@@ -15,13 +18,14 @@ pub mod search;
 
 pub use host::{Host, Timeless};
 pub use parameters::{ParameterError, ParameterInfo, Parameters, Value};
+pub use perft::{DistinctPositions, Perft, distinct_positions, perft};
 pub use play::{
     EndedBy, GameRecord, GameSetup, MoveRecord, Outcome, PlayError, SearchReport, play_game,
 };
 pub use player::{ALGORITHMS, Player, parameters_of};
-pub use position::{Colour, Ending, NotationError, Position, Termination};
+pub use position::{Colour, Ending, Game, NotationError, Position, Termination};
 pub use rng::Random;
-pub use rules::Rules;
+pub use rules::{Rules, RulesError};
 
 /// Names what the engine plays: it changes whenever the same setup could give other moves, nodes
 /// or scores. Golden games fail until it is raised with them.

@@ -1,0 +1,225 @@
+//! One colour's marbles as a bitboard, and the tables that turn quadrants and find fives.
+//!
+//! A board is a `u64` of four 16-bit lanes, one for each quadrant (0 top left, 1 top right,
+//! 2 bottom left, 3 bottom right); the low nine bits of a lane are the quadrant's cells, row by
+//! row from its top left. A quadrant is thus an index below 512 into tables: turning it is one
+//! load, and whether a colour has five is four loads and three ANDs (after Irving 2014, "Pentago
+//! is a First Player Win", arXiv 1404.0743, section 5, who adds where this intersects).
+
+use super::patterns::{LINES, completable, fulfilled, windows};
+
+/// Cells of a quadrant.
+pub(super) const LANE: u64 = 0x1ff;
+/// Every cell of the board.
+const BOARD: u64 = LANE | LANE << 16 | LANE << 32 | LANE << 48;
+/// The centres of the four quadrants.
+const CENTRES: u64 = 1 << 4 | 1 << 20 | 1 << 36 | 1 << 52;
+
+/// The 32 lines of five cells.
+static FIVES: [u64; LINES] = windows::<5, LINES>();
+/// For each quadrant and its marbles: the lines that lack nothing there, one bit each.
+static FULL: [[u32; 512]; 4] = narrow(&fulfilled(&windows::<5, LINES>()));
+/// For each quadrant and its marbles: the lines that lack exactly one cell there.
+static NEAR: [[u32; 512]; 4] = narrow(&completable(&fulfilled(&windows::<5, LINES>())));
+/// For each direction (clockwise, counter-clockwise): a quadrant turned a quarter.
+static TURNED: [[u16; 512]; 2] =
+    [turned([6, 3, 0, 7, 4, 1, 8, 5, 2]), turned([2, 5, 8, 1, 4, 7, 0, 3, 6])];
+/// The number of marbles in a quadrant.
+static COUNT: [u8; 512] = counts();
+
+/// One colour's marbles, or any set of cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Bitboard(u64);
+
+impl Bitboard {
+    /// No cell.
+    pub(crate) const EMPTY: Self = Self(0);
+    /// All 36 cells.
+    pub(crate) const ALL: Self = Self(BOARD);
+
+    /// The set of the cells with these bits; others are dropped.
+    pub(crate) const fn from_bits(bits: u64) -> Self {
+        Self(bits & BOARD)
+    }
+
+    /// The bits, in the layout above.
+    pub(crate) const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The set of one cell, by its bit's index.
+    #[inline]
+    pub(crate) const fn cell(bit: u32) -> Self {
+        Self(1 << (bit & 63))
+    }
+
+    /// Whether no cell is in the set.
+    #[inline]
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Cells of either.
+    #[inline]
+    pub(crate) const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Cells of both.
+    #[inline]
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Cells of this one that are not in the other.
+    #[inline]
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// A quadrant's cells, as an index below 512.
+    #[inline]
+    pub(crate) const fn quadrant(self, quadrant: usize) -> usize {
+        ((self.0 >> (16 * quadrant)) & LANE) as usize
+    }
+
+    /// The number of cells in the set.
+    #[inline]
+    pub(crate) fn count(self) -> u32 {
+        (0..4).map(|quadrant| u32::from(COUNT[self.quadrant(quadrant)])).sum()
+    }
+
+    /// The number of quadrant centres in the set.
+    #[inline]
+    pub(crate) const fn centres(self) -> u32 {
+        // One bit in each lane: the multiplication adds the lanes into the highest.
+        ((((self.0 & CENTRES) >> 4).wrapping_mul(0x0001_0001_0001_0001)) >> 48) as u32
+    }
+
+    /// The bit index of the lowest cell. The set must not be empty.
+    #[inline]
+    pub(crate) const fn lowest(self) -> u32 {
+        self.0.trailing_zeros()
+    }
+
+    /// The set without its lowest cell.
+    #[inline]
+    pub(crate) const fn without_lowest(self) -> Self {
+        Self(self.0 & self.0.wrapping_sub(1))
+    }
+
+    /// The bit index of the cell with this rank, the lowest having rank 0.
+    ///
+    /// # Panics
+    /// If the set has no more than `rank` cells.
+    #[inline]
+    pub(crate) fn nth(self, rank: u32) -> u32 {
+        let mut rank = rank;
+        for quadrant in 0..4 {
+            let count = u32::from(COUNT[self.quadrant(quadrant)]);
+            if rank < count {
+                let mut cells = Self(self.0 & (LANE << (16 * quadrant)));
+                for _ in 0..rank {
+                    cells = cells.without_lowest();
+                }
+                return cells.lowest();
+            }
+            rank -= count;
+        }
+        panic!("the set has too few cells")
+    }
+
+    /// The board after a quarter turn of one quadrant: direction 0 clockwise, 1 counter-clockwise.
+    #[inline]
+    pub(crate) fn turned(self, quadrant: usize, direction: usize) -> Self {
+        let shift = 16 * (quadrant & 3);
+        let turned = u64::from(TURNED[direction & 1][self.quadrant(quadrant & 3)]);
+        Self((self.0 & !(LANE << shift)) | (turned << shift))
+    }
+
+    /// Whether five or more of the cells are in a row.
+    #[inline]
+    pub(crate) fn has_five(self) -> bool {
+        let [a, b, c, d] = self.full();
+        a & b & c & d != 0
+    }
+
+    /// The cells outside the set that would complete five in a row.
+    #[inline]
+    pub(crate) fn completing(self) -> Self {
+        let [a, b, c, d] = self.full();
+        let near = |quadrant: usize| NEAR[quadrant][self.quadrant(quadrant)];
+        let mut lines = (near(0) & b & c & d)
+            | (near(1) & a & c & d)
+            | (near(2) & a & b & d)
+            | (near(3) & a & b & c);
+        let mut cells = 0;
+        while lines != 0 {
+            cells |= FIVES[(lines.trailing_zeros() & 31) as usize];
+            lines &= lines - 1;
+        }
+        Self(cells & !self.0)
+    }
+
+    /// For each quadrant, the lines that lack nothing in it.
+    #[inline]
+    fn full(self) -> [u32; 4] {
+        [
+            FULL[0][self.quadrant(0)],
+            FULL[1][self.quadrant(1)],
+            FULL[2][self.quadrant(2)],
+            FULL[3][self.quadrant(3)],
+        ]
+    }
+}
+
+/// The bit index of a cell that is numbered row by row from the top left (0 to 35).
+pub(crate) const fn bit_of_cell(cell: u32) -> u32 {
+    let (row, column) = (cell / 6, cell % 6);
+    (row / 3 * 2 + column / 3) * 16 + row % 3 * 3 + column % 3
+}
+
+/// The inverse of [`bit_of_cell`].
+pub(crate) const fn cell_of_bit(bit: u32) -> u32 {
+    let (quadrant, local) = (bit / 16, bit % 16);
+    (quadrant / 2 * 3 + local / 3) * 6 + quadrant % 2 * 3 + local % 3
+}
+
+/// The table of a permutation of a quadrant's cells: `source[to]` is the cell that moves to `to`.
+pub(super) const fn turned(source: [u32; 9]) -> [u16; 512] {
+    let mut table = [0; 512];
+    let mut cells = 0;
+    while cells < 512 {
+        let mut to = 0;
+        while to < 9 {
+            table[cells] |= ((cells as u16 >> source[to]) & 1) << to;
+            to += 1;
+        }
+        cells += 1;
+    }
+    table
+}
+
+const fn counts() -> [u8; 512] {
+    let mut table = [0; 512];
+    let mut cells = 0_usize;
+    while cells < 512 {
+        table[cells] = cells.count_ones() as u8;
+        cells += 1;
+    }
+    table
+}
+
+const fn narrow(table: &[[u64; 512]; 4]) -> [[u32; 512]; 4] {
+    let mut narrow = [[0; 512]; 4];
+    let mut quadrant = 0;
+    while quadrant < 4 {
+        let mut cells = 0;
+        while cells < 512 {
+            narrow[quadrant][cells] = table[quadrant][cells] as u32;
+            cells += 1;
+        }
+        quadrant += 1;
+    }
+    narrow
+}

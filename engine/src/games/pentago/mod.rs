@@ -1,0 +1,349 @@
+//! Pentago: 6×6 cells in four quadrants; place a marble, turn a quadrant, five in a row wins.
+//!
+//! White moves first. A turn places a marble on an empty cell, then turns any one quadrant (an
+//! empty one too) a quarter turn; there is no pass. A placement that makes five or more in a row
+//! for the mover wins at once, with no turn of a quadrant. After the quadrant has turned: if both
+//! colours have five, it is a draw; if only one has, that one wins, though it is not the mover's;
+//! otherwise a full board is a draw.
+//!
+//! Under the rule `win_before_rotation = false`, the other published form, five counts only after
+//! the turn of the quadrant, so that every placement has its eight turns.
+
+mod bitboard;
+mod moves;
+mod notation;
+mod patterns;
+mod symmetry;
+
+use std::fmt;
+
+use crate::evaluation::{Evaluation, EvaluationVisitor};
+use crate::position::{Colour, Ending, Game, NotationError, Position, Termination};
+use crate::rng::Random;
+use crate::rules::{Rules, RulesError};
+
+pub(crate) use bitboard::Bitboard;
+pub use moves::{Direction, PentagoMove, Quadrant, Turn};
+pub(crate) use patterns::{LINES, fulfilled, windows};
+
+/// A Pentago position.
+///
+/// The notation is 36 characters, `w`, `b` or `.`, row by row from the top left; the count of
+/// marbles tells who is to move. A `+` follows if the last placement made five and so ended the
+/// game, which the marbles alone do not tell from five made by a turn.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Pentago {
+    /// Marbles of the side to move (in a game that is over: of who would be).
+    own: Bitboard,
+    /// Marbles of the opponent, who moved last.
+    other: Bitboard,
+    /// Marbles on the board; an even number means white is to move.
+    marbles: u8,
+    state: State,
+    win_before_rotation: bool,
+}
+
+/// Whether a position is over, and how: "mover" is who moved last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum State {
+    Going,
+    MoverHasFive,
+    OtherHasFive,
+    BothHaveFive,
+    FullBoard,
+    FiveByPlacement,
+}
+
+const CELLS: u8 = 36;
+/// Turns that follow a placement: four quadrants, two directions.
+const TURNS: u32 = 8;
+
+impl Pentago {
+    /// The empty board.
+    #[must_use]
+    pub const fn empty(win_before_rotation: bool) -> Self {
+        Self {
+            own: Bitboard::EMPTY,
+            other: Bitboard::EMPTY,
+            marbles: 0,
+            state: State::Going,
+            win_before_rotation,
+        }
+    }
+
+    /// The number of marbles on the board.
+    #[must_use]
+    pub const fn marbles(&self) -> u32 {
+        self.marbles as u32
+    }
+
+    /// Whether a placement that makes five wins at once: the rule the position is played under.
+    #[must_use]
+    pub const fn win_before_rotation(&self) -> bool {
+        self.win_before_rotation
+    }
+
+    /// Marbles of the side to move.
+    #[inline]
+    pub(crate) const fn own(&self) -> Bitboard {
+        self.own
+    }
+
+    /// Marbles of the opponent.
+    #[inline]
+    pub(crate) const fn other(&self) -> Bitboard {
+        self.other
+    }
+
+    fn from_boards(
+        own: Bitboard,
+        other: Bitboard,
+        marbles: u32,
+        by_placement: bool,
+        win_before_rotation: bool,
+    ) -> Self {
+        let marbles = marbles as u8;
+        let state = if by_placement {
+            State::FiveByPlacement
+        } else {
+            State::after_turn(other, own, marbles)
+        };
+        Self { own, other, marbles, state, win_before_rotation }
+    }
+
+    fn white_and_black(&self) -> [Bitboard; 2] {
+        match self.to_move() {
+            Colour::White => [self.own, self.other],
+            Colour::Black => [self.other, self.own],
+        }
+    }
+
+    #[inline]
+    fn empty_cells(&self) -> Bitboard {
+        Bitboard::ALL.without(self.own.or(self.other))
+    }
+
+    /// The empty cells on which a marble of the side to move wins before a turn.
+    #[inline]
+    fn winning_cells(&self) -> Bitboard {
+        if self.win_before_rotation {
+            self.own.completing().without(self.other)
+        } else {
+            Bitboard::EMPTY
+        }
+    }
+
+    /// The legal move with this index, given the winning cells.
+    #[inline]
+    fn nth_move(&self, winning: Bitboard, wins: u32, index: u32) -> PentagoMove {
+        match index.checked_sub(wins) {
+            None => PentagoMove::placement(winning.nth(index)),
+            Some(index) => {
+                let cells = self.empty_cells().without(winning);
+                PentagoMove::with_turn(cells.nth(index / TURNS), index % TURNS)
+            }
+        }
+    }
+
+    #[inline]
+    fn move_count(&self, wins: u32) -> u32 {
+        match self.state {
+            State::Going => u32::from(CELLS - self.marbles) * TURNS - wins * (TURNS - 1),
+            State::MoverHasFive
+            | State::OtherHasFive
+            | State::BothHaveFive
+            | State::FullBoard
+            | State::FiveByPlacement => 0,
+        }
+    }
+}
+
+impl State {
+    /// The state after a turn of a quadrant.
+    #[inline]
+    fn after_turn(mover: Bitboard, other: Bitboard, marbles: u8) -> Self {
+        match (mover.has_five(), other.has_five()) {
+            (true, true) => Self::BothHaveFive,
+            (true, false) => Self::MoverHasFive,
+            (false, true) => Self::OtherHasFive,
+            (false, false) if marbles >= CELLS => Self::FullBoard,
+            (false, false) => Self::Going,
+        }
+    }
+}
+
+impl Position for Pentago {
+    type Move = PentagoMove;
+
+    #[inline]
+    fn to_move(&self) -> Colour {
+        if self.marbles.is_multiple_of(2) { Colour::White } else { Colour::Black }
+    }
+
+    #[inline]
+    fn ending(&self) -> Option<Ending> {
+        let mover = self.to_move().other();
+        let (winner, termination) = match self.state {
+            State::Going => return None,
+            State::MoverHasFive => (Some(mover), Termination::FiveByRotation),
+            State::OtherHasFive => (Some(mover.other()), Termination::FiveByRotation),
+            State::BothHaveFive => (None, Termination::BothFive),
+            State::FullBoard => (None, Termination::FullBoard),
+            State::FiveByPlacement => (Some(mover), Termination::FiveByPlacement),
+        };
+        Some(Ending { winner, termination })
+    }
+
+    #[inline]
+    fn is_over(&self) -> bool {
+        self.state != State::Going
+    }
+
+    fn legal_moves(&self, moves: &mut Vec<PentagoMove>) {
+        if self.is_over() {
+            return;
+        }
+        let winning = self.winning_cells();
+        let mut wins = winning;
+        while !wins.is_empty() {
+            moves.push(PentagoMove::placement(wins.lowest()));
+            wins = wins.without_lowest();
+        }
+        let mut cells = self.empty_cells().without(winning);
+        while !cells.is_empty() {
+            let bit = cells.lowest();
+            moves.extend((0..TURNS).map(|turn| PentagoMove::with_turn(bit, turn)));
+            cells = cells.without_lowest();
+        }
+    }
+
+    #[inline]
+    fn legal_move_count(&self) -> u32 {
+        self.move_count(self.winning_cells().count())
+    }
+
+    #[inline]
+    fn nth_legal_move(&self, index: u32) -> PentagoMove {
+        let winning = self.winning_cells();
+        let wins = winning.count();
+        assert!(index < self.move_count(wins), "there are fewer legal moves");
+        self.nth_move(winning, wins, index)
+    }
+
+    #[inline]
+    fn random_move(&self, random: &mut Random) -> PentagoMove {
+        let winning = self.winning_cells();
+        let wins = winning.count();
+        self.nth_move(winning, wins, random.below(self.move_count(wins)))
+    }
+
+    fn is_legal(&self, mv: PentagoMove) -> bool {
+        let cell = Bitboard::cell(mv.bit());
+        let wins = !self.winning_cells().and(cell).is_empty();
+        !self.is_over()
+            && !self.empty_cells().and(cell).is_empty()
+            && wins == mv.turn_index().is_none()
+    }
+
+    #[inline]
+    fn play_unchecked(&mut self, mv: PentagoMove) {
+        let mut mover = self.own.or(Bitboard::cell(mv.bit()));
+        let mut other = self.other;
+        self.marbles += 1;
+        self.state = match mv.turn_index() {
+            None => State::FiveByPlacement,
+            Some((quadrant, direction)) => {
+                mover = mover.turned(quadrant, direction);
+                other = other.turned(quadrant, direction);
+                State::after_turn(mover, other, self.marbles)
+            }
+        };
+        (self.own, self.other) = (other, mover);
+    }
+
+    /// The boards (white, black) whose bits are least among the eight images under the symmetries
+    /// of the whole board, mixed with whether a placement ended the game; the rules are no part.
+    fn canonical_key(&self) -> u64 {
+        let [white, black] = symmetry::canonical(self.white_and_black());
+        let ended = u64::from(self.state == State::FiveByPlacement);
+        crate::position::mix_key([white.bits(), black.bits() | ended << 63])
+    }
+
+    /// Eight moves for each empty cell, until the board is full.
+    fn full_tree_leaves(&self, depth: u32) -> u64 {
+        if self.is_over() {
+            return 1;
+        }
+        crate::position::product_of_moves(
+            (1..=u64::from(CELLS - self.marbles)).rev().map(|empty| u64::from(TURNS) * empty),
+            depth,
+        )
+    }
+
+    fn board(&self) -> String {
+        notation::board(self)
+    }
+
+    fn parse_move(&self, text: &str) -> Result<PentagoMove, NotationError> {
+        moves::parse_move(text)
+    }
+}
+
+impl Game for Pentago {
+    /// As in the reference data: by placement; by a turn for the mover and for the opponent; both;
+    /// a full board.
+    const LEAF_KINDS: &'static [&'static str] = &[
+        "win_before_rotation",
+        "win_by_rotation",
+        "loss_by_rotation",
+        "draw_both_five",
+        "draw_full_board",
+    ];
+
+    const EVALUATIONS: &'static [&'static str] = &["runs", "lines", "none"];
+
+    fn start(rules: &Rules) -> Result<Self, RulesError> {
+        match rules {
+            Rules::Pentago { win_before_rotation } => Ok(Self::empty(*win_before_rotation)),
+            Rules::TicTacToe {} | Rules::Nim { .. } => Err(rules.mismatch("pentago")),
+        }
+    }
+
+    fn parse(rules: &Rules, text: &str) -> Result<Self, NotationError> {
+        notation::parse(Self::start(rules)?.win_before_rotation, text)
+    }
+
+    fn leaf_kind(ending: Ending, mover: Colour) -> usize {
+        match (ending.termination, ending.winner) {
+            (Termination::FiveByPlacement, _) => 0,
+            (_, Some(winner)) if winner == mover => 1,
+            (_, Some(_)) => 2,
+            (Termination::BothFive, None) => 3,
+            (_, None) => 4,
+        }
+    }
+
+    fn visit_evaluation<V: EvaluationVisitor<Self>>(
+        evaluation: &Evaluation,
+        visitor: V,
+    ) -> Option<V::Output> {
+        match evaluation {
+            Evaluation::None(none) => Some(visitor.visit(*none)),
+            Evaluation::PentagoRuns(runs) => Some(visitor.visit(*runs)),
+            Evaluation::PentagoLines(lines) => Some(visitor.visit(*lines)),
+            Evaluation::TicTacToeLines(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Pentago {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&notation::write(self))
+    }
+}
+
+impl fmt::Debug for Pentago {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pentago({self})")
+    }
+}
