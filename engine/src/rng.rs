@@ -52,3 +52,99 @@ impl Random {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn word(random: &mut Random) -> u32 {
+        (random.unit() * 4_294_967_296.0) as u32
+    }
+
+    /// The keystream of ChaCha8 for key and nonce 0 (draft-strombergson-chacha-test-vectors-01,
+    /// TC1), whose bytes are words in little-endian order.
+    #[test]
+    fn the_words_are_chacha8() {
+        let mut random = Random::from_key([0; 32]);
+        let words = [0; 8].map(|_: u32| word(&mut random));
+        let keystream = [
+            0x2fef_003e,
+            0xd640_5f89,
+            0xe8b8_5b7f,
+            0xa1a5_091f,
+            0xc30e_842c,
+            0x3b7f_9ace,
+            0x88e1_1b18,
+            0x1e1a_71ef,
+        ];
+        assert_eq!(words, keystream);
+    }
+
+    /// Golden numbers (invariant 2): they change only with the engine's revision.
+    #[test]
+    fn golden_numbers() {
+        let mut random = Random::from_key([7; 32]);
+        let below: Vec<u32> =
+            [2, 6, 288, 1_000_000, 0x8000_0001, u32::MAX].map(|bound| random.below(bound)).into();
+        insta::assert_compact_debug_snapshot!(below, @"[0, 1, 245, 831866, 100974955, 1249180120]");
+        let mut items = [0, 1, 2, 3, 4, 5, 6, 7];
+        random.shuffle(&mut items);
+        insta::assert_compact_debug_snapshot!(items, @"[1, 4, 7, 6, 5, 3, 2, 0]");
+    }
+
+    #[test]
+    fn numbers_below_a_small_bound_are_even() {
+        let mut random = Random::from_key([1; 32]);
+        let mut counts = [0_i32; 7];
+        for _ in 0..70_000 {
+            counts[random.below(7) as usize] += 1;
+        }
+        // Six standard deviations of a binomial count of 10,000 are below 556.
+        assert!(counts.iter().all(|count| (count - 10_000).abs() < 556), "{counts:?}");
+    }
+
+    #[test]
+    fn every_order_of_a_shuffle_is_as_likely() {
+        let mut random = Random::from_key([2; 32]);
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..24_000 {
+            let mut items = ['a', 'b', 'c', 'd'];
+            random.shuffle(&mut items);
+            *counts.entry(items).or_insert(0_i32) += 1;
+        }
+        assert_eq!(counts.len(), 24);
+        assert!(counts.values().all(|count| (count - 1_000).abs() < 186), "{counts:?}");
+    }
+
+    #[test]
+    #[should_panic(expected = "a range must not be empty")]
+    fn no_number_is_below_0() {
+        Random::from_key([0; 32]).below(0);
+    }
+
+    proptest! {
+        /// Lemire's method in full: a word's product is taken unless its low half falls among the
+        /// 2^32 mod bound values that would make some results likelier.
+        #[test]
+        fn below_is_multiply_and_reject(key: [u8; 32], bound in 1_u32..) {
+            let mut random = Random::from_key(key);
+            let mut words = Random::from_key(key);
+            for _ in 0..8 {
+                let excess = (1_u64 << 32) % u64::from(bound);
+                let product = std::iter::repeat_with(|| u64::from(word(&mut words)) * u64::from(bound))
+                    .find(|product| product % (1 << 32) >= excess);
+                prop_assert_eq!(Some(u64::from(random.below(bound))), product.map(|p| p >> 32));
+            }
+        }
+
+        #[test]
+        fn a_shuffle_keeps_the_items(key: [u8; 32], items: Vec<u8>) {
+            let mut shuffled = items.clone();
+            Random::from_key(key).shuffle(&mut shuffled);
+            let sorted = |mut items: Vec<u8>| { items.sort_unstable(); items };
+            prop_assert_eq!(sorted(shuffled), sorted(items));
+        }
+    }
+}
