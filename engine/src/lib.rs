@@ -7,6 +7,7 @@
 pub mod evaluation;
 pub mod games;
 mod host;
+mod notation;
 mod parameters;
 mod perft;
 mod play;
@@ -17,6 +18,7 @@ mod rules;
 pub mod search;
 
 pub use host::{Host, Timeless};
+pub use notation::{Played, parse_legal_move};
 pub use parameters::{ParameterError, ParameterInfo, Parameters, Value};
 pub use perft::{DistinctPositions, Perft, distinct_positions, perft};
 pub use play::{

@@ -1,0 +1,95 @@
+//! Games as text, for every game alike.
+
+use std::fmt;
+
+use crate::position::{Game, NotationError, Position};
+use crate::rules::Rules;
+
+/// A position and the moves played from it.
+///
+/// The notation is the position's, a colon, and the moves, each after a space:
+/// `.........: b2 a1`. Without position and colon the moves are read from the rules' start.
+///
+/// ```
+/// use spelrum_engine::games::Pentago;
+/// use spelrum_engine::{Played, Rules};
+///
+/// let rules = Rules::from_name("pentago")?;
+/// let game = Played::<Pentago>::parse(&rules, "b2-1r e5-4l")?;
+/// assert_eq!(game.last().to_string(), ".......w....................b.......");
+/// assert_eq!(Played::parse(&rules, &game.to_string())?, game);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Played<P: Position> {
+    /// Where it starts.
+    pub start: P,
+    /// Legal moves, in order.
+    pub moves: Vec<P::Move>,
+}
+
+impl<P: Position> Played<P> {
+    /// No moves yet.
+    #[must_use]
+    pub const fn from_start(start: P) -> Self {
+        Self { start, moves: Vec::new() }
+    }
+
+    /// The position after all the moves.
+    #[must_use]
+    pub fn last(&self) -> P {
+        let mut position = self.start.clone();
+        for &mv in &self.moves {
+            position.play_unchecked(mv);
+        }
+        position
+    }
+}
+
+impl<P: Game> Played<P> {
+    /// Reads a game.
+    ///
+    /// # Errors
+    /// If the position is none, or a move is none or not legal; the problem names its ply.
+    pub fn parse(rules: &Rules, text: &str) -> Result<Self, NotationError> {
+        let (start, moves) = match text.split_once(':') {
+            None => (P::start(rules)?, text),
+            Some((position, moves)) => (P::parse(rules, position.trim())?, moves),
+        };
+        let mut played = Self::from_start(start);
+        let mut position = played.start.clone();
+        for (ply, text) in (1..).zip(moves.split_whitespace()) {
+            let mv = parse_legal_move(&position, text).map_err(|error| NotationError {
+                problem: format!("ply {ply}: {}", error.problem),
+                remedy: error.remedy,
+            })?;
+            played.moves.push(mv);
+            position.play_unchecked(mv);
+        }
+        Ok(played)
+    }
+}
+
+impl<P: Position> fmt::Display for Played<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.start)?;
+        self.moves.iter().try_for_each(|mv| write!(f, " {mv}"))
+    }
+}
+
+/// Reads a move and checks that it is legal here.
+///
+/// # Errors
+/// If the text is no move of the game, or the move is not legal in the position.
+pub fn parse_legal_move<P: Position>(position: &P, text: &str) -> Result<P::Move, NotationError> {
+    let mv = position.parse_move(text)?;
+    if position.is_legal(mv) {
+        return Ok(mv);
+    }
+    let problem = format!("`{text}` is not legal in `{position}`");
+    let remedy = match position.ending() {
+        Some(ending) => format!("leave it out: the game is over ({ending})"),
+        None => format!("a legal move is `{}`", position.nth_legal_move(0)),
+    };
+    Err(NotationError { problem, remedy })
+}
