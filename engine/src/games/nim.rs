@@ -140,8 +140,9 @@ impl Position for Nim {
     fn board(&self) -> String {
         let mut board = String::new();
         for (letter, objects) in ('a'..).zip(self.heaps()) {
-            let row = "o ".repeat(objects as usize);
-            board.push_str(&format!("{letter} {objects:>2}  {}\n", row.trim_end()));
+            let row = format!("{letter} {objects:>2}  {}", "o ".repeat(objects as usize));
+            board.push_str(row.trim_end());
+            board.push('\n');
         }
         board.push_str(&match self.ending() {
             None => format!("{} to move", self.to_move.name()),
@@ -247,7 +248,7 @@ fn parse(start: Nim, text: &str) -> Result<Nim, NotationError> {
         }
     }
     if count != start.heaps {
-        return Err(error(format!("there are {count} heaps instead of {}", start.heaps)));
+        return Err(error(format!("the number of heaps is {count} instead of {}", start.heaps)));
     }
     check_turn(&start, &position).map_err(error)?;
     Ok(position)
@@ -263,7 +264,7 @@ fn check_turn(start: &Nim, position: &Nim) -> Result<(), String> {
     if (least..=most).any(|moves| moves % 2 == parity) {
         return Ok(());
     }
-    Err(format!("after {most} moves it is not {}'s turn", position.to_move.name()))
+    Err(format!("with so many objects taken it cannot be {}'s turn", position.to_move.name()))
 }
 
 /// Plain digits only: no sign, no spaces, no leading zero.

@@ -233,7 +233,7 @@ fn parse(text: &str) -> Result<TicTacToe, NotationError> {
         }
     }
     if length != 9 {
-        return Err(error(format!("the position has {length} characters instead of 9")));
+        return Err(error(format!("the position's length is {length} instead of 9")));
     }
     check_reachable(&position)?;
     Ok(position)

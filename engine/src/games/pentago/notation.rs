@@ -99,7 +99,7 @@ fn parse_cells(text: &str) -> Result<[Bitboard; 2], NotationError> {
         }
     }
     if length != 36 {
-        return Err(error(format!("the position has {length} characters instead of 36")));
+        return Err(error(format!("the position's length is {length} instead of 36")));
     }
     Ok(boards)
 }
@@ -117,7 +117,7 @@ fn check_placement_end(position: &Pentago) -> Result<(), NotationError> {
         return Err(error("under these rules five counts only after the turn of a quadrant"));
     }
     if !position.other.has_five() || position.own.has_five() {
-        return Err(error("it is not the player who moved last who alone has five in a row"));
+        return Err(error("the player who moved last is not the only one with five in a row"));
     }
     let mut marbles = position.other;
     while !marbles.is_empty() {

@@ -1,12 +1,12 @@
 //! Counts of leaves against the reference data, and of small games against known figures.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
-
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use spelrum_engine::games::{Pentago, TicTacToe};
+use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::{Game, Rules, distinct_positions, perft};
+
+use super::pentago;
 
 #[derive(Deserialize)]
 struct File {
@@ -28,11 +28,7 @@ struct EmptyBoard {
 }
 
 fn reference() -> File {
-    serde_json::from_str(include_str!("vectors/pentago/perft.json")).unwrap()
-}
-
-fn pentago() -> Rules {
-    Rules::from_name("pentago").unwrap()
+    serde_json::from_str(include_str!("../vectors/pentago/perft.json")).unwrap()
 }
 
 #[test]
@@ -82,4 +78,26 @@ fn tic_tac_toe_has_its_known_games_and_positions() {
     assert_eq!(distinct.iter().map(|ply| ply.positions).sum::<u64>(), 5_478);
     assert_eq!(distinct.iter().map(|ply| ply.up_to_symmetry).sum::<u64>(), 765);
     assert_eq!(distinct.iter().map(|ply| ply.over).sum::<u64>(), 958);
+}
+
+/// Every game of Nim ends with the last object, one move for each way to take some.
+#[test]
+fn nim_games_end_with_the_last_object() {
+    for (misere, kind) in [(false, "win_last_object"), (true, "loss_last_object")] {
+        let start = Nim::start(&Rules::Nim { heaps: vec![2, 1], misere }).unwrap();
+        let games = perft(&start, 10);
+        // a2 b1, a1 a1 b1, a1 b1 a1, b1 a2, b1 a1 a1.
+        assert_eq!(games.leaves, 5);
+        let ended: u64 = games.ended.iter().filter(|ended| ended.0 == kind).map(|e| e.1).sum();
+        assert_eq!(ended, 5);
+    }
+}
+
+#[test]
+fn a_position_that_is_over_is_one_leaf() {
+    let over = Pentago::parse(&pentago(), "wwwww.bbb.........b.................+").unwrap();
+    for depth in [0, 1, 5] {
+        assert_eq!(perft(&over, depth).leaves, 1);
+    }
+    assert_eq!(distinct_positions(&over, 2)[2].positions, 0);
 }

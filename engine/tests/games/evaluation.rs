@@ -1,0 +1,251 @@
+//! Evaluations against slow twins, and what holds for all of them.
+
+use proptest::prelude::*;
+use spelrum_engine::evaluation::{
+    Evaluation, EvaluationVisitor, PentagoLines, PentagoRuns, TicTacToeLines, WEIGHT_MAX,
+};
+use spelrum_engine::games::{Nim, Pentago, TicTacToe};
+use spelrum_engine::search::{Evaluate, WIN_MIN};
+use spelrum_engine::{Game, Parameters, Position, Rules, Value, with_game};
+
+use super::slow_pentago::{DIRECTIONS, Side, SlowBoard};
+use super::{board, pentago, random_board, random_game};
+
+fn parameters(pairs: &[(&str, i64)]) -> Parameters {
+    pairs.iter().map(|(key, value)| ((*key).to_owned(), Value::Integer(*value))).collect()
+}
+
+/// An evaluation by its name and all its weights.
+fn evaluation(rules: &Rules, name: &str, weights: &[i32]) -> Evaluation {
+    let infos = Evaluation::with_defaults(rules, name).unwrap().parameters();
+    let pairs: Vec<_> =
+        infos.iter().map(|info| info.name).zip(weights.iter().map(|&w| i64::from(w))).collect();
+    let mut given = parameters(&pairs);
+    given.insert("evaluation".to_owned(), Value::Text(name.to_owned()));
+    Evaluation::from_parameters(rules, &given).unwrap()
+}
+
+struct At<'a, P>(&'a P);
+
+impl<P: Position> EvaluationVisitor<P> for At<'_, P> {
+    type Output = i32;
+
+    fn visit<E: Evaluate<P> + Copy + 'static>(self, evaluation: E) -> i32 {
+        evaluation.evaluate(self.0)
+    }
+}
+
+fn value<P: Game>(evaluation: &Evaluation, position: &P) -> i32 {
+    P::visit_evaluation(evaluation, At(position)).unwrap()
+}
+
+/// Maximal runs of a length, by looking at every cell where one could begin.
+fn runs(board: &SlowBoard, side: Side, length: i32) -> i32 {
+    let own = |row, column| board.at(row, column) == Some(side);
+    let mut runs = 0;
+    for (down, right) in DIRECTIONS {
+        for row in 0..6 {
+            for column in 0..6 {
+                let begins = own(row, column) && !own(row - down, column - right);
+                let mut marbles = 0;
+                while begins && own(row + marbles * down, column + marbles * right) {
+                    marbles += 1;
+                }
+                runs += i32::from(marbles == length);
+            }
+        }
+    }
+    runs
+}
+
+fn slow_runs(board: &SlowBoard, [run3, run4, centre]: [i32; 3]) -> i32 {
+    let value = |side| {
+        let centres = [7, 10, 25, 28].iter().filter(|&&c| board.cells[c] == Some(side)).count();
+        run3 * runs(board, side, 3) + run4 * runs(board, side, 4) + centre * centres as i32
+    };
+    value(board.mover()) - value(1 - board.mover())
+}
+
+fn slow_lines(board: &SlowBoard, weights: [i32; 4]) -> i32 {
+    let mut total = 0;
+    for (down, right) in DIRECTIONS {
+        for row in 0..6 {
+            for column in 0..6 {
+                let inside = |at: i32| (0..6).contains(&at);
+                if !inside(row + 4 * down) || !inside(column + 4 * right) {
+                    continue;
+                }
+                let count = |side| {
+                    (0..5)
+                        .filter(|step| {
+                            board.at(row + step * down, column + step * right) == Some(side)
+                        })
+                        .count()
+                };
+                match (count(board.mover()), count(1 - board.mover())) {
+                    (own @ 1..=4, 0) => total += weights[own - 1],
+                    (0, other @ 1..=4) => total -= weights[other - 1],
+                    _ => {}
+                }
+            }
+        }
+    }
+    total
+}
+
+fn weight() -> impl Strategy<Value = i32> {
+    -WEIGHT_MAX..=WEIGHT_MAX
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn pentago_evaluations_are_their_slow_twins(
+        marbles in 0_usize..36, seed: u64, runs in [weight(), weight(), weight()],
+        lines in [weight(), weight(), weight(), weight()],
+    ) {
+        let text = random_board(marbles, seed);
+        let (position, slow) = (board(&text), SlowBoard::from_text(&text));
+        if !position.is_over() {
+            let fast = value(&evaluation(&pentago(), "runs", &runs), &position);
+            prop_assert_eq!(fast, slow_runs(&slow, runs));
+            prop_assert!(fast.abs() < WIN_MIN);
+            let fast = value(&evaluation(&pentago(), "lines", &lines), &position);
+            prop_assert_eq!(fast, slow_lines(&slow, lines));
+            prop_assert!(fast.abs() < WIN_MIN);
+        }
+    }
+
+    /// With as many white as black marbles, exchanging the colours negates every evaluation.
+    #[test]
+    fn exchanging_the_colours_negates(pairs in 0_usize..18, seed: u64) {
+        let text = random_board(2 * pairs, seed);
+        let swapped: String =
+            text.chars().map(|c| match c { 'w' => 'b', 'b' => 'w', c => c }).collect();
+        if !board(&text).is_over() {
+            for name in Pentago::EVALUATIONS {
+                let evaluation = Evaluation::with_defaults(&pentago(), name).unwrap();
+                prop_assert_eq!(
+                    value(&evaluation, &board(&text)),
+                    -value(&evaluation, &board(&swapped))
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_is_maximal_and_its_ends_do_not_matter() {
+    let runs = |run3: i32, run4: i32, text| {
+        value(&evaluation(&pentago(), "runs", &[run3, run4, 0]), &board(text))
+    };
+    // White to move. Four in a row, hemmed in: one run of four, none of three.
+    let four = "bwwwwb......b.......b...............";
+    assert_eq!([runs(1, 0, four), runs(0, 1, four)], [0, 1]);
+    // Three at the edge count, on a diagonal too; two do not.
+    let three = "w......w......w...........bb.b......";
+    assert_eq!([runs(1, 0, three), runs(0, 1, three)], [1, 0]);
+    // A gap breaks a run.
+    let gap = "ww.ww.......b.b.b.b.................";
+    assert_eq!([runs(1, 0, gap), runs(0, 1, gap)], [0, 0]);
+}
+
+#[test]
+fn six_in_two_directions_share_a_marble() {
+    // c1 to c3 and c3 to e3, and the diagonals between: the corner counts in both runs.
+    let corner = "..w.....w.....www..b.b......b..b..b.";
+    let runs = evaluation(&pentago(), "runs", &[1, 0, 0]);
+    assert_eq!(value(&runs, &board(corner)), 2);
+}
+
+#[test]
+fn tic_tac_toe_lines_are_counted_by_hand() {
+    let value = |weights: &[i32], text| {
+        let position = TicTacToe::parse(&Rules::TicTacToe {}, text).unwrap();
+        value(&evaluation(&Rules::TicTacToe {}, "lines", weights), &position)
+    };
+    // x on the centre has four lines; o to move.
+    assert_eq!(value(&[1, 100], "....x...."), -4);
+    // x: a2-c2, c1-a3 and b1-b3; o: a1-c1 and a1-a3. x to move.
+    assert_eq!(value(&[1, 100], "o...x...."), 3 - 2);
+    // x: a1-c1 with two, a1-a3 and the diagonal; o: b2... the middle row and column with b3.
+    assert_eq!(value(&[1, 100], "xx..o...."), -(100 + 1 - (1 + 1)));
+}
+
+#[test]
+fn every_evaluation_is_antisymmetric_and_bounded_in_every_game() {
+    for name in Rules::GAMES {
+        let rules = Rules::from_name(name).unwrap();
+        with_game!(&rules, P => {
+            assert_eq!(Evaluation::names(&rules), P::EVALUATIONS);
+            for name in P::EVALUATIONS {
+                let weights = vec![WEIGHT_MAX; 4];
+                let extreme = evaluation(&rules, name, &weights);
+                let defaults = Evaluation::with_defaults(&rules, name).unwrap();
+                for position in random_game(P::start(&rules).unwrap(), 7) {
+                    assert!(value(&extreme, &position).abs() < WIN_MIN);
+                    assert!(value(&defaults, &position).abs() < WIN_MIN);
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn parameters_round_trip_and_have_their_stated_defaults() {
+    for name in Rules::GAMES {
+        let rules = Rules::from_name(name).unwrap();
+        let default = Evaluation::from_parameters(&rules, &Parameters::new()).unwrap();
+        assert_eq!(default.name(), Evaluation::names(&rules)[0]);
+        for name in Evaluation::names(&rules) {
+            let evaluation = Evaluation::with_defaults(&rules, name).unwrap();
+            assert_eq!(evaluation.name(), *name);
+            let mut written = Parameters::new();
+            evaluation.write_to(&mut written);
+            assert_eq!(written.len(), 1 + evaluation.parameters().len());
+            for info in evaluation.parameters() {
+                assert_eq!(written[info.name], Value::Integer(info.default.parse().unwrap()));
+            }
+            assert_eq!(Evaluation::from_parameters(&rules, &written), Ok(evaluation));
+        }
+    }
+}
+
+#[test]
+fn evaluations_that_are_none() {
+    let nim = Rules::from_name("nim").unwrap();
+    let text = |text: &str| Value::Text(text.to_owned());
+    let refusals = [
+        (pentago(), "evaluation", text("run")),
+        (nim.clone(), "evaluation", text("lines")),
+        (pentago(), "evaluation", Value::Bool(true)),
+        (pentago(), "weight_run3", Value::Integer(10_001)),
+        (pentago(), "weight_run4", Value::Integer(i64::MIN)),
+        (pentago(), "weight_centre", Value::Number(0.5)),
+    ]
+    .map(|(rules, key, value)| {
+        let given = Parameters::from([(key.to_owned(), value)]);
+        let error = Evaluation::from_parameters(&rules, &given).unwrap_err();
+        assert_eq!(error.key.as_deref(), Some(key));
+        error.to_string()
+    });
+    insta::assert_snapshot!(refusals.join("\n"), @r"
+    pentago has no evaluation `run`; the evaluations of pentago are runs, lines, none
+    nim has no evaluation `lines`; the evaluations of nim are none
+    `evaluation` is not a name; the evaluations of pentago are runs, lines, none
+    `weight_run3` is no weight; give an integer from -10000 to 10000
+    `weight_run4` is no weight; give an integer from -10000 to 10000
+    `weight_centre` is no weight; give an integer from -10000 to 10000
+    ");
+    let lines = Evaluation::with_defaults(&pentago(), "lines").unwrap();
+    assert_eq!(Nim::visit_evaluation(&lines, At(&Nim::start(&nim).unwrap())), None);
+}
+
+/// The types can be used on their own, as a search compiled for one does.
+#[test]
+fn evaluations_are_types_too() {
+    assert_eq!(PentagoRuns::default().evaluate(&Pentago::empty(true)), 0);
+    assert_eq!(PentagoLines::default().evaluate(&Pentago::empty(true)), 0);
+    assert_eq!(TicTacToeLines::default().evaluate(&TicTacToe::empty()), 0);
+}
