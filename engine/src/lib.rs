@@ -19,7 +19,10 @@ pub mod search;
 
 pub use host::{Host, Timeless};
 pub use notation::{Played, parse_legal_move};
-pub use parameters::{ParameterError, ParameterInfo, Parameters, Value};
+pub use parameters::{
+    EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind, Parameters,
+    Value, nearest, parse_duration_us,
+};
 pub use perft::{DistinctPositions, Perft, distinct_positions, perft};
 pub use play::{
     EndedBy, GameRecord, GameSetup, MoveRecord, Outcome, PlayError, SearchReport, play_game,

@@ -1,8 +1,31 @@
 //! Parameters as flat maps: how sweeps, hashes and the results database see a player.
+//!
+//! Each algorithm and each evaluation declares its parameters once, in a table of
+//! [`ParameterInfo`]. From the tables come the check of what a sweep says (`Settings`), the
+//! canonical map that is hashed and stored, and the reference that people read.
+//!
+//! # The canonical map stays
+//!
+//! A stored player is named by a hash of its canonical map, so the map of a player that could be
+//! written yesterday must be the same today. Two rules keep that:
+//!
+//! - A parameter that exists since the first release is always spelt out, so that its default may
+//!   change later without changing what a stored player means.
+//! - A parameter that is *added later* has its "off" value as its default, in the table and in
+//!   every preset there was, is marked [`ParameterInfo::added_later`], and is left out of the
+//!   canonical map while it is off. What never heard of it keeps its hash and its meaning.
+
+mod duration;
+mod settings;
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
+
+pub use duration::parse_duration_us;
+pub(crate) use settings::{Settings, wrong_word};
 
 /// The value of one parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +39,17 @@ pub enum Value {
     Number(f64),
     /// A word.
     Text(String),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Number(value) => write!(f, "{value:?}"),
+            Self::Text(value) => write!(f, "{value:?}"),
+        }
+    }
 }
 
 /// Parameters by name. A `BTreeMap`, so that the order never depends on anything.
@@ -33,15 +67,279 @@ pub struct ParameterError {
     pub remedy: String,
 }
 
-/// What a parameter means, for `--help`, documents and editors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+impl ParameterError {
+    pub(crate) fn new(key: &str, problem: String, remedy: String) -> Self {
+        Self { key: Some(key.to_owned()), problem, remedy }
+    }
+}
+
+/// One parameter: the single place that says what it is, what it may be and what it does.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParameterInfo {
     /// Its key in a sweep's player table.
     pub name: &'static str,
-    /// Its kind for people: `integer`, `number`, `switch`, `duration`, or the words it may be.
-    pub kind: &'static str,
-    /// Its default for people, or what happens without it.
-    pub default: &'static str,
+    /// What it may be. `Display` tells people.
+    pub kind: ParameterKind,
+    /// What it is when a sweep does not say. `Display` tells people.
+    pub default: ParameterDefault,
     /// What it does, in a sentence.
     pub meaning: &'static str,
+    /// The parameter and the value of it without which this one has no effect. It is then no part
+    /// of the player, and naming it is an error.
+    pub only_with: Option<(&'static str, ParameterDefault)>,
+    /// Whether the canonical map leaves it out at its default: see the module's second rule.
+    pub added_later: bool,
+}
+
+impl ParameterInfo {
+    /// `true` or `false`.
+    #[must_use]
+    pub const fn switch(name: &'static str, default: bool, meaning: &'static str) -> Self {
+        Self::new(name, ParameterKind::Switch, ParameterDefault::Bool(default), meaning)
+    }
+
+    /// An integer in a range.
+    #[must_use]
+    pub const fn integer(
+        name: &'static str,
+        range: RangeInclusive<i64>,
+        default: i64,
+        meaning: &'static str,
+    ) -> Self {
+        let kind = ParameterKind::Integer { min: *range.start(), max: *range.end() };
+        Self::new(name, kind, ParameterDefault::Integer(default), meaning)
+    }
+
+    /// A number in a range.
+    #[must_use]
+    pub const fn number(
+        name: &'static str,
+        range: RangeInclusive<f64>,
+        default: f64,
+        meaning: &'static str,
+    ) -> Self {
+        let kind = ParameterKind::Number { min: *range.start(), max: *range.end() };
+        Self::new(name, kind, ParameterDefault::Number(default), meaning)
+    }
+
+    /// One of a few words.
+    #[must_use]
+    pub const fn word(
+        name: &'static str,
+        words: &'static [&'static str],
+        default: &'static str,
+        meaning: &'static str,
+    ) -> Self {
+        Self::new(name, ParameterKind::Word(words), ParameterDefault::Word(default), meaning)
+    }
+
+    /// A limit: an integer from 1, or `"unlimited"`, which is its default.
+    #[must_use]
+    pub const fn limit(name: &'static str, max: i64, meaning: &'static str) -> Self {
+        let kind = ParameterKind::Limit { max };
+        Self::new(name, kind, ParameterDefault::Unlimited, meaning)
+    }
+
+    /// A limit of time, unlimited by default. Its canonical key is `<name>_us`.
+    #[must_use]
+    pub const fn duration(name: &'static str, meaning: &'static str) -> Self {
+        Self::new(name, ParameterKind::Duration, ParameterDefault::Unlimited, meaning)
+    }
+
+    /// Instead of the constructor's default.
+    #[must_use]
+    pub const fn default_to(self, default: ParameterDefault) -> Self {
+        Self { default, ..self }
+    }
+
+    /// Only where the parameter `name` has this value.
+    #[must_use]
+    pub const fn only_with(self, name: &'static str, value: ParameterDefault) -> Self {
+        Self { only_with: Some((name, value)), ..self }
+    }
+
+    const fn new(
+        name: &'static str,
+        kind: ParameterKind,
+        default: ParameterDefault,
+        meaning: &'static str,
+    ) -> Self {
+        Self { name, kind, default, meaning, only_with: None, added_later: false }
+    }
+}
+
+/// What a parameter may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ParameterKind {
+    /// `true` or `false`.
+    Switch,
+    /// An integer in a range, both ends included.
+    Integer {
+        /// The least.
+        min: i64,
+        /// The greatest.
+        max: i64,
+    },
+    /// A finite number in a range, both ends included.
+    Number {
+        /// The least.
+        min: f64,
+        /// The greatest.
+        max: f64,
+    },
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// An integer from 1, or `"unlimited"`.
+    Limit {
+        /// The greatest.
+        max: i64,
+    },
+    /// A time with its unit, or `"unlimited"`. The canonical map has it in microseconds, under the
+    /// parameter's name with `_us`, and that form is read as well.
+    Duration,
+    /// The name of one of the game's evaluations, whose weights are then parameters too.
+    Evaluation,
+}
+
+impl fmt::Display for ParameterKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Switch => write!(f, "true or false"),
+            Self::Integer { min, max } => write!(f, "an integer from {min} to {max}"),
+            Self::Number { min, max } => write!(f, "a number from {min} to {max}"),
+            Self::Word(words) => f.write_str(&alternatives(words.iter().copied())),
+            Self::Limit { max } => write!(f, "an integer from 1 to {max}, or \"unlimited\""),
+            Self::Duration => {
+                write!(f, "a duration such as \"200us\", \"10ms\" or \"1.5s\", or \"unlimited\"")
+            }
+            Self::Evaluation => write!(f, "the name of one of the game's evaluations"),
+        }
+    }
+}
+
+/// A parameter's value as tables and presets write it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ParameterDefault {
+    /// A switch.
+    Bool(bool),
+    /// An integer.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// A word.
+    Word(&'static str),
+    /// A limit that is off.
+    Unlimited,
+    /// The first of the game's evaluations.
+    FirstEvaluation,
+    /// None: a sweep must say it.
+    Required,
+}
+
+impl fmt::Display for ParameterDefault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Number(value) => write!(f, "{value:?}"),
+            Self::Word(value) => write!(f, "{value:?}"),
+            Self::Unlimited => write!(f, "\"unlimited\""),
+            Self::FirstEvaluation => write!(f, "the game's first"),
+            Self::Required => write!(f, "required"),
+        }
+    }
+}
+
+/// A static evaluation of a game as its players' parameters see it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EvaluationInfo {
+    /// Its name: the value of the parameter `evaluation`.
+    pub name: &'static str,
+    /// What it values, in a sentence.
+    pub meaning: &'static str,
+    /// Its weights: parameters of every player that uses it.
+    pub weights: &'static [ParameterInfo],
+}
+
+/// An algorithm as its players' parameters see it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct AlgorithmInfo {
+    /// The value of the parameter `algorithm`.
+    pub(crate) name: &'static str,
+    /// Its parameters, limits included, in the order in which people should read them.
+    pub(crate) parameters: &'static [ParameterInfo],
+    /// What the key `preset` may be; the first is the default. Empty: there is no such key.
+    pub(crate) presets: &'static [Preset],
+    /// The limits of which at least one must be on. Empty: nothing needs to bound it.
+    pub(crate) bounded_by: &'static [&'static str],
+}
+
+/// Values that stand in for the defaults of the table. A preset is a way of writing: the canonical
+/// map has the values, not the preset's name, so that one player has one hash.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Preset {
+    /// The value of the key `preset`.
+    pub(crate) name: &'static str,
+    /// Where it departs from the table's defaults. A limit may be named here only if the table's
+    /// own default for it is not `"unlimited"`.
+    pub(crate) values: &'static [(&'static str, ParameterDefault)],
+}
+
+/// The parameters that searches share, to be named in their tables.
+pub(crate) mod shared {
+    use super::{ParameterDefault, ParameterInfo, ParameterKind};
+
+    /// The deepest a search looks, also when its depth is unlimited: a bound on its stack.
+    pub(crate) const DEPTH_MAX: i64 = 1_000;
+
+    /// Counts stay below 2^53, where every program that reads the database has them exactly.
+    pub(crate) const COUNT_MAX: i64 = (1 << 53) - 1;
+
+    pub(crate) const DEPTH: ParameterInfo =
+        ParameterInfo::limit("depth", DEPTH_MAX, "Plies that a move's search looks ahead.");
+
+    pub(crate) const NODES: ParameterInfo =
+        ParameterInfo::limit("nodes", COUNT_MAX, "Positions that a move's search may make.");
+
+    pub(crate) const EVALUATIONS: ParameterInfo = ParameterInfo::limit(
+        "evaluations",
+        COUNT_MAX,
+        "Static evaluations that a move's search may make.",
+    );
+
+    pub(crate) const MOVE_TIME: ParameterInfo =
+        ParameterInfo::duration("move_time", "Wall time of a move's search.");
+
+    pub(crate) const EVALUATION: ParameterInfo = ParameterInfo::new(
+        "evaluation",
+        ParameterKind::Evaluation,
+        ParameterDefault::FirstEvaluation,
+        "The static evaluation of positions where the search ends.",
+    );
+}
+
+/// The candidate most like a word, if one is like it enough to be meant.
+///
+/// Likeness is the Damerau-Levenshtein distance relative to the longer of the two words.
+pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    const LIKE_ENOUGH: f64 = 0.5;
+    let mut best = None;
+    let mut best_likeness = LIKE_ENOUGH;
+    for candidate in candidates {
+        let likeness = strsim::normalized_damerau_levenshtein(word, candidate);
+        if likeness > best_likeness {
+            (best, best_likeness) = (Some(candidate), likeness);
+        }
+    }
+    best
+}
+
+/// `"a", "b" or "c"`.
+fn alternatives<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    let quoted: Vec<String> = words.map(|word| format!("{word:?}")).collect();
+    match quoted.as_slice() {
+        [] => "nothing".to_owned(),
+        [only] => only.clone(),
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
+    }
 }

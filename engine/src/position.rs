@@ -6,6 +6,7 @@ use std::hash::Hash;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::{Evaluation, EvaluationVisitor};
+use crate::parameters::EvaluationInfo;
 use crate::rng::Random;
 use crate::rules::{Rules, RulesError};
 
@@ -200,8 +201,8 @@ pub trait Game: Position {
     /// The kinds of ended games that [`crate::perft()`] counts apart, by their names in its output.
     const LEAF_KINDS: &'static [&'static str];
 
-    /// The game's evaluations, by the names a sweep uses, the default first.
-    const EVALUATIONS: &'static [&'static str];
+    /// The game's evaluations, the default first.
+    const EVALUATIONS: &'static [EvaluationInfo];
 
     /// The start position.
     ///

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::games::Nim;
+use crate::parameters::EvaluationInfo;
+use crate::position::Game;
+use crate::with_game;
 
 /// A game and its rules, as a sweep names them. The JSON form is part of a cell's definition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +58,13 @@ impl Rules {
             Self::TicTacToe {} => "tic-tac-toe",
             Self::Nim { .. } => "nim",
         }
+    }
+
+    /// The game's evaluations with their weights, the default first: more parameters for players
+    /// that search.
+    #[must_use]
+    pub fn evaluations(&self) -> &'static [EvaluationInfo] {
+        with_game!(self, G => G::EVALUATIONS)
     }
 
     /// Checks what the type alone cannot: Nim's heaps.

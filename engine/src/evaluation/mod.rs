@@ -7,25 +7,18 @@
 mod pentago;
 mod tictactoe;
 
-use crate::parameters::{ParameterError, ParameterInfo, Parameters, Value};
-use crate::position::{Game, Position};
+use crate::parameters::{
+    AlgorithmInfo, EvaluationInfo, ParameterError, ParameterInfo, Parameters, Settings, shared,
+};
+use crate::position::Position;
 use crate::rules::Rules;
 use crate::search::Evaluate;
-use crate::with_game;
 
 pub use pentago::{PentagoLines, PentagoRuns};
 pub use tictactoe::TicTacToeLines;
 
 /// A weight's greatest size: no evaluation comes near [`crate::search::WIN_MIN`] with it.
 pub const WEIGHT_MAX: i32 = 10_000;
-
-/// The parameter that chooses the evaluation.
-pub const EVALUATION_PARAMETER: ParameterInfo = ParameterInfo {
-    name: "evaluation",
-    kind: "`runs`, `lines` or `none`",
-    default: "the game's first: `runs` for Pentago, `lines` for tic-tac-toe, `none` for Nim",
-    meaning: "how a search values a position that is not over",
-};
 
 /// An evaluation with its weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +46,12 @@ pub trait EvaluationVisitor<P: Position> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoEvaluation;
 
+impl NoEvaluation {
+    /// The evaluation as a parameter.
+    pub const INFO: EvaluationInfo =
+        EvaluationInfo { name: "none", meaning: "Every position is even.", weights: &[] };
+}
+
 impl<P: Position> Evaluate<P> for NoEvaluation {
     #[inline]
     fn evaluate(&self, _position: &P) -> i32 {
@@ -61,12 +60,6 @@ impl<P: Position> Evaluate<P> for NoEvaluation {
 }
 
 impl Evaluation {
-    /// The evaluations of a game, by the names a sweep uses, the default first.
-    #[must_use]
-    pub fn names(rules: &Rules) -> &'static [&'static str] {
-        with_game!(rules, P => P::EVALUATIONS)
-    }
-
     /// A game's evaluation with its default weights; `None` if the game has none of this name.
     #[must_use]
     pub fn with_defaults(rules: &Rules, name: &str) -> Option<Self> {
@@ -79,68 +72,48 @@ impl Evaluation {
         }
     }
 
-    /// Reads `evaluation` and its weights from a player's parameters. What is not given gets its
-    /// default; keys that are no weights of this evaluation are left to the caller, who knows them
-    /// by [`Evaluation::parameters`].
+    /// Reads `evaluation` and its weights alone, as a player's parameters have them.
     ///
     /// # Errors
-    /// If the game lacks the evaluation, or a weight is no integer within ±[`WEIGHT_MAX`].
+    /// If the game lacks the evaluation, a weight is no integer within ±[`WEIGHT_MAX`], or a key
+    /// is neither.
     pub fn from_parameters(rules: &Rules, given: &Parameters) -> Result<Self, ParameterError> {
-        let names = Self::names(rules);
-        let error = |problem: String| ParameterError {
-            key: Some(EVALUATION_PARAMETER.name.to_owned()),
-            problem,
-            remedy: format!("the evaluations of {} are {}", rules.name(), names.join(", ")),
+        const ALONE: AlgorithmInfo = AlgorithmInfo {
+            name: "evaluation",
+            parameters: &[shared::EVALUATION],
+            presets: &[],
+            bounded_by: &[],
         };
-        let name = match given.get(EVALUATION_PARAMETER.name) {
-            None => names[0],
-            Some(Value::Text(name)) => name,
-            Some(Value::Bool(_) | Value::Integer(_) | Value::Number(_)) => {
-                return Err(error("`evaluation` is not a name".to_owned()));
-            }
+        let settings = Settings::read(&ALONE, rules.name(), rules.evaluations(), given)?;
+        Ok(Self::from_settings(rules, &settings))
+    }
+
+    /// Reads `evaluation` and its weights from settings that were read for this game.
+    pub(crate) fn from_settings(rules: &Rules, settings: &Settings) -> Self {
+        let name = settings.word("evaluation");
+        let Some(mut evaluation) = Self::with_defaults(rules, name) else {
+            unreachable!("{} declares the evaluation {name}", rules.name())
         };
-        let mut evaluation = Self::with_defaults(rules, name)
-            .ok_or_else(|| error(format!("{} has no evaluation `{name}`", rules.name())))?;
-        let parameters = evaluation.parameters();
-        for (weight, info) in evaluation.weights_mut().iter_mut().zip(parameters) {
-            if let Some(value) = given.get(info.name) {
-                *weight = read_weight(info.name, value)?;
-            }
+        let infos = evaluation.info().weights;
+        for (weight, info) in evaluation.weights_mut().iter_mut().zip(infos) {
+            // The tables' ranges are far inside those of an i32.
+            *weight = i32::try_from(settings.integer(info.name)).unwrap_or(WEIGHT_MAX);
         }
-        Ok(evaluation)
+        evaluation
     }
 
-    /// Adds `evaluation` and every weight: what [`Evaluation::from_parameters`] reads back.
-    pub fn write_to(&self, parameters: &mut Parameters) {
-        let name = Value::Text(self.name().to_owned());
-        parameters.insert(EVALUATION_PARAMETER.name.to_owned(), name);
-        for (weight, info) in self.weights().iter().zip(self.parameters()) {
-            parameters.insert(info.name.to_owned(), Value::Integer(i64::from(*weight)));
-        }
-    }
-
-    /// The name a sweep uses.
+    /// Its name and its weights as parameters.
     #[must_use]
-    pub const fn name(&self) -> &'static str {
+    pub const fn info(&self) -> &'static EvaluationInfo {
         match self {
-            Self::None(_) => "none",
-            Self::PentagoRuns(_) => "runs",
-            Self::PentagoLines(_) | Self::TicTacToeLines(_) => "lines",
+            Self::None(_) => &NoEvaluation::INFO,
+            Self::PentagoRuns(_) => &PentagoRuns::INFO,
+            Self::PentagoLines(_) => &PentagoLines::INFO,
+            Self::TicTacToeLines(_) => &TicTacToeLines::INFO,
         }
     }
 
-    /// The evaluation's weights as parameters.
-    #[must_use]
-    pub const fn parameters(&self) -> &'static [ParameterInfo] {
-        match self {
-            Self::None(_) => &[],
-            Self::PentagoRuns(_) => PentagoRuns::PARAMETERS,
-            Self::PentagoLines(_) => PentagoLines::PARAMETERS,
-            Self::TicTacToeLines(_) => TicTacToeLines::PARAMETERS,
-        }
-    }
-
-    /// The weights, in the order of [`Evaluation::parameters`].
+    /// The weights, in the order of [`Evaluation::info`].
     #[must_use]
     pub fn weights(&self) -> &[i32] {
         match self {
@@ -161,16 +134,8 @@ impl Evaluation {
     }
 }
 
-fn read_weight(name: &str, value: &Value) -> Result<i32, ParameterError> {
-    let weight = match value {
-        Value::Integer(weight) => i32::try_from(*weight).ok(),
-        Value::Bool(_) | Value::Number(_) | Value::Text(_) => None,
-    };
-    weight.filter(|weight| (-WEIGHT_MAX..=WEIGHT_MAX).contains(weight)).ok_or_else(|| {
-        ParameterError {
-            key: Some(name.to_owned()),
-            problem: format!("`{name}` is no weight"),
-            remedy: format!("give an integer from -{WEIGHT_MAX} to {WEIGHT_MAX}"),
-        }
-    })
+/// A weight as a parameter.
+const fn weight(name: &'static str, default: i32, meaning: &'static str) -> ParameterInfo {
+    let max = WEIGHT_MAX as i64;
+    ParameterInfo::integer(name, -max..=max, default as i64, meaning)
 }

@@ -1,8 +1,9 @@
 //! Pentago's evaluations.
 
+use super::weight;
 use crate::games::Pentago;
 use crate::games::pentago::{Bitboard, LINES, fulfilled, windows};
-use crate::parameters::ParameterInfo;
+use crate::parameters::EvaluationInfo;
 use crate::search::Evaluate;
 
 const THREES: [u64; 80] = windows::<3, 80>();
@@ -43,12 +44,16 @@ pub struct PentagoRuns {
 }
 
 impl PentagoRuns {
-    /// The weights as parameters.
-    pub const PARAMETERS: &'static [ParameterInfo] = &[
-        weight("weight_run3", "3", "value of an unbroken run of exactly three marbles"),
-        weight("weight_run4", "9", "value of an unbroken run of exactly four marbles"),
-        weight("weight_centre", "1", "value of a marble on the centre of a quadrant"),
-    ];
+    /// The evaluation as a parameter.
+    pub const INFO: EvaluationInfo = EvaluationInfo {
+        name: "runs",
+        meaning: "Unbroken runs of three and of four marbles and the quadrants' centres.",
+        weights: &[
+            weight("weight_run3", 3, "value of an unbroken run of exactly three marbles"),
+            weight("weight_run4", 9, "value of an unbroken run of exactly four marbles"),
+            weight("weight_centre", 1, "value of a marble on the centre of a quadrant"),
+        ],
+    };
 
     /// The value of one colour's marbles, which have no five in a row.
     ///
@@ -112,21 +117,33 @@ pub struct PentagoLines {
 }
 
 impl PentagoLines {
-    /// The weights as parameters.
-    pub const PARAMETERS: &'static [ParameterInfo] = &[
-        weight("weight_line1", "1", "value of a line of five with one marble and no opposing one"),
-        weight("weight_line2", "3", "value of a line of five with two marbles and no opposing one"),
-        weight(
-            "weight_line3",
-            "9",
-            "value of a line of five with three marbles and no opposing one",
-        ),
-        weight(
-            "weight_line4",
-            "27",
-            "value of a line of five with four marbles and no opposing one",
-        ),
-    ];
+    /// The evaluation as a parameter.
+    pub const INFO: EvaluationInfo = EvaluationInfo {
+        name: "lines",
+        meaning: "Lines of five that hold marbles of one colour only, by their number.",
+        weights: &[
+            weight(
+                "weight_line1",
+                1,
+                "value of a line of five with one marble and no opposing one",
+            ),
+            weight(
+                "weight_line2",
+                3,
+                "value of a line of five with two marbles and no opposing one",
+            ),
+            weight(
+                "weight_line3",
+                9,
+                "value of a line of five with three marbles and no opposing one",
+            ),
+            weight(
+                "weight_line4",
+                27,
+                "value of a line of five with four marbles and no opposing one",
+            ),
+        ],
+    };
 
     /// The value of the lines in `open` for the colour that has these numbers on them.
     #[inline]
@@ -172,8 +189,4 @@ fn marbles_on_lines(marbles: Bitboard) -> [u32; 3] {
     let (bottom1, bottom2, bottom4) = add(entry(2), entry(3));
     let (ones, twos, fours) = add((top1, top2), (bottom1, bottom2));
     [ones, twos, fours | top4 | bottom4]
-}
-
-const fn weight(name: &'static str, default: &'static str, meaning: &'static str) -> ParameterInfo {
-    ParameterInfo { name, kind: "integer", default, meaning }
 }

@@ -1,7 +1,8 @@
 //! Tic-tac-toe's evaluation.
 
+use super::weight;
 use crate::games::{TIC_TAC_TOE_LINES, TicTacToe};
-use crate::parameters::ParameterInfo;
+use crate::parameters::EvaluationInfo;
 use crate::search::Evaluate;
 
 /// `lines`: every line of three cells that holds marks of one player only counts for that player,
@@ -13,21 +14,15 @@ pub struct TicTacToeLines {
 }
 
 impl TicTacToeLines {
-    /// The weights as parameters.
-    pub const PARAMETERS: &'static [ParameterInfo] = &[
-        ParameterInfo {
-            name: "weight_line1",
-            kind: "integer",
-            default: "1",
-            meaning: "value of a line with one mark and no opposing one",
-        },
-        ParameterInfo {
-            name: "weight_line2",
-            kind: "integer",
-            default: "4",
-            meaning: "value of a line with two marks and no opposing one",
-        },
-    ];
+    /// The evaluation as a parameter.
+    pub const INFO: EvaluationInfo = EvaluationInfo {
+        name: "lines",
+        meaning: "Lines of three that hold marks of one player only, by their number.",
+        weights: &[
+            weight("weight_line1", 1, "value of a line with one mark and no opposing one"),
+            weight("weight_line2", 4, "value of a line with two marks and no opposing one"),
+        ],
+    };
 }
 
 impl Default for TicTacToeLines {

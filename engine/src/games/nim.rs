@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::evaluation::{Evaluation, EvaluationVisitor};
+use crate::evaluation::{Evaluation, EvaluationVisitor, NoEvaluation};
+use crate::parameters::EvaluationInfo;
 use crate::position::{Colour, Ending, Game, LEAVES_MAX, NotationError, Position, Termination};
 use crate::rules::{Rules, RulesError};
 
@@ -178,7 +179,7 @@ impl Nim {
 impl Game for Nim {
     const LEAF_KINDS: &'static [&'static str] = &["win_last_object", "loss_last_object"];
 
-    const EVALUATIONS: &'static [&'static str] = &["none"];
+    const EVALUATIONS: &'static [EvaluationInfo] = &[NoEvaluation::INFO];
 
     fn start(rules: &Rules) -> Result<Self, RulesError> {
         rules.validate()?;

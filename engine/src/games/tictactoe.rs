@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::evaluation::{Evaluation, EvaluationVisitor};
+use crate::evaluation::{Evaluation, EvaluationVisitor, NoEvaluation, TicTacToeLines};
+use crate::parameters::EvaluationInfo;
 use crate::position::{Colour, Ending, Game, NotationError, Position, Termination};
 use crate::rules::{Rules, RulesError};
 
@@ -178,7 +179,7 @@ impl Position for TicTacToe {
 impl Game for TicTacToe {
     const LEAF_KINDS: &'static [&'static str] = &["three_in_a_row", "draw_full_board"];
 
-    const EVALUATIONS: &'static [&'static str] = &["lines", "none"];
+    const EVALUATIONS: &'static [EvaluationInfo] = &[TicTacToeLines::INFO, NoEvaluation::INFO];
 
     fn start(rules: &Rules) -> Result<Self, RulesError> {
         match rules {

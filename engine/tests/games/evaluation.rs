@@ -6,7 +6,7 @@ use spelrum_engine::evaluation::{
 };
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::{Evaluate, WIN_MIN};
-use spelrum_engine::{Game, Parameters, Position, Rules, Value, with_game};
+use spelrum_engine::{Game, ParameterDefault, Parameters, Position, Rules, Value, with_game};
 
 use super::slow_pentago::{DIRECTIONS, Side, SlowBoard};
 use super::{board, pentago, random_board, random_game};
@@ -17,7 +17,7 @@ fn parameters(pairs: &[(&str, i64)]) -> Parameters {
 
 /// An evaluation by its name and all its weights.
 fn evaluation(rules: &Rules, name: &str, weights: &[i32]) -> Evaluation {
-    let infos = Evaluation::with_defaults(rules, name).unwrap().parameters();
+    let infos = Evaluation::with_defaults(rules, name).unwrap().info().weights;
     let pairs: Vec<_> =
         infos.iter().map(|info| info.name).zip(weights.iter().map(|&w| i64::from(w))).collect();
     let mut given = parameters(&pairs);
@@ -124,8 +124,8 @@ proptest! {
         let swapped: String =
             text.chars().map(|c| match c { 'w' => 'b', 'b' => 'w', c => c }).collect();
         if !board(&text).is_over() {
-            for name in Pentago::EVALUATIONS {
-                let evaluation = Evaluation::with_defaults(&pentago(), name).unwrap();
+            for info in Pentago::EVALUATIONS {
+                let evaluation = Evaluation::with_defaults(&pentago(), info.name).unwrap();
                 prop_assert_eq!(
                     value(&evaluation, &board(&text)),
                     -value(&evaluation, &board(&swapped))
@@ -178,11 +178,11 @@ fn every_evaluation_is_antisymmetric_and_bounded_in_every_game() {
     for name in Rules::GAMES {
         let rules = Rules::from_name(name).unwrap();
         with_game!(&rules, P => {
-            assert_eq!(Evaluation::names(&rules), P::EVALUATIONS);
-            for name in P::EVALUATIONS {
+            assert_eq!(rules.evaluations(), P::EVALUATIONS);
+            for info in P::EVALUATIONS {
                 let weights = vec![WEIGHT_MAX; 4];
-                let extreme = evaluation(&rules, name, &weights);
-                let defaults = Evaluation::with_defaults(&rules, name).unwrap();
+                let extreme = evaluation(&rules, info.name, &weights);
+                let defaults = Evaluation::with_defaults(&rules, info.name).unwrap();
                 for position in random_game(P::start(&rules).unwrap(), 7) {
                     assert!(value(&extreme, &position).abs() < WIN_MIN);
                     assert!(value(&defaults, &position).abs() < WIN_MIN);
@@ -197,17 +197,15 @@ fn parameters_round_trip_and_have_their_stated_defaults() {
     for name in Rules::GAMES {
         let rules = Rules::from_name(name).unwrap();
         let default = Evaluation::from_parameters(&rules, &Parameters::new()).unwrap();
-        assert_eq!(default.name(), Evaluation::names(&rules)[0]);
-        for name in Evaluation::names(&rules) {
-            let evaluation = Evaluation::with_defaults(&rules, name).unwrap();
-            assert_eq!(evaluation.name(), *name);
-            let mut written = Parameters::new();
-            evaluation.write_to(&mut written);
-            assert_eq!(written.len(), 1 + evaluation.parameters().len());
-            for info in evaluation.parameters() {
-                assert_eq!(written[info.name], Value::Integer(info.default.parse().unwrap()));
-            }
-            assert_eq!(Evaluation::from_parameters(&rules, &written), Ok(evaluation));
+        assert_eq!(default.info(), &rules.evaluations()[0]);
+        for info in rules.evaluations() {
+            let with_defaults = Evaluation::with_defaults(&rules, info.name).unwrap();
+            assert_eq!(with_defaults.info(), info);
+            let weights = with_defaults.weights();
+            let stated = info.weights.iter().map(|weight| weight.default);
+            let expected = weights.iter().map(|&weight| ParameterDefault::Integer(weight.into()));
+            assert!(stated.eq(expected), "{name}: {info:?}");
+            assert_eq!(evaluation(&rules, info.name, weights), with_defaults);
         }
     }
 }
@@ -230,14 +228,14 @@ fn evaluations_that_are_none() {
         assert_eq!(error.key.as_deref(), Some(key));
         error.to_string()
     });
-    insta::assert_snapshot!(refusals.join("\n"), @r"
-    pentago has no evaluation `run`; the evaluations of pentago are runs, lines, none
-    nim has no evaluation `lines`; the evaluations of nim are none
-    `evaluation` is not a name; the evaluations of pentago are runs, lines, none
-    `weight_run3` is no weight; give an integer from -10000 to 10000
-    `weight_run4` is no weight; give an integer from -10000 to 10000
-    `weight_centre` is no weight; give an integer from -10000 to 10000
-    ");
+    insta::assert_snapshot!(refusals.join("\n"), @r#"
+    pentago has no evaluation "run"; did you mean "runs"?
+    nim has no evaluation "lines"; write "none"
+    pentago has no evaluation true; write "runs", "lines" or "none"
+    `weight_run3` cannot be 10001; write an integer from -10000 to 10000
+    `weight_run4` cannot be -9223372036854775808; write an integer from -10000 to 10000
+    `weight_centre` cannot be 0.5; write an integer from -10000 to 10000
+    "#);
     let lines = Evaluation::with_defaults(&pentago(), "lines").unwrap();
     assert_eq!(Nim::visit_evaluation(&lines, At(&Nim::start(&nim).unwrap())), None);
 }

@@ -17,7 +17,8 @@ mod symmetry;
 
 use std::fmt;
 
-use crate::evaluation::{Evaluation, EvaluationVisitor};
+use crate::evaluation::{Evaluation, EvaluationVisitor, NoEvaluation, PentagoLines, PentagoRuns};
+use crate::parameters::EvaluationInfo;
 use crate::position::{Colour, Ending, Game, NotationError, Position, Termination};
 use crate::rng::Random;
 use crate::rules::{Rules, RulesError};
@@ -300,7 +301,8 @@ impl Game for Pentago {
         "draw_full_board",
     ];
 
-    const EVALUATIONS: &'static [&'static str] = &["runs", "lines", "none"];
+    const EVALUATIONS: &'static [EvaluationInfo] =
+        &[PentagoRuns::INFO, PentagoLines::INFO, NoEvaluation::INFO];
 
     fn start(rules: &Rules) -> Result<Self, RulesError> {
         match rules {

@@ -1,0 +1,383 @@
+//! Reading what a sweep says of one player against the tables.
+
+use super::{
+    AlgorithmInfo, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,
+    Parameters, Preset, Value, alternatives, nearest, parse_duration_us,
+};
+use crate::search::Limits;
+
+/// The longest move time: a day.
+const DURATION_MAX_US: i64 = 86_400_000_000;
+
+const UNLIMITED: &str = "unlimited";
+
+/// A player's parameters, checked and complete, to be read by name.
+///
+/// The readers panic on a name that the tables do not declare with that kind: a mistake in this
+/// crate, which the first player made with it shows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Settings {
+    algorithm: &'static str,
+    values: Vec<(ParameterInfo, Value)>,
+}
+
+impl Settings {
+    /// Checks `given` against an algorithm's table and those of the game's evaluations, and fills
+    /// in what it does not say.
+    pub(crate) fn read(
+        algorithm: &AlgorithmInfo,
+        game: &str,
+        evaluations: &'static [EvaluationInfo],
+        given: &Parameters,
+    ) -> Result<Self, ParameterError> {
+        let preset = chosen_preset(algorithm, given)?;
+        let evaluation = algorithm
+            .parameters
+            .iter()
+            .find(|info| info.kind == ParameterKind::Evaluation)
+            .map(|info| chosen_evaluation(info, game, evaluations, given))
+            .transpose()?;
+        let weights = evaluation.map_or(&[][..], |evaluation| evaluation.weights);
+        let tables = || algorithm.parameters.iter().chain(weights);
+
+        let has_preset = !algorithm.presets.is_empty();
+        let known = |key: &str| {
+            key == "algorithm"
+                || (key == "preset" && has_preset)
+                || tables().any(|info| info.name == key || canonical_key(info) == key)
+        };
+        if let Some(key) = given.keys().find(|key| !known(key)) {
+            let keys = tables().map(|info| info.name).chain(has_preset.then_some("preset"));
+            return Err(unknown_key(key, algorithm, evaluations, evaluation, keys));
+        }
+
+        let mut settings = Self { algorithm: algorithm.name, values: Vec::new() };
+        for info in tables() {
+            if let Some((other, wanted)) = info.only_with
+                && settings.value(other) != &constant(wanted, evaluations)
+            {
+                if given.contains_key(info.name) {
+                    return Err(ParameterError::new(
+                        info.name,
+                        format!("`{}` has no effect here", info.name),
+                        format!("leave it out, or set `{other}` to {wanted}"),
+                    ));
+                }
+                continue;
+            }
+            let value = match given_value(info, given)? {
+                Some(value) => value,
+                None => default_value(info, preset, evaluations)?,
+            };
+            settings.values.push((*info, value));
+        }
+
+        let is_on = |name: &&str| settings.limit(name).is_some();
+        if !algorithm.bounded_by.is_empty() && !algorithm.bounded_by.iter().any(is_on) {
+            let limits: Vec<String> =
+                algorithm.bounded_by.iter().map(|name| format!("`{name}`")).collect();
+            return Err(ParameterError {
+                key: None,
+                problem: format!("nothing bounds the search of `{}`", algorithm.name),
+                remedy: format!("limit at least one of {}", limits.join(", ")),
+            });
+        }
+        Ok(settings)
+    }
+
+    /// The canonical map: see the module's two rules.
+    pub(crate) fn canonical(&self) -> Parameters {
+        let mut canonical = Parameters::new();
+        canonical.insert("algorithm".to_owned(), Value::Text(self.algorithm.to_owned()));
+        for (info, value) in &self.values {
+            let is_default = value == &constant(info.default, &[]);
+            let is_off_limit = info.default == ParameterDefault::Unlimited && is_default;
+            if is_off_limit || (info.added_later && is_default) {
+                continue;
+            }
+            canonical.insert(canonical_key(info), value.clone());
+        }
+        canonical
+    }
+
+    pub(crate) fn switch(&self, name: &str) -> bool {
+        let Value::Bool(value) = self.value(name) else { self.misread(name) };
+        *value
+    }
+
+    pub(crate) fn integer(&self, name: &str) -> i64 {
+        let Value::Integer(value) = self.value(name) else { self.misread(name) };
+        *value
+    }
+
+    #[cfg_attr(not(test), expect(dead_code, reason = "only genetic minimax takes numbers"))]
+    pub(crate) fn number(&self, name: &str) -> f64 {
+        let Value::Number(value) = self.value(name) else { self.misread(name) };
+        *value
+    }
+
+    pub(crate) fn word(&self, name: &str) -> &str {
+        let Value::Text(value) = self.value(name) else { self.misread(name) };
+        value
+    }
+
+    /// A limit or a duration: `None` if it is off, or if the algorithm has no such limit.
+    pub(crate) fn limit(&self, name: &str) -> Option<u64> {
+        match self.find(name)? {
+            Value::Integer(value) => u64::try_from(*value).ok(),
+            Value::Text(_) => None,
+            Value::Bool(_) | Value::Number(_) => self.misread(name),
+        }
+    }
+
+    /// What bounds a move.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            depth: self.limit("depth").and_then(|plies| u32::try_from(plies).ok()),
+            nodes: self.limit("nodes"),
+            evaluations: self.limit("evaluations"),
+            generations: self.limit("generations"),
+            move_time_us: self.limit("move_time"),
+        }
+    }
+
+    fn value(&self, name: &str) -> &Value {
+        self.find(name).unwrap_or_else(|| self.misread(name))
+    }
+
+    fn misread(&self, name: &str) -> ! {
+        unreachable!("`{}` declares no `{name}` of the kind that is read", self.algorithm)
+    }
+
+    /// `None` also for a parameter whose `only_with` does not hold.
+    fn find(&self, name: &str) -> Option<&Value> {
+        self.values.iter().find(|(info, _)| info.name == name).map(|(_, value)| value)
+    }
+}
+
+fn chosen_preset<'a>(
+    algorithm: &'a AlgorithmInfo,
+    given: &Parameters,
+) -> Result<Option<&'a Preset>, ParameterError> {
+    let names = || algorithm.presets.iter().map(|preset| preset.name);
+    match given.get("preset") {
+        None => Ok(algorithm.presets.first()),
+        Some(_) if algorithm.presets.is_empty() => Ok(None),
+        Some(value) => {
+            let is_meant =
+                |preset: &&Preset| matches!(value, Value::Text(name) if name == preset.name);
+            let found = algorithm.presets.iter().find(is_meant);
+            found.map(Some).ok_or_else(|| wrong_word("preset", value, names()))
+        }
+    }
+}
+
+fn chosen_evaluation(
+    info: &ParameterInfo,
+    game: &str,
+    evaluations: &'static [EvaluationInfo],
+    given: &Parameters,
+) -> Result<&'static EvaluationInfo, ParameterError> {
+    let Some(value) = given.get(info.name) else {
+        return evaluations.first().ok_or_else(|| {
+            ParameterError::new(
+                info.name,
+                format!("{game} has no evaluation"),
+                "choose another algorithm".to_owned(),
+            )
+        });
+    };
+    let is_meant =
+        |known: &&EvaluationInfo| matches!(value, Value::Text(name) if name == known.name);
+    evaluations.iter().find(is_meant).ok_or_else(|| {
+        let error = wrong_word(info.name, value, evaluations.iter().map(|known| known.name));
+        ParameterError { problem: format!("{game} has no evaluation {value}"), ..error }
+    })
+}
+
+/// What the sweep says of one parameter, in canonical form.
+fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>, ParameterError> {
+    if info.kind == ParameterKind::Duration {
+        return given_duration(info, given);
+    }
+    let Some(value) = given.get(info.name) else { return Ok(None) };
+    let canonical = match (info.kind, value) {
+        (ParameterKind::Switch, Value::Bool(_)) | (ParameterKind::Evaluation, Value::Text(_)) => {
+            Some(value.clone())
+        }
+        (ParameterKind::Integer { min, max }, Value::Integer(integer))
+            if (min..=max).contains(integer) =>
+        {
+            Some(value.clone())
+        }
+        (ParameterKind::Limit { max }, Value::Integer(integer)) if (1..=max).contains(integer) => {
+            Some(value.clone())
+        }
+        (ParameterKind::Limit { .. }, Value::Text(word)) if word == UNLIMITED => {
+            Some(value.clone())
+        }
+        (ParameterKind::Number { min, max }, Value::Number(number))
+            if (min..=max).contains(number) =>
+        {
+            // Adding zero turns -0 into 0: equal numbers, one canonical form.
+            Some(Value::Number(number + 0.0))
+        }
+        (ParameterKind::Number { min, max }, Value::Integer(integer)) => {
+            let number = i32::try_from(*integer).ok().map(f64::from);
+            number.filter(|number| (min..=max).contains(number)).map(Value::Number)
+        }
+        (ParameterKind::Word(words), Value::Text(word)) => {
+            if !words.contains(&word.as_str()) {
+                return Err(wrong_word(info.name, value, words.iter().copied()));
+            }
+            Some(value.clone())
+        }
+        _ => None,
+    };
+    canonical.map(Some).ok_or_else(|| wrong_value(info.name, value, info.kind))
+}
+
+fn given_duration(
+    info: &ParameterInfo,
+    given: &Parameters,
+) -> Result<Option<Value>, ParameterError> {
+    let canonical_key = canonical_key(info);
+    let (key, value, us) = match (given.get(info.name), given.get(&canonical_key)) {
+        (None, None) => return Ok(None),
+        (Some(_), Some(_)) => {
+            return Err(ParameterError::new(
+                info.name,
+                format!("`{}` is given twice, also as `{canonical_key}`", info.name),
+                "leave one of them out".to_owned(),
+            ));
+        }
+        (Some(value), None) => {
+            let us = match value {
+                Value::Text(word) if word == UNLIMITED => return Ok(Some(value.clone())),
+                Value::Text(text) => parse_duration_us(text).and_then(|us| i64::try_from(us).ok()),
+                Value::Bool(_) | Value::Integer(_) | Value::Number(_) => None,
+            };
+            (info.name, value, us)
+        }
+        (None, Some(value)) => {
+            let us = match value {
+                Value::Text(word) if word == UNLIMITED => return Ok(Some(value.clone())),
+                Value::Integer(us) => Some(*us),
+                Value::Bool(_) | Value::Number(_) | Value::Text(_) => None,
+            };
+            (canonical_key.as_str(), value, us)
+        }
+    };
+    match us {
+        Some(us @ 1..=DURATION_MAX_US) => Ok(Some(Value::Integer(us))),
+        Some(_) => Err(ParameterError::new(
+            key,
+            format!("`{key}` cannot be {value}"),
+            "write a time from 1us to a day, or \"unlimited\"".to_owned(),
+        )),
+        None if key == info.name => Err(wrong_value(key, value, ParameterKind::Duration)),
+        None => Err(wrong_value(key, value, ParameterKind::Limit { max: DURATION_MAX_US })),
+    }
+}
+
+fn default_value(
+    info: &ParameterInfo,
+    preset: Option<&Preset>,
+    evaluations: &'static [EvaluationInfo],
+) -> Result<Value, ParameterError> {
+    let preset_value = preset
+        .and_then(|preset| preset.values.iter().find(|(name, _)| *name == info.name))
+        .map(|(_, value)| *value);
+    let default = preset_value.unwrap_or(info.default);
+    if default == ParameterDefault::Required {
+        return Err(ParameterError::new(
+            info.name,
+            format!("`{}` is missing", info.name),
+            format!("write {}", info.kind),
+        ));
+    }
+    Ok(constant(default, evaluations))
+}
+
+/// A table's value as the canonical map has it. [`ParameterDefault::Required`] has none and is
+/// unlike every other.
+fn constant(default: ParameterDefault, evaluations: &'static [EvaluationInfo]) -> Value {
+    match default {
+        ParameterDefault::Bool(value) => Value::Bool(value),
+        ParameterDefault::Integer(value) => Value::Integer(value),
+        ParameterDefault::Number(value) => Value::Number(value),
+        ParameterDefault::Word(value) => Value::Text(value.to_owned()),
+        ParameterDefault::Unlimited => Value::Text(UNLIMITED.to_owned()),
+        ParameterDefault::FirstEvaluation => {
+            Value::Text(evaluations.first().map_or("", |first| first.name).to_owned())
+        }
+        ParameterDefault::Required => Value::Text(String::new()),
+    }
+}
+
+fn canonical_key(info: &ParameterInfo) -> String {
+    match info.kind {
+        ParameterKind::Duration => format!("{}_us", info.name),
+        ParameterKind::Switch
+        | ParameterKind::Integer { .. }
+        | ParameterKind::Number { .. }
+        | ParameterKind::Word(_)
+        | ParameterKind::Limit { .. }
+        | ParameterKind::Evaluation => info.name.to_owned(),
+    }
+}
+
+fn unknown_key(
+    key: &str,
+    algorithm: &AlgorithmInfo,
+    evaluations: &'static [EvaluationInfo],
+    chosen: Option<&EvaluationInfo>,
+    known: impl Iterator<Item = &'static str> + Clone,
+) -> ParameterError {
+    let owner = evaluations
+        .iter()
+        .find(|evaluation| evaluation.weights.iter().any(|weight| weight.name == key));
+    if let (Some(owner), Some(chosen)) = (owner, chosen) {
+        return ParameterError::new(
+            key,
+            format!("`{key}` is no weight of the evaluation {:?}", chosen.name),
+            format!("leave it out, or choose the evaluation {:?}", owner.name),
+        );
+    }
+    let remedy = match nearest(key, known.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let keys: Vec<String> = known.map(|name| format!("`{name}`")).collect();
+            if keys.is_empty() {
+                "it takes none".to_owned()
+            } else {
+                format!("its parameters are {}", keys.join(", "))
+            }
+        }
+    };
+    ParameterError::new(key, format!("`{}` has no parameter `{key}`", algorithm.name), remedy)
+}
+
+fn wrong_value(key: &str, value: &Value, kind: ParameterKind) -> ParameterError {
+    ParameterError::new(key, format!("`{key}` cannot be {value}"), format!("write {kind}"))
+}
+
+/// For a value that should be one of a few words.
+pub(crate) fn wrong_word<'w>(
+    key: &str,
+    value: &Value,
+    words: impl Iterator<Item = &'w str> + Clone,
+) -> ParameterError {
+    let near = match value {
+        Value::Text(word) => nearest(word, words.clone()),
+        Value::Bool(_) | Value::Integer(_) | Value::Number(_) => None,
+    };
+    let remedy = match near {
+        Some(near) => format!("did you mean {near:?}?"),
+        None => format!("write {}", alternatives(words)),
+    };
+    ParameterError::new(key, format!("`{key}` cannot be {value}"), remedy)
+}
+
+#[cfg(test)]
+mod tests;
