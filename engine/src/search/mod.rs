@@ -1,6 +1,11 @@
 //! Search algorithms behind one trait, under one set of limits.
 
+pub mod alpha_beta;
 mod budget;
+pub mod minimax;
+pub(crate) mod random;
+mod root;
+mod score;
 
 pub use budget::{Budget, Limits, Stop};
 
@@ -47,4 +52,13 @@ pub struct Found<M> {
     pub score: Option<i32>,
     /// What ended it.
     pub ended_by: EndedBy,
+}
+
+/// The position that a move leads to: a node.
+#[inline]
+fn made<P: Position>(position: &P, mv: P::Move, budget: &mut Budget<'_>) -> Result<P, Stop> {
+    budget.enter()?;
+    let mut child = position.clone();
+    child.play_unchecked(mv);
+    Ok(child)
 }

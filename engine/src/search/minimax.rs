@@ -1,0 +1,138 @@
+//! Plain minimax: every position to a fixed depth. The yardstick that the others are held against.
+
+use super::{Budget, Evaluate, Found, Search, Stop, made, root, score};
+use crate::parameters::{AlgorithmInfo, Settings, shared};
+use crate::position::Position;
+use crate::rng::Random;
+
+/// What a sweep may say of it.
+pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
+    name: "minimax",
+    parameters: &[
+        shared::EVALUATION,
+        shared::DEPTH,
+        shared::NODES,
+        shared::EVALUATIONS,
+        shared::MOVE_TIME,
+        root::SHUFFLE,
+    ],
+    presets: &[],
+    bounded_by: &["depth", "nodes", "evaluations", "move_time"],
+};
+
+/// Minimax's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Plies to search, at least 1; `None`: to the end of the game.
+    pub depth: Option<u32>,
+    /// Whether root moves are tried in random order.
+    pub shuffle: bool,
+}
+
+impl Options {
+    pub(crate) fn from_settings(settings: &Settings) -> Self {
+        Self { depth: settings.limits().depth, shuffle: settings.switch("shuffle") }
+    }
+}
+
+/// Minimax with an evaluation.
+///
+/// A search that a limit cuts off plays the best of the root moves it has finished (the first in
+/// order if there is none) and reports depth 0, since it has completed none.
+#[derive(Debug)]
+pub struct Minimax<P: Position, E> {
+    options: Options,
+    evaluation: E,
+    root_moves: Vec<P::Move>,
+    /// The moves still to be searched, of all positions from the root to here: a stack.
+    moves: Vec<P::Move>,
+    sight: root::Sight,
+}
+
+impl<P: Position, E: Evaluate<P>> Minimax<P, E> {
+    /// A search with these options.
+    #[must_use]
+    pub fn new(options: Options, evaluation: E) -> Self {
+        let sight = root::Sight::default();
+        Self { options, evaluation, root_moves: Vec::new(), moves: Vec::new(), sight }
+    }
+
+    /// The value of a position that is not over, `ply` plies from the root, for its side to move.
+    fn value(
+        &mut self,
+        position: &P,
+        depth: u32,
+        ply: u32,
+        budget: &mut Budget<'_>,
+    ) -> Result<i32, Stop> {
+        self.sight.reach(ply + 1);
+        let first = self.moves.len();
+        position.legal_moves(&mut self.moves);
+        let mut best = score::WORST;
+        for index in first..self.moves.len() {
+            let mv = self.moves[index];
+            best = best.max(self.move_value(position, mv, depth, ply, budget)?);
+        }
+        self.moves.truncate(first);
+        Ok(best)
+    }
+
+    /// The value of a move for who makes it, searched to `depth` plies, this one included.
+    fn move_value(
+        &mut self,
+        position: &P,
+        mv: P::Move,
+        depth: u32,
+        ply: u32,
+        budget: &mut Budget<'_>,
+    ) -> Result<i32, Stop> {
+        let mover = position.to_move();
+        let child = made(position, mv, budget)?;
+        let ply = ply + 1;
+        if let Some(ending) = child.ending() {
+            return Ok(score::of_ending(ending, mover, ply));
+        }
+        let value = if depth == 1 {
+            self.sight.end_at_horizon();
+            budget.evaluate()?;
+            self.evaluation.evaluate(&child)
+        } else {
+            self.value(&child, depth - 1, ply, budget)?
+        };
+        Ok(score::for_mover(mover, child.to_move(), value))
+    }
+}
+
+impl<P: Position, E: Evaluate<P>> Search<P> for Minimax<P, E> {
+    fn search(
+        &mut self,
+        root: &P,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<Found<P::Move>, Stop> {
+        let mut root_moves = std::mem::take(&mut self.root_moves);
+        root::list_moves(root, self.options.shuffle, random, &mut root_moves);
+        self.moves.clear();
+        self.sight = root::Sight::default();
+        self.sight.reach(1);
+
+        let depth = root::depth_or_max(self.options.depth);
+        let mut best = root::Best::unsearched(root_moves[0]);
+        let mut stop = None;
+        for &mv in &root_moves {
+            match self.move_value(root, mv, depth, 0, budget) {
+                Ok(value) => best.offer(mv, value),
+                Err(reason) => {
+                    stop = Some(reason);
+                    break;
+                }
+            };
+        }
+        self.root_moves = root_moves;
+        match stop {
+            None => Ok(self.sight.completed(best, self.options.depth)),
+            Some(Stop::Limit(limit)) => Ok(best.found(0, limit)),
+            Some(Stop::Aborted) => Err(Stop::Aborted),
+        }
+    }
+}
