@@ -4,6 +4,7 @@
 //! derived from a key it is given. The same input gives the same moves, nodes and scores on every
 //! machine and build.
 
+mod analyze;
 pub mod evaluation;
 pub mod games;
 mod host;
@@ -13,10 +14,12 @@ mod perft;
 mod play;
 mod player;
 mod position;
+mod replay;
 mod rng;
 mod rules;
 pub mod search;
 
+pub use analyze::{Analysis, analyze};
 pub use host::{Host, Timeless};
 pub use notation::{Played, parse_legal_move};
 pub use parameters::{
@@ -29,6 +32,7 @@ pub use play::{
 };
 pub use player::{ALGORITHMS, Player, parameters_of};
 pub use position::{Colour, Ending, Game, NotationError, Position, Termination};
+pub use replay::{ReplayedPosition, replay_moves};
 pub use rng::Random;
 pub use rules::{Rules, RulesError};
 

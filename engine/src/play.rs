@@ -1,11 +1,17 @@
 //! Playing one game: a pure function of its setup, and of the clock where a limit is a time.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::host::Host;
 use crate::player::Player;
-use crate::position::{NotationError, Termination};
+use crate::position::{Game, NotationError, Termination};
+use crate::rng::Random;
 use crate::rules::Rules;
+use crate::search::{Budget, Limits, Search, Stop};
+use crate::with_game;
 
 /// Everything that decides a game.
 #[derive(Clone, Copy, Debug)]
@@ -40,12 +46,22 @@ pub struct GameRecord {
 
 impl GameRecord {
     /// A key below 2^53 of the moves' notation, in order: equal games have equal hashes.
+    ///
+    /// The first 53 bits, big-endian, of the SHA-256 of every move's notation followed by a line
+    /// feed. Part of the recorded data: it never changes.
     #[must_use]
     pub fn moves_hash(&self) -> u64 {
-        todo!("scaffold")
+        let mut hash = Sha256::new();
+        for record in &self.moves {
+            hash.update(record.mv.as_bytes());
+            hash.update(b"\n");
+        }
+        let first_bytes =
+            hash.finalize().iter().take(8).fold(0, |key, &byte| key << 8 | u64::from(byte));
+        first_bytes >> (64 - 53)
     }
 
-    /// The final position's notation is not stored: replay the moves from the opening.
+    /// The number of moves. The positions are not stored: [`crate::replay_moves`] yields them.
     #[must_use]
     pub fn plies(&self) -> u32 {
         u32::try_from(self.moves.len()).unwrap_or(u32::MAX)
@@ -129,12 +145,170 @@ pub enum PlayError {
     /// The opening is no position of this game, or is already over.
     #[error("failed to read the opening: {0}")]
     Opening(#[from] NotationError),
+    /// A player was made for the rules of another game.
+    #[error(
+        "failed to play: a player's evaluation is not of this game; make players and game from the same rules"
+    )]
+    OtherGame,
 }
 
 /// Plays one game.
 ///
+/// A move's times run from the end of the move before it, so they include making its record.
+///
 /// # Errors
-/// If the opening cannot be played from, or the host aborts.
-pub fn play_game(_setup: &GameSetup<'_>, _host: &dyn Host) -> Result<GameRecord, PlayError> {
-    todo!("scaffold")
+/// If the opening cannot be played from, a player was made for another game, or the host aborts.
+pub fn play_game(setup: &GameSetup<'_>, host: &dyn Host) -> Result<GameRecord, PlayError> {
+    with_game!(setup.rules, G => play::<G>(setup, host))
+}
+
+fn play<G: Game>(setup: &GameSetup<'_>, host: &dyn Host) -> Result<GameRecord, PlayError> {
+    let mut position = opening_position::<G>(setup.rules, setup.opening)?;
+    let [first, second] = setup.players;
+    let [first_key, second_key] = setup.keys;
+    let mut sides = [Side::<G>::new(first, first_key)?, Side::new(second, second_key)?];
+    let first_colour = position.to_move();
+    let plies_max = setup.max_plies.map_or(usize::MAX, |plies| plies as usize);
+    let mut moves = Vec::new();
+    let started = Reading::take(host);
+    let mut before = started;
+    let (winner, termination) = loop {
+        if let Some(ending) = position.ending() {
+            break (ending.winner, ending.termination);
+        }
+        if moves.len() >= plies_max {
+            break (None, Termination::MaxPlies);
+        }
+        let mover = usize::from(position.to_move() != first_colour);
+        let stops = setup.stops.map(|stops| stops.get(moves.len()).copied().flatten());
+        let chosen = sides[mover].choose(&position, stops, host)?;
+        let mut record = MoveRecord {
+            mover: u8::from(mover == 1),
+            mv: chosen.mv.to_string(),
+            position_key: position.canonical_key(),
+            legal_moves: chosen.legal_moves,
+            search: chosen.search,
+            wall_us: 0,
+            cpu_us: 0,
+        };
+        position.play_unchecked(chosen.mv);
+        let now = Reading::take(host);
+        (record.wall_us, record.cpu_us) = now.since(before);
+        before = now;
+        moves.push(record);
+    };
+    let outcome = match winner {
+        None => Outcome::Draw,
+        Some(winner) if winner == first_colour => Outcome::Win,
+        Some(_) => Outcome::Loss,
+    };
+    let (wall_us, _) = before.since(started);
+    Ok(GameRecord { outcome, termination, moves, wall_us })
+}
+
+/// Reads a position that a game can start from or a search can move in.
+pub(crate) fn opening_position<G: Game>(rules: &Rules, text: &str) -> Result<G, NotationError> {
+    let position = G::parse(rules, text)?;
+    if position.is_over() {
+        return Err(NotationError {
+            problem: format!("in `{text}` the game is over"),
+            remedy: "give a position that can still be played".to_owned(),
+        });
+    }
+    Ok(position)
+}
+
+/// One side of one game: its search keeps what it has learnt from move to move.
+pub(crate) struct Side<G: Game> {
+    search: Box<dyn Search<G>>,
+    limits: Limits,
+    random: Random,
+}
+
+/// A move that a side chose, and what it cost.
+pub(crate) struct Chosen<M> {
+    pub(crate) mv: M,
+    pub(crate) legal_moves: u32,
+    pub(crate) search: SearchReport,
+}
+
+impl<G: Game> Side<G> {
+    pub(crate) fn new(player: &Player, key: [u8; 32]) -> Result<Self, PlayError> {
+        let search = player.search::<G>().ok_or(PlayError::OtherGame)?;
+        Ok(Self { search, limits: *player.limits(), random: Random::from_key(key) })
+    }
+
+    /// Chooses a move in a position that is not over. `stops` is set in a replay, to where the
+    /// clock stopped this search, if it did (invariant 3).
+    pub(crate) fn choose(
+        &mut self,
+        position: &G,
+        stops: Option<Option<u64>>,
+        host: &dyn Host,
+    ) -> Result<Chosen<G::Move>, PlayError> {
+        let legal_moves = position.legal_move_count();
+        if legal_moves == 1 {
+            let mv = position.nth_legal_move(0);
+            return Ok(Chosen { mv, legal_moves, search: SearchReport::ONLY_MOVE });
+        }
+        // A game of players that do not search never looks at a budget.
+        if host.aborted() {
+            return Err(PlayError::Aborted);
+        }
+        let mut budget = match stops {
+            None => Budget::new(&self.limits, host),
+            Some(stop) => Budget::replay(&self.limits, host, stop),
+        };
+        let found = match self.search.search(position, &mut budget, &mut self.random) {
+            Ok(found) => found,
+            Err(Stop::Aborted) => return Err(PlayError::Aborted),
+            Err(Stop::Limit(limit)) => {
+                unreachable!("a search ends with a move at a limit, here {limit:?}")
+            }
+        };
+        let full_tree_leaves =
+            if found.depth == 0 { 0 } else { position.full_tree_leaves(found.depth) };
+        let search = SearchReport {
+            depth: found.depth,
+            nodes: budget.nodes(),
+            evaluations: budget.evaluations(),
+            full_tree_leaves,
+            score: found.score,
+            ended_by: found.ended_by,
+        };
+        Ok(Chosen { mv: found.mv, legal_moves, search })
+    }
+}
+
+impl SearchReport {
+    /// There was nothing to choose from.
+    const ONLY_MOVE: Self = Self {
+        depth: 0,
+        nodes: 0,
+        evaluations: 0,
+        full_tree_leaves: 0,
+        score: None,
+        ended_by: EndedBy::OnlyMove,
+    };
+}
+
+/// Both clocks at one moment.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading {
+    wall: Duration,
+    cpu: Duration,
+}
+
+impl Reading {
+    pub(crate) fn take(host: &dyn Host) -> Self {
+        Self { wall: host.wall(), cpu: host.cpu() }
+    }
+
+    /// Wall and processor time since an earlier moment, in microseconds.
+    pub(crate) fn since(self, earlier: Self) -> (u64, u64) {
+        let us = |now: Duration, then: Duration| {
+            u64::try_from(now.saturating_sub(then).as_micros()).unwrap_or(u64::MAX)
+        };
+        (us(self.wall, earlier.wall), us(self.cpu, earlier.cpu))
+    }
 }

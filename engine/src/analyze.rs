@@ -1,0 +1,65 @@
+//! One search of one position, for people and tools.
+
+use crate::host::Host;
+use crate::play::{PlayError, Reading, SearchReport, Side, opening_position};
+use crate::player::Player;
+use crate::position::{Colour, Game};
+use crate::rules::Rules;
+use crate::with_game;
+
+/// What a player makes of a position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Analysis {
+    /// The position in the game's notation.
+    pub position: String,
+    /// Whose move it is.
+    pub to_move: Colour,
+    /// How many moves there are to choose from.
+    pub legal_moves: u32,
+    /// The move it would play, in the game's notation.
+    pub best_move: String,
+    /// What the search did and found. A single legal move is not searched, as in a game.
+    pub search: SearchReport,
+    /// Wall time of the search, in microseconds.
+    pub wall_us: u64,
+    /// Processor time of the search, in microseconds.
+    pub cpu_us: u64,
+}
+
+/// Has a player search a position as if it were the first of a game.
+///
+/// # Errors
+/// If the text is no position of this game, the game is over there, the player was made for
+/// another game, or the host aborts.
+pub fn analyze(
+    rules: &Rules,
+    position: &str,
+    player: &Player,
+    key: [u8; 32],
+    host: &dyn Host,
+) -> Result<Analysis, PlayError> {
+    with_game!(rules, G => analyze_in::<G>(rules, position, player, key, host))
+}
+
+fn analyze_in<G: Game>(
+    rules: &Rules,
+    position: &str,
+    player: &Player,
+    key: [u8; 32],
+    host: &dyn Host,
+) -> Result<Analysis, PlayError> {
+    let position: G = opening_position(rules, position)?;
+    let mut side = Side::<G>::new(player, key)?;
+    let started = Reading::take(host);
+    let chosen = side.choose(&position, None, host)?;
+    let (wall_us, cpu_us) = Reading::take(host).since(started);
+    Ok(Analysis {
+        position: position.to_string(),
+        to_move: position.to_move(),
+        legal_moves: chosen.legal_moves,
+        best_move: chosen.mv.to_string(),
+        search: chosen.search,
+        wall_us,
+        cpu_us,
+    })
+}
