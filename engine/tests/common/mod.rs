@@ -1,0 +1,147 @@
+//! What several tests need: players from JSON, positions from seeds, clocks that tick oddly.
+#![expect(dead_code, reason = "every test is a crate of its own and uses some of it")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(unreachable_pub, reason = "a module of tests, shared by several crates")]
+
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+use spelrum_engine::{
+    EndedBy, Game, GameRecord, GameSetup, Host, MoveRecord, Player, Random, Rules, play_game,
+    with_game,
+};
+
+/// A player from its parameters in JSON.
+pub fn player(rules: &Rules, json: &str) -> Player {
+    let given = serde_json::from_str(json).unwrap();
+    Player::from_parameters(rules, &given).unwrap_or_else(|error| panic!("{json}: {error}"))
+}
+
+/// The games under test, with rules that make small and large trees.
+pub fn all_rules() -> Vec<Rules> {
+    vec![
+        Rules::Pentago { win_before_rotation: true },
+        Rules::Pentago { win_before_rotation: false },
+        Rules::TicTacToe {},
+        Rules::Nim { heaps: vec![3, 4, 5], misere: false },
+        Rules::Nim { heaps: vec![2, 3, 4], misere: true },
+    ]
+}
+
+/// The start position in the game's notation.
+pub fn start(rules: &Rules) -> String {
+    with_game!(rules, G => G::start(rules).unwrap().to_string())
+}
+
+/// A key of random numbers.
+pub fn key(seed: u64) -> [u8; 32] {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    key
+}
+
+/// A position that is not over, after so many random moves from the start (or as many as there
+/// are before the game ends).
+pub fn random_position<G: Game>(rules: &Rules, plies: u32, random: &mut Random) -> G {
+    let mut position = G::start(rules).unwrap();
+    for _ in 0..plies {
+        let mut next = position.clone();
+        next.play_unchecked(position.nth_legal_move(random.below(position.legal_move_count())));
+        if next.is_over() {
+            break;
+        }
+        position = next;
+    }
+    position
+}
+
+/// Plays a game of two players from the start.
+pub fn play(rules: &Rules, players: [&Player; 2], seed: u64, host: &dyn Host) -> GameRecord {
+    let setup = GameSetup {
+        rules,
+        opening: &start(rules),
+        players,
+        keys: [key(seed), key(seed + 1)],
+        max_plies: None,
+        stops: None,
+    };
+    play_game(&setup, host).unwrap()
+}
+
+/// The record without what depends on clocks.
+pub fn without_times(record: &GameRecord) -> GameRecord {
+    let moves = record.moves.iter();
+    let moves = moves.map(|record| MoveRecord { wall_us: 0, cpu_us: 0, ..record.clone() });
+    GameRecord { moves: moves.collect(), wall_us: 0, ..record.clone() }
+}
+
+/// Where the clock stopped each move's search: what a replay of the game needs.
+pub fn stops(record: &GameRecord) -> Vec<Option<u64>> {
+    let is_timed = |record: &&MoveRecord| record.search.ended_by == EndedBy::Time;
+    record
+        .moves
+        .iter()
+        .map(|record| Some(&record).filter(|r| is_timed(r)).map(|r| r.search.nodes))
+        .collect()
+}
+
+/// A host whose clock moves on by an irregular step at every look, sometimes not at all.
+pub struct Irregular {
+    now_us: Cell<u64>,
+    random: RefCell<Random>,
+    step_us_max: u32,
+}
+
+impl Irregular {
+    pub fn new(seed: u64, step_us_max: u32) -> Self {
+        let random = RefCell::new(Random::from_key(key(seed)));
+        Self { now_us: Cell::new(0), random, step_us_max }
+    }
+}
+
+impl Host for Irregular {
+    fn wall(&self) -> Duration {
+        let mut random = self.random.borrow_mut();
+        let step_us = match random.below(4) {
+            0 => 0,
+            1 => random.below(self.step_us_max + 1),
+            2 => random.below(self.step_us_max / 10 + 1),
+            _ => 1,
+        };
+        self.now_us.set(self.now_us.get() + u64::from(step_us));
+        Duration::from_micros(self.now_us.get())
+    }
+
+    fn cpu(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+/// A host whose clock stands still and that counts how often it is read; aborts after so many
+/// looks.
+#[derive(Default)]
+pub struct Counting {
+    pub walls: Cell<u64>,
+    pub looks: Cell<u64>,
+    pub abort_at_look: Option<u64>,
+    pub past_deadline_at_wall: Option<u64>,
+}
+
+impl Host for Counting {
+    fn wall(&self) -> Duration {
+        self.walls.set(self.walls.get() + 1);
+        match self.past_deadline_at_wall {
+            Some(at) if self.walls.get() >= at => Duration::from_secs(1_000_000),
+            Some(_) | None => Duration::ZERO,
+        }
+    }
+
+    fn cpu(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn aborted(&self) -> bool {
+        self.looks.set(self.looks.get() + 1);
+        self.abort_at_look.is_some_and(|at| self.looks.get() >= at)
+    }
+}

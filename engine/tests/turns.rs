@@ -1,0 +1,240 @@
+//! Minimax and alpha-beta on made-up trees in which the same side may move twice, games end
+//! anywhere and values tie often: no assumption that sides alternate survives here.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::fmt;
+
+use common::key;
+use proptest::prelude::*;
+use spelrum_engine::search::alpha_beta::{self, AlphaBeta};
+use spelrum_engine::search::minimax::{self, Minimax};
+use spelrum_engine::search::{Budget, Evaluate, Limits, Search, WIN};
+use spelrum_engine::{
+    Colour, EndedBy, Ending, NotationError, Position, Random, Termination, Timeless,
+};
+
+/// A tree made up by hashing the moves made so far: who moves, how many moves there are, whether
+/// the game is over and who has won are all read from the hash.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Relay {
+    hash: u64,
+    plies_left: u32,
+    width_max: u64,
+}
+
+impl Relay {
+    /// The first tree from this seed on whose root has something to choose.
+    fn new(seed: u64, plies: u32, width_max: u64) -> Self {
+        (seed..)
+            .map(|seed| Self { hash: mixed(seed), plies_left: plies, width_max })
+            .find(|root| root.legal_move_count() >= 2)
+            .unwrap()
+    }
+
+    fn part(&self, which: u32, bound: u64) -> u64 {
+        (self.hash >> (8 * which) & 0xff) % bound
+    }
+}
+
+/// One step of the hash: the multiplication and shift of MurmurHash3's finaliser (Appleby 2011).
+fn mixed(hash: u64) -> u64 {
+    let hash = (hash ^ hash >> 33).wrapping_add(1).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let hash = (hash ^ hash >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    hash ^ hash >> 33
+}
+
+impl Position for Relay {
+    type Move = u8;
+
+    fn to_move(&self) -> Colour {
+        if self.part(0, 2) == 0 { Colour::White } else { Colour::Black }
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        let winners = [None, Some(Colour::White), Some(Colour::Black)];
+        let ending = Ending {
+            winner: winners[self.part(1, 3) as usize],
+            termination: Termination::FullBoard,
+        };
+        (self.plies_left == 0 || self.part(2, 8) == 0).then_some(ending)
+    }
+
+    fn legal_moves(&self, moves: &mut Vec<u8>) {
+        moves.extend(0..self.legal_move_count() as u8);
+    }
+
+    fn legal_move_count(&self) -> u32 {
+        if self.is_over() { 0 } else { 1 + self.part(3, self.width_max) as u32 }
+    }
+
+    fn nth_legal_move(&self, index: u32) -> u8 {
+        index as u8
+    }
+
+    fn is_legal(&self, mv: u8) -> bool {
+        u32::from(mv) < self.legal_move_count()
+    }
+
+    fn play_unchecked(&mut self, mv: u8) {
+        self.hash = mixed(self.hash ^ u64::from(mv));
+        self.plies_left -= 1;
+    }
+
+    fn canonical_key(&self) -> u64 {
+        self.hash >> 11
+    }
+
+    fn full_tree_leaves(&self, depth: u32) -> u64 {
+        self.width_max.saturating_pow(depth)
+    }
+
+    fn board(&self) -> String {
+        self.to_string()
+    }
+
+    fn parse_move(&self, text: &str) -> Result<u8, NotationError> {
+        let error = |_| NotationError { problem: text.to_owned(), remedy: "a number".to_owned() };
+        text.parse().map_err(error)
+    }
+}
+
+impl fmt::Display for Relay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}/{}", self.hash, self.plies_left)
+    }
+}
+
+/// Few values, so that many tie.
+#[derive(Clone, Copy, Debug)]
+struct Hunch;
+
+impl Evaluate<Relay> for Hunch {
+    fn evaluate(&self, position: &Relay) -> i32 {
+        assert!(!position.is_over(), "a position that is over has no static value");
+        position.part(4, 7) as i32 - 3
+    }
+}
+
+/// Minimax as the textbook has it, for the side that moves at the root.
+fn twin(position: &Relay, depth: u32, ply: i32, root: &Relay) -> i32 {
+    let side = root.to_move();
+    if let Some(ending) = position.ending() {
+        return match ending.winner {
+            None => 0,
+            Some(winner) if winner == side => WIN - ply,
+            Some(_) => ply - WIN,
+        };
+    }
+    if depth == 0 {
+        let value = Hunch.evaluate(position);
+        return if position.to_move() == side { value } else { -value };
+    }
+    let values = (0..position.legal_move_count()).map(|index| {
+        let mut child = position.clone();
+        child.play_unchecked(position.nth_legal_move(index));
+        twin(&child, depth - 1, ply + 1, root)
+    });
+    if position.to_move() == side { values.max().unwrap() } else { values.min().unwrap() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn every_search_finds_the_twins_value(
+        seed in any::<u64>(),
+        plies in 1..=7_u32,
+        width_max in 2..=6_u64,
+        depth in prop::option::of(1..=7_u32),
+        iterative in any::<bool>(),
+        order in any::<bool>(),
+        shuffle in any::<bool>(),
+    ) {
+        let root = Relay::new(seed, plies, width_max);
+        let value = twin(&root, depth.unwrap_or(plies), 0, &root);
+        let mut searches: [Box<dyn Search<Relay>>; 2] = [
+            Box::new(Minimax::new(minimax::Options { depth, shuffle }, Hunch)),
+            Box::new(AlphaBeta::new(
+                alpha_beta::Options { depth, iterative, order, shuffle },
+                Hunch,
+            )),
+        ];
+        for search in &mut searches {
+            // A search that has run before finds the same again: nothing is left over in it.
+            for _ in 0..2 {
+                let mut budget = Budget::new(&Limits::default(), &Timeless);
+                let mut random = Random::from_key(key(seed));
+                let found = search.search(&root, &mut budget, &mut random).unwrap();
+                prop_assert_eq!(found.score, Some(value));
+                prop_assert!(matches!(found.ended_by, EndedBy::Depth | EndedBy::Proven));
+                let mut child = root.clone();
+                child.play_unchecked(found.mv);
+                let depth = depth.unwrap_or(plies);
+                prop_assert_eq!(twin(&child, depth - 1, 1, &root), value);
+            }
+        }
+    }
+
+    /// A search that was cut off at any place leaves nothing behind that changes the next one.
+    #[test]
+    fn a_search_that_was_cut_off_can_be_used_again(
+        seed in any::<u64>(),
+        nodes in 0..200_u64,
+        iterative in any::<bool>(),
+        order in any::<bool>(),
+    ) {
+        let root = Relay::new(seed, 6, 5);
+        let options = alpha_beta::Options { depth: Some(5), iterative, order, shuffle: true };
+        let mut used = AlphaBeta::new(options, Hunch);
+        let mut fresh = AlphaBeta::new(options, Hunch);
+        let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+        let find = |search: &mut AlphaBeta<Relay, Hunch>, limits: &Limits| {
+            let mut budget = Budget::new(limits, &Timeless);
+            let found = search.search(&root, &mut budget, &mut Random::from_key(key(seed)));
+            (found, budget.nodes(), budget.evaluations())
+        };
+        prop_assert!(find(&mut used, &limits).0.is_ok());
+        prop_assert_eq!(
+            find(&mut used, &Limits::default()),
+            find(&mut fresh, &Limits::default())
+        );
+    }
+
+    /// What iterative deepening plays when it is cut off: the last completed iteration's move, or
+    /// one that the unfinished iteration knows to be better.
+    #[test]
+    fn an_unfinished_iteration_only_improves_the_move(
+        seed in any::<u64>(),
+        nodes in 1..400_u64,
+        order in any::<bool>(),
+    ) {
+        let root = Relay::new(seed, 8, 6);
+        let find = |depth, nodes| {
+            let options = alpha_beta::Options { depth, iterative: true, order, shuffle: true };
+            let mut budget = Budget::new(&Limits { nodes, ..Limits::default() }, &Timeless);
+            let mut random = Random::from_key(key(seed));
+            AlphaBeta::new(options, Hunch).search(&root, &mut budget, &mut random).unwrap()
+        };
+        let cut = find(None, Some(nodes));
+        if cut.ended_by != EndedBy::Nodes || cut.depth == 0 {
+            return Ok(());
+        }
+        let value_at = |mv, depth| {
+            let mut child = root.clone();
+            child.play_unchecked(mv);
+            twin(&child, depth - 1, 1, &root)
+        };
+        let completed = find(Some(cut.depth), None);
+        let score = cut.score.unwrap();
+        if cut.mv == completed.mv {
+            let values = [cut.depth, cut.depth + 1].map(|depth| value_at(cut.mv, depth));
+            prop_assert!(values.contains(&score), "{} is none of {:?}", score, values);
+        } else {
+            prop_assert_eq!(score, value_at(cut.mv, cut.depth + 1));
+            prop_assert!(score > value_at(completed.mv, cut.depth + 1));
+        }
+    }
+}

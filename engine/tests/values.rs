@@ -1,0 +1,249 @@
+//! What searches find, against slow obvious twins, theory and reference values.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{key, player, random_position};
+use spelrum_engine::evaluation::{NoEvaluation, PentagoLines, PentagoRuns, TicTacToeLines};
+use spelrum_engine::games::{Nim, Pentago, TicTacToe};
+use spelrum_engine::search::{Evaluate, WIN, WIN_MIN};
+use spelrum_engine::{Analysis, EndedBy, Game, Player, Position, Random, Rules, Timeless, analyze};
+
+/// Minimax as the textbook has it: no limits, no shared buffers, nothing left out.
+fn twin<P: Position>(position: &P, depth: u32, ply: i32, evaluation: &dyn Evaluate<P>) -> i32 {
+    let side = position.to_move();
+    if depth == 0 {
+        return evaluation.evaluate(position);
+    }
+    let mut moves = Vec::new();
+    position.legal_moves(&mut moves);
+    let value = |mv: P::Move| {
+        let mut child = position.clone();
+        child.play_unchecked(mv);
+        match child.ending() {
+            Some(ending) => match ending.winner {
+                None => 0,
+                Some(winner) if winner == side => WIN - (ply + 1),
+                Some(_) => -(WIN - (ply + 1)),
+            },
+            None => {
+                let value = twin(&child, depth - 1, ply + 1, evaluation);
+                if child.to_move() == side { value } else { -value }
+            }
+        }
+    };
+    moves.into_iter().map(value).max().unwrap()
+}
+
+/// The twin's value of one move, searched to `depth` plies with this one.
+fn twin_of_move<P: Position>(
+    position: &P,
+    mv: P::Move,
+    depth: u32,
+    evaluation: &dyn Evaluate<P>,
+) -> i32 {
+    let mut child = position.clone();
+    child.play_unchecked(mv);
+    match child.ending() {
+        Some(ending) => match ending.winner {
+            None => 0,
+            Some(winner) if winner == position.to_move() => WIN - 1,
+            Some(_) => 1 - WIN,
+        },
+        None => -twin(&child, depth - 1, 1, evaluation),
+    }
+}
+
+/// Every player that must find minimax's value at this depth; `None` is unlimited.
+fn exact_players(rules: &Rules, evaluation: &str, depth: Option<u32>) -> Vec<Player> {
+    let depth = depth.map_or("\"unlimited\"".to_owned(), |depth| depth.to_string());
+    let bounds = format!(r#""depth": {depth}, "nodes": 1000000000"#);
+    let mut players = Vec::new();
+    for shuffle in [true, false] {
+        players.push(format!(
+            r#"{{"algorithm": "minimax", "evaluation": "{evaluation}", {bounds}, "shuffle": {shuffle}}}"#
+        ));
+        for (order, iterative) in [(false, false), (false, true), (true, false), (true, true)] {
+            players.push(format!(
+                r#"{{"algorithm": "alpha-beta", "evaluation": "{evaluation}", {bounds},
+                    "shuffle": {shuffle}, "order": {order}, "iterative": {iterative}}}"#
+            ));
+        }
+    }
+    players.iter().map(|json| player(rules, json)).collect()
+}
+
+fn analysed(rules: &Rules, position: &impl Position, player: &Player, seed: u64) -> Analysis {
+    analyze(rules, &position.to_string(), player, key(seed), &Timeless).unwrap()
+}
+
+/// Every player finds the twin's value in this position, and plays a move of that value.
+///
+/// Iterative deepening that stops early because a win or loss is proven knows what the full depth
+/// would say: the twin is asked at the full depth all the same.
+fn check<G: Game>(
+    rules: &Rules,
+    position: &G,
+    depth: u32,
+    evaluation_name: &str,
+    evaluation: &dyn Evaluate<G>,
+    seed: u64,
+) {
+    if position.legal_move_count() < 2 {
+        return;
+    }
+    let value = twin(position, depth, 0, evaluation);
+    for player in exact_players(rules, evaluation_name, Some(depth)) {
+        let analysis = analysed(rules, position, &player, seed);
+        let about = || format!("{position} to depth {depth} by {:?}", player.parameters());
+        assert_eq!(analysis.search.score, Some(value), "{}", about());
+        let mv = position.parse_move(&analysis.best_move).unwrap();
+        assert!(position.is_legal(mv), "{}", about());
+        assert_eq!(twin_of_move(position, mv, depth, evaluation), value, "{}", about());
+    }
+}
+
+#[test]
+fn every_search_finds_minimaxs_value_in_pentago() {
+    let (runs, lines) = (PentagoRuns::default(), PentagoLines::default());
+    for win_before_rotation in [true, false] {
+        let rules = Rules::Pentago { win_before_rotation };
+        for seed in 0..24 {
+            let mut random = Random::from_key(key(seed));
+            let plies = random.below(34);
+            let position: Pentago = random_position(&rules, plies, &mut random);
+            let depth = match position.legal_move_count() {
+                0..=40 => 4,
+                41..=80 => 3,
+                81..=200 => 2,
+                _ => 1 + u32::from(seed < 2),
+            };
+            check(&rules, &position, depth, "runs", &runs, seed);
+            check(&rules, &position, depth.min(2), "lines", &lines, seed);
+        }
+    }
+}
+
+#[test]
+fn every_search_finds_minimaxs_value_in_tic_tac_toe_at_every_depth() {
+    let rules = Rules::TicTacToe {};
+    for seed in 0..60 {
+        let mut random = Random::from_key(key(seed));
+        let plies = 2 + random.below(6);
+        let position: TicTacToe = random_position(&rules, plies, &mut random);
+        for depth in 1..=9 - plies {
+            check(&rules, &position, depth, "lines", &TicTacToeLines::default(), seed);
+        }
+    }
+}
+
+#[test]
+fn every_search_finds_minimaxs_value_in_nim_at_every_depth() {
+    for misere in [false, true] {
+        let rules = Rules::Nim { heaps: vec![2, 2, 3], misere };
+        for seed in 0..6 {
+            let mut random = Random::from_key(key(seed));
+            let plies = random.below(3);
+            let position: Nim = random_position(&rules, plies, &mut random);
+            for depth in 1..=7 {
+                check(&rules, &position, depth, "none", &NoEvaluation, seed);
+            }
+        }
+    }
+}
+
+/// The value of every position that play from `position` can reach, by plain recursion.
+fn solve<P: Position>(position: &P, values: &mut BTreeMap<String, i32>) -> i32 {
+    let name = position.to_string();
+    if let Some(&value) = values.get(&name) {
+        return value;
+    }
+    let side = position.to_move();
+    let mut moves = Vec::new();
+    position.legal_moves(&mut moves);
+    let mut best = -WIN;
+    for mv in moves {
+        let mut child = position.clone();
+        child.play_unchecked(mv);
+        let value = match child.ending() {
+            Some(ending) => {
+                ending.winner.map_or(0, |winner| if winner == side { WIN - 1 } else { 1 - WIN })
+            }
+            None => {
+                let value = -solve(&child, values);
+                value - value.signum() // one ply further away
+            }
+        };
+        best = best.max(value);
+    }
+    values.insert(name, best);
+    best
+}
+
+#[test]
+fn tic_tac_toe_is_solved_from_every_position() {
+    let rules = Rules::TicTacToe {};
+    let mut values = BTreeMap::new();
+    assert_eq!(solve(&TicTacToe::empty(), &mut values), 0, "tic-tac-toe is a draw");
+    // 5,478 positions, of which 626 are won by x, 316 by o and 16 are full without a three.
+    assert_eq!(values.len(), 5_478 - 626 - 316 - 16);
+    let players = exact_players(&rules, "none", None);
+    for (seed, (name, &value)) in (0..).zip(&values) {
+        let position = TicTacToe::parse(&rules, name).unwrap();
+        if position.legal_move_count() < 2 {
+            continue;
+        }
+        for player in &players {
+            // A plain search of a nearly empty board is slow, and all are alike to it.
+            if position.legal_move_count() >= 8 && seed % 5 > 0 {
+                continue;
+            }
+            let search = analysed(&rules, &position, player, seed).search;
+            assert_eq!(search.score, Some(value), "{name} by {:?}", player.parameters());
+            assert_eq!(search.ended_by, EndedBy::Proven, "{name} by {:?}", player.parameters());
+            assert!(search.depth <= position.legal_move_count(), "{name}: {search:?}");
+        }
+    }
+}
+
+/// Bouton (1901): a position of normal play is lost for the side to move if and only if the
+/// exclusive or of the heaps is zero; of misère play the same, unless no heap exceeds one, when
+/// it is lost if and only if the number of ones is odd.
+fn bouton_wins(nim: &Nim) -> bool {
+    let sum = nim.heaps().fold(0, |sum, heap| sum ^ heap);
+    if nim.is_misere() && nim.heaps().all(|heap| heap <= 1) { sum == 0 } else { sum != 0 }
+}
+
+#[test]
+fn nim_is_solved_as_bouton_says() {
+    for misere in [false, true] {
+        let rules = Rules::Nim { heaps: vec![3, 3, 4], misere };
+        let players = exact_players(&rules, "none", None);
+        let mut checked = 0;
+        for (seed, heaps) in (0..80).enumerate() {
+            let name = format!("{},{},{}/w", heaps / 20, heaps / 5 % 4, heaps % 5);
+            let Ok(position) = Nim::parse(&rules, &name) else { continue };
+            if position.legal_move_count() < 2 {
+                continue;
+            }
+            checked += 1;
+            for player in &players {
+                let is_slow = !player.parameters().contains_key("iterative");
+                if is_slow && position.legal_move_count() > 8 {
+                    continue;
+                }
+                let analysis = analysed(&rules, &position, player, seed as u64);
+                let score = analysis.search.score.unwrap();
+                assert!(score.abs() >= WIN_MIN, "{position}: {score} is not proven");
+                assert_eq!(score > 0, bouton_wins(&position), "{position:?}");
+                let mut child = position;
+                child.play_unchecked(position.parse_move(&analysis.best_move).unwrap());
+                assert!(child.is_over() || bouton_wins(&child) == (score < 0), "{position:?}");
+            }
+        }
+        assert!(checked > 60, "{checked} positions");
+    }
+}
