@@ -1,0 +1,113 @@
+//! Golden games: what this revision of the engine plays, move by move (invariant 2).
+//!
+//! `golden/games.txt` holds every game with the moves, nodes and scores of both sides, to be read
+//! and compared by people as well. A difference means that a stored result of this revision could
+//! not be repeated by this code.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use common::{key, player, start};
+use spelrum_engine::{ENGINE_REVISION, GameSetup, Rules, Timeless, play_game};
+
+/// Set to write the file anew, after raising `ENGINE_REVISION`.
+const WRITE: &str = "SPELRUM_WRITE_GOLDEN";
+
+const GAMES: &[&str] = &[
+    r#"{"name": "pentago"}"#,
+    r#"{"name": "pentago", "win_before_rotation": false}"#,
+    r#"{"name": "tic-tac-toe"}"#,
+    r#"{"name": "nim"}"#,
+    r#"{"name": "nim", "heaps": [3, 4, 4], "misere": true}"#,
+];
+
+/// Who plays whom, in every game.
+const PAIRS: &[[&str; 2]] = &[
+    [r#"{"algorithm": "random"}"#, r#"{"algorithm": "minimax", "depth": 1}"#],
+    [
+        r#"{"algorithm": "minimax", "depth": 2, "nodes": 40000, "shuffle": false}"#,
+        r#"{"algorithm": "alpha-beta", "depth": 2}"#,
+    ],
+    [
+        r#"{"algorithm": "alpha-beta", "iterative": true, "nodes": 3000}"#,
+        r#"{"algorithm": "alpha-beta", "depth": 2, "order": true, "evaluations": 2000}"#,
+    ],
+    [
+        r#"{"algorithm": "alpha-beta", "iterative": true, "order": true, "nodes": 5000}"#,
+        r#"{"algorithm": "alpha-beta", "iterative": true, "depth": 2, "evaluation": "none"}"#,
+    ],
+];
+
+#[test]
+fn golden_games_are_played_again() {
+    let played = golden_games();
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/games.txt");
+    if std::env::var_os(WRITE).is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &played).unwrap();
+        return;
+    }
+    let golden = std::fs::read_to_string(&path).unwrap();
+    let lines = || golden.lines().zip(played.lines()).zip(1..);
+    let difference = lines().find(|((golden, played), _)| golden != played);
+    if let Some(((golden, played), line)) = difference {
+        panic!(
+            "line {line} of tests/golden/games.txt\n  was {golden}\n  is  {played}\n\
+             If the engine is meant to play otherwise now, raise ENGINE_REVISION in src/lib.rs, \
+             so that no result of the old one is taken for one of the new, and write the file \
+             anew: {WRITE}=1 cargo test -p spelrum-engine --test golden"
+        );
+    }
+    assert_eq!(golden.lines().count(), played.lines().count(), "games are missing: {WRITE}=1");
+}
+
+fn golden_games() -> String {
+    let mut text = format!("engine revision {ENGINE_REVISION}\n");
+    for game in GAMES {
+        let rules: Rules = serde_json::from_str(game).unwrap();
+        for (seed, pair) in (0..).zip(PAIRS) {
+            write!(text, "\ngame {game}\nfirst {}\nsecond {}\n", pair[0], pair[1]).unwrap();
+            write_game(&mut text, &rules, pair, seed);
+        }
+    }
+    text
+}
+
+fn write_game(text: &mut String, rules: &Rules, pair: &[&str; 2], seed: u64) {
+    let [first, second] = pair.map(|json| player(rules, json));
+    let setup = GameSetup {
+        rules,
+        opening: &start(rules),
+        players: [&first, &second],
+        keys: [key(2 * seed), key(2 * seed + 1)],
+        max_plies: None,
+        stops: None,
+    };
+    let record = play_game(&setup, &Timeless).unwrap();
+    for (ply, record) in record.moves.iter().enumerate() {
+        let search = record.search;
+        let score = search.score.map_or("none".to_owned(), |score| score.to_string());
+        writeln!(
+            text,
+            "{:>3} {:<6} depth {} nodes {} evaluations {} score {score} ended by {}",
+            ply + 1,
+            record.mv,
+            search.depth,
+            search.nodes,
+            search.evaluations,
+            name(&search.ended_by),
+        )
+        .unwrap();
+    }
+    let (outcome, termination) = (name(&record.outcome), name(&record.termination));
+    writeln!(text, "{outcome} by {termination}, moves hash {}", record.moves_hash()).unwrap();
+}
+
+/// The name under which the results database has it.
+fn name(stored: &impl serde::Serialize) -> String {
+    serde_json::to_value(stored).unwrap().as_str().unwrap().to_owned()
+}
