@@ -3,6 +3,28 @@
 //! This crate is pure: no async, no I/O, no clock of its own and no random numbers but those
 //! derived from a key it is given. The same input gives the same moves, nodes and scores on every
 //! machine and build.
+//!
+//! ```
+//! use spelrum_engine::{GameSetup, Outcome, Player, Rules, Timeless, Value, play_game};
+//!
+//! let rules = Rules::from_name("tic-tac-toe")?;
+//! let player = Player::from_parameters(
+//!     &rules,
+//!     &[("algorithm", Value::Text("alpha-beta".into())), ("depth", Value::Integer(9))]
+//!         .map(|(key, value)| (key.to_owned(), value))
+//!         .into(),
+//! )?;
+//! let setup = GameSetup {
+//!     rules: &rules,
+//!     opening: ".........",
+//!     players: [&player, &player],
+//!     keys: [[1; 32], [2; 32]],
+//!     max_plies: None,
+//!     stops: None,
+//! };
+//! assert_eq!(play_game(&setup, &Timeless)?.outcome, Outcome::Draw);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod analyze;
 pub mod evaluation;

@@ -15,8 +15,8 @@
 //!
 //! Each is value-preserving: every combination returns minimax's value at the same depth, and a
 //! move of that value. The field's other refinements have their places here: principal-variation
-//! windows in [`AlphaBeta::move_value`], a transposition table at the head of
-//! [`AlphaBeta::value`], killer moves and history in [`AlphaBeta::order_moves`].
+//! windows in `move_value`, a transposition table at the head of
+//! `value`, killer moves and history in `order_moves`.
 
 use std::cmp::Reverse;
 
