@@ -8,7 +8,7 @@ use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::{Evaluate, WIN_MIN};
 use spelrum_engine::{Game, ParameterDefault, Parameters, Position, Rules, Value, with_game};
 
-use super::slow_pentago::{DIRECTIONS, Side, SlowBoard};
+use super::slow_pentago::SlowBoard;
 use super::{board, pentago, random_board, random_game};
 
 fn parameters(pairs: &[(&str, i64)]) -> Parameters {
@@ -39,60 +39,6 @@ fn value<P: Game>(evaluation: &Evaluation, position: &P) -> i32 {
     P::visit_evaluation(evaluation, At(position)).unwrap()
 }
 
-/// Maximal runs of a length, by looking at every cell where one could begin.
-fn runs(board: &SlowBoard, side: Side, length: i32) -> i32 {
-    let own = |row, column| board.at(row, column) == Some(side);
-    let mut runs = 0;
-    for (down, right) in DIRECTIONS {
-        for row in 0..6 {
-            for column in 0..6 {
-                let begins = own(row, column) && !own(row - down, column - right);
-                let mut marbles = 0;
-                while begins && own(row + marbles * down, column + marbles * right) {
-                    marbles += 1;
-                }
-                runs += i32::from(marbles == length);
-            }
-        }
-    }
-    runs
-}
-
-fn slow_runs(board: &SlowBoard, [run3, run4, centre]: [i32; 3]) -> i32 {
-    let value = |side| {
-        let centres = [7, 10, 25, 28].iter().filter(|&&c| board.cells[c] == Some(side)).count();
-        run3 * runs(board, side, 3) + run4 * runs(board, side, 4) + centre * centres as i32
-    };
-    value(board.mover()) - value(1 - board.mover())
-}
-
-fn slow_lines(board: &SlowBoard, weights: [i32; 4]) -> i32 {
-    let mut total = 0;
-    for (down, right) in DIRECTIONS {
-        for row in 0..6 {
-            for column in 0..6 {
-                let inside = |at: i32| (0..6).contains(&at);
-                if !inside(row + 4 * down) || !inside(column + 4 * right) {
-                    continue;
-                }
-                let count = |side| {
-                    (0..5)
-                        .filter(|step| {
-                            board.at(row + step * down, column + step * right) == Some(side)
-                        })
-                        .count()
-                };
-                match (count(board.mover()), count(1 - board.mover())) {
-                    (own @ 1..=4, 0) => total += weights[own - 1],
-                    (0, other @ 1..=4) => total -= weights[other - 1],
-                    _ => {}
-                }
-            }
-        }
-    }
-    total
-}
-
 fn weight() -> impl Strategy<Value = i32> {
     -WEIGHT_MAX..=WEIGHT_MAX
 }
@@ -109,10 +55,10 @@ proptest! {
         let (position, slow) = (board(&text), SlowBoard::from_text(&text));
         if !position.is_over() {
             let fast = value(&evaluation(&pentago(), "runs", &runs), &position);
-            prop_assert_eq!(fast, slow_runs(&slow, runs));
+            prop_assert_eq!(fast, slow.runs(runs));
             prop_assert!(fast.abs() < WIN_MIN);
             let fast = value(&evaluation(&pentago(), "lines", &lines), &position);
-            prop_assert_eq!(fast, slow_lines(&slow, lines));
+            prop_assert_eq!(fast, slow.lines(lines));
             prop_assert!(fast.abs() < WIN_MIN);
         }
     }

@@ -4,12 +4,12 @@
 pub(crate) type Side = usize;
 
 /// Down and right of a step in each of the four directions.
-pub(crate) const DIRECTIONS: [(i32, i32); 4] = [(0, 1), (1, 0), (1, 1), (1, -1)];
+const DIRECTIONS: [(i32, i32); 4] = [(0, 1), (1, 0), (1, 1), (1, -1)];
 
 /// Cells row by row from the top left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlowBoard {
-    pub(crate) cells: [Option<Side>; 36],
+    cells: [Option<Side>; 36],
 }
 
 /// How the twin's game ended.
@@ -49,9 +49,9 @@ impl SlowBoard {
             .collect()
     }
 
-    pub(crate) fn at(&self, row: i32, column: i32) -> Option<Side> {
+    fn at(&self, row: i32, column: i32) -> Option<Side> {
         let inside = (0..6).contains(&row) && (0..6).contains(&column);
-        if inside { self.cells[usize::try_from(row * 6 + column).unwrap()] } else { None }
+        if inside { self.cells[(row * 6 + column) as usize] } else { None }
     }
 
     pub(crate) fn mover(&self) -> Side {
@@ -120,6 +120,59 @@ impl SlowBoard {
                     before[(top + from_row) * 6 + left + from_column];
             }
         }
+    }
+
+    /// The evaluation `runs` with these weights of a run of three, of four, and a centre.
+    pub(crate) fn runs(&self, [run3, run4, centre]: [i32; 3]) -> i32 {
+        let value = |side| {
+            let centres = [7, 10, 25, 28].iter().filter(|&&c| self.cells[c] == Some(side)).count();
+            run3 * self.runs_of(3, side) + run4 * self.runs_of(4, side) + centre * centres as i32
+        };
+        value(self.mover()) - value(1 - self.mover())
+    }
+
+    /// Maximal runs of a length, by looking at every cell where one could begin.
+    fn runs_of(&self, length: i32, side: Side) -> i32 {
+        let own = |row, column| self.at(row, column) == Some(side);
+        let mut runs = 0;
+        for (down, right) in DIRECTIONS {
+            for row in 0..6 {
+                for column in 0..6 {
+                    let begins = own(row, column) && !own(row - down, column - right);
+                    let mut marbles = 0;
+                    while begins && own(row + marbles * down, column + marbles * right) {
+                        marbles += 1;
+                    }
+                    runs += i32::from(marbles == length);
+                }
+            }
+        }
+        runs
+    }
+
+    /// The evaluation `lines` with these weights of a line with one to four marbles.
+    pub(crate) fn lines(&self, weights: [i32; 4]) -> i32 {
+        let mut total = 0;
+        for (down, right) in DIRECTIONS {
+            for row in 0..6 {
+                for column in 0..6 {
+                    let inside = |at: i32| (0..6).contains(&at);
+                    if !inside(row + 4 * down) || !inside(column + 4 * right) {
+                        continue;
+                    }
+                    let marbles = |side| {
+                        let cells = (0..5).map(|s| self.at(row + s * down, column + s * right));
+                        cells.filter(|cell| *cell == Some(side)).count()
+                    };
+                    match (marbles(self.mover()), marbles(1 - self.mover())) {
+                        (own @ 1..=4, 0) => total += weights[own - 1],
+                        (0, other @ 1..=4) => total -= weights[other - 1],
+                        _ => {}
+                    }
+                }
+            }
+        }
+        total
     }
 
     /// The board after a quarter turn of the whole board clockwise.

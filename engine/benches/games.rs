@@ -1,0 +1,146 @@
+//! The games: what moves, ends, evaluations and whole random games cost, and how many times that
+//! their slow twins of the tests take in the same run.
+//!
+//! `cargo bench -p spelrum-engine --bench games`. Throughput is in positions made, positions
+//! looked at or plies, as the group says.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use spelrum_engine::evaluation::{PentagoLines, PentagoRuns};
+use spelrum_engine::games::{Nim, Pentago, TicTacToe};
+use spelrum_engine::search::Evaluate;
+use spelrum_engine::{Game, Position, Random, Rules, perft};
+
+#[expect(dead_code, reason = "the tests look at more of it")]
+#[path = "../tests/games/slow_pentago.rs"]
+mod slow_pentago;
+
+use slow_pentago::SlowBoard;
+
+/// Positions of random games from the empty board, none of them over.
+fn positions() -> Vec<Pentago> {
+    let mut random = Random::from_key([3; 32]);
+    let mut positions = Vec::new();
+    while positions.len() < 1_000 {
+        let mut position = Pentago::empty(true);
+        while !position.is_over() {
+            positions.push(position);
+            position.play_unchecked(position.random_move(&mut random));
+        }
+    }
+    positions
+}
+
+fn twins(positions: &[Pentago]) -> Vec<SlowBoard> {
+    positions.iter().map(|position| SlowBoard::from_text(&position.to_string())).collect()
+}
+
+/// Positions made and looked at for their end: two plies from a position of 14 marbles, and from
+/// the empty board.
+fn children(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("pentago children");
+    let rules = Rules::from_name("pentago").expect("the game exists");
+    let text = ".w..wb.bb.w.wwb.w....b.......w...bb.";
+    let middle = Pentago::parse(&rules, text).expect("a position of the reference data");
+    for (name, position) in [("empty board", Pentago::empty(true)), ("14 marbles", middle)] {
+        let made = perft(&position, 2).leaves + perft(&position, 1).leaves;
+        group.throughput(Throughput::Elements(made));
+        group.bench_function(name, |bencher| bencher.iter(|| perft(black_box(&position), 2)));
+    }
+    let slow = SlowBoard::from_text(text);
+    group.throughput(Throughput::Elements(perft(&middle, 1).leaves));
+    group.bench_function("14 marbles, slow twin", |bencher| {
+        bencher.iter(|| {
+            let moves = black_box(&slow).legal_moves(true);
+            moves.into_iter().filter(|&mv| slow.clone().play(mv).is_some()).count()
+        });
+    });
+    group.finish();
+}
+
+/// Listing, counting and drawing moves, a position each.
+fn moves(criterion: &mut Criterion) {
+    let positions = positions();
+    let mut group = criterion.benchmark_group("pentago moves");
+    group.throughput(Throughput::Elements(positions.len() as u64));
+    group.bench_function("list", |bencher| {
+        let mut moves = Vec::new();
+        bencher.iter(|| {
+            for position in &positions {
+                moves.clear();
+                black_box(position).legal_moves(&mut moves);
+            }
+        });
+    });
+    group.bench_function("count", |bencher| {
+        bencher.iter(|| positions.iter().map(Position::legal_move_count).sum::<u32>());
+    });
+    group.bench_function("draw", |bencher| {
+        let mut random = Random::from_key([5; 32]);
+        bencher.iter(|| {
+            for position in &positions {
+                black_box(position.random_move(&mut random));
+            }
+        });
+    });
+    group.bench_function("canonical key", |bencher| {
+        bencher.iter(|| positions.iter().fold(0, |keys, p| keys ^ p.canonical_key()));
+    });
+    group.finish();
+}
+
+/// Evaluations, a position each.
+fn evaluations(criterion: &mut Criterion) {
+    let positions = positions();
+    let slow = twins(&positions);
+    let (runs, lines) = (PentagoRuns::default(), PentagoLines::default());
+    let mut group = criterion.benchmark_group("pentago evaluations");
+    group.throughput(Throughput::Elements(positions.len() as u64));
+    group.bench_function("runs", |bencher| {
+        bencher.iter(|| positions.iter().map(|position| runs.evaluate(position)).sum::<i32>());
+    });
+    group.bench_function("runs, slow twin", |bencher| {
+        bencher.iter(|| slow.iter().map(|board| board.runs([3, 9, 1])).sum::<i32>());
+    });
+    group.bench_function("lines", |bencher| {
+        bencher.iter(|| positions.iter().map(|position| lines.evaluate(position)).sum::<i32>());
+    });
+    group.bench_function("lines, slow twin", |bencher| {
+        bencher.iter(|| slow.iter().map(|board| board.lines([1, 3, 9, 27])).sum::<i32>());
+    });
+    group.finish();
+}
+
+/// Plays a random game to its end and counts its plies.
+fn random_game<P: Position>(start: &P, random: &mut Random) -> u64 {
+    let mut position = start.clone();
+    let mut plies = 0;
+    while !position.is_over() {
+        position.play_unchecked(position.random_move(random));
+        plies += 1;
+    }
+    plies
+}
+
+/// A hundred random games of each game; throughput is in plies.
+fn random_games(criterion: &mut Criterion) {
+    fn games<P: Position>(start: &P) -> u64 {
+        let mut random = Random::from_key([6; 32]);
+        (0..100).map(|_| random_game(start, &mut random)).sum()
+    }
+    let nim = Rules::Nim { heaps: vec![3, 4, 5], misere: false };
+    let nim = Nim::start(&nim).expect("these are its rules");
+    let (pentago, tic_tac_toe) = (Pentago::empty(true), TicTacToe::empty());
+    let mut group = criterion.benchmark_group("100 random games");
+    group.throughput(Throughput::Elements(games(&pentago)));
+    group.bench_function("pentago", |bencher| bencher.iter(|| games(&pentago)));
+    group.throughput(Throughput::Elements(games(&tic_tac_toe)));
+    group.bench_function("tic-tac-toe", |bencher| bencher.iter(|| games(&tic_tac_toe)));
+    group.throughput(Throughput::Elements(games(&nim)));
+    group.bench_function("nim", |bencher| bencher.iter(|| games(&nim)));
+    group.finish();
+}
+
+criterion_group!(benches, children, moves, evaluations, random_games);
+criterion_main!(benches);
