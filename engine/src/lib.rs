@@ -4,6 +4,8 @@
 //! derived from a key it is given. The same input gives the same moves, nodes and scores on every
 //! machine and build.
 //!
+//! # A game between two players
+//!
 //! ```
 //! use spelrum_engine::{GameSetup, Outcome, Player, Rules, Timeless, Value, play_game};
 //!
@@ -23,6 +25,83 @@
 //!     stops: None,
 //! };
 //! assert_eq!(play_game(&setup, &Timeless)?.outcome, Outcome::Draw);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Games
+//!
+//! A game is a type that implements [`Position`]: [`games::Pentago`], [`games::TicTacToe`],
+//! [`games::Nim`]. Positions are small and played by copying. Moves, positions and whole games
+//! have a compact notation that is read back as it was written.
+//!
+//! ```
+//! use spelrum_engine::games::Pentago;
+//! use spelrum_engine::{Colour, Position};
+//!
+//! let mut position = Pentago::empty(true);
+//! assert_eq!(position.legal_move_count(), 288);
+//!
+//! // A marble on c3, then the top left quadrant a quarter turn to the right (clockwise).
+//! let mv = position.parse_move("c3-1r")?;
+//! assert!(position.is_legal(mv));
+//! position.play_unchecked(mv);
+//! assert_eq!(position.to_string(), "............w.......................");
+//! assert_eq!(position.to_move(), Colour::Black);
+//! # Ok::<(), spelrum_engine::NotationError>(())
+//! ```
+//!
+//! [`Position::ending`] says whether a game is over, who has won and why. In Pentago a placement
+//! that makes five wins at once and is a move without a turn:
+//!
+//! ```
+//! use spelrum_engine::{Colour, Played, Position, Rules, Termination, games::Pentago};
+//!
+//! let rules = Rules::from_name("pentago")?;
+//! let game = Played::<Pentago>::parse(
+//!     &rules,
+//!     "a1-4r a6-4r b1-4r b6-4r c1-4r c6-4r d1-4r f4-4r e1",
+//! )?;
+//! let over = game.last();
+//! println!("{}", over.board());
+//! let ending = over.ending().expect("white has five");
+//! assert_eq!(ending.winner, Some(Colour::White));
+//! assert_eq!(ending.termination, Termination::FiveByPlacement);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # From data to types
+//!
+//! [`Rules`] are a game as data: what a sweep names and a results database keeps. [`with_game!`]
+//! goes from there to the type, so that everything below is compiled for each game, with no
+//! dispatch inside a search:
+//!
+//! ```
+//! use spelrum_engine::{Game, Position, Rules, perft, with_game};
+//!
+//! fn leaves<P: Game>(rules: &Rules, position: &str, depth: u32) -> Option<u64> {
+//!     let position = P::parse(rules, position).ok()?;
+//!     Some(perft(&position, depth).leaves)
+//! }
+//!
+//! let rules = Rules::Nim { heaps: vec![3, 4, 5], misere: true };
+//! assert_eq!(with_game!(&rules, P => leaves::<P>(&rules, "3,4,5/w", 2)), Some(113));
+//! # assert_eq!(with_game!(&rules, P => leaves::<P>(&rules, "3,4,6/w", 2)), None);
+//! ```
+//!
+//! # Evaluations
+//!
+//! [`evaluation::Evaluation`] is an evaluation as data, with its weights, read from a player's
+//! parameters; [`Game::visit_evaluation`] hands it to a visitor as its own type.
+//!
+//! ```
+//! use spelrum_engine::evaluation::PentagoRuns;
+//! use spelrum_engine::search::Evaluate;
+//! use spelrum_engine::{Game, Rules, games::Pentago};
+//!
+//! // White, to move, has a run of three; black has two centres.
+//! let rules = Rules::from_name("pentago")?;
+//! let position = Pentago::parse(&rules, "www......w...............b..b.b....b")?;
+//! assert_eq!(PentagoRuns::default().evaluate(&position), 3 - 2 * 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

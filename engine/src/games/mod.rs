@@ -1,4 +1,4 @@
-//! The games, and the way from [`Rules`] as data to a game as a type.
+//! The games, and the way from [`Rules`](crate::Rules) as data to a game as a type.
 
 mod nim;
 pub mod pentago;

@@ -20,7 +20,7 @@ pub(super) fn write(position: &Pentago) -> String {
     text
 }
 
-/// Reads what [`write`] writes.
+/// Reads what [`write()`] writes.
 pub(super) fn parse(win_before_rotation: bool, text: &str) -> Result<Pentago, NotationError> {
     let (cells, by_placement) = match text.strip_suffix(ENDED_BY_PLACEMENT) {
         None => (text, false),
