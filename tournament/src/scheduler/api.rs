@@ -3,6 +3,9 @@
 use crate::ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
 /// Milliseconds on the coordinator's monotonic clock, from any fixed moment.
+///
+/// With an event comes the moment at which it arrived, not the one at which its turn came: a
+/// heartbeat that waited behind a slow commit arrived in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Time(pub u64);
 
@@ -54,15 +57,19 @@ pub struct LeaseState {
     pub worker: WorkerId,
     /// The games it was granted with.
     pub granted: Vec<GameRange>,
-    /// Those of them that have no result yet.
+    /// Those of them that have no result yet. A store may read this as "granted, not settled":
+    /// games that left the lease unsettled, because they failed, are found by
+    /// [`Scheduler::restore`](super::Scheduler::restore) among the returned ones or in a later
+    /// lease.
     pub outstanding: Vec<GameRange>,
 }
 
 /// What happens to the scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// An experiment was stored, or has gained cells or games. Known cells keep their progress
-    /// and take the new `games`.
+    /// An experiment was stored, or has gained cells or games, or has another priority. Cells the
+    /// scheduler knows keep their progress and take the new `games`; every other cell comes with
+    /// its durable state, which is not all zeros if the experiment was finished before.
     Submitted {
         /// The experiment.
         experiment: ExperimentId,
@@ -71,7 +78,7 @@ pub enum Event {
         /// Its cells.
         cells: Vec<CellState>,
     },
-    /// Somebody paused, resumed or cancelled it.
+    /// Somebody paused, resumed or cancelled it. Changes nothing if it is finished or cancelled.
     Steered {
         /// The experiment.
         experiment: ExperimentId,
@@ -103,11 +110,16 @@ pub enum Event {
     },
     /// A worker reports a game. The owner has looked the facts up in the same transaction.
     Reported {
+        /// The worker.
+        worker: WorkerId,
+        /// The lease it names.
+        lease: LeaseId,
         /// The game.
         game: GameId,
         /// What the worker says of it.
         what: Report,
-        /// Whether the game already has a settled result.
+        /// Whether the game already has a settled result on disk. Events before this one in the
+        /// same transaction need not be considered: those the scheduler remembers.
         settled: bool,
         /// Whether it was ever leased to this worker under the lease it names.
         leased: bool,
@@ -132,6 +144,9 @@ pub enum Report {
 }
 
 /// What the owner does on behalf of the scheduler, in order.
+///
+/// Every `LeaseWanted`, `Heartbeat` and `Reported` is answered exactly once. `SettleFailed` and
+/// `Finished` come with any event, since every event also expires what is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Answer to `LeaseWanted`.
@@ -151,10 +166,12 @@ pub enum Effect {
         worker: WorkerId,
         /// When to ask again.
         retry_after_ms: u64,
-        /// Whether every experiment is finished, paused or cancelled.
+        /// Whether every experiment is finished, paused or cancelled: no running one has an
+        /// unsettled game.
         all_done: bool,
     },
     /// Answer to `Heartbeat`: leases the worker must drop, because they ended or were never its.
+    /// Often none.
     Drop {
         /// The worker.
         worker: WorkerId,
@@ -189,15 +206,18 @@ pub enum Verdict {
     Counts,
     /// A failure: noted as an attempt; the game will be leased again or settled as failed.
     Noted,
-    /// Into `uncounted_games`: the game has a result. The store tells repeat from conflict.
+    /// Into `uncounted_games`: the game has a result. The store tells repeat from conflict. A
+    /// failure with this verdict is stored nowhere.
     Again,
-    /// Into `uncounted_games`: the experiment was cancelled.
+    /// Into `uncounted_games`: the experiment was cancelled. A failure with this verdict is
+    /// stored nowhere.
     AfterCancel,
     /// Nowhere: it was never leased to this worker.
     Rejected,
 }
 
-/// What must be on disk before any reply to the events since the last drain.
+/// What must be on disk before any reply to the events since the last drain. To be applied in
+/// the order of the fields: a lease may be granted and ended in one drain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Cells whose cursor or returned ranges changed: their new state.
@@ -206,7 +226,7 @@ pub struct Changes {
     pub granted: Vec<LeaseState>,
     /// Leases that ended, and why.
     pub ended: Vec<(LeaseId, LeaseEnd)>,
-    /// Attempts that changed: their new state.
+    /// Attempts that changed: their new state, also of games that were settled since.
     pub attempts: Vec<Attempts>,
 }
 
@@ -219,9 +239,7 @@ pub enum LeaseEnd {
     Expired,
     /// Its worker handed it back.
     GivenBack,
-    /// Its worker's heartbeat no longer named it.
-    Dropped,
-    /// Its experiments were cancelled.
+    /// Its experiment was cancelled.
     Cancelled,
 }
 
@@ -236,32 +254,4 @@ pub struct Snapshot {
     pub attempts: Vec<Attempts>,
     /// The greatest lease id ever given.
     pub last_lease: i64,
-}
-
-/// The scheduler.
-#[derive(Debug)]
-pub struct Scheduler {}
-
-impl Scheduler {
-    /// Builds it from the durable state; live leases get one new full duration.
-    #[must_use]
-    pub fn restore(_snapshot: Snapshot, _now: Time) -> Self {
-        todo!("scaffold")
-    }
-
-    /// Handles one event. Also expires what is due at `now`.
-    pub fn handle(&mut self, _event: Event, _now: Time) -> Vec<Effect> {
-        todo!("scaffold")
-    }
-
-    /// When `Tick` has something to do next.
-    #[must_use]
-    pub fn next_deadline(&self) -> Option<Time> {
-        todo!("scaffold")
-    }
-
-    /// Drains what must be stored before the replies are sent.
-    pub fn take_changes(&mut self) -> Changes {
-        todo!("scaffold")
-    }
 }

@@ -9,5 +9,9 @@
 //! drops the scheduler and builds it again from the store ([`Scheduler::restore`]).
 
 mod api;
+mod machine;
+mod settings;
 
 pub use api::*;
+pub use machine::Scheduler;
+pub use settings::Settings;
