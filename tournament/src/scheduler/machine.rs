@@ -1,32 +1,347 @@
-//! The state machine.
+//! The state machine: its state, its events, and the bookkeeping that all decisions share.
 
-use super::api::{Changes, Effect, Event, Snapshot, Time};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::api::{
+    CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Snapshot, Time,
+};
+use super::attempts::AttemptBook;
+use super::cells::Cell;
+use super::experiments::{CellSum, Experiment, Experiments};
+use super::leases::{Lease, Leases};
 use super::settings::Settings;
+use super::shares::Shares;
+use crate::ids::{CellId, ExperimentId, GameId, GameRange, LeaseId};
 
-/// The scheduler.
+/// The scheduler. See the [module](super) for what it decides and how.
 #[derive(Debug)]
-pub struct Scheduler {}
+pub struct Scheduler {
+    pub(super) settings: Settings,
+    /// The latest time it was told. It never goes back.
+    pub(super) now: Time,
+    pub(super) cells: BTreeMap<CellId, Cell>,
+    pub(super) experiments: Experiments,
+    pub(super) leases: Leases,
+    pub(super) attempts: AttemptBook,
+    pub(super) shares: Shares,
+    /// How many experiments are in the state `Running`.
+    running: usize,
+    /// What became of events that were no events: experiments that a restart found complete.
+    pending: Vec<Effect>,
+    /// Experiments that are over. They are forgotten at the next drain: from then on the owner
+    /// finds on disk what a late report of their games must be compared with.
+    over: BTreeSet<ExperimentId>,
+    changed_cells: BTreeSet<CellId>,
+    granted: Vec<LeaseState>,
+    ended: Vec<(LeaseId, LeaseEnd)>,
+}
 
 impl Scheduler {
     /// Builds it from the durable state; live leases get one new full duration.
     #[must_use]
-    pub fn restore(_snapshot: Snapshot, _settings: Settings, _now: Time) -> Self {
-        todo!("scaffold")
+    pub fn restore(snapshot: Snapshot, settings: Settings, now: Time) -> Self {
+        let mut scheduler = Self {
+            settings,
+            now,
+            cells: BTreeMap::new(),
+            experiments: BTreeMap::new(),
+            leases: Leases::after(snapshot.last_lease),
+            attempts: AttemptBook::default(),
+            shares: Shares::default(),
+            running: 0,
+            pending: Vec::new(),
+            over: BTreeSet::new(),
+            changed_cells: BTreeSet::new(),
+            granted: Vec::new(),
+            ended: Vec::new(),
+        };
+        let mut experiments = BTreeMap::new();
+        for (experiment, priority, state, cells) in snapshot.experiments {
+            experiments.insert(experiment, (priority, state));
+            for state in cells {
+                scheduler.cells.insert(state.cell, Cell::new(experiment, &state));
+            }
+        }
+        for attempts in snapshot.attempts {
+            if scheduler.cells.contains_key(&attempts.game.cell) {
+                scheduler.attempts.restore(attempts);
+            }
+        }
+        scheduler.restore_leases(snapshot.leases);
+        for (experiment, (priority, state)) in experiments {
+            scheduler.experiments.insert(experiment, Experiment::new(ExperimentState::Paused));
+            scheduler.shares.set_priority(experiment, priority);
+            scheduler.set_state(experiment, state);
+        }
+        let cells: Vec<_> = scheduler.cells.keys().copied().collect();
+        for cell in cells {
+            scheduler.add_to_experiment(cell);
+        }
+        let mut effects = Vec::new();
+        let experiments: Vec<_> = scheduler.experiments.keys().copied().collect();
+        for experiment in experiments {
+            scheduler.finish_if_settled(experiment, &mut effects);
+        }
+        scheduler.pending = effects;
+        scheduler.debug_assert_consistent();
+        scheduler
     }
 
-    /// Handles one event. Also expires what is due at `now`.
-    pub fn handle(&mut self, _event: Event, _now: Time) -> Vec<Effect> {
-        todo!("scaffold")
+    /// Handles one event. Also expires what is due at `now`, before the event.
+    pub fn handle(&mut self, event: Event, now: Time) -> Vec<Effect> {
+        self.now = self.now.max(now);
+        let mut effects = std::mem::take(&mut self.pending);
+        self.expire(&mut effects);
+        match event {
+            Event::Submitted { experiment, priority, cells } => {
+                self.submitted(experiment, priority, cells, &mut effects);
+            }
+            Event::Steered { experiment, state } => self.steered(experiment, state),
+            Event::LeaseWanted { worker, slots } => {
+                effects.push(self.lease_wanted(worker, slots));
+            }
+            Event::Heartbeat { worker, leases, playing } => {
+                effects.push(self.heartbeat(worker, &leases, &playing));
+            }
+            Event::GivenBack { worker, lease } => self.given_back(worker, lease),
+            Event::Reported { worker, lease, game, what, settled, leased } => {
+                let facts = super::reports::Facts { settled, leased };
+                self.reported(worker, lease, game, what, facts, &mut effects);
+            }
+            Event::Tick => {}
+        }
+        self.debug_assert_consistent();
+        effects
     }
 
     /// When `Tick` has something to do next.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
-        todo!("scaffold")
+        if self.pending.is_empty() { self.leases.next_deadline() } else { Some(self.now) }
     }
 
     /// Drains what must be stored before the replies are sent.
     pub fn take_changes(&mut self) -> Changes {
-        todo!("scaffold")
+        let changed = std::mem::take(&mut self.changed_cells);
+        let state = |id| self.cells.get(&id).map(|cell| cell.state(id));
+        let changes = Changes {
+            cells: changed.into_iter().filter_map(state).collect(),
+            granted: std::mem::take(&mut self.granted),
+            ended: std::mem::take(&mut self.ended),
+            attempts: self.attempts.take_changed(),
+        };
+        for experiment in std::mem::take(&mut self.over) {
+            self.forget(experiment);
+        }
+        changes
+    }
+
+    /// Whether some experiment is running.
+    pub(super) const fn any_running(&self) -> bool {
+        self.running > 0
+    }
+
+    /// Changes a cell, and whatever sums up or indexes cells with it.
+    pub(super) fn change_cell<R>(
+        &mut self,
+        id: CellId,
+        change: impl FnOnce(&mut Cell) -> R,
+    ) -> Option<R> {
+        let cell = self.cells.get_mut(&id)?;
+        let experiment = self.experiments.get_mut(&cell.experiment())?;
+        let before = CellSum::of(cell);
+        let result = change(cell);
+        experiment.account(id, Some(before), cell);
+        if cell.take_changed() {
+            self.changed_cells.insert(id);
+        }
+        if cfg!(debug_assertions) {
+            cell.assert_consistent();
+        }
+        let ready = experiment.is_ready();
+        self.shares.set_ready(cell.experiment(), ready);
+        Some(result)
+    }
+
+    /// Whether the experiment is cancelled, and not forgotten yet.
+    pub(super) fn is_cancelled(&self, id: ExperimentId) -> bool {
+        self.experiments.get(&id).is_some_and(|e| e.state == ExperimentState::Cancelled)
+    }
+
+    /// Effects that wait for the next event.
+    pub(super) fn pending(&self) -> &[Effect] {
+        &self.pending
+    }
+
+    /// Notes that a lease was granted.
+    pub(super) fn note_granted(&mut self, lease: LeaseState) {
+        self.granted.push(lease);
+    }
+
+    /// Takes a lease out. What it had outstanding is the caller's to place.
+    pub(super) fn end_lease(&mut self, id: LeaseId, why: LeaseEnd) -> Option<Lease> {
+        let lease = self.leases.remove(id)?;
+        self.ended.push((id, why));
+        Some(lease)
+    }
+
+    /// Puts a game that has left its lease where it waits to be leased again.
+    pub(super) fn set_apart(&mut self, game: GameId) {
+        let next = self.attempts.next(game, &self.settings);
+        let Some(cell) = self.cells.get(&game.cell) else { return };
+        if let Some(experiment) = self.experiments.get_mut(&cell.experiment()) {
+            experiment.set_apart(game, next);
+        }
+        self.change_cell(game.cell, |cell| cell.set_apart(game.number));
+    }
+
+    /// Ends an experiment that has nothing unsettled left.
+    pub(super) fn finish_if_settled(&mut self, id: ExperimentId, effects: &mut Vec<Effect>) {
+        let finished = |e: &Experiment| e.unsettled == 0 && !e.is_over();
+        if self.experiments.get(&id).is_some_and(finished) {
+            self.set_state(id, ExperimentState::Finished);
+            effects.push(Effect::Finished { experiment: id });
+        }
+    }
+
+    fn restore_leases(&mut self, mut leases: Vec<LeaseState>) {
+        leases.sort_unstable_by_key(|lease| lease.lease);
+        for lease in &leases {
+            for range in &lease.outstanding {
+                if let Some(cell) = self.cells.get_mut(&range.cell) {
+                    cell.restore_leased(range.first..range.end(), lease.lease);
+                }
+            }
+        }
+        self.cells.values_mut().for_each(Cell::finish_restore);
+        let deadline = self.deadline();
+        for LeaseState { lease: id, worker, granted, outstanding } in leases {
+            let in_cell = |range: &GameRange| {
+                self.cells.get(&range.cell).map_or(0, |cell| {
+                    let parts = cell.outstanding(range, id);
+                    parts.iter().map(|part| part.end - part.start).sum::<u64>()
+                })
+            };
+            let count = outstanding.iter().map(in_cell).sum();
+            let cell = granted.first().and_then(|range| self.cells.get(&range.cell));
+            match cell {
+                Some(cell) if count > 0 => {
+                    let lease = Lease {
+                        worker,
+                        experiment: cell.experiment(),
+                        suspect: self.is_suspect(&granted),
+                        granted,
+                        outstanding: count,
+                        started: BTreeSet::new(),
+                        deadline,
+                    };
+                    self.leases.insert(id, lease, 1);
+                }
+                // Nothing that a committed transaction leaves behind, but harmless.
+                Some(_) => self.ended.push((id, LeaseEnd::Finished)),
+                None => self.ended.push((id, LeaseEnd::Cancelled)),
+            }
+        }
+    }
+
+    /// Enters a cell that is in no sum or index yet.
+    fn add_to_experiment(&mut self, id: CellId) {
+        let Some(cell) = self.cells.get_mut(&id) else { return };
+        let owner = cell.experiment();
+        let Some(experiment) = self.experiments.get_mut(&owner) else { return };
+        experiment.cells.push(id);
+        let returned = cell.state(id).returned;
+        let apart: Vec<_> = returned
+            .into_iter()
+            .flat_map(|range| self.attempts.set_apart(range, &self.settings))
+            .collect();
+        for game in apart {
+            cell.set_apart(game.number);
+            experiment.set_apart(game, self.attempts.next(game, &self.settings));
+        }
+        experiment.account(id, None, cell);
+        self.shares.set_ready(owner, experiment.is_ready());
+    }
+
+    fn submitted(
+        &mut self,
+        id: ExperimentId,
+        priority: i32,
+        cells: Vec<CellState>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let known = self.experiments.get(&id).map(|experiment| experiment.state);
+        if known == Some(ExperimentState::Cancelled) {
+            return; // Final.
+        }
+        self.shares.set_priority(id, priority);
+        if known.is_none() {
+            self.experiments.insert(id, Experiment::new(ExperimentState::Paused));
+        }
+        if known.is_none_or(|state| state == ExperimentState::Finished) {
+            self.set_state(id, ExperimentState::Running);
+        }
+        for state in cells {
+            match self.cells.get(&state.cell).map(Cell::experiment) {
+                None => {
+                    self.cells.insert(state.cell, Cell::new(id, &state));
+                    self.add_to_experiment(state.cell);
+                }
+                Some(owner) => {
+                    debug_assert_eq!(owner, id, "cell {} is of two experiments", state.cell);
+                    if owner == id {
+                        self.change_cell(state.cell, |cell| cell.set_games(state.games));
+                    }
+                }
+            }
+        }
+        self.finish_if_settled(id, effects);
+    }
+
+    fn steered(&mut self, id: ExperimentId, state: ExperimentState) {
+        if self.experiments.get(&id).is_none_or(Experiment::is_over) {
+            return;
+        }
+        match state {
+            ExperimentState::Running | ExperimentState::Paused => self.set_state(id, state),
+            ExperimentState::Cancelled => {
+                self.set_state(id, state);
+                let is_its = |(_, lease): &(LeaseId, &Lease)| lease.experiment == id;
+                let leases: Vec<_> = self.leases.iter().filter(is_its).map(|l| l.0).collect();
+                for lease in leases {
+                    self.end_lease(lease, LeaseEnd::Cancelled);
+                }
+            }
+            // Only its results finish an experiment.
+            ExperimentState::Finished => {}
+        }
+    }
+
+    /// Gives an experiment another state; what follows from it is the caller's.
+    fn set_state(&mut self, id: ExperimentId, state: ExperimentState) {
+        let Some(experiment) = self.experiments.get_mut(&id) else { return };
+        self.running -= usize::from(experiment.state == ExperimentState::Running);
+        self.running += usize::from(state == ExperimentState::Running);
+        experiment.state = state;
+        if experiment.is_over() {
+            self.over.insert(id);
+        } else {
+            self.over.remove(&id);
+        }
+        self.shares.set_ready(id, experiment.is_ready());
+    }
+
+    /// Forgets an experiment that is over.
+    fn forget(&mut self, id: ExperimentId) {
+        self.shares.remove(id);
+        for cell in self.experiments.remove(&id).into_iter().flat_map(|e| e.cells) {
+            self.cells.remove(&cell);
+            self.attempts.forget(cell);
+        }
+    }
+
+    /// When a lease that is granted or renewed now expires.
+    pub(super) const fn deadline(&self) -> Time {
+        Time(self.now.0.saturating_add(self.settings.lease_duration_ms))
     }
 }

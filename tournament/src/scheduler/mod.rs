@@ -1,16 +1,83 @@
 //! Which worker plays which games, and what becomes of a game that comes back or does not.
 //!
-//! A synchronous state machine with time as a parameter. It holds, for each cell, a cursor over
-//! game numbers, the ranges that were returned, and the live leases: memory grows with cells and
-//! leases, never with games.
+//! # The problem
 //!
-//! The owner feeds it events, stores what [`Scheduler::take_changes`] drains in the same
-//! transaction as the results, and only then sends the replies. If the transaction fails, it
-//! drops the scheduler and builds it again from the store ([`Scheduler::restore`]).
+//! There are *experiments* of many *cells*; a cell is a number of games, 0, 1, 2, …, of which 2k
+//! and 2k + 1 are a pair. There are *workers* that come, ask for games, play them on their slots,
+//! report them, and go, often without a word. Every game is to be settled once: by a result, or
+//! by the insight that it cannot be had. Messages are lost, repeated, delayed and reordered, and
+//! so are workers; the process that decides may be killed at any moment.
+//!
+//! # The state
+//!
+//! A game is never written down by itself, so that a hundred million of them cost as much as two.
+//! In each cell there is a *cursor*, the lowest number that was never leased; below it a game is
+//!
+//! - *returned*: it was leased, and waits to be leased again,
+//! - *leased*: in exactly one live lease (invariant 6), or
+//! - *settled*: whatever is in neither of the other two.
+//!
+//! A *lease* is a list of ranges of one experiment's games, a worker and a deadline. Its worker
+//! renews it by naming it in a heartbeat, and names the games that it is playing beside. Cursor,
+//! returned ranges, live leases and the attempts of unlucky games are durable; estimates of time,
+//! shares between experiments and what was reported as started are not.
+//!
+//! # The events
+//!
+//! | event | what happens |
+//! |---|---|
+//! | `Submitted` | cells come or grow; an experiment that was finished runs again |
+//! | `Steered` | pause: no new leases; cancel: its leases end, its games are forgotten |
+//! | `LeaseWanted` | a grant, or the time to ask again |
+//! | `Heartbeat` | the leases it names live on; those it names in vain are to be dropped |
+//! | `GivenBack` | the lease ends, its games return, at no cost |
+//! | `Reported`, played | settles its game wherever it is, if it has no result yet: a late result is as good as any, and whoever holds the game now has played for nothing |
+//! | `Reported`, failed | returns its game and costs it an attempt, if the lease still holds it |
+//! | any, past a deadline | the lease ends, its games return; those reported as started have lost an attempt |
+//!
+//! # The decisions
+//!
+//! - Which experiment is served: by priority, and by leased time among equals (`shares`).
+//! - Which games: lost and failed ones first, alone if need be, then cell after cell in the order
+//!   of the grid, whole pairs together (`cells`, `ranges`).
+//! - How many: a few seconds of work, less towards the end (`batches`).
+//! - When a game is given up (`attempts`).
+//!
+//! Stop rules and precision goals will decide one thing more, where a cell ends, from the longest
+//! gap-free prefix of settled pairs (invariant 7): the first unsettled number of a cell is the
+//! least of its returned, its leased and its cursor, and its end is `Cell::games`.
+//!
+//! # The owner
+//!
+//! The owner feeds the scheduler events, each with the time at which it came in, stores what
+//! [`Scheduler::take_changes`] drains in the same transaction as the results, and only then sends
+//! the replies (invariant 5). If the transaction fails, it drops the scheduler and builds it
+//! again from the store ([`Scheduler::restore`]), as it does at a start. It sends
+//! [`Event::Tick`] when [`Scheduler::next_deadline`] has come.
+//!
+//! No event takes time with the number of cells or games, except that submitting, cancelling and
+//! finishing an experiment take time with its own cells, and cancelling with the live leases.
+//!
+//! # Bounds (invariant 9)
+//!
+//! [`Settings`] bounds the games and ranges of a lease. A worker holds at most two leases for
+//! each slot and a few beside. Games reported as started are a part of the leased ones; games
+//! with attempts are a part of the leased and returned ones. Ranges of one cell are at most twice
+//! as many as games were lost or are in play.
 
 mod api;
+mod attempts;
+mod batches;
+mod cells;
+mod check;
+mod experiments;
+mod grants;
+mod leases;
 mod machine;
+mod ranges;
+mod reports;
 mod settings;
+mod shares;
 
 pub use api::*;
 pub use machine::Scheduler;

@@ -1,0 +1,129 @@
+//! Games that were lost or failed, and when to give one up.
+//!
+//! A game that kills its worker looks, from here, like a machine that was taken away. The two are
+//! told apart by repeating under suspicion:
+//!
+//! 1. A lost lease costs an attempt only to the games its worker had reported as started.
+//! 2. After two losses a game is leased alone, so that it takes no other lease's games with it.
+//! 3. After two more, alone, it is a *suspect*: no worker holds two suspects at a time. Else an
+//!    innocent game that is beside the guilty one each time would be given up with it.
+//! 4. After ten losses alone it is settled as failed. A game of an innocent program gets there
+//!    only by ten preemptions in a row.
+//!
+//! A failure that a worker reports needs no guessing: three of them settle the game as failed.
+
+use std::collections::BTreeMap;
+
+use super::api::Attempts;
+use super::settings::Settings;
+use crate::ids::{GameId, GameRange};
+
+/// Losses alone after which a game is a suspect.
+const LOSSES_UNTIL_SUSPECT: u32 = 2;
+
+/// The games that were lost or failed and are not settled: few, since such games are leased again
+/// before new ones.
+#[derive(Debug, Default)]
+pub(super) struct AttemptBook {
+    attempts: BTreeMap<GameId, Attempts>,
+    changed: BTreeMap<GameId, Attempts>,
+}
+
+/// How a game is to be leased next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// In any batch.
+    Shared,
+    /// In a lease of its own.
+    Alone,
+    /// In a lease of its own, by a worker that holds no other suspect.
+    Suspect,
+    /// Not at all: it has finally failed.
+    GiveUp,
+}
+
+impl AttemptBook {
+    /// Takes up the durable state.
+    pub(super) fn restore(&mut self, attempts: Attempts) {
+        self.attempts.insert(attempts.game, attempts);
+    }
+
+    /// Notes a lease lost while it was reported as started.
+    pub(super) fn lost(&mut self, game: GameId, alone: bool) {
+        self.note(game, |attempts| {
+            attempts.lost += 1;
+            attempts.lost_alone += u32::from(alone);
+        });
+    }
+
+    /// Notes a failure that a worker reported.
+    pub(super) fn failed(&mut self, game: GameId) {
+        self.note(game, |attempts| attempts.failed += 1);
+    }
+
+    /// How a game is to be leased next.
+    pub(super) fn next(&self, game: GameId, settings: &Settings) -> Next {
+        self.attempts.get(&game).map_or(Next::Shared, |attempts| decide(attempts, settings))
+    }
+
+    /// The games of a range that are not to be leased in any batch.
+    pub(super) fn set_apart(&self, range: GameRange, settings: &Settings) -> Vec<GameId> {
+        let number = |number| GameId { cell: range.cell, number };
+        self.attempts
+            .range(number(range.first)..number(range.end()))
+            .filter(|(_, attempts)| decide(attempts, settings) != Next::Shared)
+            .map(|(&game, _)| game)
+            .collect()
+    }
+
+    /// How often a game was lost alone.
+    pub(super) fn lost_alone(&self, game: GameId) -> u32 {
+        self.attempts.get(&game).map_or(0, |attempts| attempts.lost_alone)
+    }
+
+    /// Forgets a game that was settled.
+    pub(super) fn settled(&mut self, game: GameId) {
+        self.attempts.remove(&game);
+    }
+
+    /// Forgets a cell whose experiment is over.
+    pub(super) fn forget(&mut self, cell: crate::ids::CellId) {
+        let number = |number| GameId { cell, number };
+        let games: Vec<_> =
+            self.attempts.range(number(0)..=number(u64::MAX)).map(|a| *a.0).collect();
+        for game in games {
+            self.attempts.remove(&game);
+        }
+    }
+
+    /// What changed since the last call.
+    pub(super) fn take_changed(&mut self) -> Vec<Attempts> {
+        std::mem::take(&mut self.changed).into_values().collect()
+    }
+
+    /// The games that have any.
+    pub(super) fn games(&self) -> impl Iterator<Item = GameId> + '_ {
+        self.attempts.keys().copied()
+    }
+
+    fn note(&mut self, game: GameId, change: impl FnOnce(&mut Attempts)) {
+        let none = Attempts { game, lost: 0, lost_alone: 0, failed: 0 };
+        let attempts = self.attempts.entry(game).or_insert(none);
+        change(attempts);
+        self.changed.insert(game, *attempts);
+    }
+}
+
+/// The rules at the top.
+const fn decide(attempts: &Attempts, settings: &Settings) -> Next {
+    if attempts.failed >= settings.failures_max || attempts.lost_alone >= settings.losses_alone_max
+    {
+        Next::GiveUp
+    } else if attempts.lost_alone >= LOSSES_UNTIL_SUSPECT {
+        Next::Suspect
+    } else if attempts.lost >= settings.losses_until_alone {
+        Next::Alone
+    } else {
+        Next::Shared
+    }
+}

@@ -1,0 +1,152 @@
+//! How many games a lease gets, and which.
+//!
+//! A lease aims at a few seconds of work for its worker's slots: long enough that leasing costs
+//! nothing beside playing, short enough that a lost lease loses little. What a game takes is the
+//! moving average of its cell's measured wall times; where none was measured yet, the average of
+//! the experiment stands in, and the batch stays tiny until the cell's own games come in.
+//!
+//! Towards the end of an experiment a lease is at most half of its worker's part of what is left
+//! (guided self-scheduling, Polychronopoulos & Kuck 1987), so that the batches shrink and the
+//! workers finish together.
+//!
+//! Cells are served in the order of the grid, the first to its end before the second: a person
+//! who watches sees cells become complete one after another, instead of all at the very end.
+
+use super::cells::Cell;
+use super::ranges::whole_pairs;
+use super::settings::Settings;
+use crate::ids::{CellId, GameRange};
+
+/// The wall time that a reported one is cut to: a day.
+pub(super) const GAME_US_MAX: u64 = 86_400_000_000;
+
+/// What a game is taken to cost where nothing at all was measured.
+const GAME_US_UNKNOWN: u64 = 1_000;
+
+/// Games of cells without a measured time that even a small worker gets in one lease: a sweep of
+/// many cells with few games each would otherwise need a lease for every pair.
+const UNMEASURED_GAMES_MIN: u64 = 32;
+
+/// A measured time, taken into the average of those before.
+pub(super) fn moving_average(average_us: Option<u64>, wall_us: u64) -> u64 {
+    let wall_us = wall_us.clamp(1, GAME_US_MAX);
+    average_us.map_or(wall_us, |average| (7 * average + wall_us) / 8).max(1)
+}
+
+/// What is left to lease in an experiment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Load {
+    /// Work in cells with a measured time.
+    pub(super) measured_us: u128,
+    /// Games in cells without one.
+    pub(super) unmeasured_games: u128,
+}
+
+impl Load {
+    /// What is left to lease in one cell.
+    pub(super) fn of(cell: &Cell) -> Self {
+        let games = u128::from(cell.available_count());
+        match cell.game_us() {
+            Some(game_us) => Self { measured_us: games * u128::from(game_us), ..Self::default() },
+            None => Self { unmeasured_games: games, ..Self::default() },
+        }
+    }
+}
+
+/// What a lease may hold.
+#[derive(Clone, Debug)]
+pub(super) struct Budget {
+    work_us: u128,
+    games: u64,
+    ranges: usize,
+    unmeasured_games: u64,
+    /// What a game of a cell without a measured time may take, if anything is known.
+    experiment_game_us: Option<u64>,
+}
+
+/// The games of a lease.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Batch {
+    /// They.
+    pub(super) ranges: Vec<GameRange>,
+    /// The work they are taken to be.
+    pub(super) work_us: u128,
+}
+
+impl Budget {
+    /// For a worker with `slots` of the `all_slots` that are at work, in an experiment with this
+    /// load and this average game.
+    pub(super) fn new(
+        settings: &Settings,
+        slots: u64,
+        all_slots: u64,
+        load: Load,
+        experiment_game_us: Option<u64>,
+    ) -> Self {
+        let batch_us = u128::from(slots) * u128::from(settings.batch_ms) * 1_000;
+        let work_us = match experiment_game_us {
+            None => batch_us,
+            Some(game_us) => {
+                let left_us = load.measured_us + load.unmeasured_games * u128::from(game_us);
+                batch_us.min(left_us * u128::from(slots) / (2 * u128::from(all_slots)))
+            }
+        };
+        let pair_per_slot = 2 * slots;
+        Self {
+            work_us,
+            games: settings.games_per_lease_max.max(2),
+            ranges: settings.ranges_per_lease_max.max(1),
+            unmeasured_games: match experiment_game_us {
+                None => pair_per_slot,
+                Some(_) => pair_per_slot.max(UNMEASURED_GAMES_MIN),
+            },
+            experiment_game_us,
+        }
+    }
+
+    /// Takes games of the cells in their order until something is used up; at least a pair, or
+    /// the single game that is left of one.
+    pub(super) fn fill<'c>(mut self, cells: impl Iterator<Item = (CellId, &'c Cell)>) -> Batch {
+        let mut batch = Batch::default();
+        for (id, cell) in cells {
+            for available in cell.available() {
+                let affordable = self.affordable(cell);
+                let games_max =
+                    if batch.ranges.is_empty() { affordable.max(2) } else { affordable };
+                if games_max < 2 || self.ranges == 0 {
+                    return batch;
+                }
+                let range = whole_pairs(&available, games_max);
+                let count = range.end - range.start;
+                batch.work_us += self.spend(cell, count);
+                batch.ranges.push(GameRange { cell: id, first: range.start, count });
+                if range.end < available.end {
+                    return batch;
+                }
+            }
+        }
+        batch
+    }
+
+    /// How many games of the cell the budget has left.
+    fn affordable(&self, cell: &Cell) -> u64 {
+        let unmeasured = cell.game_us().map_or(self.unmeasured_games, |_| u64::MAX);
+        let in_time = cell.game_us().or(self.experiment_game_us).map_or(u64::MAX, |game_us| {
+            u64::try_from(self.work_us / u128::from(game_us)).unwrap_or(u64::MAX)
+        });
+        self.games.min(unmeasured).min(in_time)
+    }
+
+    /// Takes games off the budget, and says what work they are taken to be.
+    fn spend(&mut self, cell: &Cell, games: u64) -> u128 {
+        let game_us = cell.game_us().or(self.experiment_game_us).unwrap_or(GAME_US_UNKNOWN);
+        let work_us = u128::from(games) * u128::from(game_us);
+        self.work_us = self.work_us.saturating_sub(work_us);
+        self.games -= games.min(self.games);
+        self.ranges -= 1;
+        if cell.game_us().is_none() {
+            self.unmeasured_games -= games.min(self.unmeasured_games);
+        }
+        work_us
+    }
+}

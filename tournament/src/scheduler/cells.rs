@@ -1,0 +1,258 @@
+//! One cell's games: where each of them is, without naming them one by one.
+//!
+//! A number below the cursor is in exactly one of four places: returned and free for any batch,
+//! returned and to be leased alone, in a live lease, or settled. The first three are kept; what
+//! is in none of them is settled. So a game in two places cannot be written down (invariants 4
+//! and 6): `leased` maps a number to one lease.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use rangemap::RangeMap;
+
+use super::api::CellState;
+use super::ranges::Numbers;
+use crate::ids::{CellId, ExperimentId, GameRange, LeaseId};
+
+/// A cell of a running or paused experiment.
+#[derive(Debug)]
+pub(super) struct Cell {
+    experiment: ExperimentId,
+    /// How many games it gets. A stop rule will lower this to the end of the stopping pair, and a
+    /// precision goal raise it (invariant 7): nothing else decides where a cell ends.
+    games: u64,
+    /// The cursor: the lowest number that was never leased.
+    next_number: u64,
+    /// Numbers below the cursor that any batch may take.
+    returned: Numbers,
+    /// Numbers below the cursor that must be leased alone.
+    alone: BTreeSet<u64>,
+    /// Numbers below the cursor that are in live leases.
+    leased: RangeMap<u64, LeaseId>,
+    /// How many these are.
+    leased_count: u64,
+    /// Moving average of a game's wall time, once one was measured. Not durable: after a restart
+    /// a cell starts again with a small batch.
+    game_us: Option<u64>,
+    /// Whether the durable part changed since [`Cell::take_changed`].
+    changed: bool,
+}
+
+/// Where a game is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Beyond the cursor.
+    NeverLeased,
+    /// Free for any batch.
+    Returned,
+    /// To be leased alone.
+    Alone,
+    /// In this live lease.
+    Leased(LeaseId),
+    /// It has its result, or has finally failed.
+    Settled,
+}
+
+impl Cell {
+    /// Takes up the durable state. Live leases follow.
+    pub(super) fn new(experiment: ExperimentId, state: &CellState) -> Self {
+        let mut returned = Numbers::default();
+        for range in &state.returned {
+            returned.insert(range.first..range.end());
+        }
+        Self {
+            experiment,
+            // A sweep that was made smaller does not take back what was leased already.
+            games: state.games.max(state.next_number),
+            next_number: state.next_number,
+            returned,
+            alone: BTreeSet::new(),
+            leased: RangeMap::new(),
+            leased_count: 0,
+            game_us: None,
+            changed: false,
+        }
+    }
+
+    /// Takes up what a live lease had outstanding, in the order of lease ids: a game that left a
+    /// live lease unsettled has failed there, and is now returned or in a later lease.
+    pub(super) fn restore_leased(&mut self, range: Range<u64>, lease: LeaseId) {
+        if !range.is_empty() {
+            self.next_number = self.next_number.max(range.end);
+            self.games = self.games.max(self.next_number);
+            self.leased.insert(range, lease);
+        }
+    }
+
+    /// After the last [`Cell::restore_leased`].
+    pub(super) fn finish_restore(&mut self) {
+        for range in self.returned.iter() {
+            self.leased.remove(range);
+        }
+        self.leased_count = self.leased.iter().map(|(range, _)| range.end - range.start).sum();
+    }
+
+    /// The experiment it belongs to.
+    pub(super) const fn experiment(&self) -> ExperimentId {
+        self.experiment
+    }
+
+    /// Where a game is.
+    pub(super) fn place(&self, number: u64) -> Place {
+        if number >= self.next_number {
+            Place::NeverLeased
+        } else if let Some(lease) = self.leased.get(&number) {
+            Place::Leased(*lease)
+        } else if self.returned.contains(number) {
+            Place::Returned
+        } else if self.alone.contains(&number) {
+            Place::Alone
+        } else {
+            Place::Settled
+        }
+    }
+
+    /// What any batch may take: returned games first, so that the settled ones become a prefix
+    /// (invariant 7), then the never leased ones.
+    pub(super) fn available(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        let fresh = self.next_number..self.games;
+        self.returned.iter().chain((!fresh.is_empty()).then_some(fresh))
+    }
+
+    /// How many games these are.
+    pub(super) const fn available_count(&self) -> u64 {
+        self.returned.count() + (self.games - self.next_number)
+    }
+
+    /// How many games have no final result.
+    pub(super) fn unsettled(&self) -> u64 {
+        self.available_count() + self.alone.len() as u64 + self.leased_count
+    }
+
+    /// What of a range is in a lease.
+    pub(super) fn outstanding(&self, range: &GameRange, lease: LeaseId) -> Vec<Range<u64>> {
+        let within = range.first..range.end();
+        self.leased
+            .overlapping(&within)
+            .filter(|(_, holder)| **holder == lease)
+            .map(|(part, _)| part.start.max(within.start)..part.end.min(within.end))
+            .collect()
+    }
+
+    /// Puts games that are available, or waiting to be leased alone, into a lease.
+    pub(super) fn lease(&mut self, range: Range<u64>, lease: LeaseId) {
+        debug_assert!(!range.is_empty(), "a lease of nothing");
+        let count = range.end - range.start;
+        if range.start == self.next_number {
+            debug_assert!(range.end <= self.games, "{range:?} is beyond the cell's games");
+            self.next_number = range.end;
+        } else if !(count == 1 && self.alone.remove(&range.start)) {
+            let had = self.returned.remove(range.clone());
+            debug_assert_eq!(had, count, "{range:?} was not free to be leased");
+        }
+        self.leased.insert(range, lease);
+        self.leased_count += count;
+        self.changed = true;
+    }
+
+    /// Puts games of a lease back for any batch.
+    pub(super) fn give_back(&mut self, range: Range<u64>) {
+        self.leased_count -= range.end - range.start;
+        self.leased.remove(range.clone());
+        self.returned.insert(range);
+        self.changed = true;
+    }
+
+    /// Sets a returned game apart, to be leased alone.
+    pub(super) fn set_apart(&mut self, number: u64) {
+        if self.returned.remove(number..number + 1) == 1 {
+            self.alone.insert(number);
+        }
+    }
+
+    /// Settles a game, and says where it was. Settling it twice changes nothing.
+    pub(super) fn settle(&mut self, number: u64) -> Place {
+        let place = self.place(number);
+        match place {
+            Place::NeverLeased | Place::Settled => {}
+            Place::Returned => {
+                self.returned.remove(number..number + 1);
+                self.changed = true;
+            }
+            Place::Alone => {
+                self.alone.remove(&number);
+                self.changed = true;
+            }
+            Place::Leased(_) => {
+                self.leased.remove(number..number + 1);
+                self.leased_count -= 1;
+            }
+        }
+        place
+    }
+
+    /// Takes a new number of games.
+    pub(super) fn set_games(&mut self, games: u64) {
+        self.games = games.max(self.next_number);
+    }
+
+    /// The average wall time of a game, once one was measured.
+    pub(super) const fn game_us(&self) -> Option<u64> {
+        self.game_us
+    }
+
+    /// Takes a measured wall time into the average.
+    pub(super) fn measure(&mut self, wall_us: u64) {
+        self.game_us = Some(super::batches::moving_average(self.game_us, wall_us));
+    }
+
+    /// Whether the durable part changed since the last call.
+    pub(super) fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// The durable part.
+    pub(super) fn state(&self, cell: CellId) -> CellState {
+        let mut returned = self.returned.clone();
+        for &number in &self.alone {
+            returned.insert(number..number + 1);
+        }
+        let game_range = |r: Range<u64>| GameRange { cell, first: r.start, count: r.end - r.start };
+        CellState {
+            cell,
+            games: self.games,
+            next_number: self.next_number,
+            returned: returned.iter().map(game_range).collect(),
+        }
+    }
+
+    /// The games to be leased alone.
+    pub(super) fn alone(&self) -> impl Iterator<Item = u64> + '_ {
+        self.alone.iter().copied()
+    }
+
+    /// The leases that hold games, and how many in each range.
+    pub(super) fn leased_by(&self) -> impl Iterator<Item = (LeaseId, u64)> + '_ {
+        self.leased.iter().map(|(range, &lease)| (lease, range.end - range.start))
+    }
+
+    /// Panics if a game below the cursor is in two places, or one beyond it in any.
+    pub(super) fn assert_consistent(&self) {
+        let mut seen = Numbers::default();
+        let mut count = 0;
+        let alone = self.alone.iter().map(|&number| number..number + 1);
+        for range in
+            self.returned.iter().chain(alone).chain(self.leased.iter().map(|l| l.0.clone()))
+        {
+            assert!(range.end <= self.next_number, "{range:?} is beyond the cursor");
+            count += range.end - range.start;
+            seen.insert(range);
+        }
+        assert_eq!(seen.count(), count, "invariant 6: a game is in two places: {self:?}");
+        let leased: u64 = self.leased.iter().map(|(r, _)| r.end - r.start).sum();
+        assert_eq!(leased, self.leased_count, "leased games are miscounted");
+        assert!(self.next_number <= self.games, "the cursor is beyond the cell's games");
+        let settled = self.next_number - count;
+        assert_eq!(settled + self.unsettled(), self.games, "games are lost");
+    }
+}

@@ -1,0 +1,111 @@
+//! One experiment: which of its cells have games to lease, and how much work they are.
+
+use std::collections::BTreeSet;
+
+use super::api::ExperimentState;
+use super::attempts::Next;
+use super::batches::{Load, moving_average};
+use super::cells::Cell;
+use crate::ids::{CellId, ExperimentId, GameId};
+
+/// An experiment that is not over, or has been so only since the last drain.
+#[derive(Debug)]
+pub(super) struct Experiment {
+    /// Whether its games are handed out.
+    pub(super) state: ExperimentState,
+    /// All its cells.
+    pub(super) cells: Vec<CellId>,
+    /// Those with games for any batch. Ids are given in the order of the grid.
+    pub(super) with_work: BTreeSet<CellId>,
+    /// Games to be leased alone.
+    pub(super) alone: BTreeSet<GameId>,
+    /// Games to be leased alone by a worker that holds no other suspect.
+    pub(super) suspects: BTreeSet<GameId>,
+    /// Games without a final result.
+    pub(super) unsettled: u128,
+    /// What is left for any batch.
+    pub(super) load: Load,
+    /// Moving average of the wall time of its games, whichever cell they are of.
+    pub(super) game_us: Option<u64>,
+}
+
+impl Experiment {
+    /// Without cells.
+    pub(super) const fn new(state: ExperimentState) -> Self {
+        Self {
+            state,
+            cells: Vec::new(),
+            with_work: BTreeSet::new(),
+            alone: BTreeSet::new(),
+            suspects: BTreeSet::new(),
+            unsettled: 0,
+            load: Load { measured_us: 0, unmeasured_games: 0 },
+            game_us: None,
+        }
+    }
+
+    /// Whether it is finished or cancelled.
+    pub(super) const fn is_over(&self) -> bool {
+        matches!(self.state, ExperimentState::Finished | ExperimentState::Cancelled)
+    }
+
+    /// Whether it has games to hand out now.
+    pub(super) fn is_ready(&self) -> bool {
+        self.state == ExperimentState::Running
+            && !(self.with_work.is_empty() && self.alone.is_empty() && self.suspects.is_empty())
+    }
+
+    /// Takes in a cell that is new or has changed. `before` is what it was, if it was.
+    pub(super) fn account(&mut self, id: CellId, before: Option<CellSum>, cell: &Cell) {
+        let before = before.unwrap_or_default();
+        let after = CellSum::of(cell);
+        self.unsettled =
+            self.unsettled - u128::from(before.unsettled) + u128::from(after.unsettled);
+        self.load.measured_us =
+            self.load.measured_us - before.load.measured_us + after.load.measured_us;
+        self.load.unmeasured_games =
+            self.load.unmeasured_games - before.load.unmeasured_games + after.load.unmeasured_games;
+        if cell.available_count() > 0 {
+            self.with_work.insert(id);
+        } else {
+            self.with_work.remove(&id);
+        }
+    }
+
+    /// Puts a returned game where games to be leased alone wait.
+    pub(super) fn set_apart(&mut self, game: GameId, next: Next) {
+        match next {
+            Next::Alone => self.alone.insert(game),
+            Next::Suspect => self.suspects.insert(game),
+            Next::Shared | Next::GiveUp => false,
+        };
+    }
+
+    /// Takes a game from where games to be leased alone wait.
+    pub(super) fn take_apart(&mut self, game: GameId) {
+        self.alone.remove(&game);
+        self.suspects.remove(&game);
+    }
+
+    /// Takes a measured wall time into the average.
+    pub(super) fn measure(&mut self, wall_us: u64) {
+        self.game_us = Some(moving_average(self.game_us, wall_us));
+    }
+}
+
+/// What an experiment sums up over its cells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CellSum {
+    unsettled: u64,
+    load: Load,
+}
+
+impl CellSum {
+    /// Of one cell.
+    pub(super) fn of(cell: &Cell) -> Self {
+        Self { unsettled: cell.unsettled(), load: Load::of(cell) }
+    }
+}
+
+/// All of them.
+pub(super) type Experiments = std::collections::BTreeMap<ExperimentId, Experiment>;

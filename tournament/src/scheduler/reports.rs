@@ -1,0 +1,192 @@
+//! What becomes of leased games: they are renewed, settled, handed back, or lost.
+
+use super::api::{Effect, LeaseEnd, Report, Verdict};
+use super::attempts::Next;
+use super::cells::Place;
+use super::machine::Scheduler;
+use crate::ids::{GameId, GameRange, LeaseId, WorkerId};
+
+/// The message of a failed game is cut to this length.
+const MESSAGE_BYTES_MAX: usize = 4_096;
+
+/// What the owner knows of a reported game.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts {
+    /// Whether it has a settled result on disk.
+    pub(super) settled: bool,
+    /// Whether it was ever leased to the worker under the lease it names.
+    pub(super) leased: bool,
+}
+
+impl Scheduler {
+    /// Renews the leases that the heartbeat names, and no other (invariant 6).
+    pub(super) fn heartbeat(
+        &mut self,
+        worker: WorkerId,
+        leases: &[LeaseId],
+        playing: &[GameId],
+    ) -> Effect {
+        let deadline = self.deadline();
+        let ended = leases.iter().filter(|&&id| !self.leases.renew(id, worker, deadline));
+        let effect = Effect::Drop { worker, leases: ended.copied().collect() };
+        for &game in playing {
+            let Some(cell) = self.cells.get(&game.cell) else { continue };
+            let Place::Leased(holder) = cell.place(game.number) else { continue };
+            // A game that another worker holds by now is none of this one's business.
+            if let Some(lease) = self.leases.get_mut(holder).filter(|l| l.worker == worker) {
+                lease.started.insert(game);
+            }
+        }
+        effect
+    }
+
+    /// Takes games back at no cost to them.
+    pub(super) fn given_back(&mut self, worker: WorkerId, id: LeaseId) {
+        if self.leases.get(id).is_some_and(|lease| lease.worker == worker)
+            && let Some(lease) = self.end_lease(id, LeaseEnd::GivenBack)
+        {
+            self.return_games(id, &lease.granted);
+        }
+    }
+
+    /// Ends every lease whose deadline has come.
+    pub(super) fn expire(&mut self, effects: &mut Vec<Effect>) {
+        while let Some(id) = self.leases.due(self.now) {
+            let Some(lease) = self.end_lease(id, LeaseEnd::Expired) else { break };
+            let alone = lease.alone();
+            for &game in &lease.started {
+                self.attempts.lost(game, alone);
+            }
+            self.return_games(id, &lease.granted);
+            for &game in &lease.started {
+                if self.attempts.next(game, &self.settings) == Next::GiveUp {
+                    let times = self.attempts.lost_alone(game);
+                    let message =
+                        format!("lost {times} times with the worker that played it alone");
+                    self.settle_failed(game, message, effects);
+                }
+            }
+        }
+    }
+
+    /// Decides where a result goes (invariants 4 and 6).
+    pub(super) fn reported(
+        &mut self,
+        worker: WorkerId,
+        lease: LeaseId,
+        game: GameId,
+        what: Report,
+        facts: Facts,
+        effects: &mut Vec<Effect>,
+    ) {
+        let verdict = self.verdict(game, &what, facts);
+        effects.push(Effect::Verdict { game, verdict });
+        match (verdict, what) {
+            (Verdict::Counts, Report::Played { wall_us }) => {
+                self.change_cell(game.cell, |cell| cell.measure(wall_us));
+                let owner = self.cells.get(&game.cell).map(|cell| cell.experiment());
+                if let Some(experiment) = owner.and_then(|id| self.experiments.get_mut(&id)) {
+                    experiment.measure(wall_us);
+                }
+                self.settle(game, effects);
+            }
+            (Verdict::Noted, Report::Failed { message }) => {
+                self.failed(worker, lease, game, message, effects);
+            }
+            (_, Report::Played { .. } | Report::Failed { .. }) => {}
+        }
+    }
+
+    fn verdict(&self, game: GameId, what: &Report, facts: Facts) -> Verdict {
+        if !facts.leased {
+            return Verdict::Rejected;
+        }
+        if facts.settled {
+            return Verdict::Again;
+        }
+        // Finished and cancelled experiments are forgotten; a finished one has only settled games.
+        let Some(cell) = self.cells.get(&game.cell) else { return Verdict::AfterCancel };
+        if self.is_cancelled(cell.experiment()) {
+            return Verdict::AfterCancel;
+        }
+        match (cell.place(game.number), what) {
+            (Place::NeverLeased, _) => Verdict::Rejected,
+            (Place::Settled, _) => Verdict::Again,
+            (_, Report::Played { .. }) => Verdict::Counts,
+            (_, Report::Failed { .. }) => Verdict::Noted,
+        }
+    }
+
+    /// A failure costs an attempt if its lease still held the game: one that comes again, since
+    /// the reply was lost, or late, when the loss was noted already, costs nothing.
+    fn failed(
+        &mut self,
+        worker: WorkerId,
+        id: LeaseId,
+        game: GameId,
+        mut message: String,
+        effects: &mut Vec<Effect>,
+    ) {
+        let held = self.cells.get(&game.cell).map(|cell| cell.place(game.number));
+        let its = self.leases.get(id).is_some_and(|lease| lease.worker == worker);
+        if !its || held != Some(Place::Leased(id)) {
+            return;
+        }
+        self.attempts.failed(game);
+        self.return_games(id, &[GameRange { cell: game.cell, first: game.number, count: 1 }]);
+        self.leave_lease(id, game);
+        if self.attempts.next(game, &self.settings) == Next::GiveUp {
+            message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
+            self.settle_failed(game, message, effects);
+        }
+    }
+
+    fn settle_failed(&mut self, game: GameId, message: String, effects: &mut Vec<Effect>) {
+        effects.push(Effect::SettleFailed { game, message });
+        self.settle(game, effects);
+    }
+
+    /// Gives a game its final result, wherever it is.
+    fn settle(&mut self, game: GameId, effects: &mut Vec<Effect>) {
+        let Some(owner) = self.cells.get(&game.cell).map(|cell| cell.experiment()) else { return };
+        if let Some(experiment) = self.experiments.get_mut(&owner) {
+            experiment.take_apart(game);
+        }
+        let place = self.change_cell(game.cell, |cell| cell.settle(game.number));
+        debug_assert!(
+            !matches!(place, None | Some(Place::Settled | Place::NeverLeased)),
+            "invariant 4: {game:?} is settled twice or was never leased"
+        );
+        self.attempts.settled(game);
+        if let Some(Place::Leased(lease)) = place {
+            self.leave_lease(lease, game);
+        }
+        self.finish_if_settled(owner, effects);
+    }
+
+    /// Takes a game off a lease that its cell has taken it from already.
+    fn leave_lease(&mut self, id: LeaseId, game: GameId) {
+        let Some(lease) = self.leases.get_mut(id) else { return };
+        lease.started.remove(&game);
+        lease.outstanding -= 1;
+        if lease.outstanding == 0 {
+            self.end_lease(id, LeaseEnd::Finished);
+        }
+    }
+
+    /// Puts what is outstanding of these games of a lease back, each to where it belongs.
+    fn return_games(&mut self, id: LeaseId, ranges: &[GameRange]) {
+        for range in ranges {
+            let Some(cell) = self.cells.get(&range.cell) else { continue };
+            for part in cell.outstanding(range, id) {
+                let first = part.start;
+                let count = part.end - first;
+                self.change_cell(range.cell, |cell| cell.give_back(part));
+                let part = GameRange { cell: range.cell, first, count };
+                for game in self.attempts.set_apart(part, &self.settings) {
+                    self.set_apart(game);
+                }
+            }
+        }
+    }
+}

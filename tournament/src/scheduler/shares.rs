@@ -1,0 +1,189 @@
+//! Which experiment the next lease is for.
+//!
+//! A larger priority goes first. Experiments of equal priority share by time: each has a tag, the
+//! leased work it has had so far in microseconds; the smallest goes first and is charged for the
+//! lease. This is start-time fair queueing (Goyal, Vin & Cheng 1996): an experiment that had
+//! nothing to lease for a while, or is new, continues from the tag that was served last, so that
+//! it neither catches up on what it did not want nor waits for the others to.
+//!
+//! Tags are not durable: a restart lets experiments of equal priority start level.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ids::ExperimentId;
+
+/// The order in which experiments are served.
+#[derive(Debug, Default)]
+pub(super) struct Shares {
+    shares: BTreeMap<ExperimentId, Share>,
+    /// Those with games to lease, the first to be served first.
+    ready: BTreeSet<Turn>,
+    /// The tag that was served last at each priority that has experiments.
+    clocks: BTreeMap<i32, u128>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Share {
+    priority: i32,
+    tag_us: u128,
+    ready: bool,
+}
+
+/// A place in the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Turn {
+    priority: Reverse<i32>,
+    tag_us: u128,
+    /// Whose turn it is.
+    pub(super) experiment: ExperimentId,
+}
+
+impl Share {
+    const fn turn(&self, experiment: ExperimentId) -> Turn {
+        Turn { priority: Reverse(self.priority), tag_us: self.tag_us, experiment }
+    }
+}
+
+impl Shares {
+    /// Adds an experiment, or gives it another priority.
+    pub(super) fn set_priority(&mut self, experiment: ExperimentId, priority: i32) {
+        let ready = match self.shares.get(&experiment) {
+            Some(share) if share.priority == priority => return,
+            Some(share) => share.ready,
+            None => false,
+        };
+        self.remove(experiment);
+        let tag_us = *self.clocks.entry(priority).or_default();
+        self.shares.insert(experiment, Share { priority, tag_us, ready: false });
+        self.set_ready(experiment, ready);
+    }
+
+    /// Says whether an experiment has games to lease.
+    pub(super) fn set_ready(&mut self, experiment: ExperimentId, ready: bool) {
+        let Some(share) = self.shares.get_mut(&experiment).filter(|share| share.ready != ready)
+        else {
+            return;
+        };
+        self.ready.remove(&share.turn(experiment));
+        share.ready = ready;
+        if ready {
+            let clock = self.clocks.get(&share.priority).copied().unwrap_or_default();
+            share.tag_us = share.tag_us.max(clock);
+            self.ready.insert(share.turn(experiment));
+        }
+    }
+
+    /// The experiment to serve, or the one after a turn that could not be used.
+    pub(super) fn next(&self, after: Option<Turn>) -> Option<Turn> {
+        use std::ops::Bound::{Excluded, Unbounded};
+        let start = after.map_or(Unbounded, Excluded);
+        self.ready.range((start, Unbounded)).next().copied()
+    }
+
+    /// Charges an experiment for a lease.
+    pub(super) fn charge(&mut self, experiment: ExperimentId, work_us: u128) {
+        let Some(share) = self.shares.get_mut(&experiment) else { return };
+        let was_ready = self.ready.remove(&share.turn(experiment));
+        let clock = self.clocks.entry(share.priority).or_default();
+        *clock = share.tag_us.max(*clock);
+        share.tag_us = share.tag_us.saturating_add(work_us);
+        if was_ready {
+            self.ready.insert(share.turn(experiment));
+        }
+    }
+
+    /// Forgets an experiment.
+    pub(super) fn remove(&mut self, experiment: ExperimentId) {
+        if let Some(share) = self.shares.remove(&experiment) {
+            self.ready.remove(&share.turn(experiment));
+            if self.shares.values().all(|other| other.priority != share.priority) {
+                self.clocks.remove(&share.priority);
+            }
+        }
+    }
+
+    /// Whether an experiment is among those with games to lease.
+    pub(super) fn is_ready(&self, experiment: ExperimentId) -> bool {
+        self.shares.get(&experiment).is_some_and(|share| share.ready)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const A: ExperimentId = ExperimentId(1);
+    const B: ExperimentId = ExperimentId(2);
+
+    fn ready(priorities: &[(ExperimentId, i32)]) -> Shares {
+        let mut shares = Shares::default();
+        for &(experiment, priority) in priorities {
+            shares.set_priority(experiment, priority);
+            shares.set_ready(experiment, true);
+        }
+        shares
+    }
+
+    fn serve(shares: &mut Shares, work_us: u128) -> ExperimentId {
+        let experiment = shares.next(None).unwrap().experiment;
+        shares.charge(experiment, work_us);
+        experiment
+    }
+
+    #[test]
+    fn a_larger_priority_goes_first() {
+        let mut shares = ready(&[(A, 0), (B, 1)]);
+        assert!((0..10).all(|_| serve(&mut shares, 1_000_000) == B));
+        shares.set_ready(B, false);
+        assert_eq!(serve(&mut shares, 1), A);
+        shares.set_ready(B, true);
+        assert_eq!(serve(&mut shares, 1), B);
+        shares.set_priority(A, 2);
+        assert_eq!(serve(&mut shares, 1), A);
+    }
+
+    #[test]
+    fn a_newcomer_does_not_catch_up() {
+        let mut shares = ready(&[(A, 0)]);
+        for _ in 0..100 {
+            serve(&mut shares, 10);
+        }
+        shares.set_priority(B, 0);
+        shares.set_ready(B, true);
+        let served: Vec<_> = (0..6).map(|_| serve(&mut shares, 10)).collect();
+        assert_eq!(served, [B, A, B, A, B, A]);
+    }
+
+    #[test]
+    fn one_that_cannot_be_served_is_passed_over() {
+        let shares = ready(&[(A, 1), (B, 0)]);
+        let first = shares.next(None);
+        let second = shares.next(first);
+        assert_eq!([first, second].map(|turn| turn.unwrap().experiment), [A, B]);
+        assert_eq!(shares.next(second), None);
+    }
+
+    proptest! {
+        /// However large the leases, no two experiments that always have games drift apart by
+        /// more than the largest lease of either.
+        #[test]
+        fn equal_priorities_share_by_time(
+            sizes in prop::collection::vec([1_u128..50, 1_u128..500, 1_u128..5_000], 1..200),
+        ) {
+            let experiments = [A, B, ExperimentId(3)];
+            let mut shares = ready(&experiments.map(|experiment| (experiment, 7)));
+            let mut work = [0_u128; 3];
+            for size in sizes {
+                let turn = shares.next(None).unwrap().experiment;
+                let index = experiments.iter().position(|&e| e == turn).unwrap();
+                shares.charge(turn, size[index]);
+                work[index] += size[index];
+                let spread = work.iter().max().unwrap() - work.iter().min().unwrap();
+                prop_assert!(spread <= 5_000, "{:?}", work);
+            }
+        }
+    }
+}
