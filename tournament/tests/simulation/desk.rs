@@ -1,0 +1,126 @@
+//! The coordinator's side without its network: a scheduler, its judge, and what is on disk.
+
+use std::rc::Rc;
+
+use spelrum_tournament::scheduler::{Effect, Event, Report, Settings, Time, Verdict};
+use spelrum_tournament::{GameId, LeaseId, WorkerId};
+
+use crate::judge::Judge;
+use crate::mutants::{Mutant, Subject};
+use crate::store::{Settled, Store};
+
+/// Owns the scheduler as a coordinator does: events, one transaction for them, then replies.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    settings: Settings,
+    mutant: Option<Mutant>,
+    subject: Subject,
+    judge: Judge,
+    /// The open transaction.
+    pub(crate) staged: Store,
+    /// What was committed, and what the judge knew then.
+    committed: Rc<(Store, Judge)>,
+}
+
+/// A result as a worker sends it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Result {
+    pub(crate) lease: LeaseId,
+    pub(crate) game: GameId,
+    /// Different for each time that a game is played.
+    pub(crate) playing: u64,
+    pub(crate) what: Report,
+}
+
+impl Desk {
+    /// With an empty disk.
+    pub(crate) fn open(settings: Settings, mutant: Option<Mutant>) -> Self {
+        let judge = Judge::new(settings.clone());
+        let staged = Store::default();
+        let subject = Subject::restore(staged.snapshot(), settings.clone(), Time(0), mutant);
+        let committed = Rc::new((staged.clone(), judge.clone()));
+        Self { settings, mutant, subject, judge, staged, committed }
+    }
+
+    /// What is on disk.
+    pub(crate) fn disk(&self) -> &Store {
+        &self.committed.0
+    }
+
+    /// When a tick is due.
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        self.subject.next_deadline()
+    }
+
+    /// One event that is no report.
+    pub(crate) fn handle(&mut self, event: Event, now: u64) -> Vec<Effect> {
+        self.drive(event, None, now)
+    }
+
+    /// A report. The facts are read from what is on disk, or from the open transaction: either
+    /// must do.
+    pub(crate) fn report(
+        &mut self,
+        worker: WorkerId,
+        result: &Result,
+        fresh: bool,
+        now: u64,
+    ) -> Vec<Effect> {
+        let store = if fresh { &self.staged } else { self.disk() };
+        let (settled, leased) = store.facts(worker, result.lease, result.game);
+        let Result { lease, game, playing, what } = result.clone();
+        let event = Event::Reported { worker, lease, game, what, settled, leased };
+        self.drive(event, Some(playing), now)
+    }
+
+    fn drive(&mut self, event: Event, playing: Option<u64>, now: u64) -> Vec<Effect> {
+        let effects = self.subject.handle(event.clone(), Time(now));
+        self.judge.observe(&event, &effects, Time(now));
+        for effect in &effects {
+            match effect {
+                Effect::Verdict { game, verdict: Verdict::Counts } => {
+                    self.staged.settle(*game, Settled::Played(playing.expect("a report")));
+                }
+                Effect::Verdict { verdict: Verdict::Again | Verdict::AfterCancel, .. } => {
+                    self.staged.uncounted += 1;
+                }
+                Effect::SettleFailed { game, message } => {
+                    self.staged.settle(*game, Settled::Failed(message.clone()));
+                }
+                Effect::Finished { experiment } => {
+                    let entry = self.staged.experiments.get_mut(experiment).expect("stored");
+                    entry.1 = spelrum_tournament::scheduler::ExperimentState::Finished;
+                }
+                Effect::Verdict { verdict: Verdict::Noted | Verdict::Rejected, .. }
+                | Effect::Grant { .. }
+                | Effect::Idle { .. }
+                | Effect::Drop { .. } => {}
+            }
+        }
+        effects
+    }
+
+    /// Ends the transaction: from here on it is on disk.
+    pub(crate) fn commit(&mut self) {
+        self.subject.assert_consistent();
+        let changes = self.subject.take_changes();
+        self.staged.apply(&changes);
+        self.judge.drained(&changes, &self.staged);
+        self.committed = Rc::new((self.staged.clone(), self.judge.clone()));
+    }
+
+    /// Builds the scheduler again from the disk; what was not committed never happened.
+    pub(crate) fn restart(&mut self, now: u64) {
+        let (store, judge) = &*self.committed;
+        self.staged = store.clone();
+        self.judge = judge.clone();
+        self.judge.restarted(now);
+        let snapshot = self.staged.snapshot();
+        self.subject = Subject::restore(snapshot, self.settings.clone(), Time(now), self.mutant);
+    }
+
+    /// Whether this coordinator makes the mistake.
+    pub(crate) fn is(&self, mutant: Mutant) -> bool {
+        self.mutant == Some(mutant)
+    }
+}

@@ -1,0 +1,493 @@
+//! The slow, obvious twin of the scheduler: it writes down where every single game is, follows
+//! the same events, and says of each answer whether it was right.
+//!
+//! What the scheduler must do it predicts; where the scheduler has a choice, which games to lease,
+//! it checks the choice against the rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spelrum_tournament::scheduler::{
+    Attempts, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Report, Settings,
+    Time, Verdict,
+};
+use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+
+use crate::store::{Store, games};
+
+/// Where a game is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Never,
+    Returned,
+    Leased(LeaseId),
+    Settled,
+}
+
+/// How a game may be leased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    Shared,
+    Alone,
+    Suspect,
+}
+
+#[derive(Clone, Debug)]
+struct Cell {
+    experiment: ExperimentId,
+    places: Vec<Place>,
+}
+
+#[derive(Clone, Debug)]
+struct Lease {
+    worker: WorkerId,
+    experiment: ExperimentId,
+    granted: BTreeSet<GameId>,
+    /// Those of them that have left it: with a result, or failed.
+    left: BTreeSet<GameId>,
+    started: BTreeSet<GameId>,
+    suspect: bool,
+    deadline: u64,
+}
+
+/// The twin.
+#[derive(Clone, Debug)]
+pub(crate) struct Judge {
+    settings: Settings,
+    now: u64,
+    experiments: BTreeMap<ExperimentId, (i32, ExperimentState)>,
+    cells: BTreeMap<CellId, Cell>,
+    live: BTreeMap<LeaseId, Lease>,
+    attempts: BTreeMap<GameId, Attempts>,
+    last_lease: LeaseId,
+    granted: Vec<LeaseState>,
+    ended: Vec<(LeaseId, LeaseEnd)>,
+    attempted: BTreeSet<GameId>,
+}
+
+impl Judge {
+    /// Of a scheduler with these settings and nothing to do.
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            now: 0,
+            experiments: BTreeMap::new(),
+            cells: BTreeMap::new(),
+            live: BTreeMap::new(),
+            attempts: BTreeMap::new(),
+            last_lease: LeaseId(0),
+            granted: Vec::new(),
+            ended: Vec::new(),
+            attempted: BTreeSet::new(),
+        }
+    }
+
+    /// The scheduler was built again: leases get a new duration, what was not durable is gone.
+    pub(crate) fn restarted(&mut self, now: u64) {
+        self.now = now;
+        for lease in self.live.values_mut() {
+            lease.deadline = now + self.settings.lease_duration_ms;
+            lease.started.clear();
+        }
+    }
+
+    /// Judges the effects of an event.
+    pub(crate) fn observe(&mut self, event: &Event, effects: &[Effect], now: Time) {
+        self.now = self.now.max(now.0);
+        let mut expected = Vec::new();
+        self.expire(&mut expected);
+        match event {
+            Event::Submitted { experiment, priority, cells } => {
+                let known = *self
+                    .experiments
+                    .entry(*experiment)
+                    .and_modify(|known| known.0 = *priority)
+                    .or_insert((*priority, ExperimentState::Running));
+                if known.1 == ExperimentState::Finished {
+                    self.experiments.insert(*experiment, (*priority, ExperimentState::Running));
+                }
+                for state in cells {
+                    let new = Cell { experiment: *experiment, places: Vec::new() };
+                    let cell = self.cells.entry(state.cell).or_insert(new);
+                    cell.places.resize(usize::try_from(state.games).unwrap(), Place::Never);
+                }
+                self.finish(*experiment, &mut expected);
+            }
+            Event::Steered { experiment, state } => self.steer(*experiment, *state),
+            Event::LeaseWanted { worker, slots } => {
+                let answer = effects.last().expect("an answer");
+                match answer {
+                    Effect::Grant { worker: to, lease, ranges, duration_ms } => {
+                        assert_eq!((to, *duration_ms), (worker, self.settings.lease_duration_ms));
+                        self.judge_grant(*worker, *slots, *lease, ranges);
+                    }
+                    Effect::Idle { worker: to, retry_after_ms, all_done } => {
+                        assert_eq!(to, worker);
+                        assert!(*retry_after_ms > 0);
+                        self.judge_idle(*worker, *slots, *all_done);
+                    }
+                    other => panic!("no answer to a worker that wants games: {other:?}"),
+                }
+                expected.push(answer.clone());
+            }
+            Event::Heartbeat { worker, leases, playing } => {
+                expected.push(self.heartbeat(*worker, leases, playing));
+            }
+            Event::GivenBack { worker, lease } => {
+                if self.live.get(lease).is_some_and(|l| l.worker == *worker) {
+                    self.end(*lease, LeaseEnd::GivenBack);
+                }
+            }
+            Event::Reported { worker, lease, game, what, settled, leased } => {
+                if *settled {
+                    assert_eq!(self.place(*game), Some(Place::Settled), "invariant 5: {game:?}");
+                }
+                self.report(*worker, *lease, *game, what, *leased, &mut expected);
+            }
+            Event::Tick => {}
+        }
+        let effects: Vec<_> = effects.iter().map(without_message).collect();
+        assert_eq!(effects, expected, "the effects of {event:?} at {}", self.now);
+    }
+
+    /// Judges what is to be made durable, and then all that is: it must be what the twin knows.
+    pub(crate) fn drained(&mut self, changes: &Changes, store: &Store) {
+        assert_eq!(changes.granted, std::mem::take(&mut self.granted), "leases granted");
+        assert_eq!(changes.ended, std::mem::take(&mut self.ended), "leases ended");
+        let attempted = std::mem::take(&mut self.attempted);
+        let changed: BTreeSet<_> = changes.attempts.iter().map(|a| a.game).collect();
+        assert_eq!(changed, attempted, "attempts that changed");
+        self.compare(store);
+    }
+
+    fn compare(&self, store: &Store) {
+        assert_eq!(store.experiments, self.experiments, "experiments on disk");
+        let live = store.leases.iter().filter(|(_, (_, end))| end.is_none()).map(|(id, _)| id);
+        assert!(live.eq(self.live.keys()), "live leases on disk");
+        for (&id, cell) in &self.cells {
+            let over = self.state(cell.experiment).is_none_or(is_over);
+            let stored = &store.cells[&id].1;
+            let settled = |number| store.games.contains_key(&GameId { cell: id, number });
+            for (number, &place) in (0..).zip(&cell.places) {
+                let returned = stored
+                    .returned
+                    .iter()
+                    .any(|range| (range.first..range.end()).contains(&number));
+                let never = number >= stored.next_number;
+                assert_eq!(settled(number), place == Place::Settled, "{id}:{number} is {place:?}");
+                if !over {
+                    assert_eq!(returned, place == Place::Returned, "{id}:{number} is {place:?}");
+                    assert_eq!(never, place == Place::Never, "{id}:{number} is {place:?}");
+                }
+            }
+        }
+        for (game, attempts) in &self.attempts {
+            assert_eq!(store.attempts.get(game), Some(attempts), "attempts on disk");
+        }
+    }
+
+    fn expire(&mut self, expected: &mut Vec<Effect>) {
+        loop {
+            let due = |(id, lease): (&LeaseId, &Lease)| (lease.deadline, *id);
+            let Some((deadline, id)) = self.live.iter().map(due).min() else { return };
+            if deadline > self.now {
+                return;
+            }
+            let lease = self.end(id, LeaseEnd::Expired);
+            for &game in &lease.started {
+                let alone = lease.granted.len() == 1;
+                self.attempt(game, |a| {
+                    a.lost += 1;
+                    a.lost_alone += u32::from(alone);
+                });
+            }
+            for &game in &lease.started {
+                self.give_up_if_hopeless(game, expected);
+            }
+        }
+    }
+
+    fn steer(&mut self, experiment: ExperimentId, state: ExperimentState) {
+        if self.state(experiment).is_none_or(is_over) {
+            return;
+        }
+        self.experiments.get_mut(&experiment).unwrap().1 = state;
+        if state == ExperimentState::Cancelled {
+            let its =
+                |(id, lease): (&LeaseId, &Lease)| (lease.experiment == experiment).then_some(*id);
+            for id in self.live.iter().filter_map(its).collect::<Vec<_>>() {
+                self.end(id, LeaseEnd::Cancelled);
+            }
+        }
+    }
+
+    fn heartbeat(&mut self, worker: WorkerId, leases: &[LeaseId], playing: &[GameId]) -> Effect {
+        let deadline = self.now + self.settings.lease_duration_ms;
+        let mut ended = Vec::new();
+        for id in leases {
+            match self.live.get_mut(id) {
+                Some(lease) if lease.worker == worker => lease.deadline = deadline,
+                _ => ended.push(*id),
+            }
+        }
+        for &game in playing {
+            if let Some(Place::Leased(id)) = self.place(game) {
+                let lease = self.live.get_mut(&id).unwrap();
+                if lease.worker == worker {
+                    lease.started.insert(game);
+                }
+            }
+        }
+        Effect::Drop { worker, leases: ended }
+    }
+
+    fn report(
+        &mut self,
+        worker: WorkerId,
+        lease: LeaseId,
+        game: GameId,
+        what: &Report,
+        leased: bool,
+        expected: &mut Vec<Effect>,
+    ) {
+        let place = self.place(game);
+        let cancelled = self.cells.get(&game.cell).and_then(|cell| self.state(cell.experiment))
+            == Some(ExperimentState::Cancelled);
+        let verdict = match (leased, place, what) {
+            (false, _, _) => Verdict::Rejected,
+            (true, Some(Place::Settled), _) => Verdict::Again,
+            (true, _, _) if cancelled => Verdict::AfterCancel,
+            (true, None | Some(Place::Never), _) => panic!("{game:?} cannot have been leased"),
+            (true, Some(_), Report::Played { .. }) => Verdict::Counts,
+            (true, Some(_), Report::Failed { .. }) => Verdict::Noted,
+        };
+        expected.push(Effect::Verdict { game, verdict });
+        if verdict == Verdict::Counts {
+            self.settle(game, expected);
+        }
+        let held = place == Some(Place::Leased(lease))
+            && self.live.get(&lease).is_some_and(|l| l.worker == worker);
+        if verdict == Verdict::Noted && held {
+            self.attempt(game, |a| a.failed += 1);
+            self.put(game, Place::Returned);
+            self.leave(lease, game);
+            self.give_up_if_hopeless(game, expected);
+        }
+    }
+
+    fn judge_idle(&self, worker: WorkerId, slots: u32, all_done: bool) {
+        let running = |state: ExperimentState| state == ExperimentState::Running;
+        let any_running = self.experiments.values().any(|&(_, state)| running(state));
+        assert_eq!(all_done, !any_running, "all_done");
+        if self.of(worker).count() < leases_max(slots) {
+            for &id in self.experiments.keys() {
+                assert!(!self.has_games_for(id, worker), "{worker} waits though {id} has games");
+            }
+        }
+    }
+
+    fn judge_grant(&mut self, worker: WorkerId, slots: u32, id: LeaseId, ranges: &[GameRange]) {
+        assert!(id > self.last_lease, "invariant 6: lease ids only grow");
+        assert!(self.of(worker).count() < leases_max(slots), "invariant 9: leases of a worker");
+        assert!(!ranges.is_empty() && ranges.len() <= self.settings.ranges_per_lease_max);
+        let granted: BTreeSet<_> = ranges.iter().flat_map(games).collect();
+        let count: u64 = ranges.iter().map(|range| range.count).sum();
+        assert_eq!(count, granted.len() as u64, "a game twice in one lease");
+        assert!((1..=self.settings.games_per_lease_max).contains(&count), "invariant 9: {count}");
+
+        let experiment = self.cells[&ranges[0].cell].experiment;
+        let (priority, state) = self.experiments[&experiment];
+        assert_eq!(state, ExperimentState::Running);
+        for (&other, &(larger, _)) in &self.experiments {
+            let waits = larger > priority && self.has_games_for(other, worker);
+            assert!(!waits, "{other} has a larger priority than {experiment}");
+        }
+        let suspect = self.judge_choice(experiment, worker, &granted);
+
+        for &game in &granted {
+            self.put(game, Place::Leased(id));
+        }
+        let lease = Lease {
+            worker,
+            experiment,
+            granted,
+            left: BTreeSet::new(),
+            started: BTreeSet::new(),
+            suspect,
+            deadline: self.now + self.settings.lease_duration_ms,
+        };
+        self.live.insert(id, lease);
+        self.last_lease = id;
+        let (granted, outstanding) = (ranges.to_vec(), ranges.to_vec());
+        self.granted.push(LeaseState { lease: id, worker, granted, outstanding });
+    }
+
+    /// Whether these games of the experiment may be leased together, and are first in turn.
+    /// Returns whether it is a suspect.
+    fn judge_choice(
+        &self,
+        experiment: ExperimentId,
+        worker: WorkerId,
+        granted: &BTreeSet<GameId>,
+    ) -> bool {
+        for &game in granted {
+            let place = self.place(game);
+            assert!(
+                matches!(place, Some(Place::Never | Place::Returned)),
+                "invariant 6: {game:?} is leased while it is {place:?}"
+            );
+            assert_eq!(self.cells[&game.cell].experiment, experiment, "two experiments");
+        }
+        let first = *granted.first().unwrap();
+        match self.manner(first) {
+            Manner::Shared => {}
+            Manner::Alone => {
+                assert_eq!(granted.len(), 1, "{first:?} was lost twice and is not alone");
+                return false;
+            }
+            Manner::Suspect => {
+                assert_eq!(granted.len(), 1, "{first:?} was lost twice and is not alone");
+                assert!(self.of(worker).all(|lease| !lease.suspect), "two suspects at a worker");
+                return true;
+            }
+        }
+        let last_cell = granted.last().unwrap().cell;
+        for (game, manner) in self.free(experiment) {
+            match manner {
+                Manner::Alone => panic!("{game:?} was lost before, and comes first"),
+                Manner::Suspect => {
+                    assert!(self.of(worker).any(|lease| lease.suspect), "{game:?} comes first");
+                    assert!(!granted.contains(&game), "{game:?} is not alone");
+                }
+                Manner::Shared => {
+                    let partner = GameId { number: game.number ^ 1, ..game };
+                    let split = granted.contains(&partner) && !granted.contains(&game);
+                    assert!(!split, "the pair of {game:?} is split");
+                    let passed_over = game.cell < last_cell && !granted.contains(&game);
+                    assert!(!passed_over, "{game:?} is passed over");
+                    let never = |game| self.place(game) == Some(Place::Never);
+                    let overtaken = never(game) && !granted.contains(&game);
+                    let later = GameId { number: game.number + 1, ..game };
+                    assert!(!(overtaken && granted.contains(&later)), "{game:?} is overtaken");
+                }
+            }
+        }
+        false
+    }
+
+    fn has_games_for(&self, experiment: ExperimentId, worker: WorkerId) -> bool {
+        self.state(experiment) == Some(ExperimentState::Running)
+            && self.free(experiment).any(|(_, manner)| {
+                manner != Manner::Suspect || self.of(worker).all(|lease| !lease.suspect)
+            })
+    }
+
+    /// The games that wait to be leased.
+    fn free(&self, experiment: ExperimentId) -> impl Iterator<Item = (GameId, Manner)> + '_ {
+        let its = self.cells.iter().filter(move |(_, cell)| cell.experiment == experiment);
+        its.flat_map(|(&id, cell)| {
+            let free = (0..)
+                .zip(&cell.places)
+                .filter(|(_, p)| matches!(p, Place::Never | Place::Returned));
+            free.map(move |(number, _)| GameId { cell: id, number })
+        })
+        .map(|game| (game, self.manner(game)))
+    }
+
+    fn manner(&self, game: GameId) -> Manner {
+        match self.attempts.get(&game) {
+            Some(attempts) if attempts.lost_alone >= 2 => Manner::Suspect,
+            Some(attempts) if attempts.lost >= 2 => Manner::Alone,
+            _ => Manner::Shared,
+        }
+    }
+
+    fn give_up_if_hopeless(&mut self, game: GameId, expected: &mut Vec<Effect>) {
+        let hopeless = |a: &Attempts| a.failed >= 3 || a.lost_alone >= 10;
+        if self.attempts.get(&game).is_some_and(hopeless) {
+            expected.push(Effect::SettleFailed { game, message: String::new() });
+            self.settle(game, expected);
+        }
+    }
+
+    fn settle(&mut self, game: GameId, expected: &mut Vec<Effect>) {
+        let place = self.place(game);
+        self.put(game, Place::Settled);
+        self.attempts.remove(&game);
+        if let Some(Place::Leased(lease)) = place {
+            self.leave(lease, game);
+        }
+        self.finish(self.cells[&game.cell].experiment, expected);
+    }
+
+    fn finish(&mut self, experiment: ExperimentId, expected: &mut Vec<Effect>) {
+        let settled = |cell: &Cell| cell.places.iter().all(|&place| place == Place::Settled);
+        let mut its = self.cells.values().filter(|cell| cell.experiment == experiment);
+        if self.state(experiment).is_some_and(|state| !is_over(state)) && its.all(settled) {
+            self.experiments.get_mut(&experiment).unwrap().1 = ExperimentState::Finished;
+            expected.push(Effect::Finished { experiment });
+        }
+    }
+
+    fn leave(&mut self, id: LeaseId, game: GameId) {
+        let lease = self.live.get_mut(&id).unwrap();
+        lease.left.insert(game);
+        lease.started.remove(&game);
+        if lease.left == lease.granted {
+            self.end(id, LeaseEnd::Finished);
+        }
+    }
+
+    fn end(&mut self, id: LeaseId, why: LeaseEnd) -> Lease {
+        self.ended.push((id, why));
+        let lease = self.live.remove(&id).unwrap();
+        for &game in &lease.granted {
+            if self.place(game) == Some(Place::Leased(id)) {
+                self.put(game, Place::Returned);
+            }
+        }
+        lease
+    }
+
+    fn attempt(&mut self, game: GameId, change: impl FnOnce(&mut Attempts)) {
+        let none = Attempts { game, lost: 0, lost_alone: 0, failed: 0 };
+        change(self.attempts.entry(game).or_insert(none));
+        self.attempted.insert(game);
+    }
+
+    fn of(&self, worker: WorkerId) -> impl Iterator<Item = &Lease> {
+        self.live.values().filter(move |lease| lease.worker == worker)
+    }
+
+    fn state(&self, experiment: ExperimentId) -> Option<ExperimentState> {
+        self.experiments.get(&experiment).map(|known| known.1)
+    }
+
+    fn place(&self, game: GameId) -> Option<Place> {
+        self.cells.get(&game.cell)?.places.get(usize::try_from(game.number).ok()?).copied()
+    }
+
+    fn put(&mut self, game: GameId, place: Place) {
+        let number = usize::try_from(game.number).unwrap();
+        self.cells.get_mut(&game.cell).unwrap().places[number] = place;
+    }
+}
+
+/// Leases that a worker may hold at a time (invariant 9).
+const fn leases_max(slots: u32) -> usize {
+    2 * slots as usize + 8
+}
+
+const fn is_over(state: ExperimentState) -> bool {
+    matches!(state, ExperimentState::Finished | ExperimentState::Cancelled)
+}
+
+/// The message of a failed game is for people; there must be one.
+fn without_message(effect: &Effect) -> Effect {
+    match effect {
+        Effect::SettleFailed { game, message } => {
+            assert!(!message.is_empty(), "no message for {game:?}");
+            Effect::SettleFailed { game: *game, message: String::new() }
+        }
+        other => other.clone(),
+    }
+}

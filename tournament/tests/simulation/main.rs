@@ -1,0 +1,106 @@
+//! A seeded simulation of coordinator, workers, clients and network around the scheduler.
+//!
+//! Every seed is another story of lost, repeated, delayed and reordered messages, of workers that
+//! are killed, hang, leave and lie, of a coordinator that is killed before or after a commit, and
+//! of games that fail or kill their workers. Each answer of the scheduler and each commit is
+//! judged by a slow twin ([`judge`]): invariants 4 to 6. Then the faults end, and everything must
+//! be finished in bounded time.
+//!
+//! `SPELRUM_SIMULATION_SEEDS=100000` runs more seeds, `SPELRUM_SIMULATION_SEED=17` only this one,
+//! with its course.
+
+mod behaviour;
+mod desk;
+mod dice;
+mod judge;
+mod mutants;
+mod scenario;
+mod store;
+mod worker;
+mod world;
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use mutants::Mutant;
+use world::{Trace, World};
+
+/// Seeds that are run if nobody asks for more.
+const SEEDS: u64 = 300;
+
+/// Seeds in which a mistake must be noticed.
+const SEEDS_FOR_A_MISTAKE: u64 = 300;
+
+/// Lines of the course that are printed of a seed that fails.
+const LINES_MAX: usize = 400;
+
+/// Runs one seed; returns the number of events the scheduler handled.
+fn run(seed: u64, mutant: Option<Mutant>, trace: Trace) -> std::thread::Result<usize> {
+    catch_unwind(AssertUnwindSafe(|| {
+        let mut world = World::new(seed, mutant, trace);
+        world.run();
+        world.events
+    }))
+}
+
+/// Runs a seed again, and prints what happened up to its failure.
+fn explain(seed: u64) {
+    let trace = Rc::new(RefCell::new(Vec::new()));
+    let _ = run(seed, None, Some(Rc::clone(&trace)));
+    let lines = trace.borrow();
+    let skipped = lines.len().saturating_sub(LINES_MAX);
+    println!("{}\n… {skipped} lines …", lines.first().map_or("", String::as_str));
+    lines.iter().skip(skipped.max(1)).for_each(|line| println!("{line}"));
+}
+
+fn number_from_environment(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {text:?}")))
+}
+
+#[test]
+fn every_seed_keeps_the_invariants_and_finishes() {
+    let only = number_from_environment("SPELRUM_SIMULATION_SEED");
+    let count = number_from_environment("SPELRUM_SIMULATION_SEEDS").unwrap_or(SEEDS);
+    let seeds = only.map_or(0..count, |seed| seed..seed + 1);
+    let mut events = 0;
+    for seed in seeds.clone() {
+        match run(seed, None, None) {
+            Ok(handled) => events += handled,
+            Err(_) => {
+                explain(seed);
+                panic!(
+                    "seed {seed} fails; run it again with SPELRUM_SIMULATION_SEED={seed} \
+                     cargo test -p spelrum-tournament --test simulation every_seed"
+                );
+            }
+        }
+    }
+    if only.is_some() {
+        explain(seeds.start);
+    }
+    println!("{} seeds, {events} events", seeds.count());
+}
+
+#[test]
+fn every_mistake_is_noticed() {
+    let unnoticed: Vec<_> = Mutant::ALL
+        .into_iter()
+        .filter(|&mutant| {
+            (0..SEEDS_FOR_A_MISTAKE).all(|seed| run(seed, Some(mutant), None).is_ok())
+        })
+        .collect();
+    assert_eq!(unnoticed, [], "mistakes that no seed notices");
+}
+
+/// The same seed gives the same course, or a failing one could not be looked at.
+#[test]
+fn a_seed_is_a_story_that_can_be_told_again() {
+    let tell = |seed| {
+        let trace = Rc::new(RefCell::new(Vec::new()));
+        run(seed, None, Some(Rc::clone(&trace))).unwrap();
+        trace.take()
+    };
+    assert!((0..3).all(|seed| tell(seed) == tell(seed)));
+}

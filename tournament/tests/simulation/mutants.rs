@@ -1,0 +1,233 @@
+//! Schedulers with one mistake each, to show that the simulation notices.
+
+use std::collections::BTreeMap;
+
+use spelrum_tournament::WorkerId;
+use spelrum_tournament::scheduler::{
+    Changes, Effect, Event, ExperimentState, Scheduler, Settings, Snapshot, Time, Verdict,
+};
+
+/// A mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mutant {
+    /// The durable state lacks returned ranges.
+    ForgetsReturned,
+    /// The durable state lacks the cells that changed.
+    ForgetsCells,
+    /// The durable state lacks granted leases.
+    ForgetsGrants,
+    /// The durable state has ended leases as live.
+    ForgetsEnds,
+    /// The durable state lacks attempts.
+    ForgetsAttempts,
+    /// A restart does not see the live leases.
+    RestartsWithoutLeases,
+    /// A restart does not see the attempts.
+    RestartsWithoutAttempts,
+    /// A restart starts to count leases anew.
+    RepeatsLeaseIds,
+    /// A restart gives live leases no time.
+    RestartsImpatiently,
+    /// Anybody may report anything.
+    TrustsReporters,
+    /// A second result counts as well.
+    CountsAgain,
+    /// Results after a cancel count.
+    CountsAfterCancel,
+    /// Late results do not count.
+    RefusesLateResults,
+    /// A heartbeat renews what it does not name.
+    RenewsUnnamed,
+    /// A heartbeat renews nothing.
+    RenewsNothing,
+    /// A heartbeat's leases are believed to be its worker's.
+    DropsNothing,
+    /// No lease expires.
+    NeverExpires,
+    /// Leases expire too soon.
+    ExpiresEarly,
+    /// Every lost game costs an attempt, started or not.
+    ChargesUnstarted,
+    /// Handing back is taken for losing.
+    IgnoresGiveBack,
+    /// Anybody may hand back any lease.
+    GivesBackForOthers,
+    /// A paused experiment goes on.
+    IgnoresPause,
+    /// A cancelled experiment goes on.
+    IgnoresCancel,
+    /// Nobody learns that an experiment is finished.
+    NeverFinishes,
+    /// Games are given up after too few failures.
+    GivesUpEarly,
+    /// Games are given up after too many losses.
+    GivesUpLate,
+    /// Lost games are never leased alone.
+    NeverAlone,
+    /// The coordinator replies before it commits (invariant 5).
+    RepliesBeforeCommit,
+}
+
+impl Mutant {
+    /// All mistakes.
+    pub(crate) const ALL: [Self; 28] = [
+        Self::ForgetsReturned,
+        Self::ForgetsCells,
+        Self::ForgetsGrants,
+        Self::ForgetsEnds,
+        Self::ForgetsAttempts,
+        Self::RestartsWithoutLeases,
+        Self::RestartsWithoutAttempts,
+        Self::RepeatsLeaseIds,
+        Self::RestartsImpatiently,
+        Self::TrustsReporters,
+        Self::CountsAgain,
+        Self::CountsAfterCancel,
+        Self::RefusesLateResults,
+        Self::RenewsUnnamed,
+        Self::RenewsNothing,
+        Self::DropsNothing,
+        Self::NeverExpires,
+        Self::ExpiresEarly,
+        Self::ChargesUnstarted,
+        Self::IgnoresGiveBack,
+        Self::GivesBackForOthers,
+        Self::IgnoresPause,
+        Self::IgnoresCancel,
+        Self::NeverFinishes,
+        Self::GivesUpEarly,
+        Self::GivesUpLate,
+        Self::NeverAlone,
+        Self::RepliesBeforeCommit,
+    ];
+}
+
+/// A scheduler, right or with a mistake.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    scheduler: Scheduler,
+    mutant: Option<Mutant>,
+    /// What the mistakes need to know of live leases.
+    holders: BTreeMap<spelrum_tournament::LeaseId, (WorkerId, Vec<spelrum_tournament::GameRange>)>,
+    started: Time,
+}
+
+impl Subject {
+    /// [`Scheduler::restore`].
+    pub(crate) fn restore(
+        mut snapshot: Snapshot,
+        mut settings: Settings,
+        now: Time,
+        mutant: Option<Mutant>,
+    ) -> Self {
+        let mut from = now;
+        let holders =
+            snapshot.leases.iter().map(|l| (l.lease, (l.worker, l.granted.clone()))).collect();
+        match mutant {
+            Some(Mutant::RestartsWithoutLeases) => snapshot.leases.clear(),
+            Some(Mutant::RestartsWithoutAttempts) => snapshot.attempts.clear(),
+            Some(Mutant::RepeatsLeaseIds) => {
+                snapshot.last_lease = snapshot.leases.iter().map(|l| l.lease.0).max().unwrap_or(0);
+            }
+            Some(Mutant::RestartsImpatiently) => from = Time(now.0.saturating_sub(20_000)),
+            Some(Mutant::GivesUpEarly) => settings.failures_max = 2,
+            Some(Mutant::GivesUpLate) => settings.losses_alone_max = 11,
+            Some(Mutant::NeverAlone) => settings.losses_until_alone = u32::MAX,
+            _ => {}
+        }
+        let scheduler = Scheduler::restore(snapshot, settings, from);
+        Self { scheduler, mutant, holders, started: now }
+    }
+
+    /// [`Scheduler::handle`].
+    pub(crate) fn handle(&mut self, mut event: Event, mut now: Time) -> Vec<Effect> {
+        match (self.mutant, &mut event) {
+            (Some(Mutant::TrustsReporters), Event::Reported { leased, .. }) => *leased = true,
+            (Some(Mutant::RenewsUnnamed), Event::Heartbeat { worker, leases, .. }) => {
+                let held = self.holders.iter().filter(|(_, held)| held.0 == *worker);
+                leases.extend(held.map(|held| *held.0));
+            }
+            (Some(Mutant::RenewsNothing), Event::Heartbeat { leases, .. }) => leases.clear(),
+            (Some(Mutant::NeverExpires), _) => now = self.started,
+            (Some(Mutant::ExpiresEarly), _) => now.0 += 10_000,
+            (Some(Mutant::ChargesUnstarted), Event::Heartbeat { leases, playing, .. }) => {
+                let held = leases.iter().filter_map(|lease| self.holders.get(lease));
+                playing.extend(held.flat_map(|held| &held.1).flat_map(crate::store::games));
+            }
+            (Some(Mutant::IgnoresGiveBack), Event::GivenBack { .. }) => event = Event::Tick,
+            (Some(Mutant::GivesBackForOthers), Event::GivenBack { worker, lease }) => {
+                *worker = self.holders.get(lease).map_or(*worker, |held| held.0);
+            }
+            (Some(Mutant::IgnoresPause), Event::Steered { state, .. })
+                if *state == ExperimentState::Paused =>
+            {
+                event = Event::Tick;
+            }
+            (Some(Mutant::IgnoresCancel), Event::Steered { state, .. })
+                if *state == ExperimentState::Cancelled =>
+            {
+                event = Event::Tick;
+            }
+            _ => {}
+        }
+        let named = match &event {
+            Event::Reported { lease, .. } => self.scheduler_holds(*lease),
+            _ => true,
+        };
+        let mut effects = self.scheduler.handle(event, now);
+        for effect in &mut effects {
+            match (self.mutant, effect) {
+                (_, Effect::Grant { worker, lease, ranges, .. }) => {
+                    self.holders.insert(*lease, (*worker, ranges.clone()));
+                }
+                (Some(Mutant::DropsNothing), Effect::Drop { leases, .. }) => leases.clear(),
+                (Some(mutant), Effect::Verdict { verdict, .. }) => {
+                    *verdict = match (mutant, *verdict) {
+                        (Mutant::CountsAgain, Verdict::Again)
+                        | (Mutant::CountsAfterCancel, Verdict::AfterCancel) => Verdict::Counts,
+                        (Mutant::RefusesLateResults, Verdict::Counts) if !named => Verdict::Again,
+                        (_, verdict) => verdict,
+                    };
+                }
+                _ => {}
+            }
+        }
+        if self.mutant == Some(Mutant::NeverFinishes) {
+            effects.retain(|effect| !matches!(effect, Effect::Finished { .. }));
+        }
+        effects
+    }
+
+    /// [`Scheduler::next_deadline`].
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        self.scheduler.next_deadline()
+    }
+
+    /// [`Scheduler::take_changes`].
+    pub(crate) fn take_changes(&mut self) -> Changes {
+        let mut changes = self.scheduler.take_changes();
+        for (lease, _) in &changes.ended {
+            self.holders.remove(lease);
+        }
+        match self.mutant {
+            Some(Mutant::ForgetsReturned) => {
+                changes.cells.iter_mut().for_each(|cell| cell.returned.clear());
+            }
+            Some(Mutant::ForgetsCells) => changes.cells.clear(),
+            Some(Mutant::ForgetsGrants) => changes.granted.clear(),
+            Some(Mutant::ForgetsEnds) => changes.ended.clear(),
+            Some(Mutant::ForgetsAttempts) => changes.attempts.clear(),
+            _ => {}
+        }
+        changes
+    }
+
+    /// [`Scheduler::assert_consistent`].
+    pub(crate) fn assert_consistent(&self) {
+        self.scheduler.assert_consistent();
+    }
+
+    fn scheduler_holds(&self, lease: spelrum_tournament::LeaseId) -> bool {
+        self.holders.contains_key(&lease)
+    }
+}

@@ -1,0 +1,174 @@
+//! What a seed stands for: the experiments, their games' nature, the workers, the faults.
+
+use std::collections::BTreeMap;
+
+use spelrum_tournament::scheduler::{ExperimentState, Settings};
+use spelrum_tournament::{CellId, ExperimentId, GameId};
+
+use crate::dice::Dice;
+
+/// What a game does to who plays it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nature {
+    /// It ends.
+    Innocent,
+    /// It fails every time.
+    Failing,
+    /// It fails every other time.
+    Flaky,
+    /// It kills its worker, some time after it was reported as started.
+    Deadly,
+}
+
+/// What a client asks for.
+#[derive(Clone, Debug)]
+pub(crate) enum Request {
+    /// An experiment, or more of it.
+    Submit { experiment: ExperimentId, priority: i32, cells: Vec<(CellId, u64)> },
+    /// Another state of it.
+    Steer { experiment: ExperimentId, state: ExperimentState },
+}
+
+impl Request {
+    /// Which experiment it is about.
+    pub(crate) const fn experiment(&self) -> ExperimentId {
+        match self {
+            Self::Submit { experiment, .. } | Self::Steer { experiment, .. } => *experiment,
+        }
+    }
+}
+
+/// How likely things go wrong, in thousandths.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Faults {
+    /// A message is lost.
+    pub(crate) lost: u64,
+    /// It comes twice.
+    pub(crate) repeated: u64,
+    /// It takes up to a minute.
+    pub(crate) delayed: u64,
+    /// The coordinator is killed, at each batch.
+    pub(crate) coordinator_killed: u64,
+    /// A commit fails.
+    pub(crate) commit_failed: u64,
+    /// A worker is killed, goes silent, leaves, or lies; in each five seconds.
+    pub(crate) worker: u64,
+    /// Workers go on with what they were told to drop.
+    pub(crate) stubborn: bool,
+}
+
+/// All of it.
+#[derive(Debug)]
+pub(crate) struct Scenario {
+    pub(crate) settings: Settings,
+    pub(crate) faults: Faults,
+    /// When the faults end.
+    pub(crate) calm_ms: u64,
+    /// The playing threads of each worker.
+    pub(crate) workers: Vec<u32>,
+    /// What clients ask for, and when.
+    pub(crate) requests: Vec<(u64, Request)>,
+    /// Games that are not innocent.
+    pub(crate) natures: BTreeMap<GameId, Nature>,
+    /// The usual time of a game, by cell.
+    pub(crate) game_ms: BTreeMap<CellId, u64>,
+}
+
+impl Scenario {
+    /// Draws one.
+    pub(crate) fn draw(dice: &mut Dice) -> Self {
+        let settings = Settings {
+            batch_ms: dice.pick(&[200, 1_000, 4_000]),
+            games_per_lease_max: dice.pick(&[2, 4, 10, 64]),
+            ranges_per_lease_max: usize::try_from(dice.pick(&[1, 2, 8])).unwrap(),
+            ..Settings::default()
+        };
+        let mut level = |worst: u64| if dice.chance(500) { dice.below(worst) } else { 0 };
+        let faults = Faults {
+            lost: level(200),
+            repeated: level(200),
+            delayed: level(150),
+            coordinator_killed: level(30),
+            commit_failed: level(50),
+            worker: level(200),
+            stubborn: level(2) == 1,
+        };
+        let calm_ms = dice.between(30_000, 240_000);
+        let workers = (0..dice.between(1, 4)).map(|_| dice.pick(&[1, 1, 2, 4])).collect();
+        let mut scenario = Self {
+            settings,
+            faults,
+            calm_ms,
+            workers,
+            requests: Vec::new(),
+            natures: BTreeMap::new(),
+            game_ms: BTreeMap::new(),
+        };
+        for experiment in 1..=dice.pick(&[1, 1, 2, 3]) {
+            scenario.draw_experiment(ExperimentId(experiment), dice);
+        }
+        scenario
+    }
+
+    fn draw_experiment(&mut self, experiment: ExperimentId, dice: &mut Dice) {
+        let priority = i32::try_from(dice.below(2)).unwrap();
+        let cell = |index| CellId(experiment.0 * 100 + index);
+        let draw_cell = |index, dice: &mut Dice| (cell(index), 2 * dice.between(1, 8));
+        let count = i64::try_from(dice.between(1, 4)).unwrap();
+        let mut cells: Vec<_> = (0..count).map(|index| draw_cell(index, dice)).collect();
+        let mut at = dice.below(self.calm_ms / 2);
+        let submit = |cells| Request::Submit { experiment, priority, cells };
+        self.requests.push((at, submit(cells.clone())));
+
+        if dice.chance(300) {
+            at += dice.below(self.calm_ms / 4);
+            cells[0].1 += 2 * dice.between(1, 4);
+            cells.push(draw_cell(count, dice));
+            self.requests.push((at, submit(cells.clone())));
+        }
+        let steer = |state| Request::Steer { experiment, state };
+        if dice.chance(300) {
+            at += dice.below(self.calm_ms / 4);
+            self.requests.push((at, steer(ExperimentState::Paused)));
+            self.requests.push((at + dice.between(1_000, 60_000), steer(ExperimentState::Running)));
+        }
+        if dice.chance(150) {
+            at += dice.below(self.calm_ms / 2);
+            self.requests.push((at, steer(ExperimentState::Cancelled)));
+        }
+
+        let odd_ones = dice.pick(&[0, 0, 20, 100]);
+        for &(cell, games) in &cells {
+            self.game_ms.insert(cell, dice.pick(&[20, 200, 1_000, 8_000]));
+            for number in 0..games {
+                if dice.chance(odd_ones) {
+                    let nature = dice.pick(&[
+                        Nature::Failing,
+                        Nature::Failing,
+                        Nature::Flaky,
+                        Nature::Deadly,
+                    ]);
+                    self.natures.insert(GameId { cell, number }, nature);
+                }
+            }
+        }
+    }
+
+    /// What a game does to who plays it.
+    pub(crate) fn nature(&self, game: GameId) -> Nature {
+        self.natures.get(&game).copied().unwrap_or(Nature::Innocent)
+    }
+
+    /// How many games each cell of an experiment is to have in the end.
+    pub(crate) fn planned(&self, of: ExperimentId) -> BTreeMap<CellId, u64> {
+        let mut planned = BTreeMap::new();
+        for (_, request) in &self.requests {
+            if let Request::Submit { experiment, cells, .. } = request
+                && *experiment == of
+            {
+                planned.extend(cells.iter().copied());
+            }
+        }
+        planned
+    }
+}

@@ -1,0 +1,159 @@
+//! What a coordinator has on disk, as a model: the other side of the scheduler's contract.
+
+use std::collections::BTreeMap;
+
+use spelrum_tournament::scheduler::{
+    Attempts, CellState, Changes, Event, ExperimentState, LeaseEnd, LeaseState, Snapshot,
+};
+use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+
+/// The tables. Whatever breaks a constraint of the real ones panics.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Store {
+    pub(crate) experiments: BTreeMap<ExperimentId, (i32, ExperimentState)>,
+    pub(crate) cells: BTreeMap<CellId, (ExperimentId, CellState)>,
+    /// Every lease there ever was.
+    pub(crate) leases: BTreeMap<LeaseId, (LeaseState, Option<LeaseEnd>)>,
+    pub(crate) attempts: BTreeMap<GameId, Attempts>,
+    pub(crate) games: BTreeMap<GameId, Settled>,
+    pub(crate) uncounted: usize,
+    /// Requests of clients that were carried out, so that a repeated one is a no-op.
+    pub(crate) requests: Vec<usize>,
+}
+
+/// The settled result of a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Settled {
+    /// By this playing of it.
+    Played(u64),
+    /// Finally failed.
+    Failed(String),
+}
+
+impl Store {
+    /// Stores an experiment, or more cells or games for it.
+    pub(crate) fn submit(
+        &mut self,
+        id: ExperimentId,
+        priority: i32,
+        cells: &[(CellId, u64)],
+    ) -> Event {
+        let entry = self.experiments.entry(id).or_insert((priority, ExperimentState::Running));
+        entry.0 = priority;
+        let grows = |&(cell, games)| self.cells.get(&cell).is_none_or(|c| c.1.games < games);
+        if entry.1 == ExperimentState::Finished && cells.iter().any(grows) {
+            entry.1 = ExperimentState::Running;
+        }
+        for &(cell, games) in cells {
+            let new = CellState { cell, games, next_number: 0, returned: Vec::new() };
+            self.cells.entry(cell).or_insert((id, new)).1.games = games;
+        }
+        let state = |(cell, _): &(CellId, u64)| self.cells[cell].1.clone();
+        let cells = cells.iter().map(state).collect();
+        Event::Submitted { experiment: id, priority, cells }
+    }
+
+    /// Stores that somebody steered an experiment, if it is not over.
+    pub(crate) fn steer(&mut self, experiment: ExperimentId, state: ExperimentState) -> Event {
+        let entry = self.experiments.get_mut(&experiment).expect("steers what is there");
+        if matches!(entry.1, ExperimentState::Running | ExperimentState::Paused) {
+            entry.1 = state;
+        }
+        Event::Steered { experiment, state }
+    }
+
+    /// Whether a game is settled, and whether it was leased to the worker under the lease.
+    pub(crate) fn facts(&self, worker: WorkerId, lease: LeaseId, game: GameId) -> (bool, bool) {
+        let its = |(lease, _): &(LeaseState, Option<LeaseEnd>)| {
+            lease.worker == worker && lease.granted.iter().any(|range| range.contains(game))
+        };
+        (self.games.contains_key(&game), self.leases.get(&lease).is_some_and(its))
+    }
+
+    /// Invariant 4: unique by (cell, number).
+    pub(crate) fn settle(&mut self, game: GameId, result: Settled) {
+        let before = self.games.insert(game, result);
+        assert_eq!(before, None, "invariant 4: {game:?} is settled twice");
+    }
+
+    /// Stores what the scheduler wants to find again.
+    pub(crate) fn apply(&mut self, changes: &Changes) {
+        for cell in &changes.cells {
+            let entry = self.cells.get_mut(&cell.cell).expect("a stored cell");
+            entry.1 = cell.clone();
+        }
+        for lease in &changes.granted {
+            assert!(lease.lease > self.last_lease(), "invariant 6: lease ids only grow");
+            self.leases.insert(lease.lease, (lease.clone(), None));
+        }
+        for &(lease, why) in &changes.ended {
+            let entry = self.leases.get_mut(&lease).expect("a stored lease");
+            assert_eq!(entry.1.replace(why), None, "{lease} ended twice");
+        }
+        for attempts in &changes.attempts {
+            self.attempts.insert(attempts.game, *attempts);
+        }
+    }
+
+    /// What a scheduler starts from.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let live = |&(_, (_, state)): &(&ExperimentId, &(i32, ExperimentState))| {
+            matches!(state, ExperimentState::Running | ExperimentState::Paused)
+        };
+        let cells_of = |id| {
+            let its = self.cells.values().filter(move |(experiment, _)| *experiment == id);
+            its.map(|(_, state)| state.clone()).collect::<Vec<_>>()
+        };
+        Snapshot {
+            experiments: self
+                .experiments
+                .iter()
+                .filter(live)
+                .map(|(&id, &(priority, state))| (id, priority, state, cells_of(id)))
+                .collect(),
+            leases: self
+                .leases
+                .values()
+                .filter(|(_, end)| end.is_none())
+                .map(|(lease, _)| self.with_outstanding(lease))
+                .collect(),
+            attempts: self
+                .attempts
+                .values()
+                .filter(|attempts| !self.games.contains_key(&attempts.game))
+                .copied()
+                .collect(),
+            last_lease: self.last_lease().0,
+        }
+    }
+
+    /// The greatest lease id.
+    pub(crate) fn last_lease(&self) -> LeaseId {
+        self.leases.last_key_value().map_or(LeaseId(0), |(&id, _)| id)
+    }
+
+    /// What a store finds outstanding: what was granted and has no settled result.
+    fn with_outstanding(&self, lease: &LeaseState) -> LeaseState {
+        let mut outstanding: Vec<GameRange> = Vec::new();
+        for game in lease.granted.iter().flat_map(games) {
+            if self.games.contains_key(&game) {
+                continue;
+            }
+            match outstanding.last_mut() {
+                Some(last) if last.cell == game.cell && last.end() == game.number => {
+                    last.count += 1;
+                }
+                _ => {
+                    outstanding.push(GameRange { cell: game.cell, first: game.number, count: 1 });
+                }
+            }
+        }
+        LeaseState { outstanding, ..lease.clone() }
+    }
+}
+
+/// The games of a range.
+pub(crate) fn games(range: &GameRange) -> impl Iterator<Item = GameId> + use<> {
+    let cell = range.cell;
+    (range.first..range.end()).map(move |number| GameId { cell, number })
+}
