@@ -106,12 +106,10 @@ impl Scheduler {
         }
         // Finished and cancelled experiments are forgotten; a finished one has only settled games.
         let Some(cell) = self.cells.get(&game.cell) else { return Verdict::AfterCancel };
-        if self.is_cancelled(cell.experiment()) {
-            return Verdict::AfterCancel;
-        }
         match (cell.place(game.number), what) {
             (Place::NeverLeased, _) => Verdict::Rejected,
             (Place::Settled, _) => Verdict::Again,
+            _ if self.is_cancelled(cell.experiment()) => Verdict::AfterCancel,
             (_, Report::Played { .. }) => Verdict::Counts,
             (_, Report::Failed { .. }) => Verdict::Noted,
         }

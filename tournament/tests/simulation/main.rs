@@ -15,6 +15,7 @@ mod dice;
 mod judge;
 mod mutants;
 mod scenario;
+mod script;
 mod store;
 mod worker;
 mod world;

@@ -1,0 +1,210 @@
+//! Short stories for the behaviour tests: what happens on the left, what the scheduler does about
+//! it on the right.
+//!
+//! ```text
+//! submit e1 10x4            ->
+//! w1 wants 2                -> lease 1: 10:0-3
+//! w1 beats 1 playing 10:0   ->
+//! w1 played 1/10:0-1        -> counts, counts
+//! 30s pass                  ->
+//! w2 wants 1                -> lease 2: 10:2-3
+//! ```
+//!
+//! Each line is a transaction of its own, judged and committed. `lost: …` is one whose commit
+//! fails, and `restart` builds the scheduler again. A line without `->` may have any effects.
+
+use spelrum_tournament::scheduler::{Effect, Event, ExperimentState, Report, Settings, Verdict};
+use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+
+use crate::desk::{Desk, Result};
+
+/// Plays a story under the default settings.
+#[track_caller]
+pub(crate) fn check(story: &str) {
+    check_with(Settings::default(), story);
+}
+
+/// Plays a story.
+#[track_caller]
+pub(crate) fn check_with(settings: Settings, story: &str) {
+    let mut stage = Stage { desk: Desk::open(settings, None), now: 0, playing: 0 };
+    let mut told = String::new();
+    for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (what, expected) = match line.split_once("->") {
+            Some((what, expected)) => (what.trim(), Some(expected.trim())),
+            None => (line, None),
+        };
+        let effects = stage.tell(what);
+        told += &format!("{what} -> {effects}\n");
+        assert!(
+            expected.is_none_or(|expected| expected == effects),
+            "the story goes\n{told}but should have been\n{line}"
+        );
+    }
+}
+
+struct Stage {
+    desk: Desk,
+    now: u64,
+    playing: u64,
+}
+
+impl Stage {
+    /// Plays a line, and says what the scheduler did.
+    fn tell(&mut self, line: &str) -> String {
+        let (line, committed) = match line.strip_prefix("lost: ") {
+            Some(line) => (line, false),
+            None => (line, true),
+        };
+        let effects = self.act(line);
+        if committed {
+            self.desk.commit();
+        } else {
+            self.desk.restart(self.now);
+        }
+        effects.iter().map(describe).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+
+    fn act(&mut self, line: &str) -> Vec<Effect> {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let event = match *words.as_slice() {
+            ["restart"] => {
+                self.desk.restart(self.now);
+                return Vec::new();
+            }
+            [time, "pass" | "passes"] => {
+                self.now += milliseconds(time);
+                Event::Tick
+            }
+            ["submit", experiment, ref cells @ .., "priority", priority] => {
+                let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
+                self.desk.staged.submit(of(experiment), priority.parse().unwrap(), &cells)
+            }
+            ["submit", experiment, ref cells @ ..] => {
+                let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
+                self.desk.staged.submit(of(experiment), 0, &cells)
+            }
+            [how @ ("pause" | "resume" | "cancel"), experiment] => {
+                let state = match how {
+                    "pause" => ExperimentState::Paused,
+                    "resume" => ExperimentState::Running,
+                    _ => ExperimentState::Cancelled,
+                };
+                self.desk.staged.steer(of(experiment), state)
+            }
+            [worker, "wants", slots] => {
+                Event::LeaseWanted { worker: worker_id(worker), slots: slots.parse().unwrap() }
+            }
+            [worker, "beats", ref leases @ .., "playing", playing] => Event::Heartbeat {
+                worker: worker_id(worker),
+                leases: leases.iter().map(|text| lease_id(text)).collect(),
+                playing: games(playing).collect(),
+            },
+            [worker, "beats", ref leases @ ..] => Event::Heartbeat {
+                worker: worker_id(worker),
+                leases: leases.iter().map(|text| lease_id(text)).collect(),
+                playing: Vec::new(),
+            },
+            [worker, "returns", lease] => {
+                Event::GivenBack { worker: worker_id(worker), lease: lease_id(lease) }
+            }
+            [worker, "failed", leased] => {
+                return self.report(worker, leased, &Report::Failed { message: "boom".into() });
+            }
+            [worker, "played", leased] => {
+                return self.report(worker, leased, &Report::Played { wall_us: 1_000 });
+            }
+            [worker, "played", leased, "in", time] => {
+                let wall_us = 1_000 * milliseconds(time);
+                return self.report(worker, leased, &Report::Played { wall_us });
+            }
+            _ => panic!("nobody understands {line:?}"),
+        };
+        self.desk.handle(event, self.now)
+    }
+
+    /// `leased` is the lease and its games, such as `3/10:0-5`.
+    fn report(&mut self, worker: &str, leased: &str, what: &Report) -> Vec<Effect> {
+        let (lease, range) = leased.split_once('/').unwrap();
+        let mut effects = Vec::new();
+        for game in games(range) {
+            self.playing += 1;
+            let (playing, what) = (self.playing, what.clone());
+            let result = Result { lease: lease_id(lease), game, playing, what };
+            effects.extend(self.desk.report(worker_id(worker), &result, false, self.now));
+        }
+        effects
+    }
+}
+
+fn describe(effect: &Effect) -> String {
+    match effect {
+        Effect::Grant { lease, ranges, .. } => {
+            let ranges: Vec<_> = ranges.iter().map(describe_range).collect();
+            format!("lease {lease}: {}", ranges.join(" "))
+        }
+        Effect::Idle { all_done: true, .. } => "done".into(),
+        Effect::Idle { all_done: false, .. } => "wait".into(),
+        Effect::Drop { leases, .. } if leases.is_empty() => String::new(),
+        Effect::Drop { leases, .. } => {
+            let leases: Vec<_> = leases.iter().map(ToString::to_string).collect();
+            format!("drop {}", leases.join(" "))
+        }
+        Effect::Verdict { verdict, .. } => match verdict {
+            Verdict::Counts => "counts",
+            Verdict::Noted => "noted",
+            Verdict::Again => "again",
+            Verdict::AfterCancel => "after cancel",
+            Verdict::Rejected => "rejected",
+        }
+        .into(),
+        Effect::SettleFailed { game, message } => {
+            format!("give up {}:{} ({message})", game.cell, game.number)
+        }
+        Effect::Finished { experiment } => format!("e{experiment} finished"),
+    }
+}
+
+fn describe_range(range: &GameRange) -> String {
+    let GameRange { cell, first, count } = range;
+    if *count == 1 {
+        format!("{cell}:{first}")
+    } else {
+        format!("{cell}:{first}-{}", range.end() - 1)
+    }
+}
+
+/// `10:3` or `10:3-5`.
+fn games(text: &str) -> impl Iterator<Item = GameId> {
+    let (cell, numbers) = text.split_once(':').unwrap();
+    let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
+    let cell = CellId(cell.parse().unwrap());
+    let numbers = first.parse().unwrap()..=last.parse().unwrap();
+    numbers.map(move |number| GameId { cell, number })
+}
+
+/// `10x4`.
+fn cell_and_games(text: &str) -> (CellId, u64) {
+    let (cell, games) = text.split_once('x').unwrap();
+    (CellId(cell.parse().unwrap()), games.parse().unwrap())
+}
+
+/// `30s` or `20ms`.
+fn milliseconds(text: &str) -> u64 {
+    match text.strip_suffix("ms") {
+        Some(milliseconds) => milliseconds.parse().unwrap(),
+        None => 1_000 * text.strip_suffix('s').unwrap().parse::<u64>().unwrap(),
+    }
+}
+
+fn of(text: &str) -> ExperimentId {
+    ExperimentId(text.strip_prefix('e').unwrap().parse().unwrap())
+}
+
+fn worker_id(text: &str) -> WorkerId {
+    WorkerId(text.strip_prefix('w').unwrap().parse().unwrap())
+}
+
+fn lease_id(text: &str) -> LeaseId {
+    LeaseId(text.parse().unwrap())
+}
