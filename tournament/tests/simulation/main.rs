@@ -9,6 +9,13 @@
 //! `SPELRUM_SIMULATION_SEEDS=100000` runs more seeds, `SPELRUM_SIMULATION_SEED=17` only this one,
 //! with its course.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test that prints or panics tells somebody something"
+)]
+
 mod behaviour;
 mod desk;
 mod dice;

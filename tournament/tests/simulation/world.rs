@@ -2,7 +2,7 @@
 //! in simulated time.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use spelrum_tournament::scheduler::{Effect, Event, ExperimentState, Report, Verdict};
@@ -97,6 +97,7 @@ pub(crate) struct World {
     calm: bool,
     /// Playings that were acknowledged as counted.
     acknowledged: BTreeMap<u64, GameId>,
+    lied_about: BTreeSet<GameId>,
     /// How many events the scheduler handled.
     pub(crate) events: usize,
 }
@@ -126,6 +127,7 @@ impl World {
             last_number: 0,
             calm: false,
             acknowledged: BTreeMap::new(),
+            lied_about: BTreeSet::new(),
             events: 0,
             scenario,
         };
@@ -588,26 +590,31 @@ impl World {
 
     /// A worker names a lease or a game that is none of its own.
     fn lie(&mut self, of: usize) {
-        let last = self.desk.disk().last_lease().0;
-        let lease = LeaseId(i64::try_from(self.dice.below(last.unsigned_abs() + 2)).unwrap());
-        let cells: Vec<_> = self.desk.disk().cells.keys().copied().collect();
-        if cells.is_empty() {
-            return;
-        }
-        let game = GameId { cell: self.dice.pick(&cells), number: self.dice.below(20) };
-        self.note(|world| format!("worker {} lies", world.workers[of].id));
+        // One of the latest leases, which may well be live, or one that was never given.
+        let disk = self.desk.disk();
+        let latest: Vec<_> = disk.leases.values().rev().take(8).map(|(lease, _)| lease).collect();
+        let Some(first) = latest.first() else { return };
+        let none = LeaseId(first.lease.0 + 1);
+        let lease = self.dice.pick(&latest);
+        let range = self.dice.pick(&lease.granted);
+        let lease = if self.dice.chance(100) { none } else { lease.lease };
+        let number = range.first + self.dice.below(range.count + 1);
+        let game = GameId { cell: range.cell, number };
         let call = match self.dice.below(3) {
             0 => {
-                let playing = self.next_number();
+                self.last_number += 1;
+                self.lied_about.insert(game);
                 let what = match self.dice.below(2) {
                     0 => Report::Played { wall_us: u64::MAX },
                     _ => Report::Failed { message: "a lie".into() },
                 };
+                let playing = self.last_number;
                 Call::Report { results: vec![Result { lease, game, playing, what }] }
             }
             1 => Call::Heartbeat { leases: vec![lease], playing: vec![game] },
             _ => Call::GiveBack { lease },
         };
+        self.note(|world| format!("worker {} lies", world.workers[of].id));
         self.call(of, call);
     }
 
@@ -642,9 +649,8 @@ impl World {
                     assert!(message == "it broke" || hopeless, "{game:?}: {message}");
                 }
                 (_, Settled::Failed(_)) if hopeless => {}
-                // Somebody lied, under a lease that was his.
-                (_, Settled::Failed(_) | Settled::Played(_)) if self.scenario.faults.worker > 0 => {
-                }
+                // Who holds a game may lie about it.
+                _ if self.lied_about.contains(&game) => {}
                 (nature, result) => panic!("{game:?} is {nature:?}, and yet {result:?}"),
             }
         }
