@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use spelrum_tournament::scheduler::{Effect, Event, Report, Settings, Time, Verdict};
+use spelrum_tournament::scheduler::{Changes, Effect, Event, Report, Settings, Time, Verdict};
 use spelrum_tournament::{GameId, LeaseId, WorkerId};
 
 use crate::judge::Judge;
@@ -16,10 +16,10 @@ pub(crate) struct Desk {
     mutant: Option<Mutant>,
     subject: Subject,
     judge: Judge,
-    /// The open transaction.
-    pub(crate) staged: Store,
+    /// The open transaction. Shared with what is on disk until it changes something.
+    staged: Rc<Store>,
     /// What was committed, and what the judge knew then.
-    committed: Rc<(Store, Judge)>,
+    committed: (Rc<Store>, Judge),
 }
 
 /// A result as a worker sends it.
@@ -36,15 +36,25 @@ impl Desk {
     /// With an empty disk.
     pub(crate) fn open(settings: Settings, mutant: Option<Mutant>) -> Self {
         let judge = Judge::new(settings.clone());
-        let staged = Store::default();
+        let staged = Rc::new(Store::default());
         let subject = Subject::restore(staged.snapshot(), settings.clone(), Time(0), mutant);
-        let committed = Rc::new((staged.clone(), judge.clone()));
+        let committed = (Rc::clone(&staged), judge.clone());
         Self { settings, mutant, subject, judge, staged, committed }
     }
 
     /// What is on disk.
     pub(crate) fn disk(&self) -> &Store {
         &self.committed.0
+    }
+
+    /// What the open transaction sees.
+    pub(crate) fn staged(&self) -> &Store {
+        &self.staged
+    }
+
+    /// Stores something in the open transaction.
+    pub(crate) fn staged_mut(&mut self) -> &mut Store {
+        Rc::make_mut(&mut self.staged)
     }
 
     /// When a tick is due.
@@ -79,19 +89,16 @@ impl Desk {
         for effect in &effects {
             match effect {
                 Effect::Verdict { game, verdict: Verdict::Counts } => {
-                    self.staged.settle(*game, Settled::Played(playing.expect("a report")));
-                }
-                Effect::Verdict { verdict: Verdict::Again | Verdict::AfterCancel, .. } => {
-                    self.staged.uncounted += 1;
+                    self.staged_mut().settle(*game, Settled::Played(playing.expect("a report")));
                 }
                 Effect::SettleFailed { game, message } => {
-                    self.staged.settle(*game, Settled::Failed(message.clone()));
+                    self.staged_mut().settle(*game, Settled::Failed(message.clone()));
                 }
                 Effect::Finished { experiment } => {
-                    let entry = self.staged.experiments.get_mut(experiment).expect("stored");
+                    let entry = self.staged_mut().experiments.get_mut(experiment).expect("stored");
                     entry.1 = spelrum_tournament::scheduler::ExperimentState::Finished;
                 }
-                Effect::Verdict { verdict: Verdict::Noted | Verdict::Rejected, .. }
+                Effect::Verdict { .. }
                 | Effect::Grant { .. }
                 | Effect::Idle { .. }
                 | Effect::Drop { .. } => {}
@@ -104,15 +111,17 @@ impl Desk {
     pub(crate) fn commit(&mut self) {
         self.subject.assert_consistent();
         let changes = self.subject.take_changes();
-        self.staged.apply(&changes);
+        if changes != Changes::default() {
+            self.staged_mut().apply(&changes);
+        }
         self.judge.drained(&changes, &self.staged);
-        self.committed = Rc::new((self.staged.clone(), self.judge.clone()));
+        self.committed = (Rc::clone(&self.staged), self.judge.clone());
     }
 
     /// Builds the scheduler again from the disk; what was not committed never happened.
     pub(crate) fn restart(&mut self, now: u64) {
-        let (store, judge) = &*self.committed;
-        self.staged = store.clone();
+        let (store, judge) = &self.committed;
+        self.staged = Rc::clone(store);
         self.judge = judge.clone();
         self.judge.restarted(now);
         let snapshot = self.staged.snapshot();

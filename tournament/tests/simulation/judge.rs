@@ -5,6 +5,7 @@
 //! it checks the choice against the rules.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use spelrum_tournament::scheduler::{
     Attempts, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Report, Settings,
@@ -55,8 +56,8 @@ pub(crate) struct Judge {
     settings: Settings,
     now: u64,
     experiments: BTreeMap<ExperimentId, (i32, ExperimentState)>,
-    cells: BTreeMap<CellId, Cell>,
-    live: BTreeMap<LeaseId, Lease>,
+    cells: BTreeMap<CellId, Rc<Cell>>,
+    live: BTreeMap<LeaseId, Rc<Lease>>,
     attempts: BTreeMap<GameId, Attempts>,
     last_lease: LeaseId,
     granted: Vec<LeaseState>,
@@ -84,7 +85,7 @@ impl Judge {
     /// The scheduler was built again: leases get a new duration, what was not durable is gone.
     pub(crate) fn restarted(&mut self, now: u64) {
         self.now = now;
-        for lease in self.live.values_mut() {
+        for lease in self.live.values_mut().map(Rc::make_mut) {
             lease.deadline = now + self.settings.lease_duration_ms;
             lease.started.clear();
         }
@@ -107,8 +108,10 @@ impl Judge {
                 }
                 for state in cells {
                     let new = Cell { experiment: *experiment, places: Vec::new() };
-                    let cell = self.cells.entry(state.cell).or_insert(new);
-                    cell.places.resize(usize::try_from(state.games).unwrap(), Place::Never);
+                    let cell = self.cells.entry(state.cell).or_insert(Rc::new(new));
+                    Rc::make_mut(cell)
+                        .places
+                        .resize(usize::try_from(state.games).unwrap(), Place::Never);
                 }
                 self.finish(*experiment, &mut expected);
             }
@@ -187,7 +190,7 @@ impl Judge {
 
     fn expire(&mut self, expected: &mut Vec<Effect>) {
         loop {
-            let due = |(id, lease): (&LeaseId, &Lease)| (lease.deadline, *id);
+            let due = |(id, lease): (&LeaseId, &Rc<Lease>)| (lease.deadline, *id);
             let Some((deadline, id)) = self.live.iter().map(due).min() else { return };
             if deadline > self.now {
                 return;
@@ -212,8 +215,9 @@ impl Judge {
         }
         self.experiments.get_mut(&experiment).unwrap().1 = state;
         if state == ExperimentState::Cancelled {
-            let its =
-                |(id, lease): (&LeaseId, &Lease)| (lease.experiment == experiment).then_some(*id);
+            let its = |(id, lease): (&LeaseId, &Rc<Lease>)| {
+                (lease.experiment == experiment).then_some(*id)
+            };
             for id in self.live.iter().filter_map(its).collect::<Vec<_>>() {
                 self.end(id, LeaseEnd::Cancelled);
             }
@@ -224,14 +228,14 @@ impl Judge {
         let deadline = self.now + self.settings.lease_duration_ms;
         let mut ended = Vec::new();
         for id in leases {
-            match self.live.get_mut(id) {
+            match self.live.get_mut(id).map(Rc::make_mut) {
                 Some(lease) if lease.worker == worker => lease.deadline = deadline,
                 _ => ended.push(*id),
             }
         }
         for &game in playing {
             if let Some(Place::Leased(id)) = self.place(game) {
-                let lease = self.live.get_mut(&id).unwrap();
+                let lease = Rc::make_mut(self.live.get_mut(&id).unwrap());
                 if lease.worker == worker {
                     lease.started.insert(game);
                 }
@@ -315,7 +319,7 @@ impl Judge {
             suspect,
             deadline: self.now + self.settings.lease_duration_ms,
         };
-        self.live.insert(id, lease);
+        self.live.insert(id, Rc::new(lease));
         self.last_lease = id;
         let (granted, outstanding) = (ranges.to_vec(), ranges.to_vec());
         self.granted.push(LeaseState { lease: id, worker, granted, outstanding });
@@ -420,7 +424,7 @@ impl Judge {
     }
 
     fn finish(&mut self, experiment: ExperimentId, expected: &mut Vec<Effect>) {
-        let settled = |cell: &Cell| cell.places.iter().all(|&place| place == Place::Settled);
+        let settled = |cell: &Rc<Cell>| cell.places.iter().all(|&place| place == Place::Settled);
         let mut its = self.cells.values().filter(|cell| cell.experiment == experiment);
         if self.state(experiment).is_some_and(|state| !is_over(state)) && its.all(settled) {
             self.experiments.get_mut(&experiment).unwrap().1 = ExperimentState::Finished;
@@ -429,7 +433,7 @@ impl Judge {
     }
 
     fn leave(&mut self, id: LeaseId, game: GameId) {
-        let lease = self.live.get_mut(&id).unwrap();
+        let lease = Rc::make_mut(self.live.get_mut(&id).unwrap());
         lease.left.insert(game);
         lease.started.remove(&game);
         if lease.left == lease.granted {
@@ -437,7 +441,7 @@ impl Judge {
         }
     }
 
-    fn end(&mut self, id: LeaseId, why: LeaseEnd) -> Lease {
+    fn end(&mut self, id: LeaseId, why: LeaseEnd) -> Rc<Lease> {
         self.ended.push((id, why));
         let lease = self.live.remove(&id).unwrap();
         for &game in &lease.granted {
@@ -455,7 +459,7 @@ impl Judge {
     }
 
     fn of(&self, worker: WorkerId) -> impl Iterator<Item = &Lease> {
-        self.live.values().filter(move |lease| lease.worker == worker)
+        self.live.values().map(Rc::as_ref).filter(move |lease| lease.worker == worker)
     }
 
     fn state(&self, experiment: ExperimentId) -> Option<ExperimentState> {
@@ -468,7 +472,7 @@ impl Judge {
 
     fn put(&mut self, game: GameId, place: Place) {
         let number = usize::try_from(game.number).unwrap();
-        self.cells.get_mut(&game.cell).unwrap().places[number] = place;
+        Rc::make_mut(self.cells.get_mut(&game.cell).unwrap()).places[number] = place;
     }
 }
 

@@ -78,11 +78,11 @@ impl Stage {
             }
             ["submit", experiment, ref cells @ .., "priority", priority] => {
                 let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
-                self.desk.staged.submit(of(experiment), priority.parse().unwrap(), &cells)
+                self.desk.staged_mut().submit(of(experiment), priority.parse().unwrap(), &cells)
             }
             ["submit", experiment, ref cells @ ..] => {
                 let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
-                self.desk.staged.submit(of(experiment), 0, &cells)
+                self.desk.staged_mut().submit(of(experiment), 0, &cells)
             }
             [how @ ("pause" | "resume" | "cancel"), experiment] => {
                 let state = match how {
@@ -90,7 +90,7 @@ impl Stage {
                     "resume" => ExperimentState::Running,
                     _ => ExperimentState::Cancelled,
                 };
-                self.desk.staged.steer(of(experiment), state)
+                self.desk.staged_mut().steer(of(experiment), state)
             }
             [worker, "wants", slots] => {
                 Event::LeaseWanted { worker: worker_id(worker), slots: slots.parse().unwrap() }

@@ -1,6 +1,7 @@
 //! What a coordinator has on disk, as a model: the other side of the scheduler's contract.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use spelrum_tournament::scheduler::{
     Attempts, CellState, Changes, Event, ExperimentState, LeaseEnd, LeaseState, Snapshot,
@@ -13,10 +14,9 @@ pub(crate) struct Store {
     pub(crate) experiments: BTreeMap<ExperimentId, (i32, ExperimentState)>,
     pub(crate) cells: BTreeMap<CellId, (ExperimentId, CellState)>,
     /// Every lease there ever was.
-    pub(crate) leases: BTreeMap<LeaseId, (LeaseState, Option<LeaseEnd>)>,
+    pub(crate) leases: BTreeMap<LeaseId, (Rc<LeaseState>, Option<LeaseEnd>)>,
     pub(crate) attempts: BTreeMap<GameId, Attempts>,
     pub(crate) games: BTreeMap<GameId, Settled>,
-    pub(crate) uncounted: usize,
     /// Requests of clients that were carried out, so that a repeated one is a no-op.
     pub(crate) requests: Vec<usize>,
 }
@@ -64,7 +64,7 @@ impl Store {
 
     /// Whether a game is settled, and whether it was leased to the worker under the lease.
     pub(crate) fn facts(&self, worker: WorkerId, lease: LeaseId, game: GameId) -> (bool, bool) {
-        let its = |(lease, _): &(LeaseState, Option<LeaseEnd>)| {
+        let its = |(lease, _): &(Rc<LeaseState>, Option<LeaseEnd>)| {
             lease.worker == worker && lease.granted.iter().any(|range| range.contains(game))
         };
         (self.games.contains_key(&game), self.leases.get(&lease).is_some_and(its))
@@ -84,7 +84,7 @@ impl Store {
         }
         for lease in &changes.granted {
             assert!(lease.lease > self.last_lease(), "invariant 6: lease ids only grow");
-            self.leases.insert(lease.lease, (lease.clone(), None));
+            self.leases.insert(lease.lease, (Rc::new(lease.clone()), None));
         }
         for &(lease, why) in &changes.ended {
             let entry = self.leases.get_mut(&lease).expect("a stored lease");

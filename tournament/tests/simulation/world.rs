@@ -12,7 +12,7 @@ use crate::desk::{Desk, Result};
 use crate::dice::Dice;
 use crate::mutants::Mutant;
 use crate::scenario::{Nature, Request, Scenario};
-use crate::store::{Settled, Store, games};
+use crate::store::{Settled, games};
 use crate::worker::{Call, Playing, Worker};
 
 /// How often a worker says that it lives.
@@ -352,7 +352,7 @@ impl World {
     fn carry_out(&mut self, index: usize, at: u64) {
         let requests = &self.scenario.requests;
         let experiment = requests[index].1.experiment();
-        let staged = &mut self.desk.staged;
+        let staged = self.desk.staged();
         let done = |index: &usize| staged.requests.contains(index);
         let its_turn = (0..index)
             .filter(|&earlier| requests[earlier].1.experiment() == experiment)
@@ -360,11 +360,10 @@ impl World {
         if done(&index) || !its_turn {
             return;
         }
-        let cancelled = |store: &Store| {
-            store.experiments.get(&experiment).is_some_and(|e| e.1 == ExperimentState::Cancelled)
-        };
+        let state = staged.experiments.get(&experiment).map(|experiment| experiment.1);
+        let staged = self.desk.staged_mut();
         let event = match &requests[index].1 {
-            Request::Submit { .. } if cancelled(staged) => Event::Tick,
+            Request::Submit { .. } if state == Some(ExperimentState::Cancelled) => Event::Tick,
             Request::Submit { priority, cells, .. } => staged.submit(experiment, *priority, cells),
             Request::Steer { state, .. } => staged.steer(experiment, *state),
         };
