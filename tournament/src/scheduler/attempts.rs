@@ -10,13 +10,18 @@
 //! 4. After ten losses alone it is settled as failed. A game of an innocent program gets there
 //!    only by ten preemptions in a row.
 //!
+//! A game that kills its worker before any heartbeat named it escapes step 1. So a worker should
+//! send a heartbeat as it starts the game of a lease of one game, and whenever it starts to play
+//! games that take long; then only what kills within milliseconds is left, and that fails where
+//! it can be seen.
+//!
 //! A failure that a worker reports needs no guessing: three of them settle the game as failed.
 
 use std::collections::BTreeMap;
 
 use super::api::Attempts;
 use super::settings::Settings;
-use crate::ids::{GameId, GameRange};
+use crate::ids::{CellId, GameId, GameRange};
 
 /// Losses alone after which a game is a suspect.
 const LOSSES_UNTIL_SUSPECT: u32 = 2;
@@ -87,10 +92,10 @@ impl AttemptBook {
     }
 
     /// Forgets a cell whose experiment is over.
-    pub(super) fn forget(&mut self, cell: crate::ids::CellId) {
+    pub(super) fn forget(&mut self, cell: CellId) {
         let number = |number| GameId { cell, number };
-        let games: Vec<_> =
-            self.attempts.range(number(0)..=number(u64::MAX)).map(|a| *a.0).collect();
+        let its = self.attempts.range(number(0)..=number(u64::MAX));
+        let games: Vec<_> = its.map(|(&game, _)| game).collect();
         for game in games {
             self.attempts.remove(&game);
         }

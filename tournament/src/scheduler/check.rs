@@ -69,7 +69,7 @@ impl Scheduler {
             unsettled += u128::from(cell.unsettled());
         }
         assert_eq!((load, unsettled), (experiment.load, experiment.unsettled), "sums of {id}");
-        assert!(unsettled > 0 || !self.pending().is_empty(), "{id} is not finished");
+        assert!(unsettled > 0, "{id} has nothing unsettled and is not finished");
 
         let with_work = cells.iter().filter(|(_, cell)| cell.available_count() > 0).map(|c| c.0);
         assert!(with_work.eq(&experiment.with_work), "cells with work of {id}");

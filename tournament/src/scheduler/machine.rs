@@ -2,16 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::api::{
-    CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Snapshot, Time,
-};
+use super::api::{CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Time};
 use super::attempts::AttemptBook;
 use super::cells::Cell;
 use super::experiments::{CellSum, Experiment, Experiments};
 use super::leases::{Lease, Leases};
 use super::settings::Settings;
 use super::shares::Shares;
-use crate::ids::{CellId, ExperimentId, GameId, GameRange, LeaseId};
+use crate::ids::{CellId, ExperimentId, GameId, LeaseId};
 
 /// The scheduler. See the [module](super) for what it decides and how.
 #[derive(Debug)]
@@ -25,68 +23,18 @@ pub struct Scheduler {
     pub(super) attempts: AttemptBook,
     pub(super) shares: Shares,
     /// How many experiments are in the state `Running`.
-    running: usize,
+    pub(super) running: usize,
     /// What became of events that were no events: experiments that a restart found complete.
-    pending: Vec<Effect>,
+    pub(super) pending: Vec<Effect>,
     /// Experiments that are over. They are forgotten at the next drain: from then on the owner
     /// finds on disk what a late report of their games must be compared with.
-    over: BTreeSet<ExperimentId>,
-    changed_cells: BTreeSet<CellId>,
-    granted: Vec<LeaseState>,
-    ended: Vec<(LeaseId, LeaseEnd)>,
+    pub(super) over: BTreeSet<ExperimentId>,
+    pub(super) changed_cells: BTreeSet<CellId>,
+    pub(super) granted: Vec<LeaseState>,
+    pub(super) ended: Vec<(LeaseId, LeaseEnd)>,
 }
 
 impl Scheduler {
-    /// Builds it from the durable state; live leases get one new full duration.
-    #[must_use]
-    pub fn restore(snapshot: Snapshot, settings: Settings, now: Time) -> Self {
-        let mut scheduler = Self {
-            settings,
-            now,
-            cells: BTreeMap::new(),
-            experiments: BTreeMap::new(),
-            leases: Leases::after(snapshot.last_lease),
-            attempts: AttemptBook::default(),
-            shares: Shares::default(),
-            running: 0,
-            pending: Vec::new(),
-            over: BTreeSet::new(),
-            changed_cells: BTreeSet::new(),
-            granted: Vec::new(),
-            ended: Vec::new(),
-        };
-        let mut experiments = BTreeMap::new();
-        for (experiment, priority, state, cells) in snapshot.experiments {
-            experiments.insert(experiment, (priority, state));
-            for state in cells {
-                scheduler.cells.insert(state.cell, Cell::new(experiment, &state));
-            }
-        }
-        for attempts in snapshot.attempts {
-            if scheduler.cells.contains_key(&attempts.game.cell) {
-                scheduler.attempts.restore(attempts);
-            }
-        }
-        scheduler.restore_leases(snapshot.leases);
-        for (experiment, (priority, state)) in experiments {
-            scheduler.experiments.insert(experiment, Experiment::new(ExperimentState::Paused));
-            scheduler.shares.set_priority(experiment, priority);
-            scheduler.set_state(experiment, state);
-        }
-        let cells: Vec<_> = scheduler.cells.keys().copied().collect();
-        for cell in cells {
-            scheduler.add_to_experiment(cell);
-        }
-        let mut effects = Vec::new();
-        let experiments: Vec<_> = scheduler.experiments.keys().copied().collect();
-        for experiment in experiments {
-            scheduler.finish_if_settled(experiment, &mut effects);
-        }
-        scheduler.pending = effects;
-        scheduler.debug_assert_consistent();
-        scheduler
-    }
-
     /// Handles one event. Also expires what is due at `now`, before the event.
     pub fn handle(&mut self, event: Event, now: Time) -> Vec<Effect> {
         self.now = self.now.max(now);
@@ -168,11 +116,6 @@ impl Scheduler {
         self.experiments.get(&id).is_some_and(|e| e.state == ExperimentState::Cancelled)
     }
 
-    /// Effects that wait for the next event.
-    pub(super) fn pending(&self) -> &[Effect] {
-        &self.pending
-    }
-
     /// Notes that a lease was granted.
     pub(super) fn note_granted(&mut self, lease: LeaseState) {
         self.granted.push(lease);
@@ -202,65 +145,6 @@ impl Scheduler {
             self.set_state(id, ExperimentState::Finished);
             effects.push(Effect::Finished { experiment: id });
         }
-    }
-
-    fn restore_leases(&mut self, mut leases: Vec<LeaseState>) {
-        leases.sort_unstable_by_key(|lease| lease.lease);
-        for lease in &leases {
-            for range in &lease.outstanding {
-                if let Some(cell) = self.cells.get_mut(&range.cell) {
-                    cell.restore_leased(range.first..range.end(), lease.lease);
-                }
-            }
-        }
-        self.cells.values_mut().for_each(Cell::finish_restore);
-        let deadline = self.deadline();
-        for LeaseState { lease: id, worker, granted, outstanding } in leases {
-            let in_cell = |range: &GameRange| {
-                self.cells.get(&range.cell).map_or(0, |cell| {
-                    let parts = cell.outstanding(range, id);
-                    parts.iter().map(|part| part.end - part.start).sum::<u64>()
-                })
-            };
-            let count = outstanding.iter().map(in_cell).sum();
-            let cell = granted.first().and_then(|range| self.cells.get(&range.cell));
-            match cell {
-                Some(cell) if count > 0 => {
-                    let lease = Lease {
-                        worker,
-                        experiment: cell.experiment(),
-                        suspect: self.is_suspect(&granted),
-                        granted,
-                        outstanding: count,
-                        started: BTreeSet::new(),
-                        deadline,
-                    };
-                    self.leases.insert(id, lease, 1);
-                }
-                // Nothing that a committed transaction leaves behind, but harmless.
-                Some(_) => self.ended.push((id, LeaseEnd::Finished)),
-                None => self.ended.push((id, LeaseEnd::Cancelled)),
-            }
-        }
-    }
-
-    /// Enters a cell that is in no sum or index yet.
-    fn add_to_experiment(&mut self, id: CellId) {
-        let Some(cell) = self.cells.get_mut(&id) else { return };
-        let owner = cell.experiment();
-        let Some(experiment) = self.experiments.get_mut(&owner) else { return };
-        experiment.cells.push(id);
-        let returned = cell.state(id).returned;
-        let apart: Vec<_> = returned
-            .into_iter()
-            .flat_map(|range| self.attempts.set_apart(range, &self.settings))
-            .collect();
-        for game in apart {
-            cell.set_apart(game.number);
-            experiment.set_apart(game, self.attempts.next(game, &self.settings));
-        }
-        experiment.account(id, None, cell);
-        self.shares.set_ready(owner, experiment.is_ready());
     }
 
     fn submitted(
@@ -318,7 +202,7 @@ impl Scheduler {
     }
 
     /// Gives an experiment another state; what follows from it is the caller's.
-    fn set_state(&mut self, id: ExperimentId, state: ExperimentState) {
+    pub(super) fn set_state(&mut self, id: ExperimentId, state: ExperimentState) {
         let Some(experiment) = self.experiments.get_mut(&id) else { return };
         self.running -= usize::from(experiment.state == ExperimentState::Running);
         self.running += usize::from(state == ExperimentState::Running);

@@ -76,6 +76,7 @@ mod leases;
 mod machine;
 mod ranges;
 mod reports;
+mod restore;
 mod settings;
 mod shares;
 

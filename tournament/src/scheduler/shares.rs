@@ -158,6 +158,18 @@ mod tests {
     }
 
     #[test]
+    fn one_that_had_nothing_to_lease_does_not_catch_up() {
+        let mut shares = ready(&[(A, 0), (B, 0)]);
+        shares.set_ready(B, false);
+        for _ in 0..100 {
+            assert_eq!(serve(&mut shares, 10), A);
+        }
+        shares.set_ready(B, true);
+        let served: Vec<_> = (0..5).map(|_| serve(&mut shares, 10)).collect();
+        assert_eq!(served, [B, A, B, A, B]);
+    }
+
+    #[test]
     fn one_that_cannot_be_served_is_passed_over() {
         let shares = ready(&[(A, 1), (B, 0)]);
         let first = shares.next(None);

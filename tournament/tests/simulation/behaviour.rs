@@ -1,6 +1,9 @@
 //! What the scheduler does, one rule at a time.
 
-use spelrum_tournament::scheduler::Settings;
+use spelrum_tournament::scheduler::{
+    CellState, Effect, Event, ExperimentState, Scheduler, Settings, Snapshot, Time,
+};
+use spelrum_tournament::{CellId, ExperimentId};
 
 use crate::script::{check, check_with};
 
@@ -266,7 +269,8 @@ mod attempts {
         }
         check(
             &(story
-                + "w1 wants 2  -> lease 3: 10:1
+                + "restart     ->
+                   w1 wants 2  -> lease 3: 10:1
                    w1 wants 2  -> lease 4: 10:2
                    w1 wants 2  -> lease 5: 10:0 10:3"),
         );
@@ -526,6 +530,22 @@ mod restarts {
              w3 wants 2             -> lease 3: 10:0 10:2-3
              w2 played 2/10:1       -> counts",
         );
+    }
+
+    /// No committed transaction leaves one behind, but a store that was repaired by hand may.
+    #[test]
+    fn an_experiment_that_is_complete_on_disk_is_finished() {
+        let cell = CellState { cell: CellId(10), games: 2, next_number: 2, returned: Vec::new() };
+        let experiment = ExperimentId(1);
+        let snapshot = Snapshot {
+            experiments: vec![(experiment, 0, ExperimentState::Running, vec![cell])],
+            ..Snapshot::default()
+        };
+        let mut scheduler = Scheduler::restore(snapshot, Settings::default(), Time(7));
+        assert_eq!(scheduler.next_deadline(), Some(Time(7)));
+        let finished = Effect::Finished { experiment };
+        assert_eq!(scheduler.handle(Event::Tick, Time(7)), [finished]);
+        assert_eq!(scheduler.next_deadline(), None);
     }
 
     #[test]

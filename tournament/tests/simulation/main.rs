@@ -21,6 +21,7 @@ mod desk;
 mod dice;
 mod judge;
 mod mutants;
+mod scale;
 mod scenario;
 mod script;
 mod store;

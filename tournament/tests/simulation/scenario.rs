@@ -90,7 +90,7 @@ impl Scenario {
             delayed: level(150),
             coordinator_killed: level(30),
             commit_failed: level(50),
-            worker: level(200),
+            worker: level(400),
             stubborn: level(2) == 1,
         };
         let calm_ms = dice.between(30_000, 240_000);
@@ -137,7 +137,7 @@ impl Scenario {
             self.requests.push((at, steer(ExperimentState::Cancelled)));
         }
 
-        let odd_ones = dice.pick(&[0, 0, 20, 100]);
+        let odd_ones = dice.pick(&[0, 0, 30, 200]);
         for &(cell, games) in &cells {
             self.game_ms.insert(cell, dice.pick(&[20, 200, 1_000, 8_000]));
             for number in 0..games {

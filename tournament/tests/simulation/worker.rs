@@ -15,7 +15,7 @@ pub(crate) struct Worker {
     pub(crate) start: u32,
     /// Until when it is down or hangs.
     pub(crate) away_until: u64,
-    /// Whether it has said goodbye, until when it stays away.
+    /// What it holds: of each lease the games that it has not started.
     pub(crate) leases: BTreeMap<LeaseId, VecDeque<GameId>>,
     pub(crate) playing: Vec<Playing>,
     /// Results that were not acknowledged.

@@ -1,0 +1,40 @@
+//! What must not grow with games or cells.
+
+use spelrum_tournament::scheduler::{
+    CellState, Effect, Event, Report, Scheduler, Settings, Snapshot, Time,
+};
+use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
+
+/// A hundred million games in as many cells as an experiment may have: a lease and its results
+/// change the durable state of one cell each, and a result changes none.
+#[test]
+fn a_hundred_million_games_are_durable_in_a_few_ranges() {
+    let mut scheduler = Scheduler::restore(Snapshot::default(), Settings::default(), Time(0));
+    let cell = |id| CellState { cell: CellId(id), games: 1_000, next_number: 0, returned: vec![] };
+    let cells = (0..100_000).map(cell).collect();
+    let submit = Event::Submitted { experiment: ExperimentId(1), priority: 0, cells };
+    assert_eq!(scheduler.handle(submit, Time(0)), []);
+    assert_eq!(scheduler.take_changes().cells, []);
+
+    let worker = WorkerId(1);
+    for round in 0..100 {
+        let effects = scheduler.handle(Event::LeaseWanted { worker, slots: 8 }, Time(round));
+        let [Effect::Grant { lease, ranges, .. }] = effects.as_slice() else {
+            panic!("{effects:?}")
+        };
+        let changes = scheduler.take_changes();
+        assert!(changes.cells.len() <= ranges.len());
+        assert!(changes.cells.iter().all(|cell| cell.returned.is_empty()));
+        for range in ranges {
+            let game = GameId { cell: range.cell, number: range.first };
+            let what = Report::Played { wall_us: 100_000 };
+            let lease = *lease;
+            let report =
+                Event::Reported { worker, lease, game, what, settled: false, leased: true };
+            scheduler.handle(report, Time(round));
+        }
+        assert_eq!(scheduler.take_changes().cells, []);
+        scheduler.handle(Event::GivenBack { worker, lease: *lease }, Time(round));
+    }
+    scheduler.assert_consistent();
+}

@@ -1,0 +1,162 @@
+//! The coordinator: one transaction for what has come, then the replies; and how it is killed.
+
+use spelrum_tournament::WorkerId;
+use spelrum_tournament::scheduler::{Effect, Event, ExperimentState};
+
+use super::{Arrived, BATCH_MAX, Happening, Reply, World};
+use crate::mutants::Mutant;
+use crate::scenario::Request;
+use crate::worker::Call;
+
+impl World {
+    pub(super) fn arrive(&mut self, what: Arrived) {
+        if !self.up {
+            return;
+        }
+        self.inbox.push_back((self.now, what));
+        if !self.batch_due {
+            self.batch_due = true;
+            // Now and then the disk is slow.
+            let slow = !self.calm && self.dice.chance(5);
+            let after = if slow { self.dice.below(40_000) } else { self.dice.below(20) };
+            self.after(after, Happening::Batch);
+        }
+    }
+
+    /// One transaction for what has come, then the replies (invariant 5).
+    pub(super) fn batch(&mut self) {
+        self.batch_due = false;
+        if !self.up {
+            return;
+        }
+        let mut replies = Vec::new();
+        let count = self.inbox.len().min(BATCH_MAX);
+        for (at, arrived) in self.inbox.drain(..count).collect::<Vec<_>>() {
+            match arrived {
+                Arrived::Call { call, from, start, id, what } => {
+                    let reply = self.answer(id, what, at);
+                    replies.push((call, from, start, reply));
+                }
+                Arrived::Request(index) => self.carry_out(index, at),
+                Arrived::Tick => {
+                    self.event(Event::Tick, at);
+                }
+            }
+        }
+        let hasty = self.desk.is(Mutant::RepliesBeforeCommit);
+        if hasty {
+            replies.drain(..).for_each(|reply| self.reply(reply));
+        }
+        let faults = self.scenario.faults;
+        if self.misfortunate(faults.coordinator_killed) {
+            self.kill_coordinator("before its commit");
+        } else if self.misfortunate(faults.commit_failed) {
+            self.note(|_| "commit fails".into());
+            self.desk.restart(self.now);
+            for (call, to, start, _) in replies {
+                self.reply((call, to, start, Reply::Unavailable));
+            }
+        } else {
+            self.desk.commit();
+            if self.misfortunate(faults.coordinator_killed) {
+                self.kill_coordinator("after its commit");
+            } else {
+                replies.into_iter().for_each(|reply| self.reply(reply));
+            }
+        }
+        if !self.inbox.is_empty() && !self.batch_due {
+            self.batch_due = true;
+            self.after(1, Happening::Batch);
+        }
+        self.set_timer();
+    }
+
+    pub(super) fn event(&mut self, event: Event, at: u64) -> Vec<Effect> {
+        self.events += 1;
+        let effects = self.desk.handle(event.clone(), at);
+        self.note(|_| format!("  {event:?} -> {effects:?}"));
+        effects
+    }
+
+    pub(super) fn answer(&mut self, id: WorkerId, what: Call, at: u64) -> Reply {
+        match what {
+            Call::Lease { slots } => {
+                match self.event(Event::LeaseWanted { worker: id, slots }, at).pop() {
+                    Some(Effect::Grant { lease, ranges, .. }) => Reply::Granted { lease, ranges },
+                    Some(Effect::Idle { retry_after_ms, .. }) => Reply::Idle { retry_after_ms },
+                    other => panic!("{other:?} is no answer"),
+                }
+            }
+            Call::Heartbeat { leases, playing } => {
+                match self.event(Event::Heartbeat { worker: id, leases, playing }, at).pop() {
+                    Some(Effect::Drop { leases, .. }) => Reply::Dropped(leases),
+                    other => panic!("{other:?} is no answer"),
+                }
+            }
+            Call::GiveBack { lease } => {
+                self.event(Event::GivenBack { worker: id, lease }, at);
+                Reply::GivenBack
+            }
+            Call::Report { results } => {
+                let fresh = self.dice.chance(500);
+                let mut verdicts = Vec::new();
+                for result in results {
+                    self.events += 1;
+                    let effects = self.desk.report(id, &result, fresh, at);
+                    self.note(|_| format!("  {id}: {result:?} -> {effects:?}"));
+                    let verdict = effects.iter().rev().find_map(|effect| match effect {
+                        Effect::Verdict { verdict, .. } => Some(*verdict),
+                        _ => None,
+                    });
+                    verdicts.push((result, verdict.expect("a verdict")));
+                }
+                Reply::Verdicts(verdicts)
+            }
+        }
+    }
+
+    /// Carries a client's request out, once. Those for one experiment come in their order: whoever
+    /// pauses and resumes waits for the answer in between.
+    pub(super) fn carry_out(&mut self, index: usize, at: u64) {
+        let requests = &self.scenario.requests;
+        let experiment = requests[index].1.experiment();
+        let staged = self.desk.staged();
+        let done = |index: &usize| staged.requests.contains(index);
+        let its_turn = (0..index)
+            .filter(|&earlier| requests[earlier].1.experiment() == experiment)
+            .all(|earlier| done(&earlier));
+        if done(&index) || !its_turn {
+            return;
+        }
+        let state = staged.experiments.get(&experiment).map(|experiment| experiment.1);
+        let staged = self.desk.staged_mut();
+        let event = match &requests[index].1 {
+            Request::Submit { .. } if state == Some(ExperimentState::Cancelled) => Event::Tick,
+            Request::Submit { priority, cells, .. } => staged.submit(experiment, *priority, cells),
+            Request::Steer { state, .. } => staged.steer(experiment, *state),
+        };
+        staged.requests.push(index);
+        self.event(event, at);
+    }
+
+    pub(super) fn kill_coordinator(&mut self, when: &str) {
+        self.note(|_| format!("coordinator is killed {when}"));
+        self.up = false;
+        self.inbox.clear();
+        let back = self.dice.below(60_000);
+        self.after(back, Happening::CoordinatorUp);
+    }
+
+    pub(super) fn set_timer(&mut self) {
+        let Some(deadline) = self.desk.next_deadline() else { return };
+        let at = deadline.0.max(self.now + 1);
+        if self.wake_at.is_none_or(|wake_at| at < wake_at) {
+            self.wake_at = Some(at);
+            self.after(at - self.now, Happening::Wake);
+        }
+    }
+
+    pub(super) fn reply(&mut self, (call, to, start, what): (u64, usize, u32, Reply)) {
+        self.send(|| Happening::Replied { call, to, start, what: what.clone() });
+    }
+}
