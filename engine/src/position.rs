@@ -139,7 +139,7 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + 'static {
     /// `Display` writes the notation that [`Position::parse_move`] reads.
     type Move: Copy + Eq + Ord + Hash + Debug + Display + Send + 'static;
 
-    /// Who moves now.
+    /// Who moves now; in a position that is over, who would.
     fn to_move(&self) -> Colour;
 
     /// How the game ended, or `None` while it goes on.

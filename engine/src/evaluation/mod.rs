@@ -12,13 +12,17 @@ use crate::parameters::{
 };
 use crate::position::Position;
 use crate::rules::Rules;
-use crate::search::Evaluate;
+use crate::search::{Evaluate, WIN_MIN};
 
 pub use pentago::{PentagoLines, PentagoRuns};
 pub use tictactoe::TicTacToeLines;
 
-/// A weight's greatest size: no evaluation comes near [`crate::search::WIN_MIN`] with it.
+/// A weight's greatest size. Every evaluation is a sum over lines, each of which adds or takes
+/// one weight at most, and over four centres: Pentago has 32 lines of five, and 26 rows, columns
+/// and diagonals that can hold a run of three, one of either colour.
 pub const WEIGHT_MAX: i32 = 10_000;
+
+const _: () = assert!(32 * WEIGHT_MAX < WIN_MIN && (26 + 4) * WEIGHT_MAX < WIN_MIN);
 
 /// An evaluation with its weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 //! A board is a `u64` of four 16-bit lanes, one for each quadrant (0 top left, 1 top right,
 //! 2 bottom left, 3 bottom right); the low nine bits of a lane are the quadrant's cells, row by
 //! row from its top left. A quadrant is thus an index below 512 into tables: turning it is one
-//! load, and whether a colour has five is four loads and three ANDs (after Irving 2014, "Pentago
-//! is a First Player Win", arXiv 1404.0743, section 5, who adds where this intersects).
+//! load, and whether a colour has five is four loads and three ANDs. (Boards as four quadrants that
+//! index tables are Irving's: 2014, "Pentago is a First Player Win", arXiv 1404.0743.)
 
 use super::patterns::{LINES, completable, fulfilled, windows};
 
