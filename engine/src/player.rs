@@ -7,16 +7,22 @@ use crate::parameters::{
 use crate::position::Game;
 use crate::rules::Rules;
 use crate::search::alpha_beta::{self, AlphaBeta};
+use crate::search::genetic::{self, GeneticMinimax, GeneticParameters};
 use crate::search::minimax::{self, Minimax};
 use crate::search::random::{self, RandomMove};
 use crate::search::{Evaluate, Limits, Search};
 
 /// The algorithms by the names a sweep uses.
-pub const ALGORITHMS: &[&str] =
-    &[random::ALGORITHM.name, minimax::ALGORITHM.name, alpha_beta::ALGORITHM.name];
+pub const ALGORITHMS: &[&str] = &[
+    random::ALGORITHM.name,
+    minimax::ALGORITHM.name,
+    alpha_beta::ALGORITHM.name,
+    genetic::ALGORITHM.name,
+];
 
 /// Their tables, in the same order.
-const TABLES: &[AlgorithmInfo] = &[random::ALGORITHM, minimax::ALGORITHM, alpha_beta::ALGORITHM];
+const TABLES: &[AlgorithmInfo] =
+    &[random::ALGORITHM, minimax::ALGORITHM, alpha_beta::ALGORITHM, genetic::ALGORITHM];
 
 /// A player, complete in itself: every parameter has its value, so that defaults may change
 /// later without changing what a stored player means.
@@ -33,6 +39,7 @@ enum Algorithm {
     Random,
     Minimax(minimax::Options, Evaluation),
     AlphaBeta(alpha_beta::Options, Evaluation),
+    GeneticMinimax(GeneticParameters, Evaluation),
 }
 
 impl Player {
@@ -51,6 +58,8 @@ impl Player {
             Algorithm::Minimax(minimax::Options::from_settings(&settings), evaluation())
         } else if info.name == alpha_beta::ALGORITHM.name {
             Algorithm::AlphaBeta(alpha_beta::Options::from_settings(&settings), evaluation())
+        } else if info.name == genetic::ALGORITHM.name {
+            Algorithm::GeneticMinimax(GeneticParameters::from_settings(&settings), evaluation())
         } else {
             Algorithm::Random
         };
@@ -76,7 +85,7 @@ impl Player {
     #[must_use]
     pub fn draws_random_numbers(&self) -> bool {
         match self.algorithm {
-            Algorithm::Random => true,
+            Algorithm::Random | Algorithm::GeneticMinimax(..) => true,
             Algorithm::Minimax(options, _) => options.shuffle,
             Algorithm::AlphaBeta(options, _) => options.shuffle,
         }
@@ -93,7 +102,9 @@ impl Player {
     pub(crate) fn search<G: Game>(&self) -> Option<Box<dyn Search<G>>> {
         match &self.algorithm {
             Algorithm::Random => Some(Box::new(RandomMove)),
-            Algorithm::Minimax(_, evaluation) | Algorithm::AlphaBeta(_, evaluation) => {
+            Algorithm::Minimax(_, evaluation)
+            | Algorithm::AlphaBeta(_, evaluation)
+            | Algorithm::GeneticMinimax(_, evaluation) => {
                 G::visit_evaluation(evaluation, Compile(&self.algorithm))
             }
         }
@@ -119,6 +130,9 @@ impl<G: Game> EvaluationVisitor<G> for Compile<'_> {
             Algorithm::Random => Box::new(RandomMove),
             Algorithm::Minimax(options, _) => Box::new(Minimax::new(options, evaluation)),
             Algorithm::AlphaBeta(options, _) => Box::new(AlphaBeta::new(options, evaluation)),
+            Algorithm::GeneticMinimax(parameters, _) => {
+                Box::new(GeneticMinimax::new(parameters, evaluation))
+            }
         }
     }
 }

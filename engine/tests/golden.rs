@@ -40,6 +40,11 @@ const PAIRS: &[[&str; 2]] = &[
         r#"{"algorithm": "alpha-beta", "iterative": true, "order": true, "nodes": 5000}"#,
         r#"{"algorithm": "alpha-beta", "iterative": true, "depth": 2, "evaluation": "none"}"#,
     ],
+    [
+        r#"{"algorithm": "genetic-minimax", "preset": "study", "depth": 3, "generations": 20}"#,
+        // Every parameter is named: a preset may change, what it is made of may not.
+        r#"{"algorithm": "genetic-minimax", "depth": 4, "generations": 40, "nodes": 9000, "population": 30, "selection": "tournament", "tournament_size": 3, "elites": 2, "crossover_rate": 0.5, "mutation_rate": 0.9, "refute": 0.6, "seed_root": true, "min_visits": 8, "reject_duplicates": true, "max_tree_nodes": 6000}"#,
+    ],
 ];
 
 #[test]

@@ -110,7 +110,6 @@ impl Settings {
         *value
     }
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "only genetic minimax takes numbers"))]
     pub(crate) fn number(&self, name: &str) -> f64 {
         let Value::Number(value) = self.value(name) else { self.misread(name) };
         *value

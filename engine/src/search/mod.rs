@@ -2,6 +2,7 @@
 
 pub mod alpha_beta;
 mod budget;
+pub mod genetic;
 pub mod minimax;
 pub(crate) mod random;
 mod root;

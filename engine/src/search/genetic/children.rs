@@ -1,0 +1,138 @@
+//! Where a reservation tree keeps who is whose child.
+
+/// The children of one node: a run of entries in [`ChildLists`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ChildList {
+    start: u32,
+    /// The list has room for the next power of two.
+    len: u32,
+}
+
+impl ChildList {
+    pub(super) const fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    fn capacity(self) -> usize {
+        self.len.next_power_of_two() as usize
+    }
+}
+
+/// All nodes' lists of children, sorted by move, in one piece of memory.
+///
+/// A node has a list to itself, so that a search for a move stays within a few cache lines however
+/// large the tree is. A list that is full moves to room for twice as many, and what it leaves is
+/// given to another list of that size. So `n` children never need more than `4 n` entries: their
+/// lists are at least half full, and all the room a list had before is less than it has.
+#[derive(Clone, Debug)]
+pub(super) struct ChildLists<M> {
+    entries: Vec<(M, u32)>,
+    /// For each power of two the first list of this size that was left, which holds in the number
+    /// of its first entry where the next one starts.
+    vacant: [Option<u32>; u32::BITS as usize],
+}
+
+impl<M: Copy + Ord> ChildLists<M> {
+    pub(super) const fn new() -> Self {
+        Self { entries: Vec::new(), vacant: [None; u32::BITS as usize] }
+    }
+
+    /// Forgets all lists, and reserves room for so many children (see `ReservationTree::reset`).
+    pub(super) fn reset(&mut self, max_children: usize) {
+        self.entries.clear();
+        self.entries.reserve_exact(4 * max_children);
+        self.vacant = [None; u32::BITS as usize];
+    }
+
+    /// Moves and nodes of a list, in the order of the moves.
+    pub(super) fn of(&self, list: ChildList) -> &[(M, u32)] {
+        let start = list.start as usize;
+        &self.entries[start..start + list.len as usize]
+    }
+
+    /// The child that a move leads to, or its place in the list.
+    pub(super) fn find(&self, list: ChildList, mv: M) -> Result<u32, u32> {
+        let entries = self.of(list);
+        match entries.binary_search_by_key(&mv, |&(mv, _)| mv) {
+            Ok(place) => Ok(entries[place].1),
+            Err(place) => Err(place as u32),
+        }
+    }
+
+    /// Puts a child in its place, as [`Self::find`] gave it, and returns the list as it is then.
+    pub(super) fn insert(&mut self, list: ChildList, place: u32, mv: M, node: u32) -> ChildList {
+        let len = list.len as usize;
+        let mut start = list.start as usize;
+        if list.is_empty() {
+            start = self.take(1, (mv, node));
+        } else if len == list.capacity() {
+            let old = start;
+            start = self.take(2 * len, (mv, node));
+            self.entries.copy_within(old..old + len, start);
+            self.leave(old, len);
+        }
+        let place = start + place as usize;
+        self.entries.copy_within(place..start + len, place + 1);
+        self.entries[place] = (mv, node);
+        ChildList { start: start as u32, len: list.len + 1 }
+    }
+
+    /// Room for so many entries, a power of two; new room is filled with `filler`.
+    fn take(&mut self, capacity: usize, filler: (M, u32)) -> usize {
+        let vacant = &mut self.vacant[capacity.ilog2() as usize];
+        match *vacant {
+            Some(start) => {
+                let (_, next) = self.entries[start as usize];
+                *vacant = (next != start).then_some(next);
+                start as usize
+            }
+            None => {
+                let start = self.entries.len();
+                self.entries.resize(start + capacity, filler);
+                start
+            }
+        }
+    }
+
+    /// Gives up room. The last in the chain names itself as the next.
+    fn leave(&mut self, start: usize, capacity: usize) {
+        let vacant = &mut self.vacant[capacity.ilog2() as usize];
+        self.entries[start].1 = vacant.unwrap_or(start as u32);
+        *vacant = Some(start as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Lists equal sorted maps, whatever order their children come in, and stay within the
+        /// room that is reserved for them.
+        #[test]
+        fn equals_sorted_maps(children in prop::collection::vec((0..5usize, 0..60u16), 0..300)) {
+            let mut lists = ChildLists::new();
+            lists.reset(children.len());
+            let reserved = lists.entries.capacity();
+            let mut of = [ChildList::default(); 5];
+            let mut maps: [BTreeMap<u16, u32>; 5] = Default::default();
+            for (node, (parent, mv)) in children.into_iter().enumerate() {
+                match lists.find(of[parent], mv) {
+                    Ok(known) => prop_assert_eq!(Some(&known), maps[parent].get(&mv)),
+                    Err(place) => {
+                        of[parent] = lists.insert(of[parent], place, mv, node as u32);
+                        prop_assert_eq!(maps[parent].insert(mv, node as u32), None);
+                    }
+                }
+                for (list, map) in of.iter().zip(&maps) {
+                    prop_assert!(lists.of(*list).iter().copied().eq(map.clone()));
+                }
+            }
+            prop_assert_eq!(lists.entries.capacity(), reserved);
+        }
+    }
+}

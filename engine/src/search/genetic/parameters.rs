@@ -1,0 +1,295 @@
+//! The parameters of genetic minimax, and the presets that set them all.
+
+use crate::parameters::{AlgorithmInfo, ParameterDefault, ParameterInfo, Preset, Settings, shared};
+
+/// What a sweep may say of it.
+pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
+    name: "genetic-minimax",
+    parameters: &[
+        shared::EVALUATION,
+        shared::DEPTH.default_to(ParameterDefault::Required),
+        ParameterInfo::limit(
+            "generations",
+            shared::COUNT_MAX,
+            "Generations that a move's search may make, the first included.",
+        )
+        .default_to(generations(&TUNED)),
+        shared::NODES,
+        shared::EVALUATIONS,
+        shared::MOVE_TIME,
+        ParameterInfo::integer(
+            "population",
+            1..=GeneticParameters::MAX_POPULATION as i64,
+            TUNED.population as i64,
+            "Individuals (lines of play as long as the depth) in a generation.",
+        ),
+        ParameterInfo::word(
+            "selection",
+            &["roulette", "tournament", "rank"],
+            word(TUNED.selection),
+            "How parents are drawn: in proportion to fitness, the fittest of a few, or in \
+             proportion to rank.",
+        ),
+        ParameterInfo::integer(
+            "tournament_size",
+            1..=GeneticParameters::MAX_POPULATION as i64,
+            TUNED.tournament_size as i64,
+            "Individuals that are drawn for a tournament.",
+        )
+        .only_with("selection", ParameterDefault::Word("tournament")),
+        ParameterInfo::integer(
+            "elites",
+            0..=GeneticParameters::MAX_POPULATION as i64,
+            TUNED.elites as i64,
+            "The fittest individuals, so many, that stay for the next generation.",
+        ),
+        ParameterInfo::number(
+            "crossover_rate",
+            0.0..=1.0,
+            TUNED.crossover_rate,
+            "The share of pairs of parents that exchange their tails.",
+        ),
+        ParameterInfo::number(
+            "mutation_rate",
+            0.0..=1.0,
+            TUNED.mutation_rate,
+            "The share of children of which one gene is drawn anew.",
+        ),
+        ParameterInfo::number(
+            "refute",
+            0.0..=1.0,
+            TUNED.refute,
+            "The share of mutations that try another reply of the opponent's on the principal line.",
+        ),
+        ParameterInfo::switch(
+            "seed_root",
+            TUNED.seed_root,
+            "Whether the first generation has every legal first move.",
+        ),
+        ParameterInfo::integer(
+            "min_visits",
+            0..=1_000_000,
+            TUNED.min_visits as i64,
+            "Different lines that must have begun with a move before it is played.",
+        ),
+        ParameterInfo::switch(
+            "reject_duplicates",
+            TUNED.reject_duplicates,
+            "Whether children that are nothing new are mutated again.",
+        ),
+        ParameterInfo::integer(
+            "max_tree_nodes",
+            2..=GeneticParameters::MAX_TREE_NODES as i64,
+            TUNED.max_tree_nodes as i64,
+            "Nodes (of about 32 bytes) that the reservation tree may hold before the search ends.",
+        ),
+    ],
+    presets: &[
+        Preset { name: "tuned", values: &preset(&TUNED) },
+        Preset { name: "study", values: &preset(&STUDY) },
+    ],
+    bounded_by: &["generations", "nodes", "evaluations", "move_time"],
+};
+
+const TUNED: GeneticParameters = GeneticParameters::tuned(1);
+const STUDY: GeneticParameters = GeneticParameters::study(1);
+
+/// A preset's values as the table has them: all but the depth.
+const fn preset(values: &GeneticParameters) -> [(&'static str, ParameterDefault); 12] {
+    [
+        ("generations", generations(values)),
+        ("population", ParameterDefault::Integer(values.population as i64)),
+        ("selection", ParameterDefault::Word(word(values.selection))),
+        ("tournament_size", ParameterDefault::Integer(values.tournament_size as i64)),
+        ("elites", ParameterDefault::Integer(values.elites as i64)),
+        ("crossover_rate", ParameterDefault::Number(values.crossover_rate)),
+        ("mutation_rate", ParameterDefault::Number(values.mutation_rate)),
+        ("refute", ParameterDefault::Number(values.refute)),
+        ("seed_root", ParameterDefault::Bool(values.seed_root)),
+        ("min_visits", ParameterDefault::Integer(values.min_visits as i64)),
+        ("reject_duplicates", ParameterDefault::Bool(values.reject_duplicates)),
+        ("max_tree_nodes", ParameterDefault::Integer(values.max_tree_nodes as i64)),
+    ]
+}
+
+const fn generations(values: &GeneticParameters) -> ParameterDefault {
+    match values.generations {
+        Some(generations) => ParameterDefault::Integer(generations as i64),
+        None => ParameterDefault::Unlimited,
+    }
+}
+
+const fn word(selection: Selection) -> &'static str {
+    match selection {
+        Selection::Roulette => "roulette",
+        Selection::Tournament => "tournament",
+        Selection::Rank => "rank",
+    }
+}
+
+/// Everything that decides how genetic minimax searches, apart from the limits in its budget.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GeneticParameters {
+    /// Plies of an individual, 1 to [`Self::MAX_DEPTH`]. Games that end sooner make shorter ones.
+    pub depth: u32,
+    /// Generations, the first included; `None` is unlimited, and then something else must end the
+    /// search.
+    pub generations: Option<u64>,
+    /// Individuals in a generation, 1 to [`Self::MAX_POPULATION`]. With [`Self::seed_root`] the
+    /// first generation alone is larger if there are more legal first moves.
+    pub population: u32,
+    /// How two parents are chosen.
+    pub selection: Selection,
+    /// Individuals drawn for one tournament, at least 1; [`Selection::Tournament`] alone uses it.
+    pub tournament_size: u32,
+    /// The fittest individuals, so many, that pass into the next generation unchanged. From the
+    /// population's size on, nothing new is bred.
+    pub elites: u32,
+    /// The share of pairs of parents that are crossed, 0 to 1; the others are copied.
+    pub crossover_rate: f64,
+    /// The share of children of which one gene is drawn anew, 0 to 1.
+    pub mutation_rate: f64,
+    /// The share of mutations that, instead of changing the child, put in its place the principal
+    /// line with another reply of the opponent's, 0 to 1.
+    pub refute: f64,
+    /// Whether the first generation has every legal first move.
+    pub seed_root: bool,
+    /// The visits that a first move needs to be played, unless all that lies below it is known.
+    pub min_visits: u32,
+    /// Whether a child whose whole line is already in the reservation tree is mutated until it is
+    /// new, [`Self::DUPLICATE_TRIES`] times at most, and a gene that is drawn where the tree knows
+    /// all that lies behind it is drawn again, [`Self::REDRAWS`] times at most.
+    pub reject_duplicates: bool,
+    /// Nodes that the reservation tree may hold, 2 to [`Self::MAX_TREE_NODES`]; when the next line
+    /// does not fit, the search ends as at a node limit. A node takes 32 bytes with a move of 2.
+    pub max_tree_nodes: u32,
+}
+
+/// How parents are chosen by their fitness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// With a chance in proportion to fitness.
+    Roulette,
+    /// The fittest of some drawn uniformly with replacement; of equals the first drawn.
+    Tournament,
+    /// With a chance in proportion to the number of individuals that are no fitter than this one.
+    Rank,
+}
+
+impl GeneticParameters {
+    /// The names of the presets.
+    pub const PRESETS: &[&str] = &["study", "tuned"];
+    /// The preset that holds where none is named.
+    pub const DEFAULT_PRESET: &str = "tuned";
+    /// The greatest depth.
+    pub const MAX_DEPTH: u32 = shared::DEPTH_MAX as u32;
+    /// The greatest population, and the most first moves that `seed_root` seeds. Sums of ranks
+    /// and of fitness over one population stay below 2^32.
+    pub const MAX_POPULATION: u32 = 16_384;
+    /// The largest tree.
+    pub const MAX_TREE_NODES: u32 = 1 << 28;
+    /// How often a duplicate is mutated before it is kept as it is.
+    pub const DUPLICATE_TRIES: u32 = 4;
+    /// How often a gene that can lead to nothing new is drawn again before the line is played out
+    /// with it: it costs less than finding out at the leaf.
+    pub const REDRAWS: u32 = 8;
+    /// So many generations in a row without a new line end the search, as a limit on generations
+    /// does: the population has converged where mutation cannot lead it out, and a search that only
+    /// evaluations bound would never end.
+    pub const STALE_GENERATIONS: u64 = 256;
+
+    /// Only the parts of the paper (Hong, Huang and Lin 2001): a random first generation,
+    /// roulette, one-point crossover, mutation and elitism over a reservation tree.
+    #[must_use]
+    pub const fn study(depth: u32) -> Self {
+        Self {
+            depth,
+            generations: Some(100),
+            population: 100,
+            selection: Selection::Roulette,
+            tournament_size: 2,
+            elites: 2,
+            crossover_rate: 0.8,
+            mutation_rate: 0.1,
+            refute: 0.0,
+            seed_root: false,
+            min_visits: 0,
+            reject_duplicates: false,
+            max_tree_nodes: 1 << 22,
+        }
+    }
+
+    /// What was found to play best: `docs/genetic-minimax.md` has what was tried.
+    #[must_use]
+    pub const fn tuned(depth: u32) -> Self {
+        Self {
+            depth,
+            generations: Some(400),
+            population: 100,
+            selection: Selection::Tournament,
+            tournament_size: 4,
+            elites: 4,
+            crossover_rate: 0.5,
+            mutation_rate: 1.0,
+            refute: 0.9,
+            seed_root: true,
+            min_visits: 16,
+            reject_duplicates: true,
+            max_tree_nodes: 1 << 22,
+        }
+    }
+
+    /// The preset of this name, if there is one.
+    #[must_use]
+    pub fn preset(name: &str, depth: u32) -> Option<Self> {
+        match name {
+            "study" => Some(Self::study(depth)),
+            "tuned" => Some(Self::tuned(depth)),
+            _ => None,
+        }
+    }
+
+    /// What a player's settings say.
+    pub(crate) fn from_settings(settings: &Settings) -> Self {
+        let limits = settings.limits();
+        // The table's ranges are inside the types'.
+        let count = |name| u32::try_from(settings.integer(name)).unwrap_or(u32::MAX);
+        let selection = match settings.word("selection") {
+            "roulette" => Selection::Roulette,
+            "rank" => Selection::Rank,
+            _ => Selection::Tournament,
+        };
+        Self {
+            depth: limits.depth.unwrap_or(Self::MAX_DEPTH),
+            generations: limits.generations,
+            population: count("population"),
+            selection,
+            tournament_size: match selection {
+                Selection::Tournament => count("tournament_size"),
+                Selection::Roulette | Selection::Rank => 1,
+            },
+            elites: count("elites"),
+            crossover_rate: settings.number("crossover_rate"),
+            mutation_rate: settings.number("mutation_rate"),
+            refute: settings.number("refute"),
+            seed_root: settings.switch("seed_root"),
+            min_visits: count("min_visits"),
+            reject_duplicates: settings.switch("reject_duplicates"),
+            max_tree_nodes: count("max_tree_nodes"),
+        }
+    }
+
+    /// Asserts every range named above.
+    pub(super) fn assert_in_range(&self) {
+        assert!((1..=Self::MAX_DEPTH).contains(&self.depth), "depth out of range");
+        assert!((1..=Self::MAX_POPULATION).contains(&self.population), "population out of range");
+        assert!(self.tournament_size >= 1, "a tournament needs somebody");
+        for share in [self.crossover_rate, self.mutation_rate, self.refute] {
+            assert!((0.0..=1.0).contains(&share), "a share lies between 0 and 1");
+        }
+        assert!(
+            (2..=Self::MAX_TREE_NODES).contains(&self.max_tree_nodes),
+            "tree size out of range"
+        );
+    }
+}

@@ -1,0 +1,144 @@
+//! Individuals: lines of moves from the searched position, kept as paths of the reservation tree.
+
+use super::tree::NodeId;
+
+/// A gene in its place: a move, and the node that it leads to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step<M> {
+    pub(super) mv: M,
+    pub(super) node: NodeId,
+}
+
+/// The individuals of one generation, their genes in one piece of memory.
+#[derive(Clone, Debug)]
+pub(super) struct Population<M> {
+    steps: Vec<Step<M>>,
+    /// Where each individual's genes end; they begin where those before it end.
+    ends: Vec<usize>,
+}
+
+impl<M: Copy> Population<M> {
+    pub(super) const fn new() -> Self {
+        Self { steps: Vec::new(), ends: Vec::new() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.steps.clear();
+        self.ends.clear();
+    }
+
+    pub(super) fn push(&mut self, individual: &[Step<M>]) {
+        self.steps.extend_from_slice(individual);
+        self.ends.push(self.steps.len());
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The genes of one individual, at least one.
+    pub(super) fn individual(&self, index: usize) -> &[Step<M>] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.steps[start..self.ends[index]]
+    }
+
+    /// The leaf of one individual.
+    pub(super) fn leaf(&self, index: usize) -> NodeId {
+        self.steps[self.ends[index] - 1].node
+    }
+
+    /// The leaves of all individuals, in order.
+    pub(super) fn leaves(&self) -> impl Iterator<Item = NodeId> {
+        self.ends.iter().map(|end| self.steps[end - 1].node)
+    }
+}
+
+/// An individual in the making, before it is replayed.
+#[derive(Clone, Debug)]
+pub(super) struct Draft<M> {
+    steps: Vec<Step<M>>,
+    /// So many leading genes are an inner path of the tree or, if they are all, a whole one: they
+    /// are legal and their nodes are right. The nodes of the others mean nothing.
+    known: usize,
+    /// The ply whose gene is drawn anew, its old one being in `steps`.
+    redrawn: Option<usize>,
+}
+
+impl<M: Copy> Draft<M> {
+    pub(super) const fn new() -> Self {
+        Self { steps: Vec::new(), known: 0, redrawn: None }
+    }
+
+    /// No gene at all: every move will be drawn.
+    pub(super) fn clear(&mut self) {
+        self.steps.clear();
+        self.known = 0;
+        self.redrawn = None;
+    }
+
+    /// A first move; all others will be drawn. The node does not matter, since no gene is known.
+    pub(super) fn begin_with(&mut self, mv: M) {
+        self.clear();
+        self.steps.push(Step { mv, node: NodeId::ROOT });
+    }
+
+    /// A copy of an individual.
+    pub(super) fn copy(&mut self, individual: &[Step<M>]) {
+        self.clear();
+        self.steps.extend_from_slice(individual);
+        self.known = individual.len();
+    }
+
+    /// Puts the tail of another individual, from the ply `cut`, behind the genes before it.
+    pub(super) fn cross(&mut self, other: &[Step<M>], cut: usize) {
+        self.steps.truncate(cut);
+        self.steps.extend_from_slice(&other[cut..]);
+        self.known = self.known.min(cut);
+    }
+
+    /// Marks the gene of one ply to be drawn anew.
+    pub(super) fn redraw(&mut self, ply: usize) {
+        self.known = self.known.min(ply);
+        self.redrawn = Some(ply);
+    }
+
+    /// Genes so far.
+    pub(super) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether it is an individual that is in the tree already, gene for gene.
+    pub(super) fn is_copy(&self) -> bool {
+        self.known == self.steps.len() && !self.steps.is_empty()
+    }
+
+    /// The leading genes that need no check.
+    pub(super) fn known(&self) -> &[Step<M>] {
+        &self.steps[..self.known]
+    }
+
+    /// The gene of a ply; `None` if it is missing or to be drawn anew.
+    pub(super) fn gene(&self, ply: usize) -> Option<M> {
+        (self.redrawn != Some(ply)).then(|| self.steps.get(ply).map(|step| step.mv)).flatten()
+    }
+
+    /// Settles the next gene after the known ones.
+    pub(super) fn settle(&mut self, step: Step<M>) {
+        match self.steps.get_mut(self.known) {
+            Some(old) => *old = step,
+            None => self.steps.push(step),
+        }
+        self.known += 1;
+    }
+
+    /// The game ends, or the horizon lies, behind the known genes: what is left is a copy of an
+    /// individual in the tree.
+    pub(super) fn finish(&mut self) {
+        self.steps.truncate(self.known);
+        self.redrawn = None;
+    }
+
+    pub(super) fn steps(&self) -> &[Step<M>] {
+        &self.steps
+    }
+}

@@ -1,0 +1,118 @@
+//! From a draft to an individual: its moves are played from the root, illegal ones are replaced,
+//! and the line is grafted onto the reservation tree.
+
+use super::population::{Draft, Step};
+use super::tree::{NewNode, NodeId, ReservationTree};
+use crate::play::EndedBy;
+use crate::position::Position;
+use crate::rng::Random;
+use crate::search::{Budget, Evaluate, Stop, score};
+
+/// What is searched: everything about a leaf's value that stays the same during one search.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question<'a, P, E> {
+    pub(super) root: &'a P,
+    /// Plies to the horizon.
+    pub(super) depth: usize,
+    pub(super) evaluation: &'a E,
+    /// How often a move that is drawn where the tree knows all that lies behind it is drawn again.
+    pub(super) redraws: u32,
+}
+
+/// Turns drafts into individuals.
+#[derive(Clone, Debug)]
+pub(super) struct Replay<M> {
+    /// The part of the line that is new to the tree, kept for its memory.
+    new: Vec<NewNode<M>>,
+}
+
+impl<M> Replay<M> {
+    pub(super) const fn new() -> Self {
+        Self { new: Vec::new() }
+    }
+}
+
+impl<M: Copy + Ord> Replay<M> {
+    /// Replays a draft from the root and sees to it that its line is in the tree. Genes that are
+    /// missing, marked or illegal where they stand are drawn uniformly from the legal moves; the
+    /// end of the game or the horizon makes the leaf. Returns whether the line is new.
+    ///
+    /// A new leaf is evaluated once. The tree changes at the very end, so that a search may stop
+    /// anywhere.
+    ///
+    /// # Errors
+    /// If a limit forbids a move or the evaluation, or the tree is full.
+    pub(super) fn run<P: Position<Move = M>, E: Evaluate<P>>(
+        &mut self,
+        question: &Question<'_, P, E>,
+        draft: &mut Draft<M>,
+        tree: &mut ReservationTree<M>,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<bool, Stop> {
+        let mut position = question.root.clone();
+        let mut node = NodeId::ROOT;
+        for step in draft.known() {
+            budget.enter()?;
+            position.play_unchecked(step.mv);
+            node = step.node;
+        }
+
+        // While the tree knows the moves, it also knows where the game ends.
+        let (vacancy, first_new) = loop {
+            let gene = draft.gene(draft.known().len()).filter(|&mv| position.is_legal(mv));
+            let mut mv = gene.unwrap_or_else(|| position.random_move(random));
+            let mut found = tree.find(node, mv);
+            let mut redraws = if gene.is_none() { question.redraws } else { 0 };
+            while redraws > 0 && found.is_ok_and(|child| tree.is_complete(child)) {
+                mv = position.random_move(random);
+                found = tree.find(node, mv);
+                redraws -= 1;
+            }
+            budget.enter()?;
+            position.play_unchecked(mv);
+            match found {
+                Ok(child) => {
+                    draft.settle(Step { mv, node: child });
+                    if tree.is_leaf(child) {
+                        draft.finish();
+                        return Ok(false);
+                    }
+                    node = child;
+                }
+                Err(vacancy) => break (vacancy, mv),
+            }
+        };
+
+        // From here on every position is new.
+        let us = question.root.to_move();
+        self.new.clear();
+        let mut mv = first_new;
+        let value = loop {
+            let ply = draft.known().len() + self.new.len() + 1;
+            let is_ours = position.to_move() == us;
+            if let Some(ending) = position.ending() {
+                self.new.push(NewNode { mv, maximises: is_ours, legal_moves: 0 });
+                break score::of_ending(ending, us, ply as u32);
+            }
+            if ply == question.depth {
+                self.new.push(NewNode { mv, maximises: is_ours, legal_moves: 0 });
+                budget.evaluate()?;
+                let value = question.evaluation.evaluate(&position);
+                break score::for_mover(us, position.to_move(), value);
+            }
+            let legal_moves = position.legal_move_count();
+            self.new.push(NewNode { mv, maximises: is_ours, legal_moves });
+            let gene = draft.gene(ply).filter(|&mv| position.is_legal(mv));
+            mv = gene.unwrap_or_else(|| position.random_move(random));
+            budget.enter()?;
+            position.play_unchecked(mv);
+        };
+        if !tree.has_room(self.new.len()) {
+            return Err(Stop::Limit(EndedBy::Nodes));
+        }
+        tree.graft(vacancy, &self.new, value, |mv, node| draft.settle(Step { mv, node }));
+        draft.finish();
+        Ok(true)
+    }
+}

@@ -1,0 +1,309 @@
+//! The reservation tree: every line that any individual of one search has taken, with minimax
+//! values over the moves that are in it.
+
+use std::cmp::Reverse;
+
+use super::children::{ChildList, ChildLists};
+
+/// A node of a [`ReservationTree`], valid until the tree's next search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    /// The position that is searched.
+    pub const ROOT: Self = Self(0);
+}
+
+/// All individuals of all generations of one search (Hong, Huang and Lin 2001), merged where they
+/// begin alike.
+///
+/// A leaf holds its static value, or the score of the game that ends there; every other node the
+/// best of its children for whoever moves there. Values are for the side to move at the root.
+///
+/// Nodes lie in one arena and stay where they are; a new line touches the nodes of its own path
+/// and, where a value got worse, their children. Nothing is ever built anew or copied as a whole,
+/// which in the middle of a search would overrun its time limit.
+#[derive(Clone, Debug)]
+pub struct ReservationTree<M> {
+    nodes: Vec<Node<M>>,
+    children: ChildLists<M>,
+    max_nodes: usize,
+    leaves: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node<M> {
+    /// The root's is the root.
+    parent: u32,
+    /// Empty at a leaf, and only there.
+    children: ChildList,
+    /// For the side to move at the root.
+    value: i32,
+    /// Leaves at or below this node.
+    visits: u32,
+    /// Legal moves that are not in the tree yet, or whose subtrees are incomplete.
+    open: u32,
+    /// The move that leads here; without meaning at the root.
+    mv: M,
+    /// Whether the side to move at the root moves here; without meaning at a leaf.
+    maximises: bool,
+}
+
+/// Where a child that was not found belongs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vacancy {
+    parent: u32,
+    place: u32,
+}
+
+/// A position on a new line, as the tree needs it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NewNode<M> {
+    /// The move that leads here.
+    pub(super) mv: M,
+    /// Whether the side to move at the root moves here; without meaning for a leaf.
+    pub(super) maximises: bool,
+    /// Legal moves here; 0 for a leaf.
+    pub(super) legal_moves: u32,
+}
+
+impl<M: Copy + Ord> ReservationTree<M> {
+    /// An empty tree without memory: [`Self::reset`] it before use.
+    pub(super) const fn new() -> Self {
+        Self { nodes: Vec::new(), children: ChildLists::new(), max_nodes: 0, leaves: 0 }
+    }
+
+    /// Empties the tree but for a root with so many legal moves, one of them `any_move`, and
+    /// reserves room for all nodes.
+    ///
+    /// All at once, since moving a large tree to a larger place would overrun a time limit; the
+    /// operating system provides the memory only where it is written.
+    pub(super) fn reset(&mut self, any_move: M, legal_moves: u32, max_nodes: u32) {
+        self.max_nodes = max_nodes as usize;
+        self.nodes.clear();
+        self.nodes.reserve_exact(self.max_nodes);
+        self.children.reset(self.max_nodes - 1);
+        self.leaves = 0;
+        self.nodes.push(Node {
+            parent: NodeId::ROOT.0,
+            children: ChildList::default(),
+            value: 0,
+            visits: 0,
+            open: legal_moves,
+            mv: any_move,
+            maximises: true,
+        });
+    }
+
+    /// Nodes, the root included.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Leaves: the different individuals of all generations.
+    #[must_use]
+    pub fn leaf_count(&self) -> u32 {
+        self.leaves
+    }
+
+    /// The backed-up value of a node, for the side to move at the root. An empty tree's root has 0.
+    #[must_use]
+    pub fn value(&self, node: NodeId) -> i32 {
+        self.at(node).value
+    }
+
+    /// How many different individuals have passed through a node: its leaves.
+    #[must_use]
+    pub fn visits(&self, node: NodeId) -> u32 {
+        self.at(node).visits
+    }
+
+    /// Whether a node has no children: the horizon or the end of a game, if it is not the root.
+    #[must_use]
+    pub fn is_leaf(&self, node: NodeId) -> bool {
+        self.at(node).children.is_empty()
+    }
+
+    /// Whether the whole game tree below a node is in the tree, as far as the horizon: its value is
+    /// then minimax's.
+    #[must_use]
+    pub fn is_complete(&self, node: NodeId) -> bool {
+        self.at(node).open == 0
+    }
+
+    /// Whether the side to move at the root moves at a node; without meaning for a leaf.
+    #[must_use]
+    pub fn maximises(&self, node: NodeId) -> bool {
+        self.at(node).maximises
+    }
+
+    /// The move that leads to a node; none leads to the root.
+    #[must_use]
+    pub fn move_to(&self, node: NodeId) -> Option<M> {
+        (node != NodeId::ROOT).then(|| self.at(node).mv)
+    }
+
+    /// The node before a node; the root has none.
+    #[must_use]
+    pub fn parent(&self, node: NodeId) -> Option<NodeId> {
+        (node != NodeId::ROOT).then(|| NodeId(self.at(node).parent))
+    }
+
+    /// The moves in the tree from a node, in canonical order, and the nodes that they lead to.
+    pub fn children(&self, node: NodeId) -> impl Iterator<Item = (M, NodeId)> {
+        self.children.of(self.at(node).children).iter().map(|&(mv, child)| (mv, NodeId(child)))
+    }
+
+    /// One plus the plies that a leaf's value climbs along its own path, a tied child counting as
+    /// climbed: the fitness of the individual that ends in this leaf.
+    #[must_use]
+    pub fn fitness(&self, leaf: NodeId) -> u32 {
+        let value = self.value(leaf);
+        let mut fitness = 1;
+        let mut node = leaf;
+        while let Some(parent) = self.parent(node)
+            && self.value(parent) == value
+        {
+            fitness += 1;
+            node = parent;
+        }
+        fitness
+    }
+
+    /// The child that looks best to whoever moves at `node`: by value, ties by visits, then by
+    /// canonical order; none if there is no child.
+    ///
+    /// Only children with `min_visits` visits are looked at, and those whose subtrees are complete.
+    /// Where no incomplete child has as many, the most that one of them has are enough: a move that
+    /// is known to lose is no reason to play it.
+    #[must_use]
+    pub fn best_child(&self, node: NodeId, min_visits: u32) -> Option<(M, NodeId)> {
+        let incomplete = self.children(node).filter(|&(_, child)| !self.is_complete(child));
+        let most_visits = incomplete.map(|(_, child)| self.visits(child)).max();
+        let enough = min_visits.min(most_visits.unwrap_or(0));
+        let sign = if self.maximises(node) { 1 } else { -1 };
+        self.children(node)
+            .filter(|&(_, child)| self.visits(child) >= enough || self.is_complete(child))
+            .max_by_key(|&(mv, child)| (sign * self.value(child), self.visits(child), Reverse(mv)))
+    }
+
+    /// The child that a move leads to, or where it belongs.
+    pub(super) fn find(&self, parent: NodeId, mv: M) -> Result<NodeId, Vacancy> {
+        match self.children.find(self.at(parent).children, mv) {
+            Ok(child) => Ok(NodeId(child)),
+            Err(place) => Err(Vacancy { parent: parent.0, place }),
+        }
+    }
+
+    /// Whether so many more nodes fit.
+    pub(super) fn has_room(&self, nodes: usize) -> bool {
+        self.max_nodes - self.nodes.len() >= nodes
+    }
+
+    /// Adds a line of new nodes that ends in a leaf of this value, and calls `made` with each.
+    /// There must be room for them.
+    pub(super) fn graft(
+        &mut self,
+        vacancy: Vacancy,
+        line: &[NewNode<M>],
+        value: i32,
+        mut made: impl FnMut(M, NodeId),
+    ) {
+        let Vacancy { mut parent, mut place } = vacancy;
+        for new in line {
+            let index = self.nodes.len() as u32;
+            self.nodes.push(Node {
+                parent,
+                children: ChildList::default(),
+                value,
+                visits: 0,
+                open: new.legal_moves,
+                mv: new.mv,
+                maximises: new.maximises,
+            });
+            let list = &mut self.nodes[parent as usize].children;
+            *list = self.children.insert(*list, place, new.mv, index);
+            made(new.mv, NodeId(index));
+            (parent, place) = (index, 0);
+        }
+        let leaf = parent;
+        self.leaves += 1;
+        self.count_visit(leaf);
+        self.count_completion(leaf);
+        // The new nodes have one child each and its value already.
+        self.raise(vacancy.parent, value);
+    }
+
+    /// Counts one more leaf at every node of a path.
+    fn count_visit(&mut self, leaf: u32) {
+        let mut index = leaf;
+        loop {
+            let node = &mut self.nodes[index as usize];
+            node.visits += 1;
+            if index == NodeId::ROOT.0 {
+                return;
+            }
+            index = node.parent;
+        }
+    }
+
+    /// Tells the nodes of a path that the subtree below one of their moves is complete.
+    fn count_completion(&mut self, leaf: u32) {
+        let mut index = leaf;
+        while index != NodeId::ROOT.0 && self.nodes[index as usize].open == 0 {
+            index = self.nodes[index as usize].parent;
+            self.nodes[index as usize].open -= 1;
+        }
+    }
+
+    /// Brings the values from `index` upwards up to date, `new` being the value of a new child.
+    ///
+    /// A child that is new, or better for its parent's mover than it was, can only raise the
+    /// parent. A child that got worse lowers its parent if it alone was as good as the parent is.
+    /// The first node whose value stays ends the walk: nothing above it sees a change.
+    fn raise(&mut self, mut index: u32, mut new: i32) {
+        let is_first_line = self.leaves == 1;
+        // What the child was worth before it changed; a new child was worth nothing.
+        let mut child_was = None;
+        loop {
+            let Node { parent, children, value: old, maximises, .. } = self.nodes[index as usize];
+            let is_better = if maximises { new > old } else { new < old };
+            let value = if is_better || is_first_line {
+                new
+            } else if child_was == Some(old) {
+                self.best_value(children, maximises, old)
+            } else {
+                return;
+            };
+            if value == old && !is_first_line {
+                return;
+            }
+            self.nodes[index as usize].value = value;
+            if index == NodeId::ROOT.0 {
+                return;
+            }
+            (child_was, new, index) = (Some(old), value, parent);
+        }
+    }
+
+    /// The best value among children, none of which is better than `bound`. As values tie often,
+    /// it is often found early.
+    fn best_value(&self, children: ChildList, maximises: bool, bound: i32) -> i32 {
+        let mut best = None;
+        for &(_, child) in self.children.of(children) {
+            let value = self.nodes[child as usize].value;
+            if value == bound {
+                return bound;
+            }
+            if best.is_none_or(|best| if maximises { value > best } else { value < best }) {
+                best = Some(value);
+            }
+        }
+        best.unwrap_or(bound)
+    }
+
+    fn at(&self, node: NodeId) -> &Node<M> {
+        &self.nodes[node.0 as usize]
+    }
+}
