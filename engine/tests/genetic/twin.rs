@@ -218,21 +218,19 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
                     line.push(mv);
                 }
                 _ => {
-                    let redraws = if self.parameters.reject_duplicates {
-                        GeneticParameters::REDRAWS
-                    } else {
-                        0
+                    let knows_all = |&mv: &P::Move| {
+                        let line = [&line[..], &[mv]].concat();
+                        self.knows_all(&after(&position, &[mv]), &line)
                     };
-                    for draw in 0..=redraws {
-                        let mv = moves[random.below(moves.len() as u32) as usize];
-                        next = position.clone();
-                        next.play_unchecked(mv);
-                        line.push(mv);
-                        if draw == redraws || !self.knows_all(&next, &line) {
-                            break;
+                    let mut mv = moves[random.below(moves.len() as u32) as usize];
+                    if self.parameters.reject_duplicates && knows_all(&mv) {
+                        let open: Vec<_> = moves.into_iter().filter(|mv| !knows_all(mv)).collect();
+                        if !open.is_empty() {
+                            mv = open[random.below(open.len() as u32) as usize];
                         }
-                        line.pop();
                     }
+                    next.play_unchecked(mv);
+                    line.push(mv);
                 }
             }
             budget.enter()?;

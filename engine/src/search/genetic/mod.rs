@@ -257,7 +257,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
             root,
             depth: parameters.depth as usize,
             evaluation: &*evaluation,
-            redraws: if parameters.reject_duplicates { GeneticParameters::REDRAWS } else { 0 },
+            avoid_known: parameters.reject_duplicates,
         };
         let mut tries = 0;
         loop {

@@ -157,8 +157,8 @@ pub struct GeneticParameters {
     /// The visits that a first move needs to be played, unless all that lies below it is known.
     pub min_visits: u32,
     /// Whether a child whose whole line is already in the reservation tree is mutated until it is
-    /// new, [`Self::DUPLICATE_TRIES`] times at most, and a gene that is drawn where the tree knows
-    /// all that lies behind it is drawn again, [`Self::REDRAWS`] times at most.
+    /// new, [`Self::DUPLICATE_TRIES`] times at most. Genes are then drawn only from the moves
+    /// behind which the tree does not know everything, where there are such.
     pub reject_duplicates: bool,
     /// Nodes that the reservation tree may hold, 2 to [`Self::MAX_TREE_NODES`]; when the next line
     /// does not fit, the search ends as at a node limit. A node takes 32 bytes with a move of 2.
@@ -190,9 +190,6 @@ impl GeneticParameters {
     pub const MAX_TREE_NODES: u32 = 1 << 28;
     /// How often a duplicate is mutated before it is kept as it is.
     pub const DUPLICATE_TRIES: u32 = 4;
-    /// How often a gene that can lead to nothing new is drawn again before the line is played out
-    /// with it: it costs less than finding out at the leaf.
-    pub const REDRAWS: u32 = 8;
     /// So many generations in a row without a new line end the search, as a limit on generations
     /// does: the population has converged where mutation cannot lead it out, and a search that only
     /// evaluations bound would never end.

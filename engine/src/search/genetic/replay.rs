@@ -15,8 +15,8 @@ pub(super) struct Question<'a, P, E> {
     /// Plies to the horizon.
     pub(super) depth: usize,
     pub(super) evaluation: &'a E,
-    /// How often a move that is drawn where the tree knows all that lies behind it is drawn again.
-    pub(super) redraws: u32,
+    /// Whether no gene is drawn behind which the tree knows everything, where there are others.
+    pub(super) avoid_known: bool,
 }
 
 /// Turns drafts into individuals.
@@ -24,11 +24,13 @@ pub(super) struct Question<'a, P, E> {
 pub(super) struct Replay<M> {
     /// The part of the line that is new to the tree, kept for its memory.
     new: Vec<NewNode<M>>,
+    /// Moves behind which the tree knows everything, kept for its memory.
+    complete: Vec<M>,
 }
 
 impl<M> Replay<M> {
     pub(super) const fn new() -> Self {
-        Self { new: Vec::new() }
+        Self { new: Vec::new(), complete: Vec::new() }
     }
 }
 
@@ -63,11 +65,13 @@ impl<M: Copy + Ord> Replay<M> {
             let gene = draft.gene(draft.known().len()).filter(|&mv| position.is_legal(mv));
             let mut mv = gene.unwrap_or_else(|| position.random_move(random));
             let mut found = tree.find(node, mv);
-            let mut redraws = if gene.is_none() { question.redraws } else { 0 };
-            while redraws > 0 && found.is_ok_and(|child| tree.is_complete(child)) {
-                mv = position.random_move(random);
+            if gene.is_none()
+                && question.avoid_known
+                && found.is_ok_and(|child| tree.is_complete(child))
+                && !tree.is_complete(node)
+            {
+                mv = self.draw_open_move(&position, tree, node, random);
                 found = tree.find(node, mv);
-                redraws -= 1;
             }
             budget.enter()?;
             position.play_unchecked(mv);
@@ -114,5 +118,35 @@ impl<M: Copy + Ord> Replay<M> {
         tree.graft(vacancy, &self.new, value, |mv, node| draft.settle(Step { mv, node }));
         draft.finish();
         Ok(true)
+    }
+
+    /// A legal move behind which the tree does not know everything, each equally likely. There
+    /// must be one.
+    fn draw_open_move<P: Position<Move = M>>(
+        &mut self,
+        position: &P,
+        tree: &ReservationTree<M>,
+        node: NodeId,
+        random: &mut Random,
+    ) -> M {
+        self.complete.clear();
+        let complete = tree.children(node).filter(|&(_, child)| tree.is_complete(child));
+        self.complete.extend(complete.map(|(mv, _)| mv));
+        let place = random.below(tree.open_moves(node));
+        // The open move before which there are `place` others: the first legal move up to which
+        // there are more than `place` open ones.
+        let mut low = place;
+        let mut high = place + self.complete.len() as u32;
+        while low < high {
+            let middle = low.midpoint(high);
+            let mv = position.nth_legal_move(middle);
+            let complete = self.complete.partition_point(|&other| other <= mv) as u32;
+            if middle + 1 - complete > place {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        position.nth_legal_move(low)
     }
 }

@@ -132,6 +132,12 @@ impl<M: Copy + Ord> ReservationTree<M> {
         self.at(node).open == 0
     }
 
+    /// The legal moves at a node behind which the tree does not know everything.
+    #[must_use]
+    pub fn open_moves(&self, node: NodeId) -> u32 {
+        self.at(node).open
+    }
+
     /// Whether the side to move at the root moves at a node; without meaning for a leaf.
     #[must_use]
     pub fn maximises(&self, node: NodeId) -> bool {
