@@ -70,9 +70,9 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
                 Err(stop) => return stop,
             }
             generations += 1;
-            stale = if self.lines.len() > lines { 0 } else { stale + 1 };
+            stale = if self.lines.len() > lines { 0 } else { stale + self.population.len() };
             if Some(generations) == self.parameters.generations
-                || stale == GeneticParameters::STALE_GENERATIONS
+                || stale >= GeneticParameters::STALE_INDIVIDUALS
             {
                 return Stop::Limit(EndedBy::Generations);
             }

@@ -143,7 +143,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
     /// Makes generation after generation until something ends the search.
     fn evolve(&mut self, root: &P, budget: &mut Budget<'_>, random: &mut Random) -> Stop {
         let mut generations = 0;
-        let mut stale_generations = 0;
+        let mut stale_individuals = 0;
         loop {
             let leaves = self.tree.leaf_count();
             self.offspring.clear();
@@ -158,10 +158,13 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
             std::mem::swap(&mut self.population, &mut self.offspring);
 
             generations += 1;
-            stale_generations =
-                if self.tree.leaf_count() > leaves { 0 } else { stale_generations + 1 };
+            stale_individuals = if self.tree.leaf_count() > leaves {
+                0
+            } else {
+                stale_individuals + self.population.len()
+            };
             if self.parameters.generations.is_some_and(|limit| generations >= limit)
-                || stale_generations >= GeneticParameters::STALE_GENERATIONS
+                || stale_individuals >= GeneticParameters::STALE_INDIVIDUALS
             {
                 return Stop::Limit(EndedBy::Generations);
             }
@@ -169,7 +172,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
     }
 
     /// The first generation: with `seed_root` one individual for every legal first move, in an
-    /// order drawn by lot (which also keeps the tree's children in balance), then random ones.
+    /// order drawn by lot (a limit may come before the last of them), then random ones.
     fn found_population(
         &mut self,
         root: &P,

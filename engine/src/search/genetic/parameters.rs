@@ -190,10 +190,11 @@ impl GeneticParameters {
     pub const MAX_TREE_NODES: u32 = 1 << 28;
     /// How often a duplicate is mutated before it is kept as it is.
     pub const DUPLICATE_TRIES: u32 = 4;
-    /// So many generations in a row without a new line end the search, as a limit on generations
-    /// does: the population has converged where mutation cannot lead it out, and a search that only
-    /// evaluations bound would never end.
-    pub const STALE_GENERATIONS: u64 = 256;
+    /// Whole generations of so many individuals in a row without a new line end the search, as a
+    /// limit on generations does: the population has converged where mutation cannot lead it out,
+    /// and a search that only evaluations bound would never end. Copies make no nodes, and so leave
+    /// no chance to look at the clock: so many of them take about a millisecond.
+    pub const STALE_INDIVIDUALS: usize = 20_000;
 
     /// Only the parts of the paper (Hong, Huang and Lin 2001): a random first generation,
     /// roulette, one-point crossover, mutation and elitism over a reservation tree.
