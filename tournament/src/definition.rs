@@ -1,7 +1,14 @@
 //! A cell's definition: all that decides its games (invariant 1), and its hash.
 
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use spelrum_engine::{Parameters, Rules};
+
+use crate::seeds;
 
 /// Everything that, with a number, decides a game. Complete in itself: a worker needs nothing else.
 ///
@@ -10,7 +17,7 @@ use spelrum_engine::{Parameters, Rules};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellDefinition {
-    /// The version of this form: 1.
+    /// The version of this form: [`CellDefinition::FORMAT`].
     pub format: u32,
     /// The sweep's seed.
     pub seed: u64,
@@ -20,8 +27,9 @@ pub struct CellDefinition {
     pub openings: OpeningsRule,
     /// A game still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
-    /// The first player (who moves first in even numbers) and the second, every parameter spelt out.
-    pub players: [Parameters; 2],
+    /// The first player (who moves first in even numbers) and the second, every parameter spelt
+    /// out. Shared, since a sweep of 100,000 cells has few players.
+    pub players: [Arc<Parameters>; 2],
 }
 
 /// Which positions the pairs of a cell start from.
@@ -43,31 +51,185 @@ pub enum OpeningsRule {
     },
     /// These positions, in this order.
     Listed {
-        /// Positions in the game's notation.
-        positions: Vec<String>,
+        /// Positions in the game's notation. Shared by all cells of a sweep.
+        positions: Arc<[String]>,
     },
 }
 
 /// SHA-256 of a definition's canonical JSON: the same cell has the same hash everywhere.
+/// Written as 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DefinitionHash(pub [u8; 32]);
 
 impl CellDefinition {
-    /// The canonical JSON: serde's fields in the order above, maps by key, no white space.
+    /// The only version of the form so far.
+    pub const FORMAT: u32 = 1;
+
+    /// The canonical JSON: the fields in the order above, maps by key, no white space, floats in
+    /// their shortest form. Reading it back and writing it again gives the same bytes.
     #[must_use]
     pub fn canonical_json(&self) -> String {
-        todo!("scaffold")
+        seeds::canonical_json(self)
     }
 
     /// The hash that names the cell in leases and in the database.
     #[must_use]
     pub fn hash(&self) -> DefinitionHash {
-        todo!("scaffold")
+        DefinitionHash::of_json(&self.canonical_json())
     }
 
     /// The cell's seed, below 2^53: from its definition alone, never from its place in a grid.
     #[must_use]
     pub fn cell_seed(&self) -> u64 {
-        todo!("scaffold")
+        seeds::cell_seed(&self.canonical_json())
     }
+}
+
+impl DefinitionHash {
+    /// The hash of a definition that is at hand as canonical JSON.
+    #[must_use]
+    pub fn of_json(canonical_json: &str) -> Self {
+        Self(Sha256::digest(canonical_json.as_bytes()).into())
+    }
+}
+
+impl fmt::Display for DefinitionHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// A text that is no definition hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a definition hash is 64 hexadecimal digits")]
+pub struct HashError;
+
+impl FromStr for DefinitionHash {
+    type Err = HashError;
+
+    fn from_str(text: &str) -> Result<Self, HashError> {
+        let digits = text.as_bytes();
+        if digits.len() != 64 {
+            return Err(HashError);
+        }
+        let mut hash = [0; 32];
+        for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
+            for digit in pair {
+                let value = char::from(*digit).to_digit(16).ok_or(HashError)?;
+                *byte = *byte << 4 | u8::try_from(value).map_err(|_| HashError)?;
+            }
+        }
+        Ok(Self(hash))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use spelrum_engine::Value;
+
+    use super::*;
+
+    fn definition() -> CellDefinition {
+        let genetic = Parameters::from([
+            ("algorithm".to_owned(), Value::Text("genetic-minimax".to_owned())),
+            ("crossover".to_owned(), Value::Number(0.8)),
+            ("depth".to_owned(), Value::Integer(4)),
+            ("elite".to_owned(), Value::Number(1.0)),
+            ("seed_root".to_owned(), Value::Bool(true)),
+        ]);
+        let random =
+            Parameters::from([("algorithm".to_owned(), Value::Text("random".to_owned()))]);
+        CellDefinition {
+            format: CellDefinition::FORMAT,
+            seed: 2014,
+            rules: Rules::Nim { heaps: vec![3, 4, 5], misere: false },
+            openings: OpeningsRule::Random { plies: 2 },
+            max_plies: None,
+            players: [Arc::new(genetic), Arc::new(random)],
+        }
+    }
+
+    /// Dear to change: every hash and seed in every database rests on these bytes.
+    #[test]
+    fn golden_canonical_json() {
+        let definition = definition();
+        assert_eq!(definition.canonical_json(), GOLDEN_JSON);
+        assert_eq!(definition.hash().to_string(), GOLDEN_HASH);
+        assert_eq!(definition.cell_seed(), GOLDEN_SEED);
+    }
+
+    #[test]
+    fn every_openings_rule_has_its_json() {
+        let json = |rule: OpeningsRule| seeds::canonical_json(&rule);
+        assert_eq!(json(OpeningsRule::Start {}), r#"{"kind":"start"}"#);
+        assert_eq!(json(OpeningsRule::All { plies: 3 }), r#"{"kind":"all","plies":3}"#);
+        assert_eq!(
+            json(OpeningsRule::Listed { positions: Arc::from(["a \"b\"".to_owned()]) }),
+            r#"{"kind":"listed","positions":["a \"b\""]}"#
+        );
+    }
+
+    #[test]
+    fn every_part_changes_the_hash_and_the_seed() {
+        let base = definition();
+        let changed: [fn(&mut CellDefinition); 6] = [
+            |d| d.seed += 1,
+            |d| d.rules = Rules::Nim { heaps: vec![3, 4, 5], misere: true },
+            |d| d.openings = OpeningsRule::All { plies: 2 },
+            |d| d.max_plies = Some(0),
+            |d| d.players.swap(0, 1),
+            |d| {
+                Arc::make_mut(&mut d.players[0]).insert("depth".to_owned(), Value::Integer(5));
+            },
+        ];
+        for change in changed {
+            let mut other = base.clone();
+            change(&mut other);
+            assert_ne!(base.hash(), other.hash());
+            assert_ne!(base.cell_seed(), other.cell_seed());
+        }
+    }
+
+    #[test]
+    fn unknown_fields_are_refused() {
+        let json = GOLDEN_JSON.replace("\"max_plies\"", "\"most_plies\"");
+        assert!(serde_json::from_str::<CellDefinition>(&json).is_err());
+    }
+
+    #[test]
+    fn hashes_are_written_and_read() {
+        let hash = definition().hash();
+        assert_eq!(hash.to_string().parse(), Ok(hash));
+        assert_eq!(hash.to_string().to_uppercase().parse(), Ok(hash));
+        for wrong in ["", "00", &"g".repeat(64), &"0".repeat(63), &"é".repeat(32)] {
+            assert_eq!(wrong.parse::<DefinitionHash>(), Err(HashError), "{wrong}");
+        }
+    }
+
+    proptest! {
+        /// Invariant 1 attacked where it is weakest: a worker reads a definition from JSON, and
+        /// must get the coordinator's bytes back, whatever the floats are.
+        #[test]
+        fn canonical_json_survives_a_round_trip(
+            number in any::<f64>().prop_filter("finite", |x| x.is_finite()),
+            integer in any::<i64>(),
+            text in ".*",
+        ) {
+            let mut definition = definition();
+            Arc::make_mut(&mut definition.players[0]).extend([
+                ("number".to_owned(), Value::Number(number)),
+                ("integer".to_owned(), Value::Integer(integer)),
+                (text.clone(), Value::Text(text)),
+            ]);
+            let json = definition.canonical_json();
+            let back: CellDefinition = serde_json::from_str(&json).unwrap();
+            prop_assert_eq!(&back, &definition);
+            prop_assert_eq!(back.canonical_json(), json);
+        }
+    }
+
+    const GOLDEN_JSON: &str = r#"{"format":1,"seed":2014,"rules":{"name":"nim","heaps":[3,4,5],"misere":false},"openings":{"kind":"random","plies":2},"max_plies":null,"players":[{"algorithm":"genetic-minimax","crossover":0.8,"depth":4,"elite":1.0,"seed_root":true},{"algorithm":"random"}]}"#;
+    const GOLDEN_HASH: &str = "f3be5ea31d911e70f3f3c01eee641e5c65a1ca73ae12ac17e74d730086c23434";
+    const GOLDEN_SEED: u64 = 1_416_116_860_640_186;
 }

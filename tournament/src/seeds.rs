@@ -1,0 +1,133 @@
+//! Where every random number of a tournament comes from (invariant 1).
+//!
+//! Everything below is SHA-256 (FIPS 180-4) over a domain string, a zero byte and the inputs:
+//! integers as eight big-endian bytes, a side as one byte, texts as UTF-8 and last. The domain
+//! strings keep the derivations apart, so that no two of them ever share a stream.
+//!
+//! | what | SHA-256 of | taken as |
+//! |---|---|---|
+//! | definition hash | the definition's canonical JSON, nothing else | 32 bytes |
+//! | cell seed | `spelrum cell seed v1`, 0, canonical JSON | the first 53 bits, big-endian |
+//! | player key | `spelrum player key v1`, 0, cell seed, number, side | a ChaCha8 key |
+//! | openings key | `spelrum openings key v1`, 0, JSON of seed, rules and openings rule | a ChaCha8 key |
+//! | attempt key | `spelrum opening attempt v1`, 0, openings key, attempt | a ChaCha8 key |
+//!
+//! The side is 0 for the player who moves first from the opening and 1 for the other. The
+//! openings key shuffles positions that were enumerated; attempt keys draw single playouts.
+//!
+//! These derivations are part of the recorded data: a changed byte is another tournament. The
+//! golden tests below pin them.
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use spelrum_engine::Rules;
+
+use crate::definition::OpeningsRule;
+
+/// Seeds stay below this (2^53), so that JSON, SQLite and pandas all hold them exactly.
+pub(crate) const SEED_END: u64 = 1 << 53;
+
+/// A ChaCha8 key.
+pub(crate) type Key = [u8; 32];
+
+/// The seed of the cell with this canonical JSON; below [`SEED_END`].
+pub(crate) fn cell_seed(canonical_json: &str) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] =
+        derive("spelrum cell seed v1", &[canonical_json.as_bytes()]);
+    u64::from_be_bytes([a, b, c, d, e, f, g, h]) >> 11
+}
+
+/// The key of one side's random numbers in one game. `side` is 0 for who moves first.
+pub(crate) fn player_key(cell_seed: u64, number: u64, side: u8) -> Key {
+    derive("spelrum player key v1", &[&cell_seed.to_be_bytes(), &number.to_be_bytes(), &[side]])
+}
+
+/// What decides a sequence of openings: equal in every cell of equal rules and openings.
+pub(crate) fn openings_identity(seed: u64, rules: &Rules, openings: &OpeningsRule) -> String {
+    #[derive(Serialize)]
+    struct Identity<'a> {
+        seed: u64,
+        rules: &'a Rules,
+        openings: &'a OpeningsRule,
+    }
+    canonical_json(&Identity { seed, rules, openings })
+}
+
+/// The key of a sequence of openings.
+pub(crate) fn openings_key(identity: &str) -> Key {
+    derive("spelrum openings key v1", &[identity.as_bytes()])
+}
+
+/// The key of one random playout towards an opening.
+pub(crate) fn attempt_key(openings_key: &Key, attempt: u64) -> Key {
+    derive("spelrum opening attempt v1", &[openings_key, &attempt.to_be_bytes()])
+}
+
+/// JSON without white space: fields in their declared order, maps by key, floats in the shortest
+/// form that reads back to the same number.
+pub(crate) fn canonical_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("maps with text keys and no foreign Serialize cannot fail")
+}
+
+fn derive(domain: &str, inputs: &[&[u8]]) -> Key {
+    let mut hasher = Sha256::new();
+    hasher.update(domain.as_bytes());
+    hasher.update([0]);
+    for input in inputs {
+        hasher.update(input);
+    }
+    hasher.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::DefinitionHash;
+
+    fn hex(key: Key) -> String {
+        DefinitionHash(key).to_string()
+    }
+
+    // The expected values come from a program in another language (Python's hashlib), following
+    // nothing but the table above.
+
+    #[test]
+    fn golden_cell_seed() {
+        assert_eq!(cell_seed("{}"), GOLDEN_CELL_SEED);
+        assert!(GOLDEN_CELL_SEED < SEED_END);
+    }
+
+    #[test]
+    fn golden_player_keys() {
+        assert_eq!(hex(player_key(1, 2, 0)), GOLDEN_PLAYER_KEYS[0]);
+        assert_eq!(hex(player_key(1, 2, 1)), GOLDEN_PLAYER_KEYS[1]);
+        assert_eq!(hex(player_key(SEED_END - 1, u64::MAX, 1)), GOLDEN_PLAYER_KEYS[2]);
+    }
+
+    #[test]
+    fn golden_openings_keys() {
+        let identity = openings_identity(
+            2014,
+            &Rules::Pentago { win_before_rotation: true },
+            &OpeningsRule::Random { plies: 2 },
+        );
+        assert_eq!(
+            identity,
+            r#"{"seed":2014,"rules":{"name":"pentago","win_before_rotation":true},"openings":{"kind":"random","plies":2}}"#
+        );
+        let key = openings_key(&identity);
+        assert_eq!(hex(key), GOLDEN_OPENINGS_KEY);
+        assert_eq!(hex(attempt_key(&key, 7)), GOLDEN_ATTEMPT_KEY);
+    }
+
+    const GOLDEN_CELL_SEED: u64 = 7_579_142_485_160_680;
+    const GOLDEN_PLAYER_KEYS: [&str; 3] = [
+        "b036b1edf742d0974d48ec0218f92249991c96f9c4d3b1ff1ede9f117ba79d56",
+        "becfe1d8555b57acc9927d4d6d13cfd80694e66b1e5ffb107938069fce050922",
+        "5d0c2e6274da0962761eafddef8edaa076a59124c38291dd87d00071637983e6",
+    ];
+    const GOLDEN_OPENINGS_KEY: &str =
+        "cdf7b2284042fffa95b4a5901e08e5ec1290356c2846d779fc4f44f6f8d64245";
+    const GOLDEN_ATTEMPT_KEY: &str =
+        "a685d3242c94ffe6353e51e4b19749f2c03d824856c7a4ba604edb746e0248fa";
+}
