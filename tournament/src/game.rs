@@ -2,14 +2,19 @@
 
 use std::sync::Arc;
 
-use spelrum_engine::{GameRecord, Host, PlayError};
+use spelrum_engine::{GameRecord, GameSetup, Host, PlayError, Player, play_game};
 
 use crate::definition::CellDefinition;
+use crate::openings::{Openings, OpeningsCache};
+use crate::seeds;
 
 /// A cell ready to be played: players parsed, openings at hand. Shared by a worker's slots.
 #[derive(Debug)]
 pub struct PlayableCell {
     definition: CellDefinition,
+    cell_seed: u64,
+    players: [Player; 2],
+    openings: Arc<Openings>,
 }
 
 /// A definition that this engine cannot play.
@@ -33,8 +38,34 @@ impl PlayableCell {
     ///
     /// # Errors
     /// If a player's parameters or an opening are not of this engine.
-    pub fn new(_definition: CellDefinition) -> Result<Self, DefinitionError> {
-        todo!("scaffold")
+    pub fn new(definition: CellDefinition) -> Result<Self, DefinitionError> {
+        Self::with_cache(definition, &OpeningsCache::default())
+    }
+
+    /// Reads a definition, sharing its openings with the other cells that have the same.
+    ///
+    /// # Errors
+    /// As [`PlayableCell::new`].
+    pub fn with_cache(
+        definition: CellDefinition,
+        openings: &OpeningsCache,
+    ) -> Result<Self, DefinitionError> {
+        if definition.format != CellDefinition::FORMAT {
+            return Err(DefinitionError(format!(
+                "it has format {}, this program reads format {}",
+                definition.format,
+                CellDefinition::FORMAT
+            )));
+        }
+        let player = |index: usize| {
+            Player::from_parameters(&definition.rules, &definition.players[index])
+                .map_err(|error| DefinitionError(format!("player {}: {error}", index + 1)))
+        };
+        let players = [player(0)?, player(1)?];
+        let openings = openings
+            .get(definition.seed, &definition.rules, &definition.openings)
+            .map_err(|error| DefinitionError(error.to_string()))?;
+        Ok(Self { cell_seed: definition.cell_seed(), definition, players, openings })
     }
 
     /// The definition.
@@ -43,12 +74,15 @@ impl PlayableCell {
         &self.definition
     }
 
-    /// Derives the game with this number (invariant 1).
-    ///
-    /// # Errors
-    /// If the openings rule has no opening for its pair.
-    pub fn derive(&self, _number: u64) -> Result<DerivedGame, DefinitionError> {
-        todo!("scaffold")
+    /// Derives the game with this number (invariant 1): its opening from its pair, who moves
+    /// first from its parity, the keys from the cell's seed.
+    #[must_use]
+    pub fn derive(&self, number: u64) -> DerivedGame {
+        DerivedGame {
+            opening: self.openings.opening(number / 2),
+            first_player_moves_first: number.is_multiple_of(2),
+            keys: [0, 1].map(|side| seeds::player_key(self.cell_seed, number, side)),
+        }
     }
 
     /// Plays the game with this number. With `stops`, replays a timed game by its recorded node
@@ -58,10 +92,114 @@ impl PlayableCell {
     /// As [`spelrum_engine::play_game`].
     pub fn play(
         &self,
-        _number: u64,
-        _stops: Option<&[Option<u64>]>,
-        _host: &dyn Host,
+        number: u64,
+        stops: Option<&[Option<u64>]>,
+        host: &dyn Host,
     ) -> Result<(DerivedGame, GameRecord), PlayError> {
-        todo!("scaffold")
+        let game = self.derive(number);
+        let [first, second] = &self.players;
+        let setup = GameSetup {
+            rules: &self.definition.rules,
+            opening: &game.opening,
+            players: if game.first_player_moves_first { [first, second] } else { [second, first] },
+            keys: game.keys,
+            max_plies: self.definition.max_plies,
+            stops,
+        };
+        let record = play_game(&setup, host)?;
+        Ok((game, record))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_engine::{Parameters, Rules, Timeless, Value};
+
+    use super::*;
+    use crate::definition::OpeningsRule;
+
+    fn random_player() -> Arc<Parameters> {
+        Arc::new(Parameters::from([("algorithm".to_owned(), Value::Text("random".to_owned()))]))
+    }
+
+    fn definition() -> CellDefinition {
+        CellDefinition {
+            format: CellDefinition::FORMAT,
+            seed: 2014,
+            rules: Rules::TicTacToe {},
+            openings: OpeningsRule::Random { plies: 2 },
+            max_plies: None,
+            players: [random_player(), random_player()],
+        }
+    }
+
+    #[test]
+    fn a_pair_shares_its_opening_and_swaps_colours() {
+        let cell = PlayableCell::new(definition()).unwrap();
+        for pair in 0..30 {
+            let (even, odd) = (cell.derive(2 * pair), cell.derive(2 * pair + 1));
+            assert_eq!(even.opening, odd.opening);
+            assert!(even.first_player_moves_first && !odd.first_player_moves_first);
+            let mut keys = [even.keys, odd.keys].concat();
+            keys.sort_unstable();
+            keys.dedup();
+            assert_eq!(keys.len(), 4, "no two sides of a pair share their random numbers");
+        }
+    }
+
+    /// Invariant 1: a game is a function of definition and number, whoever plays it when.
+    #[test]
+    fn a_game_is_a_function_of_definition_and_number() {
+        let cell = PlayableCell::new(definition()).unwrap();
+        let games = |numbers: &mut dyn Iterator<Item = u64>| {
+            numbers.map(|number| (number, play(&cell, number))).collect::<Vec<_>>()
+        };
+        let forwards = games(&mut (0..40));
+        let mut backwards = games(&mut (0..40).rev());
+        backwards.reverse();
+        assert_eq!(forwards, backwards);
+
+        let json = cell.definition().canonical_json();
+        let elsewhere = PlayableCell::new(serde_json::from_str(&json).unwrap()).unwrap();
+        assert!(forwards.iter().all(|(number, game)| &play(&elsewhere, *number) == game));
+
+        let other_seed = PlayableCell::new(CellDefinition { seed: 2015, ..definition() }).unwrap();
+        assert!(forwards.iter().any(|(number, game)| &play(&other_seed, *number) != game));
+    }
+
+    /// Opening, moves and result: all of a game but its times.
+    fn play(cell: &PlayableCell, number: u64) -> (Arc<str>, Vec<String>, String) {
+        let (derived, record) = cell.play(number, None, &Timeless).unwrap();
+        assert_eq!(derived, cell.derive(number));
+        let moves = record.moves.iter().map(|mv| mv.mv.clone()).collect();
+        (derived.opening, moves, format!("{:?} {:?}", record.outcome, record.termination))
+    }
+
+    #[test]
+    fn max_plies_adjudicates() {
+        let definition = CellDefinition { max_plies: Some(1), ..definition() };
+        let (_, record) =
+            PlayableCell::new(definition).unwrap().play(0, None, &Timeless).unwrap();
+        assert_eq!(record.moves.len(), 1);
+    }
+
+    #[test]
+    fn cells_of_a_cache_share_openings() {
+        let cache = OpeningsCache::default();
+        let cell = || PlayableCell::with_cache(definition(), &cache).unwrap();
+        let (one, other) = (cell(), cell());
+        assert!(Arc::ptr_eq(&one.openings, &other.openings));
+    }
+
+    #[test]
+    fn what_this_engine_cannot_play_is_an_error() {
+        let error = |definition| PlayableCell::new(definition).unwrap_err().to_string();
+        let unknown =
+            Parameters::from([("algorithm".to_owned(), Value::Text("oracle".to_owned()))]);
+        let players = [random_player(), Arc::new(unknown)];
+        assert!(error(CellDefinition { players, ..definition() }).contains("player 2"));
+        assert!(error(CellDefinition { format: 2, ..definition() }).contains("format 2"));
+        let openings = OpeningsRule::Random { plies: 9 };
+        assert!(error(CellDefinition { openings, ..definition() }).contains("9 plies"));
     }
 }

@@ -1,0 +1,53 @@
+//! Every opening there is, where they are few.
+
+use std::collections::BTreeMap;
+
+use spelrum_engine::Position;
+
+use super::is_opening;
+
+/// What an enumeration may cost before it gives up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    /// Most positions, distinct up to symmetry, at any one ply.
+    pub(super) positions: usize,
+    /// Most moves played in all.
+    pub(super) moves: u64,
+}
+
+/// For `random`: beyond this, playouts are drawn. Pentago's 2 and 3 plies are within.
+pub(super) const FEW: Bound = Bound { positions: 1 << 14, moves: 1 << 22 };
+
+/// For `all`. Pentago's 4 plies are within.
+pub(super) const ALL: Bound = Bound { positions: 1 << 17, moves: 1 << 24 };
+
+/// The openings after so many plies, in ascending order of their canonical keys, or `None` if
+/// finding them costs more than the bound.
+///
+/// Breadth first, one ply after the other, keeping one position of each symmetry class: the one
+/// reached first when the positions of the ply before are taken in ascending order of their
+/// canonical keys and their moves in canonical order. Keys and move order are fixed by the
+/// `Position` contract, so which representative stands for its class is too.
+pub(super) fn openings<P: Position>(start: &P, plies: u32, bound: Bound) -> Option<Vec<P>> {
+    let mut level = BTreeMap::from([(start.canonical_key(), start.clone())]);
+    let mut moves = Vec::new();
+    let mut played = 0;
+    for _ in 0..plies {
+        let mut next = BTreeMap::new();
+        for position in level.values() {
+            moves.clear();
+            position.legal_moves(&mut moves);
+            played += moves.len() as u64;
+            for &mv in &moves {
+                let mut child = position.clone();
+                child.play_unchecked(mv);
+                next.entry(child.canonical_key()).or_insert(child);
+            }
+            if next.len() > bound.positions || played > bound.moves {
+                return None;
+            }
+        }
+        level = next;
+    }
+    Some(level.into_values().filter(|position| is_opening(position, &mut moves)).collect())
+}

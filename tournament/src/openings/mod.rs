@@ -1,0 +1,293 @@
+//! Where pairs start (invariant 1): pair k's opening is a function of the sweep's seed, the
+//! game's rules, the openings rule and k. The same in every cell, so that cells can be compared
+//! pair by pair; independent of who asks, when and in what order.
+//!
+//! An *opening* under `random` and `all` is a position so many plies after the start that is not
+//! over and in which the side to move cannot win at once. No two openings of a sequence are equal
+//! up to the game's symmetries.
+//!
+//! - If few positions lie on the way (see [`enumerate`]), `random` and `all` are the same thing:
+//!   every opening there is, in an order shuffled by the openings key (see [`crate::seeds`]).
+//!   After the last one the sequence starts again.
+//! - If there are many, `random` draws playouts, one key for each attempt, and keeps those that
+//!   end in a new opening (see [`draw`]). `all` is refused.
+//! - `start` and `listed` are what they say, in the order of the list.
+//!
+//! All of this, bounds included, is part of the recorded data, like the seeds.
+
+mod draw;
+mod enumerate;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+
+use spelrum_engine::{Game, NotationError, Position, Random, Rules, RulesError, with_game};
+
+use crate::definition::OpeningsRule;
+use crate::seeds;
+use draw::Drawn;
+
+/// Most plies between the start and an opening.
+pub const OPENING_PLIES_MAX: u32 = 200;
+
+/// The openings of one sweep under one set of rules: shared by cells and by a worker's slots.
+#[derive(Debug)]
+pub struct Openings {
+    rules: Rules,
+    sequence: Sequence,
+}
+
+#[derive(Debug)]
+enum Sequence {
+    /// All of them; never empty.
+    Whole(Box<[Arc<str>]>),
+    /// As many as were asked for so far; never empty.
+    Drawn(RwLock<Drawn>),
+}
+
+/// Why there are no such openings.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpeningsError {
+    /// The rules are none.
+    #[error("failed to set up the game: {0}")]
+    Rules(#[from] RulesError),
+    /// Further from the start than [`OPENING_PLIES_MAX`].
+    #[error("openings after {plies} plies are too far from the start, at most {OPENING_PLIES_MAX}")]
+    Far {
+        /// What was asked for.
+        plies: u32,
+    },
+    /// `all` over a set that is too large.
+    #[error("there are too many positions after {plies} plies to play them all")]
+    Many {
+        /// What was asked for.
+        plies: u32,
+    },
+    /// Every position is over or is won at once, or none was found.
+    #[error("no position after {plies} plies goes on without a win in one move")]
+    None {
+        /// What was asked for.
+        plies: u32,
+    },
+    /// The list is empty.
+    #[error("the list of openings is empty")]
+    Empty,
+    /// A listed position is none.
+    #[error("failed to read opening {number}: {error}")]
+    Notation {
+        /// Its place in the list, from 1.
+        number: usize,
+        /// What is wrong with it.
+        error: NotationError,
+    },
+    /// A listed position is there before, up to symmetry.
+    #[error("opening {number} is the same as opening {first}, up to symmetry")]
+    Repeated {
+        /// Its place in the list, from 1.
+        number: usize,
+        /// The place of the first.
+        first: usize,
+    },
+    /// A listed position is over.
+    #[error("opening {number} is a game that is over")]
+    Over {
+        /// Its place in the list, from 1.
+        number: usize,
+    },
+}
+
+impl Openings {
+    /// The openings that a sweep with this seed has under these rules.
+    ///
+    /// Enumerates positions, or draws the first opening: milliseconds where a game has few.
+    ///
+    /// # Errors
+    /// See [`OpeningsError`].
+    pub fn new(seed: u64, rules: &Rules, rule: &OpeningsRule) -> Result<Self, OpeningsError> {
+        let identity = seeds::openings_identity(seed, rules, rule);
+        let key = seeds::openings_key(&identity);
+        let sequence = with_game!(rules, G => Sequence::new::<G>(rules, rule, key))?;
+        Ok(Self { rules: rules.clone(), sequence })
+    }
+
+    /// The opening of a pair, in the game's notation. Pairs beyond the last opening start again
+    /// from the first.
+    #[must_use]
+    pub fn opening(&self, pair: u64) -> Arc<str> {
+        match &self.sequence {
+            Sequence::Whole(openings) => at_wrapped(openings, pair),
+            Sequence::Drawn(drawn) => {
+                {
+                    let drawn = drawn.read().unwrap_or_else(PoisonError::into_inner);
+                    if drawn.is_complete() || pair < drawn.openings().len() as u64 {
+                        return at_wrapped(drawn.openings(), pair);
+                    }
+                }
+                self.extended(drawn, pair.saturating_add(1), |drawn| {
+                    at_wrapped(drawn.openings(), pair)
+                })
+            }
+        }
+    }
+
+    /// The rule as a definition has it: listed positions as the game itself writes them, so that
+    /// another spelling of the same list is no other cell. `rule` is the one these were made by.
+    pub(crate) fn normalized(&self, rule: &OpeningsRule) -> OpeningsRule {
+        match (rule, &self.sequence) {
+            (OpeningsRule::Listed { .. }, Sequence::Whole(openings)) => OpeningsRule::Listed {
+                positions: openings.iter().map(|opening| opening.to_string()).collect(),
+            },
+            _ => rule.clone(),
+        }
+    }
+
+    /// How many distinct openings there are, counting no further than `wanted`.
+    #[must_use]
+    pub fn distinct(&self, wanted: u64) -> u64 {
+        let count = match &self.sequence {
+            Sequence::Whole(openings) => openings.len(),
+            Sequence::Drawn(drawn) => {
+                self.extended(drawn, wanted, |drawn| drawn.openings().len())
+            }
+        };
+        wanted.min(count as u64)
+    }
+
+    /// Draws until there are `wanted` openings or no more are found, then looks at them.
+    fn extended<T>(
+        &self,
+        drawn: &RwLock<Drawn>,
+        wanted: u64,
+        look: impl FnOnce(&Drawn) -> T,
+    ) -> T {
+        let mut drawn = drawn.write().unwrap_or_else(PoisonError::into_inner);
+        with_game!(&self.rules, G => {
+            if let Ok(start) = G::start(&self.rules) {
+                drawn.extend(&start, usize::try_from(wanted).unwrap_or(usize::MAX));
+            }
+        });
+        look(&drawn)
+    }
+}
+
+impl Sequence {
+    fn new<G: Game>(
+        rules: &Rules,
+        rule: &OpeningsRule,
+        key: seeds::Key,
+    ) -> Result<Self, OpeningsError> {
+        let start = G::start(rules)?;
+        match rule {
+            OpeningsRule::Start {} => Ok(Self::Whole(Box::new([notation(&start)]))),
+            OpeningsRule::Listed { positions } => listed::<G>(rules, positions),
+            OpeningsRule::Random { plies } | OpeningsRule::All { plies }
+                if *plies > OPENING_PLIES_MAX =>
+            {
+                Err(OpeningsError::Far { plies: *plies })
+            }
+            &OpeningsRule::All { plies } => {
+                let all = enumerate::openings(&start, plies, enumerate::ALL)
+                    .ok_or(OpeningsError::Many { plies })?;
+                shuffled(all, plies, key)
+            }
+            &OpeningsRule::Random { plies } => {
+                match enumerate::openings(&start, plies, enumerate::FEW) {
+                    Some(all) => shuffled(all, plies, key),
+                    None => Drawn::new(&start, plies, key)
+                        .map(|drawn| Self::Drawn(RwLock::new(drawn)))
+                        .ok_or(OpeningsError::None { plies }),
+                }
+            }
+        }
+    }
+}
+
+/// Openings in ascending canonical order, shuffled.
+fn shuffled<P: Position>(
+    mut all: Vec<P>,
+    plies: u32,
+    key: seeds::Key,
+) -> Result<Sequence, OpeningsError> {
+    if all.is_empty() {
+        return Err(OpeningsError::None { plies });
+    }
+    Random::from_key(key).shuffle(&mut all);
+    Ok(Sequence::Whole(all.iter().map(notation).collect()))
+}
+
+fn listed<G: Game>(rules: &Rules, positions: &[String]) -> Result<Sequence, OpeningsError> {
+    if positions.is_empty() {
+        return Err(OpeningsError::Empty);
+    }
+    let mut seen = BTreeMap::new();
+    let mut openings = Vec::with_capacity(positions.len());
+    for (number, text) in (1..).zip(positions) {
+        let position =
+            G::parse(rules, text).map_err(|error| OpeningsError::Notation { number, error })?;
+        if position.is_over() {
+            return Err(OpeningsError::Over { number });
+        }
+        if let Some(first) = seen.insert(position.canonical_key(), number) {
+            return Err(OpeningsError::Repeated { number, first });
+        }
+        openings.push(notation(&position));
+    }
+    Ok(Sequence::Whole(openings.into()))
+}
+
+fn notation<P: Position>(position: &P) -> Arc<str> {
+    Arc::from(position.to_string())
+}
+
+/// Sequences repeat from their first opening.
+fn at_wrapped(openings: &[Arc<str>], pair: u64) -> Arc<str> {
+    let index = pair % openings.len() as u64;
+    Arc::clone(&openings[usize::try_from(index).expect("less than a length")])
+}
+
+/// Whether pairs may start here: not over, and not won by the next move.
+fn is_opening<P: Position>(position: &P, moves: &mut Vec<P::Move>) -> bool {
+    moves.clear();
+    position.legal_moves(moves);
+    let wins = |mv: &P::Move| {
+        let mut next = position.clone();
+        next.play_unchecked(*mv);
+        next.ending().is_some_and(|ending| ending.winner == Some(position.to_move()))
+    };
+    !moves.is_empty() && !moves.iter().any(wins)
+}
+
+/// Openings shared by the cells that have the same, so that a thousand cells enumerate once.
+/// Holds only what some cell still uses.
+#[derive(Debug, Default)]
+pub struct OpeningsCache {
+    /// By [`seeds::openings_identity`].
+    in_use: Mutex<BTreeMap<String, Weak<Openings>>>,
+}
+
+impl OpeningsCache {
+    /// The openings of [`Openings::new`], made only if no cell has them already.
+    ///
+    /// # Errors
+    /// As [`Openings::new`].
+    pub fn get(
+        &self,
+        seed: u64,
+        rules: &Rules,
+        rule: &OpeningsRule,
+    ) -> Result<Arc<Openings>, OpeningsError> {
+        let identity = seeds::openings_identity(seed, rules, rule);
+        // Held while enumerating, so that slots that start together do it once.
+        let mut in_use = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(openings) = in_use.get(&identity).and_then(Weak::upgrade) {
+            return Ok(openings);
+        }
+        let openings = Arc::new(Openings::new(seed, rules, rule)?);
+        in_use.retain(|_, openings| openings.strong_count() > 0);
+        in_use.insert(identity, Arc::downgrade(&openings));
+        Ok(openings)
+    }
+}
+
+#[cfg(test)]
+mod tests;
