@@ -5,14 +5,17 @@
 mod definition;
 mod game;
 mod ids;
+mod openings;
 mod plan;
 pub mod scheduler;
+mod seeds;
 mod statistics;
 mod sweep;
 
-pub use definition::{CellDefinition, DefinitionHash, OpeningsRule};
+pub use definition::{CellDefinition, DefinitionHash, HashError, OpeningsRule};
 pub use game::{DefinitionError, DerivedGame, PlayableCell};
 pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
 pub use plan::{AxisValue, Plan, PlannedCell, Record};
-pub use statistics::{PairCounts, ScoreInterval};
+pub use statistics::{GameCounts, MeanInterval, PairCounts, ScoreInterval, Strength};
 pub use sweep::{SweepError, plan_sweep};

@@ -17,7 +17,8 @@ pub struct Plan {
     pub priority: i32,
     /// What is stored of each game.
     pub record: Record,
-    /// The axes, in the file's order.
+    /// The axes, in the file's order. An axis whose values are tables stands here once for each
+    /// of their keys, as `budget.ab`.
     pub axes: Vec<String>,
     /// Cells, distinct by definition, in the order of the grid.
     pub cells: Vec<PlannedCell>,
@@ -30,7 +31,8 @@ pub struct PlannedCell {
     pub definition: CellDefinition,
     /// The names its two players have in the sweep.
     pub player_names: [String; 2],
-    /// Its place on each axis, in the axes' order.
+    /// Its place on the axes, in their order. Cells that several points of the grid have are one
+    /// cell; it lacks the axes on which these points differ, since they do not touch it.
     pub axes: Vec<(String, AxisValue)>,
     /// How many games it gets: even, at least 2.
     pub games: u64,

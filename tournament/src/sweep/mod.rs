@@ -1,8 +1,37 @@
 //! The sweep file: TOML in, a [`Plan`] or an error with its place and a remedy out.
+//!
+//! A sweep goes through these stages, each in its own module:
+//!
+//! 1. [`tree`]: TOML with a place for every key and value, in the file's order;
+//! 2. [`file`]: the keys of the file, checked; [`axes`] (with [`range`]), [`players`] and
+//!    [`pairing`] read its larger parts. Whatever may name an axis (`"$depth"`) stays a tree;
+//! 3. [`template`]: at a point of the grid, references become the axes' values;
+//! 4. [`resolve`]: what is left is a game, openings, a player, without any reference;
+//! 5. [`grid`]: all points, all pairings, cells that are equal merged.
+//!
+//! Values keep their places throughout, so that a player that fails at one point of the grid is
+//! reported at the value on the axis that made it fail.
+
+mod axes;
+mod fault;
+mod file;
+mod grid;
+mod pairing;
+mod players;
+mod range;
+mod resolve;
+mod template;
+mod tree;
+
+use std::sync::Arc;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
 use crate::plan::Plan;
+use fault::Fault;
+
+/// Longest text of a sweep, in bytes.
+const TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// What is wrong with a sweep, where, and what to write instead.
 #[derive(Clone, Debug, thiserror::Error, Diagnostic)]
@@ -15,7 +44,7 @@ pub struct SweepError {
     pub remedy: String,
     /// The file.
     #[source_code]
-    pub source_text: NamedSource<String>,
+    pub source_text: Arc<NamedSource<String>>,
     /// The place in it.
     #[label("here")]
     pub place: Option<SourceSpan>,
@@ -27,6 +56,30 @@ pub struct SweepError {
 ///
 /// # Errors
 /// See [`SweepError`]; the first error found is reported.
-pub fn plan_sweep(_text: &str, _file_name: &str) -> Result<Plan, SweepError> {
-    todo!("scaffold")
+pub fn plan_sweep(text: &str, file_name: &str) -> Result<Plan, SweepError> {
+    plan(text).map_err(|Fault { problem, remedy, place }| SweepError {
+        problem,
+        remedy,
+        line: place.as_ref().map(|place| line(text, place.start)),
+        place: place.map(SourceSpan::from),
+        source_text: Arc::new(NamedSource::new(file_name, text.to_owned())),
+    })
 }
+
+fn plan(text: &str) -> Result<Plan, Fault> {
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(Fault::nowhere(
+            format!("a sweep of {} bytes is too long", text.len()),
+            format!("describe it in at most {TEXT_BYTES_MAX} bytes: axes and ranges make cells"),
+        ));
+    }
+    let file = file::read(&tree::parse(text)?)?;
+    grid::plan(&file)
+}
+
+fn line(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|&byte| byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests;

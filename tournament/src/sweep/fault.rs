@@ -1,0 +1,61 @@
+//! Errors inside the reader: a problem, a remedy and a place.
+
+use std::ops::Range;
+
+/// Bytes of the sweep's text.
+pub(super) type Span = Range<usize>;
+
+/// What is wrong, before the file's text is attached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// What is wrong.
+    pub(super) problem: String,
+    /// What to write instead.
+    pub(super) remedy: String,
+    /// Where; nowhere if something is missing.
+    pub(super) place: Option<Span>,
+}
+
+impl Fault {
+    pub(super) fn at(place: &Span, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            problem: problem.into(),
+            remedy: remedy.into(),
+            place: Some(place.clone()),
+        }
+    }
+
+    pub(super) fn nowhere(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { problem: problem.into(), remedy: remedy.into(), place: None }
+    }
+}
+
+/// A remedy for a word that is not among the known ones: the nearest, or all of them.
+pub(super) fn did_you_mean<'a>(
+    word: &str,
+    kind: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> String {
+    // Longer words are no slips, and comparing them would take long.
+    const COMPARED_BYTES_MAX: usize = 64;
+    const LISTED_MAX: usize = 16;
+    let known: Vec<&str> = known.into_iter().collect();
+    let lower = word.to_lowercase();
+    let nearest = known
+        .iter()
+        .filter(|_| word.len() <= COMPARED_BYTES_MAX)
+        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
+        .min();
+    match nearest {
+        Some((distance, candidate)) if distance <= 1.max(word.chars().count() / 3) => {
+            format!("did you mean `{candidate}`?")
+        }
+        Some(_) | None if known.is_empty() => format!("there are no {kind}"),
+        Some(_) | None => {
+            let listed: Vec<String> =
+                known.iter().take(LISTED_MAX).map(|known| format!("`{known}`")).collect();
+            let more = if known.len() > LISTED_MAX { ", …" } else { "" };
+            format!("the {kind} are {}{more}", listed.join(", "))
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The keys of a sweep file, checked one by one.
+
+use super::axes::{self, Axis};
+use super::fault::{Fault, Span, did_you_mean};
+use super::pairing::{self, Pairing};
+use super::players::{self, PlayerTemplate};
+use super::tree::{Node, Table, Tree};
+use crate::plan::Record;
+use crate::seeds::SEED_END;
+
+/// A sweep file, read. What may name axes is still a tree.
+#[derive(Debug)]
+pub(super) struct SweepFile {
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) seed: u64,
+    /// Per cell: even, at least 2.
+    pub(super) games: u64,
+    pub(super) games_place: Span,
+    pub(super) game: Node,
+    /// Absent: the start position.
+    pub(super) openings: Option<Node>,
+    pub(super) max_plies: Option<u32>,
+    /// Whether times are what the sweep asks for, so that every cell is timed.
+    pub(super) measures_time: bool,
+    pub(super) record: Record,
+    pub(super) priority: i32,
+    pub(super) axes: Vec<Axis>,
+    pub(super) players: Vec<PlayerTemplate>,
+    pub(super) pairing: Pairing,
+}
+
+const KEYS: [&str; 13] = [
+    "name",
+    "description",
+    "game",
+    "seed",
+    "games",
+    "openings",
+    "measure",
+    "record",
+    "max_plies",
+    "priority",
+    "pairing",
+    "axes",
+    "players",
+];
+
+/// The seed of a sweep that names none.
+const DEFAULT_SEED: u64 = 1;
+
+/// Longest name of an experiment, an axis or a player, in bytes.
+const NAME_BYTES_MAX: usize = 64;
+
+/// Reads the file's keys.
+pub(super) fn read(root: &Table) -> Result<SweepFile, Fault> {
+    check_keys(root, "a sweep", &KEYS)?;
+    let games = required(root, "games", "games = 100")?;
+    let players = players::read(required(root, "players", "[players.alphabeta]")?)?;
+    Ok(SweepFile {
+        name: name(required(root, "name", "name = \"my-sweep\"")?)?,
+        description: match value(root, "description") {
+            Some(node) => node.text("`description`", "description = \"What it asks\"")?.to_owned(),
+            None => String::new(),
+        },
+        seed: seed(value(root, "seed"))?,
+        games: even_games(games)?,
+        games_place: games.place.clone(),
+        game: required(root, "game", "game = \"pentago\"")?.clone(),
+        openings: value(root, "openings").cloned(),
+        max_plies: max_plies(value(root, "max_plies"))?,
+        measures_time: word(root, "measure", &[("score", false), ("time", true)])?
+            .unwrap_or(false),
+        record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?
+            .unwrap_or(Record::Moves),
+        priority: priority(value(root, "priority"))?,
+        axes: value(root, "axes").map_or(Ok(Vec::new()), axes::read)?,
+        pairing: pairing::read(value(root, "pairing"), &players)?,
+        players,
+    })
+}
+
+/// Checks the name of an axis or a player: it becomes a column, a key, a word in messages.
+pub(super) fn check_name(what: &str, name: &str, place: &Span) -> Result<(), Fault> {
+    let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic());
+    let goes_on_well =
+        name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    if starts_well && goes_on_well && name.len() <= NAME_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Fault::at(
+        place,
+        format!("`{name}` cannot be the name of {what}"),
+        format!(
+            "use a letter, then letters, digits, `_` and `-`, at most {NAME_BYTES_MAX} in all"
+        ),
+    ))
+}
+
+fn value<'a>(root: &'a Table, key: &str) -> Option<&'a Node> {
+    root.get(key).map(|entry| &entry.value)
+}
+
+fn required<'a>(root: &'a Table, key: &str, example: &str) -> Result<&'a Node, Fault> {
+    value(root, key).ok_or_else(|| {
+        Fault::nowhere(format!("`{key}` is missing"), format!("add, for example, {example}"))
+    })
+}
+
+/// The name also names the database file.
+fn name(node: &Node) -> Result<String, Fault> {
+    let name = node.text("`name`", "name = \"my-sweep\"")?;
+    check_name("an experiment", name, &node.place)?;
+    Ok(name.to_owned())
+}
+
+fn seed(node: Option<&Node>) -> Result<u64, Fault> {
+    let Some(node) = node else { return Ok(DEFAULT_SEED) };
+    let seed = node.integer("`seed`", "seed = 2014")?;
+    u64::try_from(seed).ok().filter(|&seed| seed < SEED_END).ok_or_else(|| {
+        Fault::at(
+            &node.place,
+            format!("the seed {seed} is out of range"),
+            format!("choose a whole number from 0 to 2^53 - 1 = {}", SEED_END - 1),
+        )
+    })
+}
+
+fn even_games(node: &Node) -> Result<u64, Fault> {
+    let games = node.integer("`games`", "games = 100")?;
+    if games < 1 {
+        let problem = format!("a cell cannot have {games} games");
+        return Err(Fault::at(&node.place, problem, "play at least 2: a pair"));
+    }
+    if games % 2 != 0 {
+        let remedy = format!("write {}, or {}", games.saturating_add(1), (games - 1).max(2));
+        let problem = format!("{games} games are no whole number of colour-swapped pairs");
+        return Err(Fault::at(&node.place, problem, remedy));
+    }
+    Ok(games.unsigned_abs())
+}
+
+fn max_plies(node: Option<&Node>) -> Result<Option<u32>, Fault> {
+    let Some(node) = node else { return Ok(None) };
+    if matches!(node.text("", ""), Ok("unlimited")) {
+        return Ok(None);
+    }
+    let plies = node.integer("`max_plies`", "max_plies = 200, or \"unlimited\"")?;
+    match u32::try_from(plies) {
+        Ok(plies) if plies > 0 => Ok(Some(plies)),
+        Ok(_) | Err(_) => Err(Fault::at(
+            &node.place,
+            format!("a game cannot end after {plies} plies"),
+            format!("choose 1 to {}, or \"unlimited\"", u32::MAX),
+        )),
+    }
+}
+
+fn priority(node: Option<&Node>) -> Result<i32, Fault> {
+    let Some(node) = node else { return Ok(0) };
+    let priority = node.integer("`priority`", "priority = 10")?;
+    i32::try_from(priority).map_err(|_| {
+        Fault::at(
+            &node.place,
+            format!("the priority {priority} is out of range"),
+            format!("choose {} to {}; 0 is usual", i32::MIN, i32::MAX),
+        )
+    })
+}
+
+/// A key that takes one of a few words.
+fn word<T: Copy>(root: &Table, key: &str, words: &[(&str, T)]) -> Result<Option<T>, Fault> {
+    let Some(node) = value(root, key) else { return Ok(None) };
+    let example = format!("{key} = \"{}\"", words[0].0);
+    let given = node.text(&format!("`{key}`"), &example)?;
+    match words.iter().find(|(word, _)| *word == given) {
+        Some(&(_, meaning)) => Ok(Some(meaning)),
+        None => Err(Fault::at(
+            &node.place,
+            format!("`{key}` cannot be \"{given}\""),
+            did_you_mean(given, "choices", words.iter().map(|(word, _)| *word)),
+        )),
+    }
+}
+
+/// Refuses the first key that is not known.
+pub(super) fn check_keys(table: &Table, owner: &str, known: &[&str]) -> Result<(), Fault> {
+    match table.entries.iter().find(|entry| !known.contains(&entry.key.as_str())) {
+        None => Ok(()),
+        Some(entry) => Err(Fault::at(
+            &entry.key_place,
+            format!("{owner} has no key `{}`", entry.key),
+            did_you_mean(&entry.key, "keys", known.iter().copied()),
+        )),
+    }
+}
+
+/// The texts of a list.
+pub(super) fn texts<'a>(
+    node: &'a Node,
+    what: &str,
+    example: &str,
+) -> Result<Vec<(&'a str, &'a Span)>, Fault> {
+    match &node.tree {
+        Tree::Array(nodes) => {
+            nodes.iter().map(|node| Ok((node.text(what, example)?, &node.place))).collect()
+        }
+        Tree::Scalar(_) | Tree::Table(_) => Err(node.wrong_type(what, "a list", example)),
+    }
+}

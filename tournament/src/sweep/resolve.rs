@@ -1,0 +1,227 @@
+//! From trees without references to the things themselves: a game, openings, a player.
+
+use serde_json::Value as Json;
+use spelrum_engine::{ALGORITHMS, Parameters, Player, Rules, Value, parameters_of};
+
+use super::fault::{Fault, Span, did_you_mean};
+use super::file::{check_keys, texts};
+use super::tree::{Entry, Node, Table, Tree};
+use crate::definition::OpeningsRule;
+use crate::openings::{OPENING_PLIES_MAX, OpeningsError};
+
+const GAME_EXAMPLE: &str = "game = \"pentago\", or game = { name = \"nim\", misere = true }";
+
+/// The game and its rules.
+pub(super) fn game(node: &Node) -> Result<Rules, Fault> {
+    let rules = match &node.tree {
+        Tree::Table(table) => match table.get("name") {
+            Some(name) => game_with_rules(&name.value, table)?,
+            None => {
+                let problem = "this game has no `name`";
+                return Err(Fault::at(&node.place, problem, format!("write {GAME_EXAMPLE}")));
+            }
+        },
+        Tree::Scalar(_) | Tree::Array(_) => named_game(node)?,
+    };
+    rules.validate().map_err(|error| {
+        // Only Nim's heaps can be wrong here.
+        let place = match &node.tree {
+            Tree::Table(table) => table.get("heaps").map_or(&node.place, |entry| &entry.value.place),
+            Tree::Scalar(_) | Tree::Array(_) => &node.place,
+        };
+        Fault::at(place, error.problem, error.remedy)
+    })?;
+    Ok(rules)
+}
+
+fn named_game(name: &Node) -> Result<Rules, Fault> {
+    Rules::from_name(name.text("`game`", GAME_EXAMPLE)?)
+        .map_err(|error| Fault::at(&name.place, error.problem, error.remedy))
+}
+
+/// Rules are read by serde, which knows them, but not the places: so each key is tried alone,
+/// over the game's usual rules.
+fn game_with_rules(name: &Node, table: &Table) -> Result<Rules, Fault> {
+    let mut rules = named_game(name)?;
+    let Ok(Json::Object(usual)) = serde_json::to_value(&rules) else { return Ok(rules) };
+    let known: Vec<&str> = usual.keys().map(String::as_str).collect();
+    check_keys(table, &format!("the game {}", rules.name()), &known)?;
+    let mut given = usual.clone();
+    for entry in &table.entries {
+        given.insert(entry.key.clone(), json(&entry.value));
+        rules = serde_json::from_value(Json::Object(given.clone())).map_err(|error| {
+            Fault::at(
+                &entry.value.place,
+                format!("`{}` of {} is wrong: {error}", entry.key, rules.name()),
+                format!("write, for example, {} = {}", entry.key, usual[&entry.key]),
+            )
+        })?;
+    }
+    Ok(rules)
+}
+
+fn json(node: &Node) -> Json {
+    match &node.tree {
+        Tree::Scalar(Value::Bool(value)) => Json::from(*value),
+        Tree::Scalar(Value::Integer(integer)) => Json::from(*integer),
+        Tree::Scalar(Value::Number(number)) => Json::from(*number),
+        Tree::Scalar(Value::Text(text)) => Json::from(text.as_str()),
+        Tree::Array(nodes) => nodes.iter().map(json).collect(),
+        Tree::Table(table) => {
+            let entry = |entry: &Entry| (entry.key.clone(), json(&entry.value));
+            Json::Object(table.entries.iter().map(entry).collect())
+        }
+    }
+}
+
+const OPENINGS_EXAMPLE: &str = "openings = { kind = \"random\", plies = 2 }, \
+                                { kind = \"all\", plies = 2 }, \"start\", or a list of positions";
+
+/// The openings rule. Listed positions are as the sweep spells them.
+pub(super) fn openings(node: &Node) -> Result<OpeningsRule, Fault> {
+    let listed = |node: &Node| {
+        let positions = texts(node, "an opening", OPENINGS_EXAMPLE)?;
+        let positions = positions.iter().map(|(text, _)| (*text).to_owned()).collect();
+        Ok(OpeningsRule::Listed { positions })
+    };
+    match &node.tree {
+        Tree::Array(_) => listed(node),
+        Tree::Scalar(_) => {
+            let kind = node.text("`openings`", OPENINGS_EXAMPLE)?;
+            match kind {
+                "start" => Ok(OpeningsRule::Start {}),
+                "random" | "all" => Err(Fault::at(
+                    &node.place,
+                    format!("\"{kind}\" openings need a number of plies"),
+                    format!("write openings = {{ kind = \"{kind}\", plies = 2 }}"),
+                )),
+                _ => Err(unknown_openings(kind, &node.place)),
+            }
+        }
+        Tree::Table(table) => {
+            let Some(kind) = table.get("kind") else {
+                let problem = "these openings have no `kind`";
+                return Err(Fault::at(&node.place, problem, format!("write {OPENINGS_EXAMPLE}")));
+            };
+            let name = kind.value.text("`kind`", OPENINGS_EXAMPLE)?;
+            let owner = format!("\"{name}\" openings");
+            let needed = |key: &str, example: &str| {
+                check_keys(table, &owner, &["kind", key])?;
+                table.get(key).map(|entry| &entry.value).ok_or_else(|| {
+                    let problem = format!("{owner} have no `{key}`");
+                    Fault::at(&node.place, problem, format!("add, for example, {example}"))
+                })
+            };
+            match name {
+                "start" => check_keys(table, &owner, &["kind"]).map(|()| OpeningsRule::Start {}),
+                "random" => {
+                    Ok(OpeningsRule::Random { plies: plies(needed("plies", "plies = 2")?)? })
+                }
+                "all" => Ok(OpeningsRule::All { plies: plies(needed("plies", "plies = 2")?)? }),
+                "listed" => listed(needed("positions", "positions = [\"…\", \"…\"]")?),
+                _ => Err(unknown_openings(name, &kind.value.place)),
+            }
+        }
+    }
+}
+
+fn unknown_openings(kind: &str, place: &Span) -> Fault {
+    let kinds = ["start", "random", "all", "listed"];
+    let problem = format!("there are no \"{kind}\" openings");
+    Fault::at(place, problem, did_you_mean(kind, "kinds", kinds))
+}
+
+fn plies(node: &Node) -> Result<u32, Fault> {
+    let plies = node.integer("`plies`", "plies = 2")?;
+    u32::try_from(plies).ok().filter(|&plies| plies <= OPENING_PLIES_MAX).ok_or_else(|| {
+        Fault::at(
+            &node.place,
+            format!("an opening cannot be {plies} plies from the start"),
+            format!("choose 0 to {OPENING_PLIES_MAX}"),
+        )
+    })
+}
+
+/// A fault of openings that could not be made, at the position or the rule that is to blame.
+pub(super) fn openings_fault(error: &OpeningsError, node: &Node) -> Fault {
+    let list = match &node.tree {
+        Tree::Array(nodes) => Some(nodes),
+        Tree::Table(table) => match table.get("positions").map(|entry| &entry.value.tree) {
+            Some(Tree::Array(nodes)) => Some(nodes),
+            Some(Tree::Scalar(_) | Tree::Table(_)) | None => None,
+        },
+        Tree::Scalar(_) => None,
+    };
+    let listed = |number: usize| {
+        list.and_then(|nodes| nodes.get(number - 1)).map_or(&node.place, |node| &node.place)
+    };
+    let (place, remedy) = match error {
+        OpeningsError::Rules(error) => (&node.place, error.remedy.clone()),
+        OpeningsError::Far { .. } => (&node.place, "choose fewer plies".to_owned()),
+        OpeningsError::Many { plies } => {
+            let remedy = format!("choose fewer, or {{ kind = \"random\", plies = {plies} }}");
+            (&node.place, remedy)
+        }
+        OpeningsError::None { .. } => {
+            (&node.place, "choose fewer plies, or openings = \"start\"".to_owned())
+        }
+        OpeningsError::Empty => {
+            (&node.place, "list positions, or choose openings = \"start\"".to_owned())
+        }
+        OpeningsError::Notation { number, error } => {
+            return Fault::at(listed(*number), error.problem.clone(), error.remedy.clone());
+        }
+        OpeningsError::Over { number } => {
+            (listed(*number), "list positions from which play goes on".to_owned())
+        }
+        OpeningsError::Repeated { number, .. } => {
+            (listed(*number), "list every opening once; its mirror images are the same".to_owned())
+        }
+    };
+    Fault::at(place, error.to_string(), remedy)
+}
+
+/// The player with these parameters.
+pub(super) fn player(
+    rules: &Rules,
+    name: &str,
+    header: &Span,
+    parameters: &Table,
+) -> Result<Player, Fault> {
+    let Some(algorithm) = parameters.get("algorithm") else {
+        return Err(Fault::at(
+            header,
+            format!("the player `{name}` has no `algorithm`"),
+            format!("add one of {}", quoted(ALGORITHMS)),
+        ));
+    };
+    let example = "algorithm = \"alpha-beta\"";
+    let algorithm = algorithm.value.text("`algorithm`", example)?;
+    let mut given = Parameters::new();
+    for Entry { key, value, .. } in &parameters.entries {
+        let Tree::Scalar(scalar) = &value.tree else {
+            return Err(Fault::at(
+                &value.place,
+                format!("`{key}` of the player `{name}` cannot be {}", value.kind()),
+                format!("give one value; to try several, make an axis and write {key} = \"${key}\""),
+            ));
+        };
+        given.insert(key.clone(), scalar.clone());
+    }
+    Player::from_parameters(rules, &given).map_err(|error| {
+        let weights = rules.evaluations().iter().flat_map(|evaluation| evaluation.weights);
+        let mut infos = parameters_of(algorithm).iter().chain(weights);
+        let mut known =
+            |key: &str| matches!(key, "algorithm" | "preset") || infos.any(|info| info.name == key);
+        let place = match error.key.as_deref().and_then(|key| parameters.get(key)) {
+            Some(entry) if known(&entry.key) => &entry.value.place,
+            Some(entry) => &entry.key_place,
+            None => header,
+        };
+        Fault::at(place, format!("player `{name}`: {}", error.problem), error.remedy)
+    })
+}
+
+fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+}
