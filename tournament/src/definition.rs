@@ -138,8 +138,7 @@ mod tests {
             ("elite".to_owned(), Value::Number(1.0)),
             ("seed_root".to_owned(), Value::Bool(true)),
         ]);
-        let random =
-            Parameters::from([("algorithm".to_owned(), Value::Text("random".to_owned()))]);
+        let random = Parameters::from([("algorithm".to_owned(), Value::Text("random".to_owned()))]);
         CellDefinition {
             format: CellDefinition::FORMAT,
             seed: 2014,

@@ -178,8 +178,7 @@ mod tests {
     #[test]
     fn max_plies_adjudicates() {
         let definition = CellDefinition { max_plies: Some(1), ..definition() };
-        let (_, record) =
-            PlayableCell::new(definition).unwrap().play(0, None, &Timeless).unwrap();
+        let (_, record) = PlayableCell::new(definition).unwrap().play(0, None, &Timeless).unwrap();
         assert_eq!(record.moves.len(), 1);
     }
 

@@ -32,8 +32,7 @@ pub(crate) type Key = [u8; 32];
 
 /// The seed of the cell with this canonical JSON; below [`SEED_END`].
 pub(crate) fn cell_seed(canonical_json: &str) -> u64 {
-    let [a, b, c, d, e, f, g, h, ..] =
-        derive("spelrum cell seed v1", &[canonical_json.as_bytes()]);
+    let [a, b, c, d, e, f, g, h, ..] = derive("spelrum cell seed v1", &[canonical_json.as_bytes()]);
     u64::from_be_bytes([a, b, c, d, e, f, g, h]) >> 11
 }
 

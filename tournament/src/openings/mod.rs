@@ -146,20 +146,13 @@ impl Openings {
     pub fn distinct(&self, wanted: u64) -> u64 {
         let count = match &self.sequence {
             Sequence::Whole(openings) => openings.len(),
-            Sequence::Drawn(drawn) => {
-                self.extended(drawn, wanted, |drawn| drawn.openings().len())
-            }
+            Sequence::Drawn(drawn) => self.extended(drawn, wanted, |drawn| drawn.openings().len()),
         };
         wanted.min(count as u64)
     }
 
     /// Draws until there are `wanted` openings or no more are found, then looks at them.
-    fn extended<T>(
-        &self,
-        drawn: &RwLock<Drawn>,
-        wanted: u64,
-        look: impl FnOnce(&Drawn) -> T,
-    ) -> T {
+    fn extended<T>(&self, drawn: &RwLock<Drawn>, wanted: u64, look: impl FnOnce(&Drawn) -> T) -> T {
         let mut drawn = drawn.write().unwrap_or_else(PoisonError::into_inner);
         with_game!(&self.rules, G => {
             if let Ok(start) = G::start(&self.rules) {

@@ -112,12 +112,7 @@ fn true_mean(distribution: &[f64; 5]) -> f64 {
 /// The coverage of N pairs, exactly: the probability of every outcome whose interval holds the
 /// true mean.
 fn exact_coverage(distribution: &[f64; 5], pairs: u64) -> f64 {
-    fn outcomes(
-        class: usize,
-        left: u64,
-        counts: &mut [u64; 5],
-        visit: &mut impl FnMut(&[u64; 5]),
-    ) {
+    fn outcomes(class: usize, left: u64, counts: &mut [u64; 5], visit: &mut impl FnMut(&[u64; 5])) {
         if class == 4 {
             counts[4] = left;
             visit(counts);
@@ -214,8 +209,14 @@ fn student_quantiles_agree_with_tables() {
 
 #[test]
 fn means_have_intervals() {
-    assert_eq!(MeanInterval::from_sums(0, 0.0, 0.0), MeanInterval { mean: 0.0, error: f64::INFINITY });
-    assert_eq!(MeanInterval::from_sums(1, 4.0, 16.0), MeanInterval { mean: 4.0, error: f64::INFINITY });
+    assert_eq!(
+        MeanInterval::from_sums(0, 0.0, 0.0),
+        MeanInterval { mean: 0.0, error: f64::INFINITY }
+    );
+    assert_eq!(
+        MeanInterval::from_sums(1, 4.0, 16.0),
+        MeanInterval { mean: 4.0, error: f64::INFINITY }
+    );
     let equal = MeanInterval::from_sums(3, 0.3, 3.0 * 0.1 * 0.1);
     assert!(equal.error.is_finite() && equal.error < 1e-6);
     // 1, 2, 3: deviation 1, t(2) = 4.303.

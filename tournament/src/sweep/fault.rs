@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use spelrum_engine::nearest;
+
 /// Bytes of the sweep's text.
 pub(super) type Span = Range<usize>;
 
@@ -18,11 +20,7 @@ pub(super) struct Fault {
 
 impl Fault {
     pub(super) fn at(place: &Span, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self {
-            problem: problem.into(),
-            remedy: remedy.into(),
-            place: Some(place.clone()),
-        }
+        Self { problem: problem.into(), remedy: remedy.into(), place: Some(place.clone()) }
     }
 
     pub(super) fn nowhere(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
@@ -40,22 +38,13 @@ pub(super) fn did_you_mean<'a>(
     const COMPARED_BYTES_MAX: usize = 64;
     const LISTED_MAX: usize = 16;
     let known: Vec<&str> = known.into_iter().collect();
-    let lower = word.to_lowercase();
-    let nearest = known
-        .iter()
-        .filter(|_| word.len() <= COMPARED_BYTES_MAX)
-        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
-        .min();
-    match nearest {
-        Some((distance, candidate)) if distance <= 1.max(word.chars().count() / 3) => {
-            format!("did you mean `{candidate}`?")
-        }
-        Some(_) | None if known.is_empty() => format!("there are no {kind}"),
-        Some(_) | None => {
-            let listed: Vec<String> =
-                known.iter().take(LISTED_MAX).map(|known| format!("`{known}`")).collect();
-            let more = if known.len() > LISTED_MAX { ", …" } else { "" };
-            format!("the {kind} are {}{more}", listed.join(", "))
-        }
+    if word.len() <= COMPARED_BYTES_MAX
+        && let Some(candidate) = nearest(word, known.iter().copied())
+    {
+        return format!("did you mean `{candidate}`?");
     }
+    let listed: Vec<String> =
+        known.iter().take(LISTED_MAX).map(|known| format!("`{known}`")).collect();
+    let more = if known.len() > LISTED_MAX { ", …" } else { "" };
+    format!("the {kind} are {}{more}", listed.join(", "))
 }

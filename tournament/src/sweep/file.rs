@@ -54,11 +54,13 @@ const NAME_BYTES_MAX: usize = 64;
 
 /// Reads the file's keys.
 pub(super) fn read(root: &Table) -> Result<SweepFile, Fault> {
-    check_keys(root, "a sweep", &KEYS)?;
+    check_keys(root, "the sweep", &KEYS)?;
+    let name = read_name(required(root, "name", "name = \"my-sweep\"")?)?;
+    let game = required(root, "game", "game = \"pentago\"")?.clone();
     let games = required(root, "games", "games = 100")?;
     let players = players::read(required(root, "players", "[players.alphabeta]")?)?;
     Ok(SweepFile {
-        name: name(required(root, "name", "name = \"my-sweep\"")?)?,
+        name,
         description: match value(root, "description") {
             Some(node) => node.text("`description`", "description = \"What it asks\"")?.to_owned(),
             None => String::new(),
@@ -66,11 +68,10 @@ pub(super) fn read(root: &Table) -> Result<SweepFile, Fault> {
         seed: seed(value(root, "seed"))?,
         games: even_games(games)?,
         games_place: games.place.clone(),
-        game: required(root, "game", "game = \"pentago\"")?.clone(),
+        game,
         openings: value(root, "openings").cloned(),
         max_plies: max_plies(value(root, "max_plies"))?,
-        measures_time: word(root, "measure", &[("score", false), ("time", true)])?
-            .unwrap_or(false),
+        measures_time: word(root, "measure", &[("score", false), ("time", true)])?.unwrap_or(false),
         record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?
             .unwrap_or(Record::Moves),
         priority: priority(value(root, "priority"))?,
@@ -83,17 +84,14 @@ pub(super) fn read(root: &Table) -> Result<SweepFile, Fault> {
 /// Checks the name of an axis or a player: it becomes a column, a key, a word in messages.
 pub(super) fn check_name(what: &str, name: &str, place: &Span) -> Result<(), Fault> {
     let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic());
-    let goes_on_well =
-        name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let goes_on_well = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     if starts_well && goes_on_well && name.len() <= NAME_BYTES_MAX {
         return Ok(());
     }
     Err(Fault::at(
         place,
         format!("`{name}` cannot be the name of {what}"),
-        format!(
-            "use a letter, then letters, digits, `_` and `-`, at most {NAME_BYTES_MAX} in all"
-        ),
+        format!("use a letter, then letters, digits, `_` and `-`, at most {NAME_BYTES_MAX} in all"),
     ))
 }
 
@@ -108,7 +106,7 @@ fn required<'a>(root: &'a Table, key: &str, example: &str) -> Result<&'a Node, F
 }
 
 /// The name also names the database file.
-fn name(node: &Node) -> Result<String, Fault> {
+fn read_name(node: &Node) -> Result<String, Fault> {
     let name = node.text("`name`", "name = \"my-sweep\"")?;
     check_name("an experiment", name, &node.place)?;
     Ok(name.to_owned())
@@ -133,8 +131,11 @@ fn even_games(node: &Node) -> Result<u64, Fault> {
         return Err(Fault::at(&node.place, problem, "play at least 2: a pair"));
     }
     if games % 2 != 0 {
-        let remedy = format!("write {}, or {}", games.saturating_add(1), (games - 1).max(2));
-        let problem = format!("{games} games are no whole number of colour-swapped pairs");
+        let remedy = match games {
+            1 => "write 2".to_owned(),
+            _ => format!("write {}, or {}", games - 1, games.saturating_add(1)),
+        };
+        let problem = format!("games come in colour-swapped pairs: {games} is odd");
         return Err(Fault::at(&node.place, problem, remedy));
     }
     Ok(games.unsigned_abs())
@@ -189,7 +190,7 @@ pub(super) fn check_keys(table: &Table, owner: &str, known: &[&str]) -> Result<(
         None => Ok(()),
         Some(entry) => Err(Fault::at(
             &entry.key_place,
-            format!("{owner} has no key `{}`", entry.key),
+            format!("unknown key `{}` in {owner}", entry.key),
             did_you_mean(&entry.key, "keys", known.iter().copied()),
         )),
     }

@@ -122,13 +122,14 @@ struct DraftCell {
     names: (usize, usize),
     /// The first point that has it: the index of the value on each axis.
     point: Box<[usize]>,
-    /// The columns on which all points that have it agree, as bits.
+    /// The columns on which all points that have it under these names agree, as bits.
     columns: u64,
 }
 
 impl Planner<'_> {
     /// The cells in the order of the grid, the last axis running fastest. A cell that several
-    /// points have stands at the first of them.
+    /// points have, or several pairings whose players turn out the same, stands where it comes
+    /// first, under the names it has there.
     fn cells(&mut self, points: usize) -> Result<Vec<DraftCell>, Fault> {
         let columns = columns(&self.file.axes);
         let mut cells = Vec::<DraftCell>::new();
@@ -137,15 +138,17 @@ impl Planner<'_> {
         for _ in 0..points {
             let setting = self.setting(&point)?;
             for &names in &self.file.pairing.pairs {
-                let players =
-                    [self.player(names.0, setting, &point)?, self.player(names.1, setting, &point)?];
+                let players = [
+                    self.player(names.0, setting, &point)?,
+                    self.player(names.1, setting, &point)?,
+                ];
                 let next = cells.len();
                 let index = *known.entry((setting, players)).or_insert(next);
                 if index == next {
                     let columns = (0..columns.len()).fold(0, |bits, column| bits | 1 << column);
                     let point = point.clone().into_boxed_slice();
                     cells.push(DraftCell { setting, players, names, point, columns });
-                } else {
+                } else if cells[index].names == names {
                     cells[index].keep_common(&columns, &point);
                 }
             }
@@ -193,8 +196,7 @@ impl Planner<'_> {
         for entry in &mut at_point.entries {
             entry.value = substitute(&entry.value, &self.file.axes, point);
         }
-        let made =
-            resolve::player(&self.settings.items[setting].rules, name, place, &at_point)?;
+        let made = resolve::player(&self.settings.items[setting].rules, name, place, &at_point)?;
         let identity = canonical_json(made.parameters());
         let index = self.players.number(identity, || ResolvedPlayer {
             parameters: Arc::new(made.parameters().clone()),
@@ -214,8 +216,7 @@ impl Planner<'_> {
                 continue;
             }
             let openings = &self.settings.items[cell.setting].openings;
-            let distinct =
-                *distinct[cell.setting].get_or_insert_with(|| openings.distinct(pairs));
+            let distinct = *distinct[cell.setting].get_or_insert_with(|| openings.distinct(pairs));
             if distinct < pairs {
                 return Err(self.too_few_openings(cell, pairs, distinct));
             }
@@ -228,9 +229,7 @@ impl Planner<'_> {
         let place: &Span =
             self.file.openings.as_ref().map_or(&self.file.games_place, |node| &node.place);
         let more = match &self.settings.items[cell.setting].rule {
-            OpeningsRule::Start {} => {
-                "openings = { kind = \"random\", plies = 2 }".to_owned()
-            }
+            OpeningsRule::Start {} => "openings = { kind = \"random\", plies = 2 }".to_owned(),
             OpeningsRule::Random { plies } | OpeningsRule::All { plies } => {
                 format!("openings = {{ kind = \"random\", plies = {} }}", plies.saturating_add(1))
             }

@@ -86,7 +86,11 @@ fn pairs(node: &Node, players: &[PlayerTemplate]) -> Result<Vec<(usize, usize)>,
         return Err(node.wrong_type("`pairs`", "a list of pairs", example));
     };
     if nodes.is_empty() {
-        return Err(Fault::at(&node.place, "nobody plays", format!("write, for example, {example}")));
+        return Err(Fault::at(
+            &node.place,
+            "nobody plays",
+            format!("write, for example, {example}"),
+        ));
     }
     let mut pairs = Vec::new();
     let mut seen = BTreeSet::new();
@@ -131,9 +135,8 @@ fn check_everybody_plays(
     players: &[PlayerTemplate],
 ) -> Result<(), Fault> {
     let playing: BTreeSet<usize> = pairs.iter().flat_map(|&(a, b)| [a, b]).collect();
-    let idle = |(index, player): &(usize, &PlayerTemplate)| {
-        !playing.contains(index) && !player.is_model
-    };
+    let idle =
+        |(index, player): &(usize, &PlayerTemplate)| !playing.contains(index) && !player.is_model;
     match players.iter().enumerate().find(idle) {
         None => Ok(()),
         Some((_, player)) => Err(Fault::at(

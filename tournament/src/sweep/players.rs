@@ -42,7 +42,8 @@ pub(super) fn read(node: &Node) -> Result<Vec<PlayerTemplate>, Fault> {
         }
         own.push((entry, model(entry, table)?));
     }
-    let is_model = |name: &str| own.iter().any(|(_, model)| model.is_some_and(|model| model.key == name));
+    let is_model =
+        |name: &str| own.iter().any(|(_, model)| model.is_some_and(|model| model.key == name));
     own.iter()
         .map(|(entry, _)| {
             Ok(PlayerTemplate {

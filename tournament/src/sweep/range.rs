@@ -15,7 +15,7 @@ const EXAMPLE: &str = "such as { from = 10, to = 50, step = 10 } or \
 
 /// The values of a range. All have the range's place.
 pub(super) fn expand(table: &Table, place: &Span) -> Result<Vec<Node>, Fault> {
-    check_keys(table, "a range", &["from", "to", "step", "factor"])?;
+    check_keys(table, "this range", &["from", "to", "step", "factor"])?;
     let end = |key: &str| {
         table.get(key).map(|entry| &entry.value).ok_or_else(|| {
             let problem = format!("this range has no `{key}`");
@@ -53,7 +53,8 @@ fn steps(from: &Node, to: &Node, step: &Node) -> Result<Vec<Value>, Fault> {
     }
     match usize::try_from(count) {
         Ok(count) if count < POINTS_MAX => {
-            let values: Vec<i128> = (0..=count).map(|index| first + index as i128 * width).collect();
+            let values: Vec<i128> =
+                (0..=count).map(|index| first + index as i128 * width).collect();
             Ok(unit.write(&values))
         }
         Ok(_) | Err(_) => Err(too_many(step)),
@@ -170,7 +171,8 @@ impl Unit {
                 values.iter().map(text).collect()
             }
             Self::Decimal { places: 0 } => {
-                let integer = |value: &i128| Value::Integer(i64::try_from(*value).unwrap_or(i64::MAX));
+                let integer =
+                    |value: &i128| Value::Integer(i64::try_from(*value).unwrap_or(i64::MAX));
                 values.iter().map(integer).collect()
             }
             Self::Decimal { places } => {
@@ -224,7 +226,10 @@ fn duration_us(node: &Node) -> Option<u64> {
 fn never_reaches(how: &str, from: &Node, to: &Node, place: &Node) -> Fault {
     Fault::at(
         &place.place,
-        format!("{how} never lead{} from {from} to {to}", if how.starts_with('a') { "s" } else { "" }),
+        format!(
+            "{how} never lead{} from {from} to {to}",
+            if how.starts_with('a') { "s" } else { "" }
+        ),
         "go towards the end of the range; by a factor, from and to positive numbers",
     )
 }

@@ -26,7 +26,9 @@ pub(super) fn game(node: &Node) -> Result<Rules, Fault> {
     rules.validate().map_err(|error| {
         // Only Nim's heaps can be wrong here.
         let place = match &node.tree {
-            Tree::Table(table) => table.get("heaps").map_or(&node.place, |entry| &entry.value.place),
+            Tree::Table(table) => {
+                table.get("heaps").map_or(&node.place, |entry| &entry.value.place)
+            }
             Tree::Scalar(_) | Tree::Array(_) => &node.place,
         };
         Fault::at(place, error.problem, error.remedy)
@@ -203,7 +205,9 @@ pub(super) fn player(
             return Err(Fault::at(
                 &value.place,
                 format!("`{key}` of the player `{name}` cannot be {}", value.kind()),
-                format!("give one value; to try several, make an axis and write {key} = \"${key}\""),
+                format!(
+                    "give one value; to try several, make an axis and write {key} = \"${key}\""
+                ),
             ));
         };
         given.insert(key.clone(), scalar.clone());

@@ -73,11 +73,11 @@ impl Uses {
         axes: &[Axis],
     ) -> Result<(), Fault> {
         let Some(index) = axes.iter().position(|axis| axis.name == name) else {
-            return Err(Fault::at(
-                &node.place,
-                format!("there is no axis `{name}`"),
-                did_you_mean(name, "axes", axes.iter().map(|axis| axis.name.as_str())),
-            ));
+            let remedy = match axes {
+                [] => "add axes, for example `[axes]` and below it `depth = [1, 2, 3]`".to_owned(),
+                _ => did_you_mean(name, "axes", axes.iter().map(|axis| axis.name.as_str())),
+            };
+            return Err(Fault::at(&node.place, format!("there is no axis `{name}`"), remedy));
         };
         check_shape(node, &axes[index], key)?;
         self.axes.insert(index);

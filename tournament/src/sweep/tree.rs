@@ -70,7 +70,7 @@ fn node(value: toml::Spanned<DeValue<'_>>) -> Result<Node, Fault> {
         DeValue::Boolean(value) => Tree::Scalar(Value::Bool(value)),
         DeValue::Integer(digits) => {
             let integer = i64::from_str_radix(digits.as_str(), digits.radix()).map_err(|_| {
-                Fault::at(&place, "this number is too large", "write a number below 2^53")
+                Fault::at(&place, "this number is too large", "write a smaller number")
             })?;
             Tree::Scalar(Value::Integer(integer))
         }
@@ -136,7 +136,7 @@ impl Node {
     }
 
     pub(super) fn wrong_type(&self, what: &str, wanted: &str, example: &str) -> Fault {
-        let problem = format!("{what} is {wanted}, not {}", self.kind());
+        let problem = format!("{what} must be {wanted}, not {}", self.kind());
         Fault::at(&self.place, problem, format!("write, for example, {example}"))
     }
 

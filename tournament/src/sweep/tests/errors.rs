@@ -1,0 +1,171 @@
+//! Every error of the language, as a person sees it.
+
+use super::{PENTAGO_DEPTH, RANDOM_PLAYERS, plan_sweep, render, tic_tac_toe};
+
+/// One snapshot for each.
+macro_rules! errors {
+    ($($name:ident: $text:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                let text: String = $text.into();
+                let error = plan_sweep(&text, "sweep.toml").expect_err("this is an error");
+                insta::assert_snapshot!(render(&error));
+            }
+        )*
+    };
+}
+
+/// The design's example with one change.
+fn pentago(old: &str, new: &str) -> String {
+    assert!(PENTAGO_DEPTH.contains(old), "{old}");
+    PENTAGO_DEPTH.replacen(old, new, 1)
+}
+
+fn head(line: &str) -> String {
+    tic_tac_toe(line, RANDOM_PLAYERS)
+}
+
+fn axis(line: &str) -> String {
+    tic_tac_toe(
+        "",
+        &format!(
+            "[axes]\n{line}\n\n[players.a]\nalgorithm = \"alpha-beta\"\ndepth = \"$x\"\n\n\
+             [players.b]\nalgorithm = \"random\""
+        ),
+    )
+}
+
+fn player(lines: &str) -> String {
+    tic_tac_toe("", &format!("[players.a]\n{lines}\n\n[players.b]\nalgorithm = \"random\""))
+}
+
+errors! {
+    // The text.
+    toml_syntax: "name = \"x\ngame = 1";
+    toml_twice: "name = \"x\"\nname = \"y\"";
+    toml_not_at_all: "Dear coordinator,\nplease play some games.";
+    date: head("seed = 2014-01-01");
+    number_too_large: head("seed = 99999999999999999999");
+    number_not_finite: head("seed = inf");
+    text_too_long: format!("#{}", " ".repeat(1 << 20));
+
+    // The keys of the file.
+    empty: "";
+    key_unknown: pentago("openings =", "opening =");
+    key_unknown_and_unlike: head("colour = \"red\"");
+    key_missing: pentago("games = 100", "");
+    type_wrong: pentago("games = 100", "games = \"100\"");
+    type_wrong_table: "name = \"x\"\ngame = \"pentago\"\ngames = 2\nplayers = 3";
+    name_with_bad_characters: pentago("name = \"pentago-depth\"", "name = \"../pentago depth\"");
+    games_zero: pentago("games = 100", "games = 0");
+    games_negative: pentago("games = 100", "games = -2");
+    games_odd: pentago("games = 100", "games = 101");
+    games_one: pentago("games = 100", "games = 1");
+    games_too_many: pentago("games = 100", "games = 9007199254740990");
+    seed_negative: pentago("seed = 2014", "seed = -1");
+    seed_too_large: pentago("seed = 2014", "seed = 9007199254740992");
+    measure_unknown: pentago("measure = \"time\"", "measure = \"tim\"");
+    record_unknown: head("record = \"everything\"");
+    max_plies_zero: head("max_plies = 0");
+    max_plies_text: head("max_plies = \"none\"");
+    priority_too_large: head("priority = 3000000000");
+
+    // The game.
+    game_misspelt: pentago("game = \"pentago\"", "game = \"pentagon\"");
+    game_without_name: pentago("game = \"pentago\"", "game = { win_before_rotation = true }");
+    game_rule_unknown: pentago("game = \"pentago\"", "game = { name = \"pentago\", win_before_rotate = true }");
+    game_rule_of_wrong_type: pentago("game = \"pentago\"", "game = { name = \"pentago\", win_before_rotation = 1 }");
+    game_rule_impossible: pentago("game = \"pentago\"", "game = { name = \"nim\", heaps = [] }");
+
+    // Axes.
+    axis_unused: pentago("depth = [1, 2, 3, 4]", "depth = [1, 2, 3, 4]\nwidth = [1]");
+    axis_undefined: pentago("depth = \"$depth\"", "depth = \"$dept\"");
+    axis_undefined_without_axes: player("algorithm = \"alpha-beta\"\ndepth = \"$depth\"");
+    axis_empty: axis("x = []");
+    axis_scalar: axis("x = 3");
+    axis_with_equal_values: axis("x = [1, 2, 1]");
+    axis_with_bad_name: axis("\"x y\" = [1]");
+    axis_twice_but_for_case: axis("x = [1]\nX = [2]");
+    axis_of_tables_without_key: axis("x = [{ ab = 1 }, { ab = 2 }]");
+    axis_of_scalars_with_key: axis("x = [1]").replace("$x", "$x.ab");
+    axis_of_tables_that_lack_the_key: axis("x = [{ ab = 1 }, { gm = 2 }]").replace("$x", "$x.ab");
+    axis_of_tables_with_unused_key: axis("x = [{ ab = 1, gm = 2 }]").replace("$x", "$x.ab");
+    axis_of_tables_misspelt_key: axis("x = [{ ab = 1, gm = 2 }]").replace("$x", "$x.abc");
+    axis_value_that_no_player_takes: axis("x = [1, 2, 0]");
+
+    range_misses_its_end: axis("x = { from = 1, to = 10, step = 2 }");
+    range_of_durations_misses_its_end: axis("x = { from = \"10ms\", to = \"600ms\", factor = 2 }");
+    range_away_from_its_end: axis("x = { from = 1, to = 10, step = -1 }");
+    range_that_stands_still: axis("x = { from = 1, to = 10, step = 0 }");
+    range_by_a_bad_factor: axis("x = { from = 1, to = 8, factor = 0.5 }");
+    range_without_end: axis("x = { from = 1, step = 1 }");
+    range_without_step: axis("x = { from = 1, to = 3 }");
+    range_with_unknown_key: axis("x = { from = 1, to = 3, steps = 1 }");
+    range_of_mixed_kinds: axis("x = { from = 1, to = \"3ms\", step = 1 }");
+    range_of_lists: axis("x = { from = [1], to = 2, step = 1 }");
+    range_too_long: axis("x = { from = 1, to = 1000000, step = 1 }");
+    range_with_too_many_digits: axis("x = { from = 1e-30, to = 1, step = 1 }");
+    grid_too_large: tic_tac_toe("", "[axes]
+x = { from = 1, to = 1000, step = 1 }
+y = { from = 1, to = 101, step = 1 }
+
+[players.a]
+algorithm = \"alpha-beta\"
+nodes = \"$x\"
+evaluations = \"$y\"
+
+[players.b]
+algorithm = \"random\"");
+
+    // Players.
+    players_missing: "name = \"x\"\ngame = \"pentago\"\ngames = 2";
+    players_none: "name = \"x\"\ngame = \"pentago\"\ngames = 2\n[players]";
+    players_only_one: tic_tac_toe("", "[players.a]\nalgorithm = \"random\"");
+    player_with_bad_name: tic_tac_toe("", "[players.\"a b\"]\nalgorithm = \"random\"");
+    player_without_algorithm: player("depth = 3");
+    player_of_misspelt_algorithm: pentago("\"alpha-beta\"", "\"alphabeta\"");
+    player_of_algorithm_that_is_a_number: player("algorithm = 3");
+    player_with_unknown_key: pentago("evaluation = \"runs\"", "evalution = \"runs\"");
+    player_with_unknown_evaluation: pentago("\"runs\"", "\"rums\"");
+    player_with_evaluation_of_another_game: player("algorithm = \"alpha-beta\"\ndepth = 2\nevaluation = \"runs\"");
+    player_with_wrong_type: pentago("depth = \"$depth\"", "depth = \"deep\"");
+    player_with_a_list: pentago("depth = \"$depth\"", "depth = [1, 2]");
+    player_unbounded: player("algorithm = \"alpha-beta\"\nmove_time = \"unlimited\"");
+    player_like_nobody: pentago("[players.genetic]\nalgorithm = \"genetic-minimax\"", "[players.genetic]\nlike = \"alphabet\"");
+    player_like_itself: tic_tac_toe("", "[players.a]\nlike = \"b\"\n\n[players.b]\nlike = \"a\"");
+
+    // Pairing.
+    pairing_unknown: head("pairing = \"swiss\"");
+    pairing_of_two_forms: head("pairing = { gauntlet = \"a\", between = [\"a\", \"b\"] }");
+    pairing_of_unknown_form: head("pairing = { gantlet = \"a\" }");
+    pairing_of_unknown_player: head("pairing = { gauntlet = \"alpha\" }");
+    pairing_of_three: head("pairing = { between = [\"a\", \"b\", \"a\"] }");
+    pairing_twice: head("pairing = { pairs = [[\"a\", \"b\"], [\"a\", \"b\"]] }");
+    pairing_of_nobody: head("pairing = { pairs = [] }");
+    pairing_that_leaves_one_out: head("pairing = { pairs = [[\"a\", \"a\"]] }");
+
+    // Openings.
+    openings_unknown: head("openings = \"begin\"");
+    openings_without_plies: head("openings = \"random\"");
+    openings_without_plies_in_a_table: head("openings = { kind = \"all\" }");
+    openings_with_unknown_key: head("openings = { kind = \"random\", plys = 2 }");
+    openings_without_kind: head("openings = { plies = 2 }");
+    openings_too_far: head("openings = { kind = \"random\", plies = 1000 }");
+    openings_that_do_not_exist: head("openings = { kind = \"random\", plies = 9 }");
+    openings_too_many: pentago("kind = \"random\", plies = 2", "kind = \"all\", plies = 6");
+    openings_of_an_empty_list: head("openings = []");
+    openings_that_are_no_position: head("openings = [\"...\"]");
+    openings_that_are_over: head("openings = [\"xxxoo....\"]");
+    openings_twice: head("openings = [\"x........\", \"..x......\"]");
+    openings_fewer_than_pairs: tic_tac_toe(
+        "openings = { kind = \"random\", plies = 2 }",
+        "[players.a]\nalgorithm = \"minimax\"\ndepth = 2\nshuffle = false\n\n\
+         [players.b]\nalgorithm = \"alpha-beta\"\ndepth = 2\nshuffle = false",
+    ).replace("games = 2", "games = 100");
+    openings_fewer_than_pairs_from_the_start: tic_tac_toe(
+        "",
+        "[players.a]\nalgorithm = \"minimax\"\ndepth = 2\nshuffle = false\n\n\
+         [players.b]\nalgorithm = \"alpha-beta\"\ndepth = 2\nshuffle = false",
+    ).replace("games = 2", "games = 100");
+}
