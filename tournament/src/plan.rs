@@ -29,7 +29,8 @@ pub struct Plan {
 pub struct PlannedCell {
     /// All that decides its games.
     pub definition: CellDefinition,
-    /// The names its two players have in the sweep.
+    /// The names its two players have in the sweep. If pairings of other names turn out to be the
+    /// same cell, it has those under which it comes first.
     pub player_names: [String; 2],
     /// Its place on the axes, in their order. Cells that several points of the grid have are one
     /// cell; it lacks the axes on which these points differ, since they do not touch it.

@@ -138,7 +138,7 @@ fn impossible_openings_are_errors() {
     ));
     let start = TicTacToe::start(&TIC_TAC_TOE).unwrap();
     let corners = [0, 8].map(|index| {
-        let mut position = start.clone();
+        let mut position = start;
         position.play_unchecked(position.nth_legal_move(index));
         position.to_string()
     });

@@ -44,7 +44,8 @@ fn steps(from: &Node, to: &Node, step: &Node) -> Result<Vec<Value>, Fault> {
     let unit = Unit::common(&[from, to, step])?;
     let (first, last, width) = (unit.exact(from)?, unit.exact(to)?, unit.exact(step)?);
     if width == 0 || (last - first).signum() * width.signum() < 0 {
-        return Err(never_reaches(&format!("steps of {step}"), from, to, step));
+        let problem = format!("steps of {step} never lead from {from} to {to}");
+        return Err(never_reaches(problem, step));
     }
     let count = (last - first) / width;
     let before = first + count * width;
@@ -74,7 +75,8 @@ fn factors(from: &Node, to: &Node, factor: &Node) -> Result<Vec<Value>, Fault> {
     if !(first > 0.0 && last > 0.0 && ratio > 0.0)
         || (first != last && (ratio == 1.0 || falls != (last < first)))
     {
-        return Err(never_reaches(&format!("a factor of {factor}"), from, to, factor));
+        let problem = format!("a factor of {factor} never leads from {from} to {to}");
+        return Err(never_reaches(problem, factor));
     }
     let mut values = vec![first];
     let mut value = first;
@@ -115,11 +117,9 @@ impl Unit {
         }
         for node in nodes {
             let Some(number) = number(node) else {
-                let problem = if durations > 0 || matches!(node.tree, Tree::Scalar(Value::Text(_)))
-                {
-                    format!("`{node}` does not go with the rest of this range")
-                } else {
-                    format!("a range has no end that is {}", node.kind())
+                let problem = match duration_us(node) {
+                    Some(_) => format!("this range mixes the duration {node} with numbers"),
+                    None => format!("a range goes over numbers or durations, not {}", node.kind()),
                 };
                 let remedy = "use numbers only, or durations only, such as \"10ms\"";
                 return Err(Fault::at(&node.place, problem, remedy));
@@ -223,15 +223,9 @@ fn duration_us(node: &Node) -> Option<u64> {
     }
 }
 
-fn never_reaches(how: &str, from: &Node, to: &Node, place: &Node) -> Fault {
-    Fault::at(
-        &place.place,
-        format!(
-            "{how} never lead{} from {from} to {to}",
-            if how.starts_with('a') { "s" } else { "" }
-        ),
-        "go towards the end of the range; by a factor, from and to positive numbers",
-    )
+fn never_reaches(problem: String, place: &Node) -> Fault {
+    let remedy = "go towards the end of the range; by a factor, from and to positive numbers";
+    Fault::at(&place.place, problem, remedy)
 }
 
 fn misses(to: &Node, around: &[Value]) -> Fault {

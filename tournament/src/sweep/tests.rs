@@ -500,6 +500,22 @@ fn the_mutated_sweep_is_read_to_its_last_line() {
     assert!(planned(&WHOLE_LANGUAGE.replace("2.5", "0.5")).cells.len() > 10);
 }
 
+/// Nesting is bounded, however it is written: nothing overflows the stack.
+#[test]
+fn deep_nesting_is_refused() {
+    for text in [
+        "[".repeat(200_000),
+        format!("x = {}", "[".repeat(200_000)),
+        format!("x = {}", "{a=".repeat(200_000)),
+        format!("x = {}1{}", "[".repeat(60), "]".repeat(60)),
+        format!("[{}a]", "a.".repeat(200_000)),
+        format!("{}a = 1", "a.".repeat(200_000)),
+        format!("axes = {{ {}a = 1 }}", "a.".repeat(200_000)),
+    ] {
+        check_no_panic(&text);
+    }
+}
+
 /// What mutations put in.
 const SPLICES: [&str; 30] = [
     "0",

@@ -113,26 +113,26 @@ impl Table {
 impl Node {
     /// The text, or a fault that says what `what` should be.
     pub(super) fn text(&self, what: &str, example: &str) -> Result<&str, Fault> {
-        match &self.tree {
-            Tree::Scalar(Value::Text(text)) => Ok(text),
-            _ => Err(self.wrong_type(what, "a text", example)),
-        }
+        let Tree::Scalar(Value::Text(text)) = &self.tree else {
+            return Err(self.wrong_type(what, "a text", example));
+        };
+        Ok(text)
     }
 
     /// The whole number, or a fault.
     pub(super) fn integer(&self, what: &str, example: &str) -> Result<i64, Fault> {
-        match &self.tree {
-            Tree::Scalar(Value::Integer(integer)) => Ok(*integer),
-            _ => Err(self.wrong_type(what, "a whole number", example)),
-        }
+        let Tree::Scalar(Value::Integer(integer)) = &self.tree else {
+            return Err(self.wrong_type(what, "a whole number", example));
+        };
+        Ok(*integer)
     }
 
     /// The table, or a fault.
     pub(super) fn table(&self, what: &str, example: &str) -> Result<&Table, Fault> {
-        match &self.tree {
-            Tree::Table(table) => Ok(table),
-            _ => Err(self.wrong_type(what, "a table", example)),
-        }
+        let Tree::Table(table) = &self.tree else {
+            return Err(self.wrong_type(what, "a table", example));
+        };
+        Ok(table)
     }
 
     pub(super) fn wrong_type(&self, what: &str, wanted: &str, example: &str) -> Fault {
