@@ -71,8 +71,8 @@ impl PairCounts {
     /// Student's quantile with N - 1 degrees of freedom stands in for the normal one.
     ///
     /// Coverage, computed exactly: 95% to 100% from 10 pairs on, for even, drawish, all-or-nothing
-    /// and lopsided cells; it dips to 90% only where fewer than about one pair in five cells' worth
-    /// is expected to differ from the rest. The tests recompute it.
+    /// and lopsided cells; it dips to 90% only where most cells see no exception to their rule at
+    /// all. The tests recompute it.
     #[must_use]
     pub fn interval(&self) -> ScoreInterval {
         let Moments { count, mean: score, .. } = self.moments();

@@ -3,7 +3,7 @@
 //! A sweep goes through these stages, each in its own module:
 //!
 //! 1. [`tree`]: TOML with a place for every key and value, in the file's order;
-//! 2. [`file`]: the keys of the file, checked; [`axes`] (with [`range`]), [`players`] and
+//! 2. [`mod@file`]: the keys of the file, checked; [`axes`] (with [`range`]), [`players`] and
 //!    [`pairing`] read its larger parts. Whatever may name an axis (`"$depth"`) stays a tree;
 //! 3. [`template`]: at a point of the grid, references become the axes' values;
 //! 4. [`resolve`]: what is left is a game, openings, a player, without any reference;
