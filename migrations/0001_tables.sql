@@ -1,0 +1,415 @@
+-- The results database.
+--
+-- People open this file with sqlite3, pandas or DuckDB: the schema is a user interface, and its
+-- reference is docs/sql.md. Tables are plural, keys are <singular>_id, units are in the names
+-- (wall_us: microseconds by the wall clock), ids and seeds stay below 2^53 so that JavaScript and
+-- DuckDB's doubles read them exactly, and no column needs parsing to be of use.
+--
+-- Whatever a stock SQLite of 2021 (3.37, the first with STRICT tables) cannot read must not be
+-- here: no newer syntax, and no functions from SQLite's mathematics, which it may lack.
+
+------------------------------------------------------------------------------------------------
+-- Who writes
+------------------------------------------------------------------------------------------------
+
+-- One row for each start of a coordinator. The greatest epoch is the one that may write: every
+-- transaction checks it, so a coordinator that was replaced ends itself.
+CREATE TABLE coordinators (
+    coordinator_epoch INTEGER PRIMARY KEY,
+    started_unix_us INTEGER NOT NULL,
+    version TEXT NOT NULL
+) STRICT;
+
+------------------------------------------------------------------------------------------------
+-- What is asked: experiments, cells, players, openings
+------------------------------------------------------------------------------------------------
+
+CREATE TABLE experiments (
+    experiment_id INTEGER PRIMARY KEY,
+    -- Made by the client, so that a repeated submit is a no-op.
+    uuid TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    description TEXT NOT NULL,
+    game TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('running', 'paused', 'cancelled', 'finished')),
+    -- Larger goes first.
+    priority INTEGER NOT NULL,
+    -- 'games' stores no moves, only what is summed over them.
+    record TEXT NOT NULL CHECK (record IN ('moves', 'games')),
+    -- The file as it was submitted: with it, and this engine revision, everything can be redone.
+    sweep_toml TEXT NOT NULL,
+    engine_revision INTEGER NOT NULL,
+    submitted_unix_us INTEGER NOT NULL,
+    finished_unix_us INTEGER,
+    -- This experiment's own views, with a column for each axis.
+    results_view TEXT NOT NULL,
+    times_view TEXT NOT NULL
+) STRICT;
+CREATE INDEX experiments_name ON experiments (name);
+
+-- The axes of an experiment, in the file's order.
+CREATE TABLE experiment_axes (
+    experiment_id INTEGER NOT NULL REFERENCES experiments,
+    number INTEGER NOT NULL,
+    axis TEXT NOT NULL,
+    PRIMARY KEY (experiment_id, number),
+    UNIQUE (experiment_id, axis)
+) STRICT, WITHOUT ROWID;
+
+-- A player is identified by the hash of its parameters: one player in many cells is one row.
+CREATE TABLE players (
+    player_id INTEGER PRIMARY KEY,
+    -- SHA-256 of the parameters' canonical JSON, in hexadecimal.
+    hash TEXT NOT NULL UNIQUE,
+    algorithm TEXT NOT NULL
+) STRICT;
+
+-- Every parameter spelt out, limits included, so that defaults may change later without changing
+-- what a stored player means. A limit that is off is absent.
+CREATE TABLE player_parameters (
+    player_id INTEGER NOT NULL REFERENCES players,
+    parameter TEXT NOT NULL,
+    -- NULL for a word; 1 and 0 for a switch.
+    value_number REAL,
+    value_text TEXT NOT NULL,
+    PRIMARY KEY (player_id, parameter)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cells (
+    cell_id INTEGER PRIMARY KEY,
+    experiment_id INTEGER NOT NULL REFERENCES experiments,
+    -- Its place in the grid's order, from 0. Nothing random depends on it (invariant 1).
+    number INTEGER NOT NULL,
+    -- SHA-256 of the definition, in hexadecimal: names the cell in leases and between databases.
+    definition_hash TEXT NOT NULL,
+    -- All that decides its games, as workers get it. The columns and tables here say the same.
+    definition_json TEXT NOT NULL,
+    -- From the definition alone; with a game's number and side it gives a player's random numbers.
+    seed INTEGER NOT NULL,
+    -- The first player moves first in even numbers.
+    first_player_id INTEGER NOT NULL REFERENCES players (player_id),
+    second_player_id INTEGER NOT NULL REFERENCES players (player_id),
+    -- Their names in the sweep.
+    first_player_name TEXT NOT NULL,
+    second_player_name TEXT NOT NULL,
+    -- Where pairs start: 'start', 'random', 'all' or 'listed'; after so many plies, if random or all.
+    openings TEXT NOT NULL,
+    opening_plies INTEGER,
+    -- A game still going on after so many plies is a draw.
+    plies_max INTEGER,
+    games_planned INTEGER NOT NULL,
+    -- Whether its result depends on time, or the sweep measures time.
+    timed INTEGER NOT NULL CHECK (timed IN (0, 1)),
+    -- Whether the sweep, as it is now, still names it. One that it no longer names keeps its games
+    -- but leaves the reports.
+    in_sweep INTEGER NOT NULL DEFAULT 1 CHECK (in_sweep IN (0, 1)),
+    -- The scheduler's cursor: the lowest number that was never leased.
+    next_number INTEGER NOT NULL DEFAULT 0,
+    -- This order of columns also serves the search by hash alone.
+    UNIQUE (definition_hash, experiment_id)
+) STRICT;
+CREATE INDEX cells_experiment ON cells (experiment_id, number);
+
+-- A cell's place on each axis: a number to compute with (durations in milliseconds), if the value
+-- is one, and the text that the sweep has.
+CREATE TABLE cell_axes (
+    cell_id INTEGER NOT NULL REFERENCES cells,
+    axis TEXT NOT NULL,
+    value_number REAL,
+    value_text TEXT NOT NULL,
+    PRIMARY KEY (cell_id, axis)
+) STRICT, WITHOUT ROWID;
+
+-- The game's rules in a cell, such as win_before_rotation. Numbers and switches as in
+-- player_parameters.
+CREATE TABLE cell_rules (
+    cell_id INTEGER NOT NULL REFERENCES cells,
+    rule TEXT NOT NULL,
+    value_number REAL,
+    value_text TEXT NOT NULL,
+    PRIMARY KEY (cell_id, rule)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE openings (
+    opening_id INTEGER PRIMARY KEY,
+    game TEXT NOT NULL,
+    -- In the game's notation.
+    position TEXT NOT NULL,
+    UNIQUE (game, position)
+) STRICT;
+
+------------------------------------------------------------------------------------------------
+-- Who plays: workers, leases and what the scheduler finds again after a restart
+------------------------------------------------------------------------------------------------
+
+CREATE TABLE workers (
+    worker_id INTEGER PRIMARY KEY,
+    -- Made by the worker at its start; the same after a reconnect.
+    uuid TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    host TEXT NOT NULL,
+    slots INTEGER NOT NULL,
+    engine_revision INTEGER NOT NULL,
+    version TEXT NOT NULL,
+    first_seen_unix_us INTEGER NOT NULL,
+    last_hello_unix_us INTEGER NOT NULL
+) STRICT;
+
+-- Lease ids only grow, across restarts, so leases are never deleted: a result is taken only for a
+-- game that was leased to the worker reporting it (invariant 6), however late it comes.
+CREATE TABLE leases (
+    lease_id INTEGER PRIMARY KEY,
+    worker_id INTEGER NOT NULL REFERENCES workers,
+    granted_unix_us INTEGER NOT NULL,
+    -- Both NULL while it lives.
+    ended_unix_us INTEGER,
+    ended_by TEXT CHECK (ended_by IN ('finished', 'expired', 'given_back', 'cancelled')),
+    CHECK ((ended_unix_us IS NULL) = (ended_by IS NULL))
+) STRICT;
+CREATE INDEX leases_live ON leases (worker_id) WHERE ended_by IS NULL;
+
+-- The games a lease was granted with: `games` numbers from `first_number` on.
+CREATE TABLE lease_ranges (
+    lease_id INTEGER NOT NULL REFERENCES leases,
+    cell_id INTEGER NOT NULL REFERENCES cells,
+    first_number INTEGER NOT NULL,
+    games INTEGER NOT NULL CHECK (games > 0),
+    PRIMARY KEY (lease_id, cell_id, first_number)
+) STRICT, WITHOUT ROWID;
+
+-- Numbers below a cell's next_number that are neither settled nor in a live lease.
+CREATE TABLE returned_ranges (
+    cell_id INTEGER NOT NULL REFERENCES cells,
+    first_number INTEGER NOT NULL,
+    games INTEGER NOT NULL CHECK (games > 0),
+    PRIMARY KEY (cell_id, first_number)
+) STRICT, WITHOUT ROWID;
+
+-- Games that were lost or failed at least once, settled since or not.
+CREATE TABLE attempts (
+    cell_id INTEGER NOT NULL REFERENCES cells,
+    number INTEGER NOT NULL,
+    -- Leases lost while the game was reported as started; of these, leases of this game alone.
+    lost INTEGER NOT NULL DEFAULT 0,
+    lost_alone INTEGER NOT NULL DEFAULT 0,
+    -- Failures that workers reported, and what the last of them said.
+    failed INTEGER NOT NULL DEFAULT 0,
+    last_message TEXT,
+    PRIMARY KEY (cell_id, number)
+) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------
+-- What came of it: games and moves
+------------------------------------------------------------------------------------------------
+
+-- Exactly the settled result of each game (invariant 4). A key that grows keeps inserts fast.
+CREATE TABLE games (
+    game_id INTEGER PRIMARY KEY,
+    cell_id INTEGER NOT NULL REFERENCES cells,
+    number INTEGER NOT NULL,
+    opening_id INTEGER REFERENCES openings,
+    -- Who moved first in this game, and who second: in odd numbers the cell's players are swapped.
+    first_player_id INTEGER NOT NULL REFERENCES players (player_id),
+    second_player_id INTEGER NOT NULL REFERENCES players (player_id),
+    -- For who moved first. A game that finally failed has none, and says why in `failure`.
+    outcome TEXT CHECK (outcome IN ('win', 'draw', 'loss')),
+    termination TEXT,
+    plies INTEGER,
+    -- Equal games have equal hashes; below 2^53.
+    moves_hash INTEGER,
+    worker_id INTEGER REFERENCES workers,
+    engine_revision INTEGER,
+    -- By the worker's clock, for people only.
+    started_unix_us INTEGER,
+    wall_us INTEGER,
+    -- Every statistic reads counted = 1.
+    counted INTEGER NOT NULL CHECK (counted IN (0, 1)),
+    not_counted_reason TEXT,
+    failure TEXT,
+    UNIQUE (cell_id, number),
+    CHECK ((counted = 0) = (not_counted_reason IS NOT NULL)),
+    CHECK (counted = 0 OR outcome IS NOT NULL),
+    CHECK ((failure IS NULL) = (outcome IS NOT NULL)),
+    CHECK (failure IS NOT NULL OR (opening_id IS NOT NULL AND termination IS NOT NULL
+        AND plies IS NOT NULL AND moves_hash IS NOT NULL AND engine_revision IS NOT NULL))
+) STRICT;
+-- Finds repeated games, for the count of distinct ones.
+CREATE INDEX games_distinct ON games (cell_id, moves_hash, opening_id, first_player_id)
+    WHERE counted = 1;
+
+-- One row for each ply, unless the sweep says record = "games". Clustered by game: the moves of a
+-- game are one read, and no second index costs space.
+CREATE TABLE moves (
+    game_id INTEGER NOT NULL REFERENCES games,
+    -- From 0, counted from the opening.
+    ply INTEGER NOT NULL,
+    -- 0: who moved first from the opening; 1: the other. Tells players apart in self-play.
+    side INTEGER NOT NULL CHECK (side IN (0, 1)),
+    player_id INTEGER NOT NULL,
+    move TEXT NOT NULL,
+    -- Equal for positions that are equal up to the game's symmetries; of the position before the move.
+    position_key INTEGER NOT NULL,
+    legal_moves INTEGER NOT NULL,
+    depth INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    evaluations INTEGER NOT NULL,
+    -- Leaves of the full tree of this depth: the yardstick for evaluations.
+    full_tree_leaves INTEGER NOT NULL,
+    -- For the side to move; NULL where the algorithm has none.
+    score INTEGER,
+    wall_us INTEGER NOT NULL,
+    cpu_us INTEGER NOT NULL,
+    -- depth, nodes, evaluations, generations, time, proven or only_move.
+    ended_by TEXT NOT NULL,
+    PRIMARY KEY (game_id, ply)
+) STRICT, WITHOUT ROWID;
+
+-- Every other result that arrived, kept whole: reason is repeat, conflict, excluded, verification
+-- or after_cancel (invariant 4). Columns as in games.
+CREATE TABLE uncounted_games (
+    uncounted_game_id INTEGER PRIMARY KEY,
+    cell_id INTEGER NOT NULL REFERENCES cells,
+    number INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    opening_id INTEGER NOT NULL REFERENCES openings,
+    first_player_id INTEGER NOT NULL REFERENCES players (player_id),
+    second_player_id INTEGER NOT NULL REFERENCES players (player_id),
+    outcome TEXT NOT NULL CHECK (outcome IN ('win', 'draw', 'loss')),
+    termination TEXT NOT NULL,
+    plies INTEGER NOT NULL,
+    moves_hash INTEGER NOT NULL,
+    worker_id INTEGER NOT NULL REFERENCES workers,
+    engine_revision INTEGER NOT NULL,
+    started_unix_us INTEGER NOT NULL,
+    wall_us INTEGER NOT NULL,
+    received_unix_us INTEGER NOT NULL
+) STRICT;
+CREATE INDEX uncounted_games_game ON uncounted_games (cell_id, number);
+
+-- Their moves, always. Columns as in moves.
+CREATE TABLE uncounted_moves (
+    uncounted_game_id INTEGER NOT NULL REFERENCES uncounted_games,
+    ply INTEGER NOT NULL,
+    side INTEGER NOT NULL CHECK (side IN (0, 1)),
+    player_id INTEGER NOT NULL,
+    move TEXT NOT NULL,
+    position_key INTEGER NOT NULL,
+    legal_moves INTEGER NOT NULL,
+    depth INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    evaluations INTEGER NOT NULL,
+    full_tree_leaves INTEGER NOT NULL,
+    score INTEGER,
+    wall_us INTEGER NOT NULL,
+    cpu_us INTEGER NOT NULL,
+    ended_by TEXT NOT NULL,
+    PRIMARY KEY (uncounted_game_id, ply)
+) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------
+-- Rollups: what the views read, so that a million games answer at once. Written in the same
+-- transaction as the games; a recount from the rows gives the same (invariant 8).
+--
+-- A searched move is one not ended by only_move. Sums are over searched moves. Sums over more than
+-- one game are REAL: exact up to 2^53, and never an overflow beyond.
+------------------------------------------------------------------------------------------------
+
+-- One player's side of one settled game, whether or not its moves are stored.
+CREATE TABLE game_sides (
+    game_id INTEGER NOT NULL REFERENCES games,
+    side INTEGER NOT NULL CHECK (side IN (0, 1)),
+    player_id INTEGER NOT NULL,
+    moves INTEGER NOT NULL,
+    searched_moves INTEGER NOT NULL,
+    wall_us INTEGER NOT NULL,
+    cpu_us INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    evaluations INTEGER NOT NULL,
+    full_tree_leaves REAL NOT NULL,
+    -- Sum of squares, for the variance.
+    wall_us_squared REAL NOT NULL,
+    PRIMARY KEY (game_id, side)
+) STRICT, WITHOUT ROWID;
+
+-- A cell's counted games. A cell without a settled game has no row.
+CREATE TABLE cell_results (
+    cell_id INTEGER PRIMARY KEY REFERENCES cells,
+    games INTEGER NOT NULL,
+    games_failed INTEGER NOT NULL,
+    -- For the cell's first player.
+    wins INTEGER NOT NULL,
+    draws INTEGER NOT NULL,
+    losses INTEGER NOT NULL,
+    -- The same, only games in which it moved first.
+    wins_moving_first INTEGER NOT NULL,
+    draws_moving_first INTEGER NOT NULL,
+    losses_moving_first INTEGER NOT NULL,
+    -- Pairs with both games counted, by the points of the cell's first player.
+    pairs_0 INTEGER NOT NULL,
+    pairs_half INTEGER NOT NULL,
+    pairs_1 INTEGER NOT NULL,
+    pairs_1_half INTEGER NOT NULL,
+    pairs_2 INTEGER NOT NULL,
+    -- Games that differ in opening, moves or who moved first.
+    distinct_games INTEGER NOT NULL,
+    plies INTEGER NOT NULL,
+    wall_us REAL NOT NULL,
+    -- Mean score of the first player over the pairs, with its 95% confidence interval.
+    score REAL NOT NULL,
+    score_low REAL NOT NULL,
+    score_high REAL NOT NULL
+) STRICT;
+
+-- What one player's searches of one completed depth cost in a cell.
+CREATE TABLE cell_depths (
+    cell_id INTEGER NOT NULL REFERENCES cells,
+    player_id INTEGER NOT NULL REFERENCES players,
+    depth INTEGER NOT NULL,
+    searched_moves INTEGER NOT NULL,
+    wall_us REAL NOT NULL,
+    cpu_us REAL NOT NULL,
+    nodes REAL NOT NULL,
+    evaluations REAL NOT NULL,
+    full_tree_leaves REAL NOT NULL,
+    wall_us_squared REAL NOT NULL,
+    PRIMARY KEY (cell_id, player_id, depth)
+) STRICT, WITHOUT ROWID;
+
+-- The same searches by their time, for quantiles. Only buckets that hold any.
+CREATE TABLE cell_move_times (
+    cell_id INTEGER NOT NULL REFERENCES cells,
+    player_id INTEGER NOT NULL REFERENCES players,
+    depth INTEGER NOT NULL,
+    time_bucket_id INTEGER NOT NULL REFERENCES time_buckets,
+    searched_moves INTEGER NOT NULL,
+    PRIMARY KEY (cell_id, player_id, depth, time_bucket_id)
+) STRICT, WITHOUT ROWID;
+
+-- Eight buckets for each doubling of the time, exact below 16 us: a quantile is off by at most
+-- 6.25%. Bucket b >= 8 begins at (8 + b % 8) * 2^(b / 8 - 1) us.
+CREATE TABLE time_buckets (
+    time_bucket_id INTEGER PRIMARY KEY,
+    from_us INTEGER NOT NULL UNIQUE,
+    below_us INTEGER NOT NULL
+) STRICT;
+INSERT INTO time_buckets (time_bucket_id, from_us, below_us)
+WITH RECURSIVE numbers (b) AS (SELECT 0 UNION ALL SELECT b + 1 FROM numbers WHERE b < 407)
+SELECT
+    b,
+    CASE WHEN b < 8 THEN b ELSE (8 + b % 8) << (b / 8 - 1) END,
+    CASE WHEN b < 7 THEN b + 1 ELSE (8 + (b + 1) % 8) << ((b + 1) / 8 - 1) END
+FROM numbers;
+
+-- What a worker has had counted of an experiment.
+CREATE TABLE worker_results (
+    worker_id INTEGER NOT NULL REFERENCES workers,
+    experiment_id INTEGER NOT NULL REFERENCES experiments,
+    games INTEGER NOT NULL,
+    plies INTEGER NOT NULL,
+    wall_us REAL NOT NULL,
+    -- By the worker's clock.
+    first_started_unix_us INTEGER NOT NULL,
+    last_started_unix_us INTEGER NOT NULL,
+    PRIMARY KEY (worker_id, experiment_id)
+) STRICT, WITHOUT ROWID;
