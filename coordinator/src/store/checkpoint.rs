@@ -1,0 +1,94 @@
+//! Checkpoints: moving what was committed from the write-ahead log into the database file.
+//!
+//! They run apart from commits (`wal_autocheckpoint = 0`), so that no commit pays for one: a
+//! [`Checkpointer`] has a connection of its own. While it copies, the writer goes on; the log
+//! starts again from its beginning once everything in it is copied and no reader needs it.
+
+use std::path::{Path, PathBuf};
+
+use sqlx::{ConnectOptions as _, Row as _, SqliteConnection};
+
+use super::error::StoreError;
+use super::open::writing;
+
+/// From this size of the log on a checkpoint is worth its time.
+pub const WAL_CHECKPOINT_BYTES: u64 = 16 << 20;
+
+/// What is kept of the log's file when it starts again, so that it need not grow anew each time.
+pub(super) const WAL_KEPT_BYTES: u64 = 4 << 20;
+
+/// A log of this size is wrong: a reader holds a snapshot for too long, or the disk is too slow.
+pub const WAL_ALARM_BYTES: u64 = 512 << 20;
+
+/// What a checkpoint did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Whether everything in the log is in the database file now.
+    pub complete: bool,
+    /// The log's size after it, in bytes.
+    pub wal_bytes: u64,
+}
+
+/// Runs checkpoints beside the writer.
+#[derive(Debug)]
+pub struct Checkpointer {
+    path: PathBuf,
+    connection: SqliteConnection,
+}
+
+impl Checkpointer {
+    pub(super) async fn open(path: &Path) -> Result<Self, StoreError> {
+        Ok(Self { path: path.to_owned(), connection: writing(path).connect().await? })
+    }
+
+    /// Copies what it can without waiting for anybody.
+    ///
+    /// # Errors
+    /// If the disk is full or fails; nothing is lost then.
+    pub async fn run(&mut self) -> Result<Checkpoint, StoreError> {
+        checkpoint(&mut self.connection, &self.path, Mode::Passive).await
+    }
+}
+
+/// How a checkpoint treats others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Waits for nobody.
+    Passive,
+    /// Waits for readers, then cuts the log to nothing.
+    Truncate,
+}
+
+pub(super) async fn checkpoint(
+    connection: &mut SqliteConnection,
+    path: &Path,
+    mode: Mode,
+) -> Result<Checkpoint, StoreError> {
+    // The result's columns: whether it was blocked, frames in the log, frames copied. The query
+    // macros cannot describe a pragma.
+    let row = sqlx::query(match mode {
+        Mode::Passive => "PRAGMA wal_checkpoint(PASSIVE)",
+        Mode::Truncate => "PRAGMA wal_checkpoint(TRUNCATE)",
+    })
+    .fetch_one(connection)
+    .await?;
+    let (blocked, frames, copied): (i64, i64, i64) =
+        (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+    let wal_bytes = wal_bytes(path);
+    if wal_bytes >= WAL_ALARM_BYTES {
+        tracing::warn!(
+            wal_bytes,
+            frames,
+            copied,
+            "the write-ahead log is large: end long-running readers of the database"
+        );
+    }
+    Ok(Checkpoint { complete: blocked == 0 && frames == copied, wal_bytes })
+}
+
+/// The size of a database's log, in bytes; 0 without one.
+pub(super) fn wal_bytes(path: &Path) -> u64 {
+    let mut wal = path.as_os_str().to_owned();
+    wal.push("-wal");
+    std::fs::metadata(wal).map_or(0, |metadata| metadata.len())
+}

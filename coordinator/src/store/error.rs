@@ -1,0 +1,252 @@
+//! Why the store could not do something, and what to do about it.
+
+use std::path::PathBuf;
+
+/// Why the store could not do something. Whatever it was, nothing was changed by it.
+///
+/// Messages say what is wrong; [`StoreError::remedy`] says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The database's directory does not exist.
+    #[error("failed to open {}: there is no directory {}", path.display(), directory.display())]
+    MissingDirectory {
+        /// The database.
+        path: PathBuf,
+        /// What is missing.
+        directory: PathBuf,
+    },
+    /// A database to read does not exist.
+    #[error("failed to open {}: there is no such file", path.display())]
+    MissingDatabase {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The file is not a SQLite database.
+    #[error("failed to open {}: it is not a database", path.display())]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is a SQLite database of something else.
+    #[error("failed to open {}: it is a database of another application", path.display())]
+    OtherApplication {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The database was written by a newer release.
+    #[error(
+        "failed to open {}: its schema has number {found}, this release knows up to {known}",
+        path.display()
+    )]
+    NewerSchema {
+        /// The database.
+        path: PathBuf,
+        /// The number of its schema.
+        found: i64,
+        /// The greatest number known here.
+        known: i64,
+    },
+    /// The database was written by a development build whose schema never was released.
+    #[error("failed to open {}: its schema number {number} is not the released one", path.display())]
+    OtherSchema {
+        /// The database.
+        path: PathBuf,
+        /// The number of the schema that differs.
+        number: i64,
+    },
+    /// The file or its directory cannot be written.
+    #[error("failed to open {} for writing: {} is read-only", path.display(), what.display())]
+    ReadOnly {
+        /// The database.
+        path: PathBuf,
+        /// The file or directory that is read-only.
+        what: PathBuf,
+    },
+    /// The database is on a file system that other machines share.
+    #[error("failed to open {}: it is on a network file system ({kind})", path.display())]
+    NetworkFileSystem {
+        /// The database.
+        path: PathBuf,
+        /// The file system's name.
+        kind: &'static str,
+    },
+    /// Another coordinator has the database open.
+    #[error("failed to open {}: it is held by another coordinator ({holder})", path.display())]
+    Held {
+        /// The database.
+        path: PathBuf,
+        /// Who has it, as far as known.
+        holder: String,
+    },
+    /// Another coordinator has taken the database over while this one had it open.
+    #[error("failed to write: a coordinator with epoch {found} took the database over from {own}")]
+    TakenOver {
+        /// The epoch in the database.
+        found: i64,
+        /// This coordinator's.
+        own: i64,
+    },
+    /// No space is left.
+    #[error("failed to write to the database: the disk is full")]
+    Full,
+    /// Another program holds a lock.
+    #[error("failed to use the database: another program has it locked")]
+    Busy,
+    /// An experiment of this name is there, with another sweep.
+    #[error(
+        "failed to submit: an experiment named \"{name}\" is there already, with another sweep"
+    )]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// A number is too large for the database.
+    #[error("failed to store {what}: {value} is not below 2^53")]
+    TooLarge {
+        /// What has the number.
+        what: &'static str,
+        /// The number.
+        value: u64,
+    },
+    /// A result that no engine reports.
+    #[error("failed to store game {number} of cell {cell_id}: {problem}")]
+    InvalidGame {
+        /// Its cell.
+        cell_id: i64,
+        /// Its number.
+        number: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A text that is no single read-only SQL statement.
+    #[error("failed to run the query: {problem}")]
+    NotAQuery {
+        /// What is wrong.
+        problem: String,
+    },
+    /// SQLite does not understand the query.
+    #[error("failed to run the query: {message}")]
+    WrongQuery {
+        /// What SQLite says.
+        message: String,
+    },
+    /// The query ran for too long.
+    #[error("failed to finish the query within {seconds} seconds")]
+    SlowQuery {
+        /// The bound.
+        seconds: u64,
+    },
+    /// Too many queries at once.
+    #[error("failed to run the query: too many others are running")]
+    ManyQueries,
+    /// A file could not be used.
+    #[error("failed to use {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Anything else that SQLite or the disk reports.
+    #[error("failed to use the database: {0}")]
+    Sql(#[source] sqlx::Error),
+}
+
+impl StoreError {
+    /// What to do about it, as a sentence without an end mark.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::MissingDirectory { directory, .. } => {
+                format!("create it (mkdir -p {}) or name another path", directory.display())
+            }
+            Self::MissingDatabase { .. } => {
+                "check the path; `spelrum run` and `spelrum coordinator` create one".to_owned()
+            }
+            Self::NotADatabase { .. } | Self::OtherApplication { .. } => {
+                "name another file with --db; this one was left as it is".to_owned()
+            }
+            Self::NewerSchema { .. } => {
+                "use the release that wrote it, or a later one; or name another file with --db"
+                    .to_owned()
+            }
+            Self::OtherSchema { .. } => {
+                "use the build that wrote it, or name another file with --db".to_owned()
+            }
+            Self::ReadOnly { what, .. } => {
+                format!("make it writable (chmod u+w {}) or name another path", what.display())
+            }
+            Self::NetworkFileSystem { .. } => {
+                "put the database on a disk of this machine: SQLite's locks and shared memory do \
+                 not work over a network; workers reach it through the coordinator"
+                    .to_owned()
+            }
+            Self::Held { .. } => "stop the other one, or name another file with --db".to_owned(),
+            Self::TakenOver { .. } => "run one coordinator for a database".to_owned(),
+            Self::Full => {
+                "free some space; everything acknowledged is stored, and work goes on by itself"
+                    .to_owned()
+            }
+            Self::Busy => {
+                "end the other program's transaction (an open sqlite3 shell?) and try again"
+                    .to_owned()
+            }
+            Self::NameTaken { .. } => {
+                "give the sweep another name, or submit the unchanged file".to_owned()
+            }
+            Self::TooLarge { .. } => "use a smaller number".to_owned(),
+            Self::InvalidGame { .. } => {
+                "use a worker of the same release as the coordinator".to_owned()
+            }
+            Self::NotAQuery { .. } => {
+                "write one SELECT, WITH, VALUES or EXPLAIN; a table's columns are in \
+                 pragma_table_info('games')"
+                    .to_owned()
+            }
+            Self::WrongQuery { .. } => "docs/sql.md lists tables, views and columns".to_owned(),
+            Self::SlowQuery { .. } => {
+                "ask for fewer rows, or query a view that reads the rollups; docs/sql.md says which"
+                    .to_owned()
+            }
+            Self::ManyQueries => "try again in a moment".to_owned(),
+            Self::File { .. } => "check the path and its permissions".to_owned(),
+            Self::Sql(_) => {
+                "check the disk; `sqlite3 FILE 'PRAGMA integrity_check'` checks the file".to_owned()
+            }
+        }
+    }
+
+    /// Whether the same call may succeed later, without anybody changing the request: the
+    /// scheduler's owner answers UNAVAILABLE then.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Full | Self::Busy | Self::ManyQueries | Self::Sql(_))
+    }
+}
+
+/// SQLite's primary result codes that have their own error here (sqlite.org/rescode.html).
+pub(super) mod code {
+    pub(crate) const BUSY: i32 = 5;
+    pub(crate) const INTERRUPT: i32 = 9;
+    pub(crate) const CORRUPT: i32 = 11;
+    pub(crate) const FULL: i32 = 13;
+    pub(crate) const NOTADB: i32 = 26;
+}
+
+/// The primary result code of an error that SQLite reported.
+pub(super) fn primary_code(error: &sqlx::Error) -> Option<i32> {
+    let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
+    Some(code & 0xff)
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        match primary_code(&error) {
+            Some(code::BUSY) => Self::Busy,
+            Some(code::FULL) => Self::Full,
+            _ if matches!(error, sqlx::Error::PoolTimedOut) => Self::ManyQueries,
+            _ => Self::Sql(error),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What the disk and other programs do to the writer: tests that reach into its connection.
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Executor as _};
+
+use super::{StoreError, WorkerIntroduction, Writer};
+
+fn introduction(uuid: String) -> WorkerIntroduction {
+    WorkerIntroduction {
+        uuid,
+        name: "x".repeat(1000),
+        host: "host".to_owned(),
+        slots: 1,
+        engine_revision: 1,
+        version: "0".to_owned(),
+    }
+}
+
+async fn introduce(writer: &mut Writer, uuid: &str) -> Result<(), StoreError> {
+    let mut transaction = writer.begin().await?;
+    transaction.introduce(&introduction(uuid.to_owned())).await?;
+    transaction.commit().await
+}
+
+async fn workers(writer: &Writer) -> usize {
+    writer.readers().workers(u32::MAX).await.unwrap().len()
+}
+
+#[tokio::test]
+async fn a_full_disk_is_said_and_survived() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut writer = Writer::open(&directory.path().join("x.db")).await.unwrap();
+    introduce(&mut writer, "before").await.unwrap();
+    // SQLite reports a file that must not grow as it reports a full disk.
+    writer.connection.execute("PRAGMA max_page_count = 1").await.unwrap();
+    let mut stored = 1;
+    let error = loop {
+        match introduce(&mut writer, &stored.to_string()).await {
+            Ok(()) => stored += 1,
+            Err(error) => break error,
+        }
+        assert!(stored < 1000);
+    };
+    assert!(matches!(error, StoreError::Full), "{error:?}");
+    assert!(error.is_transient());
+    assert!(error.remedy().contains("free some space"));
+    assert_eq!(workers(&writer).await, stored);
+    // With space again, work goes on.
+    writer.connection.execute("PRAGMA max_page_count = 1000000").await.unwrap();
+    introduce(&mut writer, "after").await.unwrap();
+    assert_eq!(workers(&writer).await, stored + 1);
+}
+
+#[tokio::test]
+async fn another_programs_lock_is_said_and_survived() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.db");
+    let mut writer = Writer::open(&path).await.unwrap();
+    writer.connection.execute("PRAGMA busy_timeout = 0").await.unwrap();
+    let mut shell = SqliteConnectOptions::new().filename(&path).connect().await.unwrap();
+    shell.execute("BEGIN IMMEDIATE").await.unwrap();
+    let error = introduce(&mut writer, "1").await.unwrap_err();
+    assert!(matches!(error, StoreError::Busy), "{error:?}");
+    assert!(error.is_transient());
+    // Reading goes on meanwhile.
+    assert_eq!(workers(&writer).await, 0);
+    shell.execute("ROLLBACK").await.unwrap();
+    introduce(&mut writer, "1").await.unwrap();
+    assert_eq!(workers(&writer).await, 1);
+}
+
+/// Invariant 5: what was committed is there after a crash, and what was not is not. The copies of
+/// the files are what a killed process leaves.
+#[tokio::test]
+async fn a_crash_loses_nothing_that_was_committed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.db");
+    let mut writer = Writer::open(&path).await.unwrap();
+    introduce(&mut writer, "committed").await.unwrap();
+    let mut transaction = writer.begin().await.unwrap();
+    transaction.introduce(&introduction("abandoned".to_owned())).await.unwrap();
+    let crashed = directory.path().join("crashed.db");
+    for suffix in ["", "-wal"] {
+        let name = |database: &std::path::Path| format!("{}{suffix}", database.display());
+        std::fs::copy(name(&path), name(&crashed)).unwrap();
+    }
+    drop(transaction);
+    let restarted = Writer::open(&crashed).await.unwrap();
+    assert_eq!(restarted.epoch(), 2);
+    assert_eq!(workers(&restarted).await, 1);
+}

@@ -1,0 +1,317 @@
+//! Opening the results database to write: everything that cannot work is refused before anything
+//! is changed, each with its own error.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{Access, access};
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
+
+use super::checkpoint::WAL_KEPT_BYTES;
+use super::error::{StoreError, code, primary_code};
+use super::lock::Lock;
+use super::unix_now_us;
+
+/// The schema, from the first migration on.
+pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("../migrations");
+
+/// "Splm": marks a database as one of this project (sqlite.org/pragma.html#pragma_application_id).
+pub(super) const APPLICATION_ID: u32 = 0x5370_6c6d;
+
+/// How long a statement waits for another program's lock.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A database open for writing, locked, migrated, with the epoch raised.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) path: PathBuf,
+    pub(super) connection: SqliteConnection,
+    pub(super) epoch: i64,
+    pub(super) lock: Lock,
+}
+
+/// Opens or creates the database.
+pub(super) async fn open(path: &Path) -> Result<Opened, StoreError> {
+    let path = absolute(path)?;
+    refuse_network(&path)?;
+    // Before the file is touched: see the module `lock`.
+    let lock = Lock::take(&path)?;
+    let state = inspect(&path).await?;
+    match connect(&path, state).await {
+        Ok((connection, epoch)) => Ok(Opened { path, connection, epoch, lock }),
+        Err(error) => {
+            if state == State::Missing {
+                remove_unfinished(&path);
+            }
+            Err(error)
+        }
+    }
+}
+
+/// What is at the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nothing.
+    Missing,
+    /// A file without a byte: SQLite takes it for an empty database.
+    Empty,
+    /// A database of this project.
+    Ours,
+}
+
+async fn connect(path: &Path, state: State) -> Result<(SqliteConnection, i64), StoreError> {
+    let mut options = writing(path).create_if_missing(state == State::Missing);
+    if state != State::Ours {
+        // These must come before the first page is written; the id comes with it, so that a
+        // database whose making was interrupted is still known as ours.
+        options = options
+            .auto_vacuum(SqliteAutoVacuum::Incremental)
+            .pragma("application_id", APPLICATION_ID.to_string());
+    }
+    let mut connection = options.connect().await.map_err(|error| describe(path, error))?;
+    let made = async {
+        migrate(path, &mut connection).await?;
+        // Last: everything before is in the file itself when this changes its format.
+        connection.execute("PRAGMA journal_mode = WAL").await?;
+        raise_epoch(&mut connection).await
+    };
+    match made.await {
+        Ok(epoch) => Ok((connection, epoch)),
+        Err(error) => {
+            // The first error is the one to report.
+            let _ = connection.close().await;
+            Err(error)
+        }
+    }
+}
+
+/// The options of every connection that writes.
+pub(super) fn writing(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .foreign_keys(true)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(BUSY_TIMEOUT)
+        // Checkpoints run apart from commits: see the module `checkpoint`.
+        .pragma("wal_autocheckpoint", "0")
+        // In KiB: the upper pages of every index stay in memory, and a large submit need not write
+        // pages before its time.
+        .pragma("cache_size", "-32768")
+        // When the log starts again from its beginning, the file is cut to this: so its size tells
+        // how much there is to copy.
+        .pragma("journal_size_limit", WAL_KEPT_BYTES.to_string())
+        .disable_statement_logging()
+}
+
+async fn migrate(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let path = || path.to_owned();
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are mistakes in the migrations")]
+    MIGRATIONS.run(&mut *connection).await.map_err(|error| match error {
+        MigrateError::VersionMissing(found) => StoreError::NewerSchema {
+            path: path(),
+            found,
+            known: MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0),
+        },
+        MigrateError::VersionMismatch(number) | MigrateError::Dirty(number) => {
+            StoreError::OtherSchema { path: path(), number }
+        }
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => {
+            describe(&path(), error)
+        }
+        other => StoreError::Sql(sqlx::Error::Migrate(Box::new(other))),
+    })
+}
+
+async fn raise_epoch(connection: &mut SqliteConnection) -> Result<i64, StoreError> {
+    let now = unix_now_us();
+    let version = env!("CARGO_PKG_VERSION");
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    let epoch = sqlx::query_scalar!(
+        r#"INSERT INTO coordinators (coordinator_epoch, started_unix_us, version)
+        SELECT coalesce(max(coordinator_epoch), 0) + 1, ?, ? FROM coordinators
+        RETURNING coordinator_epoch AS "coordinator_epoch!: i64""#,
+        now,
+        version
+    )
+    .fetch_one(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    Ok(epoch)
+}
+
+/// The path without symbolic links, its directory checked.
+fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
+    let failed = |source| StoreError::File { path: path.to_owned(), source };
+    match path.canonicalize() {
+        Ok(path) => return Ok(path),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {}
+        Err(error) => return Err(failed(error)),
+    }
+    let directory = match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => directory,
+        _ => Path::new("."),
+    };
+    let missing =
+        || StoreError::MissingDirectory { path: path.to_owned(), directory: directory.to_owned() };
+    let name = path.file_name().ok_or_else(missing)?;
+    let directory = directory.canonicalize().map_err(|_| missing())?;
+    if !directory.is_dir() {
+        return Err(missing());
+    }
+    Ok(directory.join(name))
+}
+
+/// Finds out what is there, without changing anything.
+async fn inspect(path: &Path) -> Result<State, StoreError> {
+    let read_only = |what: &Path| StoreError::ReadOnly { path: path.into(), what: what.into() };
+    let failed = |source: std::io::Error| StoreError::File { path: path.to_owned(), source };
+    // SQLite makes files of its own beside the database. Root may write where nobody may: what was
+    // made read-only is left alone all the same.
+    if let Some(directory) = path.parent()
+        && (std::fs::metadata(directory).map_err(failed)?.permissions().readonly()
+            || access(directory, Access::WRITE_OK).is_err())
+    {
+        return Err(read_only(directory));
+    }
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(State::Missing),
+        Err(error) => return Err(failed(error)),
+    };
+    if metadata.is_file()
+        && (metadata.permissions().readonly() || access(path, Access::WRITE_OK).is_err())
+    {
+        return Err(read_only(path));
+    }
+    if metadata.is_file() && metadata.len() == 0 {
+        return Ok(State::Empty);
+    }
+    require_ours(path).await?;
+    Ok(State::Ours)
+}
+
+/// The smallest database: one page of the smallest size.
+const DATABASE_BYTES_MIN: u64 = 512;
+
+/// Refuses a file that is no database of this project.
+///
+/// SQLite reads it, not we: closing a handle of our own would release the locks that other
+/// connections of this process have on it.
+pub(super) async fn require_ours(path: &Path) -> Result<(), StoreError> {
+    let not_a_database = || StoreError::NotADatabase { path: path.to_owned() };
+    let metadata = std::fs::metadata(path)
+        .map_err(|source| StoreError::File { path: path.to_owned(), source })?;
+    if !metadata.is_file() || metadata.len() < DATABASE_BYTES_MIN {
+        return Err(not_a_database());
+    }
+    // An `immutable` database gets no locks and no files beside it, so that one of somebody else
+    // stays as it is. The id is in the file itself from its first page on, never only in a log; but
+    // a checkpoint that is writing at this moment can make the rest look damaged.
+    let mut id = application_id(path, true).await;
+    if id.as_ref().is_err_and(|error| primary_code(error) == Some(code::CORRUPT)) {
+        id = application_id(path, false).await;
+    }
+    match id {
+        Ok(id) if id == i64::from(APPLICATION_ID) => Ok(()),
+        Ok(_) => Err(StoreError::OtherApplication { path: path.to_owned() }),
+        Err(error) => Err(describe(path, error)),
+    }
+}
+
+async fn application_id(path: &Path, immutable: bool) -> Result<i64, sqlx::Error> {
+    let mut connection = SqliteConnectOptions::new()
+        .filename(path)
+        .read_only(true)
+        .immutable(immutable)
+        .disable_statement_logging()
+        .connect()
+        .await?;
+    // The query macros cannot describe a pragma.
+    let id = sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut connection).await;
+    connection.close().await?;
+    id
+}
+
+/// Removes what was made of a database that could not be made: there was none before.
+fn remove_unfinished(path: &Path) {
+    for suffix in ["", "-journal", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(suffix);
+        // What cannot be removed was not made, or stays for the next start to finish.
+        let _ = std::fs::remove_file(file);
+    }
+}
+
+/// Gives SQLite's errors at opening the path they are about.
+pub(super) fn describe(path: &Path, error: sqlx::Error) -> StoreError {
+    if primary_code(&error) == Some(code::NOTADB) {
+        return StoreError::NotADatabase { path: path.to_owned() };
+    }
+    error.into()
+}
+
+#[cfg(target_os = "linux")]
+fn refuse_network(path: &Path) -> Result<(), StoreError> {
+    let directory = path.parent().unwrap_or(path);
+    let statistics = rustix::fs::statfs(directory)
+        .map_err(|error| StoreError::File { path: directory.to_owned(), source: error.into() })?;
+    // The type of `f_type` differs between architectures; the numbers fit into 32 bits.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "only the low 32 bits are the number"
+    )]
+    let number = statistics.f_type as u32;
+    match network_file_system(number) {
+        Some(kind) => Err(StoreError::NetworkFileSystem { path: path.to_owned(), kind }),
+        None => Ok(()),
+    }
+}
+
+/// Other systems have no numbers to tell them by.
+#[cfg(not(target_os = "linux"))]
+fn refuse_network(_path: &Path) -> Result<(), StoreError> {
+    Ok(())
+}
+
+/// The name of a network file system by its number in `statfs` (linux/magic.h and the file
+/// systems' own headers).
+#[cfg(any(target_os = "linux", test))]
+fn network_file_system(number: u32) -> Option<&'static str> {
+    Some(match number {
+        0x0000_6969 => "NFS",
+        0x0000_517b => "SMB",
+        0xff53_4d42 => "CIFS",
+        0xfe53_4d42 => "SMB2",
+        0x5346_414f | 0x6b41_4653 => "AFS",
+        0x0102_1997 => "9P",
+        0x00c3_6400 => "Ceph",
+        0x0bd0_0bd0 => "Lustre",
+        0x4750_4653 => "GPFS",
+        0x7375_7245 => "Coda",
+        0x1983_0326 => "BeeGFS",
+        0x0116_1970 => "GFS2",
+        0x7461_636f => "OCFS2",
+        0x0000_564c => "NCP",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn network_file_systems_are_known() {
+        assert_eq!(network_file_system(0x6969), Some("NFS"));
+        assert_eq!(network_file_system(0xff53_4d42), Some("CIFS"));
+        // ext4, tmpfs, btrfs, xfs, overlayfs.
+        for local in [0xef53, 0x0102_1994, 0x9123_683e, 0x5846_5342, 0x794c_7630] {
+            assert_eq!(network_file_system(local), None);
+        }
+    }
+}

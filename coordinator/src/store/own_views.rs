@@ -1,0 +1,133 @@
+//! An experiment's own views: results and times with a column for each of its axes.
+
+use spelrum_tournament::Plan;
+use sqlx::AssertSqlSafe;
+
+use super::error::StoreError;
+use super::transaction::Transaction;
+
+impl Transaction<'_> {
+    /// Creates the experiment's own views: those of all experiments, with a column for each axis.
+    pub(super) async fn create_views(
+        &mut self,
+        experiment: i64,
+        plan: &Plan,
+    ) -> Result<(), StoreError> {
+        let names = sqlx::query!(
+            "SELECT results_view, times_view FROM experiments WHERE experiment_id = ?",
+            experiment
+        )
+        .fetch_one(self.connection())
+        .await?;
+        for (view, source, columns) in [
+            (names.results_view, "results", RESULTS_COLUMNS),
+            (names.times_view, "time_per_move", TIMES_COLUMNS),
+        ] {
+            let sql = view_sql(&view, source, columns, experiment, &plan.axes);
+            // Made of our own text, an integer, and names in quotes.
+            sqlx::query(AssertSqlSafe(sql)).execute(self.connection()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The columns that an experiment's view takes from `results`.
+const RESULTS_COLUMNS: &[&str] = &[
+    "player",
+    "opponent",
+    "games_planned",
+    "games",
+    "wins",
+    "draws",
+    "losses",
+    "score",
+    "score_low",
+    "score_high",
+    "pairs",
+    "distinct_games",
+    "plies_mean",
+    "games_failed",
+    "cell_id",
+];
+
+/// The columns that an experiment's view takes from `time_per_move`.
+const TIMES_COLUMNS: &[&str] = &[
+    "player",
+    "searched_moves",
+    "wall_us_mean",
+    "wall_us_median",
+    "wall_us_p90",
+    "wall_us_p99",
+    "cpu_us_mean",
+    "depth_mean",
+    "nodes_mean",
+    "evaluations_mean",
+    "full_tree_share",
+    "nodes_per_second",
+    "cell_id",
+];
+
+fn view_sql(
+    view: &str,
+    source: &str,
+    columns: &[&str],
+    experiment: i64,
+    axes: &[String],
+) -> String {
+    let mut list = Vec::with_capacity(axes.len() + columns.len());
+    for axis in axes {
+        // An axis may have any name, also that of another column.
+        let taken = RESULTS_COLUMNS
+            .iter()
+            .chain(TIMES_COLUMNS)
+            .any(|column| column.eq_ignore_ascii_case(axis));
+        let name = if taken { format!("axis_{axis}") } else { axis.clone() };
+        list.push(format!(
+            "(SELECT coalesce(a.value_number, a.value_text) FROM cell_axes AS a \
+             WHERE a.cell_id = s.cell_id AND a.axis = {}) AS {}",
+            quoted(axis, '\''),
+            quoted(&name, '"'),
+        ));
+    }
+    list.extend(columns.iter().map(|column| format!("s.{column}")));
+    format!(
+        "CREATE VIEW {} AS SELECT {} FROM {source} AS s \
+         JOIN cells AS c ON c.cell_id = s.cell_id \
+         WHERE s.experiment_id = {experiment} ORDER BY c.number",
+        quoted(view, '"'),
+        list.join(", "),
+    )
+}
+
+/// A text in quotes, as SQL has them: a quote inside is doubled.
+fn quoted(text: &str, quote: char) -> String {
+    let doubled = text.replace(quote, &format!("{quote}{quote}"));
+    format!("{quote}{doubled}{quote}")
+}
+
+/// A name that needs no quotes in SQL: lower-case ASCII letters, digits and underscores.
+pub(super) fn identifier(name: &str) -> String {
+    name.chars()
+        .map(|character| match character.to_ascii_lowercase() {
+            plain @ ('a'..='z' | '0'..='9') => plain,
+            _ => '_',
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_identifiers() {
+        assert_eq!(identifier("pentago-depth"), "pentago_depth");
+        assert_eq!(identifier("Été \"x\"; DROP"), "_t___x___drop");
+    }
+
+    #[test]
+    fn quotes_are_doubled() {
+        assert_eq!(quoted("it's", '\''), "'it''s'");
+        assert_eq!(quoted("a\"b", '"'), "\"a\"\"b\"");
+    }
+}

@@ -1,0 +1,144 @@
+//! The questions that reports ask, as SQL that [`super::Readers::query`] runs, here or through the
+//! `Query` call of a coordinator elsewhere.
+//!
+//! A query has no parameters. Each of these takes one, the experiment's id, which is an integer
+//! and is written into it: see [`Question::of`].
+
+use spelrum_tournament::ExperimentId;
+
+/// A question about one experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The query, with `{experiment_id}` where the id belongs.
+    template: &'static str,
+}
+
+impl Question {
+    /// The query about this experiment.
+    #[must_use]
+    pub fn of(&self, experiment: ExperimentId) -> String {
+        self.template.replace("{experiment_id}", &experiment.to_string())
+    }
+}
+
+/// All experiments: `experiment_id`, `name`, `uuid`, `game`, `state`, `cells`, `games_planned`,
+/// `games_settled`, `games_failed`, `submitted_unix_us`, `results_view`, `times_view`.
+pub const EXPERIMENTS: &str = "SELECT p.experiment_id, p.name, p.uuid, p.game, p.state, p.cells, \
+     p.games_planned, p.games_settled, p.games_failed, p.submitted_unix_us, e.results_view, \
+     e.times_view \
+     FROM experiment_progress AS p JOIN experiments AS e ON e.experiment_id = p.experiment_id \
+     ORDER BY p.experiment_id";
+
+/// The axes in the file's order: `axis`.
+pub const AXES: Question = Question {
+    template: "SELECT axis FROM experiment_axes WHERE experiment_id = {experiment_id} \
+         ORDER BY number",
+};
+
+/// Each cell's place on each axis, in the grid's order: `cell_id`, `axis`, `value_number`,
+/// `value_text`.
+pub const CELL_AXES: Question = Question {
+    template: "SELECT c.cell_id, x.axis, a.value_number, a.value_text \
+         FROM cells AS c \
+         JOIN experiment_axes AS x ON x.experiment_id = c.experiment_id \
+         JOIN cell_axes AS a ON a.cell_id = c.cell_id AND a.axis = x.axis \
+         WHERE c.experiment_id = {experiment_id} AND c.in_sweep = 1 \
+         ORDER BY c.number, x.number",
+};
+
+/// Each cell's result, in the grid's order: `cell_id`, `axes`, `player`, `opponent`,
+/// `games_planned`, `games`, `games_failed`, `wins`, `draws`, `losses`, `score`, `score_low`,
+/// `score_high`, `pairs`, `pairs_0`, `pairs_half`, `pairs_1`, `pairs_1_half`, `pairs_2`,
+/// `distinct_games`, `plies_mean`, `timed`.
+pub const CELL_RESULTS: Question = Question {
+    template: "SELECT cell_id, axes, player, opponent, games_planned, games, games_failed, wins, \
+         draws, losses, score, score_low, score_high, pairs, pairs_0, pairs_half, pairs_1, \
+         pairs_1_half, pairs_2, distinct_games, plies_mean, timed \
+         FROM results WHERE experiment_id = {experiment_id} ORDER BY cell_number",
+};
+
+/// Results pooled over the cells that share a value of an axis: `axis`, `value_text`,
+/// `value_number`, `player`, `opponent`, `cells`, `games`, `wins`, `draws`, `losses`, `score`,
+/// `pairs_0`, `pairs_half`, `pairs_1`, `pairs_1_half`, `pairs_2`.
+pub const AXIS_RESULTS: Question = Question {
+    template: "SELECT r.axis, r.value_text, r.value_number, r.player, r.opponent, r.cells, \
+         r.games, r.wins, r.draws, r.losses, r.score, r.pairs_0, r.pairs_half, r.pairs_1, \
+         r.pairs_1_half, r.pairs_2 \
+         FROM axis_results AS r \
+         JOIN experiment_axes AS x ON x.experiment_id = r.experiment_id AND x.axis = r.axis \
+         WHERE r.experiment_id = {experiment_id} \
+         ORDER BY x.number, r.value_number, r.value_text, r.player, r.opponent",
+};
+
+/// What a searched move cost each player in each cell, in the grid's order: `cell_id`, `axes`,
+/// `player`, `searched_moves`, `wall_us_mean`, `wall_us_variance`, `wall_us_median`,
+/// `wall_us_p90`, `wall_us_p99`, `cpu_us_mean`, `depth_mean`, `nodes_mean`, `evaluations_mean`,
+/// `full_tree_share` (evaluations by the leaves of the full tree), `nodes_per_second`.
+pub const TIME_PER_MOVE: Question = Question {
+    template: "SELECT t.cell_id, t.axes, t.player, t.searched_moves, t.wall_us_mean, \
+         t.wall_us_variance, t.wall_us_median, t.wall_us_p90, t.wall_us_p99, t.cpu_us_mean, \
+         t.depth_mean, t.nodes_mean, t.evaluations_mean, t.full_tree_share, t.nodes_per_second \
+         FROM time_per_move AS t JOIN cells AS c ON c.cell_id = t.cell_id \
+         WHERE t.experiment_id = {experiment_id} \
+         ORDER BY c.number, t.player_id <> c.first_player_id",
+};
+
+/// The same by the depth that a search completed: `cell_id`, `player`, `depth`, and the columns of
+/// [`TIME_PER_MOVE`] from `searched_moves` on, without `depth_mean`.
+pub const TIME_PER_DEPTH: Question = Question {
+    template: "SELECT t.cell_id, t.player, t.depth, t.searched_moves, t.wall_us_mean, \
+         t.wall_us_variance, t.wall_us_median, t.wall_us_p90, t.wall_us_p99, t.cpu_us_mean, \
+         t.nodes_mean, t.evaluations_mean, t.full_tree_share, t.nodes_per_second \
+         FROM time_per_depth AS t JOIN cells AS c ON c.cell_id = t.cell_id \
+         WHERE t.experiment_id = {experiment_id} \
+         ORDER BY c.number, t.player_id <> c.first_player_id, t.depth",
+};
+
+/// Every two players that met, over all cells: `player`, `opponent`, `games`, `wins`, `draws`,
+/// `losses`, `score`.
+pub const HEAD_TO_HEAD: Question = Question {
+    template: "SELECT player, opponent, games, wins, draws, losses, score FROM head_to_head \
+         WHERE experiment_id = {experiment_id} ORDER BY player, opponent",
+};
+
+/// The players by their names in the sweep: `player`, `player_id`, `algorithm`, `parameters`.
+pub const PLAYERS: Question = Question {
+    template: "SELECT DISTINCT n.player, n.player_id, d.algorithm, d.parameters \
+         FROM ( \
+             SELECT first_player_name AS player, first_player_id AS player_id FROM cells \
+             WHERE experiment_id = {experiment_id} AND in_sweep = 1 \
+             UNION SELECT second_player_name, second_player_id FROM cells \
+             WHERE experiment_id = {experiment_id} AND in_sweep = 1) AS n \
+         JOIN player_descriptions AS d ON d.player_id = n.player_id \
+         ORDER BY n.player, n.player_id",
+};
+
+/// Games that failed or were lost: `cell_id`, `number`, `player`, `opponent`, `lost`, `failed`,
+/// `settled`, `finally_failed`, `message`.
+pub const FAILURES: Question = Question {
+    template: "SELECT cell_id, number, player, opponent, lost, failed, settled, finally_failed, \
+         message FROM failures WHERE experiment_id = {experiment_id} \
+         ORDER BY finally_failed DESC, failed + lost DESC, cell_id, number",
+};
+
+/// The workers that had games counted: `worker_id`, `worker`, `host`, `slots`, `version`, `games`,
+/// `plies`, `playing_wall_us`, `game_wall_us_mean`.
+pub const WORKERS: Question = Question {
+    template: "SELECT worker_id, worker, host, slots, version, games, plies, playing_wall_us, \
+         game_wall_us_mean FROM worker_productivity WHERE experiment_id = {experiment_id} \
+         ORDER BY games DESC, worker_id",
+};
+
+/// All questions about one experiment, by name.
+pub const ALL: &[(&str, Question)] = &[
+    ("axes", AXES),
+    ("cell_axes", CELL_AXES),
+    ("cell_results", CELL_RESULTS),
+    ("axis_results", AXIS_RESULTS),
+    ("time_per_move", TIME_PER_MOVE),
+    ("time_per_depth", TIME_PER_DEPTH),
+    ("head_to_head", HEAD_TO_HEAD),
+    ("players", PLAYERS),
+    ("failures", FAILURES),
+    ("workers", WORKERS),
+];

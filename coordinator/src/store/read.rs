@@ -1,0 +1,311 @@
+//! Reading: any number of connections that can do nothing else.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use spelrum_proto::v1;
+use spelrum_tournament::DefinitionHash;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteRow, SqliteValueRef};
+use sqlx::{
+    AssertSqlSafe, Column as _, ConnectOptions as _, Decode as _, Executor as _, Row as _,
+    SqlSafeStr as _, SqliteConnection, SqlitePool, Statement as _, TypeInfo as _, ValueRef as _,
+};
+
+use super::error::{StoreError, code, primary_code};
+use super::open::{BUSY_TIMEOUT, describe, require_ours};
+use super::scheduling::unsigned;
+use super::statement::single_query;
+
+/// How long one of the users' queries may run.
+pub const QUERY_SECONDS_MAX: u64 = 30;
+/// How many of them may run at once.
+const QUERIES_MAX: u32 = 4;
+/// How long one waits for another to end.
+const QUERY_WAIT: Duration = Duration::from_secs(10);
+/// The most bytes of values in an answer.
+const QUERY_BYTES_MAX: usize = 64 << 20;
+/// SQLite looks at the clock after so many of its instructions: well under a millisecond.
+const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
+/// The connections of the coordinator's own reads, which users' queries never hold up.
+const OWN_CONNECTIONS_MAX: u32 = 2;
+
+/// Read-only connections to a results database; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Readers {
+    own: SqlitePool,
+    queries: SqlitePool,
+    query_time_max: Duration,
+    path: Arc<Path>,
+}
+
+/// A value in a query's result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SqlValue {
+    /// NULL.
+    Null,
+    /// An integer.
+    Integer(i64),
+    /// A real.
+    Real(f64),
+    /// A text.
+    Text(String),
+    /// A blob.
+    Blob(Vec<u8>),
+}
+
+/// A query's result.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Column names.
+    pub columns: Vec<String>,
+    /// Rows, each as long as `columns`.
+    pub rows: Vec<Vec<SqlValue>>,
+    /// Whether rows were cut off.
+    pub truncated: bool,
+}
+
+impl Readers {
+    /// Opens an existing database for reading only, whether or not a coordinator has it.
+    ///
+    /// # Errors
+    /// If there is none, or it is none.
+    pub async fn open(path: &Path) -> Result<Self, StoreError> {
+        let path = path.canonicalize().map_err(|source| {
+            let path = path.to_owned();
+            if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+                StoreError::MissingDatabase { path }
+            } else {
+                StoreError::File { path, source }
+            }
+        })?;
+        require_ours(&path).await?;
+        let readers = Self::at(&path);
+        // Here and not at the first query, so that what is wrong is said at once.
+        readers.epoch().await?;
+        Ok(readers)
+    }
+
+    /// Readers of a database that is known to be one.
+    pub(super) fn at(path: &Path) -> Self {
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .read_only(true)
+            .busy_timeout(BUSY_TIMEOUT)
+            .pragma("query_only", "ON")
+            // No view can then use a function with side effects.
+            .pragma("trusted_schema", "OFF")
+            .disable_statement_logging();
+        let pool = SqlitePoolOptions::new().min_connections(0).acquire_timeout(QUERY_WAIT);
+        Self {
+            own: pool
+                .clone()
+                .max_connections(OWN_CONNECTIONS_MAX)
+                .connect_lazy_with(options.clone()),
+            queries: pool
+                .max_connections(QUERIES_MAX)
+                // Rows are handed over one at a time: a bound on what waits for us.
+                .connect_lazy_with(options.row_buffer_size(1)),
+            query_time_max: Duration::from_secs(QUERY_SECONDS_MAX),
+            path: path.into(),
+        }
+    }
+
+    /// The same, with another bound on the time of a query.
+    #[must_use]
+    pub fn with_query_time_max(mut self, query_time_max: Duration) -> Self {
+        self.query_time_max = query_time_max;
+        self
+    }
+
+    /// The database file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs one read-only statement, bounded in rows, bytes and time (invariants 9 and 10).
+    ///
+    /// # Errors
+    /// If it is no single read-only statement, is wrong, or takes too long.
+    pub async fn query(&self, sql: &str, rows_max: u32) -> Result<Table, StoreError> {
+        let sql = single_query(sql).map_err(|problem| StoreError::NotAQuery { problem })?;
+        let mut connection = self.queries.acquire().await?;
+        // SQLite looks at the clock itself: a statement that gives no row for a long time ends too.
+        let deadline = Instant::now() + self.query_time_max;
+        connection
+            .lock_handle()
+            .await?
+            .set_progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, move || Instant::now() < deadline);
+        collect(&mut connection, sql, rows_max).await.map_err(|error| match primary_code(&error) {
+            Some(code::INTERRUPT) => {
+                StoreError::SlowQuery { seconds: self.query_time_max.as_secs() }
+            }
+            Some(code::BUSY) => StoreError::Busy,
+            _ => match error.as_database_error() {
+                Some(wrong) => StoreError::WrongQuery { message: wrong.message().to_owned() },
+                None => error.into(),
+            },
+        })
+    }
+
+    /// The definition of a cell, by its hash.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn definition(&self, hash: DefinitionHash) -> Result<Option<String>, StoreError> {
+        let hash = hash.to_string();
+        Ok(sqlx::query_scalar!(
+            "SELECT definition_json FROM cells WHERE definition_hash = ? LIMIT 1",
+            hash
+        )
+        .fetch_optional(&self.own)
+        .await?)
+    }
+
+    /// All experiments, oldest first; or the one with this UUID, or the newest with this name.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn experiments(
+        &self,
+        which: Option<&str>,
+    ) -> Result<Vec<v1::ExperimentSummary>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT uuid, name, game, state, cells AS "cells!: i64",
+                games_planned AS "games_planned!: i64", games_settled AS "games_settled!: i64",
+                games_failed AS "games_failed!: i64", submitted_unix_us,
+                priority AS "priority: i32"
+            FROM experiment_progress
+            WHERE ?1 IS NULL OR experiment_id = (
+                SELECT e.experiment_id FROM experiments AS e WHERE e.uuid = ?1 OR e.name = ?1
+                ORDER BY e.uuid = ?1 DESC, e.experiment_id DESC LIMIT 1)
+            ORDER BY experiment_id"#,
+            which
+        )
+        .fetch_all(&self.own)
+        .await?;
+        let found = found.into_iter().map(|row| v1::ExperimentSummary {
+            experiment_uuid: row.uuid,
+            name: row.name,
+            game: row.game,
+            state: row.state,
+            cells: unsigned(row.cells),
+            games_planned: unsigned(row.games_planned),
+            games_settled: unsigned(row.games_settled),
+            games_failed: unsigned(row.games_failed),
+            submitted_unix_us: row.submitted_unix_us,
+            priority: row.priority,
+        });
+        Ok(found.collect())
+    }
+
+    /// The workers that introduced themselves last, newest first, at most so many; what only a
+    /// running coordinator knows of them (`silent_ms`, `leased_games`, `playing_games`) is 0.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn workers(&self, workers_max: u32) -> Result<Vec<v1::WorkerSummary>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT w.worker_id AS "worker_id!: i64", w.name, w.host, w.slots AS "slots: u32",
+                w.engine_revision AS "engine_revision: u32",
+                (SELECT coalesce(sum(r.games), 0) FROM worker_results AS r
+                    WHERE r.worker_id = w.worker_id) AS "games!: i64"
+            FROM workers AS w ORDER BY w.last_hello_unix_us DESC, w.worker_id DESC LIMIT ?"#,
+            workers_max
+        )
+        .fetch_all(&self.own)
+        .await?;
+        let found = found.into_iter().map(|row| v1::WorkerSummary {
+            worker_id: row.worker_id,
+            name: row.name,
+            host: row.host,
+            slots: row.slots,
+            engine_revision: row.engine_revision,
+            silent_ms: 0,
+            leased_games: 0,
+            playing_games: 0,
+            reported_games: unsigned(row.games),
+        });
+        Ok(found.collect())
+    }
+
+    /// Closes all connections, also those of its clones.
+    pub async fn close(&self) {
+        self.queries.close().await;
+        self.own.close().await;
+    }
+
+    /// The own pool, for this module's other reads.
+    pub(super) fn own(&self) -> &SqlitePool {
+        &self.own
+    }
+
+    /// The epoch in the database.
+    async fn epoch(&self) -> Result<i64, StoreError> {
+        sqlx::query_scalar!(
+            r#"SELECT coalesce(max(coordinator_epoch), 0) AS "epoch!: i64" FROM coordinators"#
+        )
+        .fetch_one(&self.own)
+        .await
+        .map_err(|error| describe(&self.path, error))
+    }
+}
+
+async fn collect(
+    connection: &mut SqliteConnection,
+    sql: &str,
+    rows_max: u32,
+) -> Result<Table, sqlx::Error> {
+    let rows_max = usize::try_from(rows_max).unwrap_or(usize::MAX);
+    // Checked by `single_query`, and the connection can only read.
+    let statement = connection.prepare(AssertSqlSafe(sql.to_owned()).into_sql_str()).await?;
+    let columns = statement.columns().iter().map(|column| column.name().to_owned()).collect();
+    let mut table = Table { columns, ..Table::default() };
+    let mut bytes = 0;
+    let mut rows = statement.query().persistent(false).fetch(connection);
+    while let Some(row) = rows.next().await {
+        if table.rows.len() == rows_max || bytes > QUERY_BYTES_MAX {
+            table.truncated = true;
+            break;
+        }
+        let row = values(&row?)?;
+        bytes += row.iter().map(size).sum::<usize>();
+        table.rows.push(row);
+    }
+    Ok(table)
+}
+
+fn values(row: &SqliteRow) -> Result<Vec<SqlValue>, sqlx::Error> {
+    (0..row.len())
+        .map(|column| value(row.try_get_raw(column)?).map_err(sqlx::Error::Decode))
+        .collect()
+}
+
+fn value(value: SqliteValueRef<'_>) -> Result<SqlValue, sqlx::error::BoxDynError> {
+    if value.is_null() {
+        return Ok(SqlValue::Null);
+    }
+    // The value's own type: a column of a query may mix them.
+    let kind = value.type_info().name().to_owned();
+    Ok(match &*kind {
+        "INTEGER" => SqlValue::Integer(i64::decode(value)?),
+        "REAL" => SqlValue::Real(f64::decode(value)?),
+        "TEXT" => {
+            let bytes = <&[u8]>::decode(value)?;
+            SqlValue::Text(String::from_utf8_lossy(bytes).into_owned())
+        }
+        _ => SqlValue::Blob(Vec::decode(value)?),
+    })
+}
+
+fn size(value: &SqlValue) -> usize {
+    size_of::<SqlValue>()
+        + match value {
+            SqlValue::Text(text) => text.len(),
+            SqlValue::Blob(bytes) => bytes.len(),
+            SqlValue::Null | SqlValue::Integer(_) | SqlValue::Real(_) => 0,
+        }
+}

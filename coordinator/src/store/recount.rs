@@ -1,0 +1,270 @@
+//! Invariant 8: statistics are recomputable from the rows alone. Counts every rollup again, by
+//! plain SQL over `games` and `moves` that shares nothing with the code that writes them, and
+//! says where the two differ.
+//!
+//! What an experiment with `record = "games"` has summed over moves cannot be counted again, since
+//! the moves were not stored: its `game_sides` are the rows themselves.
+
+use std::fmt;
+
+use sqlx::SqlitePool;
+
+use super::error::StoreError;
+use super::read::Readers;
+use super::rollup::CellResult;
+
+/// A row of a rollup that is not what a recount gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The rollup's table.
+    pub table: &'static str,
+    /// The row's key.
+    pub key: String,
+    /// What the table has, column by column; `None` where it has no row.
+    pub stored: Option<String>,
+    /// What the recount gives; `None` where there should be no row.
+    pub counted: Option<String>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let none = "no row";
+        write!(
+            f,
+            "{} {}: stored {}, counted {}",
+            self.table,
+            self.key,
+            self.stored.as_deref().unwrap_or(none),
+            self.counted.as_deref().unwrap_or(none)
+        )
+    }
+}
+
+/// Differences are listed up to this number for each table.
+const DIFFERENCES_MAX: i64 = 100;
+
+impl Readers {
+    /// Counts all rollups again from the rows; returns where they differ, which is nowhere.
+    /// Reads every game and move.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn recount(&self) -> Result<Vec<Difference>, StoreError> {
+        let mut differences = Vec::new();
+        for rollup in ROLLUPS {
+            differences.extend(rollup.recount(self.own()).await?);
+        }
+        differences.extend(intervals(self.own()).await?);
+        Ok(differences)
+    }
+}
+
+/// A rollup: its table, its key, its columns, and a query that counts all of them again.
+struct Rollup {
+    table: &'static str,
+    key: &'static [&'static str],
+    integers: &'static [&'static str],
+    /// Compared up to rounding: sums of reals depend on their order.
+    reals: &'static [&'static str],
+    /// Which rows of the table the recount speaks of.
+    only: &'static str,
+    recount: &'static str,
+}
+
+impl Rollup {
+    async fn recount(&self, pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
+        let Self { table, recount, only, .. } = self;
+        let key = self.key.join(", ");
+        let columns = || self.integers.iter().chain(self.reals);
+        let show = |of: &str| {
+            let parts: Vec<String> = columns()
+                .map(|column| format!("'{column} ' || coalesce({of}.{column}, 'NULL')"))
+                .collect();
+            parts.join(" || ', ' || ")
+        };
+        let on: Vec<String> =
+            self.key.iter().map(|column| format!("s.{column} = c.{column}")).collect();
+        let on = on.join(" AND ");
+        let shown_key: Vec<String> =
+            self.key.iter().map(|column| format!("'{column} ' || {column}")).collect();
+        let shown_key = shown_key.join(" || ', ' || ");
+        let mut same: Vec<String> =
+            self.integers.iter().map(|column| format!("s.{column} IS c.{column}")).collect();
+        same.extend(self.reals.iter().map(|column| {
+            format!("abs(s.{column} - c.{column}) <= 1e-9 * max(abs(s.{column}), abs(c.{column}))")
+        }));
+        let same = same.join(" AND ");
+        let (stored, counted) = (show("s"), show("c"));
+        let first_key = self.key[0];
+        // An outer join from both sides, as SQLite before 3.39 has it. The texts are all our own.
+        let sql = format!(
+            "WITH c AS ({recount}), s AS (SELECT * FROM {table} WHERE {only}),
+            d AS (
+                SELECT {keys_s}, {stored} AS stored,
+                    CASE WHEN c.{first_key} IS NOT NULL THEN {counted} END AS counted
+                FROM s LEFT JOIN c ON {on}
+                WHERE c.{first_key} IS NULL OR NOT ({same})
+                UNION ALL
+                SELECT {keys_c}, NULL, {counted}
+                FROM c LEFT JOIN s ON {on} WHERE s.{first_key} IS NULL)
+            SELECT {shown_key}, stored, counted FROM d ORDER BY {key} LIMIT {DIFFERENCES_MAX}",
+            keys_s = prefixed(self.key, "s"),
+            keys_c = prefixed(self.key, "c"),
+        );
+        let found: Vec<(String, Option<String>, Option<String>)> =
+            sqlx::query_as(sqlx::AssertSqlSafe(sql)).fetch_all(pool).await?;
+        let found = found.into_iter().map(|(key, stored, counted)| Difference {
+            table: self.table,
+            key,
+            stored,
+            counted,
+        });
+        Ok(found.collect())
+    }
+}
+
+fn prefixed(columns: &[&str], of: &str) -> String {
+    let columns: Vec<String> = columns.iter().map(|column| format!("{of}.{column}")).collect();
+    columns.join(", ")
+}
+
+/// The bounds of the intervals, from the counted pairs.
+async fn intervals(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT cell_id, pairs_0, pairs_half, pairs_1, pairs_1_half, pairs_2, score, score_low,
+            score_high
+        FROM cell_results ORDER BY cell_id"#
+    )
+    .fetch_all(pool)
+    .await?;
+    let found = found.into_iter().filter_map(|row| {
+        let pairs = [row.pairs_0, row.pairs_half, row.pairs_1, row.pairs_1_half, row.pairs_2];
+        let interval = CellResult { pairs, ..CellResult::default() }.pair_counts().interval();
+        let stored = [row.score, row.score_low, row.score_high];
+        let counted = [interval.score, interval.low, interval.high];
+        (stored != counted).then(|| Difference {
+            table: "cell_results",
+            key: format!("cell_id {}", row.cell_id),
+            stored: Some(format!("score, low, high {stored:?}")),
+            counted: Some(format!("score, low, high {counted:?}")),
+        })
+    });
+    Ok(found.collect())
+}
+
+/// Every rollup.
+const ROLLUPS: &[Rollup] = &[
+    Rollup {
+        table: "game_sides",
+        key: &["game_id", "side"],
+        integers: &["player_id", "moves", "searched_moves", "wall_us", "cpu_us", "nodes", "evaluations"],
+        reals: &["full_tree_leaves", "wall_us_squared"],
+        // A game without a ply of one side has no moves to count for it.
+        only: "moves > 0 AND game_id IN (
+            SELECT g.game_id FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id WHERE e.record = 'moves')",
+        recount: "SELECT m.game_id, m.side, m.player_id, count(*) AS moves,
+                sum(m.ended_by <> 'only_move') AS searched_moves,
+                min(9007199254740991, sum(CASE WHEN m.ended_by <> 'only_move' THEN m.wall_us ELSE 0 END)) AS wall_us,
+                min(9007199254740991, sum(CASE WHEN m.ended_by <> 'only_move' THEN m.cpu_us ELSE 0 END)) AS cpu_us,
+                min(9007199254740991, sum(CASE WHEN m.ended_by <> 'only_move' THEN m.nodes ELSE 0 END)) AS nodes,
+                min(9007199254740991, sum(CASE WHEN m.ended_by <> 'only_move' THEN m.evaluations ELSE 0 END)) AS evaluations,
+                total(CASE WHEN m.ended_by <> 'only_move' THEN 1.0 * m.full_tree_leaves END) AS full_tree_leaves,
+                total(CASE WHEN m.ended_by <> 'only_move' THEN 1.0 * m.wall_us * m.wall_us END) AS wall_us_squared
+            FROM moves AS m GROUP BY m.game_id, m.side",
+    },
+    Rollup {
+        table: "cell_depths",
+        key: &["cell_id", "player_id", "depth"],
+        integers: &["searched_moves"],
+        reals: &["wall_us", "cpu_us", "nodes", "evaluations", "full_tree_leaves", "wall_us_squared"],
+        only: RECORDED_CELLS,
+        recount: "SELECT g.cell_id, m.player_id, m.depth, count(*) AS searched_moves,
+                total(m.wall_us) AS wall_us, total(m.cpu_us) AS cpu_us, total(m.nodes) AS nodes,
+                total(m.evaluations) AS evaluations,
+                total(m.full_tree_leaves) AS full_tree_leaves,
+                total(1.0 * m.wall_us * m.wall_us) AS wall_us_squared
+            FROM games AS g JOIN moves AS m ON m.game_id = g.game_id
+            WHERE g.counted = 1 AND m.ended_by <> 'only_move'
+            GROUP BY g.cell_id, m.player_id, m.depth",
+    },
+    Rollup {
+        table: "cell_move_times",
+        key: &["cell_id", "player_id", "depth", "time_bucket_id"],
+        integers: &["searched_moves"],
+        reals: &[],
+        only: RECORDED_CELLS,
+        recount: "SELECT cell_id, player_id, depth, time_bucket_id, count(*) AS searched_moves
+            FROM (
+                SELECT g.cell_id, m.player_id, m.depth, (
+                    SELECT b.time_bucket_id FROM time_buckets AS b
+                    WHERE b.from_us <= m.wall_us ORDER BY b.from_us DESC LIMIT 1
+                ) AS time_bucket_id
+                FROM games AS g JOIN moves AS m ON m.game_id = g.game_id
+                WHERE g.counted = 1 AND m.ended_by <> 'only_move')
+            GROUP BY cell_id, player_id, depth, time_bucket_id",
+    },
+    Rollup {
+        table: "cell_results",
+        key: &["cell_id"],
+        integers: &[
+            "games", "games_failed", "wins", "draws", "losses", "wins_moving_first",
+            "draws_moving_first", "losses_moving_first", "pairs_0", "pairs_half", "pairs_1",
+            "pairs_1_half", "pairs_2", "distinct_games", "plies",
+        ],
+        reals: &["wall_us"],
+        only: "true",
+        recount: "SELECT p.*,
+                (SELECT count(*) FROM (
+                    SELECT DISTINCT d.opening_id, d.moves_hash, d.first_player_id
+                    FROM games AS d WHERE d.cell_id = p.cell_id AND d.counted = 1)) AS distinct_games,
+                coalesce(q.pairs_0, 0) AS pairs_0, coalesce(q.pairs_half, 0) AS pairs_half,
+                coalesce(q.pairs_1, 0) AS pairs_1, coalesce(q.pairs_1_half, 0) AS pairs_1_half,
+                coalesce(q.pairs_2, 0) AS pairs_2
+            FROM (
+                SELECT cell_id,
+                    sum(counted) AS games, sum(failure IS NOT NULL) AS games_failed,
+                    sum(CASE WHEN counted AND points = 1.0 THEN 1 ELSE 0 END) AS wins,
+                    sum(CASE WHEN counted AND points = 0.5 THEN 1 ELSE 0 END) AS draws,
+                    sum(CASE WHEN counted AND points = 0.0 THEN 1 ELSE 0 END) AS losses,
+                    sum(CASE WHEN counted AND number % 2 = 0 AND points = 1.0 THEN 1 ELSE 0 END) AS wins_moving_first,
+                    sum(CASE WHEN counted AND number % 2 = 0 AND points = 0.5 THEN 1 ELSE 0 END) AS draws_moving_first,
+                    sum(CASE WHEN counted AND number % 2 = 0 AND points = 0.0 THEN 1 ELSE 0 END) AS losses_moving_first,
+                    sum(CASE WHEN counted THEN plies ELSE 0 END) AS plies,
+                    total(CASE WHEN counted THEN wall_us END) AS wall_us
+                FROM (
+                    SELECT *, CASE outcome WHEN 'draw' THEN 0.5
+                        WHEN 'win' THEN (number % 2 = 0) * 1.0
+                        WHEN 'loss' THEN (number % 2 = 1) * 1.0 END AS points
+                    FROM games)
+                GROUP BY cell_id) AS p
+            LEFT JOIN (
+                SELECT cell_id, sum(points = 0.0) AS pairs_0, sum(points = 0.5) AS pairs_half,
+                    sum(points = 1.0) AS pairs_1, sum(points = 1.5) AS pairs_1_half,
+                    sum(points = 2.0) AS pairs_2
+                FROM (
+                    SELECT cell_id, sum(CASE outcome WHEN 'draw' THEN 0.5
+                        WHEN 'win' THEN (number % 2 = 0) * 1.0
+                        ELSE (number % 2 = 1) * 1.0 END) AS points
+                    FROM games WHERE counted = 1
+                    GROUP BY cell_id, number / 2 HAVING count(*) = 2)
+                GROUP BY cell_id) AS q ON q.cell_id = p.cell_id",
+    },
+    Rollup {
+        table: "worker_results",
+        key: &["worker_id", "experiment_id"],
+        integers: &["games", "plies", "first_started_unix_us", "last_started_unix_us"],
+        reals: &["wall_us"],
+        only: "true",
+        recount: "SELECT g.worker_id, c.experiment_id, count(*) AS games, sum(g.plies) AS plies,
+                total(g.wall_us) AS wall_us, min(g.started_unix_us) AS first_started_unix_us,
+                max(g.started_unix_us) AS last_started_unix_us
+            FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id
+            WHERE g.counted = 1 GROUP BY g.worker_id, c.experiment_id",
+    },
+];
+
+/// Cells whose moves are stored.
+const RECORDED_CELLS: &str = "cell_id IN (
+    SELECT c.cell_id FROM cells AS c
+    JOIN experiments AS e ON e.experiment_id = c.experiment_id WHERE e.record = 'moves')";

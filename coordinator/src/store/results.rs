@@ -1,0 +1,477 @@
+//! Storing results: settled games with their moves and rollups in one go.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use serde::Serialize;
+use spelrum_proto::v1;
+use spelrum_tournament::{GameId, WorkerId};
+
+use super::check::check_game;
+use super::error::StoreError;
+use super::rollup::{Searches, Side, bounded, count, integer};
+use super::transaction::{Cache, CellInfo, Transaction, rows};
+
+/// A game that is ready to be stored.
+pub(super) struct Checked<'g> {
+    pub(super) game: &'g v1::Game,
+    pub(super) number: i64,
+    pub(super) outcome: v1::Outcome,
+    pub(super) cell: Arc<CellInfo>,
+    pub(super) opening_id: i64,
+}
+
+impl Checked<'_> {
+    pub(super) fn movers(&self) -> [i64; 2] {
+        self.cell.movers(self.number)
+    }
+
+    pub(super) fn id(&self) -> (i64, i64) {
+        (self.game.cell_id, self.number)
+    }
+}
+
+impl Transaction<'_> {
+    /// Stores settled results, their moves (if the sweep records them) and all rollups.
+    ///
+    /// Storing is idempotent: a game that has its settled result already, or comes twice, is kept
+    /// in `uncounted_games` instead (invariant 4).
+    ///
+    /// # Errors
+    /// If a game is none that an engine reports (see [`check_game`]), or the database fails.
+    pub async fn store_games(
+        &mut self,
+        worker: WorkerId,
+        games: &[v1::Game],
+    ) -> Result<(), StoreError> {
+        let games = self.check(games).await?;
+        if games.is_empty() {
+            return Ok(());
+        }
+        let there = self.there(&games).await?;
+        let mut seen = BTreeSet::new();
+        let (new, again): (Vec<_>, Vec<_>) = games
+            .into_iter()
+            .partition(|game| !there.contains_key(&game.id()) && seen.insert(game.id()));
+        if !new.is_empty() {
+            self.store_new(worker, &new, &there).await?;
+        }
+        self.keep_uncounted(worker, &again, None).await
+    }
+
+    async fn store_new(
+        &mut self,
+        worker: WorkerId,
+        games: &[Checked<'_>],
+        there: &HashMap<(i64, i64), There>,
+    ) -> Result<(), StoreError> {
+        let distinct = self.distinct(games).await?;
+        let first_id = self.insert_games(worker, games).await?;
+        self.insert_moves(first_id, games).await?;
+        let searches = self.insert_sides(first_id, games).await?;
+        self.add_searches(&searches).await?;
+        self.add_cell_results(games, there, &distinct).await?;
+        self.add_worker_results(worker, games).await
+    }
+
+    /// Settles games as failed, with the message. They have no outcome and never count; a game
+    /// that has its settled result already stays as it is.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn settle_failed(&mut self, games: &[(GameId, String)]) -> Result<(), StoreError> {
+        #[derive(Serialize)]
+        struct Row<'g>(i64, i64, &'g str);
+        let list = games
+            .iter()
+            .map(|(game, message)| Row(game.cell.0, integer(game.number), message))
+            .collect::<Vec<_>>();
+        let list = rows(&list)?;
+        let settled = sqlx::query_scalar!(
+            r#"INSERT INTO games (cell_id, number, first_player_id, second_player_id, counted,
+                not_counted_reason, failure)
+            SELECT c.cell_id, j.value ->> 1,
+                CASE WHEN (j.value ->> 1) % 2 = 0 THEN c.first_player_id ELSE c.second_player_id END,
+                CASE WHEN (j.value ->> 1) % 2 = 0 THEN c.second_player_id ELSE c.first_player_id END,
+                0, 'failed', j.value ->> 2
+            FROM jsonb_each(?1) AS j JOIN cells AS c ON c.cell_id = j.value ->> 0
+            WHERE true
+            ON CONFLICT (cell_id, number) DO NOTHING
+            RETURNING cell_id AS "cell_id!: i64""#,
+            list
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let mut failed: BTreeMap<i64, i64> = BTreeMap::new();
+        for cell in settled {
+            *failed.entry(cell).or_default() += 1;
+        }
+        let mut results = self.cell_results(failed.keys().copied()).await?;
+        for (cell, count) in failed {
+            results.entry(cell).or_default().games_failed += count;
+        }
+        self.write_cell_results(&results).await
+    }
+
+    /// Checks games, and looks up what goes with them.
+    pub(super) async fn check<'g>(
+        &mut self,
+        games: &'g [v1::Game],
+    ) -> Result<Vec<Checked<'g>>, StoreError> {
+        let invalid = |game: &v1::Game, problem: String| StoreError::InvalidGame {
+            cell_id: game.cell_id,
+            number: game.number,
+            problem,
+        };
+        self.fill_cells(games.iter().map(|game| game.cell_id)).await?;
+        let mut checked = Vec::with_capacity(games.len());
+        for game in games {
+            let outcome = check_game(game).map_err(|problem| invalid(game, problem))?;
+            let Some(cell) = self.cache.cells.get(&game.cell_id) else {
+                return Err(invalid(game, "there is no such cell".to_owned()));
+            };
+            checked.push(Checked {
+                game,
+                number: integer(game.number),
+                outcome,
+                cell: Arc::clone(cell),
+                opening_id: 0,
+            });
+        }
+        let names = checked.iter().map(|game| (&*game.cell.game, &*game.game.opening));
+        self.fill_openings(names).await?;
+        for game in &mut checked {
+            let name = (game.cell.game.clone(), game.game.opening.clone());
+            if let Some(&id) = self.cache.openings.get(&name) {
+                game.opening_id = id;
+            }
+        }
+        Ok(checked)
+    }
+
+    /// Reads cells into the cache.
+    pub(super) async fn fill_cells(
+        &mut self,
+        cells: impl Iterator<Item = i64>,
+    ) -> Result<(), StoreError> {
+        let cells: BTreeSet<i64> = cells.collect();
+        if self.cache.cells.len() + cells.len() > Cache::ENTRIES_MAX {
+            self.cache.cells.clear();
+        }
+        let missing: Vec<i64> =
+            cells.into_iter().filter(|cell| !self.cache.cells.contains_key(cell)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let list = rows(&missing)?;
+        let found = sqlx::query!(
+            r#"SELECT c.cell_id AS "cell_id!: i64", c.experiment_id, c.first_player_id,
+                c.second_player_id, e.game, e.record = 'moves' AS "record_moves!: bool"
+            FROM jsonb_each(?) AS j
+            JOIN cells AS c ON c.cell_id = j.value
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id"#,
+            list
+        )
+        .fetch_all(self.connection())
+        .await?;
+        self.cache.cells.extend(found.into_iter().map(|cell| {
+            let info = CellInfo {
+                experiment: cell.experiment_id,
+                game: cell.game,
+                players: [cell.first_player_id, cell.second_player_id],
+                record_moves: cell.record_moves,
+            };
+            (cell.cell_id, Arc::new(info))
+        }));
+        Ok(())
+    }
+
+    /// Reads openings into the cache, and stores new ones.
+    async fn fill_openings(
+        &mut self,
+        openings: impl Iterator<Item = (&str, &str)>,
+    ) -> Result<(), StoreError> {
+        let openings: BTreeSet<(&str, &str)> = openings.collect();
+        if self.cache.openings.len() + openings.len() > Cache::ENTRIES_MAX {
+            self.cache.openings.clear();
+        }
+        let missing: Vec<(String, String)> = openings
+            .into_iter()
+            .map(|(game, position)| (game.to_owned(), position.to_owned()))
+            .filter(|name| !self.cache.openings.contains_key(name))
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let list = rows(&missing)?;
+        sqlx::query!(
+            "INSERT INTO openings (game, position)
+            SELECT value ->> 0, value ->> 1 FROM jsonb_each(?) WHERE true
+            ON CONFLICT (game, position) DO NOTHING",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        let found = sqlx::query!(
+            r#"SELECT o.opening_id AS "opening_id!: i64", o.game, o.position
+            FROM jsonb_each(?) AS j
+            JOIN openings AS o ON o.game = j.value ->> 0 AND o.position = j.value ->> 1"#,
+            list
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let found = found.into_iter().map(|row| ((row.game, row.position), row.opening_id));
+        self.cache.openings.extend(found);
+        Ok(())
+    }
+
+    /// Which of the games, and of the other games of their pairs, are settled.
+    async fn there(
+        &mut self,
+        games: &[Checked<'_>],
+    ) -> Result<HashMap<(i64, i64), There>, StoreError> {
+        let pairs: BTreeSet<(i64, i64)> =
+            games.iter().map(|game| (game.game.cell_id, game.number / 2)).collect();
+        let list = rows(&pairs.into_iter().collect::<Vec<_>>())?;
+        let found = sqlx::query!(
+            r#"SELECT g.cell_id, g.number, g.counted AS "counted: bool", g.outcome
+            FROM jsonb_each(?) AS j
+            JOIN games AS g ON g.cell_id = j.value ->> 0
+                AND g.number BETWEEN 2 * (j.value ->> 1) AND 2 * (j.value ->> 1) + 1"#,
+            list
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let found = found.into_iter().map(|row| {
+            let outcome = row.outcome.as_deref().and_then(outcome_of);
+            ((row.cell_id, row.number), There { outcome: outcome.filter(|_| row.counted) })
+        });
+        Ok(found.collect())
+    }
+
+    /// For each game, whether it is the first of its cell with its opening, moves and who moved
+    /// first.
+    async fn distinct(&mut self, games: &[Checked<'_>]) -> Result<Vec<bool>, StoreError> {
+        let key = |game: &Checked<'_>| {
+            let hash = integer(game.game.moves_hash);
+            (game.game.cell_id, hash, game.opening_id, game.movers()[0])
+        };
+        let mut seen = BTreeSet::new();
+        let mut distinct: Vec<bool> = games.iter().map(|game| seen.insert(key(game))).collect();
+        let keys: Vec<_> = seen.into_iter().collect();
+        let list = rows(&keys)?;
+        // Asked for each key whether there is any game: a cell may repeat one game a million times.
+        let known = sqlx::query_scalar!(
+            r#"SELECT j.key + 0 AS "key!: i64" FROM jsonb_each(?) AS j
+            WHERE EXISTS (
+                SELECT 1 FROM games AS g
+                WHERE g.counted = 1 AND g.cell_id = j.value ->> 0
+                    AND g.moves_hash = j.value ->> 1 AND g.opening_id = j.value ->> 2
+                    AND g.first_player_id = j.value ->> 3)"#,
+            list
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let known: BTreeSet<_> =
+            known.into_iter().filter_map(|index| keys.get(usize::try_from(index).ok()?)).collect();
+        if !known.is_empty() {
+            for (distinct, game) in distinct.iter_mut().zip(games) {
+                *distinct = *distinct && !known.contains(&key(game));
+            }
+        }
+        Ok(distinct)
+    }
+
+    /// Inserts the games' own rows, with successive ids; returns the first.
+    async fn insert_games(
+        &mut self,
+        worker: WorkerId,
+        games: &[Checked<'_>],
+    ) -> Result<i64, StoreError> {
+        #[derive(Serialize)]
+        struct Row<'g>(i64, i64, i64, i64, i64, i64, &'g str, &'g str, i64, i64, i64, i64, i64);
+        let first_id =
+            sqlx::query_scalar!(r#"SELECT coalesce(max(game_id), 0) + 1 AS "id!: i64" FROM games"#)
+                .fetch_one(self.connection())
+                .await?;
+        let list: Vec<Row<'_>> = (first_id..)
+            .zip(games)
+            .map(|(id, checked)| {
+                let game = checked.game;
+                let [first, second] = checked.movers();
+                Row(
+                    id,
+                    game.cell_id,
+                    checked.number,
+                    checked.opening_id,
+                    first,
+                    second,
+                    outcome_name(checked.outcome),
+                    &game.termination,
+                    count(game.moves.len()),
+                    integer(game.moves_hash),
+                    i64::from(game.engine_revision),
+                    game.started_unix_us,
+                    integer(game.wall_us),
+                )
+            })
+            .collect();
+        let list = rows(&list)?;
+        sqlx::query!(
+            "INSERT INTO games (game_id, cell_id, number, opening_id, first_player_id,
+                second_player_id, outcome, termination, plies, moves_hash, engine_revision,
+                started_unix_us, wall_us, worker_id, counted)
+            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
+                value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11,
+                value ->> 12, ?2, 1
+            FROM jsonb_each(?1)",
+            list,
+            worker.0
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(first_id)
+    }
+
+    async fn insert_moves(
+        &mut self,
+        first_id: i64,
+        games: &[Checked<'_>],
+    ) -> Result<(), StoreError> {
+        let list: Vec<MoveRow<'_>> = (first_id..)
+            .zip(games)
+            .filter(|(_, game)| game.cell.record_moves)
+            .flat_map(|(id, game)| move_rows(id, game))
+            .collect();
+        if list.is_empty() {
+            return Ok(());
+        }
+        let list = rows(&list)?;
+        sqlx::query!(
+            "INSERT INTO moves (game_id, ply, side, player_id, move, position_key, legal_moves,
+                depth, nodes, evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by)
+            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
+                value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11,
+                value ->> 12, value ->> 13, value ->> 14
+            FROM jsonb_each(?)",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    /// Inserts each game's two sides, and sums up their searches.
+    async fn insert_sides(
+        &mut self,
+        first_id: i64,
+        games: &[Checked<'_>],
+    ) -> Result<Searches, StoreError> {
+        #[derive(Serialize)]
+        struct Row(i64, usize, i64, i64, i64, i64, i64, i64, i64, f64, f64);
+        let mut searches = Searches::default();
+        let mut list = Vec::with_capacity(2 * games.len());
+        for (id, game) in (first_id..).zip(games) {
+            let movers = game.movers();
+            let sides = searches.add(game.game.cell_id, movers, &game.game.moves);
+            for (side, (player, Side { moves, sums })) in movers.into_iter().zip(sides).enumerate()
+            {
+                list.push(Row(
+                    id,
+                    side,
+                    player,
+                    moves,
+                    sums.searched_moves,
+                    bounded(sums.wall_us),
+                    bounded(sums.cpu_us),
+                    bounded(sums.nodes),
+                    bounded(sums.evaluations),
+                    sums.full_tree_leaves,
+                    sums.wall_us_squared,
+                ));
+            }
+        }
+        let list = rows(&list)?;
+        sqlx::query!(
+            "INSERT INTO game_sides (game_id, side, player_id, moves, searched_moves, wall_us,
+                cpu_us, nodes, evaluations, full_tree_leaves, wall_us_squared)
+            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
+                value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10
+            FROM jsonb_each(?)",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(searches)
+    }
+}
+
+/// A game that is settled already.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct There {
+    /// Its outcome for who moved first, if it counts.
+    pub(super) outcome: Option<v1::Outcome>,
+}
+
+/// A row of `moves` or `uncounted_moves`.
+#[derive(Serialize)]
+pub(super) struct MoveRow<'g>(
+    i64,
+    usize,
+    u32,
+    i64,
+    &'g str,
+    i64,
+    u32,
+    u32,
+    i64,
+    i64,
+    i64,
+    Option<i32>,
+    i64,
+    i64,
+    &'g str,
+);
+
+/// The rows of a game's moves.
+pub(super) fn move_rows<'g>(id: i64, game: &Checked<'g>) -> impl Iterator<Item = MoveRow<'g>> {
+    let movers = game.movers();
+    game.game.moves.iter().enumerate().map(move |(ply, mv)| {
+        MoveRow(
+            id,
+            ply,
+            mv.mover,
+            movers[usize::from(mv.mover != 0)],
+            &mv.r#move,
+            integer(mv.position_key),
+            mv.legal_moves,
+            mv.depth,
+            integer(mv.nodes),
+            integer(mv.evaluations),
+            integer(mv.full_tree_leaves),
+            mv.score,
+            integer(mv.wall_us),
+            integer(mv.cpu_us),
+            &mv.ended_by,
+        )
+    })
+}
+
+/// An outcome as it is stored.
+pub(super) fn outcome_name(outcome: v1::Outcome) -> &'static str {
+    match outcome {
+        v1::Outcome::Win => "win",
+        v1::Outcome::Loss => "loss",
+        v1::Outcome::Draw | v1::Outcome::Unspecified => "draw",
+    }
+}
+
+/// An outcome as it was stored.
+fn outcome_of(name: &str) -> Option<v1::Outcome> {
+    match name {
+        "win" => Some(v1::Outcome::Win),
+        "draw" => Some(v1::Outcome::Draw),
+        "loss" => Some(v1::Outcome::Loss),
+        _ => None,
+    }
+}

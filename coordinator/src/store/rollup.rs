@@ -1,0 +1,194 @@
+//! What a batch of new games adds to the rollups, summed up before it is written: a batch touches
+//! few rows of them, however many games it has.
+
+use std::collections::BTreeMap;
+
+use spelrum_proto::v1;
+use spelrum_tournament::PairCounts;
+
+/// The name under which a forced move is stored (`EndedBy::OnlyMove`): nothing was searched.
+pub(super) const ONLY_MOVE: &str = "only_move";
+
+/// Sums over searched moves: reals, exact up to 2^53, that never overflow.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sums {
+    pub(super) searched_moves: i64,
+    pub(super) wall_us: f64,
+    pub(super) cpu_us: f64,
+    pub(super) nodes: f64,
+    pub(super) evaluations: f64,
+    pub(super) full_tree_leaves: f64,
+    pub(super) wall_us_squared: f64,
+}
+
+impl Sums {
+    fn add(&mut self, mv: &v1::Move) {
+        self.searched_moves += 1;
+        self.wall_us += real(mv.wall_us);
+        self.cpu_us += real(mv.cpu_us);
+        self.nodes += real(mv.nodes);
+        self.evaluations += real(mv.evaluations);
+        self.full_tree_leaves += real(mv.full_tree_leaves);
+        self.wall_us_squared += real(mv.wall_us) * real(mv.wall_us);
+    }
+}
+
+/// One player's side of one game.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Side {
+    pub(super) moves: i64,
+    pub(super) sums: Sums,
+}
+
+/// What a batch adds to the rollups that are keyed by cell, player and depth.
+#[derive(Debug, Default)]
+pub(super) struct Searches {
+    /// By (cell, player, depth).
+    pub(super) depths: BTreeMap<(i64, i64, u32), Sums>,
+    /// Searched moves by (cell, player, depth, time bucket).
+    pub(super) times: BTreeMap<(i64, i64, u32, u32), i64>,
+}
+
+impl Searches {
+    /// Adds a game whose sides are played by `players`, and sums up the sides.
+    pub(super) fn add(&mut self, cell: i64, players: [i64; 2], moves: &[v1::Move]) -> [Side; 2] {
+        let mut sides = [Side::default(); 2];
+        for mv in moves {
+            let side = usize::from(mv.mover != 0);
+            sides[side].moves += 1;
+            if mv.ended_by == ONLY_MOVE {
+                continue;
+            }
+            sides[side].sums.add(mv);
+            let player = players[side];
+            self.depths.entry((cell, player, mv.depth)).or_default().add(mv);
+            *self.times.entry((cell, player, mv.depth, time_bucket(mv.wall_us))).or_default() += 1;
+        }
+        sides
+    }
+}
+
+/// A cell's row of `cell_results`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct CellResult {
+    pub(super) games: i64,
+    pub(super) games_failed: i64,
+    pub(super) wins: i64,
+    pub(super) draws: i64,
+    pub(super) losses: i64,
+    pub(super) wins_moving_first: i64,
+    pub(super) draws_moving_first: i64,
+    pub(super) losses_moving_first: i64,
+    pub(super) pairs: [i64; 5],
+    pub(super) distinct_games: i64,
+    pub(super) plies: i64,
+    pub(super) wall_us: f64,
+}
+
+impl CellResult {
+    /// Adds a counted game by its number and its outcome for who moved first.
+    pub(super) fn add(&mut self, number: i64, outcome: v1::Outcome) {
+        self.games += 1;
+        match half_points(number, outcome) {
+            2 => self.wins += 1,
+            1 => self.draws += 1,
+            _ => self.losses += 1,
+        }
+        if number % 2 == 0 {
+            match half_points(number, outcome) {
+                2 => self.wins_moving_first += 1,
+                1 => self.draws_moving_first += 1,
+                _ => self.losses_moving_first += 1,
+            }
+        }
+    }
+
+    /// The pairs as the statistics take them.
+    pub(super) fn pair_counts(&self) -> PairCounts {
+        PairCounts(self.pairs.map(|pairs| u64::try_from(pairs).unwrap_or(0)))
+    }
+}
+
+/// Half points of the cell's first player, who moves first in even numbers: 0, 1 or 2.
+pub(super) fn half_points(number: i64, outcome: v1::Outcome) -> usize {
+    match (outcome, number % 2 == 0) {
+        (v1::Outcome::Win, true) | (v1::Outcome::Loss, false) => 2,
+        (v1::Outcome::Draw, _) => 1,
+        _ => 0,
+    }
+}
+
+/// The bucket of a time in `time_buckets`: eight for each doubling, exact below 16 us. The octave
+/// is the position of the highest bit, the place in it the three bits below (as in HdrHistogram,
+/// Tene 2012).
+pub(super) fn time_bucket(wall_us: u64) -> u32 {
+    let wall_us = wall_us.min(SAFE_MAX);
+    match wall_us.checked_ilog2() {
+        Some(octave) if octave >= 3 => {
+            let place = u32::try_from((wall_us >> (octave - 3)) & 7).unwrap_or(0);
+            8 * (octave - 2) + place
+        }
+        _ => u32::try_from(wall_us).unwrap_or(0),
+    }
+}
+
+/// The greatest number that the database holds: 2^53 - 1.
+pub(super) const SAFE_MAX: u64 = (1 << 53) - 1;
+
+/// A count as SQLite has it. Results are checked to be below 2^53 before they come here.
+pub(super) fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A length as SQLite has it.
+pub(super) fn count(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}
+
+/// A sum over one game as SQLite has it: below 2^53.
+#[expect(clippy::cast_possible_truncation, reason = "bounded, and without a fraction")]
+pub(super) fn bounded(sum: f64) -> i64 {
+    sum.clamp(0.0, real(SAFE_MAX)) as i64
+}
+
+/// A count below 2^53 as a real, exactly.
+#[expect(clippy::cast_precision_loss, reason = "below 2^53 nothing is lost")]
+pub(super) fn real(number: u64) -> f64 {
+    number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lower bound of a bucket, as the schema's comment has it.
+    fn from_us(bucket: u32) -> u64 {
+        if bucket < 8 { bucket.into() } else { u64::from(8 + bucket % 8) << (bucket / 8 - 1) }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_time_is_in_its_bucket(bits in 0u32..53, random in proptest::prelude::any::<u64>()) {
+            let wall_us = random & ((1 << bits) - 1);
+            let bucket = time_bucket(wall_us);
+            proptest::prop_assert!(from_us(bucket) <= wall_us);
+            proptest::prop_assert!(wall_us < from_us(bucket + 1));
+        }
+    }
+
+    #[test]
+    fn the_greatest_time_has_the_last_bucket() {
+        assert_eq!(time_bucket(SAFE_MAX), 407);
+        assert_eq!(time_bucket(u64::MAX), 407);
+    }
+
+    #[test]
+    fn points_are_the_first_players() {
+        use v1::Outcome::{Draw, Loss, Win};
+        for (number, outcome, expected) in
+            [(0, Win, 2), (0, Loss, 0), (1, Win, 0), (1, Loss, 2), (6, Draw, 1), (7, Draw, 1)]
+        {
+            assert_eq!(half_points(number, outcome), expected);
+        }
+    }
+}

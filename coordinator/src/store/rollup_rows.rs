@@ -1,0 +1,237 @@
+//! Writing the rollups, in the transaction that stores the games (invariant 8).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::Serialize;
+use spelrum_proto::v1;
+use spelrum_tournament::WorkerId;
+
+use super::error::StoreError;
+use super::results::{Checked, There};
+use super::rollup::{CellResult, Searches, count, half_points, real};
+use super::transaction::{Transaction, rows};
+
+impl Transaction<'_> {
+    /// Adds searches to `cell_depths` and `cell_move_times`.
+    pub(super) async fn add_searches(&mut self, searches: &Searches) -> Result<(), StoreError> {
+        #[derive(Serialize)]
+        struct Depth(i64, i64, u32, i64, f64, f64, f64, f64, f64, f64);
+        #[derive(Serialize)]
+        struct Time(i64, i64, u32, u32, i64);
+        let depths: Vec<Depth> = searches
+            .depths
+            .iter()
+            .map(|(&(cell, player, depth), sums)| {
+                Depth(
+                    cell,
+                    player,
+                    depth,
+                    sums.searched_moves,
+                    sums.wall_us,
+                    sums.cpu_us,
+                    sums.nodes,
+                    sums.evaluations,
+                    sums.full_tree_leaves,
+                    sums.wall_us_squared,
+                )
+            })
+            .collect();
+        if depths.is_empty() {
+            return Ok(());
+        }
+        let depths = rows(&depths)?;
+        sqlx::query!(
+            "INSERT INTO cell_depths (cell_id, player_id, depth, searched_moves, wall_us, cpu_us,
+                nodes, evaluations, full_tree_leaves, wall_us_squared)
+            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
+                value ->> 6, value ->> 7, value ->> 8, value ->> 9
+            FROM jsonb_each(?) WHERE true
+            ON CONFLICT (cell_id, player_id, depth) DO UPDATE SET
+                searched_moves = searched_moves + excluded.searched_moves,
+                wall_us = wall_us + excluded.wall_us,
+                cpu_us = cpu_us + excluded.cpu_us,
+                nodes = nodes + excluded.nodes,
+                evaluations = evaluations + excluded.evaluations,
+                full_tree_leaves = full_tree_leaves + excluded.full_tree_leaves,
+                wall_us_squared = wall_us_squared + excluded.wall_us_squared",
+            depths
+        )
+        .execute(self.connection())
+        .await?;
+        let times: Vec<Time> = searches
+            .times
+            .iter()
+            .map(|(&(cell, player, depth, bucket), &moves)| {
+                Time(cell, player, depth, bucket, moves)
+            })
+            .collect();
+        let times = rows(&times)?;
+        sqlx::query!(
+            "INSERT INTO cell_move_times (cell_id, player_id, depth, time_bucket_id,
+                searched_moves)
+            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
+            FROM jsonb_each(?) WHERE true
+            ON CONFLICT (cell_id, player_id, depth, time_bucket_id) DO UPDATE SET
+                searched_moves = searched_moves + excluded.searched_moves",
+            times
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    /// Adds new games, and the pairs they complete, to `cell_results`; `distinct` tells for each
+    /// game whether it is the first of its kind.
+    pub(super) async fn add_cell_results(
+        &mut self,
+        games: &[Checked<'_>],
+        there: &HashMap<(i64, i64), There>,
+        distinct: &[bool],
+    ) -> Result<(), StoreError> {
+        let cells: BTreeSet<i64> = games.iter().map(|game| game.game.cell_id).collect();
+        let mut results = self.cell_results(cells.into_iter()).await?;
+        // Outcomes of this batch, to complete pairs with.
+        let mut settled: HashMap<(i64, i64), v1::Outcome> = HashMap::with_capacity(games.len());
+        for (game, &distinct) in games.iter().zip(distinct) {
+            let result = results.entry(game.game.cell_id).or_default();
+            result.add(game.number, game.outcome);
+            result.distinct_games += i64::from(distinct);
+            result.plies += count(game.game.moves.len());
+            result.wall_us += real(game.game.wall_us);
+            let other = (game.game.cell_id, game.number ^ 1);
+            let other_outcome = settled.get(&other).copied().or_else(|| there.get(&other)?.outcome);
+            if let Some(outcome) = other_outcome {
+                let points = half_points(game.number, game.outcome) + half_points(other.1, outcome);
+                result.pairs[points] += 1;
+            }
+            settled.insert(game.id(), game.outcome);
+        }
+        self.write_cell_results(&results).await
+    }
+
+    /// The rows of `cell_results` of these cells that have one.
+    pub(super) async fn cell_results(
+        &mut self,
+        cells: impl Iterator<Item = i64>,
+    ) -> Result<BTreeMap<i64, CellResult>, StoreError> {
+        let list = rows(&cells.collect::<Vec<_>>())?;
+        let found = sqlx::query!(
+            "SELECT r.* FROM jsonb_each(?) AS j JOIN cell_results AS r ON r.cell_id = j.value",
+            list
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let found = found.into_iter().map(|row| {
+            let result = CellResult {
+                games: row.games,
+                games_failed: row.games_failed,
+                wins: row.wins,
+                draws: row.draws,
+                losses: row.losses,
+                wins_moving_first: row.wins_moving_first,
+                draws_moving_first: row.draws_moving_first,
+                losses_moving_first: row.losses_moving_first,
+                pairs: [row.pairs_0, row.pairs_half, row.pairs_1, row.pairs_1_half, row.pairs_2],
+                distinct_games: row.distinct_games,
+                plies: row.plies,
+                wall_us: row.wall_us,
+            };
+            (row.cell_id, result)
+        });
+        Ok(found.collect())
+    }
+
+    /// Writes rows of `cell_results`, with the intervals that follow from them.
+    pub(super) async fn write_cell_results(
+        &mut self,
+        results: &BTreeMap<i64, CellResult>,
+    ) -> Result<(), StoreError> {
+        #[derive(Serialize)]
+        struct Row(i64, [i64; 8], [i64; 5], i64, i64, f64, f64, f64, f64);
+        let list: Vec<Row> = results
+            .iter()
+            .map(|(&cell, result)| {
+                let interval = result.pair_counts().interval();
+                Row(
+                    cell,
+                    [
+                        result.games,
+                        result.games_failed,
+                        result.wins,
+                        result.draws,
+                        result.losses,
+                        result.wins_moving_first,
+                        result.draws_moving_first,
+                        result.losses_moving_first,
+                    ],
+                    result.pairs,
+                    result.distinct_games,
+                    result.plies,
+                    result.wall_us,
+                    interval.score,
+                    interval.low,
+                    interval.high,
+                )
+            })
+            .collect();
+        let list = rows(&list)?;
+        sqlx::query!(
+            "INSERT OR REPLACE INTO cell_results (cell_id, games, games_failed, wins, draws,
+                losses, wins_moving_first, draws_moving_first, losses_moving_first,
+                pairs_0, pairs_half, pairs_1, pairs_1_half, pairs_2,
+                distinct_games, plies, wall_us, score, score_low, score_high)
+            SELECT value ->> '$[0]', value ->> '$[1][0]', value ->> '$[1][1]',
+                value ->> '$[1][2]', value ->> '$[1][3]', value ->> '$[1][4]',
+                value ->> '$[1][5]', value ->> '$[1][6]', value ->> '$[1][7]',
+                value ->> '$[2][0]', value ->> '$[2][1]', value ->> '$[2][2]',
+                value ->> '$[2][3]', value ->> '$[2][4]',
+                value ->> '$[3]', value ->> '$[4]', value ->> '$[5]',
+                value ->> '$[6]', value ->> '$[7]', value ->> '$[8]'
+            FROM jsonb_each(?)",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    /// Adds new games to `worker_results`.
+    pub(super) async fn add_worker_results(
+        &mut self,
+        worker: WorkerId,
+        games: &[Checked<'_>],
+    ) -> Result<(), StoreError> {
+        #[derive(Serialize)]
+        struct Row(i64, i64, i64, f64, i64, i64);
+        let mut sums: BTreeMap<i64, Row> = BTreeMap::new();
+        for Checked { game, cell, .. } in games {
+            let experiment = cell.experiment;
+            let started = game.started_unix_us;
+            let row =
+                sums.entry(experiment).or_insert(Row(experiment, 0, 0, 0.0, started, started));
+            row.1 += 1;
+            row.2 += count(game.moves.len());
+            row.3 += real(game.wall_us);
+            row.4 = row.4.min(started);
+            row.5 = row.5.max(started);
+        }
+        let list = rows(&sums.into_values().collect::<Vec<_>>())?;
+        sqlx::query!(
+            "INSERT INTO worker_results (worker_id, experiment_id, games, plies, wall_us,
+                first_started_unix_us, last_started_unix_us)
+            SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5
+            FROM jsonb_each(?1) WHERE true
+            ON CONFLICT (worker_id, experiment_id) DO UPDATE SET
+                games = games + excluded.games,
+                plies = plies + excluded.plies,
+                wall_us = wall_us + excluded.wall_us,
+                first_started_unix_us = min(first_started_unix_us, excluded.first_started_unix_us),
+                last_started_unix_us = max(last_started_unix_us, excluded.last_started_unix_us)",
+            list,
+            worker.0
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,469 @@
+//! What the scheduler must find again after a restart, and what it must know of reported games.
+
+use serde::Serialize;
+use spelrum_tournament::scheduler::{
+    Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Snapshot,
+};
+use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+
+use super::Writer;
+use super::error::StoreError;
+use super::rollup::integer;
+use super::transaction::{Transaction, rows};
+
+/// Facts about a game that a worker reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GameFacts {
+    /// Whether it has a settled result.
+    pub settled: bool,
+    /// Whether it was ever leased to this worker under the lease it names.
+    pub leased: bool,
+}
+
+/// A worker as it introduced itself.
+#[derive(Clone, Debug)]
+pub struct WorkerIntroduction {
+    /// Made by the worker at its start.
+    pub uuid: String,
+    /// For people.
+    pub name: String,
+    /// Its machine.
+    pub host: String,
+    /// Its playing threads.
+    pub slots: u32,
+    /// What its engine plays.
+    pub engine_revision: u32,
+    /// Its program's version.
+    pub version: String,
+}
+
+impl Writer {
+    /// What the scheduler starts from.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn snapshot(&mut self) -> Result<Snapshot, StoreError> {
+        let mut transaction = self.begin().await?;
+        Ok(Snapshot {
+            experiments: transaction.unfinished().await?,
+            leases: transaction.live_leases().await?,
+            attempts: transaction.open_attempts().await?,
+            last_lease: transaction.last_lease().await?,
+        })
+    }
+}
+
+impl Transaction<'_> {
+    async fn unfinished(
+        &mut self,
+    ) -> Result<Vec<(ExperimentId, i32, ExperimentState, Vec<CellState>)>, StoreError> {
+        let mut experiments = Vec::new();
+        let found = sqlx::query!(
+            r#"SELECT experiment_id AS "experiment_id!: i64", priority AS "priority: i32",
+                state = 'paused' AS "paused!: bool"
+            FROM experiments WHERE state IN ('running', 'paused') ORDER BY experiment_id"#
+        )
+        .fetch_all(self.connection())
+        .await?;
+        for experiment in found {
+            let state =
+                if experiment.paused { ExperimentState::Paused } else { ExperimentState::Running };
+            let cells = self.cell_states(experiment.experiment_id).await?;
+            experiments.push((
+                ExperimentId(experiment.experiment_id),
+                experiment.priority,
+                state,
+                cells,
+            ));
+        }
+        Ok(experiments)
+    }
+
+    /// An experiment's cells as the scheduler knows them, in the grid's order.
+    pub(super) async fn cell_states(
+        &mut self,
+        experiment: i64,
+    ) -> Result<Vec<CellState>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT c.cell_id AS "cell_id!: i64", c.games_planned, c.next_number,
+                r.first_number AS "first_number?: i64", r.games AS "games?: i64"
+            FROM cells AS c LEFT JOIN returned_ranges AS r ON r.cell_id = c.cell_id
+            WHERE c.experiment_id = ? AND c.in_sweep = 1
+            ORDER BY c.number, c.cell_id, r.first_number"#,
+            experiment
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let mut cells: Vec<CellState> = Vec::new();
+        for row in found {
+            let cell = CellId(row.cell_id);
+            if cells.last().is_none_or(|last| last.cell != cell) {
+                cells.push(CellState {
+                    cell,
+                    games: unsigned(row.games_planned),
+                    next_number: unsigned(row.next_number),
+                    returned: Vec::new(),
+                });
+            }
+            if let (Some(last), Some(first), Some(games)) =
+                (cells.last_mut(), row.first_number, row.games)
+            {
+                last.returned.push(GameRange {
+                    cell,
+                    first: unsigned(first),
+                    count: unsigned(games),
+                });
+            }
+        }
+        Ok(cells)
+    }
+
+    /// Live leases; what is outstanding of each is what it was granted without the games that
+    /// have a row.
+    async fn live_leases(&mut self) -> Result<Vec<LeaseState>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT l.lease_id AS "lease_id!: i64", l.worker_id, r.cell_id, r.first_number,
+                r.games, g.number AS "settled?: i64"
+            FROM leases AS l
+            JOIN lease_ranges AS r ON r.lease_id = l.lease_id
+            LEFT JOIN games AS g ON g.cell_id = r.cell_id
+                AND g.number >= r.first_number AND g.number < r.first_number + r.games
+            WHERE l.ended_by IS NULL
+            ORDER BY l.lease_id, r.cell_id, r.first_number, g.number"#
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let mut leases: Vec<LeaseState> = Vec::new();
+        for row in found {
+            let lease = LeaseId(row.lease_id);
+            if leases.last().is_none_or(|last| last.lease != lease) {
+                leases.push(LeaseState {
+                    lease,
+                    worker: WorkerId(row.worker_id),
+                    granted: Vec::new(),
+                    outstanding: Vec::new(),
+                });
+            }
+            let Some(last) = leases.last_mut() else { continue };
+            let range = GameRange {
+                cell: CellId(row.cell_id),
+                first: unsigned(row.first_number),
+                count: unsigned(row.games),
+            };
+            if last.granted.last() != Some(&range) {
+                last.granted.push(range);
+                last.outstanding.push(range);
+            }
+            // Settled numbers ascend, so only the last part can hold this one. It may be empty
+            // until the next row splits it or the end drops it.
+            if let Some(settled) = row.settled.map(unsigned)
+                && let Some(rest) = last.outstanding.pop()
+            {
+                last.outstanding.push(GameRange { count: settled - rest.first, ..rest });
+                last.outstanding.push(GameRange {
+                    first: settled + 1,
+                    count: rest.end() - settled - 1,
+                    ..rest
+                });
+            }
+        }
+        for lease in &mut leases {
+            lease.outstanding.retain(|range| range.count > 0);
+        }
+        Ok(leases)
+    }
+
+    async fn open_attempts(&mut self) -> Result<Vec<Attempts>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT a.cell_id, a.number, a.lost AS "lost: u32", a.lost_alone AS "lost_alone: u32",
+                a.failed AS "failed: u32"
+            FROM attempts AS a
+            JOIN cells AS c ON c.cell_id = a.cell_id
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            WHERE e.state IN ('running', 'paused') AND NOT EXISTS (
+                SELECT 1 FROM games AS g WHERE g.cell_id = a.cell_id AND g.number = a.number)
+            ORDER BY a.cell_id, a.number"#
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let found = found.into_iter().map(|row| Attempts {
+            game: GameId { cell: CellId(row.cell_id), number: unsigned(row.number) },
+            lost: row.lost,
+            lost_alone: row.lost_alone,
+            failed: row.failed,
+        });
+        Ok(found.collect())
+    }
+
+    async fn last_lease(&mut self) -> Result<i64, StoreError> {
+        Ok(sqlx::query_scalar!(r#"SELECT coalesce(max(lease_id), 0) AS "id!: i64" FROM leases"#)
+            .fetch_one(self.connection())
+            .await?)
+    }
+
+    /// Stores or finds a worker by its UUID.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
+        let now = self.now_unix_us;
+        let id = sqlx::query_scalar!(
+            r#"INSERT INTO workers (uuid, name, host, slots, engine_revision, version,
+                first_seen_unix_us, last_hello_unix_us)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+            ON CONFLICT (uuid) DO UPDATE SET
+                name = excluded.name, host = excluded.host, slots = excluded.slots,
+                engine_revision = excluded.engine_revision, version = excluded.version,
+                last_hello_unix_us = excluded.last_hello_unix_us
+            RETURNING worker_id AS "worker_id!: i64""#,
+            worker.uuid,
+            worker.name,
+            worker.host,
+            worker.slots,
+            worker.engine_revision,
+            worker.version,
+            now
+        )
+        .fetch_one(self.connection())
+        .await?;
+        Ok(WorkerId(id))
+    }
+
+    /// Looks up what the scheduler must know of reported games, in order.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn facts(
+        &mut self,
+        worker: WorkerId,
+        games: &[(LeaseId, GameId)],
+    ) -> Result<Vec<GameFacts>, StoreError> {
+        let list: Vec<(i64, i64, i64)> = games
+            .iter()
+            .map(|(lease, game)| (lease.0, game.cell.0, integer(game.number)))
+            .collect();
+        let list = rows(&list)?;
+        let found = sqlx::query!(
+            r#"SELECT
+                EXISTS (
+                    SELECT 1 FROM games AS g
+                    WHERE g.cell_id = j.value ->> 1 AND g.number = j.value ->> 2
+                ) AS "settled!: bool",
+                EXISTS (
+                    SELECT 1 FROM leases AS l JOIN lease_ranges AS r ON r.lease_id = l.lease_id
+                    WHERE l.lease_id = j.value ->> 0 AND l.worker_id = ?2
+                        AND r.cell_id = j.value ->> 1 AND r.first_number <= j.value ->> 2
+                        AND j.value ->> 2 < r.first_number + r.games
+                ) AS "leased!: bool"
+            FROM jsonb_each(?1) AS j ORDER BY j.key"#,
+            list,
+            worker.0
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let facts =
+            found.into_iter().map(|row| GameFacts { settled: row.settled, leased: row.leased });
+        Ok(facts.collect())
+    }
+
+    /// Notes what workers said of games that failed: the last message of each game stays.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn note_failures(&mut self, games: &[(GameId, String)]) -> Result<(), StoreError> {
+        let list: Vec<(i64, i64, &str)> = games
+            .iter()
+            .map(|(game, message)| (game.cell.0, integer(game.number), &**message))
+            .collect();
+        let list = rows(&list)?;
+        sqlx::query!(
+            "INSERT INTO attempts (cell_id, number, last_message)
+            SELECT value ->> 0, value ->> 1, value ->> 2 FROM jsonb_each(?) WHERE true
+            ON CONFLICT (cell_id, number) DO UPDATE SET last_message = excluded.last_message",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    /// Stores a new state of an experiment.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn set_state(
+        &mut self,
+        experiment: ExperimentId,
+        state: ExperimentState,
+    ) -> Result<(), StoreError> {
+        let name = state_name(state);
+        let finished = matches!(state, ExperimentState::Finished | ExperimentState::Cancelled)
+            .then_some(self.now_unix_us);
+        sqlx::query!(
+            "UPDATE experiments SET state = ?1, finished_unix_us = ?2 WHERE experiment_id = ?3",
+            name,
+            finished,
+            experiment.0
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    /// Stores what the scheduler must find again.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn apply(&mut self, changes: &Changes) -> Result<(), StoreError> {
+        let Changes { cells, granted, ended, attempts } = changes;
+        if !cells.is_empty() {
+            self.write_cells(cells).await?;
+        }
+        if !granted.is_empty() {
+            self.grant(granted).await?;
+        }
+        if !ended.is_empty() {
+            self.end(ended).await?;
+        }
+        if !attempts.is_empty() {
+            self.write_attempts(attempts).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_cells(&mut self, cells: &[CellState]) -> Result<(), StoreError> {
+        let list: Vec<(i64, i64)> =
+            cells.iter().map(|cell| (cell.cell.0, integer(cell.next_number))).collect();
+        let list = rows(&list)?;
+        sqlx::query!(
+            "UPDATE cells SET next_number = j.value ->> 1
+            FROM jsonb_each(?) AS j WHERE cell_id = j.value ->> 0",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        sqlx::query!(
+            "DELETE FROM returned_ranges
+            WHERE cell_id IN (SELECT value ->> 0 FROM jsonb_each(?))",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        let ranges: Vec<Range> =
+            cells.iter().flat_map(|cell| &cell.returned).map(Range::from).collect();
+        if ranges.is_empty() {
+            return Ok(());
+        }
+        let ranges = rows(&ranges)?;
+        sqlx::query!(
+            "INSERT INTO returned_ranges (cell_id, first_number, games)
+            SELECT value ->> 0, value ->> 1, value ->> 2 FROM jsonb_each(?)",
+            ranges
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    async fn grant(&mut self, granted: &[LeaseState]) -> Result<(), StoreError> {
+        let now = self.now_unix_us;
+        let leases: Vec<(i64, i64)> =
+            granted.iter().map(|lease| (lease.lease.0, lease.worker.0)).collect();
+        let leases = rows(&leases)?;
+        sqlx::query!(
+            "INSERT INTO leases (lease_id, worker_id, granted_unix_us)
+            SELECT value ->> 0, value ->> 1, ?2 FROM jsonb_each(?1)",
+            leases,
+            now
+        )
+        .execute(self.connection())
+        .await?;
+        let ranges: Vec<(i64, Range)> = granted
+            .iter()
+            .flat_map(|lease| lease.granted.iter().map(|range| (lease.lease.0, Range::from(range))))
+            .collect();
+        let ranges = rows(&ranges)?;
+        sqlx::query!(
+            "INSERT INTO lease_ranges (lease_id, cell_id, first_number, games)
+            SELECT value ->> '$[0]', value ->> '$[1][0]', value ->> '$[1][1]', value ->> '$[1][2]'
+            FROM jsonb_each(?)",
+            ranges
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    async fn end(&mut self, ended: &[(LeaseId, LeaseEnd)]) -> Result<(), StoreError> {
+        let now = self.now_unix_us;
+        let list: Vec<(i64, &str)> =
+            ended.iter().map(|&(lease, end)| (lease.0, end_name(end))).collect();
+        let list = rows(&list)?;
+        sqlx::query!(
+            "UPDATE leases SET ended_unix_us = ?2, ended_by = j.value ->> 1
+            FROM jsonb_each(?1) AS j WHERE lease_id = j.value ->> 0",
+            list,
+            now
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    async fn write_attempts(&mut self, attempts: &[Attempts]) -> Result<(), StoreError> {
+        let list: Vec<(i64, i64, u32, u32, u32)> = attempts
+            .iter()
+            .map(|attempts| {
+                let Attempts { game, lost, lost_alone, failed } = *attempts;
+                (game.cell.0, integer(game.number), lost, lost_alone, failed)
+            })
+            .collect();
+        let list = rows(&list)?;
+        sqlx::query!(
+            "INSERT INTO attempts (cell_id, number, lost, lost_alone, failed)
+            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
+            FROM jsonb_each(?) WHERE true
+            ON CONFLICT (cell_id, number) DO UPDATE SET lost = excluded.lost,
+                lost_alone = excluded.lost_alone, failed = excluded.failed",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+}
+
+/// A range as it is stored: cell, first number, games.
+#[derive(Serialize)]
+struct Range(i64, i64, i64);
+
+impl From<&GameRange> for Range {
+    fn from(range: &GameRange) -> Self {
+        Self(range.cell.0, integer(range.first), integer(range.count))
+    }
+}
+
+/// A state as it is stored.
+pub(super) fn state_name(state: ExperimentState) -> &'static str {
+    match state {
+        ExperimentState::Running => "running",
+        ExperimentState::Paused => "paused",
+        ExperimentState::Cancelled => "cancelled",
+        ExperimentState::Finished => "finished",
+    }
+}
+
+/// Why a lease ended, as it is stored.
+fn end_name(end: LeaseEnd) -> &'static str {
+    match end {
+        LeaseEnd::Finished => "finished",
+        LeaseEnd::Expired => "expired",
+        LeaseEnd::GivenBack => "given_back",
+        LeaseEnd::Cancelled => "cancelled",
+    }
+}
+
+/// A count from the database, where no negative one is ever stored.
+pub(super) fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
