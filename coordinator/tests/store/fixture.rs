@@ -1,0 +1,211 @@
+//! A small sweep, and games that look like played ones.
+
+use std::path::PathBuf;
+
+use spelrum_coordinator::store::{Readers, SqlValue, Submitted, WorkerIntroduction, Writer};
+use spelrum_engine::{Parameters, Rules, Value};
+use spelrum_proto::v1;
+use spelrum_tournament::{
+    AxisValue, CellDefinition, CellId, OpeningsRule, Plan, PlannedCell, Record, WorkerId,
+};
+use tempfile::TempDir;
+
+/// A database with one experiment of two cells and one worker.
+pub(crate) struct Store {
+    pub(crate) directory: TempDir,
+    pub(crate) writer: Writer,
+    pub(crate) worker: WorkerId,
+    pub(crate) submitted: Submitted,
+}
+
+impl Store {
+    pub(crate) async fn new() -> Self {
+        Self::with(&plan("small")).await
+    }
+
+    pub(crate) async fn with(plan: &Plan) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let mut writer = Writer::open(&directory.path().join("results.db")).await.unwrap();
+        let mut transaction = writer.begin().await.unwrap();
+        let submitted = transaction.submit("uuid-1", "text", plan).await.unwrap();
+        let worker = transaction.introduce(&introduction("worker-1")).await.unwrap();
+        transaction.commit().await.unwrap();
+        Self { directory, writer, worker, submitted }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.writer.path().to_owned()
+    }
+
+    pub(crate) fn cell(&self, index: usize) -> CellId {
+        self.submitted.cells[index].cell
+    }
+
+    pub(crate) async fn store(&mut self, games: &[v1::Game]) {
+        let mut transaction = self.writer.begin().await.unwrap();
+        transaction.store_games(self.worker, games).await.unwrap();
+        transaction.commit().await.unwrap();
+    }
+
+    pub(crate) async fn rows(&self, sql: &str) -> Vec<Vec<SqlValue>> {
+        rows(&self.writer.readers(), sql).await
+    }
+
+    /// The one integer that a query gives.
+    pub(crate) async fn integer(&self, sql: &str) -> i64 {
+        match &*self.rows(sql).await {
+            [row] => match **row {
+                [SqlValue::Integer(number)] => number,
+                ref other => panic!("{sql}: {other:?}"),
+            },
+            other => panic!("{sql}: {other:?}"),
+        }
+    }
+
+    /// The first column of a query, as texts.
+    pub(crate) async fn texts(&self, sql: &str) -> Vec<String> {
+        self.rows(sql).await.iter().map(|row| text(&row[0])).collect()
+    }
+
+    pub(crate) async fn assert_recount(&self) {
+        let differences = self.writer.readers().recount().await.unwrap();
+        let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
+        assert!(differences.is_empty(), "{}", differences.join("\n"));
+    }
+}
+
+pub(crate) async fn rows(readers: &Readers, sql: &str) -> Vec<Vec<SqlValue>> {
+    let table =
+        readers.query(sql, 1_000_000).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    assert!(!table.truncated);
+    table.rows
+}
+
+/// A value for people.
+pub(crate) fn text(value: &SqlValue) -> String {
+    match value {
+        SqlValue::Null => "NULL".to_owned(),
+        SqlValue::Integer(number) => number.to_string(),
+        SqlValue::Real(number) => number.to_string(),
+        SqlValue::Text(text) => text.clone(),
+        SqlValue::Blob(bytes) => format!("{bytes:?}"),
+    }
+}
+
+pub(crate) fn introduction(uuid: &str) -> WorkerIntroduction {
+    WorkerIntroduction {
+        uuid: uuid.to_owned(),
+        name: format!("name of {uuid}"),
+        host: "host".to_owned(),
+        slots: 2,
+        engine_revision: 1,
+        version: "0.1.0".to_owned(),
+    }
+}
+
+pub(crate) fn parameters(values: &[(&str, Value)]) -> Parameters {
+    values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+}
+
+pub(crate) fn alpha_beta(depth: i64) -> Parameters {
+    parameters(&[
+        ("algorithm", Value::Text("alpha-beta".to_owned())),
+        ("depth", Value::Integer(depth)),
+        ("shuffle", Value::Bool(true)),
+    ])
+}
+
+pub(crate) fn genetic(depth: i64) -> Parameters {
+    parameters(&[
+        ("algorithm", Value::Text("genetic-minimax".to_owned())),
+        ("depth", Value::Integer(depth)),
+        ("mutation", Value::Number(0.25)),
+    ])
+}
+
+pub(crate) fn timed(move_time_us: i64) -> Parameters {
+    let mut player = alpha_beta(9);
+    player.insert("move_time_us".to_owned(), Value::Integer(move_time_us));
+    player
+}
+
+pub(crate) fn cell(
+    names: [&str; 2],
+    players: [Parameters; 2],
+    depth: i64,
+    games: u64,
+) -> PlannedCell {
+    #[expect(clippy::cast_precision_loss, reason = "small")]
+    let number = Some(depth as f64);
+    PlannedCell {
+        definition: CellDefinition {
+            format: 1,
+            seed: 7,
+            rules: Rules::Pentago { win_before_rotation: true },
+            openings: OpeningsRule::Random { plies: 2 },
+            max_plies: Some(40),
+            players: players.map(std::sync::Arc::new),
+        },
+        player_names: names.map(str::to_owned),
+        axes: vec![("depth".to_owned(), AxisValue { number, text: depth.to_string() })],
+        games,
+        timed: false,
+    }
+}
+
+/// Alpha-beta against genetic minimax at depth 1 and 2, 20 games each.
+pub(crate) fn plan(name: &str) -> Plan {
+    Plan {
+        name: name.to_owned(),
+        description: "what it asks".to_owned(),
+        game: "pentago".to_owned(),
+        seed: 7,
+        priority: 3,
+        record: Record::Moves,
+        axes: vec!["depth".to_owned()],
+        cells: (1..=2)
+            .map(|depth| cell(["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, 20))
+            .collect(),
+    }
+}
+
+/// A game that looks like a played one. Of equal `variety` it is the same but for its number.
+pub(crate) fn game(cell: CellId, number: u64, variety: u64) -> v1::Game {
+    let plies = 2 + variety % 5;
+    let moves = (0..plies)
+        .map(|ply| {
+            let forced = (variety + ply) % 4 == 3;
+            v1::Move {
+                mover: u32::try_from(ply % 2).unwrap(),
+                r#move: format!("m{ply}.{variety}"),
+                position_key: (1 << 52) + ply + variety,
+                legal_moves: if forced { 1 } else { 200 },
+                depth: if forced { 0 } else { u32::try_from(variety % 3).unwrap() + 1 },
+                nodes: if forced { 0 } else { 1000 * (ply + 1) + variety },
+                evaluations: if forced { 0 } else { 900 * (ply + 1) },
+                full_tree_leaves: if forced { 0 } else { 40_000 },
+                score: variety.is_multiple_of(2).then_some(-5),
+                wall_us: if forced { 1 } else { 100 + 37 * ply * (variety + 1) },
+                cpu_us: if forced { 1 } else { 90 + 37 * ply * (variety + 1) },
+                ended_by: if forced { "only_move" } else { "depth" }.to_owned(),
+            }
+        })
+        .collect();
+    v1::Game {
+        cell_id: cell.0,
+        number,
+        engine_revision: 1,
+        opening: format!("opening {}", number / 2 % 3),
+        outcome: match variety % 3 {
+            0 => v1::Outcome::Win,
+            1 => v1::Outcome::Draw,
+            _ => v1::Outcome::Loss,
+        }
+        .into(),
+        termination: "five_by_placement".to_owned(),
+        moves_hash: (1 << 52) + variety,
+        started_unix_us: 1_700_000_000_000_000 + i64::try_from(number).unwrap(),
+        wall_us: 5000 + variety,
+        moves,
+    }
+}

@@ -1,0 +1,11 @@
+//! The store on real files.
+#![expect(clippy::unwrap_used, reason = "tests, and helpers that only tests use")]
+
+mod documentation;
+mod fixture;
+mod opening;
+mod queries;
+mod recount;
+mod results;
+mod scheduling;
+mod views;

@@ -1,0 +1,277 @@
+//! What a restart finds again, and what the scheduler is told.
+
+use spelrum_coordinator::store::{GameFacts, StoreError};
+use spelrum_tournament::scheduler::{
+    Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Snapshot,
+};
+use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+
+use crate::fixture::{Store, game, introduction, plan};
+
+fn range(cell: CellId, first: u64, count: u64) -> GameRange {
+    GameRange { cell, first, count }
+}
+
+async fn apply(store: &mut Store, changes: &Changes) {
+    let mut transaction = store.writer.begin().await.unwrap();
+    transaction.apply(changes).await.unwrap();
+    transaction.commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_new_experiment_is_all_there_is() {
+    let mut store = Store::new().await;
+    assert_eq!(
+        store.writer.snapshot().await.unwrap(),
+        Snapshot {
+            experiments: vec![(
+                store.submitted.experiment,
+                3,
+                ExperimentState::Running,
+                store.submitted.cells.clone()
+            )],
+            leases: vec![],
+            attempts: vec![],
+            last_lease: 0,
+        }
+    );
+    assert_eq!(store.submitted.games, 40);
+    assert_eq!(
+        store.submitted.cells[1],
+        CellState { cell: store.cell(1), games: 20, next_number: 0, returned: vec![] }
+    );
+}
+
+#[tokio::test]
+async fn what_was_applied_is_found_again() {
+    let mut store = Store::new().await;
+    let (first, second) = (store.cell(0), store.cell(1));
+    let worker = store.worker;
+    let lease = |lease, granted: Vec<GameRange>| LeaseState {
+        lease: LeaseId(lease),
+        worker,
+        outstanding: granted.clone(),
+        granted,
+    };
+    let cell = |cell, next_number, returned| CellState { cell, games: 20, next_number, returned };
+    let attempts = |number, lost, lost_alone, failed| Attempts {
+        game: GameId { cell: second, number },
+        lost,
+        lost_alone,
+        failed,
+    };
+    let changes = Changes {
+        cells: vec![
+            cell(first, 12, vec![range(first, 2, 1), range(first, 6, 2)]),
+            cell(second, 4, vec![]),
+        ],
+        granted: vec![
+            lease(5, vec![range(first, 8, 4), range(second, 0, 4)]),
+            lease(6, vec![range(first, 0, 2)]),
+            lease(9, vec![range(first, 4, 2)]),
+        ],
+        ended: vec![(LeaseId(6), LeaseEnd::GivenBack)],
+        attempts: vec![attempts(1, 2, 1, 0), attempts(3, 0, 0, 1)],
+    };
+    apply(&mut store, &changes).await;
+    let settled = [
+        game(first, 9, 1),
+        game(first, 10, 1),
+        game(second, 0, 1),
+        game(second, 3, 1),
+        game(first, 4, 1),
+        game(first, 5, 1),
+    ];
+    store.store(&settled).await;
+
+    let snapshot = store.writer.snapshot().await.unwrap();
+    assert_eq!(snapshot.experiments[0].3, changes.cells);
+    let mut expected = vec![changes.granted[0].clone(), changes.granted[2].clone()];
+    expected[0].outstanding = vec![range(first, 8, 1), range(first, 11, 1), range(second, 1, 2)];
+    expected[1].outstanding = vec![];
+    assert_eq!(snapshot.leases, expected);
+    // Game 3 is settled: its attempts are history.
+    assert_eq!(snapshot.attempts, [attempts(1, 2, 1, 0)]);
+    // Lease ids only grow, whether or not the last is still alive.
+    assert_eq!(snapshot.last_lease, 9);
+
+    // New states replace old ones.
+    let changes = Changes {
+        cells: vec![cell(first, 14, vec![range(first, 6, 1)])],
+        granted: vec![],
+        ended: vec![(LeaseId(5), LeaseEnd::Finished), (LeaseId(9), LeaseEnd::Expired)],
+        attempts: vec![attempts(1, 2, 2, 1)],
+    };
+    apply(&mut store, &changes).await;
+    let snapshot = store.writer.snapshot().await.unwrap();
+    assert_eq!(snapshot.experiments[0].3[0], changes.cells[0]);
+    assert_eq!(snapshot.leases, []);
+    assert_eq!(snapshot.attempts, changes.attempts);
+    assert_eq!(snapshot.last_lease, 9);
+    assert_eq!(
+        store.texts("SELECT ended_by FROM leases ORDER BY lease_id").await,
+        ["finished", "given_back", "expired"]
+    );
+}
+
+/// Invariant 6: a result is taken only for a game that was leased to the worker reporting it.
+#[tokio::test]
+async fn facts_tell_whose_a_game_was() {
+    let mut store = Store::new().await;
+    let (first, second) = (store.cell(0), store.cell(1));
+    let own = store.worker;
+    let mut transaction = store.writer.begin().await.unwrap();
+    let other = transaction.introduce(&introduction("other")).await.unwrap();
+    transaction.commit().await.unwrap();
+    let lease = |lease, worker, granted: Vec<GameRange>| LeaseState {
+        lease: LeaseId(lease),
+        worker,
+        granted,
+        outstanding: vec![],
+    };
+    let changes = Changes {
+        granted: vec![
+            lease(1, own, vec![range(first, 4, 2), range(second, 0, 1)]),
+            lease(2, other, vec![range(first, 6, 2)]),
+        ],
+        ended: vec![(LeaseId(1), LeaseEnd::Expired)],
+        ..Changes::default()
+    };
+    apply(&mut store, &changes).await;
+    store.store(&[game(first, 5, 1), game(first, 19, 1)]).await;
+    let cases = [
+        // (lease, cell, number), (settled, leased)
+        ((1, first, 4), (false, true)),
+        ((1, first, 5), (true, true)),
+        ((1, first, 3), (false, false)),
+        ((1, first, 6), (false, false)),
+        ((2, first, 6), (false, false)),
+        ((1, second, 0), (false, true)),
+        ((1, second, 1), (false, false)),
+        ((7, first, 4), (false, false)),
+        ((1, CellId(99), 4), (false, false)),
+        ((1, first, 19), (true, false)),
+        ((1, first, u64::MAX), (false, false)),
+    ];
+    let games: Vec<_> = cases
+        .iter()
+        .map(|&((lease, cell, number), _)| (LeaseId(lease), GameId { cell, number }))
+        .collect();
+    let expected: Vec<_> =
+        cases.iter().map(|&(_, (settled, leased))| GameFacts { settled, leased }).collect();
+    let mut transaction = store.writer.begin().await.unwrap();
+    assert_eq!(transaction.facts(own, &games).await.unwrap(), expected);
+    let of_other = transaction.facts(other, &games).await.unwrap();
+    let leased: Vec<usize> = (0..games.len()).filter(|&at| of_other[at].leased).collect();
+    assert_eq!(leased, [4]);
+    assert_eq!(transaction.facts(own, &[]).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn states_are_kept() {
+    let mut store = Store::new().await;
+    let experiment = store.submitted.experiment;
+    for (state, name, live) in [
+        (ExperimentState::Paused, "paused", true),
+        (ExperimentState::Running, "running", true),
+        (ExperimentState::Finished, "finished", false),
+        (ExperimentState::Cancelled, "cancelled", false),
+    ] {
+        let mut transaction = store.writer.begin().await.unwrap();
+        transaction.set_state(experiment, state).await.unwrap();
+        transaction.commit().await.unwrap();
+        let summaries = store.writer.readers().experiments(None).await.unwrap();
+        assert_eq!(summaries[0].state, name);
+        let snapshot = store.writer.snapshot().await.unwrap();
+        assert_eq!(snapshot.experiments.first().map(|found| found.2), live.then_some(state));
+        assert_eq!(
+            store.integer("SELECT finished_unix_us IS NULL FROM experiments").await,
+            i64::from(live)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_worker_is_known_by_its_uuid() {
+    let mut store = Store::new().await;
+    let mut transaction = store.writer.begin().await.unwrap();
+    let mut again = introduction("worker-1");
+    again.slots = 64;
+    assert_eq!(transaction.introduce(&again).await.unwrap(), store.worker);
+    let WorkerId(other) = transaction.introduce(&introduction("worker-2")).await.unwrap();
+    assert_ne!(other, store.worker.0);
+    transaction.commit().await.unwrap();
+    let workers = store.writer.readers().workers(10).await.unwrap();
+    let found: Vec<_> = workers.iter().map(|worker| (&*worker.name, worker.slots)).collect();
+    assert_eq!(found, [("name of worker-2", 2), ("name of worker-1", 64)]);
+}
+
+#[tokio::test]
+async fn a_submit_is_a_no_op_the_second_time() {
+    let mut store = Store::new().await;
+    let mut transaction = store.writer.begin().await.unwrap();
+    // The same UUID; or the same name and text, under another UUID.
+    for (uuid, text) in [("uuid-1", "text"), ("uuid-1", "other text"), ("uuid-2", "text")] {
+        let again = transaction.submit(uuid, text, &plan("small")).await.unwrap();
+        assert!(again.existed);
+        assert_eq!(again.experiment, store.submitted.experiment);
+        assert_eq!(again.uuid, "uuid-1");
+        assert_eq!(again.games, 40);
+        assert!(again.cells.is_empty());
+    }
+    let error = transaction.submit("uuid-2", "other text", &plan("small")).await.unwrap_err();
+    assert!(matches!(error, StoreError::NameTaken { .. }), "{error:?}");
+    let other = transaction.submit("uuid-2", "text", &plan("Small")).await.unwrap();
+    assert_eq!(other.experiment, ExperimentId(2));
+    transaction.commit().await.unwrap();
+    // One player in many cells, and in many experiments, is one row.
+    assert_eq!(store.integer("SELECT count(*) FROM players").await, 4);
+    assert_eq!(store.integer("SELECT count(*) FROM cells").await, 4);
+    // Two names that give the same identifier have views of their own.
+    assert_eq!(
+        store.texts("SELECT results_view FROM experiments ORDER BY 1").await,
+        ["results_small", "results_small_2"]
+    );
+    assert_eq!(store.integer("SELECT count(*) FROM results_small_2").await, 2);
+}
+
+#[tokio::test]
+async fn a_definition_is_found_by_its_hash() {
+    let store = Store::new().await;
+    let readers = store.writer.readers();
+    for cell in plan("small").cells {
+        let hash = cell.definition.hash();
+        let json = readers.definition(hash).await.unwrap();
+        assert_eq!(json, Some(cell.definition.canonical_json()));
+    }
+    let none = spelrum_tournament::DefinitionHash([0; 32]);
+    assert_eq!(readers.definition(none).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn failures_keep_the_last_message() {
+    let mut store = Store::new().await;
+    let game = GameId { cell: store.cell(0), number: 7 };
+    let mut transaction = store.writer.begin().await.unwrap();
+    for message in ["first", "second"] {
+        transaction.note_failures(&[(game, message.to_owned())]).await.unwrap();
+    }
+    let attempts = vec![Attempts { game, lost: 1, lost_alone: 0, failed: 2 }];
+    transaction.apply(&Changes { attempts, ..Changes::default() }).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(
+        store
+            .texts("SELECT message || ' ' || failed || settled || finally_failed FROM failures")
+            .await,
+        ["second 200"]
+    );
+    let mut transaction = store.writer.begin().await.unwrap();
+    transaction.settle_failed(&[(game, "last".to_owned())]).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(
+        store
+            .texts("SELECT message || ' ' || failed || settled || finally_failed FROM failures")
+            .await,
+        ["last 211"]
+    );
+}

@@ -1,0 +1,229 @@
+//! What the views answer, against sums made by hand.
+
+use spelrum_coordinator::store::SqlValue;
+use spelrum_tournament::PairCounts;
+
+use crate::fixture::{Store, game, plan, text};
+
+/// Wins, draws and losses of who moved first: varieties 0, 1 and 2 of the fixture's games.
+const WIN: u64 = 0;
+const DRAW: u64 = 1;
+const LOSS: u64 = 2;
+
+#[tokio::test]
+async fn results_are_for_the_cells_first_player() {
+    let mut store = Store::new().await;
+    let cell = store.cell(0);
+    // Pairs of the first player: 2 points, 1½, 1 (both movers win), 0; and half a pair.
+    let outcomes = [WIN, LOSS, DRAW, LOSS, WIN, WIN, LOSS, WIN, DRAW];
+    let games: Vec<_> =
+        (0..).zip(outcomes).map(|(number, outcome)| game(cell, number, outcome)).collect();
+    store.store(&games).await;
+    let interval = PairCounts([1, 0, 1, 1, 1]).interval();
+    let row = store
+        .rows(
+            "SELECT axes, player, opponent, games_planned, games, wins, draws, losses, pairs,
+                pairs_0, pairs_half, pairs_1, pairs_1_half, pairs_2, score, score_low, score_high
+            FROM results WHERE cell_number = 0",
+        )
+        .await;
+    let row: Vec<String> = row[0].iter().map(text).collect();
+    assert_eq!(
+        row,
+        [
+            "depth=1",
+            "ab",
+            "gm",
+            "20",
+            "9",
+            "4",
+            "2",
+            "3",
+            "4",
+            "1",
+            "0",
+            "1",
+            "1",
+            "1",
+            &interval.score.to_string(),
+            &interval.low.to_string(),
+            &interval.high.to_string(),
+        ]
+    );
+    // A cell without a game has no figures, and is there.
+    let row = store
+        .rows("SELECT games, pairs, score, score_low, win_rate FROM results WHERE cell_number = 1")
+        .await;
+    assert_eq!(
+        row,
+        [[
+            SqlValue::Integer(0),
+            SqlValue::Integer(0),
+            SqlValue::Null,
+            SqlValue::Null,
+            SqlValue::Null
+        ]]
+    );
+    // Numbers 0 and 4 repeat no other: openings differ. 1 and 3 differ in opening, and so on.
+    let distinct = store.integer("SELECT distinct_games FROM distinct_games").await;
+    let by_hand: std::collections::BTreeSet<_> =
+        games.iter().map(|game| (game.moves_hash, game.opening.clone(), game.number % 2)).collect();
+    assert_eq!(distinct, i64::try_from(by_hand.len()).unwrap());
+}
+
+#[tokio::test]
+async fn both_players_see_each_game() {
+    let mut store = Store::new().await;
+    let cell = store.cell(1);
+    let games: Vec<_> = (0..9).map(|number| game(cell, number, number * 5)).collect();
+    store.store(&games).await;
+    assert_eq!(store.integer("SELECT count(*) FROM game_players").await, 18);
+    // Two rows of a game share one point between the two players.
+    assert_eq!(
+        store
+            .integer(
+                "SELECT count(*) FROM (
+                    SELECT game_id FROM game_players GROUP BY game_id
+                    HAVING sum(score) = 1 AND count(DISTINCT player) = 2
+                        AND min(player) = 'ab' AND max(player) = 'gm'
+                        AND group_concat(pair) IN ('0,0', '1,1', '2,2', '3,3', '4,4'))"
+            )
+            .await,
+        9
+    );
+    let scores = "SELECT printf('%s %.1f', player, sum(score)) FROM game_players
+        GROUP BY player ORDER BY player";
+    let head_to_head = "SELECT printf('%s %.1f', player, score * games) FROM head_to_head
+        ORDER BY player";
+    let results = "SELECT printf('ab %.1f', wins + draws / 2.0) FROM results WHERE games > 0
+        UNION ALL SELECT printf('gm %.1f', losses + draws / 2.0) FROM results WHERE games > 0";
+    let expected = store.texts(scores).await;
+    assert_eq!(store.texts(head_to_head).await, expected);
+    assert_eq!(store.texts(results).await, expected);
+}
+
+#[tokio::test]
+async fn an_experiments_own_views_have_its_axes() {
+    let mut plan = plan("été \"x\"");
+    // A name that another column has, and one that needs quotes.
+    plan.axes = vec!["depth".to_owned(), "score".to_owned(), "it's \"odd\"".to_owned()];
+    for (cell, value) in plan.cells.iter_mut().zip(["a", "b"]) {
+        let text =
+            |text: &str| spelrum_tournament::AxisValue { number: None, text: text.to_owned() };
+        cell.axes.push(("score".to_owned(), text(value)));
+        cell.axes.push(("it's \"odd\"".to_owned(), text("odd")));
+    }
+    let mut store = Store::with(&plan).await;
+    store.store(&[game(store.cell(0), 0, WIN), game(store.cell(0), 1, WIN)]).await;
+    let table = store.writer.readers().query("SELECT * FROM results__t___x_", 10).await.unwrap();
+    assert_eq!(table.columns[..5], ["depth", "axis_score", "it's \"odd\"", "player", "opponent"]);
+    let depths: Vec<_> = table.rows.iter().map(|row| row[0].clone()).collect();
+    assert_eq!(depths, [SqlValue::Real(1.0), SqlValue::Real(2.0)]);
+    let texts: Vec<_> = table.rows.iter().map(|row| text(&row[1])).collect();
+    assert_eq!(texts, ["a", "b"]);
+    let times = store.writer.readers().query("SELECT * FROM times__t___x_", 10).await.unwrap();
+    assert_eq!(times.columns[..4], ["depth", "axis_score", "it's \"odd\"", "player"]);
+    assert_eq!(times.rows.len(), 2);
+}
+
+#[tokio::test]
+async fn times_are_those_of_the_searched_moves() {
+    let mut store = Store::new().await;
+    let cell = store.cell(0);
+    let games: Vec<_> = (0..20).map(|number| game(cell, number, number % 7)).collect();
+    store.store(&games).await;
+    // The slow and obvious twin: all searched moves of the cell's first player.
+    let mut times: Vec<u64> = games
+        .iter()
+        .flat_map(|game| {
+            let side = u32::from(game.number % 2 == 1);
+            game.moves.iter().filter(move |mv| mv.mover == side && mv.ended_by != "only_move")
+        })
+        .map(|mv| mv.wall_us)
+        .collect();
+    times.sort_unstable();
+    let count = f64::from(u32::try_from(times.len()).unwrap());
+    let real = |time: &u64| f64::from(u32::try_from(*time).unwrap());
+    let mean = times.iter().map(real).sum::<f64>() / count;
+    let variance =
+        times.iter().map(|time| (real(time) - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let row = store
+        .rows(
+            "SELECT searched_moves, wall_us_mean, wall_us_variance, wall_us_median, wall_us_p90,
+                wall_us_p99, (SELECT sum(searched_moves) FROM time_per_depth WHERE player = 'ab')
+            FROM time_per_move WHERE player = 'ab'",
+        )
+        .await;
+    let row: Vec<f64> = row[0].iter().map(|value| text(value).parse().unwrap()).collect();
+    let near = |found: f64, expected: f64, error: f64| {
+        assert!((found - expected).abs() <= error * expected, "{found} {expected}");
+    };
+    near(row[0], count, 0.0);
+    near(row[1], mean, 1e-12);
+    near(row[2], variance, 1e-9);
+    for (found, percent) in [(row[3], 50), (row[4], 90), (row[5], 99)] {
+        let index = (times.len() * percent).div_ceil(100) - 1;
+        near(found, real(&times[index]), 0.0625);
+    }
+    near(row[6], count, 0.0);
+}
+
+#[tokio::test]
+async fn the_views_agree_with_the_moves() {
+    let mut store = Store::new().await;
+    for cell in 0..2 {
+        let games: Vec<_> =
+            (0..20).map(|number| game(store.cell(cell), number, number % 11)).collect();
+        store.store(&games).await;
+    }
+    let twin = "SELECT printf('%d %d %d %.6f %.6f %.6f', g.cell_id, m.player_id, count(*),
+            avg(m.nodes), avg(m.evaluations), sum(m.evaluations) * 1.0 / sum(m.full_tree_leaves))
+        FROM moves AS m JOIN games AS g ON g.game_id = m.game_id
+        WHERE m.ended_by <> 'only_move' GROUP BY g.cell_id, m.player_id ORDER BY 1";
+    let view = "SELECT printf('%d %d %d %.6f %.6f %.6f', cell_id, player_id, searched_moves,
+            nodes_mean, evaluations_mean, full_tree_share) FROM time_per_move ORDER BY 1";
+    assert_eq!(store.texts(view).await, store.texts(twin).await);
+    let twin = "SELECT printf('%d %d %d %d', m.player_id, m.depth, count(*), sum(m.wall_us))
+        FROM moves AS m WHERE m.ended_by <> 'only_move' GROUP BY m.player_id, m.depth ORDER BY 1";
+    let view = "SELECT printf('%d %d %d %.0f', player_id, depth, sum(searched_moves),
+            sum(wall_us_mean * searched_moves)) FROM time_per_depth
+        GROUP BY player_id, depth ORDER BY 1";
+    assert_eq!(store.texts(view).await, store.texts(twin).await);
+}
+
+#[tokio::test]
+async fn axes_and_workers_have_their_sums() {
+    let mut store = Store::new().await;
+    for cell in 0..2 {
+        let games: Vec<_> = (0..4).map(|number| game(store.cell(cell), number, WIN)).collect();
+        store.store(&games).await;
+    }
+    assert_eq!(
+        store
+            .texts(
+                "SELECT printf('%s=%s %d %d %d %.1f', axis, value_text, games, wins, losses, score)
+                FROM axis_results ORDER BY value_number"
+            )
+            .await,
+        ["depth=1 4 2 2 0.5", "depth=2 4 2 2 0.5"]
+    );
+    assert_eq!(
+        store
+            .texts(
+                "SELECT printf('%s %d %d %.0f', worker, games, plies, playing_wall_us)
+                FROM worker_productivity"
+            )
+            .await,
+        ["name of worker-1 8 16 40000"]
+    );
+    assert_eq!(store.integer("SELECT count(*) FROM slowest_games").await, 8);
+    assert_eq!(
+        store.texts("SELECT parameters FROM player_descriptions ORDER BY player_id").await,
+        [
+            "depth=1 shuffle=true",
+            "depth=1 mutation=0.25",
+            "depth=2 shuffle=true",
+            "depth=2 mutation=0.25"
+        ]
+    );
+}
