@@ -1,0 +1,224 @@
+//! How fast the store is, and how many bytes a game and a move take: figures for
+//! `docs/architecture.md`.
+//!
+//! `cargo run --release -p spelrum-coordinator --example store_speed -- [GAMES] [DIRECTORY]`
+//!
+//! The games are random tic-tac-toe as workers report them, all moves recorded, in transactions of
+//! 256; then one submit of 100,000 cells.
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for people")]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+use spelrum_coordinator::store::{WAL_CHECKPOINT_BYTES, WorkerIntroduction, Writer};
+use spelrum_engine::{Rules, Value};
+use spelrum_proto::v1;
+use spelrum_tournament::{
+    AxisValue, CellDefinition, OpeningsRule, Plan, PlannedCell, Record, WorkerId,
+};
+
+const GAMES_IN_TRANSACTION: u64 = 256;
+const CELLS: u64 = 8;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let games: u64 = arguments.next().map_or(200_000, |games| games.parse().unwrap());
+    let directory = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
+    let directory = directory.join(format!("store_speed-{}", std::process::id()));
+    std::fs::create_dir(&directory).unwrap();
+    let path = directory.join("results.db");
+    let mut writer = Writer::open(&path).await.unwrap();
+    let mut checkpointer = writer.checkpointer().await.unwrap();
+
+    let mut transaction = writer.begin().await.unwrap();
+    let submitted =
+        transaction.submit("small", "small", &plan("small", CELLS, games)).await.unwrap();
+    let worker = transaction.introduce(&introduction()).await.unwrap();
+    transaction.commit().await.unwrap();
+    let empty_bytes = std::fs::metadata(&path).unwrap().len() + writer.wal_bytes();
+
+    let (mut moves, mut number, mut checkpoints) = (0, 0, 0);
+    // Processor time, not wall time: what one core does, whatever else the machine is doing.
+    let mut generating = Duration::ZERO;
+    let (start, start_wall) = (processor_time(), Instant::now());
+    while number < games {
+        let generation = processor_time();
+        let batch: Vec<v1::Game> = (number..games.min(number + GAMES_IN_TRANSACTION))
+            .map(|number| {
+                let cell = submitted.cells[usize::try_from(number % CELLS).unwrap()].cell.0;
+                game(cell, number / CELLS)
+            })
+            .collect();
+        generating += processor_time() - generation;
+        moves += batch.iter().map(|game| game.moves.len() as u64).sum::<u64>();
+        number += batch.len() as u64;
+        store(&mut writer, worker, &batch).await;
+        if writer.wal_bytes() > WAL_CHECKPOINT_BYTES {
+            checkpointer.run().await.unwrap();
+            checkpoints += 1;
+        }
+    }
+    let seconds = (processor_time() - start - generating).as_secs_f64();
+    let wall_seconds = start_wall.elapsed().as_secs_f64();
+    writer.truncate_wal().await.unwrap();
+    let bytes = std::fs::metadata(&path).unwrap().len() - empty_bytes.min(1 << 20);
+    println!(
+        "{games} games, {moves} moves, {checkpoints} checkpoints; on one core {:.0} games/s, \
+         {:.0} moves/s; by the wall clock {:.0} games/s",
+        games as f64 / seconds,
+        moves as f64 / seconds,
+        games as f64 / wall_seconds,
+    );
+    println!("{:.1} bytes a game with its moves", bytes as f64 / games as f64);
+    let readers = writer.readers();
+    let sizes = readers
+        .query("SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC LIMIT 6", 10)
+        .await
+        .unwrap();
+    for row in sizes.rows {
+        println!("    {row:?}");
+    }
+    for view in ["results", "time_per_move", "head_to_head", "worker_productivity", "slowest_games"]
+    {
+        let start = processor_time();
+        readers.query(&format!("SELECT * FROM {view}"), 1000).await.unwrap();
+        println!("{view}: {:?}", processor_time() - start);
+    }
+    let start = processor_time();
+    assert!(readers.recount().await.unwrap().is_empty());
+    println!("recount: {:?}", processor_time() - start);
+
+    for (cells, games_each) in [(4, 25_000_000), (100_000, 100)] {
+        let name = format!("{cells} cells");
+        let plan = plan(&name, cells, games_each * cells);
+        let start = processor_time();
+        let mut transaction = writer.begin().await.unwrap();
+        let submitted = transaction.submit(&name, &name, &plan).await.unwrap();
+        transaction.commit().await.unwrap();
+        println!("submit {name}, {} games: {:?}", submitted.games, processor_time() - start);
+        let start = processor_time();
+        writer.snapshot().await.unwrap();
+        println!("snapshot: {:?}", processor_time() - start);
+    }
+    writer.close().await.unwrap();
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// The time that this process has had of all cores together.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.cast_unsigned(), u32::try_from(time.tv_nsec).unwrap())
+}
+
+async fn store(writer: &mut Writer, worker: WorkerId, games: &[v1::Game]) {
+    let mut transaction = writer.begin().await.unwrap();
+    transaction.store_games(worker, games).await.unwrap();
+    transaction.commit().await.unwrap();
+}
+
+fn introduction() -> WorkerIntroduction {
+    WorkerIntroduction {
+        uuid: "worker".to_owned(),
+        name: "worker".to_owned(),
+        host: "host".to_owned(),
+        slots: 2,
+        engine_revision: 1,
+        version: "0".to_owned(),
+    }
+}
+
+fn plan(name: &str, cells: u64, games: u64) -> Plan {
+    let player = |number: u64| {
+        // As many parameters as a real player of the study has.
+        let mut parameters: BTreeMap<String, Value> =
+            (0..20).map(|index| (format!("parameter_{index}"), Value::Integer(index))).collect();
+        parameters.insert("algorithm".to_owned(), Value::Text("random".to_owned()));
+        parameters.insert("number".to_owned(), Value::Integer(number.cast_signed()));
+        Arc::new(parameters)
+    };
+    // Two axes, each of one player: a grid as square as it gets.
+    let side = cells.isqrt().max(1);
+    let firsts: Vec<_> = (0..=cells / side).map(player).collect();
+    let seconds: Vec<_> = (0..side).map(|number| player(1_000_000 + number)).collect();
+    let pick = |players: &[Arc<_>], number: u64| -> Arc<BTreeMap<String, Value>> {
+        Arc::clone(&players[usize::try_from(number).unwrap()])
+    };
+    let cells = (0..cells)
+        .map(|number| PlannedCell {
+            definition: CellDefinition {
+                format: 1,
+                seed: 7,
+                rules: Rules::TicTacToe {},
+                openings: OpeningsRule::Start {},
+                max_plies: None,
+                players: [pick(&firsts, number / side), pick(&seconds, number % side)],
+            },
+            player_names: ["a".to_owned(), "b".to_owned()],
+            axes: vec![(
+                "number".to_owned(),
+                AxisValue { number: Some(number as f64), text: number.to_string() },
+            )],
+            games: games / cells,
+            timed: false,
+        })
+        .collect();
+    Plan {
+        name: name.to_owned(),
+        description: String::new(),
+        game: "tic-tac-toe".to_owned(),
+        seed: 7,
+        priority: 0,
+        record: Record::Moves,
+        axes: vec!["number".to_owned()],
+        cells,
+    }
+}
+
+/// Random tic-tac-toe, by a small generator of its own: eight plies or so.
+fn game(cell: i64, number: u64) -> v1::Game {
+    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ cell.unsigned_abs();
+    let mut random = move |below: u64| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 33) % below
+    };
+    let plies = 5 + random(5);
+    let mut hash = 0;
+    let moves: Vec<v1::Move> = (0..plies)
+        .map(|ply| {
+            let square = random(9);
+            hash = hash * 9 + square;
+            v1::Move {
+                mover: u32::from(ply % 2 == 1),
+                r#move: format!("a{square}"),
+                position_key: random(1 << 31) << 22,
+                legal_moves: u32::try_from(9 - ply).unwrap(),
+                depth: 0,
+                nodes: 0,
+                evaluations: 0,
+                full_tree_leaves: 0,
+                score: None,
+                wall_us: random(3),
+                cpu_us: random(3),
+                ended_by: if ply == 8 { "only_move" } else { "depth" }.to_owned(),
+            }
+        })
+        .collect();
+    v1::Game {
+        cell_id: cell,
+        number,
+        engine_revision: 1,
+        opening: ".........".to_owned(),
+        outcome: [v1::Outcome::Win, v1::Outcome::Draw, v1::Outcome::Loss]
+            [usize::try_from(random(3)).unwrap()]
+        .into(),
+        termination: "three_in_a_row".to_owned(),
+        moves_hash: hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11,
+        started_unix_us: 1_700_000_000_000_000 + number.cast_signed(),
+        wall_us: 20 + random(30),
+        moves,
+    }
+}
