@@ -1,9 +1,27 @@
 //! The gRPC contract `spelrum.v1`, and its conversions from and to the project's own types.
 //!
 //! Only this crate knows wire types' details: the coordinator and the worker convert at the edge.
+//! What arrives is read once, in [`work`] and [`game`], into types that cannot be malformed; what
+//! is malformed is a [`WireError`] that names the field. Refusals that a program must tell apart
+//! travel as a [`Refusal`].
+
+pub mod game;
+pub mod limits;
+pub mod names;
+mod refusal;
+mod wire_error;
+pub mod work;
+
+pub use refusal::{Place, Reason, Refusal};
+pub use wire_error::{Fault, WireError};
 
 /// The generated messages, clients and servers.
-#[expect(missing_docs, reason = "generated; the contract's comments are in spelrum.proto")]
+#[expect(
+    missing_docs,
+    clippy::allow_attributes,
+    clippy::allow_attributes_without_reason,
+    reason = "generated; the contract's comments are in spelrum.proto"
+)]
 pub mod v1 {
     tonic::include_proto!("spelrum.v1");
 }

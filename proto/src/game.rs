@@ -1,0 +1,146 @@
+//! A played game: the engine's record with its identity, and [`v1::Game`].
+
+use spelrum_engine::{ENGINE_REVISION, GameRecord, MoveRecord, Outcome, SearchReport, Termination};
+use spelrum_tournament::{CellId, DerivedGame, GameId};
+
+use crate::limits::{MOVE_BYTES_MAX, PLIES_MAX, POSITION_BYTES_MAX};
+use crate::wire_error::{at_most, id, in_range, number, plain_text};
+use crate::{Fault, WireError, names, v1};
+
+/// A game as its worker reports it, played by this program's engine.
+#[must_use]
+pub fn to_wire(
+    game: GameId,
+    derived: &DerivedGame,
+    record: GameRecord,
+    started_unix_us: i64,
+) -> v1::Game {
+    v1::Game {
+        cell_id: game.cell.0,
+        number: game.number,
+        engine_revision: ENGINE_REVISION,
+        opening: derived.opening.to_string(),
+        outcome: names::of_outcome(record.outcome).into(),
+        termination: names::of_termination(record.termination).to_owned(),
+        moves_hash: record.moves_hash(),
+        started_unix_us,
+        wall_us: record.wall_us,
+        moves: record.moves.into_iter().map(move_to_wire).collect(),
+    }
+}
+
+fn move_to_wire(record: MoveRecord) -> v1::Move {
+    v1::Move {
+        mover: record.mover.into(),
+        r#move: record.mv,
+        position_key: record.position_key,
+        legal_moves: record.legal_moves,
+        depth: record.search.depth,
+        nodes: record.search.nodes,
+        evaluations: record.search.evaluations,
+        full_tree_leaves: record.search.full_tree_leaves,
+        score: record.search.score,
+        wall_us: record.wall_us,
+        cpu_us: record.cpu_us,
+        ended_by: names::of_ended_by(record.search.ended_by).to_owned(),
+    }
+}
+
+/// Checks a reported game and says which it is. Afterwards [`from_wire`] cannot fail on it.
+///
+/// # Errors
+/// The first field that is malformed.
+pub fn check(game: &v1::Game) -> Result<GameId, WireError> {
+    let it = game_id(game.cell_id, game.number)?;
+    in_range("engine_revision", game.engine_revision.into(), 1, u32::MAX.into())?;
+    plain_text("opening", &game.opening, POSITION_BYTES_MAX)?;
+    outcome(game)?;
+    termination(game)?;
+    number("moves_hash", game.moves_hash)?;
+    let started = u64::try_from(game.started_unix_us)
+        .map_err(|_| WireError::new("started_unix_us", Fault::Negative(game.started_unix_us)))?;
+    number("started_unix_us", started)?;
+    number("wall_us", game.wall_us)?;
+    at_most("moves", game.moves.len(), PLIES_MAX)?;
+    for (ply, mv) in game.moves.iter().enumerate() {
+        check_move(mv).map_err(|error| error.within(format_args!("moves[{ply}]")))?;
+    }
+    Ok(it)
+}
+
+/// The engine's record of a reported game.
+///
+/// # Errors
+/// As [`check`].
+pub fn from_wire(game: &v1::Game) -> Result<(GameId, GameRecord), WireError> {
+    let it = check(game)?;
+    let mut moves = Vec::with_capacity(game.moves.len());
+    for mv in &game.moves {
+        moves.push(move_from_wire(mv)?);
+    }
+    let record = GameRecord {
+        outcome: outcome(game)?,
+        termination: termination(game)?,
+        moves,
+        wall_us: game.wall_us,
+    };
+    Ok((it, record))
+}
+
+/// A game's identity.
+pub(crate) fn game_id(cell: i64, game_number: u64) -> Result<GameId, WireError> {
+    Ok(GameId { cell: CellId(id("cell_id", cell)?), number: number("number", game_number)? })
+}
+
+fn outcome(game: &v1::Game) -> Result<Outcome, WireError> {
+    v1::Outcome::try_from(game.outcome)
+        .ok()
+        .and_then(names::outcome)
+        .ok_or_else(|| WireError::new("outcome", Fault::UnknownVariant(game.outcome)))
+}
+
+fn termination(game: &v1::Game) -> Result<Termination, WireError> {
+    names::termination(&game.termination)
+        .ok_or_else(|| WireError::new("termination", unknown_word(&game.termination)))
+}
+
+fn check_move(mv: &v1::Move) -> Result<(), WireError> {
+    in_range("mover", mv.mover.into(), 0, 1)?;
+    plain_text("move", &mv.r#move, MOVE_BYTES_MAX)?;
+    number("position_key", mv.position_key)?;
+    number("nodes", mv.nodes)?;
+    number("evaluations", mv.evaluations)?;
+    number("full_tree_leaves", mv.full_tree_leaves)?;
+    number("wall_us", mv.wall_us)?;
+    number("cpu_us", mv.cpu_us)?;
+    ended_by(mv).map(drop)
+}
+
+fn move_from_wire(mv: &v1::Move) -> Result<MoveRecord, WireError> {
+    Ok(MoveRecord {
+        mover: u8::from(mv.mover == 1),
+        mv: mv.r#move.clone(),
+        position_key: mv.position_key,
+        legal_moves: mv.legal_moves,
+        search: SearchReport {
+            depth: mv.depth,
+            nodes: mv.nodes,
+            evaluations: mv.evaluations,
+            full_tree_leaves: mv.full_tree_leaves,
+            score: mv.score,
+            ended_by: ended_by(mv)?,
+        },
+        wall_us: mv.wall_us,
+        cpu_us: mv.cpu_us,
+    })
+}
+
+fn ended_by(mv: &v1::Move) -> Result<spelrum_engine::EndedBy, WireError> {
+    names::ended_by(&mv.ended_by)
+        .ok_or_else(|| WireError::new("ended_by", unknown_word(&mv.ended_by)))
+}
+
+/// A word for an error message: a stranger's megabytes are not repeated.
+fn unknown_word(word: &str) -> Fault {
+    Fault::UnknownWord(word.chars().take(40).collect())
+}

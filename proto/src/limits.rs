@@ -1,0 +1,48 @@
+//! The bounds of everything on the wire (invariant 9). Both ends keep them: a sender so that it is
+//! understood, a receiver because a sender may be wrong.
+
+/// One message, encoded, in bytes: what both ends decode at most.
+pub const MESSAGE_BYTES_MAX: usize = 4 << 20;
+
+/// Every id, seed, key, count and duration on the wire is below this, so that it is exact in JSON,
+/// JavaScript and a double.
+pub const NUMBER_MAX: u64 = (1 << 53) - 1;
+
+/// Results in one report.
+pub const REPORT_RESULTS_MAX: usize = 1_000;
+
+/// Plies of one reported game.
+pub const PLIES_MAX: usize = 10_000;
+
+/// Playing threads of one worker, and games it plays at one moment.
+pub const SLOTS_MAX: u32 = 4_096;
+
+/// Leases named in one heartbeat or handed back in one call.
+pub const LEASES_MAX: usize = 4_096;
+
+/// Ranges of games in one lease.
+pub const LEASE_RANGES_MAX: usize = 10_000;
+
+/// A name for people, in bytes.
+pub const NAME_BYTES_MAX: usize = 255;
+
+/// A move in its game's notation, in bytes.
+pub const MOVE_BYTES_MAX: usize = 64;
+
+/// A position in its game's notation, in bytes.
+pub const POSITION_BYTES_MAX: usize = 4_096;
+
+/// The message of a failed game, in bytes.
+pub const FAILURE_BYTES_MAX: usize = 4_096;
+
+/// A sweep file, in bytes.
+pub const SWEEP_BYTES_MAX: usize = 1 << 20;
+
+/// An SQL statement, in bytes.
+pub const SQL_BYTES_MAX: usize = 64 << 10;
+
+/// Rows of one query.
+pub const QUERY_ROWS_MAX: u32 = 1_000_000;
+
+/// Rows of one query when the client names no number.
+pub const QUERY_ROWS_DEFAULT: u32 = 10_000;

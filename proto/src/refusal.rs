@@ -1,0 +1,278 @@
+//! Why a call was refused, so that a program can tell refusals apart and a person knows the remedy.
+//!
+//! A refusal travels as a gRPC status with the standard error details (`google.rpc.ErrorInfo` and
+//! `RetryInfo`): any client reads its message, and ours reads all of it back.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt as _};
+
+use crate::WireError;
+
+/// The longest text of a refusal, in bytes: statuses travel in headers, which are small.
+const TEXT_BYTES_MAX: usize = 1_024;
+
+/// The domain of every [`Reason`] in `google.rpc.ErrorInfo`.
+const DOMAIN: &str = "spelrum.v1";
+
+/// A call that was refused. Nothing of it happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What kind of refusal it is.
+    pub reason: Reason,
+    /// What is wrong.
+    pub problem: String,
+    /// What to do about it; may be empty.
+    pub remedy: String,
+    /// When to try again, if trying again can help.
+    pub retry_after: Option<Duration>,
+    /// The place in the sweep, for [`Reason::BadSweep`].
+    pub place: Option<Place>,
+}
+
+/// A place in a sweep file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// Where the place begins in the text, in bytes.
+    pub offset: usize,
+    /// How long it is, in bytes.
+    pub length: usize,
+}
+
+/// The kinds of refusals. Their names are part of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// The message is malformed or beyond a bound.
+    Malformed,
+    /// The coordinator does not know the worker, or was started anew: say Hello, then try again.
+    SayHello,
+    /// Another major number of the protocol.
+    ProtocolMajor,
+    /// Another revision of the engine.
+    EngineRevision,
+    /// The coordinator is busy or cannot write at the moment: try again.
+    Busy,
+    /// The coordinator is ending.
+    Ending,
+    /// The sweep is wrong.
+    BadSweep,
+    /// The name is taken by an experiment with another sweep.
+    NameTaken,
+    /// There is no such experiment.
+    UnknownExperiment,
+    /// The experiment's state does not allow it.
+    WrongState,
+    /// There is no such cell.
+    UnknownCell,
+    /// The SQL statement is wrong, is not read-only, or goes beyond a bound.
+    BadQuery,
+    /// There are as many of something as the coordinator can have.
+    TooMany,
+    /// The coordinator failed at something that trying again will not mend.
+    Internal,
+}
+
+impl Reason {
+    const ALL: [Self; 14] = [
+        Self::Malformed,
+        Self::SayHello,
+        Self::ProtocolMajor,
+        Self::EngineRevision,
+        Self::Busy,
+        Self::Ending,
+        Self::BadSweep,
+        Self::NameTaken,
+        Self::UnknownExperiment,
+        Self::WrongState,
+        Self::UnknownCell,
+        Self::BadQuery,
+        Self::TooMany,
+        Self::Internal,
+    ];
+
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Malformed => "MALFORMED",
+            Self::SayHello => "SAY_HELLO",
+            Self::ProtocolMajor => "PROTOCOL_MAJOR",
+            Self::EngineRevision => "ENGINE_REVISION",
+            Self::Busy => "BUSY",
+            Self::Ending => "ENDING",
+            Self::BadSweep => "BAD_SWEEP",
+            Self::NameTaken => "NAME_TAKEN",
+            Self::UnknownExperiment => "UNKNOWN_EXPERIMENT",
+            Self::WrongState => "WRONG_STATE",
+            Self::UnknownCell => "UNKNOWN_CELL",
+            Self::BadQuery => "BAD_QUERY",
+            Self::TooMany => "TOO_MANY",
+            Self::Internal => "INTERNAL",
+        }
+    }
+
+    /// The gRPC code it travels under.
+    #[must_use]
+    pub const fn code(self) -> Code {
+        match self {
+            Self::Malformed | Self::BadSweep | Self::BadQuery => Code::InvalidArgument,
+            Self::SayHello | Self::ProtocolMajor | Self::EngineRevision | Self::WrongState => {
+                Code::FailedPrecondition
+            }
+            Self::Busy | Self::Ending => Code::Unavailable,
+            Self::NameTaken => Code::AlreadyExists,
+            Self::UnknownExperiment | Self::UnknownCell => Code::NotFound,
+            Self::TooMany => Code::ResourceExhausted,
+            Self::Internal => Code::Internal,
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+impl Refusal {
+    /// A refusal with what is wrong and what to do about it.
+    #[must_use]
+    pub fn new(reason: Reason, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            reason,
+            problem: problem.into(),
+            remedy: remedy.into(),
+            retry_after: None,
+            place: None,
+        }
+    }
+
+    /// "Not now": with when to try again.
+    #[must_use]
+    pub fn busy(problem: impl Into<String>, retry_after: Duration) -> Self {
+        Self {
+            retry_after: Some(retry_after),
+            ..Self::new(Reason::Busy, problem, "trying again will help")
+        }
+    }
+
+    /// The refusal that a status carries; `None` if it carries none, as when no coordinator sent it.
+    #[must_use]
+    pub fn of(status: &Status) -> Option<Self> {
+        let details = status.get_error_details();
+        let info = details.error_info().filter(|info| info.domain == DOMAIN)?;
+        let number = |key: &str| info.metadata.get(key)?.parse().ok();
+        Some(Self {
+            reason: Reason::named(&info.reason)?,
+            problem: info.metadata.get("problem").cloned().unwrap_or_default(),
+            remedy: info.metadata.get("remedy").cloned().unwrap_or_default(),
+            retry_after: details.retry_info().and_then(|retry| retry.retry_delay),
+            place: number("offset").zip(number("length")).map(|(offset, length)| Place {
+                line: number("line"),
+                offset,
+                length,
+            }),
+        })
+    }
+}
+
+impl From<Refusal> for Status {
+    fn from(mut refusal: Refusal) -> Self {
+        shorten(&mut refusal.problem);
+        shorten(&mut refusal.remedy);
+        let message = refusal.to_string();
+        let mut metadata = HashMap::from([
+            ("problem".to_owned(), refusal.problem),
+            ("remedy".to_owned(), refusal.remedy),
+        ]);
+        if let Some(place) = refusal.place {
+            metadata.insert("offset".to_owned(), place.offset.to_string());
+            metadata.insert("length".to_owned(), place.length.to_string());
+            if let Some(line) = place.line {
+                metadata.insert("line".to_owned(), line.to_string());
+            }
+        }
+        let mut details = ErrorDetails::with_error_info(refusal.reason.name(), DOMAIN, metadata);
+        if let Some(retry_after) = refusal.retry_after {
+            details.set_retry_info(Some(retry_after));
+        }
+        Self::with_error_details(refusal.reason.code(), message, details)
+    }
+}
+
+impl From<WireError> for Refusal {
+    fn from(error: WireError) -> Self {
+        Self::new(
+            Reason::Malformed,
+            error.to_string(),
+            "use a client of this coordinator's version",
+        )
+    }
+}
+
+/// Cuts a text that is too long for a header, between two characters.
+fn shorten(text: &mut String) {
+    if text.len() > TEXT_BYTES_MAX {
+        text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX - '…'.len_utf8()));
+        text.push('…');
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)?;
+        if !self.remedy.is_empty() {
+            write!(f, "; {}", self.remedy)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_survive_the_wire() {
+        for reason in Reason::ALL {
+            let mut refusal = Refusal::new(reason, "the cat sat on the cable", "move the cat");
+            for (retry_after, place) in [
+                (None, None),
+                (
+                    Some(Duration::from_millis(250)),
+                    Some(Place { line: Some(3), offset: 17, length: 4 }),
+                ),
+                (None, Some(Place { line: None, offset: 0, length: 0 })),
+            ] {
+                refusal.retry_after = retry_after;
+                refusal.place = place;
+                let status = Status::from(refusal.clone());
+                assert_eq!(status.code(), reason.code());
+                assert_eq!(status.message(), "the cat sat on the cable; move the cat");
+                assert_eq!(Refusal::of(&status).as_ref(), Some(&refusal));
+            }
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let refusal = Refusal::new(Reason::BadQuery, "é".repeat(5_000), "");
+        let read = Refusal::of(&Status::from(refusal)).unwrap();
+        assert!(read.problem.len() <= TEXT_BYTES_MAX && read.problem.ends_with("é…"));
+    }
+
+    #[test]
+    fn other_statuses_carry_none() {
+        assert_eq!(Refusal::of(&Status::unavailable("connection refused")), None);
+        let garbage = Status::with_details(Code::Internal, "", vec![0xff; 9].into());
+        assert_eq!(Refusal::of(&garbage), None);
+        let foreign = ErrorDetails::with_error_info("BUSY", "example.com", HashMap::new());
+        let foreign = Status::with_error_details(Code::Unavailable, "", foreign);
+        assert_eq!(Refusal::of(&foreign), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! What can be wrong with a message.
+
+use std::fmt;
+
+use crate::limits::NUMBER_MAX;
+
+/// A message that is malformed: which field, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WireError {
+    /// The field's path from the message's root, such as `results[3].game.moves[7].nodes`.
+    pub field: String,
+    /// What is wrong with it.
+    pub fault: Fault,
+}
+
+/// What is wrong with a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is absent, or a `oneof` with no variant that this program knows.
+    Missing,
+    /// An id that is not in 1..2^53.
+    NotAnId(i64),
+    /// A moment or a duration before the beginning.
+    Negative(i64),
+    /// A number that is 2^53 or more.
+    NumberTooLarge(u64),
+    /// A number outside its range.
+    OutOfRange {
+        /// The number.
+        value: u64,
+        /// The least that is allowed.
+        min: u64,
+        /// The greatest.
+        max: u64,
+    },
+    /// A hash that is not 32 bytes long.
+    NotAHash {
+        /// Its length.
+        bytes: usize,
+    },
+    /// No UUID.
+    NotAUuid,
+    /// A word that this program does not know.
+    UnknownWord(String),
+    /// A number that names no variant of its enumeration.
+    UnknownVariant(i32),
+    /// A text that is too long.
+    TooLong {
+        /// Its length.
+        bytes: usize,
+        /// The bound.
+        max: usize,
+    },
+    /// A text that is empty or has control characters.
+    NotPlainText,
+    /// Too many of something.
+    TooMany {
+        /// How many.
+        count: usize,
+        /// The bound.
+        max: usize,
+    },
+}
+
+impl WireError {
+    pub(crate) fn new(field: impl Into<String>, fault: Fault) -> Self {
+        Self { field: field.into(), fault }
+    }
+
+    /// The same error, seen from the message that holds this one in `parent`.
+    pub(crate) fn within(mut self, parent: impl fmt::Display) -> Self {
+        self.field = format!("{parent}.{}", self.field);
+        self
+    }
+}
+
+impl std::error::Error for WireError {}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the message's field {} ", self.field)?;
+        match &self.fault {
+            Fault::Missing => write!(f, "is missing, or of a kind that this version does not know"),
+            Fault::NotAnId(id) => write!(f, "is {id}, which is no id (1 to {NUMBER_MAX})"),
+            Fault::Negative(number) => write!(f, "is {number}, which is less than 0"),
+            Fault::NumberTooLarge(number) => {
+                write!(f, "is {number}, which is more than {NUMBER_MAX}")
+            }
+            Fault::OutOfRange { value, min, max } => {
+                write!(f, "is {value}, which is not in {min} to {max}")
+            }
+            Fault::NotAHash { bytes } => write!(f, "has {bytes} bytes, but a hash has 32"),
+            Fault::NotAUuid => write!(f, "is no UUID"),
+            Fault::UnknownWord(word) => write!(f, "is {word:?}, which this version does not know"),
+            Fault::UnknownVariant(number) => {
+                write!(f, "is {number}, which this version does not know")
+            }
+            Fault::TooLong { bytes, max } => {
+                write!(f, "has {bytes} bytes, which is more than {max}")
+            }
+            Fault::NotPlainText => write!(f, "is empty or has control characters"),
+            Fault::TooMany { count, max } => {
+                write!(f, "has {count} items, which is more than {max}")
+            }
+        }
+    }
+}
+
+/// An id: 1 to 2^53 - 1.
+pub(crate) fn id(field: &str, id: i64) -> Result<i64, WireError> {
+    match u64::try_from(id) {
+        Ok(1..=NUMBER_MAX) => Ok(id),
+        Ok(_) | Err(_) => Err(WireError::new(field, Fault::NotAnId(id))),
+    }
+}
+
+/// A number below 2^53.
+pub(crate) fn number(field: &str, number: u64) -> Result<u64, WireError> {
+    if number <= NUMBER_MAX {
+        Ok(number)
+    } else {
+        Err(WireError::new(field, Fault::NumberTooLarge(number)))
+    }
+}
+
+/// A number in a range.
+pub(crate) fn in_range(field: &str, value: u64, min: u64, max: u64) -> Result<u64, WireError> {
+    if (min..=max).contains(&value) {
+        Ok(value)
+    } else {
+        Err(WireError::new(field, Fault::OutOfRange { value, min, max }))
+    }
+}
+
+/// A text of bounded length; may be empty.
+pub(crate) fn text<'t>(field: &str, text: &'t str, max: usize) -> Result<&'t str, WireError> {
+    if text.len() <= max {
+        Ok(text)
+    } else {
+        Err(WireError::new(field, Fault::TooLong { bytes: text.len(), max }))
+    }
+}
+
+/// A text of bounded length that is not empty and has no control characters: a name or notation.
+pub(crate) fn plain_text<'t>(
+    field: &str,
+    value: &'t str,
+    max: usize,
+) -> Result<&'t str, WireError> {
+    text(field, value, max)?;
+    if value.is_empty() || value.chars().any(char::is_control) {
+        return Err(WireError::new(field, Fault::NotPlainText));
+    }
+    Ok(value)
+}
+
+/// A bounded list.
+pub(crate) fn at_most(field: &str, count: usize, max: usize) -> Result<(), WireError> {
+    if count <= max { Ok(()) } else { Err(WireError::new(field, Fault::TooMany { count, max })) }
+}

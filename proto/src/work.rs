@@ -1,0 +1,235 @@
+//! The messages of the `Work` service, read into types that cannot be malformed.
+
+use std::time::Duration;
+
+use spelrum_tournament::{CellId, DefinitionHash, GameId, GameRange, LeaseId, WorkerId};
+use uuid::Uuid;
+
+use crate::game::game_id;
+use crate::limits::{
+    FAILURE_BYTES_MAX, LEASE_RANGES_MAX, LEASES_MAX, NAME_BYTES_MAX, NUMBER_MAX,
+    REPORT_RESULTS_MAX, SLOTS_MAX,
+};
+use crate::wire_error::{at_most, id, in_range, number, plain_text, text};
+use crate::{Fault, WireError, game, v1};
+
+/// Who calls, and which run of the coordinator it believes to talk to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The worker.
+    pub worker: WorkerId,
+    /// The coordinator's epoch as the worker learnt it.
+    pub epoch: i64,
+}
+
+/// Reads who calls.
+///
+/// # Errors
+/// If an id is none.
+pub fn caller(worker_id: i64, coordinator_epoch: i64) -> Result<Caller, WireError> {
+    Ok(Caller {
+        worker: WorkerId(id("worker_id", worker_id)?),
+        epoch: id("coordinator_epoch", coordinator_epoch)?,
+    })
+}
+
+/// Checks how a worker introduces itself; versions are the receiver's business.
+///
+/// # Errors
+/// The first field that is malformed.
+pub fn check_hello(hello: &v1::HelloRequest) -> Result<(), WireError> {
+    uuid("worker_uuid", &hello.worker_uuid)?;
+    plain_text("name", &hello.name, NAME_BYTES_MAX)?;
+    plain_text("host", &hello.host, NAME_BYTES_MAX)?;
+    plain_text("version", &hello.version, NAME_BYTES_MAX)?;
+    slots(hello.slots).map(drop)
+}
+
+/// Checks the length of a text that may hold anything.
+///
+/// # Errors
+/// If it is longer than `max` bytes.
+pub fn check_length(field: &str, value: &str, max: usize) -> Result<(), WireError> {
+    text(field, value, max).map(drop)
+}
+
+/// How many bytes a result takes in a report.
+#[must_use]
+pub fn encoded_len(result: &v1::Result) -> usize {
+    // The length before it, and the field's tag, are at most six bytes.
+    prost::Message::encoded_len(result) + 6
+}
+
+/// Reads a UUID, in any of its usual forms.
+///
+/// # Errors
+/// If it is none.
+pub fn uuid(field: &str, text: &str) -> Result<Uuid, WireError> {
+    Uuid::try_parse(text).map_err(|_| WireError::new(field, Fault::NotAUuid))
+}
+
+/// Reads a number of playing threads.
+///
+/// # Errors
+/// If it is 0 or beyond [`SLOTS_MAX`].
+pub fn slots(slots: u32) -> Result<u32, WireError> {
+    in_range("slots", slots.into(), 1, SLOTS_MAX.into())?;
+    Ok(slots)
+}
+
+/// Reads the SHA-256 of a definition.
+///
+/// # Errors
+/// If it is not 32 bytes long.
+pub fn definition_hash(bytes: &[u8]) -> Result<DefinitionHash, WireError> {
+    bytes
+        .try_into()
+        .map(DefinitionHash)
+        .map_err(|_| WireError::new("definition_hash", Fault::NotAHash { bytes: bytes.len() }))
+}
+
+/// One reported result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reported {
+    /// The lease it was played under.
+    pub lease: LeaseId,
+    /// The game.
+    pub game: GameId,
+    /// What became of it.
+    pub what: ReportedWhat,
+}
+
+/// What became of a reported game.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReportedWhat {
+    /// It was played; the record, checked.
+    Played(v1::Game),
+    /// It could not be played.
+    Failed {
+        /// The engine that failed.
+        engine_revision: u32,
+        /// Why.
+        message: String,
+    },
+}
+
+/// Reads a report's results.
+///
+/// # Errors
+/// The first field that is malformed.
+pub fn results(results: Vec<v1::Result>) -> Result<Vec<Reported>, WireError> {
+    at_most("results", results.len(), REPORT_RESULTS_MAX)?;
+    let mut read = Vec::with_capacity(results.len());
+    for (place, result) in results.into_iter().enumerate() {
+        let result =
+            reported(result).map_err(|error| error.within(format_args!("results[{place}]")))?;
+        read.push(result);
+    }
+    Ok(read)
+}
+
+fn reported(result: v1::Result) -> Result<Reported, WireError> {
+    let lease = LeaseId(id("lease_id", result.lease_id)?);
+    let what = result.what.ok_or_else(|| WireError::new("what", Fault::Missing))?;
+    let (game, what) = match what {
+        v1::result::What::Game(played) => {
+            let game = game::check(&played).map_err(|error| error.within("game"))?;
+            (game, ReportedWhat::Played(played))
+        }
+        v1::result::What::FailedGame(failed) => {
+            failed_game(failed).map_err(|error| error.within("failed_game"))?
+        }
+    };
+    Ok(Reported { lease, game, what })
+}
+
+fn failed_game(failed: v1::FailedGame) -> Result<(GameId, ReportedWhat), WireError> {
+    let game = game_id(failed.cell_id, failed.number)?;
+    in_range("engine_revision", failed.engine_revision.into(), 1, u32::MAX.into())?;
+    text("message", &failed.message, FAILURE_BYTES_MAX)?;
+    let what =
+        ReportedWhat::Failed { engine_revision: failed.engine_revision, message: failed.message };
+    Ok((game, what))
+}
+
+/// Reads a list of leases.
+///
+/// # Errors
+/// If there are too many, or one is no id.
+pub fn lease_ids(ids: &[i64]) -> Result<Vec<LeaseId>, WireError> {
+    at_most("lease_ids", ids.len(), LEASES_MAX)?;
+    ids.iter().map(|&lease| id("lease_ids", lease).map(LeaseId)).collect()
+}
+
+/// Reads the games a worker is playing.
+///
+/// # Errors
+/// If there are too many, or one is malformed.
+pub fn playing(games: &[v1::GameId]) -> Result<Vec<GameId>, WireError> {
+    at_most("playing", games.len(), SLOTS_MAX as usize)?;
+    games
+        .iter()
+        .map(|game| game_id(game.cell_id, game.number).map_err(|error| error.within("playing")))
+        .collect()
+}
+
+/// A lease as its worker receives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The lease.
+    pub lease: LeaseId,
+    /// How long it lives without a heartbeat that names it.
+    pub duration: Duration,
+    /// Its games, each range with its cell's definition.
+    pub games: Vec<(GameRange, DefinitionHash)>,
+}
+
+impl From<Grant> for v1::Grant {
+    fn from(grant: Grant) -> Self {
+        Self {
+            lease_id: grant.lease.0,
+            duration_ms: u64::try_from(grant.duration.as_millis()).unwrap_or(NUMBER_MAX),
+            games: grant
+                .games
+                .into_iter()
+                .map(|(range, hash)| v1::LeasedGames {
+                    cell_id: range.cell.0,
+                    definition_hash: hash.0.to_vec(),
+                    first_number: range.first,
+                    count: range.count,
+                })
+                .collect(),
+        }
+    }
+}
+
+impl TryFrom<v1::Grant> for Grant {
+    type Error = WireError;
+
+    fn try_from(grant: v1::Grant) -> Result<Self, WireError> {
+        at_most("games", grant.games.len(), LEASE_RANGES_MAX)?;
+        let games = grant
+            .games
+            .iter()
+            .enumerate()
+            .map(|(place, leased)| {
+                leased_games(leased).map_err(|error| error.within(format_args!("games[{place}]")))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            lease: LeaseId(id("lease_id", grant.lease_id)?),
+            duration: Duration::from_millis(number("duration_ms", grant.duration_ms)?),
+            games,
+        })
+    }
+}
+
+fn leased_games(leased: &v1::LeasedGames) -> Result<(GameRange, DefinitionHash), WireError> {
+    let first = number("first_number", leased.first_number)?;
+    let range = GameRange {
+        cell: CellId(id("cell_id", leased.cell_id)?),
+        first,
+        count: in_range("count", leased.count, 1, NUMBER_MAX - first)?,
+    };
+    Ok((range, definition_hash(&leased.definition_hash)?))
+}

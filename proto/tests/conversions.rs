@@ -1,0 +1,249 @@
+//! Attacks the conversions: what goes out comes back equal, and what is malformed is refused with
+//! the field's name, never with a panic (invariants 9, 10).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use spelrum_engine::{
+    ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Termination,
+};
+use spelrum_proto::limits::{
+    FAILURE_BYTES_MAX, LEASES_MAX, MESSAGE_BYTES_MAX, NUMBER_MAX, PLIES_MAX, REPORT_RESULTS_MAX,
+};
+use spelrum_proto::work::{self, Grant, ReportedWhat};
+use spelrum_proto::{Fault, WireError, game, v1};
+use spelrum_tournament::{CellId, DefinitionHash, DerivedGame, GameId, GameRange, LeaseId};
+
+fn record() -> GameRecord {
+    let mv = |mover, mv: &str, score, ended_by| MoveRecord {
+        mover,
+        mv: mv.to_owned(),
+        position_key: NUMBER_MAX,
+        legal_moves: 288,
+        search: SearchReport {
+            depth: 4,
+            nodes: 1 << 40,
+            evaluations: 7,
+            full_tree_leaves: NUMBER_MAX,
+            score,
+            ended_by,
+        },
+        wall_us: 1,
+        cpu_us: 0,
+    };
+    GameRecord {
+        outcome: Outcome::Loss,
+        termination: Termination::BothFive,
+        moves: vec![
+            mv(0, "a1", Some(-5), EndedBy::Time),
+            mv(1, "c3 TL+", Some(i32::MAX), EndedBy::OnlyMove),
+            mv(0, "b2", None, EndedBy::Depth),
+            mv(0, "b3", Some(i32::MIN), EndedBy::Proven),
+        ],
+        wall_us: 12,
+    }
+}
+
+fn wire_game() -> v1::Game {
+    let id = GameId { cell: CellId(3), number: 41 };
+    let derived = DerivedGame {
+        opening: Arc::from("the start"),
+        first_player_moves_first: false,
+        keys: [[0; 32]; 2],
+    };
+    game::to_wire(id, &derived, record(), 1_700_000_000_000_000)
+}
+
+#[test]
+fn a_game_comes_back_as_it_went() {
+    let wire = wire_game();
+    assert_eq!(wire.engine_revision, ENGINE_REVISION);
+    assert_eq!(wire.opening, "the start");
+    assert_eq!(wire.moves_hash, record().moves_hash());
+    let (id, back) = game::from_wire(&wire).unwrap();
+    assert_eq!(id, GameId { cell: CellId(3), number: 41 });
+    assert_eq!(back, record());
+}
+
+#[test]
+fn a_lease_comes_back_as_it_went() {
+    let grant = Grant {
+        lease: LeaseId(9),
+        duration: Duration::from_secs(60),
+        games: vec![
+            (GameRange { cell: CellId(1), first: 0, count: 2 }, DefinitionHash([7; 32])),
+            (GameRange { cell: CellId(2), first: 1 << 40, count: 1 }, DefinitionHash([8; 32])),
+        ],
+    };
+    assert_eq!(Grant::try_from(v1::Grant::from(grant.clone())), Ok(grant));
+}
+
+/// Every way to spoil a game that was well-formed, with the field that must be named.
+#[test]
+fn malformed_games_are_refused_by_field() {
+    type Spoil = fn(&mut v1::Game);
+    let spoils: &[(&str, Spoil)] = &[
+        ("cell_id", |it| it.cell_id = 0),
+        ("cell_id", |it| it.cell_id = -1),
+        ("cell_id", |it| it.cell_id = 1 << 53),
+        ("number", |it| it.number = 1 << 53),
+        ("engine_revision", |it| it.engine_revision = 0),
+        ("opening", |it| it.opening = "x".repeat(5_000)),
+        ("opening", |it| it.opening.clear()),
+        ("opening", |it| it.opening = "a\0b".to_owned()),
+        ("outcome", |it| it.outcome = 0),
+        ("outcome", |it| it.outcome = 99),
+        ("termination", |it| it.termination = "boredom".to_owned()),
+        ("moves_hash", |it| it.moves_hash = u64::MAX),
+        ("started_unix_us", |it| it.started_unix_us = -1),
+        ("started_unix_us", |it| it.started_unix_us = i64::MAX),
+        ("wall_us", |it| it.wall_us = 1 << 53),
+        ("moves", |it| it.moves = vec![it.moves[0].clone(); PLIES_MAX + 1]),
+        ("moves[2].mover", |it| it.moves[2].mover = 2),
+        ("moves[1].move", |it| it.moves[1].r#move.clear()),
+        ("moves[1].move", |it| it.moves[1].r#move = "m".repeat(65)),
+        ("moves[0].position_key", |it| it.moves[0].position_key = 1 << 53),
+        ("moves[0].nodes", |it| it.moves[0].nodes = 1 << 53),
+        ("moves[0].evaluations", |it| it.moves[0].evaluations = 1 << 53),
+        ("moves[0].full_tree_leaves", |it| it.moves[0].full_tree_leaves = 1 << 53),
+        ("moves[0].wall_us", |it| it.moves[0].wall_us = 1 << 53),
+        ("moves[3].cpu_us", |it| it.moves[3].cpu_us = 1 << 53),
+        ("moves[3].ended_by", |it| it.moves[3].ended_by = "magic".to_owned()),
+    ];
+    for (field, spoil) in spoils {
+        let mut game = wire_game();
+        spoil(&mut game);
+        let error = game::from_wire(&game).unwrap_err();
+        assert_eq!(&error.field, field);
+        let wrapped = v1::Result { lease_id: 1, what: Some(v1::result::What::Game(game)) };
+        let error = work::results(vec![wrapped]).unwrap_err();
+        assert_eq!(error.field, format!("results[0].game.{field}"));
+        assert!(error.to_string().len() < 300, "{error}");
+    }
+}
+
+#[test]
+fn malformed_reports_are_refused_by_field() {
+    let result = |lease_id, what| v1::Result { lease_id, what };
+    let failed = |cell_id, message: &str| {
+        Some(v1::result::What::FailedGame(v1::FailedGame {
+            cell_id,
+            number: 0,
+            engine_revision: 1,
+            message: message.to_owned(),
+        }))
+    };
+    let error = |results| work::results(results).unwrap_err();
+
+    let missing = error(vec![result(1, None)]);
+    assert_eq!(missing, WireError { field: "results[0].what".to_owned(), fault: Fault::Missing });
+    let lease = error(vec![result(1, failed(1, "")), result(0, failed(1, ""))]);
+    assert_eq!(lease.field, "results[1].lease_id");
+    assert_eq!(error(vec![result(1, failed(0, ""))]).field, "results[0].failed_game.cell_id");
+    let long = "x".repeat(FAILURE_BYTES_MAX + 1);
+    assert_eq!(error(vec![result(1, failed(1, &long))]).field, "results[0].failed_game.message");
+    let many = vec![result(1, failed(1, "")); REPORT_RESULTS_MAX + 1];
+    assert!(matches!(error(many).fault, Fault::TooMany { .. }));
+
+    let read = work::results(vec![result(5, failed(1, "out of marbles"))]).unwrap();
+    assert_eq!(read[0].lease, LeaseId(5));
+    assert_eq!(
+        read[0].what,
+        ReportedWhat::Failed { engine_revision: 1, message: "out of marbles".to_owned() }
+    );
+}
+
+#[test]
+fn malformed_ids_hashes_and_grants_are_refused() {
+    assert_eq!(work::definition_hash(&[0; 31]).unwrap_err().fault, Fault::NotAHash { bytes: 31 });
+    assert!(work::definition_hash(&[0; 32]).is_ok());
+    assert!(work::caller(0, 1).is_err() && work::caller(1, 0).is_err());
+    assert!(work::lease_ids(&[1, -1]).is_err());
+    assert!(work::lease_ids(&vec![1; LEASES_MAX + 1]).is_err());
+    assert!(work::playing(&[v1::GameId { cell_id: 1, number: 1 << 53 }]).is_err());
+    assert!(work::slots(0).is_err() && work::slots(5_000).is_err() && work::slots(2).is_ok());
+
+    let leased = |first_number, count, definition_hash| v1::Grant {
+        lease_id: 1,
+        duration_ms: 1,
+        games: vec![v1::LeasedGames { cell_id: 1, definition_hash, first_number, count }],
+    };
+    for grant in [
+        leased(0, 0, vec![0; 32]),
+        leased(NUMBER_MAX, 1, vec![0; 32]),
+        leased(1, NUMBER_MAX, vec![0; 32]),
+        leased(0, u64::MAX, vec![0; 32]),
+        leased(0, 1, Vec::new()),
+    ] {
+        assert!(Grant::try_from(grant.clone()).is_err(), "{grant:?}");
+    }
+
+    let hello = |worker_uuid: &str, name: &str, slots| v1::HelloRequest {
+        worker_uuid: worker_uuid.to_owned(),
+        name: name.to_owned(),
+        host: "host".to_owned(),
+        version: "0".to_owned(),
+        slots,
+        ..Default::default()
+    };
+    let uuid = "67e55044-10b1-426f-9247-bb680e5fe0c8";
+    assert!(work::check_hello(&hello(uuid, "name", 1)).is_ok());
+    assert_eq!(work::check_hello(&hello("me", "name", 1)).unwrap_err().fault, Fault::NotAUuid);
+    assert_eq!(work::check_hello(&hello(uuid, "", 1)).unwrap_err().fault, Fault::NotPlainText);
+    assert_eq!(work::check_hello(&hello(uuid, "a\nb", 1)).unwrap_err().field, "name");
+    assert_eq!(work::check_hello(&hello(uuid, "name", 0)).unwrap_err().field, "slots");
+}
+
+/// A game of the greatest length fits into one message, with ordinary notation.
+#[test]
+fn the_longest_game_fits_into_a_message() {
+    use prost::Message as _;
+    let mut game = wire_game();
+    game.moves = vec![game.moves[1].clone(); PLIES_MAX];
+    assert!(game::check(&game).is_ok());
+    assert!(game.encoded_len() < MESSAGE_BYTES_MAX);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// Whatever bytes arrive, reading them ends in a value or an error.
+    #[test]
+    fn garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        use prost::Message as _;
+        if let Ok(report) = v1::ReportRequest::decode(bytes.as_slice()) {
+            let _ = work::results(report.results);
+        }
+        if let Ok(grant) = v1::Grant::decode(bytes.as_slice()) {
+            let _ = Grant::try_from(grant);
+        }
+    }
+
+    /// Nor does one changed byte of a well-formed report; what is still accepted obeys the bounds.
+    #[test]
+    fn a_changed_byte_never_panics(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        use prost::Message as _;
+        let result =
+            v1::Result { lease_id: 1, what: Some(v1::result::What::Game(wire_game())) };
+        let report = v1::ReportRequest {
+            worker_id: 1,
+            coordinator_epoch: 1,
+            results: vec![result],
+        };
+        let mut bytes = report.encode_to_vec();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        if let Ok(report) = v1::ReportRequest::decode(bytes.as_slice())
+            && let Ok(read) = work::results(report.results)
+        {
+            for result in read {
+                prop_assert!((1..1 << 53).contains(&result.lease.0));
+                prop_assert!(result.game.number <= NUMBER_MAX);
+                if let ReportedWhat::Played(played) = result.what {
+                    prop_assert!(game::from_wire(&played).is_ok());
+                }
+            }
+        }
+    }
+}
