@@ -41,6 +41,12 @@ impl Checkpointer {
         Ok(Self { path: path.to_owned(), connection: writing(path).connect().await? })
     }
 
+    /// The size of the write-ahead log, in bytes.
+    #[must_use]
+    pub fn wal_bytes(&self) -> u64 {
+        wal_bytes(&self.path)
+    }
+
     /// Copies what it can without waiting for anybody.
     ///
     /// # Errors

@@ -9,7 +9,7 @@
 //! | `open`, `lock` | opening a database, and refusing what cannot work |
 //! | `transaction`, `checkpoint` | when something is on disk |
 //! | `submit`, `own_views` | sweeps |
-//! | `scheduling` | what the scheduler finds again |
+//! | `scheduling`, `lookups` | what the scheduler finds again |
 //! | `check`, `results`, `uncounted`, `rollup`, `rollup_rows` | results |
 //! | `read`, `statement`, `questions` | queries, also the users' own |
 //! | `recount` | the rollups against the rows |
@@ -20,6 +20,7 @@ mod error;
 #[cfg(test)]
 mod failures;
 mod lock;
+mod lookups;
 mod open;
 mod own_views;
 pub mod questions;
@@ -42,6 +43,7 @@ use sqlx::{Connection as _, SqliteConnection};
 pub use check::check_game;
 pub use checkpoint::{Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES};
 pub use error::StoreError;
+pub use lookups::{Found, OtherRevision};
 pub use read::{QUERY_SECONDS_MAX, Readers, SqlValue, Table};
 pub use recount::Difference;
 pub use scheduling::{GameFacts, WorkerIntroduction};

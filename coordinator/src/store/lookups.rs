@@ -1,0 +1,121 @@
+//! What the dispatcher looks up beside the results.
+
+use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_tournament::{CellId, DefinitionHash, ExperimentId};
+
+use super::Writer;
+use super::error::StoreError;
+use super::transaction::{Transaction, rows};
+
+/// An experiment, as steering it needs to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The experiment.
+    pub experiment: ExperimentId,
+    /// Its UUID.
+    pub uuid: String,
+    /// Its state.
+    pub state: ExperimentState,
+}
+
+/// An unfinished experiment that another revision of the engine has begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherRevision {
+    /// The experiment.
+    pub experiment: ExperimentId,
+    /// Its name.
+    pub name: String,
+    /// The engine's revision.
+    pub engine_revision: u32,
+}
+
+impl Writer {
+    /// The unfinished experiments that are not of this revision of the engine.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn unfinished_of_other_revisions(
+        &mut self,
+        engine_revision: u32,
+    ) -> Result<Vec<OtherRevision>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT experiment_id AS "experiment_id!: i64", name,
+                engine_revision AS "engine_revision: u32"
+            FROM experiments WHERE state IN ('running', 'paused') AND engine_revision <> ?"#,
+            engine_revision
+        )
+        .fetch_all(&mut self.connection)
+        .await?;
+        let found = found.into_iter().map(|row| OtherRevision {
+            experiment: ExperimentId(row.experiment_id),
+            name: row.name,
+            engine_revision: row.engine_revision,
+        });
+        Ok(found.collect())
+    }
+
+    /// Names this database among all others, for workers that meet another one behind the same
+    /// address: the moment at which the first coordinator opened it, in microseconds.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn database_id(&mut self) -> Result<String, StoreError> {
+        let started = sqlx::query_scalar!(
+            "SELECT started_unix_us FROM coordinators ORDER BY coordinator_epoch LIMIT 1"
+        )
+        .fetch_one(&mut self.connection)
+        .await?;
+        Ok(started.to_string())
+    }
+}
+
+impl Transaction<'_> {
+    /// The experiment with this UUID or name.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn experiment(&mut self, which: &str) -> Result<Option<Found>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT experiment_id AS "experiment_id!: i64", uuid, state FROM experiments
+            WHERE uuid = ?1 OR name = ?1 ORDER BY uuid = ?1 DESC, experiment_id DESC LIMIT 1"#,
+            which
+        )
+        .fetch_optional(self.connection())
+        .await?;
+        Ok(found.map(|row| Found {
+            experiment: ExperimentId(row.experiment_id),
+            uuid: row.uuid,
+            state: match &*row.state {
+                "paused" => ExperimentState::Paused,
+                "cancelled" => ExperimentState::Cancelled,
+                "finished" => ExperimentState::Finished,
+                _ => ExperimentState::Running,
+            },
+        }))
+    }
+
+    /// The hashes of cells' definitions, in order.
+    ///
+    /// # Errors
+    /// If the database fails, or a cell is not there.
+    pub async fn definition_hashes(
+        &mut self,
+        cells: &[CellId],
+    ) -> Result<Vec<DefinitionHash>, StoreError> {
+        let list = rows(cells)?;
+        let found = sqlx::query_scalar!(
+            r#"SELECT c.definition_hash FROM json_each(?) AS j
+            JOIN cells AS c ON c.cell_id = j.value ORDER BY j.key"#,
+            list
+        )
+        .fetch_all(self.connection())
+        .await?;
+        if found.len() != cells.len() {
+            return Err(sqlx::Error::RowNotFound.into());
+        }
+        let hashes = found.iter().map(|hash| hash.parse());
+        hashes
+            .collect::<Result<_, _>>()
+            .map_err(|error| sqlx::Error::Decode(Box::new(error)).into())
+    }
+}
