@@ -1,14 +1,37 @@
 //! The coordinator: keeps experiments and results in one SQLite file, owns the scheduler, and
 //! serves workers and clients over gRPC.
+//!
+//! A request's way through: [`server`](self) takes the connection, a service checks the message
+//! (invariants 9, 10), the dispatcher answers it inside a transaction and lets the answer go after
+//! the commit (invariants 4, 5). Only `store` knows SQL.
 
+mod dispatcher;
+mod faults;
+mod server;
+mod services;
 pub mod store;
 
+use std::convert::Infallible;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::time::Duration;
 
-use store::Readers;
+use spelrum_tournament::scheduler::Settings;
 use tokio::net::TcpListener;
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
+
+use dispatcher::{Clock, Dispatch, Dispatcher};
+pub use faults::Faults;
+use server::Server;
+use services::{ExperimentsService, WorkService};
+use store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
+
+/// A lease lives for so many heartbeats without one that names it.
+const HEARTBEATS_PER_LEASE: u32 = 6;
+
+/// How often the size of the write-ahead log is looked at.
+const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What a coordinator needs to know.
 #[derive(Clone, Debug)]
@@ -20,38 +43,151 @@ pub struct Config {
 }
 
 /// A coordinator that has its database open but does not serve yet.
-#[derive(Debug)]
-pub struct Coordinator {}
+pub struct Coordinator {
+    dispatcher: Dispatcher,
+    dispatch: Dispatch,
+    checkpointer: Checkpointer,
+    readers: Readers,
+    epoch: i64,
+    database_id: String,
+    clock: Clock,
+    heartbeat_interval: Duration,
+    faults: Faults,
+}
 
 /// Why a coordinator cannot start or had to stop.
 #[derive(Debug, thiserror::Error)]
-#[error("scaffold")]
-pub enum CoordinatorError {}
+pub enum CoordinatorError {
+    /// The database cannot be had, or was taken over.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The program was built wrong.
+    #[error("failed to describe the services: {0}")]
+    Reflection(#[source] server::ReflectionError),
+}
+
+impl CoordinatorError {
+    /// What to do about it, as a sentence without an end mark.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::Store(error) => error.remedy(),
+            Self::Reflection(_) => "report this as a fault of the program".to_owned(),
+        }
+    }
+}
 
 impl Coordinator {
     /// Opens the database.
     ///
     /// # Errors
     /// If the database cannot be had; nothing is changed then.
-    pub async fn open(_config: Config) -> Result<Self, CoordinatorError> {
-        todo!("scaffold")
+    pub async fn open(config: Config) -> Result<Self, CoordinatorError> {
+        let Config { db, heartbeat_interval } = config;
+        let mut writer = Writer::open(&db).await?;
+        let (readers, epoch) = (writer.readers(), writer.epoch());
+        let database_id = writer.database_id().await?;
+        let checkpointer = writer.checkpointer().await?;
+        let lease_duration = heartbeat_interval * HEARTBEATS_PER_LEASE;
+        let settings = Settings {
+            lease_duration_ms: u64::try_from(lease_duration.as_millis()).unwrap_or(u64::MAX),
+            ..Settings::default()
+        };
+        let clock = Clock::start();
+        let faults = Faults::default();
+        let (dispatcher, dispatch) =
+            Dispatcher::start(writer, settings, clock, faults.clone()).await?;
+        tracing::info!(db = %db.display(), epoch, "opened the database");
+        Ok(Self {
+            dispatcher,
+            dispatch,
+            checkpointer,
+            readers,
+            epoch,
+            database_id,
+            clock,
+            heartbeat_interval,
+            faults,
+        })
     }
 
-    /// Read-only connections to its database.
+    /// Read-only connections to its database. They are closed when it has served.
     #[must_use]
     pub fn readers(&self) -> Readers {
-        todo!("scaffold")
+        self.readers.clone()
     }
 
-    /// Serves until `shutdown`; then finishes the requests under way, and returns.
+    /// For tests: where faults are ordered.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn faults(&self) -> Faults {
+        self.faults.clone()
+    }
+
+    /// Serves until `shutdown`; then finishes the requests under way, and returns. If it is
+    /// dropped instead, it stops at once, as if killed: what was acknowledged is on disk.
     ///
     /// # Errors
     /// If another coordinator took the database over.
     pub async fn serve(
         self,
-        _listener: TcpListener,
-        _shutdown: CancellationToken,
+        listener: TcpListener,
+        shutdown: CancellationToken,
     ) -> Result<(), CoordinatorError> {
-        todo!("scaffold")
+        let Self { dispatcher, dispatch, checkpointer, readers, epoch, clock, .. } = self;
+        let work = WorkService {
+            dispatch: dispatch.clone(),
+            readers: readers.clone(),
+            epoch,
+            database_id: self.database_id,
+            heartbeat_interval: self.heartbeat_interval,
+        };
+        let experiments = ExperimentsService::new(dispatch, readers, epoch, clock);
+        let server = Server::new(work, experiments).await.map_err(CoordinatorError::Reflection)?;
+
+        // All in this one task, so that dropping the future stops everything at once. The
+        // connections' own tasks end with the server.
+        let stop_serving = shutdown.child_token();
+        let stop_dispatching = CancellationToken::new();
+        let mut serving = pin!(server.run(listener, stop_serving.clone()));
+        let mut dispatching = pin!(dispatcher.run(stop_dispatching.clone()));
+        let mut checkpointing = Box::pin(checkpoint(checkpointer));
+        let taken_over = tokio::select! {
+            () = &mut serving => None,
+            ended = &mut dispatching => Some(ended),
+            never = &mut checkpointing => match never {},
+        };
+        let writer = match taken_over {
+            None => {
+                stop_dispatching.cancel();
+                dispatching.await
+            }
+            Some(ended) => {
+                stop_serving.cancel();
+                serving.await;
+                ended
+            }
+        }?;
+        drop(checkpointing);
+        writer.close().await?;
+        Ok(())
+    }
+}
+
+/// Moves what was committed from the write-ahead log into the database, apart from commits, so
+/// that no reply waits for it.
+async fn checkpoint(mut checkpointer: Checkpointer) -> Infallible {
+    let mut interval = tokio::time::interval(CHECKPOINT_INTERVAL);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        interval.tick().await;
+        if checkpointer.wal_bytes() < WAL_CHECKPOINT_BYTES {
+            continue;
+        }
+        match checkpointer.run().await {
+            Ok(done) => tracing::debug!(?done, "checkpoint"),
+            // Nothing is lost: the log stays, and the next one may succeed.
+            Err(error) => tracing::warn!("failed to checkpoint: {error}; {}", error.remedy()),
+        }
     }
 }

@@ -1,0 +1,398 @@
+//! One transaction: requests in, answers held until the commit.
+
+use std::collections::BTreeMap;
+
+use spelrum_proto::work::{Caller, Grant, Reported};
+use spelrum_proto::{Reason, Refusal, v1};
+use spelrum_tournament::scheduler::{Event, ExperimentState, Scheduler, Time};
+use spelrum_tournament::{CellId, DefinitionHash, GameId, GameRange, LeaseId, WorkerId};
+
+use super::BatchError;
+use super::meaning::{Answer, Consequences, Placement, read, report_of};
+use super::request::{Arrived, Held, Leased, Reply, Request, Submission, Submitted};
+use super::roster::{News, Roster};
+use crate::faults::Faults;
+use crate::store::{StoreError, Transaction, WorkerIntroduction};
+
+/// Requests being answered inside one transaction.
+pub(super) struct Batch<'d> {
+    transaction: Transaction<'d>,
+    scheduler: &'d mut Scheduler,
+    roster: &'d mut Roster,
+    epoch: i64,
+    faults: &'d Faults,
+    /// Told to the roster after the commit.
+    news: Vec<News>,
+    /// Reported results so far.
+    games: usize,
+}
+
+/// Why a request has no answer.
+enum Failure {
+    /// It is refused; the transaction goes on.
+    Refused(Refusal),
+    /// The transaction failed.
+    Batch(BatchError),
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Batch(error.into())
+    }
+}
+
+impl From<BatchError> for Failure {
+    fn from(error: BatchError) -> Self {
+        Self::Batch(error)
+    }
+}
+
+impl<'d> Batch<'d> {
+    pub(super) fn new(
+        transaction: Transaction<'d>,
+        scheduler: &'d mut Scheduler,
+        roster: &'d mut Roster,
+        epoch: i64,
+        faults: &'d Faults,
+    ) -> Self {
+        Self { transaction, scheduler, roster, epoch, faults, news: Vec::new(), games: 0 }
+    }
+
+    /// Reported results so far.
+    pub(super) fn games(&self) -> usize {
+        self.games
+    }
+
+    /// Lets the scheduler do what is due.
+    pub(super) async fn tick(&mut self, now: Time) -> Result<(), BatchError> {
+        let mut consequences = Consequences::default();
+        read(self.scheduler.handle(Event::Tick, now), &mut consequences);
+        self.store(consequences).await
+    }
+
+    /// Answers one request; the answer is held.
+    pub(super) async fn serve(
+        &mut self,
+        arrived: Arrived,
+        held: &mut Vec<Held>,
+    ) -> Result<(), BatchError> {
+        let now = arrived.at;
+        match arrived.request {
+            Request::Hello { introduction, reply } => {
+                let answer = self.hello(introduction, now).await;
+                hold(held, reply, answer)
+            }
+            // A worker that no longer waits for its lease would not know of it.
+            Request::Lease { reply, .. } if reply.is_closed() => Ok(()),
+            Request::Lease { caller, slots, reply } => {
+                let answer = self.lease(caller, slots, now).await;
+                hold(held, reply, answer)
+            }
+            Request::Report { caller, results, reply } => {
+                let answer = self.report(caller, results, now).await;
+                hold(held, reply, answer)
+            }
+            Request::Heartbeat { caller, leases, playing, reply } => {
+                let answer = self.heartbeat(caller, leases, playing, now).await;
+                hold(held, reply, answer)
+            }
+            Request::GiveBack { caller, leases, reply } => {
+                let answer = self.give_back(caller, leases, now).await;
+                hold(held, reply, answer)
+            }
+            Request::Submit { submission, reply } => {
+                let answer = self.submit(*submission, now).await;
+                hold(held, reply, answer)
+            }
+            Request::Steer { experiment, state, reply } => {
+                let answer = self.steer(&experiment, state, now).await;
+                hold(held, reply, answer)
+            }
+            Request::Workers { reply } => {
+                // Nothing that the transaction could undo.
+                let _gone = reply.send(Ok(self.roster.summaries(now)));
+                Ok(())
+            }
+        }
+    }
+
+    /// Stores what the scheduler must find again, and commits. From then on the answers are true.
+    pub(super) async fn commit(mut self) -> Result<Vec<News>, BatchError> {
+        let changes = self.scheduler.take_changes();
+        self.transaction.apply(&changes).await?;
+        self.faults.at_commit()?;
+        self.transaction.commit().await?;
+        for granted in &changes.granted {
+            let games = granted.granted.iter().map(|range| range.count).sum();
+            self.news.push(News::Granted(granted.worker, granted.lease, games));
+        }
+        self.news.extend(changes.ended.iter().map(|&(lease, _)| News::Ended(lease)));
+        Ok(self.news)
+    }
+
+    async fn hello(
+        &mut self,
+        introduction: WorkerIntroduction,
+        now: Time,
+    ) -> Result<WorkerId, Failure> {
+        if self.roster.is_full() {
+            self.roster.forget_silent(now);
+        }
+        if self.roster.is_full() {
+            let problem = "the coordinator has as many workers as it can have";
+            let remedy = "give each worker more slots instead";
+            return Err(Refusal::new(Reason::TooMany, problem, remedy).into());
+        }
+        let worker = self.transaction.introduce(&introduction).await?;
+        tracing::info!(
+            %worker,
+            name = introduction.name,
+            host = introduction.host,
+            slots = introduction.slots,
+            "a worker said hello"
+        );
+        self.news.push(News::Hello(worker, introduction, now));
+        Ok(worker)
+    }
+
+    async fn lease(&mut self, caller: Caller, slots: u32, now: Time) -> Result<Leased, Failure> {
+        let worker = self.known(caller, now)?;
+        match self.handle(Event::LeaseWanted { worker, slots }, now).await? {
+            Some(Answer::Grant { lease, ranges, duration }) => {
+                let games = self.with_definitions(ranges).await?;
+                tracing::debug!(%worker, %lease, ranges = games.len(), "granted");
+                Ok(Leased::Grant(Grant { lease, duration, games }))
+            }
+            Some(Answer::Idle { retry_after, all_done }) => {
+                Ok(Leased::Idle { retry_after, all_done })
+            }
+            other => Err(unanswered("LeaseWanted", other)),
+        }
+    }
+
+    async fn report(
+        &mut self,
+        caller: Caller,
+        results: Vec<Reported>,
+        now: Time,
+    ) -> Result<Vec<v1::Verdict>, Failure> {
+        let worker = self.known(caller, now)?;
+        self.games += results.len();
+        let asked: Vec<_> = results.iter().map(|it| (it.lease, it.game)).collect();
+        let facts = self.transaction.facts(worker, &asked).await?;
+        let mut placement = Placement::default();
+        let mut consequences = Consequences::default();
+        for (Reported { lease, game, what }, facts) in results.into_iter().zip(facts) {
+            let event = Event::Reported {
+                worker,
+                lease,
+                game,
+                what: report_of(&what),
+                settled: facts.settled,
+                leased: facts.leased,
+            };
+            let verdict = match read(self.scheduler.handle(event, now), &mut consequences) {
+                Some(Answer::Verdict(verdict)) => verdict,
+                other => return Err(unanswered("Reported", other)),
+            };
+            self.faults.at_result(game)?;
+            placement.place(game, what, verdict);
+            match placement.verdicts.last() {
+                Some(v1::Verdict::Counted | v1::Verdict::Noted) => {
+                    self.news.push(News::Taken(worker, lease));
+                }
+                Some(v1::Verdict::Rejected) => {
+                    tracing::warn!(%worker, %lease, ?game, "rejected a game never leased to it");
+                }
+                Some(v1::Verdict::Uncounted | v1::Verdict::Unspecified) | None => {}
+            }
+        }
+        // In this order: what is stored as uncounted is compared with the settled result.
+        let finished = std::mem::take(&mut consequences.finished);
+        self.store(consequences).await?;
+        if !placement.counted.is_empty() {
+            self.transaction.store_games(worker, &placement.counted).await?;
+        }
+        if !placement.again.is_empty() {
+            self.transaction.store_uncounted(worker, &placement.again, false).await?;
+        }
+        if !placement.after_cancel.is_empty() {
+            self.transaction.store_uncounted(worker, &placement.after_cancel, true).await?;
+        }
+        if !placement.noted.is_empty() {
+            self.transaction.note_failures(&placement.noted).await?;
+        }
+        self.store(Consequences { finished, failed: Vec::new() }).await?;
+        Ok(placement.verdicts)
+    }
+
+    async fn heartbeat(
+        &mut self,
+        caller: Caller,
+        leases: Vec<LeaseId>,
+        playing: Vec<GameId>,
+        now: Time,
+    ) -> Result<Vec<LeaseId>, Failure> {
+        let worker = self.known(caller, now)?;
+        self.news.push(News::Playing(worker, playing.len() as u64));
+        match self.handle(Event::Heartbeat { worker, leases, playing }, now).await? {
+            Some(Answer::Drop(leases)) => Ok(leases),
+            other => Err(unanswered("Heartbeat", other)),
+        }
+    }
+
+    async fn give_back(
+        &mut self,
+        caller: Caller,
+        leases: Vec<LeaseId>,
+        now: Time,
+    ) -> Result<(), Failure> {
+        let worker = self.known(caller, now)?;
+        for lease in leases {
+            self.handle(Event::GivenBack { worker, lease }, now).await?;
+        }
+        Ok(())
+    }
+
+    async fn submit(&mut self, submission: Submission, now: Time) -> Result<Submitted, Failure> {
+        let Submission { uuid, toml, plan } = submission;
+        let stored = match self.transaction.submit(&uuid, &toml, &plan).await {
+            Ok(stored) => stored,
+            Err(error @ StoreError::NameTaken { .. }) => {
+                let (problem, remedy) = (error.to_string(), error.remedy());
+                return Err(Refusal::new(Reason::NameTaken, problem, remedy).into());
+            }
+            Err(error @ StoreError::TooLarge { .. }) => {
+                let (problem, remedy) = (error.to_string(), error.remedy());
+                return Err(Refusal::new(Reason::BadSweep, problem, remedy).into());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if !stored.existed {
+            tracing::info!(
+                name = plan.name,
+                uuid = stored.uuid,
+                cells = stored.cells.len(),
+                games = stored.games,
+                "an experiment was submitted"
+            );
+            let event = Event::Submitted {
+                experiment: stored.experiment,
+                priority: plan.priority,
+                cells: stored.cells,
+            };
+            self.handle(event, now).await?;
+        }
+        Ok(Submitted { uuid: stored.uuid, existed: stored.existed, games: stored.games })
+    }
+
+    async fn steer(
+        &mut self,
+        which: &str,
+        state: ExperimentState,
+        now: Time,
+    ) -> Result<String, Failure> {
+        let Some(found) = self.transaction.experiment(which).await? else {
+            return Err(unknown_experiment(which).into());
+        };
+        match found.state {
+            ExperimentState::Running | ExperimentState::Paused => {}
+            there if there == state => return Ok(found.uuid),
+            ExperimentState::Cancelled => {
+                let problem = format!("the experiment {which:?} was cancelled, which is final");
+                let remedy = "submit the sweep under another name";
+                return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
+            }
+            ExperimentState::Finished => {
+                let problem = format!("the experiment {which:?} is finished");
+                let remedy = "there is nothing left to pause, resume or cancel";
+                return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
+            }
+        }
+        self.transaction.set_state(found.experiment, state).await?;
+        self.handle(Event::Steered { experiment: found.experiment, state }, now).await?;
+        tracing::info!(which, ?state, "an experiment was steered");
+        Ok(found.uuid)
+    }
+
+    /// Who calls, if it has said Hello to this run of the coordinator (invariant 6).
+    fn known(&mut self, caller: Caller, now: Time) -> Result<WorkerId, Refusal> {
+        if caller.epoch != self.epoch || !self.roster.knows(caller.worker) {
+            let problem = format!(
+                "the coordinator (epoch {}) does not know worker {} (of epoch {})",
+                self.epoch, caller.worker, caller.epoch
+            );
+            return Err(Refusal::new(Reason::SayHello, problem, "say Hello, then try again"));
+        }
+        self.news.push(News::Heard(caller.worker, now));
+        Ok(caller.worker)
+    }
+
+    /// Lets the scheduler handle one event, and stores the event's consequences.
+    async fn handle(&mut self, event: Event, now: Time) -> Result<Option<Answer>, BatchError> {
+        let mut consequences = Consequences::default();
+        let answer = read(self.scheduler.handle(event, now), &mut consequences);
+        self.store(consequences).await?;
+        Ok(answer)
+    }
+
+    async fn store(&mut self, consequences: Consequences) -> Result<(), BatchError> {
+        if !consequences.failed.is_empty() {
+            for (game, message) in &consequences.failed {
+                tracing::warn!(?game, message, "a game is settled as failed");
+            }
+            self.transaction.settle_failed(&consequences.failed).await?;
+        }
+        for experiment in consequences.finished {
+            tracing::info!(%experiment, "an experiment is finished");
+            self.transaction.set_state(experiment, ExperimentState::Finished).await?;
+        }
+        Ok(())
+    }
+
+    /// Names each range's cell by the hash of its definition.
+    async fn with_definitions(
+        &mut self,
+        ranges: Vec<GameRange>,
+    ) -> Result<Vec<(GameRange, DefinitionHash)>, Failure> {
+        let mut cells: Vec<CellId> = ranges.iter().map(|range| range.cell).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        let hashes = self.transaction.definition_hashes(&cells).await?;
+        let hash_of: BTreeMap<_, _> = cells.into_iter().zip(hashes).collect();
+        Ok(ranges.into_iter().map(|range| (range, hash_of[&range.cell])).collect())
+    }
+}
+
+/// Holds an answer. An error of the store ends the transaction; its caller is held too.
+fn hold<T: Send + 'static>(
+    held: &mut Vec<Held>,
+    reply: Reply<T>,
+    answer: Result<T, Failure>,
+) -> Result<(), BatchError> {
+    let (answer, result) = match answer {
+        Ok(answer) => (Ok(answer), Ok(())),
+        Err(Failure::Refused(refusal)) => (Err(refusal), Ok(())),
+        Err(Failure::Batch(error)) => (Err(error.refusal(true)), Err(error)),
+    };
+    held.push(Held::new(reply, answer));
+    result
+}
+
+/// There is no experiment of this UUID or name.
+pub(crate) fn unknown_experiment(which: &str) -> Refusal {
+    let problem = format!("there is no experiment with the UUID or name {which:?}");
+    Refusal::new(Reason::UnknownExperiment, problem, "`spelrum list` shows all")
+}
+
+/// The scheduler broke its promise to answer. Never seen; not worth ending the coordinator for.
+fn unanswered(event: &'static str, answer: Option<Answer>) -> Failure {
+    debug_assert!(false, "the scheduler answered {event} with {answer:?}");
+    Failure::Batch(BatchError::Unanswered { event })
+}

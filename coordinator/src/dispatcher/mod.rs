@@ -1,0 +1,252 @@
+//! The dispatcher: one task that owns the scheduler and the database's one writer connection.
+//!
+//! Services put well-formed requests into a bounded queue. The dispatcher drains a bounded batch of
+//! them, answers each by the scheduler inside one transaction, stores what the scheduler must find
+//! again, commits, and only then lets the answers go (group commit; invariants 4, 5). If anything
+//! fails, the whole batch is rolled back and refused, and the scheduler is built again from what is
+//! on disk: memory never runs ahead of it.
+
+mod batch;
+mod meaning;
+mod request;
+mod roster;
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_proto::{Reason, Refusal};
+use spelrum_tournament::CellId;
+use spelrum_tournament::scheduler::{Scheduler, Settings, Snapshot};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use batch::Batch;
+use request::{Arrived, Held, Request};
+use roster::{News, Roster};
+
+pub(crate) use batch::unknown_experiment;
+pub(crate) use request::{Clock, Dispatch, Leased, Submission};
+
+use crate::faults::Faults;
+use crate::store::{StoreError, Writer};
+
+/// A transaction takes no further request after so much time, so that the write lock is short and
+/// the first request of a batch does not wait for a long tail.
+const BATCH_TIME_MAX: Duration = Duration::from_millis(20);
+
+/// A transaction takes no further request after so many reported games.
+const BATCH_GAMES_MAX: usize = 1_000;
+
+/// A transaction takes no more requests than these.
+const BATCH_REQUESTS_MAX: usize = 256;
+
+/// When callers whose batch failed should try again.
+const FAILED_RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The task's state.
+pub(crate) struct Dispatcher {
+    writer: Writer,
+    /// `None` after a failed transaction, until it is built again from the store.
+    scheduler: Option<Scheduler>,
+    settings: Settings,
+    roster: Roster,
+    requests: mpsc::Receiver<Arrived>,
+    clock: Clock,
+    /// After a batch failed: how many requests are served one in a transaction, so that one that
+    /// the store cannot take fails alone.
+    alone: usize,
+    faults: Faults,
+}
+
+impl Dispatcher {
+    /// Reads the durable state.
+    pub(crate) async fn start(
+        mut writer: Writer,
+        settings: Settings,
+        clock: Clock,
+        faults: Faults,
+    ) -> Result<(Self, Dispatch), StoreError> {
+        let mut roster = Roster::default();
+        let snapshot = playable(&mut writer).await?;
+        roster.restart(&snapshot.leases);
+        let scheduler = Scheduler::restore(snapshot, settings.clone(), clock.now());
+        let (dispatch, requests) = Dispatch::new(clock);
+        let dispatcher = Self {
+            writer,
+            scheduler: Some(scheduler),
+            settings,
+            roster,
+            requests,
+            clock,
+            alone: 0,
+            faults,
+        };
+        Ok((dispatcher, dispatch))
+    }
+
+    /// Serves requests until `stop`, and then those that are in the queue. Gives the writer back.
+    ///
+    /// # Errors
+    /// [`StoreError::TakenOver`] if another coordinator has the database now.
+    pub(crate) async fn run(mut self, stop: CancellationToken) -> Result<Writer, StoreError> {
+        loop {
+            let deadline = self.scheduler.as_ref().and_then(Scheduler::next_deadline);
+            let tick = async {
+                match deadline {
+                    Some(at) => tokio::time::sleep_until(self.clock.instant(at).into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let first = tokio::select! {
+                biased;
+                () = stop.cancelled(), if !self.requests.is_closed() => {
+                    self.requests.close();
+                    continue;
+                }
+                first = self.requests.recv() => match first {
+                    Some(first) => Some(first),
+                    None => return Ok(self.writer),
+                },
+                () = tick => None,
+            };
+            self.serve(first).await?;
+        }
+    }
+
+    /// Serves one batch: the first request, if it is not the clock that woke us, and those that
+    /// are waiting behind it.
+    async fn serve(&mut self, first: Option<Arrived>) -> Result<(), StoreError> {
+        let mut next = first;
+        if let Some(Arrived { at, request: Request::Workers { reply } }) = next {
+            // Whatever the disk does, people may see who works.
+            let _gone = reply.send(Ok(self.roster.summaries(at)));
+            return Ok(());
+        }
+        let mut held = Vec::new();
+        let error = match self.commit_batch(&mut next, &mut held).await {
+            Ok(news) => {
+                self.alone = self.alone.saturating_sub(held.len());
+                news.into_iter().for_each(|news| self.roster.tell(news));
+                held.into_iter().for_each(Held::send);
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        held.extend(next.map(|arrived| arrived.request.hold()));
+        let refusal = error.refusal(held.len() == 1 && !error.is_transient());
+        // The scheduler has seen events that are not on disk.
+        self.scheduler = None;
+        self.alone = self.alone.saturating_sub(1);
+        if held.len() > 1 {
+            self.alone = held.len();
+        }
+        let requests = held.len();
+        held.into_iter().for_each(|held| held.refuse(&refusal));
+        tracing::error!(requests, "a transaction was rolled back: {error}; {}", error.remedy());
+        match error {
+            BatchError::Store(error @ StoreError::TakenOver { .. }) => Err(error),
+            BatchError::Store(_) | BatchError::Unanswered { .. } => Ok(()),
+        }
+    }
+
+    /// Answers a batch and commits it. If it fails, `next` has the request that was not begun, and
+    /// `held` the answers to all that were.
+    async fn commit_batch(
+        &mut self,
+        next: &mut Option<Arrived>,
+        held: &mut Vec<Held>,
+    ) -> Result<Vec<News>, BatchError> {
+        let started = Instant::now();
+        let now = self.clock.now();
+        let scheduler = match &mut self.scheduler {
+            Some(scheduler) => scheduler,
+            None => {
+                let snapshot = playable(&mut self.writer).await?;
+                self.roster.restart(&snapshot.leases);
+                tracing::info!("the scheduler is built again from the database");
+                self.scheduler.insert(Scheduler::restore(snapshot, self.settings.clone(), now))
+            }
+        };
+        let epoch = self.writer.epoch();
+        let transaction = self.writer.begin().await?;
+        let mut batch = Batch::new(transaction, scheduler, &mut self.roster, epoch, &self.faults);
+        if next.is_none() {
+            batch.tick(now).await?;
+        }
+        let mut requests = 0;
+        while let Some(arrived) = next.take() {
+            batch.serve(arrived, held).await?;
+            requests += 1;
+            if self.alone > 0
+                || requests >= BATCH_REQUESTS_MAX
+                || batch.games() >= BATCH_GAMES_MAX
+                || started.elapsed() >= BATCH_TIME_MAX
+            {
+                break;
+            }
+            *next = self.requests.try_recv().ok();
+        }
+        let games = batch.games();
+        let news = batch.commit().await?;
+        tracing::debug!(requests, games, took = ?started.elapsed(), "committed");
+        Ok(news)
+    }
+}
+
+/// The durable state of everything that this engine may play: an experiment is played by the one
+/// revision of the engine that it was submitted to (invariant 2).
+async fn playable(writer: &mut Writer) -> Result<Snapshot, StoreError> {
+    let mut snapshot = writer.snapshot().await?;
+    for other in writer.unfinished_of_other_revisions(ENGINE_REVISION).await? {
+        tracing::warn!(
+            experiment = other.name,
+            engine_revision = other.engine_revision,
+            "not going on with an experiment of another engine (this one is {ENGINE_REVISION}): \
+             use the release it was begun with, or submit it under another name"
+        );
+        snapshot.experiments.retain(|&(experiment, ..)| experiment != other.experiment);
+    }
+    let cells: BTreeSet<CellId> =
+        snapshot.experiments.iter().flat_map(|(.., cells)| cells).map(|cell| cell.cell).collect();
+    snapshot.leases.retain(|lease| lease.granted.iter().all(|range| cells.contains(&range.cell)));
+    snapshot.attempts.retain(|attempts| cells.contains(&attempts.game.cell));
+    Ok(snapshot)
+}
+
+/// Why a transaction was rolled back.
+#[derive(Debug, thiserror::Error)]
+enum BatchError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("failed to schedule: the scheduler did not answer {event}")]
+    Unanswered { event: &'static str },
+}
+
+impl BatchError {
+    /// Whether the same requests may succeed later.
+    fn is_transient(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_transient(),
+            Self::Unanswered { .. } => false,
+        }
+    }
+
+    fn remedy(&self) -> String {
+        match self {
+            Self::Store(error) => error.remedy(),
+            Self::Unanswered { .. } => "report this as a fault of the program".to_owned(),
+        }
+    }
+
+    /// What callers are told. A request that failed alone, and not because of the disk, is
+    /// `hopeless`: it would fail again.
+    fn refusal(&self, hopeless: bool) -> Refusal {
+        let (reason, retry_after) = match self {
+            Self::Store(StoreError::TakenOver { .. }) => (Reason::Ending, None),
+            Self::Store(_) | Self::Unanswered { .. } if hopeless => (Reason::Internal, None),
+            Self::Store(_) | Self::Unanswered { .. } => (Reason::Busy, Some(FAILED_RETRY_AFTER)),
+        };
+        Refusal { retry_after, ..Refusal::new(reason, self.to_string(), self.remedy()) }
+    }
+}

@@ -1,0 +1,260 @@
+//! What the dispatcher is asked, and the handle that services ask it through.
+
+use std::time::{Duration, Instant};
+
+use spelrum_proto::work::{Caller, Grant, Reported};
+use spelrum_proto::{Reason, Refusal, v1};
+use spelrum_tournament::scheduler::{ExperimentState, Time};
+use spelrum_tournament::{GameId, LeaseId, Plan, WorkerId};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::store::WorkerIntroduction;
+
+/// Requests that may wait for their turn (invariant 9).
+pub(super) const QUEUE_MAX: usize = 256;
+
+/// How long a request waits for a place in the queue before the caller hears that we are busy.
+const QUEUE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// When a caller whom we had no place for should try again.
+const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Where an answer goes.
+pub(super) type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
+
+/// One request, well-formed: services have checked everything that needs no database.
+pub(super) enum Request {
+    /// A worker introduces itself; answered with its id.
+    Hello { introduction: WorkerIntroduction, reply: Reply<WorkerId> },
+    /// A worker asks for games.
+    Lease { caller: Caller, slots: u32, reply: Reply<Leased> },
+    /// A worker reports results; answered with a verdict for each.
+    Report { caller: Caller, results: Vec<Reported>, reply: Reply<Vec<v1::Verdict>> },
+    /// A worker is alive; answered with the leases it must drop.
+    Heartbeat {
+        caller: Caller,
+        leases: Vec<LeaseId>,
+        playing: Vec<GameId>,
+        reply: Reply<Vec<LeaseId>>,
+    },
+    /// A worker hands leases back.
+    GiveBack { caller: Caller, leases: Vec<LeaseId>, reply: Reply<()> },
+    /// A client submits a sweep, planned.
+    Submit { submission: Box<Submission>, reply: Reply<Submitted> },
+    /// A client steers an experiment, named by UUID or name; answered with its UUID.
+    Steer { experiment: String, state: ExperimentState, reply: Reply<String> },
+    /// A client asks who works.
+    Workers { reply: Reply<Vec<v1::WorkerSummary>> },
+}
+
+/// Answer to [`Request::Lease`].
+#[derive(Debug)]
+pub(crate) enum Leased {
+    /// Games.
+    Grant(Grant),
+    /// Nothing to do now.
+    Idle {
+        /// When to ask again.
+        retry_after: Duration,
+        /// Whether no running experiment has an unsettled game.
+        all_done: bool,
+    },
+}
+
+/// A planned sweep.
+#[derive(Debug)]
+pub(crate) struct Submission {
+    /// Made by the client.
+    pub(crate) uuid: String,
+    /// The sweep's text.
+    pub(crate) toml: String,
+    /// What it means.
+    pub(crate) plan: Plan,
+}
+
+/// Answer to [`Request::Submit`].
+#[derive(Debug)]
+pub(crate) struct Submitted {
+    /// The experiment's UUID: of the one that was there, if it existed.
+    pub(crate) uuid: String,
+    /// Whether it existed.
+    pub(crate) existed: bool,
+    /// How many games it has.
+    pub(crate) games: u64,
+}
+
+impl Request {
+    /// Its answer, when there is nothing to answer yet: it can only be refused.
+    pub(super) fn hold(self) -> Held {
+        match self {
+            Self::Hello { reply, .. } => Held::unanswered(reply),
+            Self::Lease { reply, .. } => Held::unanswered(reply),
+            Self::Report { reply, .. } => Held::unanswered(reply),
+            Self::Heartbeat { reply, .. } => Held::unanswered(reply),
+            Self::GiveBack { reply, .. } => Held::unanswered(reply),
+            Self::Submit { reply, .. } => Held::unanswered(reply),
+            Self::Steer { reply, .. } => Held::unanswered(reply),
+            Self::Workers { reply } => Held::unanswered(reply),
+        }
+    }
+}
+
+/// An answer that waits for the commit (invariant 5).
+pub(super) struct Held(Box<Answering>);
+
+/// Sends the answer, or the refusal in its place.
+type Answering = dyn FnOnce(Option<&Refusal>) + Send;
+
+impl Held {
+    /// The answer to be sent once it is true.
+    pub(super) fn new<T: Send + 'static>(reply: Reply<T>, answer: Result<T, Refusal>) -> Self {
+        Self(Box::new(move |failed| {
+            // A caller that has gone away does not need it.
+            let _gone = reply.send(match failed {
+                None => answer,
+                Some(refusal) => Err(refusal.clone()),
+            });
+        }))
+    }
+
+    fn unanswered<T: Send + 'static>(reply: Reply<T>) -> Self {
+        Self::new(reply, Err(ending()))
+    }
+
+    /// Lets the answer go.
+    pub(super) fn send(self) {
+        (self.0)(None);
+    }
+
+    /// Tells the caller that nothing of it happened.
+    pub(super) fn refuse(self, refusal: &Refusal) {
+        (self.0)(Some(refusal));
+    }
+}
+
+/// A request with the moment at which it arrived. The scheduler goes by that moment: a heartbeat
+/// that waited behind a slow commit came in time.
+pub(super) struct Arrived {
+    pub(super) at: Time,
+    pub(super) request: Request,
+}
+
+/// How services ask the dispatcher; cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Dispatch {
+    requests: mpsc::Sender<Arrived>,
+    clock: Clock,
+}
+
+/// The coordinator's monotonic clock, from its start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    started: Instant,
+}
+
+impl Clock {
+    pub(crate) fn start() -> Self {
+        Self { started: Instant::now() }
+    }
+
+    /// Time since the start.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// The scheduler's time now.
+    pub(super) fn now(self) -> Time {
+        Time(u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// The moment of a time.
+    pub(super) fn instant(self, time: Time) -> Instant {
+        self.started + Duration::from_millis(time.0)
+    }
+}
+
+impl Dispatch {
+    pub(super) fn new(clock: Clock) -> (Self, mpsc::Receiver<Arrived>) {
+        let (requests, receiver) = mpsc::channel(QUEUE_MAX);
+        (Self { requests, clock }, receiver)
+    }
+
+    pub(crate) async fn hello(
+        &self,
+        introduction: WorkerIntroduction,
+    ) -> Result<WorkerId, Refusal> {
+        self.ask(|reply| Request::Hello { introduction, reply }).await
+    }
+
+    pub(crate) async fn lease(&self, caller: Caller, slots: u32) -> Result<Leased, Refusal> {
+        self.ask(|reply| Request::Lease { caller, slots, reply }).await
+    }
+
+    pub(crate) async fn report(
+        &self,
+        caller: Caller,
+        results: Vec<Reported>,
+    ) -> Result<Vec<v1::Verdict>, Refusal> {
+        self.ask(|reply| Request::Report { caller, results, reply }).await
+    }
+
+    pub(crate) async fn heartbeat(
+        &self,
+        caller: Caller,
+        leases: Vec<LeaseId>,
+        playing: Vec<GameId>,
+    ) -> Result<Vec<LeaseId>, Refusal> {
+        self.ask(|reply| Request::Heartbeat { caller, leases, playing, reply }).await
+    }
+
+    pub(crate) async fn give_back(
+        &self,
+        caller: Caller,
+        leases: Vec<LeaseId>,
+    ) -> Result<(), Refusal> {
+        self.ask(|reply| Request::GiveBack { caller, leases, reply }).await
+    }
+
+    pub(crate) async fn submit(&self, submission: Submission) -> Result<Submitted, Refusal> {
+        let submission = Box::new(submission);
+        self.ask(|reply| Request::Submit { submission, reply }).await
+    }
+
+    pub(crate) async fn steer(
+        &self,
+        experiment: String,
+        state: ExperimentState,
+    ) -> Result<String, Refusal> {
+        self.ask(|reply| Request::Steer { experiment, state, reply }).await
+    }
+
+    pub(crate) async fn workers(&self) -> Result<Vec<v1::WorkerSummary>, Refusal> {
+        self.ask(|reply| Request::Workers { reply }).await
+    }
+
+    async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, Refusal> {
+        let (reply, answer) = oneshot::channel();
+        let at = self.clock.now();
+        let place = tokio::time::timeout(QUEUE_PATIENCE, self.requests.reserve()).await;
+        match place {
+            Ok(Ok(place)) => place.send(Arrived { at, request: request(reply) }),
+            Ok(Err(_closed)) => return Err(ending()),
+            Err(_elapsed) => {
+                return Err(Refusal::busy("the coordinator is busy", BUSY_RETRY_AFTER));
+            }
+        }
+        answer.await.unwrap_or_else(|_dropped| Err(ending()))
+    }
+}
+
+/// The answer of a coordinator that takes no more requests.
+fn ending() -> Refusal {
+    Refusal {
+        retry_after: Some(BUSY_RETRY_AFTER),
+        ..Refusal::new(
+            Reason::Ending,
+            "the coordinator is ending",
+            "it goes on where it stopped when it is started again",
+        )
+    }
+}

@@ -1,0 +1,195 @@
+//! The `Experiments` service: what clients call.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream;
+use spelrum_proto::limits::{NAME_BYTES_MAX, SQL_BYTES_MAX, SWEEP_BYTES_MAX};
+use spelrum_proto::v1::experiments_server::Experiments;
+use spelrum_proto::work as wire;
+use spelrum_proto::{Place, Reason, Refusal, v1};
+use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_tournament::{SweepError, plan_sweep};
+use tokio::sync::Semaphore;
+use tokio_stream::Stream;
+use tonic::{Request, Response, Status};
+
+use super::work::{canonical_uuid, millis};
+use super::{pages, reading_failed};
+use crate::dispatcher::{Clock, Dispatch, Submission, unknown_experiment};
+use crate::store::{Readers, StoreError};
+
+/// Sweeps that may be planned at once: each takes a core and may take hundreds of megabytes.
+const PLANS_MAX: usize = 2;
+
+/// Queries whose rows may be in memory at once.
+const QUERIES_MAX: usize = 4;
+
+/// When a caller for whom there was no place should try again.
+const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The service.
+pub(crate) struct ExperimentsService {
+    dispatch: Dispatch,
+    readers: Readers,
+    epoch: i64,
+    clock: Clock,
+    plans: Semaphore,
+    queries: Arc<Semaphore>,
+}
+
+impl ExperimentsService {
+    pub(crate) fn new(dispatch: Dispatch, readers: Readers, epoch: i64, clock: Clock) -> Self {
+        Self {
+            dispatch,
+            readers,
+            epoch,
+            clock,
+            plans: Semaphore::new(PLANS_MAX),
+            queries: Arc::new(Semaphore::new(QUERIES_MAX)),
+        }
+    }
+
+    async fn summaries(&self, which: &str) -> Result<Vec<v1::ExperimentSummary>, Refusal> {
+        check_length("experiment", which, NAME_BYTES_MAX)?;
+        let wanted = Some(which).filter(|which| !which.is_empty());
+        let found = self.readers.experiments(wanted).await.map_err(reading_failed)?;
+        if wanted.is_some() && found.is_empty() {
+            return Err(unknown_experiment(which));
+        }
+        Ok(found)
+    }
+}
+
+#[tonic::async_trait]
+impl Experiments for ExperimentsService {
+    async fn submit(
+        &self,
+        request: Request<v1::SubmitRequest>,
+    ) -> Result<Response<v1::SubmitResponse>, Status> {
+        let v1::SubmitRequest { experiment_uuid, sweep_toml, file_name } = request.into_inner();
+        let uuid = canonical_uuid("experiment_uuid", &experiment_uuid)?;
+        check_length("sweep_toml", &sweep_toml, SWEEP_BYTES_MAX)?;
+        check_length("file_name", &file_name, NAME_BYTES_MAX)?;
+        let planned = {
+            let _place = self.plans.acquire().await;
+            let toml = sweep_toml.clone();
+            tokio::task::spawn_blocking(move || plan_sweep(&toml, &file_name)).await
+        };
+        let plan = match planned {
+            Ok(Ok(plan)) => plan,
+            Ok(Err(error)) => return Err(bad_sweep(error).into()),
+            Err(error) => {
+                tracing::error!(%error, "planning a sweep panicked");
+                let problem = "the sweep cannot be planned: the program failed at it";
+                let remedy = "report this sweep as a fault of the program";
+                return Err(Refusal::new(Reason::Internal, problem, remedy).into());
+            }
+        };
+        let (name, cells) = (plan.name.clone(), plan.cells.len() as u64);
+        let submitted = self.dispatch.submit(Submission { uuid, toml: sweep_toml, plan }).await?;
+        Ok(Response::new(v1::SubmitResponse {
+            experiment_uuid: submitted.uuid,
+            name,
+            cells,
+            games: submitted.games,
+            existed: submitted.existed,
+        }))
+    }
+
+    async fn list(
+        &self,
+        _request: Request<v1::ListRequest>,
+    ) -> Result<Response<v1::ListResponse>, Status> {
+        let experiments = self.summaries("").await?;
+        Ok(Response::new(v1::ListResponse { experiments }))
+    }
+
+    async fn status(
+        &self,
+        request: Request<v1::StatusRequest>,
+    ) -> Result<Response<v1::StatusResponse>, Status> {
+        let experiments = self.summaries(&request.get_ref().experiment).await?;
+        Ok(Response::new(v1::StatusResponse {
+            experiments,
+            workers: self.dispatch.workers().await?,
+            coordinator_epoch: self.epoch,
+            uptime_ms: millis(self.clock.elapsed()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }))
+    }
+
+    async fn steer(
+        &self,
+        request: Request<v1::SteerRequest>,
+    ) -> Result<Response<v1::SteerResponse>, Status> {
+        let request = request.into_inner();
+        let state = match request.action() {
+            v1::Action::Pause => ExperimentState::Paused,
+            v1::Action::Resume => ExperimentState::Running,
+            v1::Action::Cancel => ExperimentState::Cancelled,
+            v1::Action::Unspecified => {
+                let problem = "the message's field action is missing or unknown";
+                let remedy = "use pause, resume or cancel";
+                return Err(Refusal::new(Reason::Malformed, problem, remedy).into());
+            }
+        };
+        check_length("experiment", &request.experiment, NAME_BYTES_MAX)?;
+        let uuid = self.dispatch.steer(request.experiment, state).await?;
+        let experiment = self.summaries(&uuid).await?.into_iter().next();
+        Ok(Response::new(v1::SteerResponse { experiment }))
+    }
+
+    type QueryStream = Pin<Box<dyn Stream<Item = Result<v1::QueryResponse, Status>> + Send>>;
+
+    async fn query(
+        &self,
+        request: Request<v1::QueryRequest>,
+    ) -> Result<Response<Self::QueryStream>, Status> {
+        let v1::QueryRequest { sql, rows_max } = request.into_inner();
+        check_length("sql", &sql, SQL_BYTES_MAX)?;
+        let rows_max = pages::rows_max(rows_max)?;
+        // The place is kept until the last page is sent or the client is gone.
+        let Ok(place) = Arc::clone(&self.queries).try_acquire_owned() else {
+            let problem = "too many other queries are running";
+            return Err(Refusal::busy(problem, BUSY_RETRY_AFTER).into());
+        };
+        let table = self.readers.query(&sql, rows_max).await.map_err(query_failed)?;
+        let pages = pages::split(table)?;
+        let pages = pages.into_iter().map(move |page| {
+            let _place = &place;
+            Ok(page)
+        });
+        Ok(Response::new(Box::pin(stream::iter(pages))))
+    }
+}
+
+fn check_length(field: &str, text: &str, max: usize) -> Result<(), Refusal> {
+    Ok(wire::check_length(field, text, max)?)
+}
+
+fn bad_sweep(error: SweepError) -> Refusal {
+    let place = error.place.map(|span| Place {
+        line: error.line,
+        offset: span.offset(),
+        length: span.len(),
+    });
+    let problem = match error.line {
+        Some(line) => format!("line {line}: {}", error.problem),
+        None => error.problem,
+    };
+    Refusal { place, ..Refusal::new(Reason::BadSweep, problem, error.remedy) }
+}
+
+/// What is wrong with a query is the client's business; what is wrong with the disk is not.
+fn query_failed(error: StoreError) -> Refusal {
+    if matches!(
+        error,
+        StoreError::NotAQuery { .. } | StoreError::WrongQuery { .. } | StoreError::SlowQuery { .. }
+    ) {
+        Refusal::new(Reason::BadQuery, error.to_string(), error.remedy())
+    } else {
+        reading_failed(error)
+    }
+}

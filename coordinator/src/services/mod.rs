@@ -1,0 +1,28 @@
+//! The gRPC services: they check what arrives, ask the dispatcher or the readers, and answer.
+
+mod experiments;
+mod pages;
+mod work;
+
+use std::time::Duration;
+
+use spelrum_proto::{Reason, Refusal};
+
+pub(crate) use experiments::ExperimentsService;
+pub(crate) use work::WorkService;
+
+use crate::store::StoreError;
+
+/// When to try again to read what could not be read.
+const READ_RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// What callers are told when the database could not be read.
+fn reading_failed(error: StoreError) -> Refusal {
+    tracing::warn!("{error}; {}", error.remedy());
+    if error.is_transient() {
+        let retry_after = Some(READ_RETRY_AFTER);
+        Refusal { retry_after, ..Refusal::new(Reason::Busy, error.to_string(), error.remedy()) }
+    } else {
+        Refusal::new(Reason::Internal, error.to_string(), error.remedy())
+    }
+}

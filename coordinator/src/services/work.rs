@@ -1,0 +1,174 @@
+//! The `Work` service: what workers call.
+
+use std::time::Duration;
+
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
+use spelrum_proto::v1::work_server::Work;
+use spelrum_proto::work::{self as wire, Reported, ReportedWhat};
+use spelrum_proto::{PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, v1};
+use spelrum_tournament::LeaseId;
+use tonic::{Request, Response, Status};
+
+use crate::dispatcher::{Dispatch, Leased};
+use crate::store::{Readers, WorkerIntroduction};
+
+/// The service.
+pub(crate) struct WorkService {
+    pub(crate) dispatch: Dispatch,
+    pub(crate) readers: Readers,
+    pub(crate) epoch: i64,
+    pub(crate) database_id: String,
+    pub(crate) heartbeat_interval: Duration,
+}
+
+#[tonic::async_trait]
+impl Work for WorkService {
+    async fn hello(
+        &self,
+        request: Request<v1::HelloRequest>,
+    ) -> Result<Response<v1::HelloResponse>, Status> {
+        let hello = request.into_inner();
+        // First of all: nothing else in the message need mean the same in another protocol.
+        check_versions(&hello)?;
+        wire::check_hello(&hello).map_err(Refusal::from)?;
+        let introduction = WorkerIntroduction {
+            uuid: canonical_uuid("worker_uuid", &hello.worker_uuid)?,
+            name: hello.name,
+            host: hello.host,
+            slots: hello.slots,
+            engine_revision: hello.engine_revision,
+            version: hello.version,
+        };
+        let worker = self.dispatch.hello(introduction).await?;
+        Ok(Response::new(v1::HelloResponse {
+            protocol_major: PROTOCOL_MAJOR,
+            protocol_minor: PROTOCOL_MINOR,
+            worker_id: worker.0,
+            coordinator_epoch: self.epoch,
+            heartbeat_interval_ms: millis(self.heartbeat_interval),
+            report_results_max: REPORT_RESULTS_MAX as u32,
+            database_id: self.database_id.clone(),
+        }))
+    }
+
+    async fn lease(
+        &self,
+        request: Request<v1::LeaseRequest>,
+    ) -> Result<Response<v1::LeaseResponse>, Status> {
+        let request = request.into_inner();
+        let caller = caller(request.worker_id, request.coordinator_epoch)?;
+        let slots = wire::slots(request.slots).map_err(Refusal::from)?;
+        Ok(Response::new(match self.dispatch.lease(caller, slots).await? {
+            Leased::Grant(grant) => {
+                v1::LeaseResponse { grant: Some(grant.into()), ..Default::default() }
+            }
+            Leased::Idle { retry_after, all_done } => {
+                v1::LeaseResponse { grant: None, retry_after_ms: millis(retry_after), all_done }
+            }
+        }))
+    }
+
+    async fn get_cell(
+        &self,
+        request: Request<v1::GetCellRequest>,
+    ) -> Result<Response<v1::GetCellResponse>, Status> {
+        let hash =
+            wire::definition_hash(&request.get_ref().definition_hash).map_err(Refusal::from)?;
+        match self.readers.definition(hash).await.map_err(super::reading_failed)? {
+            Some(definition_json) => Ok(Response::new(v1::GetCellResponse { definition_json })),
+            None => Err(Refusal::new(
+                Reason::UnknownCell,
+                "there is no cell with this definition",
+                "ask for a new lease",
+            )
+            .into()),
+        }
+    }
+
+    async fn report(
+        &self,
+        request: Request<v1::ReportRequest>,
+    ) -> Result<Response<v1::ReportResponse>, Status> {
+        let request = request.into_inner();
+        let caller = caller(request.worker_id, request.coordinator_epoch)?;
+        let results = wire::results(request.results).map_err(Refusal::from)?;
+        results.iter().try_for_each(check_engine)?;
+        let verdicts = self.dispatch.report(caller, results).await?;
+        let verdicts = verdicts.into_iter().map(i32::from).collect();
+        Ok(Response::new(v1::ReportResponse { verdicts }))
+    }
+
+    async fn heartbeat(
+        &self,
+        request: Request<v1::HeartbeatRequest>,
+    ) -> Result<Response<v1::HeartbeatResponse>, Status> {
+        let request = request.into_inner();
+        let caller = caller(request.worker_id, request.coordinator_epoch)?;
+        let leases = wire::lease_ids(&request.lease_ids).map_err(Refusal::from)?;
+        let playing = wire::playing(&request.playing).map_err(Refusal::from)?;
+        let drop = self.dispatch.heartbeat(caller, leases, playing).await?;
+        let drop_lease_ids = drop.into_iter().map(|LeaseId(id)| id).collect();
+        Ok(Response::new(v1::HeartbeatResponse { drop_lease_ids }))
+    }
+
+    async fn give_back(
+        &self,
+        request: Request<v1::GiveBackRequest>,
+    ) -> Result<Response<v1::GiveBackResponse>, Status> {
+        let request = request.into_inner();
+        let caller = caller(request.worker_id, request.coordinator_epoch)?;
+        let leases = wire::lease_ids(&request.lease_ids).map_err(Refusal::from)?;
+        self.dispatch.give_back(caller, leases).await?;
+        Ok(Response::new(v1::GiveBackResponse {}))
+    }
+}
+
+fn caller(worker_id: i64, coordinator_epoch: i64) -> Result<wire::Caller, Refusal> {
+    Ok(wire::caller(worker_id, coordinator_epoch)?)
+}
+
+fn check_versions(hello: &v1::HelloRequest) -> Result<(), Refusal> {
+    if hello.protocol_major != PROTOCOL_MAJOR {
+        return Err(Refusal::new(
+            Reason::ProtocolMajor,
+            format!(
+                "the worker speaks protocol {}.{}, the coordinator {PROTOCOL_MAJOR}.{PROTOCOL_MINOR}",
+                hello.protocol_major, hello.protocol_minor
+            ),
+            "use a worker and a coordinator of the same release",
+        ));
+    }
+    check_revision(hello.engine_revision)
+}
+
+/// An experiment is played by one revision of the engine (invariant 2).
+fn check_revision(engine_revision: u32) -> Result<(), Refusal> {
+    if engine_revision == ENGINE_REVISION {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Reason::EngineRevision,
+        format!(
+            "the worker's engine has revision {engine_revision}, the coordinator's \
+             {ENGINE_REVISION}: they might play the same game differently"
+        ),
+        "use a worker and a coordinator of the same release",
+    ))
+}
+
+fn check_engine(reported: &Reported) -> Result<(), Refusal> {
+    check_revision(match &reported.what {
+        ReportedWhat::Played(game) => game.engine_revision,
+        ReportedWhat::Failed { engine_revision, .. } => *engine_revision,
+    })
+}
+
+/// A UUID in its canonical form, so that equal ones are equal texts.
+pub(super) fn canonical_uuid(field: &str, uuid: &str) -> Result<String, Refusal> {
+    Ok(wire::uuid(field, uuid)?.to_string())
+}
+
+pub(super) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(NUMBER_MAX).min(NUMBER_MAX)
+}

@@ -1,0 +1,9 @@
+//! The services over real gRPC on a loopback port, over a real database.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+mod experiments;
+mod server;
+#[expect(dead_code, reason = "the tests of whole workers use the rest")]
+mod support;
+mod work;
