@@ -1,0 +1,129 @@
+//! Games per second from end to end: leased, played, every move recorded, committed.
+//!
+//! A coordinator and a worker with two slots in one process, over loopback, on a new database.
+//! `cargo bench -p spelrum-worker --bench throughput [GAMES]` prints one line for each kind of
+//! game, beside the bare engine's rate on as many threads. Games of the last kind take well over
+//! 100 ms: there the whole system must come close to the bare engine.
+
+#![expect(clippy::print_stdout, reason = "it prints figures")]
+
+use std::num::NonZeroU32;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+use spelrum_coordinator::{Config, Coordinator};
+use spelrum_engine::Host;
+use spelrum_proto::v1;
+use spelrum_proto::v1::experiments_client::ExperimentsClient;
+use spelrum_tournament::{PlayableCell, plan_sweep};
+use spelrum_worker::{Shutdown, run};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tonic::transport::Endpoint;
+use uuid::Uuid;
+
+type Failed = Box<dyn std::error::Error + Send + Sync>;
+
+const SLOTS: u32 = 2;
+const ROUNDS: u32 = 3;
+
+fn main() -> Result<(), Failed> {
+    let scale = std::env::args().find_map(|it| it.parse().ok()).unwrap_or(40_000);
+    for (name, games, game, players) in [
+        ("random tic-tac-toe", scale, "tic-tac-toe", RANDOM),
+        ("random Pentago", scale, "pentago", RANDOM),
+        ("searching Pentago", scale / 400, "pentago", SEARCHING),
+    ] {
+        let sweep = format!(
+            "name = \"bench\"\ngame = \"{game}\"\nseed = 1\ngames = {}\n\
+             openings = {{ kind = \"random\", plies = 2 }}\n{players}",
+            games / 2 * 2
+        );
+        // By turns, and the best of each: the noise of a crowded machine only ever costs.
+        let (mut engine, mut system) = (0.0_f64, 0.0_f64);
+        for _round in 0..ROUNDS {
+            engine = engine.max(bare_engine(&sweep)?);
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+            system = system.max(runtime.block_on(whole_system(&sweep))?);
+        }
+        println!(
+            "{name:24} {:8.0} games/s whole system, {:8.0} games/s bare engine: {:.3}",
+            system,
+            engine,
+            system / engine
+        );
+    }
+    Ok(())
+}
+
+const RANDOM: &str = "[players.a]\nalgorithm = \"random\"\n[players.b]\nalgorithm = \"random\"\n";
+const SEARCHING: &str = "[players.a]\nalgorithm = \"alpha-beta\"\nnodes = 300_000\n\
+    evaluation = \"runs\"\n[players.b]\nalgorithm = \"alpha-beta\"\nnodes = 250_000\n\
+    evaluation = \"runs\"\n";
+
+async fn whole_system(sweep: &str) -> Result<f64, Failed> {
+    let directory = tempfile::tempdir()?;
+    let config = Config {
+        db: directory.path().join("bench.db"),
+        heartbeat_interval: Duration::from_secs(5),
+    };
+    let coordinator = Coordinator::open(config).await?;
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(coordinator.serve(listener, stop.clone()));
+    let submit = v1::SubmitRequest {
+        experiment_uuid: Uuid::new_v4().to_string(),
+        sweep_toml: sweep.to_owned(),
+        file_name: "bench.toml".to_owned(),
+    };
+    let mut client = ExperimentsClient::connect(url.clone()).await?;
+    client.submit(submit).await?;
+    let started = Instant::now();
+    let config = spelrum_worker::Config {
+        coordinator: Endpoint::new(url)?,
+        name: None,
+        slots: NonZeroU32::new(SLOTS).ok_or("no slots")?,
+        exit_when_done: true,
+    };
+    let shutdown = Shutdown { finish: CancellationToken::new(), now: CancellationToken::new() };
+    let summary = run(config, shutdown).await?;
+    let took = started.elapsed();
+    drop(client);
+    stop.cancel();
+    serving.await??;
+    Ok(summary.acknowledged as f64 / took.as_secs_f64())
+}
+
+/// The same games on as many threads, with nobody to report to.
+fn bare_engine(sweep: &str) -> Result<f64, Failed> {
+    let plan = plan_sweep(sweep, "bench.toml").map_err(|error| error.to_string())?;
+    let cell = PlayableCell::new(plan.cells[0].definition.clone())?;
+    let games = plan.cells[0].games;
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        for slot in 0..u64::from(SLOTS) {
+            let cell = &cell;
+            scope.spawn(move || {
+                let host = Clock(Instant::now());
+                for number in (slot..games).step_by(SLOTS as usize) {
+                    let played = cell.play(number, None, &host);
+                    assert!(played.is_ok(), "{played:?}");
+                }
+            });
+        }
+    });
+    Ok(games as f64 / started.elapsed().as_secs_f64())
+}
+
+struct Clock(Instant);
+
+impl Host for Clock {
+    fn wall(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn cpu(&self) -> Duration {
+        Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+    }
+}

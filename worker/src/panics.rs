@@ -1,0 +1,50 @@
+//! A game that panics is a failed game, with its message: not a backtrace on the terminal for
+//! each of a thousand games.
+
+use std::cell::{Cell, RefCell};
+use std::panic;
+use std::sync::Once;
+
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// From now on a panic of this thread prints nothing; whoever catches it tells of it. Other
+/// threads' panics go to the hook that was there.
+pub(crate) fn keep_quiet_on_this_thread() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if QUIET.get() {
+                PLACE.set(info.location().map(ToString::to_string));
+            } else {
+                before(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+}
+
+/// Where this thread's last panic was, once.
+pub(crate) fn last_place_on_this_thread() -> Option<String> {
+    PLACE.take()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_of_a_caught_panic_is_known() {
+        let place = std::thread::spawn(|| {
+            keep_quiet_on_this_thread();
+            panic::catch_unwind(|| panic!("ouch")).unwrap_err();
+            (last_place_on_this_thread(), last_place_on_this_thread())
+        });
+        let (first, second) = place.join().unwrap();
+        assert!(first.unwrap().contains("panics.rs"));
+        assert_eq!(second, None);
+    }
+}

@@ -1,0 +1,245 @@
+//! A slot: one thread that plays one game at a time.
+//!
+//! Plain threads, not tasks: a game with a time limit must not share its thread, and its CPU time
+//! is the thread's.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rustix::time::{ClockId, clock_gettime};
+use spelrum_engine::{ENGINE_REVISION, Host, PlayError};
+use spelrum_proto::limits::{FAILURE_BYTES_MAX, MESSAGE_BYTES_MAX};
+use spelrum_proto::{game, v1, work};
+use spelrum_tournament::{GameId, PlayableCell};
+
+use crate::outbox::Outbox;
+use crate::panics;
+use crate::pool::{Chunk, Lease, Pool};
+
+/// Finished games go to the outbox at least this often, even from the middle of a chunk.
+const HAND_IN_AFTER: Duration = Duration::from_millis(100);
+
+/// A result with more bytes than this fits in no report.
+const RESULT_BYTES_MAX: usize = MESSAGE_BYTES_MAX - 1_024;
+
+/// One slot. [`Slot::run`] is its thread.
+pub(crate) struct Slot {
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) outbox: Arc<Outbox>,
+    pub(crate) playing: Arc<Playing>,
+}
+
+/// The game a slot is playing, for heartbeats.
+#[derive(Debug, Default)]
+pub(crate) struct Playing(Mutex<Option<GameId>>);
+
+impl Playing {
+    pub(crate) fn game(&self) -> Option<GameId> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, game: Option<GameId>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = game;
+    }
+}
+
+impl Slot {
+    /// Plays until the pool is closed.
+    pub(crate) fn run(self) {
+        panics::keep_quiet_on_this_thread();
+        while let Some(chunk) = self.pool.take() {
+            self.play(&chunk);
+            self.playing.set(None);
+        }
+    }
+
+    fn play(&self, chunk: &Chunk) {
+        let started = Instant::now();
+        let mut handed_in = started;
+        let mut results = Vec::new();
+        let mut played = 0;
+        for game in chunk.games() {
+            if self.pool.is_closing() || chunk.lease.is_dropped() {
+                break;
+            }
+            self.playing.set(Some(game));
+            let Some(what) = self.play_one(chunk, game) else { break };
+            results.push(v1::Result { lease_id: chunk.lease.id.0, what: Some(what) });
+            played += 1;
+            if handed_in.elapsed() >= HAND_IN_AFTER {
+                self.outbox.push(chunk.lease.generation, std::mem::take(&mut results));
+                handed_in = Instant::now();
+            }
+        }
+        chunk.cell.measured(played, started.elapsed());
+        self.outbox.push(chunk.lease.generation, results);
+    }
+
+    /// Plays one game. `None` if it was aborted.
+    fn play_one(&self, chunk: &Chunk, game: GameId) -> Option<v1::result::What> {
+        let cell = match &chunk.cell.playable {
+            Ok(cell) => cell,
+            Err(problem) => return Some(failed(game, problem)),
+        };
+        let started_unix_us = unix_us();
+        let host = SlotHost { started: Instant::now(), lease: &chunk.lease, pool: &self.pool };
+        match caught(|| play(cell, game, started_unix_us, &host)) {
+            Ok(Ok(played)) => Some(fitting(game, played)),
+            Ok(Err(PlayError::Aborted)) => None,
+            Ok(Err(error)) => Some(failed(game, &error.to_string())),
+            Err(message) => {
+                tracing::error!(?game, message, "a game panicked");
+                Some(failed(game, &message))
+            }
+        }
+    }
+}
+
+/// Runs something of the engine's; a panic of it is a message.
+fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    // What a panic may leave half done is the cell's own memory of openings: it recovers from a
+    // poisoned lock or panics again, which is caught again.
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panic_message(panic.as_ref()))
+}
+
+fn play(
+    cell: &PlayableCell,
+    game: GameId,
+    started_unix_us: i64,
+    host: &SlotHost<'_>,
+) -> Result<v1::Game, PlayError> {
+    let (derived, record) = cell.play(game.number, None, host)?;
+    Ok(game::to_wire(game, &derived, record, started_unix_us))
+}
+
+/// A result that the coordinator takes: one beyond the protocol's bounds is a failure.
+fn fitting(game: GameId, played: v1::Game) -> v1::result::What {
+    if let Err(error) = game::check(&played) {
+        return failed(game, &format!("the game's record cannot be sent: {error}"));
+    }
+    let what = v1::result::What::Game(played);
+    let result = v1::Result { lease_id: 0, what: Some(what) };
+    let bytes = work::encoded_len(&result);
+    match result.what {
+        Some(what) if bytes <= RESULT_BYTES_MAX => what,
+        Some(_) | None => failed(game, &format!("the game's record has {bytes} bytes")),
+    }
+}
+
+/// A game that could not be played.
+pub(crate) fn failed(game: GameId, message: &str) -> v1::result::What {
+    let message = &message[..message.floor_char_boundary(FAILURE_BYTES_MAX)];
+    v1::result::What::FailedGame(v1::FailedGame {
+        cell_id: game.cell.0,
+        number: game.number,
+        engine_revision: ENGINE_REVISION,
+        message: message.to_owned(),
+    })
+}
+
+/// What the engine may know of its surroundings.
+struct SlotHost<'s> {
+    started: Instant,
+    lease: &'s Lease,
+    pool: &'s Pool,
+}
+
+impl Host for SlotHost<'_> {
+    fn wall(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    fn cpu(&self) -> Duration {
+        // Seconds and nanoseconds of a clock that never runs backwards from 0.
+        Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+    }
+
+    fn aborted(&self) -> bool {
+        self.lease.is_dropped() || self.pool.is_aborting()
+    }
+}
+
+/// The time of day, for people.
+fn unix_us() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .ok()
+        .and_then(|since| i64::try_from(since.as_micros()).ok())
+        .unwrap_or(0)
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let said = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "without a message".to_owned());
+    match panics::last_place_on_this_thread() {
+        Some(place) => format!("the engine panicked at {place}: {said}"),
+        None => format!("the engine panicked: {said}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_tournament::CellId;
+
+    use super::*;
+
+    const GAME: GameId = GameId { cell: CellId(3), number: 8 };
+
+    /// A panicking game is a failure with the message and the place, and the slot lives on.
+    #[test]
+    fn a_panic_becomes_a_message() {
+        let messages = std::thread::spawn(|| {
+            panics::keep_quiet_on_this_thread();
+            let ply = 7;
+            [
+                caught(|| panic!("out of marbles")),
+                caught(|| panic!("out of marbles at ply {ply}")),
+                caught(|| std::panic::panic_any(5_u8)),
+                caught(|| ()),
+            ]
+        });
+        let [plain, formatted, other, none] = messages.join().unwrap();
+        assert!(plain.unwrap_err().ends_with("out of marbles"));
+        let formatted = formatted.unwrap_err();
+        assert!(formatted.contains("slot.rs") && formatted.ends_with("at ply 7"), "{formatted}");
+        assert!(other.unwrap_err().contains("without a message"));
+        assert_eq!(none, Ok(()));
+    }
+
+    #[test]
+    fn what_the_coordinator_would_refuse_is_a_failure() {
+        let message = |played| match fitting(GAME, played) {
+            v1::result::What::FailedGame(failed) => failed.message,
+            v1::result::What::Game(game) => panic!("{game:?}"),
+        };
+        let malformed = v1::Game { cell_id: 3, ..Default::default() };
+        assert!(message(malformed).contains("engine_revision"));
+    }
+
+    #[test]
+    fn messages_are_cut_between_characters() {
+        let what = failed(GAME, &"ö".repeat(FAILURE_BYTES_MAX));
+        let v1::result::What::FailedGame(failed) = what else { unreachable!() };
+        assert_eq!((failed.cell_id, failed.number), (3, 8));
+        assert!(failed.message.len() <= FAILURE_BYTES_MAX && failed.message.ends_with('ö'));
+    }
+
+    /// Invariant 3 needs a clock that runs: this one does, and the thread's does not go back.
+    #[test]
+    fn the_hosts_clocks_do_not_go_back() {
+        let pool = Pool::new(std::num::NonZeroU32::MIN);
+        let lease = pool.hold(spelrum_tournament::LeaseId(1), 0, 1);
+        let host = SlotHost { started: Instant::now(), lease: &lease, pool: &pool };
+        let (wall, cpu) = (host.wall(), host.cpu());
+        assert!(cpu > Duration::ZERO);
+        assert!(host.wall() >= wall && host.cpu() >= cpu);
+        assert!(!host.aborted());
+        pool.drop_leases([lease.id]);
+        assert!(host.aborted());
+    }
+}

@@ -1,0 +1,9 @@
+//! Whole workers, over real gRPC: against a real coordinator, and against one that misbehaves.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+mod end_to_end;
+mod misbehaving;
+#[path = "../../../coordinator/tests/services/support.rs"]
+#[expect(dead_code, reason = "these tests use a part of it")]
+mod support;

@@ -1,0 +1,269 @@
+//! A coordinator that says no, or nonsense.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use sha2::{Digest as _, Sha256};
+use spelrum_proto::v1::work_server::{Work, WorkServer};
+use spelrum_proto::v1::{self, Verdict, result::What};
+use spelrum_proto::{PROTOCOL_MAJOR, Reason, Refusal};
+use spelrum_worker::WorkerError;
+use tokio::net::TcpListener;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::{Request, Response, Status};
+
+use super::end_to_end::Working;
+
+/// How it misbehaves.
+#[derive(Clone, Debug, Default)]
+struct Script {
+    hello: Option<Refusal>,
+    lease: Option<Refusal>,
+    /// The definition of the one cell, as it is handed out.
+    definition: String,
+    /// The hash that leases name it by; the right one, if none is given.
+    hash: Option<[u8; 32]>,
+    /// Games of the one lease.
+    games: u64,
+    /// A number whose result is refused.
+    poison: Option<u64>,
+    /// Reports whose answer gets lost after they were taken.
+    lost_replies: usize,
+}
+
+/// What it saw.
+#[derive(Debug, Default)]
+struct Seen {
+    leased: bool,
+    /// Results by number, in the order in which they came.
+    results: BTreeMap<u64, Vec<What>>,
+}
+
+struct Fake {
+    script: Mutex<Script>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Fake {
+    /// Serves, and gives its address and what it sees.
+    async fn serve(script: Script) -> (String, Arc<Mutex<Seen>>) {
+        let seen = Arc::<Mutex<Seen>>::default();
+        let fake = Self { script: Mutex::new(script), seen: Arc::clone(&seen) };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let serving = tonic::transport::Server::builder()
+            .add_service(WorkServer::new(fake))
+            .serve_with_incoming(TcpListenerStream::new(listener));
+        tokio::spawn(serving);
+        (url, seen)
+    }
+}
+
+#[tonic::async_trait]
+impl Work for Fake {
+    async fn hello(
+        &self,
+        _request: Request<v1::HelloRequest>,
+    ) -> Result<Response<v1::HelloResponse>, Status> {
+        match self.script.lock().unwrap().hello.clone() {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(Response::new(v1::HelloResponse {
+                protocol_major: PROTOCOL_MAJOR,
+                worker_id: 1,
+                coordinator_epoch: 1,
+                heartbeat_interval_ms: 1_000,
+                report_results_max: 10,
+                ..Default::default()
+            })),
+        }
+    }
+
+    async fn lease(
+        &self,
+        _request: Request<v1::LeaseRequest>,
+    ) -> Result<Response<v1::LeaseResponse>, Status> {
+        let script = self.script.lock().unwrap();
+        if let Some(refusal) = script.lease.clone() {
+            return Err(refusal.into());
+        }
+        let all_done = std::mem::replace(&mut self.seen.lock().unwrap().leased, true);
+        if all_done {
+            let idle = v1::LeaseResponse { grant: None, retry_after_ms: 10, all_done };
+            return Ok(Response::new(idle));
+        }
+        let hash = script.hash.unwrap_or_else(|| Sha256::digest(&script.definition).into());
+        let games = v1::LeasedGames {
+            cell_id: 1,
+            definition_hash: hash.to_vec(),
+            first_number: 0,
+            count: script.games,
+        };
+        let grant = v1::Grant { lease_id: 1, duration_ms: 60_000, games: vec![games] };
+        Ok(Response::new(v1::LeaseResponse { grant: Some(grant), ..Default::default() }))
+    }
+
+    async fn get_cell(
+        &self,
+        _request: Request<v1::GetCellRequest>,
+    ) -> Result<Response<v1::GetCellResponse>, Status> {
+        let definition_json = self.script.lock().unwrap().definition.clone();
+        Ok(Response::new(v1::GetCellResponse { definition_json }))
+    }
+
+    async fn report(
+        &self,
+        request: Request<v1::ReportRequest>,
+    ) -> Result<Response<v1::ReportResponse>, Status> {
+        let results = request.into_inner().results;
+        let mut script = self.script.lock().unwrap();
+        assert!((1..=10).contains(&results.len()), "a report is no larger than it may be");
+        let is_poison = |result: &v1::Result| matches!(&result.what, Some(What::Game(game)) if Some(game.number) == script.poison);
+        if results.iter().any(is_poison) {
+            return Err(Refusal::new(Reason::Internal, "it cannot be stored", "").into());
+        }
+        let mut seen = self.seen.lock().unwrap();
+        let mut verdicts = Vec::new();
+        for result in results {
+            let what = result.what.unwrap();
+            let number = match &what {
+                What::Game(game) => game.number,
+                What::FailedGame(failed) => failed.number,
+            };
+            seen.results.entry(number).or_default().push(what);
+            verdicts.push(Verdict::Counted.into());
+        }
+        if script.lost_replies > 0 {
+            script.lost_replies -= 1;
+            return Err(Status::unavailable("the reply was lost"));
+        }
+        Ok(Response::new(v1::ReportResponse { verdicts }))
+    }
+
+    async fn heartbeat(
+        &self,
+        _request: Request<v1::HeartbeatRequest>,
+    ) -> Result<Response<v1::HeartbeatResponse>, Status> {
+        Ok(Response::new(v1::HeartbeatResponse::default()))
+    }
+
+    async fn give_back(
+        &self,
+        _request: Request<v1::GiveBackRequest>,
+    ) -> Result<Response<v1::GiveBackResponse>, Status> {
+        Ok(Response::new(v1::GiveBackResponse {}))
+    }
+}
+
+/// A cell that this engine plays.
+fn definition() -> String {
+    let sweep = super::support::quick_sweep("fake", 2);
+    let plan = spelrum_tournament::plan_sweep(&sweep, "fake.toml").unwrap();
+    plan.cells[0].definition.canonical_json()
+}
+
+fn failure(what: &What) -> &str {
+    match what {
+        What::FailedGame(failed) => &failed.message,
+        What::Game(game) => panic!("{game:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_worker_that_is_not_wanted_ends_with_the_remedy() {
+    for reason in [Reason::ProtocolMajor, Reason::EngineRevision, Reason::Malformed] {
+        for at_hello in [true, false] {
+            let refusal = Some(Refusal::new(reason, "you are not wanted", "go home"));
+            let script = if at_hello {
+                Script { hello: refusal.clone(), ..Default::default() }
+            } else {
+                Script { lease: refusal.clone(), ..Default::default() }
+            };
+            let (url, _seen) = Fake::serve(script).await;
+            let error = Working::start(url, 1, true).ended().await.unwrap_err();
+            assert_eq!(error.remedy(), "go home");
+            assert!(
+                matches!(error, WorkerError::Refused(found) if Some(&found) == refusal.as_ref())
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_coordinator_is_an_error() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    // Another gRPC server.
+    let serving = tonic::transport::Server::builder()
+        .add_service(tonic_health::server::health_reporter().1)
+        .serve_with_incoming(TcpListenerStream::new(listener));
+    tokio::spawn(serving);
+    let error = Working::start(url, 1, true).ended().await.unwrap_err();
+    assert!(matches!(error, WorkerError::NoCoordinator(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_grant_that_makes_no_sense_ends_the_worker() {
+    let script = Script { games: 0, definition: definition(), ..Default::default() };
+    let (url, _seen) = Fake::serve(script).await;
+    let error = Working::start(url, 1, true).ended().await.unwrap_err();
+    assert!(matches!(error, WorkerError::Malformed(_)), "{error}");
+}
+
+/// Games that cannot be played are reported as failed, with the reason, and the worker goes on.
+#[tokio::test]
+async fn a_cell_that_cannot_be_played_fails_its_games() {
+    let changed = definition().replace("\"seed\":7", "\"seed\":8");
+    assert_ne!(changed, definition());
+    let newer = definition().replace("\"format\":1", "\"format\":2");
+    let scripts = [
+        // Not what the hash names.
+        (Some(Sha256::digest(definition()).into()), changed, "hash"),
+        (None, newer, "format"),
+        (None, "no JSON".to_owned(), "definition"),
+        (None, "{}".to_owned(), "definition"),
+    ];
+    for (hash, definition, word) in scripts {
+        let script = Script { definition, hash, games: 25, ..Default::default() };
+        let (url, seen) = Fake::serve(script).await;
+        let summary = Working::start(url, 2, true).ended().await.unwrap();
+        assert_eq!((summary.acknowledged, summary.failed), (25, 25));
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen.results.len(), 25);
+        for results in seen.results.values() {
+            assert_eq!(results.len(), 1);
+            assert!(failure(&results[0]).contains(word), "{results:?}");
+        }
+    }
+}
+
+/// Invariant 4, from the worker's side: it repeats what was not acknowledged, the same each time.
+#[tokio::test]
+async fn lost_replies_are_repeated_word_for_word() {
+    let script =
+        Script { definition: definition(), games: 30, lost_replies: 4, ..Default::default() };
+    let (url, seen) = Fake::serve(script).await;
+    let summary = Working::start(url, 2, true).ended().await.unwrap();
+    assert_eq!((summary.acknowledged, summary.failed), (30, 0));
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.results.len(), 30);
+    assert!(seen.results.values().any(|results| results.len() > 1));
+    for results in seen.results.values() {
+        assert!(results.iter().all(|what| what == &results[0]));
+    }
+}
+
+#[tokio::test]
+async fn a_result_that_is_refused_for_good_becomes_a_failure() {
+    let script =
+        Script { definition: definition(), games: 30, poison: Some(11), ..Default::default() };
+    let (url, seen) = Fake::serve(script).await;
+    let summary = Working::start(url, 2, true).ended().await.unwrap();
+    assert_eq!((summary.acknowledged, summary.failed), (30, 1));
+    let seen = seen.lock().unwrap();
+    for (&number, results) in &seen.results {
+        assert_eq!(results.len(), 1, "{number}");
+        if number == 11 {
+            assert!(failure(&results[0]).contains("it cannot be stored"));
+        }
+    }
+}
