@@ -1,2 +1,69 @@
-//! scaffold
-fn main() {}
+//! `spelrum`: tournaments between game-playing algorithms, on one machine or many.
+//!
+//! The only binary. This file parses the command line, runs one command and turns what became of
+//! it into a message and an exit code; everything else is in [`commands`].
+
+mod arguments;
+mod calibration;
+mod causes;
+mod clock;
+mod commands;
+mod error;
+mod exit;
+mod interrupt;
+mod listen;
+mod logging;
+mod output;
+mod panic;
+mod position;
+mod progress;
+mod remote;
+mod report;
+mod results;
+mod summary;
+mod sweep_file;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use arguments::Arguments;
+use error::{CliError, MessageStyle};
+use exit::Exit;
+
+fn main() -> ExitCode {
+    panic::install_hook();
+    panic::caught(|| match Arguments::try_parse() {
+        Ok(arguments) => commands::run(arguments.command).unwrap_or_else(|error| {
+            tell(&error);
+            error.exit()
+        }),
+        Err(answer) => answer_of_clap(&answer),
+    })
+    .into()
+}
+
+/// Prints help, the version, or what is wrong with the command line.
+fn answer_of_clap(answer: &clap::Error) -> Exit {
+    match answer.print() {
+        Ok(()) if answer.use_stderr() => Exit::Usage,
+        Ok(()) => Exit::Success,
+        Err(error) => CliError::from(error).exit(),
+    }
+}
+
+/// Prints an error's message to stderr, with colours if somebody is there to see them.
+fn tell(error: &CliError) {
+    let mut stderr = anstream::stderr().lock();
+    let style = match stderr.current_choice() {
+        anstream::ColorChoice::Never => MessageStyle::Plain,
+        anstream::ColorChoice::Auto
+        | anstream::ColorChoice::AlwaysAnsi
+        | anstream::ColorChoice::Always => MessageStyle::Colour,
+    };
+    if let Some(message) = error.message(style) {
+        // With stderr gone too there is nobody to tell.
+        let _unheard = stderr.write_all(message.as_bytes());
+    }
+}

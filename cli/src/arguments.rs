@@ -1,0 +1,196 @@
+//! The command line: its commands, what several of them share, and the help that teaches it.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand};
+use tonic::transport::Endpoint;
+
+use crate::commands::{
+    analyze, coordinator, list, perft, report, run, sql, status, steer, submit, worker,
+};
+use crate::exit::EXIT_CODES;
+
+const TOUR: &str = "\
+Tournaments between game-playing algorithms, on one machine or many.
+
+You write a sweep: a small TOML file that names a game, players and the conditions to compare \
+them under. Spelrum plays the games, keeps every result in one SQLite file, and tells who is \
+stronger under each condition, how long each takes per move, and how sure that is.
+
+A tour of two minutes:
+
+  spelrum run sweeps/tic-tac-toe.toml      plays a whole sweep on this machine's cores;
+                                           interrupt it, run it again: it resumes
+  spelrum report --db tic-tac-toe.db       shows the result tables again
+  spelrum sql --db tic-tac-toe.db 'SELECT outcome, count(*) FROM games GROUP BY outcome'
+                                           asks anything else
+
+The same over several machines, with the same results:
+
+  spelrum coordinator --db results.db --listen 0.0.0.0:7878
+  spelrum worker --coordinator http://HOST:7878        (on each machine)
+  spelrum submit sweeps/pentago-depth.toml --coordinator http://HOST:7878
+  spelrum status --coordinator http://HOST:7878";
+
+/// Tournaments between game-playing algorithms, on one machine or many
+#[derive(Debug, Parser)]
+#[command(name = "spelrum", version, long_about = TOUR, after_long_help = EXIT_CODES)]
+#[command(after_help = "See 'spelrum --help' for a tour and the exit codes.")]
+#[command(max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(disable_help_subcommand = true)]
+pub(crate) struct Arguments {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands, in the order in which a newcomer meets them.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Play a sweep on this machine and show the results; run again, it resumes
+    Run(run::Run),
+    /// Show an experiment's result tables
+    Report(report::Report),
+    /// Ask the results anything, in SQL
+    Sql(sql::Sql),
+    /// List experiments
+    List(list::List),
+    /// Keep experiments and results, and hand out games to workers
+    Coordinator(coordinator::Coordinator),
+    /// Play games for a coordinator
+    Worker(worker::Worker),
+    /// Give a coordinator a sweep to play
+    Submit(submit::Submit),
+    /// Show how far experiments are and what workers do
+    Status(status::Status),
+    /// Stop handing out an experiment's games until it is resumed
+    Pause(steer::Pause),
+    /// Hand out a paused experiment's games again
+    Resume(steer::Resume),
+    /// End an experiment for good; what was counted stays
+    Cancel(steer::Cancel),
+    /// Let a player search one position
+    Analyze(analyze::Analyze),
+    /// Count the move sequences from a position
+    Perft(perft::Perft),
+}
+
+/// The environment variable for the coordinator's address.
+pub(crate) const COORDINATOR_VARIABLE: &str = "SPELRUM_COORDINATOR";
+
+/// Where results are read from: a file or a coordinator.
+#[derive(Args, Debug)]
+pub(crate) struct SourceArguments {
+    /// The results database
+    #[arg(long, value_name = "PATH", conflicts_with = "coordinator")]
+    pub(crate) db: Option<PathBuf>,
+    /// The coordinator, instead of a file [env: SPELRUM_COORDINATOR]
+    #[arg(long, value_name = "URL")]
+    pub(crate) coordinator: Option<CoordinatorUrl>,
+}
+
+/// Which coordinator a command talks to.
+#[derive(Args, Debug)]
+pub(crate) struct CoordinatorArguments {
+    /// The coordinator
+    #[arg(long, value_name = "URL", env = COORDINATOR_VARIABLE, hide_env_values = true)]
+    pub(crate) coordinator: CoordinatorUrl,
+}
+
+/// How many games to play at once.
+#[derive(Args, Debug)]
+pub(crate) struct SlotsArguments {
+    /// How many games to play at once [default: the number of cores]
+    #[arg(long, value_name = "N")]
+    slots: Option<NonZeroU32>,
+}
+
+impl SlotsArguments {
+    /// The number of slots.
+    pub(crate) fn slots(&self) -> NonZeroU32 {
+        self.slots.unwrap_or_else(|| {
+            std::thread::available_parallelism()
+                .ok()
+                .and_then(|cores| NonZeroU32::try_from(cores).ok())
+                .unwrap_or(NonZeroU32::MIN)
+        })
+    }
+}
+
+/// A coordinator's address: `http://HOST:PORT`, the scheme optional.
+#[derive(Clone)]
+pub(crate) struct CoordinatorUrl {
+    text: String,
+    endpoint: Endpoint,
+}
+
+impl CoordinatorUrl {
+    /// For connecting.
+    pub(crate) fn endpoint(&self) -> Endpoint {
+        self.endpoint.clone()
+    }
+}
+
+impl fmt::Debug for CoordinatorUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text.fmt(f)
+    }
+}
+
+impl fmt::Display for CoordinatorUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl FromStr for CoordinatorUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let example = "write it like http://127.0.0.1:7878";
+        let url = match text.split_once("://") {
+            None => format!("http://{text}"),
+            Some(("http", _)) => text.to_owned(),
+            Some(("https", _)) => {
+                return Err("a coordinator does not speak TLS itself: use http:// on loopback or \
+                            through a tunnel"
+                    .to_owned());
+            }
+            Some((scheme, _)) => return Err(format!("unknown scheme {scheme}: {example}")),
+        };
+        let endpoint = Endpoint::from_shared(url.clone()).map_err(|_| example.to_owned())?;
+        match (endpoint.uri().host(), endpoint.uri().port()) {
+            (Some(host), Some(_)) if !host.is_empty() => Ok(Self { text: url, endpoint }),
+            _ => Err(format!("it has no host or no port: {example}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_coordinator_url_needs_no_scheme() {
+        let url: CoordinatorUrl = "localhost:7878".parse().unwrap();
+        assert_eq!(url.to_string(), "http://localhost:7878");
+        assert_eq!(url.endpoint().uri().port_u16(), Some(7878));
+    }
+
+    #[test]
+    fn a_coordinator_url_that_is_none_is_refused() {
+        for text in ["", "http://", "localhost", "https://a:1", "ftp://a:1", "a b:1", ":7878"] {
+            assert!(text.parse::<CoordinatorUrl>().is_err(), "{text:?} was taken");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What a sweep would cost: a few of its games are played for a moment, the rest is arithmetic.
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use spelrum_engine::{Host, PlayError};
+use spelrum_tournament::{OpeningsCache, Plan, PlannedCell, PlayableCell, Record};
+
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::output::{count, duration_us};
+
+/// Openings are drawn to be counted: no further than this.
+const OPENINGS_COUNTED_MAX: u64 = 100_000;
+
+/// How long the calibration may take altogether.
+const BUDGET: Duration = Duration::from_secs(3);
+/// How many cells it looks at, spread evenly over the sweep.
+const SAMPLED_CELLS_MAX: usize = 64;
+/// A cell whose games took this long together is measured well enough.
+const ENOUGH: Duration = Duration::from_millis(20);
+
+/// Bytes of database that a game takes without its moves, and that each move adds: measured over
+/// thousands of games of Pentago, rollups and indexes included. A move that was not searched takes
+/// 47, since SQLite stores small numbers in fewer bytes.
+const GAME_BYTES: f64 = 200.0;
+const MOVE_BYTES: f64 = 64.0;
+
+/// What a sweep would cost. The JSON form has these keys.
+#[derive(Debug, Serialize)]
+pub(crate) struct Estimate {
+    name: String,
+    game: String,
+    cells: u64,
+    games: u64,
+    /// Pairs of the cell that has most.
+    pairs: u64,
+    /// Distinct openings for them, in the cell that has fewest, counted up to
+    /// [`OPENINGS_COUNTED_MAX`].
+    openings: u64,
+    /// Games that are played at once in the estimate: this machine's cores.
+    slots: u64,
+    /// Seconds to play everything; `None` if not one game ended within the calibration.
+    seconds: Option<f64>,
+    /// Whether some games did not end within the calibration: then it takes longer than `seconds`.
+    seconds_at_least: bool,
+    /// Bytes of database; `None` if not one game ended within the calibration.
+    bytes: Option<u64>,
+}
+
+impl Estimate {
+    /// The facts for people: what, and how much.
+    pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
+        let about = if self.seconds_at_least { "more than" } else { "about" };
+        let time = match self.seconds {
+            Some(seconds) => format!(
+                "{about} {} on {} slots like this machine's",
+                duration_us(seconds * 1e6),
+                self.slots
+            ),
+            None => "unknown: no game ended within the calibration".to_owned(),
+        };
+        let bytes = match self.bytes {
+            Some(bytes) => format!("about {}", mebibytes(bytes)),
+            None => "unknown".to_owned(),
+        };
+        vec![
+            ("cells", count(self.cells)),
+            ("games", count(self.games)),
+            ("openings", self.openings_text()),
+            ("time", time),
+            ("database", bytes),
+        ]
+    }
+}
+
+impl Estimate {
+    fn openings_text(&self) -> String {
+        let more = if self.openings == OPENINGS_COUNTED_MAX { "or more " } else { "" };
+        format!("{} {more}distinct, for {} pairs a cell", count(self.openings), count(self.pairs))
+    }
+}
+
+/// Plays a few games of the plan for a bounded time.
+pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
+    let games: u64 = plan.cells.iter().map(|cell| cell.games).sum();
+    let slots = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    let sampled = spread(&plan.cells);
+    let end = Instant::now() + BUDGET;
+    let mut cost = Cost::default();
+    for (index, cell) in sampled.iter().enumerate() {
+        let cells_left = u32::try_from(sampled.len() - index).unwrap_or(u32::MAX);
+        let slice = end.saturating_duration_since(Instant::now()) / cells_left;
+        cost.add(cell, measure(cell, slice)?);
+    }
+    let share = games as f64 / cost.games_stood_for.max(1.0);
+    let finished = (cost.finished > 0).then_some(cost);
+    Ok(Estimate {
+        name: plan.name.clone(),
+        game: plan.game.clone(),
+        cells: plan.cells.len() as u64,
+        games,
+        pairs: plan.cells.iter().map(pairs).max().unwrap_or(0),
+        openings: openings(plan)?,
+        slots,
+        seconds: finished.as_ref().map(|cost| cost.seconds * share / slots as f64),
+        seconds_at_least: finished.as_ref().is_some_and(|cost| cost.aborted),
+        bytes: finished.as_ref().map(|cost| {
+            let moves = match plan.record {
+                Record::Moves => cost.plies as f64 / cost.finished as f64 * MOVE_BYTES,
+                Record::Games => 0.0,
+            };
+            (games as f64 * (GAME_BYTES + moves)) as u64
+        }),
+    })
+}
+
+fn pairs(cell: &PlannedCell) -> u64 {
+    cell.games / 2
+}
+
+/// The distinct openings of the cell that has fewest, no more than it has pairs.
+fn openings(plan: &Plan) -> Result<u64> {
+    let cache = OpeningsCache::default();
+    // Kept until the end, so that cells with the same openings share them.
+    let mut kept = Vec::new();
+    let mut fewest = OPENINGS_COUNTED_MAX;
+    for cell in &plan.cells {
+        let of = &cell.definition;
+        let openings = cache
+            .get(of.seed, &of.rules, &of.openings)
+            .map_err(|error| CliError::new(Exit::Internal, "count the openings").because(error))?;
+        fewest = fewest.min(openings.distinct(pairs(cell).min(OPENINGS_COUNTED_MAX)));
+        kept.push(openings);
+    }
+    Ok(fewest)
+}
+
+/// Up to [`SAMPLED_CELLS_MAX`] cells, evenly spaced.
+fn spread(cells: &[PlannedCell]) -> Vec<&PlannedCell> {
+    let sampled = cells.len().min(SAMPLED_CELLS_MAX);
+    (0..sampled).map(|index| &cells[index * cells.len() / sampled]).collect()
+}
+
+/// What the sampled cells cost together.
+#[derive(Default)]
+struct Cost {
+    games_stood_for: f64,
+    seconds: f64,
+    finished: u64,
+    plies: u64,
+    aborted: bool,
+}
+
+impl Cost {
+    fn add(&mut self, cell: &PlannedCell, measured: Measured) {
+        let games = cell.games as f64;
+        let per_game = measured.wall.as_secs_f64() / measured.finished.max(1) as f64;
+        self.games_stood_for += games;
+        self.seconds += games * per_game;
+        self.finished += measured.finished;
+        self.plies += measured.plies;
+        self.aborted |= measured.finished == 0;
+    }
+}
+
+/// Games of one cell, played one after the other.
+#[derive(Default)]
+struct Measured {
+    wall: Duration,
+    finished: u64,
+    plies: u64,
+}
+
+fn measure(cell: &PlannedCell, slice: Duration) -> Result<Measured> {
+    let failed = |error: String| {
+        CliError::new(Exit::Internal, "play a game of the sweep for its time").because(error)
+    };
+    let playable =
+        PlayableCell::new(cell.definition.clone()).map_err(|error| failed(error.to_string()))?;
+    let host = Until { start: Instant::now(), slice };
+    let mut measured = Measured::default();
+    for number in 0..cell.games {
+        let before = host.wall();
+        match playable.play(number, None, &host) {
+            Ok((_, record)) => {
+                measured.finished += 1;
+                measured.plies += u64::from(record.plies());
+                measured.wall += host.wall() - before;
+            }
+            Err(PlayError::Aborted) => {
+                if measured.finished == 0 {
+                    measured.wall = host.wall() - before;
+                }
+                break;
+            }
+            Err(error) => return Err(failed(error.to_string())),
+        }
+        if measured.wall >= ENOUGH || host.aborted() {
+            break;
+        }
+    }
+    Ok(measured)
+}
+
+/// A clock that gives up after a while.
+struct Until {
+    start: Instant,
+    slice: Duration,
+}
+
+impl Host for Until {
+    fn wall(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn cpu(&self) -> Duration {
+        // Nothing here looks at the processor time of a move.
+        Duration::ZERO
+    }
+
+    fn aborted(&self) -> bool {
+        self.wall() >= self.slice
+    }
+}
+
+/// Bytes in the unit that fits.
+fn mebibytes(bytes: u64) -> String {
+    match bytes as f64 {
+        bytes if bytes < 1048576.0 => format!("{:.0} KiB", (bytes / 1024.0).ceil()),
+        bytes if bytes < 1073741824.0 => format!("{:.1} MiB", bytes / 1048576.0),
+        bytes => format!("{:.1} GiB", bytes / 1073741824.0),
+    }
+}

@@ -1,0 +1,172 @@
+//! What the failures of the crates below mean to a person: the class of exit code, and the remedy.
+
+use std::error::Error;
+
+use spelrum_coordinator::CoordinatorError;
+use spelrum_coordinator::store::StoreError;
+use spelrum_proto::{Reason, Refusal};
+use spelrum_worker::WorkerError;
+use tonic::{Code, Status};
+
+use crate::error::CliError;
+use crate::exit::Exit;
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        Self::said(exit_of(&error), &error).help(error.remedy())
+    }
+}
+
+/// What is neither somebody else's hold on the database nor a wrong request is the database's fault.
+fn exit_of(error: &StoreError) -> Exit {
+    use StoreError as E;
+    if matches!(error, E::Held { .. } | E::Busy | E::TakenOver { .. }) {
+        Exit::Busy
+    } else if matches!(
+        error,
+        E::NameTaken { .. }
+            | E::TooLarge { .. }
+            | E::NotAQuery { .. }
+            | E::WrongQuery { .. }
+            | E::SlowQuery { .. }
+            | E::ManyQueries
+    ) {
+        Exit::Input
+    } else {
+        Exit::Database
+    }
+}
+
+impl From<CoordinatorError> for CliError {
+    fn from(error: CoordinatorError) -> Self {
+        match error {
+            CoordinatorError::Store(error) => error.into(),
+            CoordinatorError::Reflection(_) => {
+                Self::said(Exit::Internal, &error).help(error.remedy())
+            }
+        }
+    }
+}
+
+impl From<WorkerError> for CliError {
+    fn from(error: WorkerError) -> Self {
+        let exit = match &error {
+            WorkerError::Refused(_) | WorkerError::NoCoordinator(_) | WorkerError::Malformed(_) => {
+                Exit::Network
+            }
+            WorkerError::Slots(_) => Exit::Usage,
+            WorkerError::Thread(_) => Exit::Internal,
+        };
+        Self::said(exit, &error).help(error.remedy())
+    }
+}
+
+/// A failed call: whose fault it is decides the exit code.
+pub(crate) fn failed_call(action: &str, status: &Status) -> CliError {
+    match Refusal::of(status) {
+        Some(refusal) => refused(action, &refusal),
+        None if status.code() == Code::Unimplemented => CliError::new(Exit::Network, action)
+            .because("what listens there does not speak this protocol")
+            .help("use the same version of spelrum on both sides"),
+        // What exactly broke depends on who of the two noticed first.
+        None if status.source().is_some() => CliError::new(Exit::Network, action)
+            .because("the connection ended without an answer")
+            .help("check that a spelrum coordinator of this version listens there"),
+        None => CliError::new(Exit::Network, action)
+            .because(status.message().to_owned())
+            .help("check that a spelrum coordinator of this version listens there"),
+    }
+}
+
+fn refused(action: &str, refusal: &Refusal) -> CliError {
+    let exit = match refusal.reason {
+        Reason::BadSweep
+        | Reason::NameTaken
+        | Reason::UnknownExperiment
+        | Reason::WrongState
+        | Reason::TooMany
+        | Reason::UnknownCell
+        | Reason::BadQuery => Exit::Input,
+        Reason::Malformed
+        | Reason::SayHello
+        | Reason::ProtocolMajor
+        | Reason::EngineRevision
+        | Reason::Busy
+        | Reason::Ending
+        | Reason::Internal => Exit::Network,
+    };
+    let error = if refusal.problem.starts_with("failed to ") {
+        CliError::said(exit, &refusal.problem)
+    } else {
+        CliError::new(exit, action).because(refusal.problem.clone())
+    };
+    match (refusal.reason, refusal.remedy.as_str()) {
+        (_, "") => error,
+        (Reason::NameTaken, remedy) => error.help(format!("{remedy}, or use another database")),
+        (_, remedy) => error.help(remedy),
+    }
+}
+
+/// What happened in the end: the errors around it only say through which layers it came.
+pub(crate) fn root_cause(error: &(dyn Error + 'static)) -> String {
+    std::iter::successors(Some(error), |&error| error.source())
+        .last()
+        .map(ToString::to_string)
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+    use crate::error::MessageStyle;
+
+    /// What cannot be brought about in a test of the whole program.
+    #[test]
+    fn the_database_s_failures_have_their_class_and_remedy() {
+        let path = || "results.db".into();
+        let failures = [
+            StoreError::NewerSchema { path: path(), found: 9, known: 2 },
+            StoreError::NetworkFileSystem { path: path(), kind: "nfs" },
+            StoreError::Full,
+            StoreError::Busy,
+            StoreError::TakenOver { found: 3, own: 2 },
+            StoreError::SlowQuery { seconds: 30 },
+            StoreError::File { path: path(), source: io::ErrorKind::PermissionDenied.into() },
+        ];
+        let said: Vec<_> = failures
+            .into_iter()
+            .map(|failure| {
+                let error = CliError::from(failure);
+                let message = error.message(MessageStyle::Plain).unwrap_or_default();
+                format!("exit code {}\n{message}", error.exit().code())
+            })
+            .collect();
+        insta::assert_snapshot!(said.join("\n"));
+    }
+
+    #[test]
+    fn refusals_have_the_class_of_whose_fault_they_are() {
+        let exit = |reason| {
+            let status = Status::from(Refusal::new(reason, "it is so", "do better"));
+            failed_call("try", &status).exit()
+        };
+        assert_eq!(exit(Reason::BadSweep), Exit::Input);
+        assert_eq!(exit(Reason::UnknownExperiment), Exit::Input);
+        assert_eq!(exit(Reason::ProtocolMajor), Exit::Network);
+        assert_eq!(exit(Reason::Busy), Exit::Network);
+    }
+
+    #[test]
+    fn another_protocol_is_named_as_such() {
+        let error = failed_call("list the experiments", &Status::unimplemented("no such service"));
+        assert_eq!(
+            error.message(MessageStyle::Plain).as_deref(),
+            Some(
+                "error: failed to list the experiments: what listens there does not speak this \
+                 protocol\nhelp: use the same version of spelrum on both sides\n"
+            )
+        );
+    }
+}

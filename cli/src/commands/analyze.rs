@@ -1,0 +1,263 @@
+//! `spelrum analyze`: one position, one player, one search.
+
+use clap::Args;
+use serde::Serialize;
+use spelrum_engine::games::{Pentago, PentagoMove};
+use spelrum_engine::search::{WIN, WIN_MIN};
+use spelrum_engine::{
+    Analysis, Colour, EndedBy, Game, Parameters, Player, Position as _, Rules, Value, analyze,
+    with_game,
+};
+
+use crate::clock::Clock;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::output::{count, duration_us, write_json};
+use crate::position::PositionArguments;
+
+const EXAMPLES: &str = "\
+The score is for the side to move; 999997 is a win in 3 plies, -999997 a loss in 3.
+
+Examples:
+  spelrum analyze tic-tac-toe --player minimax --depth 9
+  spelrum analyze pentago --position w...b.....ww....w........b.....b..b. --player alpha-beta \
+--depth 3
+  spelrum analyze pentago --player genetic-minimax --depth 4 --set preset=study --set \
+move_time=500ms --json";
+
+/// Let a player search one position
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Analyze {
+    #[command(flatten)]
+    position: PositionArguments,
+    /// The algorithm: random, minimax, alpha-beta or genetic-minimax
+    #[arg(long, value_name = "ALGORITHM")]
+    player: String,
+    /// How many plies it looks ahead: short for --set depth=N
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
+    /// Any parameter of the player, as a sweep would set it
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    /// Decides its random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    game: &'static str,
+    /// The position in the game's notation.
+    position: &'a str,
+    to_move: &'static str,
+    player: &'a Parameters,
+    /// The move in the game's notation.
+    best_move: &'a str,
+    /// Pentago: the move as `[cell, quadrant, direction]`, encoded as in the reference data.
+    #[serde(rename = "move", skip_serializing_if = "Option::is_none")]
+    numbered_move: Option<[i32; 3]>,
+    score: Option<i32>,
+    /// 1, 0 or -1 for the side to move where the search has proven it.
+    value: Option<i32>,
+    depth: u32,
+    nodes: u64,
+    evaluations: u64,
+    full_tree_leaves: u64,
+    legal_moves: u32,
+    ended_by: EndedBy,
+    wall_us: u64,
+    cpu_us: u64,
+}
+
+impl Analyze {
+    /// Searches and prints.
+    pub(crate) fn run(self) -> Result<Exit> {
+        let rules = self.position.rules()?;
+        let player = self.player(&rules)?;
+        with_game!(&rules, P => self.search::<P>(&rules, &player))
+    }
+
+    fn search<P: Game>(&self, rules: &Rules, player: &Player) -> Result<Exit> {
+        let position: P = self.position.position(rules)?;
+        if let Some(ending) = position.ending() {
+            let who = ending.winner.map_or("a draw", |winner| match winner {
+                Colour::White => "won by white",
+                Colour::Black => "won by black",
+            });
+            return Err(CliError::new(Exit::Input, "search the position")
+                .because(format!("the game is over: {who}"))
+                .help("give a position that still has moves"));
+        }
+        let key = key_of_seed(self.seed);
+        let found = analyze(rules, &position.to_string(), player, key, &Clock::default())
+            .map_err(|error| CliError::new(Exit::Internal, "search the position").because(error))?;
+        let mut out = anstream::stdout().lock();
+        if self.json {
+            write_json(&mut out, &Json::new(rules, player, &found))?;
+        } else {
+            write_text(&mut out, &position.board(), &found)?;
+        }
+        Ok(Exit::Success)
+    }
+
+    fn player(&self, rules: &Rules) -> Result<Player> {
+        let mut given = Parameters::new();
+        given.insert("algorithm".to_owned(), Value::Text(self.player.clone()));
+        if let Some(depth) = self.depth {
+            given.insert("depth".to_owned(), Value::Integer(depth.into()));
+        }
+        for setting in &self.settings {
+            let (key, value) = setting.split_once('=').ok_or_else(|| {
+                CliError::new(Exit::Input, format!("read the setting {setting}"))
+                    .because("it has no `=`")
+                    .help("write it like --set move_time=100ms")
+            })?;
+            given.insert(key.trim().to_owned(), setting_value(value.trim()));
+        }
+        Player::from_parameters(rules, &given).map_err(|error| {
+            CliError::new(Exit::Input, format!("make the player {}", self.player))
+                .because(error.problem)
+                .help(error.remedy)
+        })
+    }
+}
+
+/// A value as a sweep would have it: a switch, a number, else a word.
+fn setting_value(text: &str) -> Value {
+    if let Ok(switch) = text.parse() {
+        Value::Bool(switch)
+    } else if let Ok(integer) = text.parse() {
+        Value::Integer(integer)
+    } else {
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Value::Number(number),
+            _ => Value::Text(text.to_owned()),
+        }
+    }
+}
+
+/// A ChaCha8 key from `--seed`: its eight bytes, little-endian, then zeros.
+fn key_of_seed(seed: u64) -> [u8; 32] {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    key
+}
+
+impl<'a> Json<'a> {
+    fn new(rules: &Rules, player: &'a Player, found: &'a Analysis) -> Self {
+        let search = &found.search;
+        Self {
+            game: rules.name(),
+            position: &found.position,
+            to_move: match found.to_move {
+                Colour::White => "w",
+                Colour::Black => "b",
+            },
+            player: player.parameters(),
+            best_move: &found.best_move,
+            numbered_move: numbered_move(rules, &found.position, &found.best_move),
+            score: search.score,
+            value: proven_value(search.score, search.ended_by),
+            depth: search.depth,
+            nodes: search.nodes,
+            evaluations: search.evaluations,
+            full_tree_leaves: search.full_tree_leaves,
+            legal_moves: found.legal_moves,
+            ended_by: search.ended_by,
+            wall_us: found.wall_us,
+            cpu_us: found.cpu_us,
+        }
+    }
+}
+
+/// A Pentago move as the reference data writes it: cell row by row from the top left, quadrant
+/// and direction of the turn, or -1 and -1 for a placement that makes five.
+fn numbered_move(rules: &Rules, position: &str, mv: &str) -> Option<[i32; 3]> {
+    if !matches!(rules, Rules::Pentago { .. }) {
+        return None;
+    }
+    let mv: PentagoMove = Pentago::parse(rules, position).ok()?.parse_move(mv).ok()?;
+    let cell = i32::try_from(mv.cell()).ok()?;
+    Some(match mv.turn() {
+        None => [cell, -1, -1],
+        Some(turn) => [cell, turn.quadrant as i32, turn.direction as i32],
+    })
+}
+
+/// The game's value for the side to move, where the score is a win or a loss in sight, or where
+/// the search has seen everything and found neither.
+fn proven_value(score: Option<i32>, ended_by: EndedBy) -> Option<i32> {
+    match score? {
+        score if score >= WIN_MIN => Some(1),
+        score if score <= -WIN_MIN => Some(-1),
+        _ => (ended_by == EndedBy::Proven).then_some(0),
+    }
+}
+
+fn write_text(out: &mut dyn std::io::Write, board: &str, found: &Analysis) -> std::io::Result<()> {
+    let search = &found.search;
+    writeln!(out, "{}\n", board.trim_end())?;
+    writeln!(out, "best move    {} (of {})", found.best_move, found.legal_moves)?;
+    writeln!(out, "score        {}", score_text(search.score))?;
+    writeln!(out, "depth        {} (ended by {})", search.depth, ended_by_text(search.ended_by))?;
+    writeln!(out, "nodes        {}", count(search.nodes))?;
+    writeln!(out, "evaluations  {}", count(search.evaluations))?;
+    writeln!(
+        out,
+        "time         {} ({} of processor time)",
+        duration_us(found.wall_us as f64),
+        duration_us(found.cpu_us as f64)
+    )
+}
+
+fn score_text(score: Option<i32>) -> String {
+    match score {
+        None => "none: this algorithm does not score moves".to_owned(),
+        Some(score) if score >= WIN_MIN => format!("{score}: a win in {}", plies(WIN - score)),
+        Some(score) if score <= -WIN_MIN => format!("{score}: a loss in {}", plies(WIN + score)),
+        Some(score) => score.to_string(),
+    }
+}
+
+fn plies(plies: i32) -> String {
+    if plies == 1 { "1 ply".to_owned() } else { format!("{plies} plies") }
+}
+
+fn ended_by_text(ended_by: EndedBy) -> &'static str {
+    match ended_by {
+        EndedBy::Depth => "its depth",
+        EndedBy::Nodes => "the limit on nodes",
+        EndedBy::Evaluations => "the limit on evaluations",
+        EndedBy::Generations => "the limit on generations",
+        EndedBy::Time => "the time limit",
+        EndedBy::Proven => "a proof: deeper search changes nothing",
+        EndedBy::OnlyMove => "having only one move",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_as_a_sweep_would_have_them() {
+        assert_eq!(setting_value("true"), Value::Bool(true));
+        assert_eq!(setting_value("-3"), Value::Integer(-3));
+        assert_eq!(setting_value("0.25"), Value::Number(0.25));
+        assert_eq!(setting_value("100ms"), Value::Text("100ms".to_owned()));
+        assert_eq!(setting_value("inf"), Value::Text("inf".to_owned()));
+    }
+
+    #[test]
+    fn a_value_is_only_stated_where_it_is_proven() {
+        assert_eq!(proven_value(Some(WIN - 3), EndedBy::Depth), Some(1));
+        assert_eq!(proven_value(Some(3 - WIN), EndedBy::Depth), Some(-1));
+        assert_eq!(proven_value(Some(0), EndedBy::Proven), Some(0));
+        assert_eq!(proven_value(Some(0), EndedBy::Depth), None);
+        assert_eq!(proven_value(None, EndedBy::Depth), None);
+    }
+}

@@ -1,0 +1,84 @@
+//! `spelrum coordinator`: the store and the scheduler, served over the network.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::ProgressBar;
+use spelrum_coordinator as coordinator;
+use spelrum_engine::parse_duration_us;
+
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::interrupt::Interrupts;
+use crate::{listen, logging};
+
+const EXAMPLES: &str = "\
+It prints the address it listens on, then logs to stderr (RUST_LOG=debug for more). The database \
+is created if it is not there. Ctrl-C or SIGTERM answers the requests under way and ends; workers \
+wait for the next start and lose nothing.
+
+Examples:
+  spelrum coordinator --db results.db
+  spelrum coordinator --db results.db --listen 0.0.0.0:7878
+
+The second can be reached from other machines. There is no authentication yet: use it only in a \
+network that you trust.";
+
+/// Keep experiments and results, and hand out games to workers
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Coordinator {
+    /// The results database
+    #[arg(long, value_name = "PATH")]
+    db: PathBuf,
+    /// Where to listen for workers and clients; port 0 takes a free one
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7878")]
+    listen: String,
+    /// How often workers say that they live. After six times as long without a word, a worker's
+    /// games are handed to others
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = heartbeat)]
+    heartbeat: Duration,
+}
+
+/// Reads a heartbeat: not so often that it disturbs, not so seldom that it is of no use.
+fn heartbeat(text: &str) -> std::result::Result<Duration, String> {
+    let us = parse_duration_us(text).ok_or("write it like 500ms or 5s")?;
+    let interval = Duration::from_micros(us);
+    if (Duration::from_millis(100)..=Duration::from_secs(600)).contains(&interval) {
+        Ok(interval)
+    } else {
+        Err("it must be from 100ms to 600s".to_owned())
+    }
+}
+
+impl Coordinator {
+    /// Serves until it is told to end.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        logging::start("info", ProgressBar::hidden());
+        let interrupts = Interrupts::listen(|| {
+            tracing::info!("ending: answering the requests under way; a second signal ends now");
+        })?;
+        let listener = listen::bind(&self.listen).await?;
+        let address = listen::address(&listener)?;
+        let coordinator = coordinator::Coordinator::open(coordinator::Config {
+            db: self.db,
+            heartbeat_interval: self.heartbeat,
+        })
+        .await?;
+        {
+            let mut out = anstream::stdout().lock();
+            writeln!(out, "listening on http://{address}")?;
+            out.flush()?;
+        }
+        let now = interrupts.now.clone();
+        tokio::select! {
+            served = coordinator.serve(listener, interrupts.finish.clone()) => {
+                served?;
+                Ok(Exit::Success)
+            }
+            () = now.cancelled() => Ok(interrupts.exit().unwrap_or(Exit::Interrupted)),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `spelrum report`: an experiment's result tables.
+
+use clap::Args;
+
+use crate::arguments::SourceArguments;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::report::{self, Detail};
+use crate::results::ResultsSource;
+
+const EXAMPLES: &str = "\
+For each cell: who is stronger, with a 95% interval over pairs of games; and for each player the \
+time, depth, nodes and evaluations of a move. It can be asked while games are being played.
+
+Examples:
+  spelrum report --db pentago-depth.db
+  spelrum report pentago-depth --coordinator http://127.0.0.1:7878 --json";
+
+/// Show an experiment's result tables
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Report {
+    /// The experiment's name or UUID; may be left out if there is only one
+    experiment: Option<String>,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Also show what a move costs at each depth that searches completed
+    #[arg(long)]
+    depths: bool,
+    /// Print JSON, with everything
+    #[arg(long)]
+    json: bool,
+}
+
+impl Report {
+    /// Asks and prints.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let source = ResultsSource::open(&self.source).await?;
+        let experiment = source.experiment(self.experiment.as_deref()).await?;
+        if self.json {
+            report::print_json(&source, &experiment).await?;
+        } else {
+            let detail = if self.depths { Detail::Depths } else { Detail::Cells };
+            report::print(&source, &experiment, detail).await?;
+        }
+        Ok(Exit::Success)
+    }
+}

@@ -1,0 +1,130 @@
+//! `spelrum submit`: gives a coordinator a sweep, or says what that would mean.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use spelrum_proto::v1;
+use uuid::Uuid;
+
+use crate::arguments::{COORDINATOR_VARIABLE, CoordinatorUrl};
+use crate::calibration::{self, Estimate};
+use crate::causes::failed_call;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::{count, write_json};
+use crate::remote;
+use crate::sweep_file::SweepFile;
+
+const EXAMPLES: &str = "\
+Submitting the same file twice is safe: the second time changes nothing.
+
+Examples:
+  spelrum submit sweeps/pentago-depth.toml --dry-run       (needs no coordinator)
+  spelrum submit sweeps/pentago-depth.toml --coordinator http://127.0.0.1:7878";
+
+/// Give a coordinator a sweep to play
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Submit {
+    /// The sweep
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The coordinator
+    #[arg(
+        long,
+        value_name = "URL",
+        env = COORDINATOR_VARIABLE,
+        hide_env_values = true,
+        required_unless_present = "dry_run"
+    )]
+    coordinator: Option<CoordinatorUrl>,
+    /// Only say what the sweep would play: cells, games, openings, time and bytes
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    experiment_uuid: &'a str,
+    name: &'a str,
+    cells: u64,
+    games: u64,
+    existed: bool,
+}
+
+impl Submit {
+    /// Submits, or only says what would be.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let sweep = SweepFile::read(&self.file)?;
+        let mut out = anstream::stdout().lock();
+        let url = match self.coordinator {
+            Some(url) if !self.dry_run => url,
+            _ => {
+                let estimate = calibration::estimate(&sweep.plan)?;
+                if self.json {
+                    write_json(&mut out, &estimate)?;
+                } else {
+                    dry_run_text(&sweep, &estimate, &mut out)?;
+                }
+                return Ok(Exit::Success);
+            }
+        };
+        let mut client = remote::connect(&url).await?;
+        let answer = submit(&mut client, &sweep).await?;
+        if self.json {
+            let json = Json {
+                experiment_uuid: &answer.experiment_uuid,
+                name: &answer.name,
+                cells: answer.cells,
+                games: answer.games,
+                existed: answer.existed,
+            };
+            write_json(&mut out, &json)?;
+        } else if answer.existed {
+            writeln!(out, "{} was submitted before; nothing has changed", answer.name)?;
+        } else {
+            writeln!(
+                out,
+                "submitted {}: {} games in {} cells",
+                answer.name,
+                count(answer.games),
+                count(answer.cells),
+            )?;
+        }
+        Ok(Exit::Success)
+    }
+}
+
+/// Submits a sweep under a new UUID: made here, so that a repeated submit is a no-op.
+pub(crate) async fn submit(
+    client: &mut v1::experiments_client::ExperimentsClient<tonic::transport::Channel>,
+    sweep: &SweepFile,
+) -> Result<v1::SubmitResponse> {
+    let request = v1::SubmitRequest {
+        experiment_uuid: Uuid::new_v4().to_string(),
+        sweep_toml: sweep.text.clone(),
+        file_name: sweep.name.clone(),
+    };
+    let answer = client
+        .submit(request)
+        .await
+        .map_err(|status| failed_call(&format!("submit {}", sweep.name), &status))?;
+    Ok(answer.into_inner())
+}
+
+fn dry_run_text(
+    sweep: &SweepFile,
+    estimate: &Estimate,
+    out: &mut dyn std::io::Write,
+) -> std::io::Result<()> {
+    writeln!(out, "{} would play {}", sweep.plan.name, sweep.plan.game)?;
+    for (what, value) in estimate.lines() {
+        writeln!(out, "  {what:<9} {value}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! `spelrum worker`: plays games for a coordinator.
+
+use clap::Args;
+use indicatif::ProgressBar;
+use spelrum_worker as worker;
+
+use crate::arguments::{CoordinatorArguments, SlotsArguments};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::interrupt::Interrupts;
+use crate::logging;
+
+const EXAMPLES: &str = "\
+It logs to stderr (RUST_LOG=debug for more). A coordinator that is away is tried again for as \
+long as it takes; finished games are kept until it has them. The first Ctrl-C or SIGTERM finishes \
+the games under way and hands back the rest, the second stops now.
+
+Examples:
+  spelrum worker --coordinator http://10.0.0.5:7878
+  spelrum worker --coordinator http://10.0.0.5:7878 --slots 8 --name rack-3
+  spelrum worker --coordinator http://10.0.0.5:7878 --exit-when-done";
+
+/// Play games for a coordinator
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Worker {
+    #[command(flatten)]
+    coordinator: CoordinatorArguments,
+    #[command(flatten)]
+    slots: SlotsArguments,
+    /// The worker's name in `status` and in the results [default: the host's name]
+    #[arg(long)]
+    name: Option<String>,
+    /// End when the coordinator has nothing left to play, instead of waiting for more: for batch
+    /// jobs
+    #[arg(long)]
+    exit_when_done: bool,
+}
+
+impl Worker {
+    /// Works until it is told to end.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        logging::start("info", ProgressBar::hidden());
+        let interrupts = Interrupts::listen(|| {
+            tracing::info!("ending: finishing the games under way; a second signal stops now");
+        })?;
+        let config = worker::Config {
+            coordinator: self.coordinator.coordinator.endpoint(),
+            name: self.name,
+            slots: self.slots.slots(),
+            exit_when_done: self.exit_when_done,
+        };
+        let shutdown =
+            worker::Shutdown { finish: interrupts.finish.clone(), now: interrupts.now.clone() };
+        worker::run(config, shutdown).await?;
+        // To finish on request is what a service is for; to be stopped in mid-game is not.
+        match interrupts.exit() {
+            Some(signal) if interrupts.now.is_cancelled() => Ok(signal),
+            _ => Ok(Exit::Success),
+        }
+    }
+}

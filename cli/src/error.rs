@@ -1,0 +1,160 @@
+//! The one error type at the edge: what failed, why, what to do, and the exit code's class.
+
+use std::error::Error;
+use std::fmt::{Display, Write as _};
+use std::io;
+
+use anstyle::{AnsiColor, Style};
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use spelrum_tournament::SweepError;
+
+use crate::exit::Exit;
+
+/// What every command returns.
+pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
+
+/// A command's failure, as a person reads it.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    exit: Exit,
+    /// Completes the sentence "failed to …".
+    action: String,
+    cause: Option<Cause>,
+    help: Option<String>,
+}
+
+#[derive(Debug)]
+enum Cause {
+    Error(Box<dyn Error + Send + Sync>),
+    /// Shown with the excerpt of the file that it points at.
+    Sweep(Box<SweepError>),
+    /// The reader of our output has gone: nobody is left to tell.
+    BrokenPipe,
+}
+
+impl CliError {
+    /// A failure of this class: "failed to `action`".
+    pub(crate) fn new(exit: Exit, action: impl Into<String>) -> Self {
+        Self { exit, action: action.into(), cause: None, help: None }
+    }
+
+    /// A failure whose message is a whole sentence, "failed to …".
+    pub(crate) fn said(exit: Exit, sentence: impl Display) -> Self {
+        let sentence = sentence.to_string();
+        match sentence.strip_prefix("failed to ") {
+            Some(action) => Self::new(exit, action),
+            None => Self::new(exit, "do that").because(sentence),
+        }
+    }
+
+    /// Adds why.
+    pub(crate) fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.cause = Some(Cause::Error(cause.into()));
+        self
+    }
+
+    /// Adds what to do about it.
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The exit code's class.
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// The message for stderr, or `None` if there is nothing to say (see [`Cause::BrokenPipe`]).
+    pub(crate) fn message(&self, style: MessageStyle) -> Option<String> {
+        let (error, help) = match style {
+            MessageStyle::Plain => (Style::new(), Style::new()),
+            MessageStyle::Colour => {
+                (AnsiColor::Red.on_default().bold(), AnsiColor::Cyan.on_default().bold())
+            }
+        };
+        let mut text = format!("{error}error:{error:#} failed to {}", self.action);
+        match &self.cause {
+            Some(Cause::BrokenPipe) => return None,
+            Some(Cause::Error(cause)) => {
+                for reason in reasons(cause.as_ref()) {
+                    // Some errors repeat their source in their own message.
+                    if !text.contains(&reason) {
+                        text.push_str(": ");
+                        text.push_str(&reason);
+                    }
+                }
+                text.push('\n');
+            }
+            Some(Cause::Sweep(sweep)) => {
+                text.push('\n');
+                text.push_str(&excerpt(sweep, style));
+            }
+            None => text.push('\n'),
+        }
+        if let Some(remedy) = &self.help {
+            let _infallible = writeln!(text, "{help}help:{help:#} {remedy}");
+        }
+        Some(text)
+    }
+}
+
+/// Whether a message may have colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MessageStyle {
+    /// Text alone.
+    Plain,
+    /// With colours, on a terminal.
+    Colour,
+}
+
+/// An error's message and those of its sources.
+fn reasons<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = String> + use<'a> {
+    std::iter::successors(Some(error), |&error| error.source()).map(ToString::to_string)
+}
+
+/// The excerpt of the sweep with the place and the remedy.
+fn excerpt(error: &SweepError, style: MessageStyle) -> String {
+    let theme = match style {
+        MessageStyle::Plain => GraphicalTheme::unicode_nocolor(),
+        MessageStyle::Colour => GraphicalTheme::unicode(),
+    };
+    let handler = GraphicalReportHandler::new_themed(theme).with_links(false).with_width(100);
+    let mut text = String::new();
+    match handler.render_report(&mut text, error) {
+        Ok(()) => text,
+        Err(_) => format!("{error}\nhelp: {}\n", error.remedy),
+    }
+}
+
+impl From<SweepError> for CliError {
+    fn from(error: SweepError) -> Self {
+        use miette::SourceCode as _;
+        let file = error
+            .source_text
+            .read_span(&(0..0).into(), 0, 0)
+            .ok()
+            .and_then(|contents| contents.name().map(ToOwned::to_owned));
+        let action = match file {
+            Some(file) => format!("read the sweep {file}"),
+            None => "read the sweep".to_owned(),
+        };
+        Self { exit: Exit::Input, action, cause: Some(Cause::Sweep(Box::new(error))), help: None }
+    }
+}
+
+/// Writing to standard output.
+impl From<io::Error> for CliError {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            // `spelrum report | head` is no failure.
+            let action = "write the output".to_owned();
+            return Self {
+                exit: Exit::Success,
+                action,
+                cause: Some(Cause::BrokenPipe),
+                help: None,
+            };
+        }
+        Self::new(Exit::Internal, "write the output").because(error)
+    }
+}

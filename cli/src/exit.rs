@@ -1,0 +1,67 @@
+//! Exit codes: a class of outcome each, the same for every command.
+
+use std::process::ExitCode;
+
+/// How a command ended. The numbers are part of the command line's contract: they are listed in
+/// `spelrum --help` and in the README, and a test holds the three together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It did what was asked.
+    Success,
+    /// Something that should not happen did: a bug.
+    Internal,
+    /// The command line is wrong.
+    Usage,
+    /// What was given to work on is wrong: a sweep, a position, a query, an experiment's name.
+    Input,
+    /// The database is none, of a newer schema, read-only, full, or unreadable.
+    Database,
+    /// The coordinator is unreachable, speaks another protocol, or failed.
+    Network,
+    /// A port, or the database, is in use by another program.
+    Busy,
+    /// Every game is settled, but some of them as failed.
+    FailedGames,
+    /// Ctrl-C (SIGINT) ended it early; what was finished is kept.
+    Interrupted,
+    /// SIGTERM ended it early; what was finished is kept.
+    Terminated,
+}
+
+impl Exit {
+    /// The number the shell sees.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Internal => 1,
+            Self::Usage => 2,
+            Self::Input => 3,
+            Self::Database => 4,
+            Self::Network => 5,
+            Self::Busy => 6,
+            Self::FailedGames => 7,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// The list in `spelrum --help`.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0    success
+  1    an internal error: a bug, please report it
+  2    the command line is wrong
+  3    a sweep, position, query or name is wrong
+  4    the database is none, newer, read-only, full or unreadable
+  5    the coordinator is unreachable, speaks another protocol, or failed
+  6    a port or the database is in use by another program
+  7    the sweep is finished, but some games failed
+  130  interrupted by Ctrl-C; finished games are kept
+  143  terminated by SIGTERM; finished games are kept";

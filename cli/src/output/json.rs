@@ -1,0 +1,59 @@
+//! JSON for programs.
+
+use std::io::{self, Write};
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use spelrum_coordinator::store::{SqlValue, Table};
+
+/// Writes a value as indented JSON and a line end.
+pub(crate) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    writeln!(out)
+}
+
+/// A value of the database in JSON: a blob becomes hexadecimal digits, a number that JSON cannot
+/// hold becomes null.
+pub(crate) fn json_value(value: &SqlValue) -> Value {
+    match value {
+        SqlValue::Null => Value::Null,
+        SqlValue::Integer(integer) => Value::from(*integer),
+        SqlValue::Real(real) => Value::from(*real),
+        SqlValue::Text(text) => Value::from(text.as_str()),
+        SqlValue::Blob(bytes) => Value::from(hexadecimal(bytes)),
+    }
+}
+
+/// Names and values as a JSON object, in their order.
+pub(crate) struct Pairs<'a, T>(pub(crate) &'a [(&'a str, T)]);
+
+impl<T: Serialize> Serialize for Pairs<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// A query's result as a JSON array with an object for each row, its columns in order.
+pub(crate) struct Rows<'a>(pub(crate) &'a Table);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.rows.iter().map(|row| {
+            let columns = self.0.columns.iter().map(String::as_str);
+            RowObject(columns.zip(row.iter().map(json_value)).collect())
+        }))
+    }
+}
+
+struct RowObject<'a>(Vec<(&'a str, Value)>);
+
+impl Serialize for RowObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Pairs(&self.0).serialize(serializer)
+    }
+}
+
+/// Two digits a byte.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,11 @@
+//! What a person or a program reads on standard output.
+
+mod csv;
+mod json;
+mod numbers;
+mod table;
+
+pub(crate) use csv::write_csv;
+pub(crate) use json::{Pairs, Rows, json_value, write_json};
+pub(crate) use numbers::{count, duration_us, optional, percent, signed};
+pub(crate) use table::{Column, TextTable};

@@ -1,0 +1,33 @@
+//! What a person sees of a bug: one message, an exit code, and what to do.
+
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
+
+use crate::exit::Exit;
+
+/// Makes every panic, in any thread, print one message that says what to do.
+///
+/// It does not end the process: a worker catches the panic of a playing thread and reports the
+/// game as failed.
+pub(crate) fn install_hook() {
+    std::panic::set_hook(Box::new(|panic| {
+        let _unheard = std::io::stderr().write_all(message(panic).as_bytes());
+    }));
+}
+
+/// Runs a command; a panic that nothing below caught becomes [`Exit::Internal`].
+pub(crate) fn caught(command: impl FnOnce() -> Exit) -> Exit {
+    // Nothing that the panic may have left half done is looked at afterwards.
+    catch_unwind(AssertUnwindSafe(command)).unwrap_or(Exit::Internal)
+}
+
+fn message(panic: &PanicHookInfo<'_>) -> String {
+    let what = panic.payload_as_str().unwrap_or("no message");
+    let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+    format!(
+        "error: failed to go on: {what} (at {place})\n\
+         help: this is a bug in spelrum {}; please report it with this message and the command. \
+         Results that were acknowledged are safe on disk.\n",
+        env!("CARGO_PKG_VERSION"),
+    )
+}

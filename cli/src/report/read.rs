@@ -1,0 +1,239 @@
+//! From the results' rows to a report.
+
+use std::collections::HashMap;
+
+use spelrum_coordinator::store::questions::{self, Question};
+use spelrum_coordinator::store::{SqlValue, Table};
+use spelrum_proto::limits::QUERY_ROWS_MAX;
+use spelrum_proto::v1;
+use spelrum_tournament::{ExperimentId, PairCounts};
+
+use super::{CellResult, MoveCost, Report, Stronger};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::results::ResultsSource;
+
+/// Asks everything a report needs.
+pub(super) async fn report(source: &ResultsSource, of: &v1::ExperimentSummary) -> Result<Report> {
+    let experiment = experiment_id(source, &of.experiment_uuid).await?;
+    let ask = async |question: Question| ask(source, &question.of(experiment)).await;
+    let axes = ask(questions::AXES).await?;
+    let axes: Vec<_> = axes.rows().map(|row| row.text("axis")).collect::<Result<_>>()?;
+    let places = Places::read(&axes, &ask(questions::CELL_AXES).await?)?;
+    let results = ask(questions::CELL_RESULTS).await?;
+    let moves = ask(questions::TIME_PER_MOVE).await?;
+    let depths = ask(questions::TIME_PER_DEPTH).await?;
+    let cells: Vec<_> =
+        results.rows().map(|row| cell_result(&row, &places)).collect::<Result<_>>()?;
+    let costs = |answer: &Answer, depth: &str| -> Result<Vec<MoveCost>> {
+        let opponents = Opponents::of(&cells);
+        answer.rows().map(|row| move_cost(&row, depth, &places, &opponents)).collect()
+    };
+    Ok(Report {
+        experiment: of.name.clone(),
+        experiment_uuid: of.experiment_uuid.clone(),
+        game: of.game.clone(),
+        state: of.state.clone(),
+        games_planned: of.games_planned,
+        games_settled: of.games_settled,
+        games_failed: of.games_failed,
+        moves: costs(&moves, "depth_mean")?,
+        depths: costs(&depths, "depth")?,
+        axes,
+        cells,
+    })
+}
+
+/// The experiment's id in this database.
+async fn experiment_id(source: &ResultsSource, uuid: &str) -> Result<ExperimentId> {
+    let experiments = ask(source, questions::EXPERIMENTS).await?;
+    for row in experiments.rows() {
+        if row.text("uuid")? == uuid {
+            return Ok(ExperimentId(row.integer("experiment_id")?));
+        }
+    }
+    Err(unexpected("uuid", &format!("has no {uuid}")))
+}
+
+async fn ask(source: &ResultsSource, sql: &str) -> Result<Answer> {
+    let table = source.query(sql, QUERY_ROWS_MAX).await?;
+    if table.truncated {
+        return Err(CliError::new(Exit::Input, "report on the whole experiment")
+            .because(format!("it has more than {QUERY_ROWS_MAX} rows of results"))
+            .help("ask for a part of it: spelrum sql"));
+    }
+    Ok(Answer { table })
+}
+
+fn cell_result(row: &Row<'_>, places: &Places) -> Result<CellResult> {
+    let cell_id = row.integer("cell_id")?;
+    let score = row.optional_real("score")?;
+    let interval = row.optional_real("score_low")?.zip(row.optional_real("score_high")?);
+    let pairs = PairCounts([
+        row.count("pairs_0")?,
+        row.count("pairs_half")?,
+        row.count("pairs_1")?,
+        row.count("pairs_1_half")?,
+        row.count("pairs_2")?,
+    ]);
+    let strength = pairs.strength();
+    // Adding zero makes the zero of a draw positive.
+    let finite = |figure: f64| (score.is_some() && figure.is_finite()).then_some(figure + 0.0);
+    Ok(CellResult {
+        cell_id,
+        axes: places.of(cell_id),
+        player: row.text("player")?,
+        opponent: row.text("opponent")?,
+        timed: row.integer("timed")? != 0,
+        games_planned: row.count("games_planned")?,
+        games: row.count("games")?,
+        games_failed: row.count("games_failed")?,
+        wins: row.count("wins")?,
+        draws: row.count("draws")?,
+        losses: row.count("losses")?,
+        score,
+        score_low: interval.map(|(low, _)| low),
+        score_high: interval.map(|(_, high)| high),
+        elo: finite(strength.elo),
+        elo_error: finite(strength.elo_error),
+        nelo: finite(strength.nelo),
+        nelo_error: finite(strength.nelo_error),
+        los: finite(strength.los),
+        stronger: Stronger::of(interval),
+        pairs: pairs.0,
+        distinct_games: row.count("distinct_games")?,
+    })
+}
+
+/// `depth` names the column of the depth: a mean, or the one that all these searches completed.
+fn move_cost(
+    row: &Row<'_>,
+    depth: &str,
+    places: &Places,
+    opponents: &Opponents<'_>,
+) -> Result<MoveCost> {
+    let cell_id = row.integer("cell_id")?;
+    let player = row.text("player")?;
+    Ok(MoveCost {
+        cell_id,
+        axes: places.of(cell_id),
+        opponent: opponents.of_player(cell_id, &player)?,
+        player,
+        searched_moves: row.count("searched_moves")?,
+        wall_us_mean: row.real("wall_us_mean")?,
+        wall_us_median: row.real("wall_us_median")?,
+        wall_us_p90: row.real("wall_us_p90")?,
+        wall_us_p99: row.real("wall_us_p99")?,
+        depth_mean: row.real(depth)?,
+        nodes_mean: row.real("nodes_mean")?,
+        evaluations_mean: row.real("evaluations_mean")?,
+        full_tree_share: row.optional_real("full_tree_share")?,
+    })
+}
+
+/// The cells' values on the axes, in the axes' order.
+struct Places {
+    axes: usize,
+    values: HashMap<i64, Vec<Option<String>>>,
+}
+
+impl Places {
+    fn read(axes: &[String], answer: &Answer) -> Result<Self> {
+        let mut places = Self { axes: axes.len(), values: HashMap::new() };
+        for row in answer.rows() {
+            let axis = row.text("axis")?;
+            let Some(place) = axes.iter().position(|name| *name == axis) else { continue };
+            let values = places.values.entry(row.integer("cell_id")?);
+            values.or_insert_with(|| vec![None; axes.len()])[place] = Some(row.text("value_text")?);
+        }
+        Ok(places)
+    }
+
+    fn of(&self, cell_id: i64) -> Vec<Option<String>> {
+        self.values.get(&cell_id).cloned().unwrap_or_else(|| vec![None; self.axes])
+    }
+}
+
+/// Whom a player meets in a cell.
+struct Opponents<'a>(HashMap<i64, [&'a str; 2]>);
+
+impl<'a> Opponents<'a> {
+    fn of(cells: &'a [CellResult]) -> Self {
+        let players = |cell: &'a CellResult| [cell.player.as_str(), cell.opponent.as_str()];
+        Self(cells.iter().map(|cell| (cell.cell_id, players(cell))).collect())
+    }
+
+    fn of_player(&self, cell_id: i64, player: &str) -> Result<String> {
+        match self.0.get(&cell_id) {
+            Some([first, second]) if *first == player => Ok((*second).to_owned()),
+            Some([first, _]) => Ok((*first).to_owned()),
+            None => Err(unexpected("cell_id", &format!("is {cell_id}, which has no result"))),
+        }
+    }
+}
+
+/// A query's result, read by column name.
+struct Answer {
+    table: Table,
+}
+
+impl Answer {
+    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.table.rows.iter().map(|values| Row { columns: &self.table.columns, values })
+    }
+}
+
+struct Row<'a> {
+    columns: &'a [String],
+    values: &'a [SqlValue],
+}
+
+impl Row<'_> {
+    fn value(&self, column: &str) -> Result<&SqlValue> {
+        self.columns
+            .iter()
+            .position(|name| name == column)
+            .and_then(|index| self.values.get(index))
+            .ok_or_else(|| unexpected(column, "is missing"))
+    }
+
+    fn integer(&self, column: &str) -> Result<i64> {
+        let value = self.value(column)?;
+        let SqlValue::Integer(integer) = value else { return Err(wrong_type(column, value)) };
+        Ok(*integer)
+    }
+
+    fn count(&self, column: &str) -> Result<u64> {
+        let integer = self.integer(column)?;
+        integer.try_into().map_err(|_| unexpected(column, &format!("is {integer}")))
+    }
+
+    fn optional_real(&self, column: &str) -> Result<Option<f64>> {
+        match self.value(column)? {
+            SqlValue::Null => Ok(None),
+            SqlValue::Real(real) => Ok(Some(*real)),
+            SqlValue::Integer(integer) => Ok(Some(*integer as f64)),
+            wrong @ (SqlValue::Text(_) | SqlValue::Blob(_)) => Err(wrong_type(column, wrong)),
+        }
+    }
+
+    fn real(&self, column: &str) -> Result<f64> {
+        self.optional_real(column)?.ok_or_else(|| unexpected(column, "is NULL"))
+    }
+
+    fn text(&self, column: &str) -> Result<String> {
+        let value = self.value(column)?;
+        let SqlValue::Text(text) = value else { return Err(wrong_type(column, value)) };
+        Ok(text.clone())
+    }
+}
+
+fn wrong_type(column: &str, value: &SqlValue) -> CliError {
+    unexpected(column, &format!("is {value:?}"))
+}
+
+fn unexpected(column: &str, what: &str) -> CliError {
+    CliError::new(Exit::Internal, "read the results")
+        .because(format!("column {column} {what}"))
+        .help("use the version of spelrum that serves or wrote this database")
+}

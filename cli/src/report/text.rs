@@ -1,0 +1,253 @@
+//! The tables for people.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use anstyle::Style;
+
+use super::{CellResult, Detail, MoveCost, Report, Stronger};
+use crate::output::{Column, TextTable, count, duration_us, optional, percent, signed};
+
+pub(super) fn write(report: &Report, detail: Detail, out: &mut dyn Write) -> io::Result<()> {
+    heading(report, out)?;
+    if report.cells.is_empty() {
+        return writeln!(out, "\nno cells");
+    }
+    title(out, "Who is stronger")?;
+    strength(report).write(out)?;
+    for note in notes(report) {
+        writeln!(out, "{note}")?;
+    }
+    if !report.moves.is_empty() {
+        title(out, "What a move costs")?;
+        costs(report, &report.moves).write(out)?;
+        writeln!(
+            out,
+            "Of searched moves: wall time, depth in plies; share: evaluations, of a full tree's leaves."
+        )?;
+    }
+    if detail == Detail::Depths && !report.depths.is_empty() {
+        title(out, "What a move costs, by the depth that its search completed")?;
+        costs(report, &report.depths).write(out)?;
+    }
+    Ok(())
+}
+
+fn heading(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let bold = Style::new().bold();
+    writeln!(
+        out,
+        "{bold}{}{bold:#}  {}, {}, {} of {} games",
+        report.experiment,
+        report.game,
+        report.state,
+        count(report.games_settled),
+        count(report.games_planned),
+    )
+}
+
+fn title(out: &mut dyn Write, title: &str) -> io::Result<()> {
+    let bold = Style::new().bold();
+    writeln!(out, "\n{bold}{title}{bold:#}\n")
+}
+
+/// Each cell: its games, the score with its interval, and what that says.
+fn strength(report: &Report) -> TextTable {
+    let mut columns: Vec<_> = report.axes.iter().map(Column::numbers).collect();
+    columns.extend([
+        Column::words("player"),
+        Column::words("opponent"),
+        Column::numbers("games"),
+        Column::numbers("win"),
+        Column::numbers("draw"),
+        Column::numbers("loss"),
+        Column::numbers("score"),
+        Column::words("95% interval"),
+        Column::numbers("Elo"),
+        Column::words("stronger"),
+    ]);
+    let mut table = TextTable::new(&columns);
+    for cell in &report.cells {
+        let games = match cell.games == cell.games_planned {
+            true => count(cell.games),
+            false => format!("{}/{}", count(cell.games), count(cell.games_planned)),
+        };
+        let row = [
+            cell.player.clone(),
+            cell.opponent.clone(),
+            games,
+            count(cell.wins),
+            count(cell.draws),
+            count(cell.losses),
+            optional(cell.score, |score| format!("{score:.3}")),
+            optional(cell.score_low.zip(cell.score_high), |(low, high)| {
+                format!("{low:.3}–{high:.3}")
+            }),
+            optional(cell.elo, signed),
+            stronger(cell),
+        ];
+        table.row(places(&cell.axes).chain(row));
+    }
+    table
+}
+
+/// A cell's values on the axes; a dash on an axis that does not touch it.
+fn places(axes: &[Option<String>]) -> impl Iterator<Item = String> {
+    axes.iter().map(|value| optional(value.as_deref(), ToOwned::to_owned))
+}
+
+fn stronger(cell: &CellResult) -> String {
+    match cell.stronger {
+        Stronger::Player => cell.player.clone(),
+        Stronger::Opponent => cell.opponent.clone(),
+        Stronger::Unclear => "unclear".to_owned(),
+    }
+}
+
+/// What a reader of the first table must know besides.
+fn notes(report: &Report) -> Vec<String> {
+    let mut notes = vec![
+        "Score: the player's points per game, over pairs of games with colours swapped.".to_owned(),
+    ];
+    let incomplete = report.cells.iter().filter(|cell| !cell.is_complete()).count();
+    if incomplete > 0 {
+        notes.push(format!("{} of {} cells are incomplete.", incomplete, report.cells.len()));
+    }
+    if report.games_failed > 0 {
+        notes.push(format!(
+            "{} games failed and count for nobody; see why: spelrum sql 'SELECT * FROM failures'.",
+            count(report.games_failed)
+        ));
+    }
+    let games: u64 = report.cells.iter().map(|cell| cell.games).sum();
+    let distinct: u64 = report.cells.iter().map(|cell| cell.distinct_games).sum();
+    if distinct < games {
+        notes.push(format!(
+            "{} of {} games repeat another game of their cell, so the intervals are too narrow.",
+            count(games - distinct),
+            count(games),
+        ));
+    }
+    notes
+}
+
+impl CellResult {
+    fn is_complete(&self) -> bool {
+        self.games + self.games_failed == self.games_planned
+    }
+}
+
+/// Each cell and player: what a searched move costs.
+fn costs(report: &Report, costs: &[MoveCost]) -> TextTable {
+    let pairings: BTreeSet<_> =
+        report.cells.iter().map(|cell| (&cell.player, &cell.opponent)).collect();
+    let mut columns: Vec<_> = report.axes.iter().map(Column::numbers).collect();
+    columns.push(Column::words("player"));
+    // Where only two players meet, it goes without saying whom each has met.
+    columns.extend((pairings.len() > 1).then(|| Column::words("opponent")));
+    columns.extend([
+        Column::numbers("moves"),
+        Column::numbers("mean"),
+        Column::numbers("median"),
+        Column::numbers("90%"),
+        Column::numbers("plies"),
+        Column::numbers("nodes"),
+        Column::numbers("evals"),
+        Column::numbers("share"),
+    ]);
+    let mut table = TextTable::new(&columns);
+    for moves in costs {
+        let opponent = (pairings.len() > 1).then(|| moves.opponent.clone());
+        let who = [moves.player.clone()].into_iter().chain(opponent);
+        table.row(places(&moves.axes).chain(who).chain(cost(moves)));
+    }
+    table
+}
+
+fn cost(moves: &MoveCost) -> [String; 8] {
+    [
+        count(moves.searched_moves),
+        duration_us(moves.wall_us_mean),
+        duration_us(moves.wall_us_median),
+        duration_us(moves.wall_us_p90),
+        format!("{:.1}", moves.depth_mean),
+        count(moves.nodes_mean.round() as u64),
+        count(moves.evaluations_mean.round() as u64),
+        optional(moves.full_tree_share, percent),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        let cell = |depth: &str, score: Option<(f64, f64, f64)>, games, stronger| CellResult {
+            cell_id: 1,
+            axes: vec![(depth != "-").then(|| depth.to_owned())],
+            player: "alphabeta".to_owned(),
+            opponent: "genetic".to_owned(),
+            timed: true,
+            games_planned: 100,
+            games,
+            games_failed: 0,
+            wins: games / 2,
+            draws: games / 4,
+            losses: games / 4,
+            score: score.map(|(score, _, _)| score),
+            score_low: score.map(|(_, low, _)| low),
+            score_high: score.map(|(_, _, high)| high),
+            elo: score.map(|(score, _, _)| (score - 0.5) * 700.0),
+            elo_error: score.map(|_| 30.0),
+            nelo: None,
+            nelo_error: None,
+            los: None,
+            stronger,
+            pairs: [0, 0, games / 2, 0, 0],
+            distinct_games: games,
+        };
+        let cost = |player: &str, scale: f64, share| MoveCost {
+            cell_id: 1,
+            axes: vec![Some("1".to_owned())],
+            player: player.to_owned(),
+            opponent: "the other".to_owned(),
+            searched_moves: 1_432,
+            wall_us_mean: 12.3 * scale,
+            wall_us_median: 11.5 * scale,
+            wall_us_p90: 31.5 * scale,
+            wall_us_p99: 55.0 * scale,
+            depth_mean: 1.0,
+            nodes_mean: 212.4 * scale,
+            evaluations_mean: 201.7 * scale,
+            full_tree_share: share,
+        };
+        Report {
+            experiment: "pentago-depth".to_owned(),
+            experiment_uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
+            game: "pentago".to_owned(),
+            state: "running".to_owned(),
+            games_planned: 300,
+            games_settled: 150,
+            games_failed: 2,
+            axes: vec!["depth".to_owned()],
+            cells: vec![
+                cell("1", Some((0.6255, 0.5512, 0.6998)), 100, Stronger::Player),
+                cell("2", Some((0.5, 0.41, 0.59)), 50, Stronger::Unclear),
+                cell("unlimited", None, 0, Stronger::Unclear),
+                cell("-", Some((0.2, 0.1, 0.3)), 100, Stronger::Opponent),
+            ],
+            moves: vec![cost("alphabeta", 1.0, Some(0.91)), cost("genetic", 3_000.0, None)],
+            depths: vec![cost("alphabeta", 1.0, Some(0.91))],
+        }
+    }
+
+    #[test]
+    fn the_tables_are_readable_in_100_columns() {
+        let mut out = Vec::new();
+        write(&report(), Detail::Depths, &mut out).unwrap();
+        let styled = String::from_utf8(out).unwrap();
+        let text = anstream::adapter::strip_str(&styled).to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        insta::assert_snapshot!(text);
+    }
+}
