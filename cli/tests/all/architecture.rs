@@ -1,0 +1,79 @@
+//! Dependencies point one way, and the pure crates stay pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+/// Which of the project's crates each one may depend on.
+const MAY_DEPEND_ON: [(&str, &[&str]); 6] = [
+    ("spelrum-engine", &[]),
+    ("spelrum-tournament", &["spelrum-engine"]),
+    ("spelrum-proto", &["spelrum-engine", "spelrum-tournament"]),
+    ("spelrum-coordinator", &["spelrum-engine", "spelrum-tournament", "spelrum-proto"]),
+    ("spelrum-worker", &["spelrum-engine", "spelrum-tournament", "spelrum-proto"]),
+    (
+        "spelrum",
+        &[
+            "spelrum-engine",
+            "spelrum-tournament",
+            "spelrum-proto",
+            "spelrum-coordinator",
+            "spelrum-worker",
+        ],
+    ),
+];
+
+/// Every crate that a crate of ours is built from, itself left out.
+fn tree(package: &str) -> BTreeSet<String> {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "--locked", "--edges", "normal", "--prefix", "none"])
+        .args(["--format", "{lib}", "--package", package])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let own = package.replace('-', "_");
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .map(ToOwned::to_owned)
+        .filter(|name| *name != own)
+        .collect()
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    let ours: BTreeMap<_, _> = MAY_DEPEND_ON.into_iter().collect();
+    for (package, allowed) in &ours {
+        let tree = tree(package);
+        for other in ours.keys() {
+            let found = tree.contains(&other.replace('-', "_"));
+            assert!(
+                !found || allowed.contains(other),
+                "{package} depends on {other}, which it must not know"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_pure_crates_know_no_runtime_no_database_and_no_wire() {
+    for package in ["spelrum-engine", "spelrum-tournament"] {
+        let tree = tree(package);
+        assert!(tree.contains("serde"), "cargo tree of {package} was not understood: {tree:?}");
+        for impure in ["tokio", "sqlx", "sqlx_core", "libsqlite3_sys", "prost", "tonic", "rand"] {
+            assert!(!tree.contains(impure), "{package} depends on {impure}");
+        }
+    }
+}
+
+#[test]
+fn only_the_coordinator_knows_sqlite() {
+    for package in ["spelrum-proto", "spelrum-worker"] {
+        let tree = tree(package);
+        assert!(tree.contains("tonic"), "cargo tree of {package} was not understood: {tree:?}");
+        for name in ["sqlx", "sqlx_core", "libsqlite3_sys"] {
+            assert!(!tree.contains(name), "{package} depends on {name}");
+        }
+    }
+}

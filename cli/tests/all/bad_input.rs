@@ -1,0 +1,309 @@
+//! Whatever is wrong, a person gets one message with the place and the remedy and an exit code of
+//! its class, and everything is left as it was.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+
+use crate::sandbox::{Sandbox, tic_tac_toe};
+
+/// Masks what differs between two runs: ports, process ids, temporary directories.
+macro_rules! assert_failure {
+    ($sandbox:expr, $ran:expr, $exit:expr) => {{
+        let ran = $ran;
+        ran.expect_exit($exit);
+        let directory = $sandbox.path("").display().to_string();
+        let filters = vec![
+            (directory.as_str(), "[DIRECTORY]/"),
+            // Ports that the system chose, not those of examples.
+            (r"127\.0\.0\.1:\d{5}", "127.0.0.1:[PORT]"),
+            (r"process \d+", "process [PID]"),
+        ];
+        insta::with_settings!({ filters => filters }, {
+            insta::assert_snapshot!(ran.failure());
+        });
+    }};
+}
+
+/// Runs a sweep that is wrong, and checks that nothing came of it.
+macro_rules! assert_bad_sweep {
+    ($text:expr) => {{
+        let sandbox = Sandbox::new();
+        sandbox.write("bad.toml", &$text);
+        assert_failure!(&sandbox, sandbox.run(&["run", "bad.toml"]), 3);
+        let left: Vec<_> = std::fs::read_dir(sandbox.path("")).unwrap().collect();
+        assert_eq!(left.len(), 1, "nothing but the sweep is there: {left:?}");
+    }};
+}
+
+fn sweep_with(from: &str, to: &str) -> String {
+    let good = tic_tac_toe("bad", 10);
+    assert!(good.contains(from));
+    good.replace(from, to)
+}
+
+#[test]
+fn an_unknown_key() {
+    assert_bad_sweep!(sweep_with("games =", "gmaes ="));
+}
+
+#[test]
+fn a_wrong_type() {
+    assert_bad_sweep!(sweep_with("games = 10", "games = \"ten\""));
+}
+
+#[test]
+fn a_text_that_is_no_toml() {
+    assert_bad_sweep!(sweep_with("[axes]", "[axes"));
+}
+
+#[test]
+fn a_misspelt_algorithm() {
+    assert_bad_sweep!(sweep_with("\"alpha-beta\"", "\"alfa-beta\""));
+}
+
+#[test]
+fn an_unknown_parameter() {
+    assert_bad_sweep!(sweep_with("depth = \"$depth\"", "depht = \"$depth\""));
+}
+
+#[test]
+fn an_axis_that_nobody_uses() {
+    assert_bad_sweep!(sweep_with("depth = \"$depth\"", "depth = 2"));
+}
+
+#[test]
+fn an_axis_that_is_not_defined() {
+    assert_bad_sweep!(sweep_with("\"$depth\"", "\"$deep\""));
+}
+
+#[test]
+fn an_empty_grid() {
+    assert_bad_sweep!(sweep_with("depth = [1, 2]", "depth = []"));
+}
+
+#[test]
+fn no_games() {
+    assert_bad_sweep!(sweep_with("games = 10", "games = 0"));
+}
+
+#[test]
+fn an_odd_number_of_games() {
+    assert_bad_sweep!(sweep_with("games = 10", "games = 7"));
+}
+
+#[test]
+fn a_search_that_nothing_bounds() {
+    assert_bad_sweep!(sweep_with("depth = [1, 2]", "depth = [1, \"unlimited\"]"));
+}
+
+#[test]
+fn more_pairs_than_openings() {
+    let text = sweep_with("games = 10", "games = 10\nopenings = { kind = \"all\", plies = 1 }")
+        .replace("\"random\"", "\"alpha-beta\"\nshuffle = false\ndepth = 1")
+        .replace("depth = \"$depth\"", "shuffle = false\ndepth = \"$depth\"");
+    assert_bad_sweep!(text);
+}
+
+#[test]
+fn a_sweep_that_is_not_there() {
+    let sandbox = Sandbox::new();
+    assert_failure!(&sandbox, sandbox.run(&["run", "none.toml"]), 3);
+}
+
+#[test]
+fn a_sweep_that_is_no_text() {
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.path("bad.toml"), [0xff, 0xfe, 0x00]).unwrap();
+    assert_failure!(&sandbox, sandbox.run(&["run", "bad.toml"]), 3);
+}
+
+#[test]
+fn a_sweep_that_is_too_large() {
+    let sandbox = Sandbox::new();
+    sandbox.write("bad.toml", &"# so long\n".repeat(500_000));
+    assert_failure!(&sandbox, sandbox.run(&["run", "bad.toml"]), 3);
+}
+
+#[test]
+fn a_changed_sweep_of_the_same_name() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("again", 4));
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    let before = sandbox.sql("again.db", "SELECT group_concat(moves_hash) FROM games");
+    sandbox.write("sweep.toml", &tic_tac_toe("again", 6));
+    assert_failure!(&sandbox, sandbox.run(&["run", "sweep.toml"]), 3);
+    let after = sandbox.sql("again.db", "SELECT group_concat(moves_hash) FROM games");
+    assert_eq!(before, after);
+}
+
+#[test]
+fn a_database_that_is_not_there() {
+    let sandbox = Sandbox::new();
+    assert_failure!(&sandbox, sandbox.run(&["report", "--db", "none.db"]), 4);
+    assert!(!sandbox.path("none.db").exists());
+}
+
+#[test]
+fn a_database_in_a_directory_that_is_not_there() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 4));
+    let ran = sandbox.run(&["run", "sweep.toml", "--db", "none/results.db"]);
+    assert_failure!(&sandbox, ran, 4);
+}
+
+#[test]
+fn a_database_that_is_none() {
+    let sandbox = Sandbox::new();
+    let text = "dear diary\n".repeat(100);
+    sandbox.write("diary.db", &text);
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 4));
+    assert_failure!(&sandbox, sandbox.run(&["run", "sweep.toml", "--db", "diary.db"]), 4);
+    assert_failure!(&sandbox, sandbox.run(&["report", "--db", "diary.db"]), 4);
+    assert_eq!(std::fs::read_to_string(sandbox.path("diary.db")).unwrap(), text);
+    assert_eq!(std::fs::read_dir(sandbox.path("")).unwrap().count(), 2, "nothing was left");
+}
+
+#[test]
+fn a_database_that_cannot_be_written() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 4));
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    let path = sandbox.path("sweep.db");
+    let mut permissions = std::fs::metadata(&path).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&path, permissions).unwrap();
+    assert_failure!(&sandbox, sandbox.run(&["run", "sweep.toml"]), 4);
+    // To read it is no trouble.
+    sandbox.run(&["report", "--db", "sweep.db"]).expect_exit(0);
+}
+
+#[test]
+fn a_database_that_another_coordinator_holds() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 4));
+    let _holder = sandbox.coordinator("held.db", "127.0.0.1:0");
+    assert_failure!(&sandbox, sandbox.run(&["run", "sweep.toml", "--db", "held.db"]), 6);
+    let second = sandbox.run(&["coordinator", "--db", "held.db", "--listen", "127.0.0.1:0"]);
+    second.expect_exit(6);
+    // Reading goes on beside the one who writes.
+    sandbox.run(&["list", "--db", "held.db"]).expect_exit(0);
+}
+
+#[test]
+fn a_port_in_use() {
+    let sandbox = Sandbox::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let ran = sandbox.run(&["coordinator", "--db", "x.db", "--listen", &address]);
+    assert_failure!(&sandbox, ran, 6);
+    assert!(!sandbox.path("x.db").exists(), "the database is not touched");
+}
+
+#[test]
+fn an_address_that_is_none() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["coordinator", "--db", "x.db", "--listen", "7878"]);
+    assert_failure!(&sandbox, ran, 2);
+}
+
+#[test]
+fn a_coordinator_that_is_not_there() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["status", "--coordinator", "http://127.0.0.1:1"]);
+    assert_failure!(&sandbox, ran, 5);
+}
+
+#[test]
+fn something_else_than_a_coordinator() {
+    let sandbox = Sandbox::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = [0; 24];
+            let _client_may_be_gone = stream.read_exact(&mut request);
+            let _client_may_be_gone = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        }
+    });
+    assert_failure!(&sandbox, sandbox.run(&["list", "--coordinator", &url]), 5);
+}
+
+#[test]
+fn an_experiment_that_is_not_there() {
+    let sandbox = Sandbox::new();
+    let coordinator = sandbox.coordinator("x.db", "127.0.0.1:0");
+    let url = coordinator.url.as_str();
+    assert_failure!(&sandbox, sandbox.run(&["report", "nope", "--coordinator", url]), 3);
+    assert_failure!(&sandbox, sandbox.run(&["pause", "nope", "--coordinator", url]), 3);
+    assert_failure!(&sandbox, sandbox.run(&["report", "--db", "x.db"]), 3);
+}
+
+#[test]
+fn statements_that_are_no_question() {
+    let sandbox = Sandbox::new();
+    let coordinator = sandbox.coordinator("x.db", "127.0.0.1:0");
+    let ask = |statement| sandbox.run(&["sql", "--db", "x.db", statement]);
+    assert_failure!(&sandbox, ask("DELETE FROM games"), 3);
+    assert_failure!(&sandbox, ask("SELECT * FROM gmaes"), 3);
+    let ask = |statement| sandbox.run(&["sql", "--coordinator", &coordinator.url, statement]);
+    assert_failure!(&sandbox, ask("DROP TABLE games"), 3);
+}
+
+#[test]
+fn no_source_of_results() {
+    let sandbox = Sandbox::new();
+    assert_failure!(&sandbox, sandbox.run(&["report"]), 2);
+}
+
+#[test]
+fn positions_that_are_none() {
+    let sandbox = Sandbox::new();
+    let perft =
+        |game, position| sandbox.run(&["perft", game, "--position", position, "--depth", "1"]);
+    assert_failure!(&sandbox, perft("pentago", "wb."), 3);
+    assert_failure!(&sandbox, perft("pentago", "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww"), 3);
+    assert_failure!(&sandbox, perft("tic-tac-toe", "q"), 3);
+    assert_failure!(&sandbox, perft("chess", "startpos"), 3);
+}
+
+#[test]
+fn a_position_where_the_game_is_over() {
+    let sandbox = Sandbox::new();
+    let board = "wwwwwbbbb.b.........................";
+    let ran = sandbox.run(&[
+        "analyze",
+        "pentago",
+        "--position",
+        board,
+        "--player",
+        "random",
+        "--rule",
+        "win_before_rotation=false",
+    ]);
+    assert_failure!(&sandbox, ran, 3);
+}
+
+#[test]
+fn players_that_are_none() {
+    let sandbox = Sandbox::new();
+    let analyze =
+        |more: &[&str]| sandbox.run(&[&["analyze", "pentago", "--player"], more].concat());
+    assert_failure!(&sandbox, analyze(&["alfa-beta"]), 3);
+    assert_failure!(&sandbox, analyze(&["alpha-beta"]), 3);
+    assert_failure!(&sandbox, analyze(&["alpha-beta", "--set", "depht=3"]), 3);
+    assert_failure!(&sandbox, analyze(&["alpha-beta", "--set", "depth"]), 3);
+    assert_failure!(&sandbox, analyze(&["alpha-beta", "--set", "depth=deep"]), 3);
+}
+
+#[test]
+fn a_coordinator_url_that_is_none() {
+    let sandbox = Sandbox::new();
+    let list = |url| sandbox.run(&["list", "--coordinator", url]);
+    assert_failure!(&sandbox, list("ftp://example.com:21"), 2);
+    assert_failure!(&sandbox, list("https://example.com:7878"), 2);
+    assert_failure!(&sandbox, list("http://localhost"), 2);
+    let from_environment =
+        sandbox.spelrum(&["list"]).env("SPELRUM_COORDINATOR", "nowhere").output().unwrap();
+    assert_failure!(&sandbox, crate::sandbox::Ran(from_environment), 2);
+}

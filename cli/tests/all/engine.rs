@@ -1,0 +1,133 @@
+//! `perft` and `analyze`, held against the reference data.
+
+use crate::sandbox::Sandbox;
+use serde_json::Value;
+
+fn json(arguments: &[&str]) -> Value {
+    let ran = Sandbox::new().run(arguments);
+    ran.expect_exit(0);
+    assert_eq!(ran.stderr(), "");
+    serde_json::from_str(ran.stdout()).unwrap()
+}
+
+fn reference(name: &str) -> Value {
+    let path = crate::sandbox::root().join("engine/tests/vectors/pentago").join(name);
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn perft_prints_what_the_reference_data_has() {
+    let reference = reference("perft.json");
+    for position in reference["positions"].as_array().unwrap() {
+        let perft = json(&[
+            "perft",
+            "pentago",
+            "--position",
+            position["board"].as_str().unwrap(),
+            "--depth",
+            "2",
+            "--json",
+        ]);
+        for key in ["board", "to_move", "stones"] {
+            assert_eq!(perft[key], position[key], "{key} of {}", position["board"]);
+        }
+        let depths = perft["perft"].as_array().unwrap();
+        let expected = &position["perft"].as_array().unwrap()[..depths.len().min(2)];
+        assert_eq!(depths.as_slice(), expected, "{}", position["board"]);
+    }
+}
+
+#[test]
+fn perft_counts_all_games_of_tic_tac_toe() {
+    let perft = json(&["perft", "tic-tac-toe", "--depth", "9", "--json"]);
+    assert_eq!(perft["perft"][8]["leaves"], 255_168);
+    assert_eq!(perft["perft"][8]["depth"], 9);
+}
+
+#[test]
+fn perft_knows_the_other_rules() {
+    let leaves = |rule: &str| {
+        let board = "wwww..bbbb..........................";
+        let arguments =
+            ["perft", "pentago", "--position", board, "--rule", rule, "--depth", "1", "--json"];
+        json(&arguments)["perft"][0].clone()
+    };
+    let (usual, other) = (leaves("win_before_rotation=true"), leaves("win_before_rotation=false"));
+    assert_eq!(usual["win_before_rotation"], 1);
+    assert_eq!(other["win_before_rotation"], 0);
+    assert_eq!(other["leaves"].as_u64(), usual["leaves"].as_u64().map(|leaves| leaves + 7));
+}
+
+#[test]
+fn analyze_finds_the_win_that_the_reference_data_knows() {
+    let reference = reference("positions.json");
+    let won = reference["sets"]["final"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|position| position["value"] == 1 && position["optimal_list"].is_array());
+    let mut seen = 0;
+    for position in won.take(5) {
+        let analysis = json(&[
+            "analyze",
+            "pentago",
+            "--position",
+            position["board"].as_str().unwrap(),
+            "--player",
+            "alpha-beta",
+            "--set",
+            "iterative=true",
+            "--depth",
+            "36",
+            "--json",
+        ]);
+        assert_eq!(analysis["value"], position["value"], "{}", position["id"]);
+        let optimal = position["optimal_list"].as_array().unwrap();
+        assert!(optimal.contains(&analysis["move"]), "{} in {}", analysis["move"], position["id"]);
+        seen += 1;
+    }
+    assert_eq!(seen, 5, "the reference data has won final positions");
+}
+
+#[test]
+fn analyze_repeats_itself_for_one_seed() {
+    let analysis = |seed: &str| {
+        let mut json = json(&[
+            "analyze",
+            "pentago",
+            "--player",
+            "alpha-beta",
+            "--depth",
+            "2",
+            "--seed",
+            seed,
+            "--json",
+        ]);
+        let object = json.as_object_mut().unwrap();
+        assert!(object.remove("wall_us").is_some_and(|time| time.is_u64()));
+        assert!(object.remove("cpu_us").is_some_and(|time| time.is_u64()));
+        json
+    };
+    assert_eq!(analysis("1"), analysis("1"));
+    let moves: std::collections::BTreeSet<_> =
+        ["1", "2", "3", "4"].map(|seed| analysis(seed)["best_move"].to_string()).into();
+    assert!(moves.len() > 1, "the seed shuffles equal moves: {moves:?}");
+}
+
+#[test]
+fn analyze_shows_the_board_to_people() {
+    let ran = Sandbox::new().run(&[
+        "analyze",
+        "nim",
+        "--rule",
+        "heaps=[1,2]",
+        "--player",
+        "minimax",
+        "--depth",
+        "9",
+    ]);
+    ran.expect_exit(0);
+    insta::with_settings!({filters => vec![(r"time .*", "time [time]")]}, {
+        insta::assert_snapshot!(ran.stdout());
+    });
+}

@@ -1,0 +1,97 @@
+//! What the program says of itself, word for word.
+
+use crate::sandbox::Sandbox;
+
+/// Every command, in the order of `spelrum --help`.
+const COMMANDS: [&str; 13] = [
+    "run",
+    "report",
+    "sql",
+    "list",
+    "coordinator",
+    "worker",
+    "submit",
+    "status",
+    "pause",
+    "resume",
+    "cancel",
+    "analyze",
+    "perft",
+];
+
+fn help(arguments: &[&str]) -> String {
+    let ran = Sandbox::new().run(arguments);
+    ran.expect_exit(0);
+    assert_eq!(ran.stderr(), "");
+    let help = ran.stdout().to_owned();
+    assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+    help
+}
+
+#[test]
+fn the_program_gives_a_tour() {
+    insta::assert_snapshot!("spelrum", help(&["--help"]));
+}
+
+#[test]
+fn every_command_teaches_by_example() {
+    for command in COMMANDS {
+        let help = help(&[command, "--help"]);
+        assert!(help.contains(&format!("\n  spelrum {command} ")), "{command} has no example");
+        insta::assert_snapshot!(format!("spelrum_{command}"), help);
+    }
+}
+
+#[test]
+fn the_tour_names_every_command() {
+    let tour = help(&["--help"]);
+    let listed: Vec<_> = tour
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(listed, COMMANDS);
+}
+
+#[test]
+fn exit_codes_are_the_same_in_the_help_and_in_the_readme() {
+    let codes = |text: &str| -> Vec<String> {
+        text.lines()
+            .map(|line| line.trim_matches(['|', ' ']))
+            .filter_map(|line| line.split(['|', ' ']).next())
+            .filter(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
+            .map(ToOwned::to_owned)
+            .collect()
+    };
+    let help = help(&["--help"]);
+    let readme = std::fs::read_to_string(crate::sandbox::root().join("README.md")).unwrap();
+    let section = |text: &str, heading: &str| text.split_once(heading).unwrap().1.to_owned();
+    let in_help = codes(&section(&help, "Exit codes:"));
+    assert_eq!(in_help, ["0", "1", "2", "3", "4", "5", "6", "7", "130", "143"]);
+    let readme = section(&readme, "## Exit codes");
+    let readme = readme.split("\n## ").next().unwrap();
+    assert_eq!(codes(readme), in_help);
+}
+
+#[test]
+fn no_command_is_a_usage_error_that_helps() {
+    let ran = Sandbox::new().run(&[]);
+    ran.expect_exit(2);
+    assert!(ran.stderr().contains("Usage: spelrum <COMMAND>"), "{}", ran.stderr());
+}
+
+#[test]
+fn a_misspelt_command_is_a_usage_error_with_a_suggestion() {
+    let ran = Sandbox::new().run(&["reprot"]);
+    ran.expect_exit(2);
+    assert!(ran.stderr().contains("report"), "{}", ran.stderr());
+}
+
+#[test]
+fn the_version_is_the_package_s() {
+    let ran = Sandbox::new().run(&["--version"]);
+    ran.expect_exit(0);
+    assert_eq!(ran.stdout(), format!("spelrum {}\n", env!("CARGO_PKG_VERSION")));
+}

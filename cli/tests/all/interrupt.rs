@@ -1,0 +1,90 @@
+//! The first Ctrl-C finishes current games and hands back the rest, the second stops now.
+
+use rustix::process::Signal;
+
+use crate::sandbox::{Sandbox, Watched, tic_tac_toe};
+
+/// Games that nobody waits for: each move searches for a minute.
+const ENDLESS: &str = r#"
+name = "endless"
+game = "pentago"
+games = 100
+
+[players.slow]
+algorithm = "minimax"
+depth = 30
+move_time = "60s"
+
+[players.random]
+algorithm = "random"
+"#;
+
+#[test]
+fn the_first_interrupt_finishes_the_games_under_way() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 4_000));
+    let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--slots", "2"]);
+    run.read_until("playing sweep");
+    run.process.signal(Signal::INT);
+    run.read_until("finishing the games under way");
+    run.read_until("go on with: spelrum run sweep.toml --db sweep.db");
+    assert_eq!(run.end(), Some(130));
+
+    // What was not played was handed back: nobody waits for a lease to expire.
+    let live = "SELECT count(*) FROM leases WHERE ended_by IS NULL";
+    assert_eq!(sandbox.sql("sweep.db", live), "0");
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    assert_eq!(sandbox.sql("sweep.db", "SELECT count(*) FROM games WHERE counted"), "8000");
+    assert_eq!(sandbox.sql("sweep.db", "SELECT count(*) FROM uncounted_games"), "0");
+}
+
+#[test]
+fn the_second_interrupt_stops_now() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", ENDLESS);
+    let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--slots", "2"]);
+    run.read_until("playing endless");
+    run.process.signal(Signal::INT);
+    run.read_until("finishing the games under way");
+    run.process.signal(Signal::INT);
+    assert_eq!(run.end(), Some(130));
+    assert_eq!(sandbox.sql("endless.db", "SELECT count(*) FROM games"), "0");
+}
+
+#[test]
+fn a_terminated_run_says_so_by_its_exit_code() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", ENDLESS);
+    let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--slots", "2"]);
+    run.read_until("playing endless");
+    run.process.signal(Signal::TERM);
+    run.read_until("finishing the games under way");
+    run.process.signal(Signal::TERM);
+    assert_eq!(run.end(), Some(143));
+}
+
+#[test]
+fn a_worker_that_is_asked_to_end_hands_back_what_it_has_not_played() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 4_000));
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let url = coordinator.url.as_str();
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
+    let mut worker = Watched::start(&sandbox, &["worker", "--coordinator", url, "--slots", "1"]);
+    while sandbox.sql("c.db", "SELECT count(*) FROM games") == "0" {}
+    worker.process.signal(Signal::TERM);
+    worker.read_until("finishing the games under way");
+    assert_eq!(worker.end(), Some(0));
+    assert_eq!(sandbox.sql("c.db", "SELECT count(*) FROM leases WHERE ended_by IS NULL"), "0");
+}
+
+#[test]
+fn a_worker_without_a_coordinator_can_be_ended() {
+    let sandbox = Sandbox::new();
+    let arguments = ["worker", "--coordinator", "http://127.0.0.1:1", "--slots", "1"];
+    let mut worker = Watched::start(&sandbox, &arguments);
+    // It goes on trying until it is told to end.
+    worker.read_until("the coordinator is away");
+    worker.process.signal(Signal::INT);
+    assert_eq!(worker.end(), Some(0));
+}

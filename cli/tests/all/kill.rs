@@ -1,0 +1,141 @@
+//! Killing any process at any moment loses nothing and repeats nothing (invariants 4, 5, 6).
+
+use rustix::process::Signal;
+
+use crate::sandbox::{Sandbox, Service, Watched, tic_tac_toe};
+
+/// Workers say that they live this often, so that the games of a killed one come back soon.
+const HEARTBEAT: &str = "200ms";
+
+/// Games that are surely played between two kills.
+const GAMES_BETWEEN: u64 = 100;
+
+/// How often each test kills: `SPELRUM_KILLS`, or a few times.
+fn kills() -> u64 {
+    std::env::var("SPELRUM_KILLS").map_or(3, |kills| kills.parse().unwrap())
+}
+
+/// A sweep that is not over before the last kill.
+fn sweep() -> String {
+    tic_tac_toe("sweep", 1_000 + 300 * u32::try_from(kills()).unwrap())
+}
+
+/// The settled games of a database.
+fn settled(sandbox: &Sandbox, db: &str) -> u64 {
+    sandbox.sql(db, "SELECT count(*) FROM games").parse().unwrap()
+}
+
+/// Waits until so many games are settled.
+fn wait_for(sandbox: &Sandbox, db: &str, games: u64) {
+    while settled(sandbox, db) < games {}
+}
+
+/// Waits until a coordinator's only experiment is finished.
+fn wait_until_finished(sandbox: &Sandbox, coordinator: &Service) {
+    loop {
+        let list = sandbox.run(&["list", "--coordinator", &coordinator.url, "--json"]);
+        if list.stdout().contains("\"finished\"") {
+            return;
+        }
+    }
+}
+
+/// Exactly the planned games are there, and the same ones that an undisturbed run plays.
+fn assert_complete(sandbox: &Sandbox, db: &str) {
+    let gaps = "SELECT count(*) FROM cells WHERE games_planned <>
+                (SELECT count(*) FROM games WHERE games.cell_id = cells.cell_id AND counted = 1)
+                OR games_planned - 1 <>
+                (SELECT max(number) FROM games WHERE games.cell_id = cells.cell_id)";
+    assert_eq!(sandbox.sql(db, gaps), "0");
+    let conflicts = "SELECT count(*) FROM uncounted_games WHERE reason <> 'repeat'";
+    assert_eq!(sandbox.sql(db, conflicts), "0");
+    sandbox.run(&["run", "sweep.toml", "--db", "undisturbed.db"]).expect_exit(0);
+    assert_eq!(sandbox.all_games(db), sandbox.all_games("undisturbed.db"));
+}
+
+#[test]
+fn a_killed_run_resumes() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &sweep());
+    let mut before = 0;
+    for _ in 0..kills() {
+        let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--slots", "2"]);
+        run.read_until("games in 2 cells, into sweep.db");
+        wait_for(&sandbox, "sweep.db", before + GAMES_BETWEEN);
+        run.process.kill();
+        before = settled(&sandbox, "sweep.db");
+    }
+    let planned = sandbox.sql("sweep.db", "SELECT sum(games_planned) FROM cells");
+    assert_ne!(planned, before.to_string(), "the last kill came in mid-sweep");
+    let ran = sandbox.run(&["run", "sweep.toml"]);
+    ran.expect_exit(0);
+    assert!(ran.stderr().contains("resuming sweep"), "{}", ran.stderr());
+    assert_complete(&sandbox, "sweep.db");
+}
+
+#[test]
+fn a_killed_coordinator_comes_back_and_workers_lose_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &sweep());
+    let mut coordinator = sandbox.coordinator_with("c.db", "127.0.0.1:0", HEARTBEAT);
+    let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
+    let _workers = [1, 2, 3].map(|_| sandbox.worker(&url, "1", &[]));
+    for part in 1..=kills() {
+        wait_for(&sandbox, "c.db", part * GAMES_BETWEEN);
+        coordinator.process.kill();
+        coordinator = sandbox.coordinator_with("c.db", &address, HEARTBEAT);
+    }
+    wait_until_finished(&sandbox, &coordinator);
+    assert_complete(&sandbox, "c.db");
+}
+
+#[test]
+fn the_games_of_killed_workers_are_played_by_others() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &sweep());
+    let coordinator = sandbox.coordinator_with("c.db", "127.0.0.1:0", HEARTBEAT);
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &coordinator.url]).expect_exit(0);
+    for part in 1..=kills() {
+        let mut worker = sandbox.worker(&coordinator.url, "2", &[]);
+        wait_for(&sandbox, "c.db", part * GAMES_BETWEEN);
+        worker.kill();
+    }
+    let mut last = sandbox.worker(&coordinator.url, "2", &["--exit-when-done"]);
+    assert_eq!(last.wait().code(), Some(0));
+    wait_until_finished(&sandbox, &coordinator);
+    assert_complete(&sandbox, "c.db");
+}
+
+#[test]
+fn three_worker_processes_play_the_games_of_one_run() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 200));
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let url = &coordinator.url;
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
+    let again = sandbox.run(&["submit", "sweep.toml", "--coordinator", url]);
+    assert_eq!(again.stdout(), "sweep was submitted before; nothing has changed\n");
+    let workers = ["1", "2", "1"].map(|slots| sandbox.worker(url, slots, &["--exit-when-done"]));
+    for mut worker in workers {
+        assert_eq!(worker.wait().code(), Some(0));
+    }
+    wait_until_finished(&sandbox, &coordinator);
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    assert_eq!(sandbox.all_games("c.db"), sandbox.all_games("sweep.db"));
+    assert_eq!(sandbox.all_games("c.db").lines().count(), 401, "a heading and 400 games");
+
+    let from_coordinator = sandbox.run(&["report", "--coordinator", url]);
+    let from_file = sandbox.run(&["report", "--db", "c.db"]);
+    from_file.expect_exit(0);
+    assert_eq!(from_coordinator.stdout(), from_file.stdout());
+}
+
+#[test]
+fn a_coordinator_ends_when_it_is_asked_to() {
+    let sandbox = Sandbox::new();
+    let mut coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    coordinator.process.signal(Signal::TERM);
+    assert_eq!(coordinator.process.wait().code(), Some(0));
+    sandbox.run(&["list", "--db", "c.db"]).expect_exit(0);
+}

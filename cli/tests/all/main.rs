@@ -1,0 +1,15 @@
+//! The program as its users meet it: every test here runs the built `spelrum`. One test binary,
+//! so that what the tests share is compiled and linked once.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod architecture;
+mod bad_input;
+mod engine;
+mod help;
+mod interrupt;
+mod kill;
+mod readme;
+mod run;
+mod sandbox;
+mod tidy;

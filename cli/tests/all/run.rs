@@ -1,0 +1,144 @@
+//! `run` from the sweep to the tables, and everything that reads results afterwards.
+
+use serde_json::Value;
+
+use crate::sandbox::{Sandbox, tic_tac_toe};
+
+#[test]
+fn a_sweep_becomes_tables() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 20));
+    let ran = sandbox.run(&["run", "sweep.toml"]);
+    ran.expect_exit(0);
+    assert!(ran.stdout().contains("Who is stronger"), "{}", ran.stdout());
+    assert!(ran.stdout().contains("What a move costs"), "{}", ran.stdout());
+    assert!(ran.stderr().contains("40 of 40 games settled"), "{}", ran.stderr());
+    let report = sandbox.run(&["report", "--db", "small.db"]);
+    report.expect_exit(0);
+    assert_eq!(report.stdout(), ran.stdout());
+
+    let again = sandbox.run(&["run", "sweep.toml"]);
+    again.expect_exit(0);
+    assert!(again.stderr().contains("small is finished already"), "{}", again.stderr());
+    assert_eq!(again.stdout(), ran.stdout(), "a finished sweep is shown, not played again");
+}
+
+#[test]
+fn the_report_in_json_agrees_with_sql() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 20));
+    sandbox.run(&["run", "sweep.toml", "--db", "results.db"]).expect_exit(0);
+    let report = sandbox.run(&["report", "small", "--db", "results.db", "--json"]);
+    let report: Value = serde_json::from_str(report.stdout()).unwrap();
+    assert_eq!(report["axes"], serde_json::json!(["depth"]));
+    assert_eq!(report["state"], "finished");
+    let cells = report["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 2);
+    for (cell, depth) in cells.iter().zip(["1", "2"]) {
+        assert_eq!(cell["axes"], serde_json::json!([depth]));
+        assert_eq!(cell["games"], 20);
+        let statement = format!(
+            "SELECT sum((outcome = 'win') = (number % 2 = 0) AND outcome <> 'draw') FROM games
+             WHERE cell_id = {}",
+            cell["cell_id"]
+        );
+        assert_eq!(sandbox.sql("results.db", &statement), cell["wins"].to_string());
+        let all = ["wins", "draws", "losses"].map(|key| cell[key].as_u64().unwrap());
+        assert_eq!(all.iter().sum::<u64>(), 20);
+        let score = cell["score"].as_f64().unwrap();
+        assert!((score - (all[0] as f64 + all[1] as f64 / 2.0) / 20.0).abs() < 1e-9);
+        let pairs = cell["pairs"].as_array().unwrap();
+        assert_eq!(pairs.iter().map(|count| count.as_u64().unwrap()).sum::<u64>(), 10);
+    }
+    for cost in report["moves"].as_array().unwrap() {
+        let statement = format!(
+            "SELECT count(*) FROM moves JOIN games USING (game_id)
+             JOIN cells USING (cell_id)
+             WHERE cell_id = {} AND ended_by <> 'only_move' AND player_id =
+                 CASE '{}' WHEN first_player_name THEN cells.first_player_id
+                 ELSE cells.second_player_id END",
+            cost["cell_id"],
+            cost["player"].as_str().unwrap()
+        );
+        assert_eq!(sandbox.sql("results.db", &statement), cost["searched_moves"].to_string());
+    }
+}
+
+#[test]
+fn sql_prints_tables_json_and_csv() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 4));
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    let statement = "SELECT axis AS b, value_text AS a, NULL AS none FROM cell_axes ORDER BY a";
+    let sql = |format: &[&str]| {
+        let ran = sandbox.run(&[&["sql", "--db", "small.db", statement], format].concat());
+        ran.expect_exit(0);
+        ran.stdout().to_owned()
+    };
+    insta::assert_snapshot!(sql(&[]));
+    insta::assert_snapshot!(sql(&["--json"]));
+    assert_eq!(sql(&["--csv"]), "b,a,none\r\ndepth,1,\r\ndepth,2,\r\n");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 4));
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    let many = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+                SELECT i FROM n";
+    let mut child = sandbox
+        .spelrum(&["sql", "--db", "small.db", "--csv", many])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+}
+
+#[test]
+fn two_experiments_share_a_database() {
+    let sandbox = Sandbox::new();
+    for name in ["one", "two"] {
+        let file = format!("{name}.toml");
+        sandbox.write(&file, &tic_tac_toe(name, 4));
+        sandbox.run(&["run", &file, "--db", "both.db"]).expect_exit(0);
+    }
+    let list = sandbox.run(&["list", "--db", "both.db"]);
+    insta::assert_snapshot!(list.stdout());
+    let report = sandbox.run(&["report", "--db", "both.db"]);
+    report.expect_exit(3);
+    assert!(report.stderr().contains("name one of: one, two"), "{}", report.stderr());
+    sandbox.run(&["report", "two", "--db", "both.db"]).expect_exit(0);
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_played_and_plays_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 1_000));
+    let ran = sandbox.run(&["submit", "sweep.toml", "--dry-run"]);
+    ran.expect_exit(0);
+    assert!(ran.stdout().contains("games     2,000"), "{}", ran.stdout());
+    let ran = sandbox.run(&["submit", "sweep.toml", "--dry-run", "--json"]);
+    let estimate: Value = serde_json::from_str(ran.stdout()).unwrap();
+    assert_eq!(estimate["cells"], 2);
+    assert_eq!(estimate["games"], 2_000);
+    assert!(estimate["seconds"].as_f64().unwrap() > 0.0);
+    assert_eq!(std::fs::read_dir(sandbox.path("")).unwrap().count(), 1);
+}
+
+#[test]
+fn the_estimate_of_the_database_is_of_the_right_size() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 2_000));
+    let ran = sandbox.run(&["submit", "sweep.toml", "--dry-run", "--json"]);
+    let estimate: Value = serde_json::from_str(ran.stdout()).unwrap();
+    let estimated = estimate["bytes"].as_u64().unwrap();
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    let bytes = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
+    let real: u64 = sandbox.sql("small.db", bytes).parse().unwrap();
+    assert!((real / 2..=real * 2).contains(&estimated), "{estimated} for {real}");
+}

@@ -1,0 +1,251 @@
+//! What the process tests share: the built program, a directory of their own, sweeps to play.
+
+use std::io::{BufRead as _, BufReader, Lines, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// A directory that goes with the test, and the program run inside it.
+pub(crate) struct Sandbox {
+    directory: TempDir,
+}
+
+impl Sandbox {
+    pub(crate) fn new() -> Self {
+        Self { directory: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The program with these arguments, blind to the environment it is tested in.
+    pub(crate) fn spelrum(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spelrum"));
+        command
+            .args(arguments)
+            .current_dir(self.directory.path())
+            .env_remove("SPELRUM_COORDINATOR")
+            .env_remove("RUST_LOG")
+            .env("NO_COLOR", "1")
+            .env("COLUMNS", "100")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        Ran(self.spelrum(arguments).output().unwrap())
+    }
+
+    /// Runs a statement that yields one value.
+    pub(crate) fn sql(&self, db: &str, statement: &str) -> String {
+        let ran = self.run(&["sql", "--db", db, "--csv", statement]);
+        ran.expect_exit(0);
+        ran.stdout().lines().nth(1).unwrap_or_default().to_owned()
+    }
+
+    /// Starts it, with nobody to read what it says.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Process {
+        let mut command = self.spelrum(arguments);
+        Process(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Every settled game with its moves, apart from times and from who played it.
+    pub(crate) fn all_games(&self, db: &str) -> String {
+        let statement = "
+            SELECT c.definition_hash, g.number, o.position, g.outcome, g.termination, g.plies,
+                g.moves_hash, g.engine_revision, g.counted,
+                (SELECT group_concat(m.move, ' ') FROM (
+                    SELECT move || '/' || side || '/' || position_key || '/' || legal_moves
+                        || '/' || depth || '/' || nodes || '/' || evaluations || '/'
+                        || full_tree_leaves || '/' || coalesce(score, '-') || '/' || ended_by
+                        AS move
+                    FROM moves WHERE game_id = g.game_id ORDER BY ply) AS m) AS moves
+            FROM games AS g
+            JOIN cells AS c ON c.cell_id = g.cell_id
+            JOIN openings AS o ON o.opening_id = g.opening_id
+            ORDER BY c.definition_hash, g.number";
+        let ran = self.run(&["sql", "--db", db, "--csv", statement]);
+        ran.expect_exit(0);
+        ran.stdout().to_owned()
+    }
+
+    /// Starts a coordinator, and waits until it listens.
+    pub(crate) fn coordinator(&self, db: &str, listen: &str) -> Service {
+        self.coordinator_with(db, listen, "5s")
+    }
+
+    /// The same with another heartbeat.
+    pub(crate) fn coordinator_with(&self, db: &str, listen: &str, heartbeat: &str) -> Service {
+        let child = self
+            .spelrum(&["coordinator", "--db", db, "--listen", listen, "--heartbeat", heartbeat])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Service::listening(child)
+    }
+
+    /// Starts a worker.
+    pub(crate) fn worker(&self, url: &str, slots: &str, more: &[&str]) -> Process {
+        self.start(&[&["worker", "--coordinator", url, "--slots", slots], more].concat())
+    }
+}
+
+/// What a run of the program left.
+pub(crate) struct Ran(pub(crate) Output);
+
+impl Ran {
+    pub(crate) fn stdout(&self) -> &str {
+        std::str::from_utf8(&self.0.stdout).unwrap()
+    }
+
+    pub(crate) fn stderr(&self) -> &str {
+        std::str::from_utf8(&self.0.stderr).unwrap()
+    }
+
+    #[track_caller]
+    pub(crate) fn expect_exit(&self, code: i32) -> &Self {
+        assert_eq!(
+            self.0.status.code(),
+            Some(code),
+            "stdout:\n{}\nstderr:\n{}",
+            self.stdout(),
+            self.stderr()
+        );
+        self
+    }
+
+    /// Exit code and message, as a snapshot of a failure has them.
+    pub(crate) fn failure(&self) -> String {
+        assert_eq!(self.stdout(), "", "a failure prints nothing on standard output");
+        format!("exit code {}\n{}", self.0.status.code().unwrap(), self.stderr())
+    }
+}
+
+/// A child that does not outlive the test.
+pub(crate) struct Process(pub(crate) Child);
+
+impl Process {
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.0), signal).unwrap();
+    }
+
+    /// SIGKILL, and the end of it.
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        self.0.wait().unwrap()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Ended already, or ends now.
+        let _gone = self.0.kill();
+        let _reaped = self.0.wait();
+    }
+}
+
+/// A program whose stderr is read line by line.
+pub(crate) struct Watched {
+    pub(crate) process: Process,
+    stderr: Lines<BufReader<ChildStderr>>,
+}
+
+impl Watched {
+    pub(crate) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        let mut command = sandbox.spelrum(arguments);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+        Self { process: Process(child), stderr }
+    }
+
+    /// Reads on until a line has these words.
+    pub(crate) fn read_until(&mut self, words: &str) {
+        let mut seen = Vec::new();
+        for line in &mut self.stderr {
+            let line = line.unwrap();
+            if line.contains(words) {
+                return;
+            }
+            seen.push(line);
+        }
+        panic!("{words:?} was not said: {seen:#?}");
+    }
+
+    pub(crate) fn end(mut self) -> Option<i32> {
+        for line in &mut self.stderr {
+            line.unwrap();
+        }
+        self.process.wait().code()
+    }
+}
+
+/// A coordinator that listens.
+pub(crate) struct Service {
+    pub(crate) process: Process,
+    pub(crate) url: String,
+    _stdout: BufReader<ChildStdout>,
+}
+
+impl Service {
+    fn listening(mut child: Child) -> Self {
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let Some(url) = line.trim_end().strip_prefix("listening on ") else {
+            let mut stderr = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+            panic!("the coordinator does not listen: {line}{stderr}");
+        };
+        let url = url.to_owned();
+        // Its log is read by nobody, and must not fill a pipe.
+        let mut stderr = child.stderr.take().unwrap();
+        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        Self { process: Process(child), url, _stdout: stdout }
+    }
+
+    /// Host and port, to listen there again.
+    pub(crate) fn address(&self) -> &str {
+        self.url.strip_prefix("http://").unwrap()
+    }
+}
+
+/// A sweep whose games do not depend on time: random play and a shallow search.
+pub(crate) fn tic_tac_toe(name: &str, games: u32) -> String {
+    format!(
+        r#"name = "{name}"
+game = "tic-tac-toe"
+seed = 7
+games = {games}
+
+[axes]
+depth = [1, 2]
+
+[players.random]
+algorithm = "random"
+
+[players.alphabeta]
+algorithm = "alpha-beta"
+depth = "$depth"
+"#
+    )
+}
+
+/// The project's root.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
