@@ -8,6 +8,7 @@ mod calibration;
 mod causes;
 mod clock;
 mod commands;
+mod embedded;
 mod error;
 mod exit;
 mod interrupt;

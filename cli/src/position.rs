@@ -16,7 +16,7 @@ pub(crate) struct PositionArguments {
     /// from the top left [default: the start position]
     #[arg(long, value_name = "POSITION", allow_hyphen_values = true)]
     position: Option<String>,
-    /// One of the game's rules, such as win_before_rotation=false or heaps=[1,3,5]
+    /// One of the game's rules, such as `win_before_rotation=false` or `heaps=[1,3,5]`
     #[arg(long = "rule", value_name = "KEY=VALUE")]
     rules: Vec<String>,
 }

@@ -5,12 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_proto::v1;
-use uuid::Uuid;
 
 use crate::arguments::{COORDINATOR_VARIABLE, CoordinatorUrl};
 use crate::calibration::{self, Estimate};
-use crate::causes::failed_call;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{count, write_json};
@@ -75,7 +72,7 @@ impl Submit {
             }
         };
         let mut client = remote::connect(&url).await?;
-        let answer = submit(&mut client, &sweep).await?;
+        let answer = remote::submit(&mut client, &sweep).await?;
         if self.json {
             let json = Json {
                 experiment_uuid: &answer.experiment_uuid,
@@ -98,23 +95,6 @@ impl Submit {
         }
         Ok(Exit::Success)
     }
-}
-
-/// Submits a sweep under a new UUID: made here, so that a repeated submit is a no-op.
-pub(crate) async fn submit(
-    client: &mut v1::experiments_client::ExperimentsClient<tonic::transport::Channel>,
-    sweep: &SweepFile,
-) -> Result<v1::SubmitResponse> {
-    let request = v1::SubmitRequest {
-        experiment_uuid: Uuid::new_v4().to_string(),
-        sweep_toml: sweep.text.clone(),
-        file_name: sweep.name.clone(),
-    };
-    let answer = client
-        .submit(request)
-        .await
-        .map_err(|status| failed_call(&format!("submit {}", sweep.name), &status))?;
-    Ok(answer.into_inner())
 }
 
 fn dry_run_text(

@@ -1,0 +1,160 @@
+//! A coordinator and a worker inside this process.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::pin::pin;
+use std::time::Duration;
+
+use spelrum_coordinator as coordinator;
+use spelrum_coordinator::store::Readers;
+use spelrum_proto::v1;
+use spelrum_proto::v1::experiments_client::ExperimentsClient;
+use spelrum_worker as worker;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+use tonic::transport::Channel;
+
+use crate::arguments::CoordinatorUrl;
+use crate::causes::failed_call;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::interrupt::Interrupts;
+use crate::progress::Progress;
+use crate::results::ResultsSource;
+use crate::sweep_file::SweepFile;
+use crate::{listen, remote};
+
+/// How often workers say that they live. Short, because the one that counts is in this process:
+/// after a kill, the next run has its games back within six times as long.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How often the progress is looked at, if a look takes no time.
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Looking takes at most this part of the time, however many cells an experiment has.
+const LOOK_SHARE: u32 = 20;
+
+/// A coordinator inside this process, and a client of it.
+pub(crate) struct Embedded {
+    client: ExperimentsClient<Channel>,
+    url: CoordinatorUrl,
+    readers: Readers,
+    shutdown: CancellationToken,
+    serving: JoinHandle<Result<(), coordinator::CoordinatorError>>,
+}
+
+impl Embedded {
+    /// Opens the database and serves it.
+    pub(crate) async fn start(db: &Path, address: &str) -> Result<Self> {
+        let listener = listen::bind(address).await?;
+        let url = listen::url_from_here(&listener)?;
+        let coordinator = coordinator::Coordinator::open(coordinator::Config {
+            db: db.to_owned(),
+            heartbeat_interval: HEARTBEAT_INTERVAL,
+        })
+        .await?;
+        let readers = coordinator.readers();
+        let shutdown = CancellationToken::new();
+        let serving = tokio::spawn(coordinator.serve(listener, shutdown.clone()));
+        let client = remote::connect(&url).await?;
+        Ok(Self { client, url, readers, shutdown, serving })
+    }
+
+    /// Connections to its database; closed when it stops.
+    pub(crate) fn readers(&self) -> Readers {
+        self.readers.clone()
+    }
+
+    /// Submits a sweep. One that was paused goes on: whoever runs it wants it played.
+    pub(crate) async fn submit(
+        &mut self,
+        sweep: &SweepFile,
+    ) -> Result<(v1::SubmitResponse, v1::ExperimentSummary)> {
+        let submitted = remote::submit(&mut self.client, sweep).await?;
+        let experiment = self.experiment(&submitted.experiment_uuid).await?;
+        if experiment.state == "paused" {
+            let request = v1::SteerRequest {
+                experiment: experiment.experiment_uuid.clone(),
+                action: v1::Action::Resume.into(),
+            };
+            let resumed = self.client.steer(request).await;
+            resumed.map_err(|status| failed_call("resume the experiment", &status))?;
+        }
+        Ok((submitted, experiment))
+    }
+
+    /// How far an experiment is.
+    pub(crate) async fn experiment(&self, uuid: &str) -> Result<v1::ExperimentSummary> {
+        ResultsSource::Coordinator(self.client.clone()).experiment(Some(uuid)).await
+    }
+
+    /// Plays with a worker inside this process until the experiment, or the worker, has ended.
+    pub(crate) async fn play(
+        &mut self,
+        experiment: &v1::ExperimentSummary,
+        slots: NonZeroU32,
+        interrupts: &Interrupts,
+        progress: &mut Progress,
+    ) -> Result<()> {
+        let uuid = &experiment.experiment_uuid;
+        let config = worker::Config {
+            coordinator: self.url.endpoint(),
+            name: None,
+            slots,
+            exit_when_done: false,
+        };
+        // The worker also ends when the experiment does, which is no interruption.
+        let finish = interrupts.finish.child_token();
+        let shutdown = worker::Shutdown { finish: finish.clone(), now: interrupts.now.clone() };
+        let mut working = pin!(worker::run(config, shutdown));
+        let mut next_look = Instant::now();
+        loop {
+            tokio::select! {
+                ended = &mut working => {
+                    ended?;
+                    progress.settled(self.experiment(uuid).await?.games_settled);
+                    return Ok(());
+                }
+                ended = &mut self.serving => {
+                    joined(ended)??;
+                    return Err(CliError::new(Exit::Internal, "go on")
+                        .because("the coordinator inside this process has ended"));
+                }
+                () = sleep_until(next_look) => {
+                    let start = Instant::now();
+                    let experiment = self.experiment(uuid).await?;
+                    progress.settled(experiment.games_settled);
+                    if has_ended(&experiment) {
+                        finish.cancel();
+                    }
+                    next_look = Instant::now() + LOOK_INTERVAL.max(start.elapsed() * LOOK_SHARE);
+                }
+            }
+        }
+    }
+
+    /// Ends the coordinator, and closes the database.
+    pub(crate) async fn stop(self) -> Result<()> {
+        let Self { client, shutdown, serving, .. } = self;
+        drop(client);
+        shutdown.cancel();
+        if !serving.is_finished() {
+            joined(serving.await)??;
+        }
+        Ok(())
+    }
+}
+
+/// Whether nothing of it is left to play.
+pub(crate) fn has_ended(experiment: &v1::ExperimentSummary) -> bool {
+    matches!(experiment.state.as_str(), "finished" | "cancelled")
+}
+
+/// A task's result; a panic in it goes on here.
+fn joined<T>(ended: Result<T, tokio::task::JoinError>) -> Result<T> {
+    ended.map_err(|error| match error.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(error) => CliError::new(Exit::Internal, "wait for a task").because(error),
+    })
+}
