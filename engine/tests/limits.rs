@@ -17,6 +17,8 @@ const SEARCHES: &[&str] = &[
     r#""algorithm": "alpha-beta", "order": true"#,
     r#""algorithm": "alpha-beta", "iterative": true"#,
     r#""algorithm": "alpha-beta", "iterative": true, "order": true, "shuffle": false"#,
+    r#""algorithm": "genetic-minimax", "depth": 3"#,
+    r#""algorithm": "genetic-minimax", "depth": 6, "preset": "study", "generations": "unlimited""#,
 ];
 
 fn limited(rules: &Rules, search: &str, limits: &str) -> Player {

@@ -14,6 +14,7 @@ const PLAYERS: &[&str] = &[
     r#"{"algorithm": "minimax", "depth": 1}"#,
     r#"{"algorithm": "alpha-beta", "nodes": 300, "iterative": true}"#,
     r#"{"algorithm": "alpha-beta", "nodes": 500, "depth": 2, "order": true}"#,
+    r#"{"algorithm": "genetic-minimax", "nodes": 500, "depth": 3}"#,
 ];
 
 fn players(rules: &Rules) -> Vec<Player> {
@@ -43,8 +44,8 @@ fn the_same_setup_gives_the_same_game() {
 fn a_record_agrees_with_a_replay_of_its_moves() {
     for rules in all_rules() {
         let players = players(&rules);
-        for seed in 0..16 {
-            let pair = [&players[seed % 4], &players[seed / 4]];
+        for seed in 0..25 {
+            let pair = [&players[seed % 5], &players[seed / 5]];
             let game = play(&rules, pair, seed as u64, &Timeless);
             let positions = replay_moves(&rules, &start(&rules), moves(&game)).unwrap();
             assert_eq!(positions.len(), game.moves.len() + 1);
