@@ -12,6 +12,14 @@
 -- Who writes
 ------------------------------------------------------------------------------------------------
 
+-- One row: names this database among all others, so that a worker which meets another one behind
+-- the same address knows that its leases and cells are not meant.
+CREATE TABLE databases (
+    database_id INTEGER PRIMARY KEY CHECK (database_id = 1),
+    uuid TEXT NOT NULL
+) STRICT;
+INSERT INTO databases (database_id, uuid) VALUES (1, lower(hex(randomblob(16))));
+
 -- One row for each start of a coordinator. The greatest epoch is the one that may write: every
 -- transaction checks it, so a coordinator that was replaced ends itself.
 CREATE TABLE coordinators (

@@ -49,7 +49,7 @@ pub struct Coordinator {
     checkpointer: Checkpointer,
     readers: Readers,
     epoch: i64,
-    database_id: String,
+    database_uuid: String,
     clock: Clock,
     heartbeat_interval: Duration,
     faults: Faults,
@@ -86,7 +86,7 @@ impl Coordinator {
         let Config { db, heartbeat_interval } = config;
         let mut writer = Writer::open(&db).await?;
         let (readers, epoch) = (writer.readers(), writer.epoch());
-        let database_id = writer.database_id().await?;
+        let database_uuid = writer.database_uuid().await?;
         let checkpointer = writer.checkpointer().await?;
         let lease_duration = heartbeat_interval * HEARTBEATS_PER_LEASE;
         let settings = Settings {
@@ -104,7 +104,7 @@ impl Coordinator {
             checkpointer,
             readers,
             epoch,
-            database_id,
+            database_uuid,
             clock,
             heartbeat_interval,
             faults,
@@ -134,12 +134,12 @@ impl Coordinator {
         listener: TcpListener,
         shutdown: CancellationToken,
     ) -> Result<(), CoordinatorError> {
-        let Self { dispatcher, dispatch, checkpointer, readers, epoch, clock, .. } = self;
+        let Self { dispatcher, dispatch, mut checkpointer, readers, epoch, clock, .. } = self;
         let work = WorkService {
             dispatch: dispatch.clone(),
             readers: readers.clone(),
             epoch,
-            database_id: self.database_id,
+            database_uuid: self.database_uuid,
             heartbeat_interval: self.heartbeat_interval,
         };
         let experiments = ExperimentsService::new(dispatch, readers, epoch, clock);
@@ -151,7 +151,7 @@ impl Coordinator {
         let stop_dispatching = CancellationToken::new();
         let mut serving = pin!(server.run(listener, stop_serving.clone()));
         let mut dispatching = pin!(dispatcher.run(stop_dispatching.clone()));
-        let mut checkpointing = Box::pin(checkpoint(checkpointer));
+        let mut checkpointing = Box::pin(checkpoint(&mut checkpointer));
         let taken_over = tokio::select! {
             () = &mut serving => None,
             ended = &mut dispatching => Some(ended),
@@ -169,6 +169,7 @@ impl Coordinator {
             }
         }?;
         drop(checkpointing);
+        checkpointer.close().await?;
         writer.close().await?;
         Ok(())
     }
@@ -176,7 +177,7 @@ impl Coordinator {
 
 /// Moves what was committed from the write-ahead log into the database, apart from commits, so
 /// that no reply waits for it.
-async fn checkpoint(mut checkpointer: Checkpointer) -> Infallible {
+async fn checkpoint(checkpointer: &mut Checkpointer) -> Infallible {
     let mut interval = tokio::time::interval(CHECKPOINT_INTERVAL);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

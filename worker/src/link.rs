@@ -84,7 +84,7 @@ pub(crate) struct Link {
 struct Acquaintance {
     session: Option<Session>,
     /// Of the latest session, if there was one.
-    database_id: Option<String>,
+    database_uuid: Option<String>,
     generation: u64,
     hellos: u64,
 }
@@ -254,8 +254,8 @@ impl Link {
 
     /// Makes a session of an answered Hello.
     fn meet(&self, acquaintance: &mut Acquaintance, hello: v1::HelloResponse) -> Session {
-        let before = acquaintance.database_id.replace(hello.database_id.clone());
-        if before.is_some_and(|before| before != hello.database_id) {
+        let before = acquaintance.database_uuid.replace(hello.database_uuid.clone());
+        if before.is_some_and(|before| before != hello.database_uuid) {
             tracing::warn!(
                 "the coordinator has another results database than before: \
                  what was held for the other one is dropped"

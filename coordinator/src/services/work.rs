@@ -18,7 +18,7 @@ pub(crate) struct WorkService {
     pub(crate) dispatch: Dispatch,
     pub(crate) readers: Readers,
     pub(crate) epoch: i64,
-    pub(crate) database_id: String,
+    pub(crate) database_uuid: String,
     pub(crate) heartbeat_interval: Duration,
 }
 
@@ -48,7 +48,7 @@ impl Work for WorkService {
             coordinator_epoch: self.epoch,
             heartbeat_interval_ms: millis(self.heartbeat_interval),
             report_results_max: REPORT_RESULTS_MAX as u32,
-            database_id: self.database_id.clone(),
+            database_uuid: self.database_uuid.clone(),
         }))
     }
 

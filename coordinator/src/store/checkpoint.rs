@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sqlx::{ConnectOptions as _, Row as _, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _, Row as _, SqliteConnection};
 
 use super::error::StoreError;
 use super::open::writing;
@@ -53,6 +53,15 @@ impl Checkpointer {
     /// If the disk is full or fails; nothing is lost then.
     pub async fn run(&mut self) -> Result<Checkpoint, StoreError> {
         checkpoint(&mut self.connection, &self.path, Mode::Passive).await
+    }
+
+    /// Closes its connection. SQLite removes the log when the last connection of the database is
+    /// closed, so this one must not be left to close some time after the writer's.
+    ///
+    /// # Errors
+    /// If the disk fails; nothing is lost then.
+    pub async fn close(self) -> Result<(), StoreError> {
+        Ok(self.connection.close().await?)
     }
 }
 

@@ -55,17 +55,15 @@ impl Writer {
     }
 
     /// Names this database among all others, for workers that meet another one behind the same
-    /// address: the moment at which the first coordinator opened it, in microseconds.
+    /// address.
     ///
     /// # Errors
     /// If the database fails.
-    pub async fn database_id(&mut self) -> Result<String, StoreError> {
-        let started = sqlx::query_scalar!(
-            "SELECT started_unix_us FROM coordinators ORDER BY coordinator_epoch LIMIT 1"
-        )
-        .fetch_one(&mut self.connection)
-        .await?;
-        Ok(started.to_string())
+    pub async fn database_uuid(&mut self) -> Result<String, StoreError> {
+        let uuid = sqlx::query_scalar!("SELECT uuid FROM databases")
+            .fetch_one(&mut self.connection)
+            .await?;
+        Ok(uuid)
     }
 }
 

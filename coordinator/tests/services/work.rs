@@ -35,13 +35,13 @@ async fn hello_names_the_worker_for_good() {
     let mut client = served.work().await;
     let after = client.hello(hello(UUID)).await.unwrap().into_inner();
     assert_eq!(after.worker_id, before.worker_id);
-    assert_eq!(after.database_id, before.database_id);
+    assert_eq!(after.database_uuid, before.database_uuid);
     assert!(after.coordinator_epoch > before.coordinator_epoch);
 
     let elsewhere = Site::new();
     let mut client = elsewhere.serve().await.work().await;
     let elsewhere = client.hello(hello(UUID)).await.unwrap().into_inner();
-    assert_ne!(elsewhere.database_id, before.database_id);
+    assert_ne!(elsewhere.database_uuid, before.database_uuid);
 }
 
 #[tokio::test]
