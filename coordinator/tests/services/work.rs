@@ -411,7 +411,7 @@ async fn a_poisonous_result_fails_alone() {
         let results = worker.play(&grant).await;
         victims.push((worker, results));
     }
-    let reporting = victims.into_iter().map(async |(mut worker, results)| {
+    let reporting = victims.into_iter().map(|(mut worker, results)| async move {
         loop {
             match worker.report(results.clone()).await {
                 Ok(verdicts) => return verdicts.len(),
