@@ -1,8 +1,8 @@
 //! The worker: leases games from a coordinator, plays them on its slots, reports them.
 //!
-//! Small actors around two shared things. The [`pool`] has leases and games to play; [`leasing`]
-//! fills it, [`slot`]s (threads) take from it, [`heartbeat`] names what it holds. The [`outbox`]
-//! has results; slots fill it, [`reporting`] empties it. All of them speak through one [`link`],
+//! Small actors around two shared things. The `pool` has leases and games to play; `leasing`
+//! fills it, `slot`s (threads) take from it, `heartbeat` names what it holds. The `outbox`
+//! has results; slots fill it, `reporting` empties it. All of them speak through one `link`,
 //! which says Hello, tries again and meets restarted coordinators on their behalf. Leases survive
 //! a coordinator's restart, so that nothing that was finished is lost by one.
 
