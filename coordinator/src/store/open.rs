@@ -169,11 +169,9 @@ fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
 async fn inspect(path: &Path) -> Result<State, StoreError> {
     let read_only = |what: &Path| StoreError::ReadOnly { path: path.into(), what: what.into() };
     let failed = |source: std::io::Error| StoreError::File { path: path.to_owned(), source };
-    // SQLite makes files of its own beside the database. Root may write where nobody may: what was
-    // made read-only is left alone all the same.
+    // SQLite makes files of its own beside the database.
     if let Some(directory) = path.parent()
-        && (std::fs::metadata(directory).map_err(failed)?.permissions().readonly()
-            || access(directory, Access::WRITE_OK).is_err())
+        && cannot_be_written(directory)
     {
         return Err(read_only(directory));
     }
@@ -182,9 +180,7 @@ async fn inspect(path: &Path) -> Result<State, StoreError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(State::Missing),
         Err(error) => return Err(failed(error)),
     };
-    if metadata.is_file()
-        && (metadata.permissions().readonly() || access(path, Access::WRITE_OK).is_err())
-    {
+    if metadata.is_file() && cannot_be_written(path) {
         return Err(read_only(path));
     }
     if metadata.is_file() && metadata.len() == 0 {
@@ -192,6 +188,13 @@ async fn inspect(path: &Path) -> Result<State, StoreError> {
     }
     require_ours(path).await?;
     Ok(State::Ours)
+}
+
+/// Whether a file or directory is not to be written. Root may write where nobody may: what was made
+/// read-only is left alone all the same.
+pub(super) fn cannot_be_written(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().readonly())
+        || access(path, Access::WRITE_OK).is_err()
 }
 
 /// The smallest database: one page of the smallest size.

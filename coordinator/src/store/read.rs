@@ -15,7 +15,7 @@ use sqlx::{
 };
 
 use super::error::{StoreError, code, primary_code};
-use super::open::{BUSY_TIMEOUT, describe, require_ours};
+use super::open::{BUSY_TIMEOUT, cannot_be_written, describe, require_ours};
 use super::scheduling::unsigned;
 use super::statement::single_query;
 
@@ -82,7 +82,7 @@ impl Readers {
             }
         })?;
         require_ours(&path).await?;
-        let readers = Self::at(&path);
+        let readers = Self::connecting(&path, at_rest(&path));
         // Here and not at the first query, so that what is wrong is said at once.
         readers.epoch().await?;
         Ok(readers)
@@ -90,9 +90,14 @@ impl Readers {
 
     /// Readers of a database that is known to be one.
     pub(super) fn at(path: &Path) -> Self {
+        Self::connecting(path, false)
+    }
+
+    fn connecting(path: &Path, immutable: bool) -> Self {
         let options = SqliteConnectOptions::new()
             .filename(path)
             .read_only(true)
+            .immutable(immutable)
             .busy_timeout(BUSY_TIMEOUT)
             .pragma("query_only", "ON")
             // No view can then use a function with side effects.
@@ -252,6 +257,17 @@ impl Readers {
         .await
         .map_err(|error| describe(&self.path, error))
     }
+}
+
+/// Whether a database is archived: closed, in a directory where nothing can be made.
+///
+/// Even to read, SQLite makes the log's files beside the database, and fails where it may not, unless
+/// it is told that nobody writes (sqlite.org/wal.html, "Read-Only Databases"). A coordinator can
+/// write only where it may make them too; while one does, its log is there.
+fn at_rest(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    path.parent().is_some_and(cannot_be_written) && !Path::new(&log).exists()
 }
 
 async fn collect(

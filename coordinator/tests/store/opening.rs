@@ -259,6 +259,21 @@ async fn readers_need_a_database() {
     assert!(matches!(error, StoreError::NotADatabase { .. }), "{error:?}");
 }
 
+/// An archive or another user's directory: there SQLite cannot make the files it wants for reading.
+#[tokio::test]
+async fn readers_read_where_nothing_can_be_made() {
+    let Store { directory, writer, .. } = Store::new().await;
+    let path = writer.path().to_owned();
+    writer.close().await.unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    let readers = Readers::open(&path).await.unwrap();
+    assert_eq!(readers.experiments(Some("small")).await.unwrap().len(), 1);
+    // Root could have made them: nothing was tried.
+    let names: Vec<String> = contents(directory.path()).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["results.db"]);
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
 #[tokio::test]
 async fn readers_read_with_and_without_a_coordinator() {
     let Store { directory, writer, .. } = Store::new().await;
