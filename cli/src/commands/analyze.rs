@@ -20,10 +20,10 @@ The score is for the side to move; 999997 is a win in 3 plies, -999997 a loss in
 
 Examples:
   spelrum analyze tic-tac-toe --player minimax --depth 9
-  spelrum analyze pentago --position w...b.....ww....w........b.....b..b. --player alpha-beta \
---depth 3
-  spelrum analyze pentago --player genetic-minimax --depth 4 --set preset=study --set \
-move_time=500ms --json";
+  spelrum analyze pentago --player alpha-beta --depth 3 \\
+    --position w...b.....ww....w........b.....b..b.
+  spelrum analyze pentago --player genetic-minimax --depth 4 --json \\
+    --set preset=study --set move_time=500ms";
 
 /// Let a player search one position
 #[derive(Args, Debug)]
@@ -85,8 +85,9 @@ impl Analyze {
         let position: P = self.position.position(rules)?;
         if let Some(ending) = position.ending() {
             let who = ending.winner.map_or("a draw", |winner| match winner {
-                Colour::White => "won by white",
-                Colour::Black => "won by black",
+                // Not by its colour, which only Pentago's players have.
+                Colour::White => "won by the player who moves first",
+                Colour::Black => "won by the player who moves second",
             });
             return Err(CliError::new(Exit::Input, "search the position")
                 .because(format!("the game is over: {who}"))
@@ -161,7 +162,7 @@ impl<'a> Json<'a> {
             best_move: &found.best_move,
             numbered_move: numbered_move(rules, &found.position, &found.best_move),
             score: search.score,
-            value: proven_value(search.score, search.ended_by),
+            value: proven_value(search.score, search.evaluations, search.ended_by),
             depth: search.depth,
             nodes: search.nodes,
             evaluations: search.evaluations,
@@ -188,13 +189,26 @@ fn numbered_move(rules: &Rules, position: &str, mv: &str) -> Option<[i32; 3]> {
     })
 }
 
-/// The game's value for the side to move, where the score is a win or a loss in sight, or where
-/// the search has seen everything and found neither.
-fn proven_value(score: Option<i32>, ended_by: EndedBy) -> Option<i32> {
+/// The game's value for the side to move, as far as the search has proven it.
+///
+/// To prove it, a search must have seen every line that matters down to its depth. One that a limit
+/// cut off has not: genetic minimax may lack the reply that refutes its win, alpha-beta the move
+/// that avoids its loss. A draw is proven where, besides, no line met the horizon: then nothing was
+/// evaluated.
+fn proven_value(score: Option<i32>, evaluations: u64, ended_by: EndedBy) -> Option<i32> {
+    let (is_complete, is_whole) = match ended_by {
+        EndedBy::Proven => (true, true),
+        EndedBy::Depth => (true, evaluations == 0),
+        EndedBy::Nodes
+        | EndedBy::Evaluations
+        | EndedBy::Generations
+        | EndedBy::Time
+        | EndedBy::OnlyMove => (false, false),
+    };
     match score? {
-        score if score >= WIN_MIN => Some(1),
-        score if score <= -WIN_MIN => Some(-1),
-        _ => (ended_by == EndedBy::Proven).then_some(0),
+        score if score >= WIN_MIN => is_complete.then_some(1),
+        score if score <= -WIN_MIN => is_complete.then_some(-1),
+        _ => is_whole.then_some(0),
     }
 }
 
@@ -254,10 +268,16 @@ mod tests {
 
     #[test]
     fn a_value_is_only_stated_where_it_is_proven() {
-        assert_eq!(proven_value(Some(WIN - 3), EndedBy::Depth), Some(1));
-        assert_eq!(proven_value(Some(3 - WIN), EndedBy::Depth), Some(-1));
-        assert_eq!(proven_value(Some(0), EndedBy::Proven), Some(0));
-        assert_eq!(proven_value(Some(0), EndedBy::Depth), None);
-        assert_eq!(proven_value(None, EndedBy::Depth), None);
+        assert_eq!(proven_value(Some(WIN - 3), 9, EndedBy::Depth), Some(1));
+        assert_eq!(proven_value(Some(3 - WIN), 9, EndedBy::Depth), Some(-1));
+        assert_eq!(proven_value(Some(0), 9, EndedBy::Proven), Some(0));
+        assert_eq!(proven_value(Some(0), 0, EndedBy::Depth), Some(0));
+        assert_eq!(proven_value(Some(0), 9, EndedBy::Depth), None);
+        assert_eq!(proven_value(None, 0, EndedBy::Depth), None);
+        for cut_off in [EndedBy::Nodes, EndedBy::Evaluations, EndedBy::Generations, EndedBy::Time] {
+            assert_eq!(proven_value(Some(WIN - 3), 9, cut_off), None);
+            assert_eq!(proven_value(Some(3 - WIN), 9, cut_off), None);
+            assert_eq!(proven_value(Some(0), 0, cut_off), None);
+        }
     }
 }

@@ -89,6 +89,27 @@ fn analyze_finds_the_win_that_the_reference_data_knows() {
     assert_eq!(seen, 5, "the reference data has won final positions");
 }
 
+/// Draws too, and a search of fixed depth: with no option but the depth.
+#[test]
+fn analyze_states_the_value_of_what_it_searched_to_the_end() {
+    let reference = reference("positions.json");
+    let all = reference["sets"]["rules"].as_array().unwrap();
+    let mut seen = std::collections::BTreeMap::new();
+    for position in all.iter().filter(|position| position["stones"].as_u64() >= Some(33)) {
+        // A single move is not searched.
+        if position["leaf_moves"] == 1 {
+            continue;
+        }
+        let board = position["board"].as_str().unwrap();
+        let arguments = ["--player", "alpha-beta", "--depth", "3", "--json"];
+        let analysis =
+            json(&[&["analyze", "pentago", "--position", board], &arguments[..]].concat());
+        assert_eq!(analysis["value"], position["value"], "{}", position["id"]);
+        *seen.entry(position["value"].as_i64()).or_insert(0) += 1;
+    }
+    assert_eq!(seen.len(), 2, "there are wins and draws: {seen:?}");
+}
+
 #[test]
 fn analyze_repeats_itself_for_one_seed() {
     let analysis = |seed: &str| {
