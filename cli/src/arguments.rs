@@ -104,8 +104,12 @@ pub(crate) struct CoordinatorArguments {
 #[derive(Args, Debug)]
 pub(crate) struct SlotsArguments {
     /// How many games to play at once [default: the number of cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = slots_from_text)]
     slots: Option<NonZeroU32>,
+}
+
+fn slots_from_text(text: &str) -> Result<NonZeroU32, &'static str> {
+    text.parse().map_err(|_| "write a whole number from 1 up")
 }
 
 impl SlotsArguments {
@@ -178,6 +182,14 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn slots_are_counted_from_one() {
+        assert_eq!(slots_from_text("8").map(NonZeroU32::get), Ok(8));
+        for text in ["0", "-1", "all", ""] {
+            assert_eq!(slots_from_text(text), Err("write a whole number from 1 up"), "{text:?}");
+        }
     }
 
     #[test]
