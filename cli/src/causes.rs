@@ -158,6 +158,18 @@ mod tests {
         assert_eq!(exit(Reason::Busy), Exit::Network);
     }
 
+    /// For `run`, a full disk is the database's failure and not the network's.
+    #[test]
+    fn what_the_own_coordinator_cannot_do_is_the_database_s() {
+        let of_own = |reason| {
+            let status = Status::from(Refusal::new(reason, "it is so", "do better"));
+            failed_call("try", &status).of_own_coordinator().exit()
+        };
+        assert_eq!(of_own(Reason::Busy), Exit::Database);
+        assert_eq!(of_own(Reason::Internal), Exit::Database);
+        assert_eq!(of_own(Reason::NameTaken), Exit::Input);
+    }
+
     #[test]
     fn another_protocol_is_named_as_such() {
         let error = failed_call("list the experiments", &Status::unimplemented("no such service"));

@@ -71,7 +71,8 @@ impl Embedded {
         &mut self,
         sweep: &SweepFile,
     ) -> Result<(v1::SubmitResponse, v1::ExperimentSummary)> {
-        let submitted = remote::submit(&mut self.client, sweep).await?;
+        let submitted =
+            remote::submit(&mut self.client, sweep).await.map_err(CliError::of_own_coordinator)?;
         let experiment = self.experiment(&submitted.experiment_uuid).await?;
         if experiment.state == "paused" {
             let request = v1::SteerRequest {
@@ -79,7 +80,9 @@ impl Embedded {
                 action: v1::Action::Resume.into(),
             };
             let resumed = self.client.steer(request).await;
-            resumed.map_err(|status| failed_call("resume the experiment", &status))?;
+            resumed.map_err(|status| {
+                failed_call("resume the experiment", &status).of_own_coordinator()
+            })?;
         }
         Ok((submitted, experiment))
     }

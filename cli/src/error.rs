@@ -59,6 +59,15 @@ impl CliError {
         self
     }
 
+    /// The same failure for whoever runs the coordinator inside the own process: what a coordinator
+    /// cannot do, other than for the request's fault, its database could not.
+    pub(crate) fn of_own_coordinator(mut self) -> Self {
+        if self.exit == Exit::Network {
+            self.exit = Exit::Database;
+        }
+        self
+    }
+
     /// The exit code's class.
     pub(crate) fn exit(&self) -> Exit {
         self.exit

@@ -185,7 +185,7 @@ impl StoreError {
             Self::Held { .. } => "stop the other one, or name another file with --db".to_owned(),
             Self::TakenOver { .. } => "run one coordinator for a database".to_owned(),
             Self::Full => {
-                "free some space; everything acknowledged is stored, and work goes on by itself"
+                "free some space and try again; what is stored stays, and workers go on by themselves"
                     .to_owned()
             }
             Self::Busy => {
