@@ -161,7 +161,8 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
         None => worker.end_now().await,
     }
     let summary = worker.summary();
-    tracing::info!(?summary, "the worker ends");
+    let Summary { acknowledged, failed, unreported } = summary;
+    tracing::info!(acknowledged, failed, unreported, "the worker ends");
     Ok(summary)
 }
 

@@ -71,6 +71,8 @@ pub(crate) type OnOtherDatabase = Box<dyn Fn(u64) + Send + Sync>;
 /// The link.
 pub(crate) struct Link {
     client: Client,
+    /// The coordinator's address, for people.
+    address: String,
     introduction: Introduction,
     /// The lock is held while saying Hello, so that one task does it for all.
     acquaintance: Mutex<Acquaintance>,
@@ -114,6 +116,7 @@ impl Link {
         introduction: Introduction,
         on_other_database: OnOtherDatabase,
     ) -> Self {
+        let address = coordinator.uri().to_string();
         let channel = coordinator
             .connect_timeout(CONNECT_PATIENCE)
             .tcp_nodelay(true)
@@ -126,6 +129,7 @@ impl Link {
             client: WorkClient::new(channel)
                 .max_decoding_message_size(MESSAGE_BYTES_MAX)
                 .max_encoding_message_size(MESSAGE_BYTES_MAX),
+            address,
             introduction,
             acquaintance: Mutex::default(),
             on_other_database,
@@ -312,7 +316,13 @@ impl Link {
         if self.away.swap(true, Ordering::Relaxed) {
             tracing::debug!(what, problem, "the coordinator is still away");
         } else {
-            tracing::warn!(what, problem, "the coordinator is away; trying again until it is back");
+            let coordinator = &self.address;
+            tracing::warn!(
+                coordinator,
+                what,
+                problem,
+                "the coordinator is away; trying again until it is back"
+            );
         }
     }
 }
