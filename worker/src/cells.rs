@@ -50,8 +50,11 @@ impl Cells {
                     .await
                     .unwrap_or_else(|panic| Err(format!("reading the definition: {panic}")))
             }
+            // Not kept: another coordinator behind the same address, or the same one with its own
+            // database back, may know it.
             Err(CallError::Refused(refusal)) if refusal.reason == Reason::UnknownCell => {
-                Err(refusal.problem)
+                tracing::error!("a cell cannot be played here: {}", refusal.problem);
+                return Ok(Arc::new(Cell::new(Err(refusal.problem))));
             }
             Err(error) => return Err(error),
         };
