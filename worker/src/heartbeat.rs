@@ -7,12 +7,16 @@ use std::time::Duration;
 use spelrum_proto::{v1, work};
 use spelrum_tournament::LeaseId;
 use tokio::sync::Mutex;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::WorkerError;
 use crate::link::{CallError, Link};
 use crate::pool::Pool;
 use crate::slot::Playing;
+
+/// Heartbeats before their time are no closer together than this: many slots that start long games
+/// share one.
+const HASTENED_APART: Duration = Duration::from_millis(100);
 
 /// Says Heartbeat.
 pub(crate) struct Heartbeats<'w> {
@@ -24,13 +28,25 @@ pub(crate) struct Heartbeats<'w> {
 }
 
 impl Heartbeats<'_> {
-    /// Says it for ever, at the interval the coordinator asked for.
+    /// Says it for ever, at the interval the coordinator asked for, and before its time when a
+    /// game has started that must be named.
     pub(crate) async fn run(&self) -> Result<(), CallError> {
         let mut interval = interval(self.link.session().await?.heartbeat_interval);
         // The first is due one interval after Hello.
         interval.tick().await;
+        let mut hastened = None::<Instant>;
         loop {
-            interval.tick().await;
+            let before_time = async {
+                self.pool.heartbeat_hastened().await;
+                if let Some(last) = hastened {
+                    tokio::time::sleep_until(last + HASTENED_APART).await;
+                }
+            };
+            // A tick that cuts the wait short names the game as well.
+            tokio::select! {
+                _ = interval.tick() => {}
+                () = before_time => hastened = Some(Instant::now()),
+            }
             let drop = match self.say().await {
                 Ok(drop) => drop,
                 Err(CallError::Refused(refusal)) => {

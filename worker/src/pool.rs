@@ -20,6 +20,9 @@ const LEAD: Duration = Duration::from_millis(500);
 /// How much playing one chunk is: short, so that chunks spread evenly over the slots.
 const CHUNK: Duration = Duration::from_millis(10);
 
+/// A game that takes longer than this is named by a heartbeat as it starts.
+const LONG_GAME: Duration = Duration::from_secs(1);
+
 /// Most games in a chunk.
 const CHUNK_GAMES_MAX: u64 = 256;
 
@@ -34,6 +37,8 @@ pub(crate) struct Pool {
     low: Notify,
     /// Told when the last lease has ended.
     empty: Notify,
+    /// Told when a heartbeat is wanted before its time.
+    hasten: Notify,
     /// Whether slots stop after the game in progress.
     closing: AtomicBool,
     /// Whether slots stop at once.
@@ -63,6 +68,8 @@ pub(crate) struct Lease {
     pub(crate) id: LeaseId,
     /// Which results database it is of; see [`crate::link::Session::generation`].
     pub(crate) generation: u64,
+    /// Whether it is of one game: of one that may have taken a worker with it before.
+    alone: bool,
     /// Whether its games are no longer wanted from us.
     dropped: AtomicBool,
 }
@@ -132,6 +139,7 @@ impl Pool {
             arrived: Condvar::new(),
             low: Notify::new(),
             empty: Notify::new(),
+            hasten: Notify::new(),
             closing: AtomicBool::new(false),
             aborting: AtomicBool::new(false),
         }
@@ -142,7 +150,8 @@ impl Pool {
     pub(crate) fn hold(&self, id: LeaseId, generation: u64, games: u64) -> Arc<Lease> {
         let mut state = self.state();
         let is_foreign = generation != state.generation;
-        let lease = Arc::new(Lease { id, generation, dropped: AtomicBool::new(is_foreign) });
+        let dropped = AtomicBool::new(is_foreign);
+        let lease = Arc::new(Lease { id, generation, alone: games == 1, dropped });
         if !is_foreign {
             let held = Held { lease: Arc::clone(&lease), outstanding: games };
             state.leases.insert(id, held);
@@ -239,6 +248,18 @@ impl Pool {
         }
     }
 
+    /// Asks for a heartbeat before its time, since a game has started that might take its worker
+    /// with it.
+    pub(crate) fn hasten_heartbeat(&self) {
+        self.hasten.notify_one();
+    }
+
+    /// Waits until somebody has asked for a heartbeat before its time; one who asked before this
+    /// was called counts.
+    pub(crate) async fn heartbeat_hastened(&self) {
+        self.hasten.notified().await;
+    }
+
     /// Hands out no more games: slots end after the game in progress. Leases stay held, so that
     /// they can be given back.
     pub(crate) fn close(&self) {
@@ -320,6 +341,14 @@ impl State {
 }
 
 impl Chunk {
+    /// Whether a heartbeat must name its games as they start. The coordinator charges a lost lease
+    /// only to the games that a heartbeat named: a game that kills its worker between two of them
+    /// would be leased, and kill, for ever. A cell that was never played here may be such a one:
+    /// after its kill the next worker knows no more.
+    pub(crate) fn is_to_be_named(&self) -> bool {
+        self.lease.alone || self.cell.game_time().is_none_or(|time| time >= LONG_GAME)
+    }
+
     /// The games of the chunk.
     pub(crate) fn games(&self) -> impl Iterator<Item = GameId> + use<> {
         let cell = self.cell_id;

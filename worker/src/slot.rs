@@ -65,6 +65,9 @@ impl Slot {
                 break;
             }
             self.playing.set(Some(game));
+            if chunk.is_to_be_named() {
+                self.pool.hasten_heartbeat();
+            }
             let Some(what) = self.play_one(chunk, game) else { break };
             results.push(v1::Result { lease_id: chunk.lease.id.0, what: Some(what) });
             played += 1;

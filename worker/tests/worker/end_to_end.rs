@@ -212,7 +212,7 @@ async fn a_worker_that_finishes_leaves_nothing_behind() {
 }
 
 /// Games that take for ever, almost.
-fn endless_sweep(name: &str) -> String {
+pub(crate) fn endless_sweep(name: &str) -> String {
     format!(
         r#"
         name = "{name}"

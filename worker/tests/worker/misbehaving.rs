@@ -12,7 +12,8 @@ use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::{Request, Response, Status};
 
-use super::end_to_end::Working;
+use super::end_to_end::{Working, endless_sweep};
+use super::support::eventually;
 
 /// How it misbehaves.
 #[derive(Clone, Debug, Default)]
@@ -29,12 +30,17 @@ struct Script {
     poison: Option<u64>,
     /// Reports whose answer gets lost after they were taken.
     lost_replies: usize,
+    /// Whether it does not know the cell at first, and leases the games a second time.
+    unknown_at_first: bool,
 }
 
 /// What it saw.
 #[derive(Debug, Default)]
 struct Seen {
-    leased: bool,
+    leases: i64,
+    fetches: usize,
+    /// The games that heartbeats named.
+    named: Vec<v1::GameId>,
     /// Results by number, in the order in which they came.
     results: BTreeMap<u64, Vec<What>>,
 }
@@ -71,7 +77,8 @@ impl Work for Fake {
                 protocol_major: PROTOCOL_MAJOR,
                 worker_id: 1,
                 coordinator_epoch: 1,
-                heartbeat_interval_ms: 1_000,
+                // None comes by itself while a test runs.
+                heartbeat_interval_ms: 3_600_000,
                 report_results_max: 10,
                 ..Default::default()
             })),
@@ -86,11 +93,12 @@ impl Work for Fake {
         if let Some(refusal) = script.lease.clone() {
             return Err(refusal.into());
         }
-        let all_done = std::mem::replace(&mut self.seen.lock().unwrap().leased, true);
-        if all_done {
-            let idle = v1::LeaseResponse { grant: None, retry_after_ms: 10, all_done };
+        let mut seen = self.seen.lock().unwrap();
+        if seen.leases == 1 + i64::from(script.unknown_at_first) {
+            let idle = v1::LeaseResponse { grant: None, retry_after_ms: 10, all_done: true };
             return Ok(Response::new(idle));
         }
+        seen.leases += 1;
         let hash = script.hash.unwrap_or_else(|| Sha256::digest(&script.definition).into());
         let games = v1::LeasedGames {
             cell_id: 1,
@@ -98,7 +106,7 @@ impl Work for Fake {
             first_number: 0,
             count: script.games,
         };
-        let grant = v1::Grant { lease_id: 1, duration_ms: 60_000, games: vec![games] };
+        let grant = v1::Grant { lease_id: seen.leases, duration_ms: 60_000, games: vec![games] };
         Ok(Response::new(v1::LeaseResponse { grant: Some(grant), ..Default::default() }))
     }
 
@@ -106,7 +114,13 @@ impl Work for Fake {
         &self,
         _request: Request<v1::GetCellRequest>,
     ) -> Result<Response<v1::GetCellResponse>, Status> {
-        let definition_json = self.script.lock().unwrap().definition.clone();
+        let script = self.script.lock().unwrap();
+        let mut seen = self.seen.lock().unwrap();
+        seen.fetches += 1;
+        if script.unknown_at_first && seen.fetches == 1 {
+            return Err(Refusal::new(Reason::UnknownCell, "no such cell", "").into());
+        }
+        let definition_json = script.definition.clone();
         Ok(Response::new(v1::GetCellResponse { definition_json }))
     }
 
@@ -141,8 +155,9 @@ impl Work for Fake {
 
     async fn heartbeat(
         &self,
-        _request: Request<v1::HeartbeatRequest>,
+        request: Request<v1::HeartbeatRequest>,
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
+        self.seen.lock().unwrap().named.extend(request.into_inner().playing);
         Ok(Response::new(v1::HeartbeatResponse::default()))
     }
 
@@ -265,5 +280,40 @@ async fn a_result_that_is_refused_for_good_becomes_a_failure() {
         if number == 11 {
             assert!(failure(&results[0]).contains("it cannot be stored"));
         }
+    }
+}
+
+/// A coordinator that does not know a cell may be followed by one that does.
+#[tokio::test]
+async fn an_unknown_cell_is_asked_for_again() {
+    let script =
+        Script { definition: definition(), games: 5, unknown_at_first: true, ..Default::default() };
+    let (url, seen) = Fake::serve(script).await;
+    let summary = Working::start(url, 1, true).ended().await.unwrap();
+    assert_eq!((summary.acknowledged, summary.failed), (10, 5));
+    let seen = seen.lock().unwrap();
+    for results in seen.results.values() {
+        assert!(failure(&results[0]).contains("no such cell"));
+        assert!(matches!(results[1], What::Game(_)), "{results:?}");
+    }
+}
+
+/// A game that kills its worker is charged only if a heartbeat named it: the heartbeat must not
+/// wait for its time.
+#[tokio::test]
+async fn a_game_that_starts_is_named_before_it_can_kill() {
+    let plan = spelrum_tournament::plan_sweep(&endless_sweep("named"), "fake.toml").unwrap();
+    let definition = plan.cells[0].definition.canonical_json();
+    for games in [1, 2] {
+        let script = Script { definition: definition.clone(), games, ..Default::default() };
+        let (url, seen) = Fake::serve(script).await;
+        let working = Working::start(url, 1, true);
+        let named = v1::GameId { cell_id: 1, number: 0 };
+        eventually("the game is named", async || {
+            seen.lock().unwrap().named.contains(&named).then_some(())
+        })
+        .await;
+        working.shutdown.now.cancel();
+        working.ended().await.unwrap();
     }
 }
