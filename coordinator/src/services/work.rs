@@ -45,7 +45,7 @@ impl Work for WorkService {
             protocol_major: PROTOCOL_MAJOR,
             protocol_minor: PROTOCOL_MINOR,
             worker_id: worker.0,
-            coordinator_epoch: self.epoch,
+            coordinator_epoch: self.epoch ^ self.database_mark(),
             heartbeat_interval_ms: millis(self.heartbeat_interval),
             report_results_max: REPORT_RESULTS_MAX as u32,
             database_uuid: self.database_uuid.clone(),
@@ -57,7 +57,7 @@ impl Work for WorkService {
         request: Request<v1::LeaseRequest>,
     ) -> Result<Response<v1::LeaseResponse>, Status> {
         let request = request.into_inner();
-        let caller = caller(request.worker_id, request.coordinator_epoch)?;
+        let caller = self.caller(request.worker_id, request.coordinator_epoch)?;
         let slots = wire::slots(request.slots).map_err(Refusal::from)?;
         Ok(Response::new(match self.dispatch.lease(caller, slots).await? {
             Leased::Grant(grant) => {
@@ -91,7 +91,7 @@ impl Work for WorkService {
         request: Request<v1::ReportRequest>,
     ) -> Result<Response<v1::ReportResponse>, Status> {
         let request = request.into_inner();
-        let caller = caller(request.worker_id, request.coordinator_epoch)?;
+        let caller = self.caller(request.worker_id, request.coordinator_epoch)?;
         let results = wire::results(request.results).map_err(Refusal::from)?;
         results.iter().try_for_each(check_engine)?;
         let verdicts = self.dispatch.report(caller, results).await?;
@@ -104,7 +104,7 @@ impl Work for WorkService {
         request: Request<v1::HeartbeatRequest>,
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
         let request = request.into_inner();
-        let caller = caller(request.worker_id, request.coordinator_epoch)?;
+        let caller = self.caller(request.worker_id, request.coordinator_epoch)?;
         let leases = wire::lease_ids(&request.lease_ids).map_err(Refusal::from)?;
         let playing = wire::playing(&request.playing).map_err(Refusal::from)?;
         let drop = self.dispatch.heartbeat(caller, leases, playing).await?;
@@ -117,15 +117,27 @@ impl Work for WorkService {
         request: Request<v1::GiveBackRequest>,
     ) -> Result<Response<v1::GiveBackResponse>, Status> {
         let request = request.into_inner();
-        let caller = caller(request.worker_id, request.coordinator_epoch)?;
+        let caller = self.caller(request.worker_id, request.coordinator_epoch)?;
         let leases = wire::lease_ids(&request.lease_ids).map_err(Refusal::from)?;
         self.dispatch.give_back(caller, leases).await?;
         Ok(Response::new(v1::GiveBackResponse {}))
     }
 }
 
-fn caller(worker_id: i64, coordinator_epoch: i64) -> Result<wire::Caller, Refusal> {
-    Ok(wire::caller(worker_id, coordinator_epoch)?)
+impl WorkService {
+    /// Who calls. One who means a run of another database comes out with an epoch that never is.
+    fn caller(&self, worker_id: i64, coordinator_epoch: i64) -> Result<wire::Caller, Refusal> {
+        let caller = wire::caller(worker_id, coordinator_epoch)?;
+        Ok(wire::Caller { epoch: caller.epoch ^ self.database_mark(), ..caller })
+    }
+
+    /// Tells the epochs of databases apart on the wire: each begins with 1, and so do its workers'
+    /// ids, so that a worker of the one would pass for another worker of the other. 28 bits of the
+    /// database's random UUID, above those of any epoch and below 2^53.
+    fn database_mark(&self) -> i64 {
+        self.database_uuid.get(..7).and_then(|hex| i64::from_str_radix(hex, 16).ok()).unwrap_or(0)
+            << 24
+    }
 }
 
 fn check_versions(hello: &v1::HelloRequest) -> Result<(), Refusal> {

@@ -508,6 +508,19 @@ async fn a_coordinator_that_was_replaced_ends_itself() {
     assert!(!error.remedy().is_empty());
 }
 
+/// Invariants 4, 6: equal ids of another database behind the same address mean other games.
+#[tokio::test]
+async fn a_worker_of_another_database_passes_for_nobody() {
+    let (first, second) = (Site::new(), Site::new());
+    let (first, second) = (first.serve().await, second.serve().await);
+    let mut stranger = HandWorker::new(&first).await;
+    let known = HandWorker::new(&second).await;
+    assert_eq!(stranger.id, known.id);
+    stranger.client = second.work().await;
+    assert_eq!(reason(stranger.lease().await), Reason::SayHello);
+    assert_eq!(reason(stranger.report(Vec::new()).await), Reason::SayHello);
+}
+
 #[tokio::test]
 async fn status_shows_who_works() {
     let site = Site::new();
@@ -527,7 +540,7 @@ async fn status_shows_who_works() {
     worker.client.heartbeat(heartbeat).await.unwrap();
     let request = v1::StatusRequest::default();
     let status = served.experiments().await.status(request).await.unwrap().into_inner();
-    assert_eq!(status.coordinator_epoch, worker.epoch);
+    assert_eq!(status.coordinator_epoch, 1);
     let [summary] = &status.workers[..] else { panic!("{status:?}") };
     assert_eq!((summary.worker_id, summary.slots), (worker.id, 1));
     assert_eq!(summary.leased_games, leased - 1);
