@@ -1,82 +1,12 @@
-//! The command line: its commands, what several of them share, and the help that teaches it.
+//! Arguments that several commands share.
 
 use std::fmt;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand};
+use clap::Args;
 use tonic::transport::Endpoint;
-
-use crate::commands::{
-    analyze, coordinator, list, perft, report, run, sql, status, steer, submit, worker,
-};
-use crate::exit::EXIT_CODES;
-
-const TOUR: &str = "\
-Tournaments between game-playing algorithms, on one machine or many.
-
-You write a sweep: a small TOML file that names a game, players and the conditions to compare \
-them under. Spelrum plays the games, keeps every result in one SQLite file, and tells who is \
-stronger under each condition, how long each takes per move, and how sure that is.
-
-A tour of two minutes:
-
-  spelrum run sweeps/tic-tac-toe.toml      plays a whole sweep on this machine's cores;
-                                           interrupt it, run it again: it resumes
-  spelrum report --db tic-tac-toe.db       shows the result tables again
-  spelrum sql --db tic-tac-toe.db 'SELECT outcome, count(*) FROM games GROUP BY outcome'
-                                           asks anything else
-
-The same over several machines, with the same results:
-
-  spelrum coordinator --db results.db --listen 0.0.0.0:7878
-  spelrum worker --coordinator http://HOST:7878        (on each machine)
-  spelrum submit sweeps/pentago-depth.toml --coordinator http://HOST:7878
-  spelrum status --coordinator http://HOST:7878";
-
-/// Tournaments between game-playing algorithms, on one machine or many
-#[derive(Debug, Parser)]
-#[command(name = "spelrum", version, long_about = TOUR, after_long_help = EXIT_CODES)]
-#[command(after_help = "See 'spelrum --help' for a tour and the exit codes.")]
-#[command(max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
-#[command(disable_help_subcommand = true)]
-pub(crate) struct Arguments {
-    /// What to do
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-/// The commands, in the order in which a newcomer meets them.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Play a sweep on this machine and show the results; run again, it resumes
-    Run(run::Run),
-    /// Show an experiment's result tables
-    Report(report::Report),
-    /// Ask the results anything, in SQL
-    Sql(sql::Sql),
-    /// List experiments
-    List(list::List),
-    /// Keep experiments and results, and hand out games to workers
-    Coordinator(coordinator::Coordinator),
-    /// Play games for a coordinator
-    Worker(worker::Worker),
-    /// Give a coordinator a sweep to play
-    Submit(submit::Submit),
-    /// Show how far experiments are and what workers do
-    Status(status::Status),
-    /// Stop handing out an experiment's games until it is resumed
-    Pause(steer::Pause),
-    /// Hand out a paused experiment's games again
-    Resume(steer::Resume),
-    /// End an experiment for good; what was counted stays
-    Cancel(steer::Cancel),
-    /// Let a player search one position
-    Analyze(analyze::Analyze),
-    /// Count the move sequences from a position
-    Perft(perft::Perft),
-}
 
 /// The environment variable for the coordinator's address.
 pub(crate) const COORDINATOR_VARIABLE: &str = "SPELRUM_COORDINATOR";
@@ -175,14 +105,7 @@ impl FromStr for CoordinatorUrl {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Arguments::command().debug_assert();
-    }
 
     #[test]
     fn slots_are_counted_from_one() {

@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use arguments::Arguments;
+use commands::Arguments;
 use error::{CliError, MessageStyle};
 use exit::Exit;
 
