@@ -17,8 +17,9 @@ pub const PLIES_MAX: usize = 10_000;
 /// Playing threads of one worker, and games it plays at one moment.
 pub const SLOTS_MAX: u32 = 4_096;
 
-/// Leases named in one heartbeat or handed back in one call.
-pub const LEASES_MAX: usize = 4_096;
+/// Leases named in one heartbeat or handed back in one call: more than the scheduler lets a worker
+/// of `SLOTS_MAX` slots hold.
+pub const LEASES_MAX: usize = 4 * SLOTS_MAX as usize;
 
 /// Ranges of games in one lease.
 pub const LEASE_RANGES_MAX: usize = 10_000;

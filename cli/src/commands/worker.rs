@@ -5,7 +5,7 @@ use indicatif::ProgressBar;
 use spelrum_worker as worker;
 
 use crate::arguments::{CoordinatorArguments, SlotsArguments};
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::logging;
@@ -52,10 +52,16 @@ impl Worker {
         };
         let shutdown =
             worker::Shutdown { finish: interrupts.finish.clone(), now: interrupts.now.clone() };
-        worker::run(config, shutdown).await?;
+        let summary = worker::run(config, shutdown).await?;
         // To finish on request is what a service is for; to be stopped in mid-game is not.
         match interrupts.exit() {
             Some(signal) if interrupts.now.is_cancelled() => Ok(signal),
+            _ if summary.unreported > 0 => {
+                let action = format!("report {} finished games", summary.unreported);
+                Err(CliError::new(Exit::Network, action)
+                    .because("the coordinator did not answer in time")
+                    .help("start a worker again when it does; these games will be played again"))
+            }
             _ => Ok(Exit::Success),
         }
     }
