@@ -52,6 +52,10 @@ fn golden_games_are_played_again() {
     let played = golden_games();
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/games.txt");
     if std::env::var_os(WRITE).is_some() {
+        let written = std::fs::read_to_string(&path).unwrap_or_default();
+        if let Some(changed) = rewritten_under_one_revision(&written, &played) {
+            panic!("raise ENGINE_REVISION in src/lib.rs first: it would play otherwise\n{changed}");
+        }
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, &played).unwrap();
         return;
@@ -68,6 +72,33 @@ fn golden_games_are_played_again() {
         );
     }
     assert_eq!(golden.lines().count(), played.lines().count(), "games are missing: {WRITE}=1");
+}
+
+/// The file names the revision it was written for. Under the same revision it may gain games, but
+/// none that it has may change or go.
+#[test]
+fn the_file_is_not_written_anew_under_its_own_revision() {
+    let file = |revision: u32, games: &[&str]| {
+        let games: String = games.iter().map(|game| format!("\n{game}\n")).collect();
+        format!("engine revision {revision}\n{games}")
+    };
+    let before = file(1, &["game a\n1 x", "game b\n1 y"]);
+    let rewritten = |after: &str| rewritten_under_one_revision(&before, after).is_some();
+    assert!(!rewritten(&before));
+    assert!(!rewritten(&file(1, &["game a\n1 x", "game c\n1 w", "game b\n1 y"])));
+    assert!(!rewritten(&file(2, &["game a\n1 z"])));
+    assert!(rewritten(&file(1, &["game a\n1 z", "game b\n1 y"])));
+    assert!(rewritten(&file(1, &["game a\n1 x"])));
+    assert_eq!(rewritten_under_one_revision("", &before), None);
+}
+
+/// The first game that `before` has and `after` has not, if both are of one revision.
+fn rewritten_under_one_revision<'t>(before: &'t str, after: &str) -> Option<&'t str> {
+    let mut there = before.trim_end().split("\n\n").filter(|block| !block.is_empty());
+    let is_same_revision =
+        there.next().is_some_and(|revision| after.lines().next() == Some(revision));
+    let kept: Vec<&str> = after.trim_end().split("\n\n").collect();
+    there.find(|game| is_same_revision && !kept.contains(game))
 }
 
 fn golden_games() -> String {
