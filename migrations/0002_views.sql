@@ -193,7 +193,7 @@ SELECT
     d.depth_sum / d.searched_moves AS depth_mean,
     d.nodes / d.searched_moves AS nodes_mean,
     d.evaluations / d.searched_moves AS evaluations_mean,
-    d.evaluations / nullif(d.full_tree_leaves, 0.0) AS full_tree_share,
+    d.completed_evaluations / nullif(d.full_tree_leaves, 0.0) AS full_tree_share,
     1e6 * d.nodes / nullif(d.wall_us, 0.0) AS nodes_per_second
 FROM (
     SELECT
@@ -204,6 +204,8 @@ FROM (
         sum(1.0 * depth * searched_moves) AS depth_sum,
         sum(nodes) AS nodes,
         sum(evaluations) AS evaluations,
+        -- A search that a limit cut off before it completed a depth has no full tree to be a share of.
+        total(CASE WHEN depth > 0 THEN evaluations END) AS completed_evaluations,
         sum(full_tree_leaves) AS full_tree_leaves,
         sum(wall_us_squared) AS wall_us_squared
     FROM cell_depths

@@ -1,6 +1,7 @@
 //! What the views answer, against sums made by hand.
 
 use spelrum_coordinator::store::SqlValue;
+use spelrum_proto::v1;
 use spelrum_tournament::PairCounts;
 
 use crate::fixture::{Store, game, plan, text};
@@ -172,12 +173,20 @@ async fn times_are_those_of_the_searched_moves() {
 async fn the_views_agree_with_the_moves() {
     let mut store = Store::new().await;
     for cell in 0..2 {
-        let games: Vec<_> =
+        let mut games: Vec<_> =
             (0..20).map(|number| game(store.cell(cell), number, number % 11)).collect();
+        // Cut off before a depth was completed: the evaluations were made, but are no share of
+        // any full tree.
+        let searched = |mv: &&mut v1::Move| mv.ended_by == "depth";
+        for mv in games[4..8].iter_mut().flat_map(|game| &mut game.moves).filter(searched) {
+            (mv.depth, mv.full_tree_leaves, mv.ended_by) = (0, 0, "time".to_owned());
+            mv.evaluations *= 100;
+        }
         store.store(&games).await;
     }
     let twin = "SELECT printf('%d %d %d %.6f %.6f %.6f', g.cell_id, m.player_id, count(*),
-            avg(m.nodes), avg(m.evaluations), sum(m.evaluations) * 1.0 / sum(m.full_tree_leaves))
+            avg(m.nodes), avg(m.evaluations),
+            sum(iif(m.depth > 0, m.evaluations, 0)) * 1.0 / sum(m.full_tree_leaves))
         FROM moves AS m JOIN games AS g ON g.game_id = m.game_id
         WHERE m.ended_by <> 'only_move' GROUP BY g.cell_id, m.player_id ORDER BY 1";
     let view = "SELECT printf('%d %d %d %.6f %.6f %.6f', cell_id, player_id, searched_moves,
