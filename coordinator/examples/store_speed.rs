@@ -64,7 +64,7 @@ async fn main() {
     }
     let seconds = (processor_time() - start - generating).as_secs_f64();
     let wall_seconds = start_wall.elapsed().as_secs_f64();
-    writer.truncate_wal().await.unwrap();
+    writer.checkpoint().await.unwrap();
     let bytes = std::fs::metadata(&path).unwrap().len() - empty_bytes.min(1 << 20);
     println!(
         "{games} games, {moves} moves, {checkpoints} checkpoints; on one core {:.0} games/s, \

@@ -29,7 +29,7 @@ pub(crate) use batch::unknown_experiment;
 pub(crate) use request::{Clock, Dispatch, Leased, Submission};
 
 use crate::faults::Faults;
-use crate::store::{StoreError, Writer};
+use crate::store::{StoreError, WAL_RESTART_BYTES, Writer};
 
 /// A transaction takes no further request after so much time, so that the write lock is short and
 /// the first request of a batch does not wait for a long tail.
@@ -40,6 +40,10 @@ const BATCH_GAMES_MAX: usize = 1_000;
 
 /// A transaction takes no more requests than these.
 const BATCH_REQUESTS_MAX: usize = 256;
+
+/// How often the writer stops for a checkpoint at the most: while a reader needs the whole log,
+/// trying again at once would only cost time.
+const LOG_RESTART_INTERVAL: Duration = Duration::from_secs(1);
 
 /// When callers whose batch failed should try again.
 const FAILED_RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -56,6 +60,8 @@ pub(crate) struct Dispatcher {
     /// After a batch failed: how many requests are served one in a transaction, so that one that
     /// the store cannot take fails alone.
     alone: usize,
+    /// When the writer last stopped for a checkpoint.
+    log_restarted: Option<Instant>,
     faults: Faults,
 }
 
@@ -80,6 +86,7 @@ impl Dispatcher {
             requests,
             clock,
             alone: 0,
+            log_restarted: None,
             faults,
         };
         Ok((dispatcher, dispatch))
@@ -129,6 +136,7 @@ impl Dispatcher {
                 self.alone = self.alone.saturating_sub(held.len());
                 news.into_iter().for_each(|news| self.roster.tell(news));
                 held.into_iter().for_each(Held::send);
+                self.bound_log().await;
                 return Ok(());
             }
             Err(error) => error,
@@ -147,6 +155,21 @@ impl Dispatcher {
         match error {
             BatchError::Store(error @ StoreError::TakenOver { .. }) => Err(error),
             BatchError::Store(_) | BatchError::Unanswered { .. } => Ok(()),
+        }
+    }
+
+    /// Lets the write-ahead log begin anew if it has grown large (invariant 9): under load it never
+    /// stands still for long enough for the checkpoints beside the writer.
+    async fn bound_log(&mut self) {
+        let was_just_now = self.log_restarted.is_some_and(|at| at.elapsed() < LOG_RESTART_INTERVAL);
+        if was_just_now || self.writer.wal_bytes() < WAL_RESTART_BYTES {
+            return;
+        }
+        self.log_restarted = Some(Instant::now());
+        match self.writer.checkpoint().await {
+            Ok(done) => tracing::debug!(?done, "checkpoint by the writer"),
+            // Nothing is lost: the log stays, and the next one may succeed.
+            Err(error) => tracing::warn!("failed to checkpoint: {error}; {}", error.remedy()),
         }
     }
 

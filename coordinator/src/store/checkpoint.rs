@@ -3,6 +3,10 @@
 //! They run apart from commits (`wal_autocheckpoint = 0`), so that no commit pays for one: a
 //! [`Checkpointer`] has a connection of its own. While it copies, the writer goes on; the log
 //! starts again from its beginning once everything in it is copied and no reader needs it.
+//!
+//! A writer that never pauses has always written more by the time a checkpoint beside it is done,
+//! and the log would grow for as long as that lasts. So from [`WAL_RESTART_BYTES`] on the writer
+//! copies the little that is left itself, between two transactions ([`super::Writer::checkpoint`]).
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +17,9 @@ use super::open::writing;
 
 /// From this size of the log on a checkpoint is worth its time.
 pub const WAL_CHECKPOINT_BYTES: u64 = 16 << 20;
+
+/// From this size of the log on the writer should stop for a checkpoint of its own.
+pub const WAL_RESTART_BYTES: u64 = 64 << 20;
 
 /// What is kept of the log's file when it starts again, so that it need not grow anew each time.
 pub(super) const WAL_KEPT_BYTES: u64 = 4 << 20;
@@ -52,7 +59,7 @@ impl Checkpointer {
     /// # Errors
     /// If the disk is full or fails; nothing is lost then.
     pub async fn run(&mut self) -> Result<Checkpoint, StoreError> {
-        checkpoint(&mut self.connection, &self.path, Mode::Passive).await
+        checkpoint(&mut self.connection, &self.path).await
     }
 
     /// Closes its connection. SQLite removes the log when the last connection of the database is
@@ -65,28 +72,14 @@ impl Checkpointer {
     }
 }
 
-/// How a checkpoint treats others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// Waits for nobody.
-    Passive,
-    /// Waits for readers, then cuts the log to nothing.
-    Truncate,
-}
-
+/// Copies what it can without waiting for anybody.
 pub(super) async fn checkpoint(
     connection: &mut SqliteConnection,
     path: &Path,
-    mode: Mode,
 ) -> Result<Checkpoint, StoreError> {
     // The result's columns: whether it was blocked, frames in the log, frames copied. The query
     // macros cannot describe a pragma.
-    let row = sqlx::query(match mode {
-        Mode::Passive => "PRAGMA wal_checkpoint(PASSIVE)",
-        Mode::Truncate => "PRAGMA wal_checkpoint(TRUNCATE)",
-    })
-    .fetch_one(connection)
-    .await?;
+    let row = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").fetch_one(connection).await?;
     let (blocked, frames, copied): (i64, i64, i64) =
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let wal_bytes = wal_bytes(path);

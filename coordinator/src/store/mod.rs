@@ -41,7 +41,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sqlx::{Connection as _, SqliteConnection};
 
 pub use check::check_game;
-pub use checkpoint::{Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES};
+pub use checkpoint::{
+    Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
+};
 pub use error::StoreError;
 pub use lookups::{Found, OtherRevision};
 pub use read::{QUERY_SECONDS_MAX, Readers, SqlValue, Table};
@@ -122,13 +124,14 @@ impl Writer {
         Ok(())
     }
 
-    /// Runs a checkpoint between transactions that waits for readers and cuts the log to nothing.
-    /// For times when there is nothing else to do, and for the end.
+    /// Runs a checkpoint between two transactions, without waiting for readers. Unless one of them
+    /// still needs the log, the next transaction then begins it anew, which a checkpoint beside a
+    /// busy writer cannot achieve: from [`WAL_RESTART_BYTES`] on it is worth the pause.
     ///
     /// # Errors
     /// If the disk is full or fails; nothing is lost then.
-    pub async fn truncate_wal(&mut self) -> Result<Checkpoint, StoreError> {
-        checkpoint::checkpoint(&mut self.connection, &self.path, checkpoint::Mode::Truncate).await
+    pub async fn checkpoint(&mut self) -> Result<Checkpoint, StoreError> {
+        checkpoint::checkpoint(&mut self.connection, &self.path).await
     }
 }
 

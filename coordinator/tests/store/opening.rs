@@ -227,8 +227,7 @@ async fn nothing_stays_beside_a_closed_database() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.db");
     let mut writer = Writer::open(&path).await.unwrap();
-    assert!(writer.truncate_wal().await.unwrap().complete);
-    assert_eq!(writer.wal_bytes(), 0);
+    assert!(writer.checkpoint().await.unwrap().complete);
     writer.close().await.unwrap();
     let names: Vec<String> = contents(directory.path()).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["x.db"]);
@@ -246,6 +245,34 @@ async fn a_checkpoint_runs_beside_the_writer() {
     assert!(checkpointer.run().await.unwrap().complete);
     transaction.commit().await.unwrap();
     assert_eq!(store.integer("SELECT count(*) FROM games").await, 20);
+}
+
+/// Invariant 9: a writer that never pauses does not make the log grow for ever.
+#[tokio::test]
+async fn the_writers_own_checkpoint_lets_the_log_begin_anew() {
+    let mut store = Store::new().await;
+    let mut checkpointer = store.writer.checkpointer().await.unwrap();
+    let cell = store.cell(0);
+    let mut number = 0;
+    // As under load: the writer is always in a transaction when a checkpoint beside it runs.
+    let mut largest_bytes = 0;
+    for _ in 0..20 {
+        let mut transaction = store.writer.begin().await.unwrap();
+        let game = crate::fixture::game(cell, number, number);
+        transaction.store_games(store.worker, &[game]).await.unwrap();
+        assert!(checkpointer.run().await.unwrap().complete);
+        transaction.commit().await.unwrap();
+        number += 1;
+        let wal_bytes = store.writer.wal_bytes();
+        assert!(wal_bytes > largest_bytes, "it grows by every commit");
+        largest_bytes = wal_bytes;
+    }
+    assert!(store.writer.checkpoint().await.unwrap().complete);
+    for _ in 0..5 {
+        store.store(&[crate::fixture::game(cell, number, number)]).await;
+        number += 1;
+        assert_eq!(store.writer.wal_bytes(), largest_bytes, "it is written over");
+    }
 }
 
 #[tokio::test]
