@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use spelrum_engine::{Host, PlayError};
-use spelrum_tournament::{OpeningsCache, Plan, PlannedCell, PlayableCell, Record};
+use spelrum_tournament::{CellDefinition, OpeningsCache, Plan, PlannedCell, PlayableCell, Record};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -83,7 +83,7 @@ impl Estimate {
 
 /// Plays a few games of the plan for a bounded time.
 pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
-    let games: u64 = plan.cells.iter().map(|cell| cell.games).sum();
+    let games = plan.games();
     let slots = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
     let sampled = spread(&plan.cells);
     let end = Instant::now() + BUDGET;
@@ -91,7 +91,7 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
     for (index, cell) in sampled.iter().enumerate() {
         let cells_left = u32::try_from(sampled.len() - index).unwrap_or(u32::MAX);
         let slice = end.saturating_duration_since(Instant::now()) / cells_left;
-        cost.add(cell, measure(cell, slice)?);
+        cost.add(cell, measure(plan.definition(cell), cell.games, slice)?);
     }
     let share = games as f64 / cost.games_stood_for.max(1.0);
     let finished = (cost.finished > 0).then_some(cost);
@@ -122,18 +122,21 @@ fn pairs(cell: &PlannedCell) -> u64 {
 /// The distinct openings of the cell that has fewest, no more than it has pairs.
 fn openings(plan: &Plan) -> Result<u64> {
     let cache = OpeningsCache::default();
-    // Kept until the end, so that cells with the same openings share them.
-    let mut kept = Vec::new();
-    let mut fewest = OPENINGS_COUNTED_MAX;
+    // For each of the plan's conditions.
+    let made = plan
+        .conditions
+        .iter()
+        .map(|of| cache.get(plan.seed, &of.rules, &of.openings))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| CliError::new(Exit::Internal, "count the openings").because(error))?;
+    let mut most_pairs = vec![None; made.len()];
     for cell in &plan.cells {
-        let of = &cell.definition;
-        let openings = cache
-            .get(of.seed, &of.rules, &of.openings)
-            .map_err(|error| CliError::new(Exit::Internal, "count the openings").because(error))?;
-        fewest = fewest.min(openings.distinct(pairs(cell).min(OPENINGS_COUNTED_MAX)));
-        kept.push(openings);
+        let most = &mut most_pairs[cell.conditions];
+        *most = (*most).max(Some(pairs(cell).min(OPENINGS_COUNTED_MAX)));
     }
-    Ok(fewest)
+    let distinct =
+        made.iter().zip(most_pairs).filter_map(|(openings, pairs)| Some(openings.distinct(pairs?)));
+    Ok(distinct.min().unwrap_or(0))
 }
 
 /// Up to [`SAMPLED_CELLS_MAX`] cells, evenly spaced.
@@ -172,15 +175,14 @@ struct Measured {
     plies: u64,
 }
 
-fn measure(cell: &PlannedCell, slice: Duration) -> Result<Measured> {
+fn measure(definition: CellDefinition, games: u64, slice: Duration) -> Result<Measured> {
     let failed = |error: String| {
         CliError::new(Exit::Internal, "play a game of the sweep for its time").because(error)
     };
-    let playable =
-        PlayableCell::new(cell.definition.clone()).map_err(|error| failed(error.to_string()))?;
+    let playable = PlayableCell::new(definition).map_err(|error| failed(error.to_string()))?;
     let host = Until { start: Instant::now(), slice };
     let mut measured = Measured::default();
-    for number in 0..cell.games {
+    for number in 0..games {
         let before = host.wall();
         match playable.play(number, None, &host) {
             Ok((_, record)) => {

@@ -34,12 +34,12 @@ pub(crate) async fn submit(
 ) -> Result<v1::SubmitResponse> {
     let request = v1::SubmitRequest {
         experiment_uuid: Uuid::new_v4().to_string(),
-        sweep_toml: sweep.text.clone(),
-        file_name: sweep.name.clone(),
+        sweep_toml: sweep.text.text.clone(),
+        file_name: sweep.text.name.clone(),
     };
     let answer = client
         .submit(request)
         .await
-        .map_err(|status| failed_call(&format!("submit {}", sweep.name), &status))?;
+        .map_err(|status| failed_call(&format!("submit {}", sweep.text.name), &status))?;
     Ok(answer.into_inner())
 }

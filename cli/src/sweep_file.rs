@@ -5,17 +5,15 @@ use std::io::Read as _;
 use std::path::Path;
 
 use spelrum_proto::limits::SWEEP_BYTES_MAX;
-use spelrum_tournament::{Plan, plan_sweep};
+use spelrum_tournament::{Plan, SweepText, plan_sweep};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
 /// A sweep as it was written, and what it means.
 pub(crate) struct SweepFile {
-    /// The file's text.
-    pub(crate) text: String,
-    /// The file's name, for messages.
-    pub(crate) name: String,
+    /// The file.
+    pub(crate) text: SweepText,
     /// What it plans.
     pub(crate) plan: Plan,
 }
@@ -38,7 +36,8 @@ impl SweepFile {
         }
         let text = String::from_utf8(bytes)
             .map_err(|error| failed().because(error.utf8_error()).help("a sweep is UTF-8 text"))?;
-        let plan = plan_sweep(&text, &name)?;
-        Ok(Self { text, name, plan })
+        let text = SweepText::new(name, text);
+        let plan = plan_sweep(&text)?;
+        Ok(Self { text, plan })
     }
 }

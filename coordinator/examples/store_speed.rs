@@ -17,7 +17,8 @@ use spelrum_coordinator::store::{WAL_CHECKPOINT_BYTES, WorkerIntroduction, Write
 use spelrum_engine::{Rules, Value};
 use spelrum_proto::v1;
 use spelrum_tournament::{
-    AxisValue, CellDefinition, OpeningsRule, Plan, PlannedCell, Record, WorkerId,
+    AxisValue, Conditions, DefinitionJson, OpeningsRule, Plan, PlannedAxis, PlannedCell,
+    PlannedPlayer, WorkerId,
 };
 
 const GAMES_IN_TRANSACTION: u64 = 256;
@@ -144,38 +145,44 @@ fn plan(name: &str, cells: u64, games: u64) -> Plan {
     let side = cells.isqrt().max(1);
     let firsts: Vec<_> = (0..=cells / side).map(player).collect();
     let seconds: Vec<_> = (0..side).map(|number| player(1_000_000 + number)).collect();
-    let pick = |players: &[Arc<_>], number: u64| -> Arc<BTreeMap<String, Value>> {
-        Arc::clone(&players[usize::try_from(number).unwrap()])
-    };
-    let cells = (0..cells)
-        .map(|number| PlannedCell {
-            definition: CellDefinition {
-                format: 1,
-                seed: 7,
-                rules: Rules::TicTacToe {},
-                openings: OpeningsRule::Start {},
-                max_plies: None,
-                players: [pick(&firsts, number / side), pick(&seconds, number % side)],
-            },
-            player_names: ["a".to_owned(), "b".to_owned()],
-            axes: vec![(
-                "number".to_owned(),
-                AxisValue { number: Some(number as f64), text: number.to_string() },
-            )],
-            games: games / cells,
-            timed: false,
-        })
-        .collect();
-    Plan {
+    let players = firsts.iter().chain(&seconds).map(|player| PlannedPlayer::new(player)).collect();
+    let mut plan = Plan {
         name: name.to_owned(),
-        description: String::new(),
         game: "tic-tac-toe".to_owned(),
         seed: 7,
-        priority: 0,
-        record: Record::Moves,
-        axes: vec!["number".to_owned()],
-        cells,
+        axes: vec![PlannedAxis {
+            name: "number".to_owned(),
+            values: (0..cells)
+                .map(|number| AxisValue { number: Some(number as f64), text: number.to_string() })
+                .collect(),
+        }],
+        conditions: vec![Conditions {
+            rules: Rules::TicTacToe {},
+            openings: OpeningsRule::Start {},
+            max_plies: None,
+        }],
+        players,
+        ..Plan::default()
+    };
+    let json = DefinitionJson::new(plan.seed, &plan.conditions[0]);
+    let names: [Arc<str>; 2] = [Arc::from("a"), Arc::from("b")];
+    for number in 0..usize::try_from(cells).unwrap() {
+        let side = seconds.len();
+        let pair = [number / side, firsts.len() + number % side];
+        let [first, second] = pair.map(|player| &plan.players[player].parameters_json);
+        let (definition_hash, seed) = json.hash_and_seed(first, second);
+        plan.cells.push(PlannedCell {
+            definition_hash,
+            seed,
+            conditions: 0,
+            players: pair,
+            player_names: names.clone(),
+            axes: vec![(0, number)],
+            games: games / cells,
+            timed: false,
+        });
     }
+    plan
 }
 
 /// Random tic-tac-toe, by a small generator of its own: eight plies or so.

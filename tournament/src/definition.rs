@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use spelrum_engine::{Parameters, Rules};
 
+use crate::plan::Conditions;
 use crate::seeds;
 
 /// Everything that, with a number, decides a game. Complete in itself: a worker needs nothing else.
@@ -85,6 +86,64 @@ impl CellDefinition {
     }
 }
 
+/// A definition's canonical JSON up to the players, which are written behind it: cells that share
+/// their conditions share it, and its hash so far.
+#[derive(Clone, Debug)]
+pub struct DefinitionJson {
+    prefix: String,
+    hash: Sha256,
+    seed: Sha256,
+}
+
+impl DefinitionJson {
+    /// Of cells of this sweep's seed and these conditions.
+    #[must_use]
+    pub fn new(seed: u64, conditions: &Conditions) -> Self {
+        let nobody: [Arc<Parameters>; 2] = Default::default();
+        let mut prefix = CellDefinition {
+            format: CellDefinition::FORMAT,
+            seed,
+            rules: conditions.rules.clone(),
+            openings: conditions.openings.clone(),
+            max_plies: conditions.max_plies,
+            players: nobody,
+        }
+        .canonical_json();
+        prefix.truncate(prefix.len() - "{},{}]}".len());
+        let mut hash = Sha256::new();
+        let mut seed = seeds::cell_seed_hasher();
+        for hasher in [&mut hash, &mut seed] {
+            hasher.update(&prefix);
+        }
+        Self { prefix, hash, seed }
+    }
+
+    /// Everything before the first player.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// The whole, given the canonical JSON of both players.
+    #[must_use]
+    pub fn with_players(&self, first: &str, second: &str) -> String {
+        [&self.prefix, first, ",", second, "]}"].concat()
+    }
+
+    /// The definition's hash and the cell's seed, given the canonical JSON of both players.
+    #[must_use]
+    pub fn hash_and_seed(&self, first: &str, second: &str) -> (DefinitionHash, u64) {
+        let [hash, seed] = [&self.hash, &self.seed].map(|hasher| {
+            let mut hasher = hasher.clone();
+            for part in [first, ",", second, "]}"] {
+                hasher.update(part);
+            }
+            <[u8; 32]>::from(hasher.finalize())
+        });
+        (DefinitionHash(hash), seeds::cell_seed_of(seed))
+    }
+}
+
 impl DefinitionHash {
     /// The hash of a definition that is at hand as canonical JSON.
     #[must_use]
@@ -156,6 +215,21 @@ mod tests {
         assert_eq!(definition.canonical_json(), GOLDEN_JSON);
         assert_eq!(definition.hash().to_string(), GOLDEN_HASH);
         assert_eq!(definition.cell_seed(), GOLDEN_SEED);
+    }
+
+    #[test]
+    fn a_definition_in_parts_is_the_same() {
+        for max_plies in [None, Some(30)] {
+            let definition = CellDefinition { max_plies, ..definition() };
+            let CellDefinition { rules, openings, .. } = definition.clone();
+            let json =
+                DefinitionJson::new(definition.seed, &Conditions { rules, openings, max_plies });
+            let [first, second] =
+                [0, 1].map(|player| seeds::canonical_json(&definition.players[player]));
+            assert_eq!(json.with_players(&first, &second), definition.canonical_json());
+            let both = (definition.hash(), definition.cell_seed());
+            assert_eq!(json.hash_and_seed(&first, &second), both);
+        }
     }
 
     #[test]

@@ -12,10 +12,10 @@ mod seeds;
 mod statistics;
 mod sweep;
 
-pub use definition::{CellDefinition, DefinitionHash, HashError, OpeningsRule};
+pub use definition::{CellDefinition, DefinitionHash, DefinitionJson, HashError, OpeningsRule};
 pub use game::{DefinitionError, DerivedGame, PlayableCell};
 pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
-pub use plan::{AxisValue, Plan, PlannedCell, Record};
+pub use plan::{AxisValue, Conditions, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record};
 pub use statistics::{GameCounts, MeanInterval, PairCounts, ScoreInterval, Strength};
-pub use sweep::{SweepError, plan_sweep};
+pub use sweep::{SweepError, SweepText, plan_sweep};

@@ -1,9 +1,17 @@
 //! From a sweep to its cells.
+//!
+//! A sweep of 100,000 cells has few players, conditions and values on its axes, or else many of one
+//! of them: each is here once, and cells refer to them by number.
 
-use crate::definition::CellDefinition;
+use std::sync::Arc;
+
+use spelrum_engine::{Parameters, Rules, Value};
+
+use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule};
+use crate::seeds::canonical_json;
 
 /// A checked sweep, ready to be stored: what `Submit` becomes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// The experiment's name.
     pub name: String,
@@ -17,24 +25,68 @@ pub struct Plan {
     pub priority: i32,
     /// What is stored of each game.
     pub record: Record,
+    /// A game that takes longer than this, in microseconds of wall time, fails.
+    pub game_timeout_us: Option<u64>,
+    /// Players by name that the others' strength is measured against.
+    pub anchors: Vec<String>,
     /// The axes, in the file's order. An axis whose values are tables stands here once for each
     /// of their keys, as `budget.ab`.
-    pub axes: Vec<String>,
+    pub axes: Vec<PlannedAxis>,
+    /// Under which conditions games are played; distinct.
+    pub conditions: Vec<Conditions>,
+    /// Who plays; distinct by parameters.
+    pub players: Vec<PlannedPlayer>,
     /// Cells, distinct by definition, in the order of the grid.
     pub cells: Vec<PlannedCell>,
+}
+
+/// One axis of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedAxis {
+    /// `depth`, or `budget.ab`.
+    pub name: String,
+    /// Its values, distinct, in the file's order.
+    pub values: Vec<AxisValue>,
+}
+
+/// What of a cell's definition is neither the seed nor a player.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conditions {
+    /// The game and its rules.
+    pub rules: Rules,
+    /// Where pairs start.
+    pub openings: OpeningsRule,
+    /// A game still going on after this many plies from the opening is a draw.
+    pub max_plies: Option<u32>,
+}
+
+/// One player of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedPlayer {
+    /// Its algorithm.
+    pub algorithm: String,
+    /// The canonical JSON of its parameters, every one spelt out, the algorithm among them.
+    pub parameters_json: String,
 }
 
 /// One cell of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedCell {
-    /// All that decides its games.
-    pub definition: CellDefinition,
+    /// Of its definition.
+    pub definition_hash: DefinitionHash,
+    /// The cell's seed, from its definition.
+    pub seed: u64,
+    /// Which of the plan's conditions.
+    pub conditions: usize,
+    /// Which of the plan's players; the first moves first in even numbers.
+    pub players: [usize; 2],
     /// The names its two players have in the sweep. If pairings of other names turn out to be the
     /// same cell, it has those under which it comes first.
-    pub player_names: [String; 2],
-    /// Its place on the axes, in their order. Cells that several points of the grid have are one
-    /// cell; it lacks the axes on which these points differ, since they do not touch it.
-    pub axes: Vec<(String, AxisValue)>,
+    pub player_names: [Arc<str>; 2],
+    /// Its place on the axes, in their order: which axis, which of its values. Cells that several
+    /// points of the grid have are one cell; it lacks the axes on which these points differ, since
+    /// they do not touch it.
+    pub axes: Vec<(usize, usize)>,
     /// How many games it gets: even, at least 2.
     pub games: u64,
     /// Whether its result depends on time.
@@ -51,10 +103,125 @@ pub struct AxisValue {
 }
 
 /// What is stored of each game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Record {
     /// The game and every move of it.
+    #[default]
     Moves,
     /// The game alone.
     Games,
+}
+
+impl Plan {
+    /// A cell's definition, complete in itself.
+    #[must_use]
+    pub fn definition(&self, cell: &PlannedCell) -> CellDefinition {
+        let Conditions { rules, openings, max_plies } = self.conditions[cell.conditions].clone();
+        CellDefinition {
+            format: CellDefinition::FORMAT,
+            seed: self.seed,
+            rules,
+            openings,
+            max_plies,
+            players: cell.players.map(|player| Arc::new(self.players[player].parameters())),
+        }
+    }
+
+    /// A cell's place on the axes: their names and its values.
+    pub fn place<'a>(
+        &'a self,
+        cell: &'a PlannedCell,
+    ) -> impl Iterator<Item = (&'a str, &'a AxisValue)> {
+        cell.axes.iter().map(|&(axis, value)| {
+            let axis = &self.axes[axis];
+            (axis.name.as_str(), &axis.values[value])
+        })
+    }
+
+    /// How many games its cells have together.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.cells.iter().map(|cell| cell.games).sum()
+    }
+
+    /// Adds a cell by its parts; of those that the plan has already it takes the number. Plans of
+    /// a few cells are made by hand with it: it looks through all that is there.
+    ///
+    /// # Panics
+    /// If the definition has another seed than the plan.
+    pub fn add_cell(
+        &mut self,
+        definition: &CellDefinition,
+        player_names: [&str; 2],
+        axes: &[(&str, AxisValue)],
+        games: u64,
+    ) -> &mut PlannedCell {
+        assert_eq!(definition.seed, self.seed, "a plan's cells have its seed");
+        let conditions = Conditions {
+            rules: definition.rules.clone(),
+            openings: definition.openings.clone(),
+            max_plies: definition.max_plies,
+        };
+        let json = DefinitionJson::new(self.seed, &conditions);
+        let conditions = number_of(&mut self.conditions, conditions);
+        let players = [0, 1].map(|index| {
+            let player: &Parameters = &definition.players[index];
+            number_of(&mut self.players, PlannedPlayer::new(player))
+        });
+        let axes = axes
+            .iter()
+            .map(|(name, value)| {
+                let known = self.axes.iter().position(|axis| axis.name == *name);
+                let axis = known.unwrap_or_else(|| {
+                    self.axes.push(PlannedAxis { name: (*name).to_owned(), values: Vec::new() });
+                    self.axes.len() - 1
+                });
+                (axis, number_of(&mut self.axes[axis].values, value.clone()))
+            })
+            .collect();
+        let [first, second] = players.map(|player| self.players[player].parameters_json.as_str());
+        let (definition_hash, seed) = json.hash_and_seed(first, second);
+        let player_names = player_names.map(Arc::from);
+        let timed = false;
+        self.cells.push(PlannedCell {
+            definition_hash,
+            seed,
+            conditions,
+            players,
+            player_names,
+            axes,
+            games,
+            timed,
+        });
+        let last = self.cells.len() - 1;
+        &mut self.cells[last]
+    }
+}
+
+fn number_of<T: PartialEq>(items: &mut Vec<T>, item: T) -> usize {
+    items.iter().position(|known| *known == item).unwrap_or_else(|| {
+        items.push(item);
+        items.len() - 1
+    })
+}
+
+impl PlannedPlayer {
+    /// The player with these parameters.
+    #[must_use]
+    pub fn new(parameters: &Parameters) -> Self {
+        let algorithm = match parameters.get("algorithm") {
+            Some(Value::Text(name)) => name.clone(),
+            Some(Value::Bool(_) | Value::Integer(_) | Value::Number(_)) | None => String::new(),
+        };
+        Self { algorithm, parameters_json: canonical_json(parameters) }
+    }
+
+    /// Its parameters.
+    ///
+    /// # Panics
+    /// If they were not made by [`PlannedPlayer::new`].
+    #[must_use]
+    pub fn parameters(&self) -> Parameters {
+        serde_json::from_str(&self.parameters_json).expect("canonical JSON reads back")
+    }
 }

@@ -32,7 +32,18 @@ pub(crate) type Key = [u8; 32];
 
 /// The seed of the cell with this canonical JSON; below [`SEED_END`].
 pub(crate) fn cell_seed(canonical_json: &str) -> u64 {
-    let [a, b, c, d, e, f, g, h, ..] = derive("spelrum cell seed v1", &[canonical_json.as_bytes()]);
+    let mut hasher = cell_seed_hasher();
+    hasher.update(canonical_json);
+    cell_seed_of(hasher.finalize().into())
+}
+
+/// To be fed a cell's canonical JSON, in as many parts as one likes.
+pub(crate) fn cell_seed_hasher() -> Sha256 {
+    domain("spelrum cell seed v1")
+}
+
+/// The seed from what [`cell_seed_hasher`] came to.
+pub(crate) fn cell_seed_of([a, b, c, d, e, f, g, h, ..]: Key) -> u64 {
     u64::from_be_bytes([a, b, c, d, e, f, g, h]) >> 11
 }
 
@@ -68,10 +79,15 @@ pub(crate) fn canonical_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("maps with text keys and no foreign Serialize cannot fail")
 }
 
-fn derive(domain: &str, inputs: &[&[u8]]) -> Key {
+fn domain(name: &str) -> Sha256 {
     let mut hasher = Sha256::new();
-    hasher.update(domain.as_bytes());
+    hasher.update(name.as_bytes());
     hasher.update([0]);
+    hasher
+}
+
+fn derive(name: &str, inputs: &[&[u8]]) -> Key {
+    let mut hasher = domain(name);
     for input in inputs {
         hasher.update(input);
     }

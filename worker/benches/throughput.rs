@@ -15,7 +15,7 @@ use spelrum_coordinator::{Config, Coordinator};
 use spelrum_engine::Host;
 use spelrum_proto::v1;
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
-use spelrum_tournament::{PlayableCell, plan_sweep};
+use spelrum_tournament::{PlayableCell, SweepText, plan_sweep};
 use spelrum_worker::{Shutdown, run};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -97,8 +97,9 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
 
 /// The same games on as many threads, with nobody to report to.
 fn bare_engine(sweep: &str) -> Result<f64, Failed> {
-    let plan = plan_sweep(sweep, "bench.toml").map_err(|error| error.to_string())?;
-    let cell = PlayableCell::new(plan.cells[0].definition.clone())?;
+    let plan =
+        plan_sweep(&SweepText::new("bench.toml", sweep)).map_err(|error| error.to_string())?;
+    let cell = PlayableCell::new(plan.definition(&plan.cells[0]))?;
     let games = plan.cells[0].games;
     let started = Instant::now();
     std::thread::scope(|scope| {

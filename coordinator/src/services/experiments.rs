@@ -10,7 +10,7 @@ use spelrum_proto::v1::experiments_server::Experiments;
 use spelrum_proto::work as wire;
 use spelrum_proto::{Place, Reason, Refusal, v1};
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{SweepError, plan_sweep};
+use spelrum_tournament::{SweepError, SweepText, plan_sweep};
 use tokio::sync::Semaphore;
 use tokio_stream::Stream;
 use tonic::{Request, Response, Status};
@@ -74,8 +74,8 @@ impl Experiments for ExperimentsService {
         check_length("file_name", &file_name, NAME_BYTES_MAX)?;
         let planned = {
             let _place = self.plans.acquire().await;
-            let toml = sweep_toml.clone();
-            tokio::task::spawn_blocking(move || plan_sweep(&toml, &file_name)).await
+            let sweep = SweepText::new(file_name, sweep_toml.clone());
+            tokio::task::spawn_blocking(move || plan_sweep(&sweep)).await
         };
         let plan = match planned {
             Ok(Ok(plan)) => plan,

@@ -1,6 +1,6 @@
 //! An experiment's own views: results and times with a column for each of its axes.
 
-use spelrum_tournament::Plan;
+use spelrum_tournament::{Plan, PlannedAxis};
 use sqlx::AssertSqlSafe;
 
 use super::error::StoreError;
@@ -23,7 +23,7 @@ impl Transaction<'_> {
             (names.results_view, "results", RESULTS_COLUMNS),
             (names.times_view, "time_per_move", TIMES_COLUMNS),
         ] {
-            let sql = view_sql(&view, source, columns, experiment, &plan.axes);
+            let sql = view_sql(&view, source, columns, experiment, plan);
             // Made of our own text, an integer, and names in quotes.
             sqlx::query(AssertSqlSafe(sql)).execute(self.connection()).await?;
         }
@@ -67,15 +67,9 @@ const TIMES_COLUMNS: &[&str] = &[
     "cell_id",
 ];
 
-fn view_sql(
-    view: &str,
-    source: &str,
-    columns: &[&str],
-    experiment: i64,
-    axes: &[String],
-) -> String {
-    let mut list = Vec::with_capacity(axes.len() + columns.len());
-    for axis in axes {
+fn view_sql(view: &str, source: &str, columns: &[&str], experiment: i64, plan: &Plan) -> String {
+    let mut list = Vec::with_capacity(plan.axes.len() + columns.len());
+    for PlannedAxis { name: axis, .. } in &plan.axes {
         // An axis may have any name, also that of another column.
         let taken = RESULTS_COLUMNS
             .iter()

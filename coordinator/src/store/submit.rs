@@ -1,15 +1,15 @@
 //! Storing a sweep: an experiment with its axes, players and cells, and its own views.
 
 use std::borrow::Cow;
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::HashSet;
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use spelrum_engine::{ENGINE_REVISION, Parameters, Rules, Value};
+use spelrum_engine::{ENGINE_REVISION, Rules, Value};
 use spelrum_tournament::scheduler::CellState;
-use spelrum_tournament::{DefinitionHash, ExperimentId, OpeningsRule, Plan, PlannedCell, Record};
+use spelrum_tournament::{
+    DefinitionJson, ExperimentId, OpeningsRule, Plan, PlannedCell, PlannedPlayer, Record,
+};
 
 use super::error::StoreError;
 use super::own_views::identifier;
@@ -31,21 +31,6 @@ pub struct Submitted {
     pub games: u64,
 }
 
-/// The ids of a plan's players, by address: cells share them.
-#[derive(Default)]
-struct Players(HashMap<usize, i64>);
-
-impl Players {
-    fn id(&self, player: &Arc<Parameters>) -> Option<i64> {
-        self.0.get(&Self::address(player)).copied()
-    }
-
-    /// The plan is borrowed for as long as addresses are used: none can come to mean another.
-    fn address(player: &Arc<Parameters>) -> usize {
-        Arc::as_ptr(player).addr()
-    }
-}
-
 /// Cells and players are stored so many at a time: a bound on the memory for their definitions.
 const ROWS_AT_ONCE: usize = 1000;
 
@@ -65,8 +50,15 @@ impl Transaction<'_> {
         }
         let experiment = self.insert_experiment(uuid, toml, plan).await?;
         let players = self.insert_players(plan).await?;
-        for cells in (0..).zip(plan.cells.chunks(ROWS_AT_ONCE)) {
-            self.insert_cells(experiment, cells.0 * ROWS_AT_ONCE, cells.1, &players).await?;
+        let definitions: Vec<DefinitionJson> = plan
+            .conditions
+            .iter()
+            .map(|conditions| DefinitionJson::new(plan.seed, conditions))
+            .collect();
+        for (chunk, cells) in plan.cells.chunks(ROWS_AT_ONCE).enumerate() {
+            let first_number = chunk * ROWS_AT_ONCE;
+            self.insert_cells(experiment, first_number, cells, plan, &definitions, &players)
+                .await?;
         }
         self.create_views(experiment, plan).await?;
         let cells = self.cell_states(experiment).await?;
@@ -157,7 +149,7 @@ impl Transaction<'_> {
         .execute(self.connection())
         .await?;
         let axes: Vec<(i64, usize, &str)> =
-            plan.axes.iter().enumerate().map(|(number, axis)| (id, number, &**axis)).collect();
+            plan.axes.iter().enumerate().map(|(number, axis)| (id, number, &*axis.name)).collect();
         let axes = rows(&axes)?;
         sqlx::query!(
             "INSERT INTO experiment_axes (experiment_id, number, axis)
@@ -170,36 +162,24 @@ impl Transaction<'_> {
     }
 
     /// Stores the players that are new, in the order of the plan; returns the ids of all.
-    async fn insert_players(&mut self, plan: &Plan) -> Result<Players, StoreError> {
-        let mut players = Players::default();
-        let mut new: Vec<&Arc<Parameters>> = Vec::new();
-        for player in plan.cells.iter().flat_map(|cell| &cell.definition.players) {
-            if let Entry::Vacant(place) = players.0.entry(Players::address(player)) {
-                place.insert(0);
-                new.push(player);
-            }
+    async fn insert_players(&mut self, plan: &Plan) -> Result<Vec<i64>, StoreError> {
+        let mut ids = Vec::with_capacity(plan.players.len());
+        for at_once in plan.players.chunks(ROWS_AT_ONCE) {
+            ids.extend(self.insert_some_players(at_once).await?);
         }
-        for at_once in new.chunks(ROWS_AT_ONCE) {
-            let ids = self.insert_some_players(at_once).await?;
-            players.0.extend(at_once.iter().map(|player| Players::address(player)).zip(ids));
-        }
-        Ok(players)
+        Ok(ids)
     }
 
     async fn insert_some_players(
         &mut self,
-        players: &[&Arc<Parameters>],
+        players: &[PlannedPlayer],
     ) -> Result<Vec<i64>, StoreError> {
         let list: Vec<(String, &str)> = players
             .iter()
             .map(|player| {
-                let algorithm = match player.get("algorithm") {
-                    Some(Value::Text(name)) => name,
-                    _ => "",
-                };
-                Ok((hexadecimal(&Sha256::digest(json(player)?)), algorithm))
+                (hexadecimal(&Sha256::digest(&player.parameters_json)), &*player.algorithm)
             })
-            .collect::<Result<_, StoreError>>()?;
+            .collect();
         let list = rows(&list)?;
         let last_known =
             sqlx::query_scalar!(r#"SELECT coalesce(max(player_id), 0) AS "id!: i64" FROM players"#)
@@ -223,11 +203,10 @@ impl Transaction<'_> {
         let mut parameters = Vec::new();
         let mut written = HashSet::new();
         for (player, &id) in players.iter().zip(&ids) {
-            // Equal players may stand at different addresses.
             if id > last_known && written.insert(id) {
-                parameters.extend(player.iter().map(|(parameter, value)| {
-                    let (number, text) = value_columns(value);
-                    (id, &**parameter, number, text)
+                parameters.extend(player.parameters().into_iter().map(|(parameter, value)| {
+                    let (number, text) = value_columns(&value);
+                    (id, parameter, number, text)
                 }));
             }
         }
@@ -247,7 +226,9 @@ impl Transaction<'_> {
         experiment: i64,
         first_number: usize,
         cells: &[PlannedCell],
-        players: &Players,
+        plan: &Plan,
+        definitions: &[DefinitionJson],
+        players: &[i64],
     ) -> Result<(), StoreError> {
         #[derive(Serialize)]
         struct Cell<'p>(
@@ -256,8 +237,8 @@ impl Transaction<'_> {
             String,
             String,
             i64,
-            [Option<i64>; 2],
-            &'p [String; 2],
+            [i64; 2],
+            [&'p str; 2],
             &'static str,
             Option<u32>,
             Option<u32>,
@@ -274,37 +255,36 @@ impl Transaction<'_> {
         let mut axes = Vec::new();
         let mut rules = Vec::new();
         for ((id, number), cell) in (first_id..).zip(count(first_number)..).zip(cells) {
-            let definition = &cell.definition;
-            let [first, second] = &definition.players;
-            let ids = [players.id(first), players.id(second)];
-            let (openings, opening_plies) = match &definition.openings {
+            let conditions = &plan.conditions[cell.conditions];
+            let (openings, opening_plies) = match &conditions.openings {
                 OpeningsRule::Start {} => ("start", None),
                 OpeningsRule::Random { plies } => ("random", Some(*plies)),
                 OpeningsRule::All { plies } => ("all", Some(*plies)),
                 OpeningsRule::Listed { .. } => ("listed", None),
             };
-            let definition_json = definition.canonical_json();
+            let [first, second] = cell.players.map(|player| &*plan.players[player].parameters_json);
+            let [first_name, second_name] = &cell.player_names;
             list.push(Cell(
                 id,
                 number,
-                DefinitionHash::of_json(&definition_json).to_string(),
-                definition_json,
-                safe("a cell's seed", definition.cell_seed())?,
-                ids,
-                &cell.player_names,
+                cell.definition_hash.to_string(),
+                definitions[cell.conditions].with_players(first, second),
+                safe("a cell's seed", cell.seed)?,
+                cell.players.map(|player| players[player]),
+                [first_name, second_name],
                 openings,
                 opening_plies,
-                definition.max_plies,
+                conditions.max_plies,
                 safe("a cell's games", cell.games)?,
                 cell.timed,
             ));
             axes.extend(
-                cell.axes.iter().map(|(axis, value)| {
+                plan.place(cell).map(|(axis, value)| {
                     Named(id, axis, value.number, Cow::Borrowed(&*value.text))
                 }),
             );
             rules.extend(
-                rule_columns(&definition.rules)
+                rule_columns(&conditions.rules)
                     .into_iter()
                     .map(|(rule, number, text)| Named(id, rule, number, Cow::Owned(text))),
             );
@@ -368,12 +348,6 @@ fn rule_columns(rules: &Rules) -> Vec<(&'static str, Option<f64>, String)> {
             vec![("heaps", None, heaps.join(" ")), switch("misere", *misere)]
         }
     }
-}
-
-/// The canonical JSON of a player: parameters by name, no white space.
-fn json(player: &Parameters) -> Result<String, StoreError> {
-    serde_json::to_string(player)
-        .map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
 }
 
 /// Bytes in lower-case hexadecimal.

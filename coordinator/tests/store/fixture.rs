@@ -6,7 +6,7 @@ use spelrum_coordinator::store::{Readers, SqlValue, Submitted, WorkerIntroductio
 use spelrum_engine::{Parameters, Rules, Value};
 use spelrum_proto::v1;
 use spelrum_tournament::{
-    AxisValue, CellDefinition, CellId, OpeningsRule, Plan, PlannedCell, Record, WorkerId,
+    AxisValue, CellDefinition, CellId, OpeningsRule, Plan, PlannedCell, WorkerId,
 };
 use tempfile::TempDir;
 
@@ -129,44 +129,47 @@ pub(crate) fn timed(move_time_us: i64) -> Parameters {
     player
 }
 
-pub(crate) fn cell(
+/// A cell under the fixture's conditions, added to a plan that has its seed.
+pub(crate) fn add_cell<'p>(
+    plan: &'p mut Plan,
     names: [&str; 2],
     players: [Parameters; 2],
     depth: i64,
     games: u64,
-) -> PlannedCell {
+) -> &'p mut PlannedCell {
     #[expect(clippy::cast_precision_loss, reason = "small")]
     let number = Some(depth as f64);
-    PlannedCell {
-        definition: CellDefinition {
-            format: 1,
-            seed: 7,
-            rules: Rules::Pentago { win_before_rotation: true },
-            openings: OpeningsRule::Random { plies: 2 },
-            max_plies: Some(40),
-            players: players.map(std::sync::Arc::new),
-        },
-        player_names: names.map(str::to_owned),
-        axes: vec![("depth".to_owned(), AxisValue { number, text: depth.to_string() })],
-        games,
-        timed: false,
-    }
+    let definition = CellDefinition {
+        format: 1,
+        seed: plan.seed,
+        rules: Rules::Pentago { win_before_rotation: true },
+        openings: OpeningsRule::Random { plies: 2 },
+        max_plies: Some(40),
+        players: players.map(std::sync::Arc::new),
+    };
+    let depth = AxisValue { number, text: depth.to_string() };
+    plan.add_cell(&definition, names, &[("depth", depth)], games)
 }
 
-/// Alpha-beta against genetic minimax at depth 1 and 2, 20 games each.
-pub(crate) fn plan(name: &str) -> Plan {
+/// A plan without cells.
+pub(crate) fn empty_plan(name: &str) -> Plan {
     Plan {
         name: name.to_owned(),
         description: "what it asks".to_owned(),
         game: "pentago".to_owned(),
         seed: 7,
         priority: 3,
-        record: Record::Moves,
-        axes: vec!["depth".to_owned()],
-        cells: (1..=2)
-            .map(|depth| cell(["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, 20))
-            .collect(),
+        ..Plan::default()
     }
+}
+
+/// Alpha-beta against genetic minimax at depth 1 and 2, 20 games each.
+pub(crate) fn plan(name: &str) -> Plan {
+    let mut plan = empty_plan(name);
+    for depth in 1..=2 {
+        add_cell(&mut plan, ["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, 20);
+    }
+    plan
 }
 
 /// A game that looks like a played one. Of equal `variety` it is the same but for its number.

@@ -8,7 +8,7 @@ use spelrum_tournament::GameId;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 
-use crate::fixture::{Store, alpha_beta, cell, game, introduction, plan};
+use crate::fixture::{Store, add_cell, alpha_beta, game, introduction, plan};
 
 /// What happens to the store.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ proptest::proptest! {
 async fn run(steps: Vec<Step>) -> Result<(), proptest::test_runner::TestCaseError> {
     let mut plan = plan("random");
     // One cell of self-play among them.
-    plan.cells.push(cell(["ab", "ab"], [alpha_beta(1), alpha_beta(1)], 3, 20));
+    add_cell(&mut plan, ["ab", "ab"], [alpha_beta(1), alpha_beta(1)], 3, 20);
     let mut store = Store::with(&plan).await;
     let mut transaction = store.writer.begin().await.unwrap();
     let second = transaction.introduce(&introduction("worker-2")).await.unwrap();

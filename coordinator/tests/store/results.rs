@@ -4,7 +4,7 @@ use spelrum_coordinator::store::{SqlValue, StoreError};
 use spelrum_proto::v1;
 use spelrum_tournament::{CellId, GameId, Record};
 
-use crate::fixture::{Store, alpha_beta, cell, game, introduction, plan, timed};
+use crate::fixture::{Store, add_cell, alpha_beta, empty_plan, game, introduction, plan, timed};
 
 #[tokio::test]
 async fn a_game_comes_back_as_it_was_stored() {
@@ -166,8 +166,8 @@ async fn a_deterministic_game_that_differs_is_a_conflict() {
 
 #[tokio::test]
 async fn a_timed_game_may_differ() {
-    let mut plan = plan("timed");
-    plan.cells = vec![cell(["ab", "timed"], [alpha_beta(2), timed(10_000)], 1, 20)];
+    let mut plan = empty_plan("timed");
+    add_cell(&mut plan, ["ab", "timed"], [alpha_beta(2), timed(10_000)], 1, 20);
     let mut store = Store::with(&plan).await;
     store.store(&[game(store.cell(0), 0, 4)]).await;
     store.store(&[game(store.cell(0), 0, 5)]).await;

@@ -239,10 +239,10 @@ async fn a_submit_is_a_no_op_the_second_time() {
 async fn a_definition_is_found_by_its_hash() {
     let store = Store::new().await;
     let readers = store.writer.readers();
-    for cell in plan("small").cells {
-        let hash = cell.definition.hash();
-        let json = readers.definition(hash).await.unwrap();
-        assert_eq!(json, Some(cell.definition.canonical_json()));
+    let plan = plan("small");
+    for cell in &plan.cells {
+        let json = readers.definition(cell.definition_hash).await.unwrap();
+        assert_eq!(json, Some(plan.definition(cell).canonical_json()));
     }
     let none = spelrum_tournament::DefinitionHash([0; 32]);
     assert_eq!(readers.definition(none).await.unwrap(), None);

@@ -2,7 +2,7 @@
 
 use spelrum_coordinator::store::SqlValue;
 use spelrum_proto::v1;
-use spelrum_tournament::PairCounts;
+use spelrum_tournament::{AxisValue, PairCounts, PlannedAxis};
 
 use crate::fixture::{Store, game, plan, text};
 
@@ -107,12 +107,16 @@ async fn both_players_see_each_game() {
 async fn an_experiments_own_views_have_its_axes() {
     let mut plan = plan("été \"x\"");
     // A name that another column has, and one that needs quotes.
-    plan.axes = vec!["depth".to_owned(), "score".to_owned(), "it's \"odd\"".to_owned()];
-    for (cell, value) in plan.cells.iter_mut().zip(["a", "b"]) {
-        let text =
-            |text: &str| spelrum_tournament::AxisValue { number: None, text: text.to_owned() };
-        cell.axes.push(("score".to_owned(), text(value)));
-        cell.axes.push(("it's \"odd\"".to_owned(), text("odd")));
+    let axis = |name: &str, values: &[&str]| PlannedAxis {
+        name: name.to_owned(),
+        values: values
+            .iter()
+            .map(|&text| AxisValue { number: None, text: text.to_owned() })
+            .collect(),
+    };
+    plan.axes.extend([axis("score", &["a", "b"]), axis("it's \"odd\"", &["odd"])]);
+    for (index, cell) in plan.cells.iter_mut().enumerate() {
+        cell.axes.extend([(1, index), (2, 0)]);
     }
     let mut store = Store::with(&plan).await;
     store.store(&[game(store.cell(0), 0, WIN), game(store.cell(0), 1, WIN)]).await;

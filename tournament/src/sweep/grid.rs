@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use spelrum_engine::{Parameters, Rules};
+use spelrum_engine::Rules;
 
 use super::axes::{Axis, Column, POINTS_MAX};
 use super::fault::{Fault, Span};
@@ -15,9 +15,9 @@ use super::players::PlayerTemplate;
 use super::resolve;
 use super::template::{Uses, substitute};
 use super::tree::Node;
-use crate::definition::{CellDefinition, OpeningsRule};
+use crate::definition::{DefinitionJson, OpeningsRule};
 use crate::openings::{Openings, OpeningsError};
-use crate::plan::{Plan, PlannedCell};
+use crate::plan::{AxisValue, Conditions, Plan, PlannedAxis, PlannedCell, PlannedPlayer};
 use crate::seeds::{SEED_END, canonical_json};
 
 /// Most cells of a sweep, before equal ones are merged (invariant 9).
@@ -109,7 +109,7 @@ struct Setting {
 
 /// A player at the points that give it the same parameters.
 struct ResolvedPlayer {
-    parameters: Arc<Parameters>,
+    planned: PlannedPlayer,
     draws_random_numbers: bool,
     is_timed: bool,
 }
@@ -199,7 +199,7 @@ impl Planner<'_> {
         let made = resolve::player(&self.settings.items[setting].rules, name, place, &at_point)?;
         let identity = canonical_json(made.parameters());
         let index = self.players.number(identity, || ResolvedPlayer {
-            parameters: Arc::new(made.parameters().clone()),
+            planned: PlannedPlayer::new(made.parameters()),
             draws_random_numbers: made.draws_random_numbers(),
             is_timed: made.is_timed(),
         });
@@ -253,42 +253,59 @@ impl Planner<'_> {
     }
 
     fn finish(self, cells: Vec<DraftCell>) -> Plan {
-        let columns = columns(&self.file.axes);
-        let cells = cells.iter().map(|cell| self.planned(cell, &columns)).collect();
         let file = self.file;
+        let columns = columns(&file.axes);
+        let (axes, places): (Vec<_>, Vec<_>) = columns.iter().map(planned_axis).unzip();
+        let names: Vec<Arc<str>> =
+            file.players.iter().map(|player| Arc::from(player.name.as_str())).collect();
+        let conditions: Vec<Conditions> = self
+            .settings
+            .items
+            .into_iter()
+            .map(|Setting { rules, rule, .. }| Conditions {
+                rules,
+                openings: rule,
+                max_plies: file.max_plies,
+            })
+            .collect();
+        let definitions: Vec<DefinitionJson> = conditions
+            .iter()
+            .map(|conditions| DefinitionJson::new(file.seed, conditions))
+            .collect();
+        let players = &self.players.items;
+        let planned = |cell: DraftCell| {
+            let [first, second] = cell.players.map(|player| &players[player]);
+            let (definition_hash, seed) = definitions[cell.setting]
+                .hash_and_seed(&first.planned.parameters_json, &second.planned.parameters_json);
+            let place = |(index, column): (usize, &Column)| {
+                let value = places[index][cell.point[column.axis]]?;
+                (cell.columns >> index & 1 == 1).then_some((index, value))
+            };
+            PlannedCell {
+                definition_hash,
+                seed,
+                conditions: cell.setting,
+                players: cell.players,
+                player_names: [cell.names.0, cell.names.1].map(|name| Arc::clone(&names[name])),
+                axes: columns.iter().enumerate().filter_map(place).collect(),
+                games: file.games,
+                timed: file.measures_time || first.is_timed || second.is_timed,
+            }
+        };
+        let cells = cells.into_iter().map(planned).collect();
         Plan {
             name: file.name.clone(),
             description: file.description.clone(),
-            game: self.settings.items[0].rules.name().to_owned(),
+            game: conditions[0].rules.name().to_owned(),
             seed: file.seed,
             priority: file.priority,
             record: file.record,
-            axes: columns.into_iter().map(|column| column.name).collect(),
+            game_timeout_us: None,
+            anchors: Vec::new(),
+            axes,
+            conditions,
+            players: self.players.items.into_iter().map(|player| player.planned).collect(),
             cells,
-        }
-    }
-
-    fn planned(&self, cell: &DraftCell, columns: &[Column]) -> PlannedCell {
-        let file = self.file;
-        let Setting { rules, rule, .. } = &self.settings.items[cell.setting];
-        let players = cell.players.map(|player| &self.players.items[player]);
-        let place = |(index, column): (usize, &Column)| {
-            let value = column.values[cell.point[column.axis]].clone()?;
-            (cell.columns >> index & 1 == 1).then(|| (column.name.clone(), value))
-        };
-        PlannedCell {
-            definition: CellDefinition {
-                format: CellDefinition::FORMAT,
-                seed: file.seed,
-                rules: rules.clone(),
-                openings: rule.clone(),
-                max_plies: file.max_plies,
-                players: players.map(|player| Arc::clone(&player.parameters)),
-            },
-            player_names: self.names(cell).map(str::to_owned),
-            axes: columns.iter().enumerate().filter_map(place).collect(),
-            games: file.games,
-            timed: file.measures_time || players.iter().any(|player| player.is_timed),
         }
     }
 
@@ -316,6 +333,22 @@ impl DraftCell {
             }
         }
     }
+}
+
+/// A column with its distinct values, and which of them it has at each value of its axis.
+fn planned_axis(column: &Column) -> (PlannedAxis, Vec<Option<usize>>) {
+    let mut values = Vec::new();
+    let mut numbers = BTreeMap::new();
+    let place = |value: &Option<AxisValue>| {
+        let value = value.as_ref()?;
+        let key = (value.text.clone(), value.number.is_some());
+        Some(*numbers.entry(key).or_insert_with(|| {
+            values.push(value.clone());
+            values.len() - 1
+        }))
+    };
+    let places = column.values.iter().map(place).collect();
+    (PlannedAxis { name: column.name.clone(), values }, places)
 }
 
 fn columns(axes: &[Axis]) -> Vec<Column> {

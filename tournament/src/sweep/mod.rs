@@ -52,17 +52,35 @@ pub struct SweepError {
     pub line: Option<usize>,
 }
 
-/// Reads, checks and plans a sweep. `file_name` is only for messages.
+/// A sweep as it was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SweepText {
+    /// The file's name, for messages.
+    pub name: String,
+    /// What it says.
+    pub text: String,
+}
+
+impl SweepText {
+    /// A sweep in one file.
+    #[must_use]
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into() }
+    }
+}
+
+/// Reads, checks and plans a sweep.
 ///
 /// # Errors
 /// See [`SweepError`]; the first error found is reported.
-pub fn plan_sweep(text: &str, file_name: &str) -> Result<Plan, SweepError> {
+pub fn plan_sweep(sweep: &SweepText) -> Result<Plan, SweepError> {
+    let SweepText { name, text } = sweep;
     plan(text).map_err(|Fault { problem, remedy, place }| SweepError {
         problem,
         remedy,
         line: place.as_ref().map(|place| line(text, place.start)),
         place: place.map(SourceSpan::from),
-        source_text: Arc::new(NamedSource::new(file_name, text.to_owned())),
+        source_text: Arc::new(NamedSource::new(name, text.clone())),
     })
 }
 

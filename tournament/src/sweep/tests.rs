@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use spelrum_engine::{Rules, Value};
 
 use super::*;
-use crate::definition::OpeningsRule;
+use crate::definition::{CellDefinition, OpeningsRule};
 use crate::plan::{AxisValue, PlannedCell, Record};
 
 mod errors;
@@ -37,9 +37,54 @@ evaluation = "runs"
 depth = "$depth"
 "#;
 
-fn planned(text: &str) -> Plan {
-    match plan_sweep(text, "test.toml") {
-        Ok(plan) => plan,
+/// A plan with every cell spelt out.
+struct Spelt {
+    plan: Plan,
+    axes: Vec<String>,
+    cells: Vec<SpeltCell>,
+}
+
+#[derive(Debug)]
+struct SpeltCell {
+    definition: CellDefinition,
+    player_names: [String; 2],
+    axes: Vec<(String, AxisValue)>,
+    games: u64,
+    timed: bool,
+}
+
+impl std::ops::Deref for Spelt {
+    type Target = Plan;
+
+    fn deref(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+impl Spelt {
+    /// Also checks that what a plan says of a cell agrees with its definition.
+    fn new(plan: Plan) -> Self {
+        let spelt = |cell: &PlannedCell| {
+            let definition = plan.definition(cell);
+            assert_eq!(cell.definition_hash, definition.hash());
+            assert_eq!(cell.seed, definition.cell_seed());
+            SpeltCell {
+                definition,
+                player_names: cell.player_names.clone().map(|name| name.to_string()),
+                axes: plan.place(cell).map(|(name, value)| (name.into(), value.clone())).collect(),
+                games: cell.games,
+                timed: cell.timed,
+            }
+        };
+        let axes = plan.axes.iter().map(|axis| axis.name.clone()).collect();
+        let cells = plan.cells.iter().map(spelt).collect();
+        Self { plan, axes, cells }
+    }
+}
+
+fn planned(text: &str) -> Spelt {
+    match plan_sweep(&SweepText::new("test.toml", text)) {
+        Ok(plan) => Spelt::new(plan),
         Err(error) => panic!("{}", render(&error)),
     }
 }
@@ -65,11 +110,11 @@ algorithm = \"random\"
 algorithm = \"random\"
 ";
 
-fn parameter<'a>(cell: &'a PlannedCell, player: usize, key: &str) -> Option<&'a Value> {
+fn parameter<'a>(cell: &'a SpeltCell, player: usize, key: &str) -> Option<&'a Value> {
     cell.definition.players[player].get(key)
 }
 
-fn axes(cell: &PlannedCell) -> Vec<(&str, &str)> {
+fn axes(cell: &SpeltCell) -> Vec<(&str, &str)> {
     cell.axes.iter().map(|(name, value)| (name.as_str(), value.text.as_str())).collect()
 }
 
@@ -410,7 +455,7 @@ fn deterministic_players_need_an_opening_for_each_pair() {
     };
     // There are 12 openings of two plies.
     assert_eq!(planned(&sweep(24, false)).cells[0].games, 24);
-    assert!(plan_sweep(&sweep(26, false), "t").is_err());
+    assert!(plan_sweep(&SweepText::new("t", sweep(26, false))).is_err());
     assert_eq!(planned(&sweep(1_000_000, true)).cells[0].games, 1_000_000);
 }
 
@@ -448,15 +493,16 @@ fn the_largest_grid_is_planned() {
         )
     };
     assert_eq!(planned(&sweep(1000, 1_000)).cells.len(), 100_000);
-    assert!(plan_sweep(&sweep(1001, 1_000), "t").is_err());
-    assert!(plan_sweep(&sweep(1000, 90_071_992_548), "t").is_err());
+    assert!(plan_sweep(&SweepText::new("t", sweep(1001, 1_000))).is_err());
+    assert!(plan_sweep(&SweepText::new("t", sweep(1000, 90_071_992_548))).is_err());
 }
 
 #[test]
 fn errors_know_their_line() {
-    let error = plan_sweep(&PENTAGO_DEPTH.replace("runs", "runz"), "x.toml").unwrap_err();
+    let error =
+        plan_sweep(&SweepText::new("x.toml", PENTAGO_DEPTH.replace("runs", "runz"))).unwrap_err();
     assert_eq!(error.line, Some(15));
-    let missing = plan_sweep("", "x.toml").unwrap_err();
+    let missing = plan_sweep(&SweepText::new("x.toml", "")).unwrap_err();
     assert_eq!((missing.line, missing.place), (None, None));
 }
 
@@ -495,7 +541,7 @@ crossover_rate = "$budget.gm"
 #[test]
 fn the_mutated_sweep_is_read_to_its_last_line() {
     // Its one mistake, a rate above 1, is found at the very end of planning.
-    let error = plan_sweep(WHOLE_LANGUAGE, "x.toml").unwrap_err();
+    let error = plan_sweep(&SweepText::new("x.toml", WHOLE_LANGUAGE)).unwrap_err();
     assert!(error.problem.contains("crossover_rate"), "{}", render(&error));
     assert!(planned(&WHOLE_LANGUAGE.replace("2.5", "0.5")).cells.len() > 10);
 }
@@ -551,7 +597,7 @@ const SPLICES: [&str; 30] = [
 ];
 
 fn check_no_panic(text: &str) {
-    if let Err(error) = plan_sweep(text, "x.toml") {
+    if let Err(error) = plan_sweep(&SweepText::new("x.toml", text)) {
         assert!(!error.problem.is_empty() && !error.remedy.is_empty());
         render(&error);
     }

@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 use spelrum_proto::v1::work_server::{Work, WorkServer};
 use spelrum_proto::v1::{self, Verdict, result::What};
 use spelrum_proto::{PROTOCOL_MAJOR, Reason, Refusal};
+use spelrum_tournament::{SweepText, plan_sweep};
 use spelrum_worker::WorkerError;
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
@@ -169,11 +170,15 @@ impl Work for Fake {
     }
 }
 
+/// The definition of a sweep's first cell.
+fn definition_of(sweep: String) -> String {
+    let plan = plan_sweep(&SweepText::new("fake.toml", sweep)).unwrap();
+    plan.definition(&plan.cells[0]).canonical_json()
+}
+
 /// A cell that this engine plays.
 fn definition() -> String {
-    let sweep = super::support::quick_sweep("fake", 2);
-    let plan = spelrum_tournament::plan_sweep(&sweep, "fake.toml").unwrap();
-    plan.cells[0].definition.canonical_json()
+    definition_of(super::support::quick_sweep("fake", 2))
 }
 
 fn failure(what: &What) -> &str {
@@ -302,8 +307,7 @@ async fn an_unknown_cell_is_asked_for_again() {
 /// wait for its time.
 #[tokio::test]
 async fn a_game_that_starts_is_named_before_it_can_kill() {
-    let plan = spelrum_tournament::plan_sweep(&endless_sweep("named"), "fake.toml").unwrap();
-    let definition = plan.cells[0].definition.canonical_json();
+    let definition = definition_of(endless_sweep("named"));
     for games in [1, 2] {
         let script = Script { definition: definition.clone(), games, ..Default::default() };
         let (url, seen) = Fake::serve(script).await;

@@ -1,6 +1,6 @@
 //! Every error of the language, as a person sees it.
 
-use super::{PENTAGO_DEPTH, RANDOM_PLAYERS, plan_sweep, render, tic_tac_toe};
+use super::{PENTAGO_DEPTH, RANDOM_PLAYERS, SweepText, plan_sweep, render, tic_tac_toe};
 
 /// One snapshot for each.
 macro_rules! errors {
@@ -9,7 +9,7 @@ macro_rules! errors {
             #[test]
             fn $name() {
                 let text: String = $text.into();
-                let error = plan_sweep(&text, "sweep.toml").expect_err("this is an error");
+                let error = plan_sweep(&SweepText::new("sweep.toml", text)).expect_err("this is an error");
                 insta::assert_snapshot!(render(&error));
             }
         )*
