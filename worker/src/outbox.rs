@@ -20,6 +20,9 @@ const REPORT_AFTER: Duration = Duration::from_millis(200);
 /// No new lease is asked for while so many results wait (invariant 9).
 const FULL_RESULTS: usize = 16 * REPORT_RESULTS;
 
+/// The same for bytes: long games fill the memory sooner than they fill the list.
+const FULL_BYTES: usize = 64 * REPORT_BYTES;
+
 /// The results.
 #[derive(Debug)]
 pub(crate) struct Outbox {
@@ -41,6 +44,8 @@ pub(crate) struct Report {
 #[derive(Debug, Default)]
 struct State {
     results: VecDeque<v1::Result>,
+    /// How many bytes these have on the wire.
+    bytes: usize,
     /// The report that is under way.
     sent: Option<Report>,
     /// Which results database they are for; see [`crate::link::Session::generation`].
@@ -60,6 +65,7 @@ impl Outbox {
             return;
         }
         let before = state.results.len();
+        state.bytes += results.iter().map(work::encoded_len).sum::<usize>();
         state.results.extend(results);
         let after = state.results.len();
         drop(state);
@@ -72,6 +78,7 @@ impl Outbox {
     pub(crate) fn restart(&self, generation: u64) {
         let mut state = self.state();
         state.results.clear();
+        state.bytes = 0;
         state.sent = None;
         state.generation = generation;
         drop(state);
@@ -113,7 +120,7 @@ impl Outbox {
 
     /// Waits until few enough results are waiting that new games may be asked for.
     pub(crate) async fn has_room(&self) {
-        while self.state().results.len() >= FULL_RESULTS {
+        while self.state().is_full() {
             self.drained.notified().await;
         }
     }
@@ -137,6 +144,10 @@ impl Outbox {
 }
 
 impl State {
+    fn is_full(&self) -> bool {
+        self.results.len() >= FULL_RESULTS || self.bytes >= FULL_BYTES
+    }
+
     fn send(&mut self, results_max: usize) -> Option<Report> {
         let mut bytes = 0;
         let fitting = self
@@ -150,6 +161,7 @@ impl State {
             })
             .count();
         let results: Vec<_> = self.results.drain(..fitting).collect();
+        self.bytes -= results.iter().map(work::encoded_len).sum::<usize>();
         self.sent = (!results.is_empty())
             .then(|| Report { generation: self.generation, results: Arc::new(results) });
         self.sent.clone()
@@ -257,13 +269,27 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_outbox_wants_no_more_games() {
-        let outbox = Outbox::new();
-        outbox.push(0, results(0, FULL_RESULTS as u64));
-        let draining = async {
-            tokio::task::yield_now().await;
-            next(&outbox).await
-        };
-        let ((), report) = tokio::join!(outbox.has_room(), draining);
-        assert_eq!(report.unwrap().len(), REPORT_RESULTS);
+        let mut long = results(0, 70);
+        for result in &mut long {
+            if let Some(v1::result::What::Game(game)) = &mut result.what {
+                game.opening = "x".repeat(REPORT_BYTES - 100);
+            }
+        }
+        for (many, taken) in [(results(0, FULL_RESULTS as u64), REPORT_RESULTS), (long, 1)] {
+            let outbox = Outbox::new();
+            outbox.push(0, many);
+            assert!(outbox.state().is_full());
+            let draining = async {
+                let mut first = None;
+                while outbox.state().is_full() {
+                    tokio::task::yield_now().await;
+                    let report = next(&outbox).await.unwrap();
+                    first.get_or_insert(report.len());
+                }
+                first
+            };
+            let ((), first) = tokio::join!(outbox.has_room(), draining);
+            assert_eq!(first, Some(taken));
+        }
     }
 }

@@ -66,7 +66,14 @@ impl Reporting<'_> {
             Ok(response) => {
                 tracing::debug!(results = results.len(), took = ?started.elapsed(), "reported");
                 self.acknowledged(results, &response.verdicts);
-                Ok(())
+                // None at all is said of results for a database that is gone.
+                match results.get(response.verdicts.len()..) {
+                    Some(rest) if !rest.is_empty() && rest.len() < results.len() => {
+                        tracing::error!(unanswered = rest.len(), "results were left unanswered");
+                        Box::pin(self.report(generation, rest)).await
+                    }
+                    _ => Ok(()),
+                }
             }
             Err(CallError::Refused(refusal)) => {
                 self.without_refused(generation, results, &refusal).await

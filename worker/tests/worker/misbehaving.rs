@@ -31,6 +31,8 @@ struct Script {
     poison: Option<u64>,
     /// Reports whose answer gets lost after they were taken.
     lost_replies: usize,
+    /// Most results that a report is answered for.
+    verdicts_max: Option<usize>,
     /// Whether it does not know the cell at first, and leases the games a second time.
     unknown_at_first: bool,
 }
@@ -151,6 +153,7 @@ impl Work for Fake {
             script.lost_replies -= 1;
             return Err(Status::unavailable("the reply was lost"));
         }
+        verdicts.truncate(script.verdicts_max.unwrap_or(usize::MAX));
         Ok(Response::new(v1::ReportResponse { verdicts }))
     }
 
@@ -270,6 +273,16 @@ async fn lost_replies_are_repeated_word_for_word() {
     for results in seen.results.values() {
         assert!(results.iter().all(|what| what == &results[0]));
     }
+}
+
+#[tokio::test]
+async fn a_result_without_an_answer_is_repeated() {
+    let script =
+        Script { definition: definition(), games: 30, verdicts_max: Some(1), ..Default::default() };
+    let (url, seen) = Fake::serve(script).await;
+    let summary = Working::start(url, 2, true).ended().await.unwrap();
+    assert_eq!((summary.acknowledged, summary.failed), (30, 0));
+    assert_eq!(seen.lock().unwrap().results.len(), 30);
 }
 
 #[tokio::test]
