@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::play::MoveRecord;
+
 /// The engine has no clock of its own: whoever plays a game hands one in.
 pub trait Host {
     /// Time since any fixed moment, from a monotonic clock.
@@ -15,6 +17,10 @@ pub trait Host {
     fn aborted(&self) -> bool {
         false
     }
+
+    /// Told of each move of a game as it is made: what has been played cannot be changed, but the
+    /// game can be [aborted](Host::aborted) from here on.
+    fn played(&self, _record: &MoveRecord) {}
 }
 
 /// A host whose clock stands still, for searches that no time limit bounds.

@@ -27,7 +27,8 @@ pub struct GameSetup<'a> {
     /// A game that is still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
     /// For a replay: at which node count the clock stopped each move's search, `None` for a move
-    /// that something else ended. Time limits are then not read from the clock at all.
+    /// that something else ended. Time limits are then not read from the clock at all. A count
+    /// beyond those that a search made changes nothing.
     pub stops: Option<&'a [Option<u64>]>,
 }
 
@@ -195,6 +196,7 @@ fn play<G: Game>(setup: &GameSetup<'_>, host: &dyn Host) -> Result<GameRecord, P
         let now = Reading::take(host);
         (record.wall_us, record.cpu_us) = now.since(before);
         before = now;
+        host.played(&record);
         moves.push(record);
     };
     let outcome = match winner {

@@ -214,6 +214,15 @@ proptest! {
         // A clock that runs wild makes no difference to a replay.
         let again = play_game(&setup, &Irregular::new(seed + 2, 100_000)).unwrap();
         prop_assert_eq!(without_times(&again), without_times(&recorded));
+        // Nor does a stop that a search does not reach: so can a replay be kept from running on.
+        let bounds: Vec<_> = recorded
+            .moves
+            .iter()
+            .map(|record| record.search)
+            .map(|search| Some(search.nodes + u64::from(search.ended_by != EndedBy::Time)))
+            .collect();
+        let bounded = play_game(&GameSetup { stops: Some(&bounds), ..setup }, &Timeless).unwrap();
+        prop_assert_eq!(without_times(&bounded), without_times(&recorded));
         for record in &recorded.moves {
             prop_assert!(nodes.is_none_or(|limit| record.search.nodes <= limit));
             prop_assert!(evaluations.is_none_or(|limit| record.search.evaluations <= limit));

@@ -2,10 +2,13 @@
 
 mod common;
 
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
 use common::{Irregular, all_rules, key, play, player, start, without_times};
 use spelrum_engine::{
-    EndedBy, GameRecord, GameSetup, Outcome, PlayError, Player, Random, Rules, Termination,
-    Timeless, play_game, replay_moves, with_game,
+    EndedBy, GameRecord, GameSetup, Host, MoveRecord, Outcome, PlayError, Player, Random, Rules,
+    Termination, Timeless, play_game, replay_moves, with_game,
 };
 use spelrum_engine::{Game, Position};
 
@@ -67,6 +70,58 @@ fn a_record_agrees_with_a_replay_of_its_moves() {
                 Some(_) => Outcome::Loss,
             };
             assert_eq!(outcome, game.outcome);
+        }
+    }
+}
+
+/// Writes down what it is told, and gives the game up after so many moves.
+#[derive(Default)]
+struct Listening {
+    played: RefCell<Vec<MoveRecord>>,
+    plies_max: Cell<Option<usize>>,
+}
+
+impl Host for Listening {
+    fn wall(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn cpu(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn aborted(&self) -> bool {
+        self.plies_max.get().is_some_and(|plies| self.played.borrow().len() >= plies)
+    }
+
+    fn played(&self, record: &MoveRecord) {
+        self.played.borrow_mut().push(record.clone());
+    }
+}
+
+#[test]
+fn the_host_is_told_of_each_move_and_can_end_the_game_there() {
+    for rules in all_rules() {
+        let players = players(&rules);
+        for (seed, first) in (0..).zip(&players) {
+            let host = Listening::default();
+            let game = play(&rules, [first, &players[0]], seed, &host);
+            assert_eq!(*host.played.borrow(), game.moves);
+
+            // An only move is played whatever the host says: there is nothing to search.
+            let plies = game.moves.iter().rposition(|record| record.legal_moves > 1).unwrap();
+            let host = Listening::default();
+            host.plies_max.set(Some(plies));
+            let setup = GameSetup {
+                rules: &rules,
+                opening: &start(&rules),
+                players: [first, &players[0]],
+                keys: [key(seed), key(seed + 1)],
+                max_plies: None,
+                stops: None,
+            };
+            assert_eq!(play_game(&setup, &host), Err(PlayError::Aborted));
+            assert_eq!(*host.played.borrow(), game.moves[..plies]);
         }
     }
 }

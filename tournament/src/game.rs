@@ -74,6 +74,13 @@ impl PlayableCell {
         &self.definition
     }
 
+    /// Whether a time limit bounds a player's moves, so that playing a game again takes its recorded
+    /// node counts (invariant 3).
+    #[must_use]
+    pub fn has_time_limit(&self) -> bool {
+        self.players.iter().any(Player::is_timed)
+    }
+
     /// Derives the game with this number (invariant 1): its opening from its pair, who moves
     /// first from its parity, the keys from the cell's seed.
     #[must_use]
