@@ -16,6 +16,7 @@ mod listen;
 mod logging;
 mod output;
 mod panic;
+mod player;
 mod position;
 mod progress;
 mod remote;

@@ -3,16 +3,16 @@
 use clap::Args;
 use serde::Serialize;
 use spelrum_engine::games::{Pentago, PentagoMove};
-use spelrum_engine::search::{WIN, WIN_MIN};
+use spelrum_engine::search::WIN_MIN;
 use spelrum_engine::{
-    Analysis, Colour, EndedBy, Game, Parameters, Player, Position as _, Rules, Value, analyze,
-    with_game,
+    Analysis, Colour, EndedBy, Game, Parameters, Player, Position as _, Rules, analyze, with_game,
 };
 
 use crate::clock::Clock;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{count, duration_us, write_json};
+use crate::output::{count, duration_us, ended_by_text, score_text, write_json};
+use crate::player::{PlayerArguments, key_of_seed};
 use crate::position::PositionArguments;
 
 const EXAMPLES: &str = "\
@@ -31,18 +31,8 @@ Examples:
 pub(crate) struct Analyze {
     #[command(flatten)]
     position: PositionArguments,
-    /// The algorithm: random, minimax, alpha-beta or genetic-minimax
-    #[arg(long, value_name = "ALGORITHM")]
-    player: String,
-    /// How many plies it looks ahead: short for --set depth=N
-    #[arg(long, value_name = "N")]
-    depth: Option<u32>,
-    /// Any parameter of the player, as a sweep would set it
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    settings: Vec<String>,
-    /// Decides its random numbers
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    #[command(flatten)]
+    player: PlayerArguments,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -77,7 +67,7 @@ impl Analyze {
     /// Searches and prints.
     pub(crate) fn run(self) -> Result<Exit> {
         let rules = self.position.rules()?;
-        let player = self.player(&rules)?;
+        let player = self.player.player(&rules)?;
         with_game!(&rules, P => self.search::<P>(&rules, &player))
     }
 
@@ -93,7 +83,7 @@ impl Analyze {
                 .because(format!("the game is over: {who}"))
                 .help("give a position that still has moves"));
         }
-        let key = key_of_seed(self.seed);
+        let key = key_of_seed(self.player.seed);
         let found = analyze(rules, &position.to_string(), player, key, &Clock::default())
             .map_err(|error| CliError::new(Exit::Internal, "search the position").because(error))?;
         let mut out = anstream::stdout().lock();
@@ -104,48 +94,6 @@ impl Analyze {
         }
         Ok(Exit::Success)
     }
-
-    fn player(&self, rules: &Rules) -> Result<Player> {
-        let mut given = Parameters::new();
-        given.insert("algorithm".to_owned(), Value::Text(self.player.clone()));
-        if let Some(depth) = self.depth {
-            given.insert("depth".to_owned(), Value::Integer(depth.into()));
-        }
-        for setting in &self.settings {
-            let (key, value) = setting.split_once('=').ok_or_else(|| {
-                CliError::new(Exit::Input, format!("read the setting {setting}"))
-                    .because("it has no `=`")
-                    .help("write it like --set move_time=100ms")
-            })?;
-            given.insert(key.trim().to_owned(), setting_value(value.trim()));
-        }
-        Player::from_parameters(rules, &given).map_err(|error| {
-            CliError::new(Exit::Input, format!("make the player {}", self.player))
-                .because(error.problem)
-                .help(error.remedy)
-        })
-    }
-}
-
-/// A value as a sweep would have it: a switch, a number, else a word.
-fn setting_value(text: &str) -> Value {
-    if let Ok(switch) = text.parse() {
-        Value::Bool(switch)
-    } else if let Ok(integer) = text.parse() {
-        Value::Integer(integer)
-    } else {
-        match text.parse::<f64>() {
-            Ok(number) if number.is_finite() => Value::Number(number),
-            _ => Value::Text(text.to_owned()),
-        }
-    }
-}
-
-/// A ChaCha8 key from `--seed`: its eight bytes, little-endian, then zeros.
-fn key_of_seed(seed: u64) -> [u8; 32] {
-    let mut key = [0; 32];
-    key[..8].copy_from_slice(&seed.to_le_bytes());
-    key
 }
 
 impl<'a> Json<'a> {
@@ -228,43 +176,11 @@ fn write_text(out: &mut dyn std::io::Write, board: &str, found: &Analysis) -> st
     )
 }
 
-fn score_text(score: Option<i32>) -> String {
-    match score {
-        None => "none: this algorithm does not score moves".to_owned(),
-        Some(score) if score >= WIN_MIN => format!("{score}: a win in {}", plies(WIN - score)),
-        Some(score) if score <= -WIN_MIN => format!("{score}: a loss in {}", plies(WIN + score)),
-        Some(score) => score.to_string(),
-    }
-}
-
-fn plies(plies: i32) -> String {
-    if plies == 1 { "1 ply".to_owned() } else { format!("{plies} plies") }
-}
-
-fn ended_by_text(ended_by: EndedBy) -> &'static str {
-    match ended_by {
-        EndedBy::Depth => "its depth",
-        EndedBy::Nodes => "the limit on nodes",
-        EndedBy::Evaluations => "the limit on evaluations",
-        EndedBy::Generations => "the limit on generations",
-        EndedBy::Time => "the time limit",
-        EndedBy::Proven => "a proof: deeper search changes nothing",
-        EndedBy::OnlyMove => "having only one move",
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use spelrum_engine::search::WIN;
 
-    #[test]
-    fn settings_are_read_as_a_sweep_would_have_them() {
-        assert_eq!(setting_value("true"), Value::Bool(true));
-        assert_eq!(setting_value("-3"), Value::Integer(-3));
-        assert_eq!(setting_value("0.25"), Value::Number(0.25));
-        assert_eq!(setting_value("100ms"), Value::Text("100ms".to_owned()));
-        assert_eq!(setting_value("inf"), Value::Text("inf".to_owned()));
-    }
+    use super::*;
 
     #[test]
     fn a_value_is_only_stated_where_it_is_proven() {

@@ -1,0 +1,93 @@
+//! A player from the command line: an algorithm and its parameters.
+
+use clap::Args;
+use spelrum_engine::{Parameters, Player, Rules, Value};
+
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+/// A player and what decides its random numbers.
+#[derive(Args, Debug)]
+pub(crate) struct PlayerArguments {
+    /// The algorithm: random, minimax, alpha-beta or genetic-minimax
+    #[arg(long, value_name = "ALGORITHM")]
+    player: String,
+    /// How many plies it looks ahead: short for --set depth=N
+    #[arg(long, value_name = "N")]
+    depth: Option<u32>,
+    /// Any parameter of the player, as a sweep would set it
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    /// Decides its random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+}
+
+impl PlayerArguments {
+    /// The player, for the game that the rules name.
+    pub(crate) fn player(&self, rules: &Rules) -> Result<Player> {
+        player(rules, &self.player, self.depth, &self.settings)
+    }
+}
+
+/// A player from an algorithm's name, perhaps a depth, and settings such as `move_time=100ms`.
+pub(crate) fn player(
+    rules: &Rules,
+    algorithm: &str,
+    depth: Option<u32>,
+    settings: &[String],
+) -> Result<Player> {
+    let mut given = Parameters::new();
+    given.insert("algorithm".to_owned(), Value::Text(algorithm.to_owned()));
+    if let Some(depth) = depth {
+        given.insert("depth".to_owned(), Value::Integer(depth.into()));
+    }
+    for setting in settings {
+        let (key, value) = setting.split_once('=').ok_or_else(|| {
+            CliError::new(Exit::Input, format!("read the setting {setting}"))
+                .because("it has no `=`")
+                .help("write it like --set move_time=100ms")
+        })?;
+        given.insert(key.trim().to_owned(), setting_value(value.trim()));
+    }
+    Player::from_parameters(rules, &given).map_err(|error| {
+        CliError::new(Exit::Input, format!("make the player {algorithm}"))
+            .because(error.problem)
+            .help(error.remedy)
+    })
+}
+
+/// A value as a sweep would have it: a switch, a number, else a word.
+fn setting_value(text: &str) -> Value {
+    if let Ok(switch) = text.parse() {
+        Value::Bool(switch)
+    } else if let Ok(integer) = text.parse() {
+        Value::Integer(integer)
+    } else {
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Value::Number(number),
+            _ => Value::Text(text.to_owned()),
+        }
+    }
+}
+
+/// A ChaCha8 key from `--seed`: its eight bytes, little-endian, then zeros.
+pub(crate) fn key_of_seed(seed: u64) -> [u8; 32] {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_as_a_sweep_would_have_them() {
+        assert_eq!(setting_value("true"), Value::Bool(true));
+        assert_eq!(setting_value("-3"), Value::Integer(-3));
+        assert_eq!(setting_value("0.25"), Value::Number(0.25));
+        assert_eq!(setting_value("100ms"), Value::Text("100ms".to_owned()));
+        assert_eq!(setting_value("inf"), Value::Text("inf".to_owned()));
+    }
+}
