@@ -3,6 +3,7 @@
 //! The only binary. This file parses the command line, runs one command and turns what became of
 //! it into a message and an exit code; everything else is in [`commands`].
 
+mod answer;
 mod arguments;
 mod calibration;
 mod causes;

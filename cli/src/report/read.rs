@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use spelrum_coordinator::store::questions::{self, Question};
-use spelrum_coordinator::store::{SqlValue, Table};
 use spelrum_proto::limits::QUERY_ROWS_MAX;
 use spelrum_proto::v1;
 use spelrum_tournament::{ExperimentId, PairCounts};
 
 use super::{CellResult, MoveCost, Report, Stronger};
+use crate::answer::{Answer, Row, unexpected};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::results::ResultsSource;
@@ -62,7 +62,7 @@ async fn ask(source: &ResultsSource, sql: &str) -> Result<Answer> {
             .because(format!("it has more than {QUERY_ROWS_MAX} rows of results"))
             .help("ask for a part of it: spelrum sql"));
     }
-    Ok(Answer { table })
+    Ok(Answer::new(table))
 }
 
 fn cell_result(row: &Row<'_>, places: &Places) -> Result<CellResult> {
@@ -170,70 +170,4 @@ impl<'a> Opponents<'a> {
             None => Err(unexpected("cell_id", &format!("is {cell_id}, which has no result"))),
         }
     }
-}
-
-/// A query's result, read by column name.
-struct Answer {
-    table: Table,
-}
-
-impl Answer {
-    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.table.rows.iter().map(|values| Row { columns: &self.table.columns, values })
-    }
-}
-
-struct Row<'a> {
-    columns: &'a [String],
-    values: &'a [SqlValue],
-}
-
-impl Row<'_> {
-    fn value(&self, column: &str) -> Result<&SqlValue> {
-        self.columns
-            .iter()
-            .position(|name| name == column)
-            .and_then(|index| self.values.get(index))
-            .ok_or_else(|| unexpected(column, "is missing"))
-    }
-
-    fn integer(&self, column: &str) -> Result<i64> {
-        let value = self.value(column)?;
-        let SqlValue::Integer(integer) = value else { return Err(wrong_type(column, value)) };
-        Ok(*integer)
-    }
-
-    fn count(&self, column: &str) -> Result<u64> {
-        let integer = self.integer(column)?;
-        integer.try_into().map_err(|_| unexpected(column, &format!("is {integer}")))
-    }
-
-    fn optional_real(&self, column: &str) -> Result<Option<f64>> {
-        match self.value(column)? {
-            SqlValue::Null => Ok(None),
-            SqlValue::Real(real) => Ok(Some(*real)),
-            SqlValue::Integer(integer) => Ok(Some(*integer as f64)),
-            wrong @ (SqlValue::Text(_) | SqlValue::Blob(_)) => Err(wrong_type(column, wrong)),
-        }
-    }
-
-    fn real(&self, column: &str) -> Result<f64> {
-        self.optional_real(column)?.ok_or_else(|| unexpected(column, "is NULL"))
-    }
-
-    fn text(&self, column: &str) -> Result<String> {
-        let value = self.value(column)?;
-        let SqlValue::Text(text) = value else { return Err(wrong_type(column, value)) };
-        Ok(text.clone())
-    }
-}
-
-fn wrong_type(column: &str, value: &SqlValue) -> CliError {
-    unexpected(column, &format!("is {value:?}"))
-}
-
-fn unexpected(column: &str, what: &str) -> CliError {
-    CliError::new(Exit::Internal, "read the results")
-        .because(format!("column {column} {what}"))
-        .help("use the version of spelrum that serves or wrote this database")
 }
