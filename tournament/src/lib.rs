@@ -3,6 +3,7 @@
 //! This crate is pure, like the engine below it: no async, no I/O, no clock.
 
 mod definition;
+pub mod forecast;
 mod game;
 mod ids;
 mod openings;
