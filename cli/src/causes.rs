@@ -91,6 +91,7 @@ fn refused(action: &str, refusal: &Refusal) -> CliError {
         | Reason::SayHello
         | Reason::ProtocolMajor
         | Reason::EngineRevision
+        | Reason::BadToken
         | Reason::Busy
         | Reason::Ending
         | Reason::Internal => Exit::Network,

@@ -52,6 +52,7 @@ impl Embedded {
         let coordinator = coordinator::Coordinator::open(coordinator::Config {
             db: db.to_owned(),
             heartbeat_interval: HEARTBEAT_INTERVAL,
+            token: None,
         })
         .await?;
         let readers = coordinator.readers();
@@ -103,6 +104,7 @@ impl Embedded {
         let uuid = &experiment.experiment_uuid;
         let config = worker::Config {
             coordinator: self.url.endpoint(),
+            token: None,
             name: None,
             slots,
             exit_when_done: false,

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
 
+use spelrum_proto::{Guard, Token};
 use spelrum_tournament::scheduler::Settings;
 use tokio::net::TcpListener;
 use tokio::time::MissedTickBehavior;
@@ -40,6 +41,8 @@ pub struct Config {
     pub db: PathBuf,
     /// How often workers say that they live. Leases live six times as long without.
     pub heartbeat_interval: Duration,
+    /// What every call of a worker or client must bring; without one, anybody may call.
+    pub token: Option<Token>,
 }
 
 /// A coordinator that has its database open but does not serve yet.
@@ -52,6 +55,7 @@ pub struct Coordinator {
     database_uuid: String,
     clock: Clock,
     heartbeat_interval: Duration,
+    guard: Guard,
     faults: Faults,
 }
 
@@ -83,7 +87,7 @@ impl Coordinator {
     /// # Errors
     /// If the database cannot be had; nothing is changed then.
     pub async fn open(config: Config) -> Result<Self, CoordinatorError> {
-        let Config { db, heartbeat_interval } = config;
+        let Config { db, heartbeat_interval, token } = config;
         let mut writer = Writer::open(&db).await?;
         let (readers, epoch) = (writer.readers(), writer.epoch());
         let database_uuid = writer.database_uuid().await?;
@@ -107,6 +111,7 @@ impl Coordinator {
             database_uuid,
             clock,
             heartbeat_interval,
+            guard: Guard::new(token),
             faults,
         })
     }
@@ -134,7 +139,8 @@ impl Coordinator {
         listener: TcpListener,
         shutdown: CancellationToken,
     ) -> Result<(), CoordinatorError> {
-        let Self { dispatcher, dispatch, mut checkpointer, readers, epoch, clock, .. } = self;
+        let Self { dispatcher, dispatch, mut checkpointer, readers, epoch, clock, guard, .. } =
+            self;
         let work = WorkService {
             dispatch: dispatch.clone(),
             readers: readers.clone(),
@@ -143,7 +149,8 @@ impl Coordinator {
             heartbeat_interval: self.heartbeat_interval,
         };
         let experiments = ExperimentsService::new(dispatch, readers, epoch, clock);
-        let server = Server::new(work, experiments).await.map_err(CoordinatorError::Reflection)?;
+        let server =
+            Server::new(work, experiments, &guard).await.map_err(CoordinatorError::Reflection)?;
 
         // All in this one task, so that dropping the future stops everything at once. The
         // connections' own tasks end with the server.

@@ -15,15 +15,16 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use spelrum_proto::FILE_DESCRIPTOR_SET;
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::v1::experiments_server::ExperimentsServer;
 use spelrum_proto::v1::work_server::WorkServer;
+use spelrum_proto::{FILE_DESCRIPTOR_SET, Guard};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use tonic::service::Routes;
+use tonic::service::interceptor::InterceptedService;
 use tonic_health::server::HealthReporter;
 use tower::limit::GlobalConcurrencyLimitLayer;
 
@@ -64,6 +65,7 @@ impl Server {
     pub(crate) async fn new(
         work: WorkService,
         experiments: ExperimentsService,
+        guard: &Guard,
     ) -> Result<Self, ReflectionError> {
         let (health, health_service) = tonic_health::server::health_reporter();
         health.set_serving::<WorkServer<WorkService>>().await;
@@ -79,8 +81,9 @@ impl Server {
         let experiments = ExperimentsServer::new(experiments)
             .max_decoding_message_size(MESSAGE_BYTES_MAX)
             .max_encoding_message_size(MESSAGE_BYTES_MAX);
-        let router = Routes::new(work)
-            .add_service(experiments)
+        // What only says that somebody is there, health, reflection and the pages, stays open.
+        let router = Routes::new(InterceptedService::new(work, guard.clone()))
+            .add_service(InterceptedService::new(experiments, guard.clone()))
             .add_service(health_service)
             .add_service(reflection().build_v1()?)
             .add_service(reflection().build_v1alpha()?)

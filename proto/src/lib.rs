@@ -9,10 +9,12 @@ pub mod game;
 pub mod limits;
 pub mod names;
 mod refusal;
+mod token;
 mod wire_error;
 pub mod work;
 
 pub use refusal::{Place, Reason, Refusal};
+pub use token::{Bearer, Guard, TOKEN_BYTES_MAX, Token, TokenError};
 pub use wire_error::{Fault, WireError};
 
 /// The generated messages, clients and servers.

@@ -55,6 +55,8 @@ pub enum Reason {
     ProtocolMajor,
     /// Another revision of the engine.
     EngineRevision,
+    /// The call has not the token that the coordinator demands.
+    BadToken,
     /// The coordinator is busy or cannot write at the moment: try again.
     Busy,
     /// The coordinator is ending.
@@ -78,11 +80,12 @@ pub enum Reason {
 }
 
 impl Reason {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Malformed,
         Self::SayHello,
         Self::ProtocolMajor,
         Self::EngineRevision,
+        Self::BadToken,
         Self::Busy,
         Self::Ending,
         Self::BadSweep,
@@ -103,6 +106,7 @@ impl Reason {
             Self::SayHello => "SAY_HELLO",
             Self::ProtocolMajor => "PROTOCOL_MAJOR",
             Self::EngineRevision => "ENGINE_REVISION",
+            Self::BadToken => "BAD_TOKEN",
             Self::Busy => "BUSY",
             Self::Ending => "ENDING",
             Self::BadSweep => "BAD_SWEEP",
@@ -124,6 +128,7 @@ impl Reason {
             Self::SayHello | Self::ProtocolMajor | Self::EngineRevision | Self::WrongState => {
                 Code::FailedPrecondition
             }
+            Self::BadToken => Code::Unauthenticated,
             Self::Busy | Self::Ending => Code::Unavailable,
             Self::NameTaken => Code::AlreadyExists,
             Self::UnknownExperiment | Self::UnknownCell => Code::NotFound,

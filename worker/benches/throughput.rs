@@ -66,6 +66,7 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
     let config = Config {
         db: directory.path().join("bench.db"),
         heartbeat_interval: Duration::from_secs(5),
+        token: None,
     };
     let coordinator = Coordinator::open(config).await?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -82,6 +83,7 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
     let started = Instant::now();
     let config = spelrum_worker::Config {
         coordinator: Endpoint::new(url)?,
+        token: None,
         name: None,
         slots: NonZeroU32::new(SLOTS).ok_or("no slots")?,
         exit_when_done: true,

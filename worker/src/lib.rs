@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use spelrum_proto::limits::{LEASES_MAX, NAME_BYTES_MAX, SLOTS_MAX};
-use spelrum_proto::{Refusal, WireError, v1};
+use spelrum_proto::{Refusal, Token, WireError, v1};
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
@@ -56,6 +56,8 @@ const NOW_PATIENCE: Duration = Duration::from_secs(2);
 pub struct Config {
     /// Where the coordinator is.
     pub coordinator: Endpoint,
+    /// What the coordinator demands of everybody who calls it, if it does.
+    pub token: Option<Token>,
     /// Its name for people; the host's name by default.
     pub name: Option<String>,
     /// Playing threads.
@@ -87,8 +89,8 @@ pub struct Summary {
 /// Why a worker had to give up.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// The coordinator does not want this worker: another protocol or engine, or messages that it
-    /// does not understand.
+    /// The coordinator does not want this worker: another protocol or engine, a wrong token, or
+    /// messages that it does not understand.
     #[error("failed to work for the coordinator: {}", .0.problem)]
     Refused(Refusal),
     /// What answers is no coordinator.
@@ -122,7 +124,7 @@ impl WorkerError {
 }
 
 /// Works until told to end. A coordinator that cannot be reached is tried again with jittered
-/// backoff, for ever; one of another protocol or engine revision is an error.
+/// backoff, for ever; one of another protocol, engine revision or token is an error.
 ///
 /// # Errors
 /// See [`WorkerError`].
@@ -143,7 +145,9 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
             pool.restart(generation);
         })
     };
-    let link = Link::new(config.coordinator, introduction(config.name, slots), on_other_database);
+    let introduction = introduction(config.name, slots);
+    let link =
+        Link::new(config.coordinator, config.token.as_ref(), introduction, on_other_database);
     let worker = Worker {
         link,
         pool,

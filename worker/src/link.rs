@@ -6,9 +6,10 @@ use std::time::Duration;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::v1::work_client::WorkClient;
-use spelrum_proto::{PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, v1};
+use spelrum_proto::{Bearer, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, Token, v1};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Response, Status};
 use uuid::Uuid;
@@ -31,7 +32,7 @@ const HEARTBEAT_MIN: Duration = Duration::from_millis(10);
 const HEARTBEAT_MAX: Duration = Duration::from_secs(60 * 60);
 
 /// A client; cheap to clone.
-pub(crate) type Client = WorkClient<Channel>;
+pub(crate) type Client = WorkClient<InterceptedService<Channel, Bearer>>;
 
 /// How the worker introduces itself.
 #[derive(Clone, Debug)]
@@ -113,6 +114,7 @@ enum Failed {
 impl Link {
     pub(crate) fn new(
         coordinator: Endpoint,
+        token: Option<&Token>,
         introduction: Introduction,
         on_other_database: OnOtherDatabase,
     ) -> Self {
@@ -126,7 +128,7 @@ impl Link {
             .http2_adaptive_window(true)
             .connect_lazy();
         Self {
-            client: WorkClient::new(channel)
+            client: WorkClient::with_interceptor(channel, Bearer::new(token))
                 .max_decoding_message_size(MESSAGE_BYTES_MAX)
                 .max_encoding_message_size(MESSAGE_BYTES_MAX),
             address,
@@ -350,9 +352,10 @@ impl Failed {
             Reason::Busy | Reason::Ending => {
                 Self::Away { retry_after: refusal.retry_after, problem: refusal.problem }
             }
-            Reason::ProtocolMajor | Reason::EngineRevision | Reason::Malformed => {
-                Self::Fatal(WorkerError::Refused(refusal))
-            }
+            Reason::ProtocolMajor
+            | Reason::EngineRevision
+            | Reason::BadToken
+            | Reason::Malformed => Self::Fatal(WorkerError::Refused(refusal)),
             Reason::UnknownCell
             | Reason::Internal
             | Reason::TooMany
@@ -382,7 +385,9 @@ mod tests {
         assert!(away(&Refusal::busy("full", Duration::ZERO).into()));
         assert!(fatal(&Status::unimplemented("")));
         assert!(fatal(&Status::invalid_argument("")));
-        for reason in [Reason::ProtocolMajor, Reason::EngineRevision, Reason::Malformed] {
+        let mismatches =
+            [Reason::ProtocolMajor, Reason::EngineRevision, Reason::BadToken, Reason::Malformed];
+        for reason in mismatches {
             assert!(fatal(&Refusal::new(reason, "", "").into()), "{reason:?}");
         }
         let hello = Refusal::new(Reason::SayHello, "", "").into();

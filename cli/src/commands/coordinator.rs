@@ -65,6 +65,7 @@ impl Coordinator {
         let coordinator = coordinator::Coordinator::open(coordinator::Config {
             db: self.db,
             heartbeat_interval: self.heartbeat,
+            token: None,
         })
         .await?;
         {

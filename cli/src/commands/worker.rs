@@ -46,6 +46,7 @@ impl Worker {
         })?;
         let config = worker::Config {
             coordinator: self.coordinator.coordinator.endpoint(),
+            token: None,
             name: self.name,
             slots: self.slots.slots(),
             exit_when_done: self.exit_when_done,

@@ -6,4 +6,5 @@ mod experiments;
 mod server;
 #[expect(dead_code, reason = "the tests of whole workers use the rest")]
 mod support;
+mod tokens;
 mod work;

@@ -9,7 +9,7 @@ use spelrum_engine::{ENGINE_REVISION, Timeless};
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
 use spelrum_proto::v1::sql_value::Value;
 use spelrum_proto::v1::work_client::WorkClient;
-use spelrum_proto::{PROTOCOL_MAJOR, Reason, Refusal, game, v1};
+use spelrum_proto::{PROTOCOL_MAJOR, Reason, Refusal, Token, game, v1};
 use spelrum_tournament::{CellDefinition, CellId, GameId, PlayableCell};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -45,6 +45,13 @@ impl Site {
     pub(crate) async fn serve_with(&self, heartbeat_interval: Duration) -> Served {
         Served::start(&self.db(), "127.0.0.1:0".parse().unwrap(), heartbeat_interval).await
     }
+
+    /// A coordinator that demands a token.
+    pub(crate) async fn serve_with_token(&self, token: &Token) -> Served {
+        let address = "127.0.0.1:0".parse().unwrap();
+        let token = Some(token.clone());
+        Served::start_with(&self.db(), address, Duration::from_secs(5), token).await
+    }
 }
 
 /// A coordinator that serves.
@@ -61,9 +68,18 @@ impl Served {
         address: SocketAddr,
         heartbeat_interval: Duration,
     ) -> Self {
+        Self::start_with(db, address, heartbeat_interval, None).await
+    }
+
+    async fn start_with(
+        db: &Path,
+        address: SocketAddr,
+        heartbeat_interval: Duration,
+        token: Option<Token>,
+    ) -> Self {
         // A killed predecessor's connections may take a moment to close.
         let coordinator = eventually("the database is free", async || {
-            let config = Config { db: db.to_owned(), heartbeat_interval };
+            let config = Config { db: db.to_owned(), heartbeat_interval, token: token.clone() };
             Coordinator::open(config).await.ok()
         })
         .await;

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use spelrum_proto::Token;
 use spelrum_proto::v1::Action;
 use spelrum_worker::{Config, Shutdown, Summary, WorkerError, run};
 use tokio::task::JoinHandle;
@@ -19,9 +20,19 @@ pub(crate) struct Working {
 
 impl Working {
     pub(crate) fn start(url: String, slots: u32, exit_when_done: bool) -> Self {
+        Self::start_with(url, slots, exit_when_done, None)
+    }
+
+    pub(crate) fn start_with(
+        url: String,
+        slots: u32,
+        exit_when_done: bool,
+        token: Option<Token>,
+    ) -> Self {
         let shutdown = Shutdown { finish: CancellationToken::new(), now: CancellationToken::new() };
         let config = Config {
             coordinator: Endpoint::new(url).unwrap(),
+            token,
             name: Some("a test's".to_owned()),
             slots: NonZeroU32::new(slots).unwrap(),
             exit_when_done,

@@ -7,3 +7,4 @@ mod misbehaving;
 #[path = "../../../coordinator/tests/services/support.rs"]
 #[expect(dead_code, reason = "these tests use a part of it")]
 mod support;
+mod tokens;
