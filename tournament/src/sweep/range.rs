@@ -1,4 +1,5 @@
-//! Ranges: `{ from, to, step }` and `{ from, to, factor }`, of numbers and durations.
+//! Ranges: `{ from, to, step }`, `{ from, to, factor }` and `{ from, to, count }`, of numbers and
+//! durations.
 //!
 //! A range must meet its end: one that passes it is an error, since the author expects the value
 //! that is written there.
@@ -6,16 +7,17 @@
 use spelrum_engine::{Value, parse_duration_us};
 
 use super::axes::POINTS_MAX;
-use super::fault::{Fault, Span};
+use super::fault::{Fault, Span, did_you_mean};
 use super::file::check_keys;
-use super::tree::{Node, Table, Tree};
+use super::tree::{Entry, Node, Table, Tree};
 
-const EXAMPLE: &str = "such as { from = 10, to = 50, step = 10 } or \
-                       { from = \"10ms\", to = \"640ms\", factor = 2 }";
+const EXAMPLE: &str = "such as { from = 10, to = 50, step = 10 }, \
+                       { from = \"10ms\", to = \"640ms\", factor = 2 } or \
+                       { from = 0, to = 1, count = 5 }";
 
 /// The values of a range. All have the range's place.
 pub(super) fn expand(table: &Table, place: &Span) -> Result<Vec<Node>, Fault> {
-    check_keys(table, "this range", &["from", "to", "step", "factor"])?;
+    check_keys(table, "this range", &["from", "to", "step", "factor", "count", "scale"])?;
     let end = |key: &str| {
         table.get(key).map(|entry| &entry.value).ok_or_else(|| {
             let problem = format!("this range has no `{key}`");
@@ -23,13 +25,20 @@ pub(super) fn expand(table: &Table, place: &Span) -> Result<Vec<Node>, Fault> {
         })
     };
     let (from, to) = (end("from")?, end("to")?);
-    let values = match (table.get("step"), table.get("factor")) {
-        (Some(step), None) => steps(from, to, &step.value)?,
-        (None, Some(factor)) => factors(from, to, &factor.value)?,
-        (None, None) | (Some(_), Some(_)) => {
+    let values = match ["step", "factor", "count"].map(|key| table.get(key)) {
+        [Some(step), None, None] => {
+            unscaled(table, "step")?;
+            steps(from, to, &step.value)?
+        }
+        [None, Some(factor), None] => {
+            unscaled(table, "factor")?;
+            factors(from, to, &factor.value)?
+        }
+        [None, None, Some(count)] => counted(from, to, &count.value, table.get("scale"))?,
+        _ => {
             return Err(Fault::at(
                 place,
-                "a range goes by either `step` or `factor`",
+                "a range goes by one of `step`, `factor` and `count`",
                 format!("give one of them, {EXAMPLE}"),
             ));
         }
@@ -93,6 +102,104 @@ fn factors(from: &Node, to: &Node, factor: &Node) -> Result<Vec<Value>, Fault> {
         value = next;
     }
     Ok(unit.write_rounded(&values))
+}
+
+/// `scale` says how so many values are spaced; a step or a factor says it already.
+fn unscaled(table: &Table, key: &str) -> Result<(), Fault> {
+    match table.get("scale") {
+        None => Ok(()),
+        Some(scale) => Err(Fault::at(
+            &scale.key_place,
+            format!("`scale` goes with `count`, not with `{key}`"),
+            format!("remove it, or give `count` instead of `{key}`"),
+        )),
+    }
+}
+
+/// So many values, both ends among them, at equal distances or in equal ratios.
+fn counted(
+    from: &Node,
+    to: &Node,
+    count: &Node,
+    scale: Option<&Entry>,
+) -> Result<Vec<Value>, Fault> {
+    let logarithmic = match scale {
+        None => false,
+        Some(scale) => match scale.value.text("`scale`", "scale = \"log\"")? {
+            "linear" => false,
+            "log" => true,
+            other => {
+                let problem = format!("there is no scale \"{other}\"");
+                let remedy = did_you_mean(other, "scales", ["linear", "log"]);
+                return Err(Fault::at(&scale.value.place, problem, remedy));
+            }
+        },
+    };
+    let unit = Unit::common(&[from, to])?;
+    let wanted = count.integer("`count`", "count = 5")?;
+    let values = match usize::try_from(wanted) {
+        Ok(wanted) if (2..=POINTS_MAX).contains(&wanted) => wanted,
+        Ok(wanted) if wanted > POINTS_MAX => return Err(too_many(count)),
+        Ok(_) | Err(_) => {
+            let problem = format!("a range of {wanted} values does not have both its ends");
+            return Err(Fault::at(&count.place, problem, "give at least count = 2"));
+        }
+    };
+    let values = if logarithmic {
+        ratios(unit, from, to, values)?
+    } else {
+        distances(unit, unit.exact(from)?, unit.exact(to)?, values)
+    };
+    if values.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(Fault::at(
+            &count.place,
+            format!("from {from} to {to} there are no {wanted} different values"),
+            match unit {
+                Unit::Duration => "give a smaller `count`: times are whole microseconds",
+                Unit::Decimal { .. } => "give a smaller `count`, or ends further apart",
+            },
+        ));
+    }
+    Ok(values)
+}
+
+/// So many values at equal distances: exact wherever they have no more places than the ends.
+fn distances(unit: Unit, first: i128, last: i128, count: usize) -> Vec<Value> {
+    let (width, gaps) = (last - first, count as i128 - 1);
+    // In parts of a unit, so that nothing is cut off yet.
+    let parts = (0..count as i128).map(|index| first * gaps + width * index);
+    match unit {
+        _ if width % gaps == 0 => unit.write(&parts.map(|part| part / gaps).collect::<Vec<_>>()),
+        Unit::Duration => {
+            unit.write(&parts.map(|part| (part + gaps / 2) / gaps).collect::<Vec<_>>())
+        }
+        Unit::Decimal { places } => {
+            let parts_of_one = gaps as f64 * (0..places).fold(1.0, |scale, _| scale * 10.0);
+            unit.write_rounded(&parts.map(|part| part as f64 / parts_of_one).collect::<Vec<_>>())
+        }
+    }
+}
+
+/// So many values in equal ratios.
+fn ratios(unit: Unit, from: &Node, to: &Node, count: usize) -> Result<Vec<Value>, Fault> {
+    let (first, last) = (unit.float(from)?, unit.float(to)?);
+    for (end, value) in [(from, first), (to, last)] {
+        if value <= 0.0 {
+            let problem = format!("a logarithmic scale has no place for {end}");
+            return Err(Fault::at(
+                &end.place,
+                problem,
+                "use ends above zero, or scale = \"linear\"",
+            ));
+        }
+    }
+    let width = libm::log(last / first);
+    let value = |index: usize| {
+        let share = index as f64 / (count - 1) as f64;
+        // The ends as they were written.
+        if index + 1 == count { last } else { first * libm::exp(width * share) }
+    };
+    Ok(unit.write_rounded(&(0..count).map(value).collect::<Vec<_>>()))
 }
 
 /// What the ends of a range are measured in.

@@ -411,6 +411,27 @@ fn ranges_meet_their_end() {
         ("{ from = 1, to = 3.375, factor = 1.5 }", "1 1.5 2.25 3.375"),
         ("{ from = \"1ms\", to = \"100us\", factor = 0.1 }", "1000us 100us"),
         ("{ from = 5, to = 5, factor = 2 }", "5"),
+        ("{ from = 1, to = 6, count = 6 }", "1 2 3 4 5 6"),
+        ("{ from = 6, to = 0, count = 3, scale = \"linear\" }", "6 3 0"),
+        ("{ from = 0, to = 1, count = 3 }", "0 0.5 1"),
+        ("{ from = 0, to = 1, count = 4 }", "0 0.333333333333 0.666666666667 1"),
+        ("{ from = -0.2, to = 0.1, count = 4 }", "-0.2 -0.1 0 0.1"),
+        ("{ from = \"10ms\", to = \"50ms\", count = 5 }", "10ms 20ms 30ms 40ms 50ms"),
+        ("{ from = \"1ms\", to = \"2ms\", count = 4 }", "1000us 1333us 1667us 2000us"),
+        ("{ from = 1, to = 1000, count = 4, scale = \"log\" }", "1 10 100 1000"),
+        ("{ from = 0.8, to = 0.1, count = 4, scale = \"log\" }", "0.8 0.4 0.2 0.1"),
+        (
+            "{ from = 10, to = 1000, count = 4, scale = \"log\" }",
+            "10 46.4158883361 215.443469003 1000",
+        ),
+        (
+            "{ from = \"10ms\", to = \"640ms\", count = 7, scale = \"log\" }",
+            "10ms 20ms 40ms 80ms 160ms 320ms 640ms",
+        ),
+        (
+            "{ from = \"10ms\", to = \"100ms\", count = 3, scale = \"log\" }",
+            "10000us 31623us 100000us",
+        ),
     ] {
         assert_eq!(axis_texts(range).join(" "), expected, "{range}");
     }
@@ -424,6 +445,33 @@ proptest! {
         let expected: Vec<_> = (0..=count).map(|i| (from + i * step).to_string()).collect();
         let range = format!("{{ from = {from}, to = {to}, step = {step} }}");
         prop_assert_eq!(axis_texts(&range), expected);
+    }
+
+    /// A range by a count is the one by the step, or the factor, that leads through as many values.
+    #[test]
+    fn ranges_by_count_are_ranges_by_their_steps(
+        from in -500..500_i64,
+        step in prop_oneof![1..40_i64, -40..0_i64],
+        places in 0..3_usize,
+        count in 1..40_i64,
+    ) {
+        let number = |units: i64| format!("{units}e-{places}");
+        let ends = format!("from = {}, to = {}", number(from), number(from + step * count));
+        let by_step = format!("{{ {ends}, step = {} }}", number(step));
+        let by_count = format!("{{ {ends}, count = {} }}", count + 1);
+        prop_assert_eq!(axis_texts(&by_count), axis_texts(&by_step));
+    }
+
+    #[test]
+    fn ranges_by_logarithmic_count_are_ranges_by_their_factors(
+        from in 1..10_i64,
+        factor in 2..5_i64,
+        count in 1..10_u32,
+    ) {
+        let ends = format!("from = {from}, to = {}", from * factor.pow(count));
+        let by_factor = format!("{{ {ends}, factor = {factor} }}");
+        let by_count = format!("{{ {ends}, count = {}, scale = \"log\" }}", count + 1);
+        prop_assert_eq!(axis_texts(&by_count), axis_texts(&by_factor));
     }
 }
 

@@ -105,6 +105,15 @@ errors! {
     range_of_mixed_kinds: axis("x = { from = 1, to = \"3ms\", step = 1 }");
     range_of_lists: axis("x = { from = [1], to = 2, step = 1 }");
     range_too_long: axis("x = { from = 1, to = 1000000, step = 1 }");
+    range_by_count_and_step: axis("x = { from = 1, to = 5, count = 5, step = 1 }");
+    range_of_one_value: axis("x = { from = 1, to = 5, count = 1 }");
+    range_of_a_fractional_count: axis("x = { from = 1, to = 5, count = 2.5 }");
+    range_of_too_large_a_count: axis("x = { from = 1, to = 5, count = 1_000_000 }");
+    range_of_more_values_than_microseconds: axis("x = { from = \"1us\", to = \"3us\", count = 4 }");
+    range_of_equal_ends: axis("x = { from = 4, to = 4, count = 2 }");
+    range_on_an_unknown_scale: axis("x = { from = 1, to = 5, count = 5, scale = \"logs\" }");
+    range_on_a_scale_by_step: axis("x = { from = 1, to = 5, step = 1, scale = \"log\" }");
+    range_on_a_logarithmic_scale_from_zero: axis("x = { from = 0, to = 5, count = 5, scale = \"log\" }");
     range_with_too_many_digits: axis("x = { from = 1e-30, to = 1, step = 1 }");
     grid_too_large: tic_tac_toe("", "[axes]
 x = { from = 1, to = 1000, step = 1 }
