@@ -85,6 +85,20 @@ pub enum Event {
         /// `Running`, `Paused` or `Cancelled`.
         state: ExperimentState,
     },
+    /// Somebody gave it another priority: from the next lease on. Changes nothing if it is over.
+    Prioritized {
+        /// The experiment.
+        experiment: ExperimentId,
+        /// Larger goes first.
+        priority: i32,
+    },
+    /// It is being deleted, with everything of it: to be forgotten at once. From here on, also in
+    /// the same transaction, the owner looks its games up as never leased. It lets nobody delete
+    /// an experiment whose games [are leased](super::Scheduler::holds_leases).
+    Removed {
+        /// The experiment.
+        experiment: ExperimentId,
+    },
     /// A worker asks for games.
     LeaseWanted {
         /// The worker.
@@ -119,7 +133,8 @@ pub enum Event {
         /// What the worker says of it.
         what: Report,
         /// Whether the game already has a settled result on disk. Events before this one in the
-        /// same transaction need not be considered: those the scheduler remembers.
+        /// same transaction need not be considered, but for `Removed`: those the scheduler
+        /// remembers.
         settled: bool,
         /// Whether it was ever leased to this worker under the lease it names.
         leased: bool,
@@ -239,7 +254,7 @@ pub enum LeaseEnd {
     Expired,
     /// Its worker handed it back.
     GivenBack,
-    /// Its experiment was cancelled.
+    /// Its experiment was cancelled, or deleted.
     Cancelled,
 }
 

@@ -91,6 +91,12 @@ impl AttemptBook {
         self.attempts.remove(&game);
     }
 
+    /// Forgets a cell that is deleted, also what is not durable yet.
+    pub(super) fn remove(&mut self, cell: CellId) {
+        self.forget(cell);
+        self.changed.retain(|game, _| game.cell != cell);
+    }
+
     /// Forgets a cell whose experiment is over.
     pub(super) fn forget(&mut self, cell: CellId) {
         let number = |number| GameId { cell, number };

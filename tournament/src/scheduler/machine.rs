@@ -45,6 +45,8 @@ impl Scheduler {
                 self.submitted(experiment, priority, cells, &mut effects);
             }
             Event::Steered { experiment, state } => self.steered(experiment, state),
+            Event::Prioritized { experiment, priority } => self.prioritized(experiment, priority),
+            Event::Removed { experiment } => self.removed(experiment),
             Event::LeaseWanted { worker, slots } => {
                 effects.push(self.lease_wanted(worker, slots));
             }
@@ -66,6 +68,12 @@ impl Scheduler {
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         if self.pending.is_empty() { self.leases.next_deadline() } else { Some(self.now) }
+    }
+
+    /// Whether live leases hold games of the experiment.
+    #[must_use]
+    pub fn holds_leases(&self, experiment: ExperimentId) -> bool {
+        self.leases.iter().any(|(_, lease)| lease.experiment == experiment)
     }
 
     /// Drains what must be stored before the replies are sent.
@@ -190,14 +198,36 @@ impl Scheduler {
             ExperimentState::Running | ExperimentState::Paused => self.set_state(id, state),
             ExperimentState::Cancelled => {
                 self.set_state(id, state);
-                let is_its = |(_, lease): &(LeaseId, &Lease)| lease.experiment == id;
-                let leases: Vec<_> = self.leases.iter().filter(is_its).map(|l| l.0).collect();
-                for lease in leases {
-                    self.end_lease(lease, LeaseEnd::Cancelled);
-                }
+                self.cancel_leases(id);
             }
             // Only its results finish an experiment.
             ExperimentState::Finished => {}
+        }
+    }
+
+    fn prioritized(&mut self, id: ExperimentId, priority: i32) {
+        if self.experiments.get(&id).is_some_and(|experiment| !experiment.is_over()) {
+            self.shares.set_priority(id, priority);
+        }
+    }
+
+    fn removed(&mut self, id: ExperimentId) {
+        self.cancel_leases(id);
+        self.set_state(id, ExperimentState::Cancelled);
+        self.over.remove(&id);
+        let cells = self.experiments.get(&id).map(|it| it.cells.clone()).unwrap_or_default();
+        self.forget(id);
+        for cell in cells {
+            self.attempts.remove(cell);
+            self.changed_cells.remove(&cell);
+        }
+    }
+
+    fn cancel_leases(&mut self, id: ExperimentId) {
+        let is_its = |(_, lease): &(LeaseId, &Lease)| lease.experiment == id;
+        let leases: Vec<_> = self.leases.iter().filter(is_its).map(|l| l.0).collect();
+        for lease in leases {
+            self.end_lease(lease, LeaseEnd::Cancelled);
         }
     }
 

@@ -452,6 +452,51 @@ mod experiments {
     }
 
     #[test]
+    fn another_priority_holds_from_the_next_lease_on_and_after_a_restart() {
+        check(
+            "submit e1 10x100      ->
+             submit e2 20x100      ->
+             w1 wants 1            -> lease 1: 10:0-1
+             prioritize e2 5       ->
+             w1 wants 1            -> lease 2: 20:0-1
+             w1 wants 1            -> lease 3: 20:2-3
+             restart               ->
+             w2 wants 1            -> lease 4: 20:4-5
+             pause e2              ->
+             prioritize e2 -1      ->
+             resume e2             ->
+             w2 wants 1            -> lease 5: 10:2-3
+             w2 wants 1            -> lease 6: 10:4-5
+             cancel e1             ->
+             prioritize e1 9       ->
+             w2 wants 1            -> lease 7: 20:6-7",
+        );
+    }
+
+    /// Also if its ids mean another one from then on.
+    #[test]
+    fn a_deleted_one_is_forgotten() {
+        check(
+            "submit e1 10x4        ->
+             w1 wants 1            -> lease 1: 10:0-1
+             w1 played 1/10:0      -> counts
+             w1 failed 1/10:1      -> noted
+             pause e1              ->
+             delete e1             ->
+             w1 played 1/10:1      -> rejected
+             w1 failed 1/10:1      -> rejected
+             w1 beats 1            -> drop 1
+             w1 wants 1            -> done
+             submit e1 10x2        ->
+             w1 played 1/10:1      -> rejected
+             w2 wants 1            -> lease 2: 10:0-1
+             restart               ->
+             w1 played 1/10:1      -> rejected
+             w2 played 2/10:0-1    -> counts, counts, e1 finished",
+        );
+    }
+
+    #[test]
     fn a_finished_one_runs_again_when_it_grows() {
         check(
             "submit e1 10x2             ->

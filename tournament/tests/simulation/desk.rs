@@ -2,8 +2,10 @@
 
 use std::rc::Rc;
 
-use spelrum_tournament::scheduler::{Changes, Effect, Event, Report, Settings, Time, Verdict};
-use spelrum_tournament::{GameId, LeaseId, WorkerId};
+use spelrum_tournament::scheduler::{
+    Changes, Effect, Event, ExperimentState, Report, Settings, Time, Verdict,
+};
+use spelrum_tournament::{ExperimentId, GameId, LeaseId, WorkerId};
 
 use crate::judge::Judge;
 use crate::mutants::{Mutant, Subject};
@@ -57,6 +59,12 @@ impl Desk {
         Rc::make_mut(&mut self.staged)
     }
 
+    /// Whether an experiment may be deleted: not while it runs or has live leases.
+    pub(crate) fn may_be_deleted(&self, experiment: ExperimentId) -> bool {
+        self.staged.experiments[&experiment].1 != ExperimentState::Running
+            && !self.subject.holds_leases(experiment)
+    }
+
     /// When a tick is due.
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         self.subject.next_deadline()
@@ -68,7 +76,7 @@ impl Desk {
     }
 
     /// A report. The facts are read from what is on disk, or from the open transaction: either
-    /// must do.
+    /// must do, unless something was deleted in it.
     pub(crate) fn report(
         &mut self,
         worker: WorkerId,
@@ -76,7 +84,8 @@ impl Desk {
         fresh: bool,
         now: u64,
     ) -> Vec<Effect> {
-        let store = if fresh { &self.staged } else { self.disk() };
+        let deleted = self.staged.deletions != self.disk().deletions;
+        let store = if fresh || deleted { &self.staged } else { self.disk() };
         let (settled, leased) = store.facts(worker, result.lease, result.game);
         let Result { lease, game, playing, what } = result.clone();
         let event = Event::Reported { worker, lease, game, what, settled, leased };
@@ -96,7 +105,7 @@ impl Desk {
                 }
                 Effect::Finished { experiment } => {
                     let entry = self.staged_mut().experiments.get_mut(experiment).expect("stored");
-                    entry.1 = spelrum_tournament::scheduler::ExperimentState::Finished;
+                    entry.1 = ExperimentState::Finished;
                 }
                 Effect::Verdict { .. }
                 | Effect::Grant { .. }

@@ -116,6 +116,14 @@ impl Judge {
                 self.finish(*experiment, &mut expected);
             }
             Event::Steered { experiment, state } => self.steer(*experiment, *state),
+            Event::Prioritized { experiment, priority } => {
+                if let Some(known) = self.experiments.get_mut(experiment)
+                    && !is_over(known.1)
+                {
+                    known.0 = *priority;
+                }
+            }
+            Event::Removed { experiment } => self.remove(*experiment),
             Event::LeaseWanted { worker, slots } => {
                 let answer = effects.last().expect("an answer");
                 match answer {
@@ -222,6 +230,14 @@ impl Judge {
                 self.end(id, LeaseEnd::Cancelled);
             }
         }
+    }
+
+    fn remove(&mut self, experiment: ExperimentId) {
+        assert!(self.live.values().all(|lease| lease.experiment != experiment), "it has leases");
+        self.experiments.remove(&experiment);
+        self.cells.retain(|_, cell| cell.experiment != experiment);
+        self.attempts.retain(|game, _| self.cells.contains_key(&game.cell));
+        self.attempted.retain(|game| self.cells.contains_key(&game.cell));
     }
 
     fn heartbeat(&mut self, worker: WorkerId, leases: &[LeaseId], playing: &[GameId]) -> Effect {

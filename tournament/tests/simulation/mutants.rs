@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::WorkerId;
 use spelrum_tournament::scheduler::{
     Changes, Effect, Event, ExperimentState, Scheduler, Settings, Snapshot, Time, Verdict,
 };
+use spelrum_tournament::{ExperimentId, WorkerId};
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,10 @@ pub(crate) enum Mutant {
     IgnoresPause,
     /// A cancelled experiment goes on.
     IgnoresCancel,
+    /// Another priority of an experiment changes nothing.
+    IgnoresPriority,
+    /// A deleted experiment is remembered.
+    RemembersDeleted,
     /// Nobody learns that an experiment is finished.
     NeverFinishes,
     /// Games are given up after too few failures.
@@ -70,7 +74,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 28] = [
+    pub(crate) const ALL: [Self; 30] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -94,6 +98,8 @@ impl Mutant {
         Self::GivesBackForOthers,
         Self::IgnoresPause,
         Self::IgnoresCancel,
+        Self::IgnoresPriority,
+        Self::RemembersDeleted,
         Self::NeverFinishes,
         Self::GivesUpEarly,
         Self::GivesUpLate,
@@ -168,6 +174,8 @@ impl Subject {
             {
                 event = Event::Tick;
             }
+            (Some(Mutant::IgnoresPriority), Event::Prioritized { .. })
+            | (Some(Mutant::RemembersDeleted), Event::Removed { .. }) => event = Event::Tick,
             _ => {}
         }
         let named = match &event {
@@ -201,6 +209,11 @@ impl Subject {
     /// [`Scheduler::next_deadline`].
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         self.scheduler.next_deadline()
+    }
+
+    /// [`Scheduler::holds_leases`].
+    pub(crate) fn holds_leases(&self, experiment: ExperimentId) -> bool {
+        self.scheduler.holds_leases(experiment)
     }
 
     /// [`Scheduler::take_changes`].

@@ -27,13 +27,20 @@ pub(crate) enum Request {
     Submit { experiment: ExperimentId, priority: i32, cells: Vec<(CellId, u64)> },
     /// Another state of it.
     Steer { experiment: ExperimentId, state: ExperimentState },
+    /// Another priority.
+    Prioritize { experiment: ExperimentId, priority: i32 },
+    /// Nothing of it, as soon as nobody holds its games.
+    Delete { experiment: ExperimentId },
 }
 
 impl Request {
     /// Which experiment it is about.
     pub(crate) const fn experiment(&self) -> ExperimentId {
         match self {
-            Self::Submit { experiment, .. } | Self::Steer { experiment, .. } => *experiment,
+            Self::Submit { experiment, .. }
+            | Self::Steer { experiment, .. }
+            | Self::Prioritize { experiment, .. }
+            | Self::Delete { experiment } => *experiment,
         }
     }
 }
@@ -132,9 +139,23 @@ impl Scenario {
             self.requests.push((at, steer(ExperimentState::Paused)));
             self.requests.push((at + dice.between(1_000, 60_000), steer(ExperimentState::Running)));
         }
+        if dice.chance(300) {
+            let priority = i32::try_from(dice.below(3)).unwrap();
+            let at = at + dice.below(self.calm_ms / 2);
+            self.requests.push((at, Request::Prioritize { experiment, priority }));
+        }
         if dice.chance(150) {
             at += dice.below(self.calm_ms / 2);
             self.requests.push((at, steer(ExperimentState::Cancelled)));
+        }
+        if dice.chance(200) {
+            at += dice.below(self.calm_ms / 2);
+            self.requests.push((at, steer(ExperimentState::Paused)));
+            self.requests.push((at + 1, Request::Delete { experiment }));
+            // Another one, which gets the ids that have become free.
+            if dice.chance(700) {
+                self.requests.push((at + dice.below(60_000), submit(cells.clone())));
+            }
         }
 
         let odd_ones = dice.pick(&[0, 0, 30, 200]);
@@ -163,10 +184,12 @@ impl Scenario {
     pub(crate) fn planned(&self, of: ExperimentId) -> BTreeMap<CellId, u64> {
         let mut planned = BTreeMap::new();
         for (_, request) in &self.requests {
-            if let Request::Submit { experiment, cells, .. } = request
-                && *experiment == of
-            {
-                planned.extend(cells.iter().copied());
+            match request {
+                Request::Submit { experiment, cells, .. } if *experiment == of => {
+                    planned.extend(cells.iter().copied());
+                }
+                Request::Delete { experiment } if *experiment == of => planned.clear(),
+                _ => {}
             }
         }
         planned

@@ -92,6 +92,11 @@ impl Stage {
                 };
                 self.desk.staged_mut().steer(of(experiment), state)
             }
+            ["prioritize", experiment, priority] => {
+                let priority = priority.parse().unwrap();
+                self.desk.staged_mut().prioritize(of(experiment), priority)
+            }
+            ["delete", experiment] => self.desk.staged_mut().delete(of(experiment)),
             [worker, "wants", slots] => {
                 Event::LeaseWanted { worker: worker_id(worker), slots: slots.parse().unwrap() }
             }

@@ -19,6 +19,10 @@ pub(crate) struct Store {
     pub(crate) games: BTreeMap<GameId, Settled>,
     /// Requests of clients that were carried out, so that a repeated one is a no-op.
     pub(crate) requests: Vec<usize>,
+    /// Results that were there until their experiment was deleted.
+    pub(crate) deleted: Vec<(GameId, Settled)>,
+    /// How often somebody deleted one.
+    pub(crate) deletions: usize,
 }
 
 /// The settled result of a game.
@@ -62,6 +66,33 @@ impl Store {
         Event::Steered { experiment, state }
     }
 
+    /// Stores another priority of an experiment, if it is not over.
+    pub(crate) fn prioritize(&mut self, experiment: ExperimentId, priority: i32) -> Event {
+        let entry = self.experiments.get_mut(&experiment).expect("prioritizes what is there");
+        if matches!(entry.1, ExperimentState::Running | ExperimentState::Paused) {
+            entry.0 = priority;
+        }
+        Event::Prioritized { experiment, priority }
+    }
+
+    /// Deletes everything of an experiment. Leases stay, without its games: ids only grow.
+    pub(crate) fn delete(&mut self, experiment: ExperimentId) -> Event {
+        self.experiments.remove(&experiment);
+        self.deletions += 1;
+        let cells = &mut self.cells;
+        for (lease, _) in self.leases.values_mut() {
+            let its = |range: &GameRange| cells.get(&range.cell).is_some_and(|c| c.0 == experiment);
+            if lease.granted.iter().any(its) {
+                Rc::make_mut(lease).granted.clear();
+            }
+        }
+        cells.retain(|_, (of, _)| *of != experiment);
+        self.attempts.retain(|game, _| cells.contains_key(&game.cell));
+        let deleted = &mut self.deleted;
+        deleted.extend(self.games.extract_if(.., |game, _| !cells.contains_key(&game.cell)));
+        Event::Removed { experiment }
+    }
+
     /// Whether a game is settled, and whether it was leased to the worker under the lease.
     pub(crate) fn facts(&self, worker: WorkerId, lease: LeaseId, game: GameId) -> (bool, bool) {
         let its = |(lease, _): &(Rc<LeaseState>, Option<LeaseEnd>)| {
@@ -76,6 +107,17 @@ impl Store {
         assert_eq!(before, None, "invariant 4: {game:?} is settled twice");
     }
 
+    /// Whether this playing of a game is its result, or was until somebody deleted it.
+    pub(crate) fn has_kept(&self, game: GameId, playing: u64) -> bool {
+        let result = Settled::Played(playing);
+        self.games.get(&game) == Some(&result) || self.deleted.contains(&(game, result))
+    }
+
+    /// Whether a game has a result, or had one until somebody deleted it.
+    pub(crate) fn has_kept_any(&self, game: GameId) -> bool {
+        self.games.contains_key(&game) || self.deleted.iter().any(|(deleted, _)| *deleted == game)
+    }
+
     /// Stores what the scheduler wants to find again.
     pub(crate) fn apply(&mut self, changes: &Changes) {
         for cell in &changes.cells {
@@ -84,7 +126,10 @@ impl Store {
         }
         for lease in &changes.granted {
             assert!(lease.lease > self.last_lease(), "invariant 6: lease ids only grow");
-            self.leases.insert(lease.lease, (Rc::new(lease.clone()), None));
+            let mut lease = lease.clone();
+            // Those of an experiment that was deleted in the same transaction.
+            lease.granted.retain(|range| self.cells.contains_key(&range.cell));
+            self.leases.insert(lease.lease, (Rc::new(lease), None));
         }
         for &(lease, why) in &changes.ended {
             let entry = self.leases.get_mut(&lease).expect("a stored lease");

@@ -295,7 +295,8 @@ impl World {
             match (self.scenario.nature(game), result) {
                 (Nature::Innocent | Nature::Flaky, Settled::Played(_)) => {}
                 (Nature::Failing | Nature::Flaky, Settled::Failed(message)) => {
-                    assert!(message == "it broke" || hopeless, "{game:?}: {message}");
+                    let said = message == "it broke" || self.lied_about.contains(&game);
+                    assert!(said || hopeless, "{game:?}: {message}");
                 }
                 (_, Settled::Failed(_)) if hopeless => {}
                 // Who holds a game may lie about it.
@@ -304,7 +305,7 @@ impl World {
             }
         }
         for (playing, game) in &self.acknowledged {
-            assert_eq!(disk.games.get(game), Some(&Settled::Played(*playing)), "invariant 5");
+            assert!(disk.has_kept(*game, *playing), "invariant 5: {game:?}");
         }
     }
 

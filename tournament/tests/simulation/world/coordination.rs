@@ -128,12 +128,18 @@ impl World {
         if done(&index) || !its_turn {
             return;
         }
+        let is_delete = matches!(requests[index].1, Request::Delete { .. });
+        if is_delete && !self.desk.may_be_deleted(experiment) {
+            return; // Refused. The client tries again.
+        }
         let state = staged.experiments.get(&experiment).map(|experiment| experiment.1);
         let staged = self.desk.staged_mut();
         let event = match &requests[index].1 {
             Request::Submit { .. } if state == Some(ExperimentState::Cancelled) => Event::Tick,
             Request::Submit { priority, cells, .. } => staged.submit(experiment, *priority, cells),
             Request::Steer { state, .. } => staged.steer(experiment, *state),
+            Request::Prioritize { priority, .. } => staged.prioritize(experiment, *priority),
+            Request::Delete { .. } => staged.delete(experiment),
         };
         staged.requests.push(index);
         self.event(event, at);

@@ -6,7 +6,7 @@ use spelrum_tournament::{GameId, LeaseId, WorkerId};
 use super::{HEARTBEAT_MS, Happening, Reply, World};
 use crate::desk::Result;
 use crate::scenario::Nature;
-use crate::store::{Settled, games};
+use crate::store::games;
 use crate::worker::{Call, Playing};
 
 impl World {
@@ -130,14 +130,13 @@ impl World {
 
     /// Invariant 5: what a worker is told is on disk.
     pub(super) fn acknowledge(&mut self, result: &Result, verdict: Verdict) {
-        let stored = self.desk.disk().games.get(&result.game);
+        let disk = self.desk.disk();
         match verdict {
             Verdict::Counts => {
-                let counted = Settled::Played(result.playing);
-                assert_eq!(stored, Some(&counted), "invariant 5: {result:?}");
+                assert!(disk.has_kept(result.game, result.playing), "invariant 5: {result:?}");
                 self.acknowledged.insert(result.playing, result.game);
             }
-            Verdict::Again => assert!(stored.is_some(), "invariant 5: {result:?}"),
+            Verdict::Again => assert!(disk.has_kept_any(result.game), "invariant 5: {result:?}"),
             Verdict::Noted | Verdict::AfterCancel | Verdict::Rejected => {}
         }
     }
@@ -187,9 +186,13 @@ impl World {
     pub(super) fn lie(&mut self, of: usize) {
         // One of the latest leases, which may well be live, or one that was never given.
         let disk = self.desk.disk();
-        let latest: Vec<_> = disk.leases.values().rev().take(8).map(|(lease, _)| lease).collect();
-        let Some(first) = latest.first() else { return };
-        let none = LeaseId(first.lease.0 + 1);
+        // Those of a deleted experiment have no games any more.
+        let leases = disk.leases.values().map(|(lease, _)| lease);
+        let latest: Vec<_> = leases.rev().filter(|it| !it.granted.is_empty()).take(8).collect();
+        if latest.is_empty() {
+            return;
+        }
+        let none = LeaseId(disk.last_lease().0 + 1);
         let lease = self.dice.pick(&latest);
         let range = self.dice.pick(&lease.granted);
         let lease = if self.dice.chance(100) { none } else { lease.lease };
