@@ -65,6 +65,28 @@ impl Row<'_> {
         self.optional_real(column)?.ok_or_else(|| unexpected(column, "is NULL"))
     }
 
+    /// An integer, or nothing for NULL.
+    pub(crate) fn optional_integer(&self, column: &str) -> Result<Option<i64>> {
+        match self.value(column)? {
+            SqlValue::Null => Ok(None),
+            SqlValue::Integer(integer) => Ok(Some(*integer)),
+            wrong @ (SqlValue::Real(_) | SqlValue::Text(_) | SqlValue::Blob(_)) => {
+                Err(wrong_type(column, wrong))
+            }
+        }
+    }
+
+    /// A text, or nothing for NULL.
+    pub(crate) fn optional_text(&self, column: &str) -> Result<Option<String>> {
+        match self.value(column)? {
+            SqlValue::Null => Ok(None),
+            SqlValue::Text(text) => Ok(Some(text.clone())),
+            wrong @ (SqlValue::Integer(_) | SqlValue::Real(_) | SqlValue::Blob(_)) => {
+                Err(wrong_type(column, wrong))
+            }
+        }
+    }
+
     /// A text.
     pub(crate) fn text(&self, column: &str) -> Result<String> {
         let value = self.value(column)?;

@@ -22,6 +22,8 @@ pub(crate) enum Exit {
     Busy,
     /// Every game is settled, but some of them as failed.
     FailedGames,
+    /// A game that was played again is not the recorded one.
+    Different,
     /// Ctrl-C (SIGINT) ended it early; what was finished is kept.
     Interrupted,
     /// SIGTERM ended it early; what was finished is kept.
@@ -40,6 +42,7 @@ impl Exit {
             Self::Network => 5,
             Self::Busy => 6,
             Self::FailedGames => 7,
+            Self::Different => 8,
             Self::Interrupted => 130,
             Self::Terminated => 143,
         }
@@ -63,5 +66,6 @@ Exit codes:
   5    the coordinator is unreachable, speaks another protocol, or failed
   6    a port or the database is in use by another program
   7    the sweep is finished, but some games failed
+  8    a game that was played again differs from its record
   130  interrupted by Ctrl-C; finished games are kept
   143  terminated by SIGTERM; finished games are kept";

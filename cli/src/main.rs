@@ -21,10 +21,12 @@ mod player;
 mod position;
 mod progress;
 mod remote;
+mod replay;
 mod report;
 mod results;
 mod summary;
 mod sweep_file;
+mod waiting;
 
 use std::io::Write as _;
 use std::process::ExitCode;

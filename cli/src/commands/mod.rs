@@ -4,6 +4,7 @@ pub(crate) mod analyze;
 pub(crate) mod coordinator;
 pub(crate) mod list;
 pub(crate) mod perft;
+pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sql;
@@ -78,6 +79,8 @@ pub(crate) enum Command {
     Resume(steer::Resume),
     /// End an experiment for good; what was counted stays
     Cancel(steer::Cancel),
+    /// Show a recorded game move by move, and check that the engine does the same again
+    Replay(replay::Replay),
     /// Let a player search one position
     Analyze(analyze::Analyze),
     /// Count the move sequences from a position
@@ -93,6 +96,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Report(report) => on_runtime(report.run()),
         Command::Sql(sql) => on_runtime(sql.run()),
         Command::List(list) => on_runtime(list.run()),
+        Command::Replay(replay) => on_runtime(replay.run()),
         Command::Coordinator(coordinator) => on_runtime(coordinator.run()),
         Command::Worker(worker) => on_runtime(worker.run()),
         Command::Submit(submit) => on_runtime(submit.run()),

@@ -10,6 +10,7 @@ mod help;
 mod interrupt;
 mod kill;
 mod readme;
+mod replay;
 mod run;
 mod sandbox;
 mod tidy;

@@ -4,7 +4,7 @@
 //! A query has no parameters. Each of these takes one, the experiment's id, which is an integer
 //! and is written into it: see [`Question::of`].
 
-use spelrum_tournament::ExperimentId;
+use spelrum_tournament::{CellId, ExperimentId, GameId};
 
 /// A question about one experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,3 +142,56 @@ pub const ALL: &[(&str, Question)] = &[
     ("failures", FAILURES),
     ("workers", WORKERS),
 ];
+
+/// A settled game by its id: the columns of [`game_of_cell`].
+#[must_use]
+pub fn game(game_id: i64) -> String {
+    settled_game(&format!("g.game_id = {game_id}"))
+}
+
+/// A settled game by its cell and number: `game_id`, `cell_id`, `number`, `experiment`,
+/// `experiment_uuid`, `record`, `first_name` and `second_name` (who moved first, and who second),
+/// `opening`, `outcome`, `termination`, `plies`, `moves_hash`, `engine_revision`, `wall_us`,
+/// `counted`, `not_counted_reason`, `failure`. One row, or none.
+#[must_use]
+pub fn game_of_cell(game: GameId) -> String {
+    settled_game(&format!("g.cell_id = {} AND g.number = {}", game.cell, game.number))
+}
+
+fn settled_game(condition: &str) -> String {
+    format!(
+        "SELECT g.game_id, g.cell_id, g.number, e.name AS experiment, \
+             e.uuid AS experiment_uuid, e.record, \
+             CASE g.number % 2 WHEN 0 THEN c.first_player_name ELSE c.second_player_name END \
+                 AS first_name, \
+             CASE g.number % 2 WHEN 0 THEN c.second_player_name ELSE c.first_player_name END \
+                 AS second_name, \
+             o.position AS opening, g.outcome, g.termination, g.plies, g.moves_hash, \
+             g.engine_revision, g.wall_us, g.counted, g.not_counted_reason, g.failure \
+         FROM games AS g \
+         JOIN cells AS c ON c.cell_id = g.cell_id \
+         JOIN experiments AS e ON e.experiment_id = c.experiment_id \
+         LEFT JOIN openings AS o ON o.opening_id = g.opening_id \
+         WHERE {condition}"
+    )
+}
+
+/// A game's recorded moves by ply: `ply`, `side`, `move`, `position_key`, `legal_moves`, `depth`,
+/// `nodes`, `evaluations`, `full_tree_leaves`, `score`, `wall_us`, `cpu_us`, `ended_by`.
+#[must_use]
+pub fn moves(game_id: i64) -> String {
+    format!(
+        "SELECT ply, side, move, position_key, legal_moves, depth, nodes, evaluations, \
+             full_tree_leaves, score, wall_us, cpu_us, ended_by \
+         FROM moves WHERE game_id = {game_id} ORDER BY ply"
+    )
+}
+
+/// A cell and all that decides its games: `definition_hash`, `definition_json`, `games_planned`.
+/// One row, or none.
+#[must_use]
+pub fn cell(cell: CellId) -> String {
+    format!(
+        "SELECT definition_hash, definition_json, games_planned FROM cells WHERE cell_id = {cell}"
+    )
+}

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use spelrum_coordinator::store::{SqlValue, StoreError, questions};
+use spelrum_tournament::{CellId, GameId};
 
 use crate::fixture::{Store, game};
 
@@ -167,6 +168,45 @@ async fn every_question_has_an_answer() {
         assert_eq!(table.rows.is_empty(), *name == "failures", "{name}");
         let other = question.of(spelrum_tournament::ExperimentId(99));
         assert!(readers.query(&other, 1000).await.unwrap().rows.is_empty(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_game_is_found_by_its_row_and_by_its_number() {
+    let mut store = Store::new().await;
+    let cell = store.cell(1);
+    let games: Vec<_> = (0..4).map(|number| game(cell, number, number)).collect();
+    store.store(&games).await;
+    let readers = store.writer.readers();
+    let ask = async |sql: String| readers.query(&sql, 1000).await.unwrap();
+    for number in 0..4 {
+        let found = ask(questions::game_of_cell(GameId { cell, number })).await;
+        assert_eq!(found.rows.len(), 1);
+        let [SqlValue::Integer(game_id), cell_id, of_number, ..] = &found.rows[0][..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(*cell_id, SqlValue::Integer(cell.0));
+        assert_eq!(*of_number, SqlValue::Integer(number as i64));
+        assert_eq!(ask(questions::game(*game_id)).await, found);
+        // Who moved first is told by name: the cell's second player in odd numbers.
+        let name = |column: &str| {
+            let index = found.columns.iter().position(|name| name == column).unwrap();
+            found.rows[0][index].clone()
+        };
+        let names = ["ab", "gm"].map(|name| SqlValue::Text(name.to_owned()));
+        let [first, second] = if number % 2 == 0 { [0, 1] } else { [1, 0] };
+        assert_eq!(name("first_name"), names[first]);
+        assert_eq!(name("second_name"), names[second]);
+        let plies = name("plies");
+        let moves = ask(questions::moves(*game_id)).await.rows;
+        assert_eq!(plies, SqlValue::Integer(moves.len() as i64));
+        assert!(moves.iter().zip(0..).all(|(row, ply)| row[0] == SqlValue::Integer(ply)));
+    }
+    assert_eq!(ask(questions::cell(cell)).await.rows.len(), 1);
+    assert!(ask(questions::cell(CellId(99))).await.rows.is_empty());
+    assert!(ask(questions::game(99)).await.rows.is_empty());
+    for number in [4, u64::MAX] {
+        assert!(ask(questions::game_of_cell(GameId { cell, number })).await.rows.is_empty());
     }
 }
 

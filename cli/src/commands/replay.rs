@@ -1,0 +1,216 @@
+//! `spelrum replay`: recorded games move by move, and whether the engine does the same again.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use spelrum_tournament::{CellId, GameId};
+
+use crate::arguments::SourceArguments;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::interrupt::Interrupts;
+use crate::output::duration_us;
+use crate::replay::{
+    Again, Cells, Plies, RecordedGame, Watch, Which, play_again, recorded_game, write_check,
+    write_game, write_json, write_verdict,
+};
+use crate::results::ResultsSource;
+use crate::waiting::Waiting;
+
+/// How often a person is told how far a long game is.
+const TICK: Duration = Duration::from_millis(200);
+
+const EXAMPLES: &str = "\
+The game is also played again from its cell's definition and its number, and compared with the \
+record: opening, moves, depths, nodes, evaluations, scores and result. Moves that a time limit \
+ended are searched up to their recorded node counts, so that they come out the same on any \
+machine. The exit code is 8 if anything differs, and the first difference is named.
+
+Plies are counted from 0, as in the database.
+
+Examples:
+  spelrum replay 17 --db tic-tac-toe.db
+  spelrum replay --cell 2 --number 5 --db tic-tac-toe.db --from 4
+  spelrum replay 1 2 3 --db tic-tac-toe.db --check-only
+  spelrum sql --db tic-tac-toe.db 'SELECT game_id FROM games ORDER BY plies DESC LIMIT 1'";
+
+/// Show a recorded game move by move, and check that the engine does the same again
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Replay {
+    /// The games, by their game_id in the database
+    #[arg(value_name = "GAME_ID", required_unless_present = "cell", conflicts_with = "cell")]
+    games: Vec<i64>,
+    /// Instead: the game of this cell, by its cell_id …
+    #[arg(long, value_name = "CELL_ID", requires = "number")]
+    cell: Option<i64>,
+    /// … with this number, from 0
+    #[arg(long, value_name = "N", requires = "cell")]
+    number: Option<u64>,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Show this ply alone
+    #[arg(long, value_name = "PLY", conflicts_with = "from")]
+    ply: Option<u32>,
+    /// Show the game from this ply on
+    #[arg(long, value_name = "PLY")]
+    from: Option<u32>,
+    /// Check without showing the moves
+    #[arg(long, conflicts_with_all = ["ply", "from", "no_check"])]
+    check_only: bool,
+    /// Show the record without playing the game again
+    #[arg(long)]
+    no_check: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Replay {
+    /// Reads the games, plays them again one by one and prints them.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let source = ResultsSource::open(&self.source).await?;
+        let mut games = Vec::new();
+        for which in self.which() {
+            let game = recorded_game(&source, which).await?;
+            self.check_what_is_shown(&game)?;
+            games.push(game);
+        }
+        let mut player = Player::new(games.len())?;
+        let mut replayed = Vec::new();
+        for game in games {
+            let (game, again) = if self.no_check {
+                (game, None)
+            } else {
+                match player.play_again(game).await? {
+                    Some((game, again)) => (game, Some(again)),
+                    None => return Ok(player.interrupts.exit().unwrap_or(Exit::Interrupted)),
+                }
+            };
+            if !self.json {
+                self.write(&game, again.as_ref(), replayed.is_empty())?;
+            }
+            replayed.push((game, again));
+        }
+        let mut out = anstream::stdout().lock();
+        if self.json {
+            write_json(&mut out, &replayed, (!self.check_only).then(|| self.plies()))?;
+        } else if self.check_only && replayed.len() > 1 {
+            write_verdict(&mut out, &replayed)?;
+        }
+        let is_different =
+            |(_, again): &(_, Option<Again>)| again.as_ref().is_some_and(Again::is_different);
+        Ok(if replayed.iter().any(is_different) { Exit::Different } else { Exit::Success })
+    }
+
+    fn which(&self) -> Vec<Which> {
+        match (self.cell, self.number) {
+            (Some(cell), Some(number)) => {
+                vec![Which::InCell(GameId { cell: CellId(cell), number })]
+            }
+            _ => self.games.iter().copied().map(Which::Row).collect(),
+        }
+    }
+
+    fn plies(&self) -> Plies {
+        match self.ply {
+            Some(ply) => Plies { from: ply, before: ply.checked_add(1) },
+            None => Plies { from: self.from.unwrap_or(0), before: None },
+        }
+    }
+
+    /// Whether the game has what it is asked for.
+    fn check_what_is_shown(&self, game: &RecordedGame) -> Result<()> {
+        let failed = || CliError::new(Exit::Input, format!("show game {}", game.game_id));
+        if self.no_check && !game.has_moves() {
+            return Err(failed().because("its moves are not recorded").help(
+                "leave --no-check out: then the engine plays it again, if no time limit \
+                     bounds its players, and shows that",
+            ));
+        }
+        match (self.ply.or(self.from), game.plies().checked_sub(1)) {
+            (Some(ply), Some(last)) if ply > last => Err(failed()
+                .because(format!("it has no ply {ply}"))
+                .help(format!("its plies have the numbers 0 to {last}"))),
+            _ => Ok(()),
+        }
+    }
+
+    fn write(&self, game: &RecordedGame, again: Option<&Again>, is_first: bool) -> Result<()> {
+        let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+        if self.check_only {
+            write_check(&mut out, game, again)?;
+        } else {
+            if !is_first {
+                writeln!(out)?;
+            }
+            write_game(&mut out, game, again, self.plies())?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+/// Plays games again, and tells who waits.
+struct Player {
+    interrupts: Interrupts,
+    watch: Arc<Watch>,
+    cells: Cells,
+    games: usize,
+    game: usize,
+}
+
+impl Player {
+    fn new(games: usize) -> Result<Self> {
+        // Nothing is lost by giving up at once: there is nothing to tell.
+        let interrupts = Interrupts::listen(|| {})?;
+        Ok(Self { interrupts, watch: Arc::default(), cells: Cells::default(), games, game: 0 })
+    }
+
+    /// The game, and what came of playing it again; nothing if it was interrupted.
+    async fn play_again(&mut self, game: RecordedGame) -> Result<Option<(RecordedGame, Again)>> {
+        self.game += 1;
+        let (game_id, plies) = (game.game_id, game.plies());
+        let watch = Arc::clone(&self.watch);
+        let mut cells = std::mem::take(&mut self.cells);
+        let mut playing = tokio::task::spawn_blocking(move || {
+            let again = play_again(&game, &mut cells, &watch);
+            (game, cells, again)
+        });
+        let mut waiting = Waiting::start();
+        let mut ticks = tokio::time::interval(TICK);
+        let played = loop {
+            tokio::select! {
+                played = &mut playing => break played,
+                () = self.interrupts.finish.cancelled() => {
+                    waiting.end();
+                    self.watch.interrupt();
+                    return Ok(None);
+                }
+                _ = ticks.tick() => waiting.tick(|elapsed| {
+                    let ply = self.watch.plies();
+                    let time = duration_us(elapsed.as_micros() as f64);
+                    let of = match self.games {
+                        1 => String::new(),
+                        games => format!(" ({} of {games})", self.game),
+                    };
+                    format!("playing game {game_id} again{of}: {ply} of {plies} plies, {time}")
+                }),
+            }
+        };
+        waiting.end();
+        match played {
+            Ok((game, cells, again)) => {
+                self.cells = cells;
+                Ok(again?.map(|again| (game, again)))
+            }
+            Err(error) => match error.try_into_panic() {
+                // To where every panic of the program is told of.
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(error) => Err(CliError::new(Exit::Internal, "play the game").because(error)),
+            },
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Replayed games for programs. Keys are the results database's, and are only ever added to.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Value;
+use spelrum_engine::{ENGINE_REVISION, EndedBy, MoveRecord, Outcome};
+
+use super::text::{positions, shown_moves};
+use super::{Again, Check, Compared, Plies, RecordedGame};
+use crate::output;
+
+#[derive(Serialize)]
+struct Json<'a> {
+    /// The engine that played them again.
+    engine_revision: u32,
+    games: Vec<Game<'a>>,
+}
+
+#[derive(Serialize)]
+struct Game<'a> {
+    game_id: i64,
+    experiment: &'a str,
+    experiment_uuid: &'a str,
+    cell_id: i64,
+    number: u64,
+    game: &'static str,
+    first_player: &'a str,
+    second_player: &'a str,
+    opening: &'a str,
+    /// For who moved first.
+    outcome: Outcome,
+    termination: &'static str,
+    plies: u32,
+    moves_hash: u64,
+    wall_us: Option<u64>,
+    engine_revision: u32,
+    counted: bool,
+    not_counted_reason: Option<&'a str>,
+    moves_recorded: bool,
+    /// `same`, `different` or `not_checked`.
+    check: &'static str,
+    /// What of the moves was compared: `moves` or `moves_hash`.
+    compared: Option<&'static str>,
+    difference: Option<JsonDifference<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moves: Option<Vec<Move<'a>>>,
+}
+
+#[derive(Serialize)]
+struct JsonDifference<'a> {
+    /// None for what the whole game has.
+    ply: Option<u32>,
+    fields: Vec<JsonField<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonField<'a> {
+    field: &'static str,
+    recorded: &'a Value,
+    played: &'a Value,
+}
+
+#[derive(Serialize)]
+struct Move<'a> {
+    ply: u32,
+    side: u8,
+    player: &'a str,
+    /// Before the move, in the game's notation.
+    position: Option<String>,
+    r#move: &'a str,
+    position_after: Option<String>,
+    legal_moves: u32,
+    depth: u32,
+    nodes: u64,
+    evaluations: u64,
+    full_tree_leaves: u64,
+    score: Option<i32>,
+    wall_us: u64,
+    cpu_us: u64,
+    ended_by: EndedBy,
+}
+
+/// Writes games, each with what came of playing it again; the moves of these plies, if any.
+pub(crate) fn write(
+    out: &mut dyn Write,
+    games: &[(RecordedGame, Option<Again>)],
+    plies: Option<Plies>,
+) -> io::Result<()> {
+    let games = games.iter().map(|(game, again)| Game::new(game, again.as_ref(), plies)).collect();
+    output::write_json(out, &Json { engine_revision: ENGINE_REVISION, games })
+}
+
+impl<'a> Game<'a> {
+    fn new(game: &'a RecordedGame, again: Option<&'a Again>, plies: Option<Plies>) -> Self {
+        let (check, compared, difference) = match again.map(|again| &again.check) {
+            None => ("not_checked", None, None),
+            Some(Check::Same(Compared::Moves)) => ("same", Some("moves"), None),
+            Some(Check::Same(Compared::Hash)) => ("same", Some("moves_hash"), None),
+            Some(Check::Different(difference)) => {
+                let fields = difference.fields.iter().map(|field| JsonField {
+                    field: field.name,
+                    recorded: &field.recorded,
+                    played: &field.played,
+                });
+                let fields = fields.collect();
+                ("different", None, Some(JsonDifference { ply: difference.ply, fields }))
+            }
+        };
+        Self {
+            game_id: game.game_id,
+            experiment: &game.experiment,
+            experiment_uuid: &game.experiment_uuid,
+            cell_id: game.it.cell.0,
+            number: game.it.number,
+            game: game.definition.rules.name(),
+            first_player: &game.names[0],
+            second_player: &game.names[1],
+            opening: &game.opening,
+            outcome: game.end.outcome,
+            termination: game.end.termination.name(),
+            plies: game.end.plies,
+            moves_hash: game.end.moves_hash,
+            wall_us: game.wall_us,
+            engine_revision: game.engine_revision,
+            counted: game.not_counted_reason.is_none(),
+            not_counted_reason: game.not_counted_reason.as_deref(),
+            moves_recorded: game.has_moves(),
+            check,
+            compared,
+            difference,
+            moves: plies.map(|plies| moves(game, shown_moves(game, again), plies)),
+        }
+    }
+}
+
+fn moves<'a>(game: &'a RecordedGame, moves: &'a [MoveRecord], plies: Plies) -> Vec<Move<'a>> {
+    let positions = positions(game, moves);
+    let position = |ply: u32| {
+        let found = positions.iter().find(|position| position.ply == ply);
+        found.map(|position| position.position.clone())
+    };
+    let shown = (0..).zip(moves).filter(|(ply, _)| plies.contains(*ply));
+    let shown = shown.map(|(ply, record)| Move {
+        ply,
+        side: record.mover,
+        player: &game.names[usize::from(record.mover.min(1))],
+        position: position(ply),
+        r#move: &record.mv,
+        position_after: position(ply + 1),
+        legal_moves: record.legal_moves,
+        depth: record.search.depth,
+        nodes: record.search.nodes,
+        evaluations: record.search.evaluations,
+        full_tree_leaves: record.search.full_tree_leaves,
+        score: record.search.score,
+        wall_us: record.wall_us,
+        cpu_us: record.cpu_us,
+        ended_by: record.search.ended_by,
+    });
+    shown.collect()
+}

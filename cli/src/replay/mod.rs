@@ -1,0 +1,95 @@
+//! A recorded game as it was, and whether the engine does the same again.
+
+mod again;
+mod difference;
+mod json;
+mod read;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use spelrum_engine::{MoveRecord, Outcome, Termination};
+use spelrum_tournament::{CellDefinition, GameId};
+
+pub(crate) use again::{Again, Cells, Watch, play_again};
+pub(crate) use json::write as write_json;
+pub(crate) use read::{Which, recorded_game};
+pub(crate) use text::{write_check, write_game, write_verdict};
+
+use difference::Difference;
+
+/// A settled game with its moves, as the database has them.
+#[derive(Debug)]
+pub(crate) struct RecordedGame {
+    /// Its row, which is what a person names it by.
+    pub(crate) game_id: i64,
+    /// Its cell and its number there.
+    pub(crate) it: GameId,
+    /// Everything that decides it.
+    definition: CellDefinition,
+    experiment: String,
+    experiment_uuid: String,
+    /// The sweep's names of who moved first, and of who moved second.
+    names: [String; 2],
+    opening: String,
+    end: End,
+    /// `None` if they were not recorded.
+    moves: Option<Vec<MoveRecord>>,
+    engine_revision: u32,
+    wall_us: Option<u64>,
+    not_counted_reason: Option<String>,
+}
+
+impl RecordedGame {
+    /// How many plies it took.
+    pub(crate) fn plies(&self) -> u32 {
+        self.end.plies
+    }
+
+    /// Whether its moves are there to be shown.
+    pub(crate) fn has_moves(&self) -> bool {
+        self.moves.is_some()
+    }
+}
+
+/// What a game came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct End {
+    outcome: Outcome,
+    termination: Termination,
+    plies: u32,
+    moves_hash: u64,
+}
+
+/// What came of playing a game again.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Check {
+    /// It is the same game.
+    Same(Compared),
+    /// It is not.
+    Different(Difference),
+}
+
+/// How much of a game was there to compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compared {
+    /// Opening, end, and of every move all but its time.
+    Moves,
+    /// Opening, end, and the hash of the moves.
+    Hash,
+}
+
+/// Which plies are shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plies {
+    /// The first.
+    pub(crate) from: u32,
+    /// Where to end before, if not at the end.
+    pub(crate) before: Option<u32>,
+}
+
+impl Plies {
+    fn contains(self, ply: u32) -> bool {
+        ply >= self.from && self.before.is_none_or(|before| ply < before)
+    }
+}

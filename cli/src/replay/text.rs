@@ -1,0 +1,198 @@
+//! A replayed game for people.
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+use spelrum_engine::{EndedBy, MoveRecord, Outcome, ReplayedPosition, replay_moves};
+
+use super::{Again, Check, Compared, Difference, Plies, RecordedGame};
+use crate::output::{count, duration_us, ended_by_text};
+
+/// Writes a game move by move: the board, the move and what it cost, the board after it. Then how
+/// it ended, and whether the engine does the same again.
+///
+/// The moves are the recorded ones; if there are none, those of the game played again.
+pub(crate) fn write_game(
+    out: &mut dyn Write,
+    game: &RecordedGame,
+    again: Option<&Again>,
+    plies: Plies,
+) -> io::Result<()> {
+    write_heading(out, game)?;
+    if !game.has_moves() {
+        writeln!(out, "Its moves are not recorded: these are of the game played again.")?;
+    }
+    let moves = shown_moves(game, again);
+    let positions = positions(game, moves);
+    if let Some(before) = positions.iter().find(|position| plies.contains(position.ply)) {
+        writeln!(out, "\n{}", before.board.trim_end())?;
+    }
+    for (ply, record) in (0..).zip(moves).filter(|(ply, _)| plies.contains(*ply)) {
+        writeln!(out)?;
+        write_move(out, game, ply, record)?;
+        match positions.iter().find(|position| position.ply == ply + 1) {
+            Some(after) => writeln!(out, "\n{}", after.board.trim_end())?,
+            None => {
+                writeln!(out, "\nThis is no legal move here.")?;
+                break;
+            }
+        }
+    }
+    writeln!(out, "\n{}", end(game))?;
+    if let Some(reason) = &game.not_counted_reason {
+        writeln!(out, "It is not counted: {reason}.")?;
+    }
+    again.map_or(Ok(()), |again| write_comparison(out, &again.check))
+}
+
+/// Writes only whether the engine does the same again.
+pub(crate) fn write_check(
+    out: &mut dyn Write,
+    game: &RecordedGame,
+    again: Option<&Again>,
+) -> io::Result<()> {
+    let game_id = game.game_id;
+    match again.map(|again| &again.check) {
+        None => writeln!(out, "Game {game_id}: not checked"),
+        Some(Check::Same(Compared::Moves)) => writeln!(out, "Game {game_id}: the same"),
+        Some(Check::Same(Compared::Hash)) => {
+            writeln!(out, "Game {game_id}: the same moves, by their hash")
+        }
+        Some(Check::Different(difference)) => {
+            match difference.ply {
+                Some(ply) => writeln!(out, "Game {game_id}: different at ply {ply}")?,
+                None => writeln!(out, "Game {game_id}: different")?,
+            }
+            write_fields(out, difference)
+        }
+    }
+}
+
+/// Writes how many games the engine played the same again.
+pub(crate) fn write_verdict(
+    out: &mut dyn Write,
+    games: &[(RecordedGame, Option<Again>)],
+) -> io::Result<()> {
+    let again = games.iter().filter_map(|(_, again)| again.as_ref());
+    let (mut same, mut different) = (0, 0);
+    for again in again {
+        *(if again.is_different() { &mut different } else { &mut same }) += 1;
+    }
+    writeln!(out, "{} the same, {} different", count(same), count(different))
+}
+
+fn write_heading(out: &mut dyn Write, game: &RecordedGame) -> io::Result<()> {
+    let [first, second] = &game.names;
+    writeln!(
+        out,
+        "Game {} of {}: cell {}, number {}",
+        game.game_id, game.experiment, game.it.cell, game.it.number
+    )?;
+    writeln!(out, "{first} moves first, {second} second, from {}", game.opening)
+}
+
+fn write_move(
+    out: &mut dyn Write,
+    game: &RecordedGame,
+    ply: u32,
+    record: &MoveRecord,
+) -> io::Result<()> {
+    let player = &game.names[usize::from(record.mover.min(1))];
+    writeln!(out, "Ply {ply}: {player} plays {} (of {})", record.mv, record.legal_moves)?;
+    let search = &record.search;
+    let time = duration_us(record.wall_us as f64);
+    if search.nodes == 0 && search.score.is_none() {
+        let why = match search.ended_by {
+            EndedBy::OnlyMove => "the only move",
+            EndedBy::Depth
+            | EndedBy::Nodes
+            | EndedBy::Evaluations
+            | EndedBy::Generations
+            | EndedBy::Time
+            | EndedBy::Proven => "without a search",
+        };
+        return writeln!(out, "  {why}, {time}");
+    }
+    let score = search.score.map_or_else(|| "none".to_owned(), |score| score.to_string());
+    writeln!(
+        out,
+        "  score {score}, depth {} (ended by {}), {} nodes, {} evaluations, {time}",
+        search.depth,
+        ended_by_text(search.ended_by),
+        count(search.nodes),
+        count(search.evaluations),
+    )
+}
+
+fn write_comparison(out: &mut dyn Write, check: &Check) -> io::Result<()> {
+    match check {
+        Check::Same(Compared::Moves) => writeln!(
+            out,
+            "The engine does the same again: moves, depths, nodes, evaluations and scores."
+        ),
+        Check::Same(Compared::Hash) => writeln!(
+            out,
+            "The engine plays the same moves again, by their hash: they are not recorded."
+        ),
+        Check::Different(difference) => {
+            match difference.ply {
+                Some(ply) => writeln!(out, "The engine does otherwise at ply {ply}:")?,
+                None => writeln!(out, "The engine does otherwise:")?,
+            }
+            write_fields(out, difference)
+        }
+    }
+}
+
+fn write_fields(out: &mut dyn Write, difference: &Difference) -> io::Result<()> {
+    for field in &difference.fields {
+        let (recorded, played) = (plain(&field.recorded), plain(&field.played));
+        writeln!(out, "  {}: recorded {recorded}, played again {played}", field.name)?;
+    }
+    Ok(())
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+fn end(game: &RecordedGame) -> String {
+    let [first, second] = &game.names;
+    let who = match game.end.outcome {
+        Outcome::Win => format!("{first} wins"),
+        Outcome::Draw => "A draw".to_owned(),
+        Outcome::Loss => format!("{second} wins"),
+    };
+    let plies = match game.end.plies {
+        1 => "1 ply".to_owned(),
+        plies => format!("{plies} plies"),
+    };
+    let time = game.wall_us.map(|us| format!(" and {}", duration_us(us as f64)));
+    let why = game.end.termination.words();
+    format!("{who} after {plies}{}: {why}.", time.unwrap_or_default())
+}
+
+/// The moves there are to show: those of the record, or else those of the same game played again.
+pub(super) fn shown_moves<'a>(
+    game: &'a RecordedGame,
+    again: Option<&'a Again>,
+) -> &'a [MoveRecord] {
+    match (&game.moves, again) {
+        (Some(moves), _) => moves,
+        (None, Some(again)) => &again.moves,
+        (None, None) => &[],
+    }
+}
+
+/// The positions that these moves lead through, up to one that is not legal.
+pub(super) fn positions(game: &RecordedGame, moves: &[MoveRecord]) -> Vec<ReplayedPosition> {
+    let after = |plies: usize| {
+        let moves = moves.iter().take(plies).map(|record| record.mv.as_str());
+        replay_moves(&game.definition.rules, &game.opening, moves).ok()
+    };
+    (0..=moves.len()).rev().find_map(after).unwrap_or_default()
+}
