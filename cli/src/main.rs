@@ -24,6 +24,7 @@ mod remote;
 mod replay;
 mod report;
 mod results;
+mod session;
 mod summary;
 mod sweep_file;
 mod waiting;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Map, Value};
-use spelrum_engine::{Game, Rules};
+use spelrum_engine::{Colour, Game, Rules};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -62,5 +62,19 @@ impl PositionArguments {
                 .because(error.problem)
                 .help(error.remedy)
         })
+    }
+
+    /// A position that still has moves; `action` is what else cannot be done.
+    pub(crate) fn position_to_play<P: Game>(&self, rules: &Rules, action: &str) -> Result<P> {
+        let position: P = self.position(rules)?;
+        let Some(ending) = position.ending() else { return Ok(position) };
+        let who = ending.winner.map_or("a draw", |winner| match winner {
+            // Not by its colour, which only Pentago's players have.
+            Colour::White => "won by the player who moves first",
+            Colour::Black => "won by the player who moves second",
+        });
+        Err(CliError::new(Exit::Input, action)
+            .because(format!("the game is over: {who}"))
+            .help("give a position that still has moves"))
     }
 }

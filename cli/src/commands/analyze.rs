@@ -72,17 +72,7 @@ impl Analyze {
     }
 
     fn search<P: Game>(&self, rules: &Rules, player: &Player) -> Result<Exit> {
-        let position: P = self.position.position(rules)?;
-        if let Some(ending) = position.ending() {
-            let who = ending.winner.map_or("a draw", |winner| match winner {
-                // Not by its colour, which only Pentago's players have.
-                Colour::White => "won by the player who moves first",
-                Colour::Black => "won by the player who moves second",
-            });
-            return Err(CliError::new(Exit::Input, "search the position")
-                .because(format!("the game is over: {who}"))
-                .help("give a position that still has moves"));
-        }
+        let position: P = self.position.position_to_play(rules, "search the position")?;
         let key = key_of_seed(self.player.seed);
         let found = analyze(rules, &position.to_string(), player, key, &Clock::default())
             .map_err(|error| CliError::new(Exit::Internal, "search the position").because(error))?;

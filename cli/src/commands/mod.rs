@@ -4,6 +4,7 @@ pub(crate) mod analyze;
 pub(crate) mod coordinator;
 pub(crate) mod list;
 pub(crate) mod perft;
+pub(crate) mod play;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
@@ -81,6 +82,8 @@ pub(crate) enum Command {
     Cancel(steer::Cancel),
     /// Show a recorded game move by move, and check that the engine does the same again
     Replay(replay::Replay),
+    /// Play against a player yourself
+    Play(play::Play),
     /// Let a player search one position
     Analyze(analyze::Analyze),
     /// Count the move sequences from a position
@@ -97,6 +100,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Sql(sql) => on_runtime(sql.run()),
         Command::List(list) => on_runtime(list.run()),
         Command::Replay(replay) => on_runtime(replay.run()),
+        Command::Play(play) => on_runtime(play.run()),
         Command::Coordinator(coordinator) => on_runtime(coordinator.run()),
         Command::Worker(worker) => on_runtime(worker.run()),
         Command::Submit(submit) => on_runtime(submit.run()),

@@ -17,10 +17,7 @@ use crate::replay::{
     write_game, write_json, write_verdict,
 };
 use crate::results::ResultsSource;
-use crate::waiting::Waiting;
-
-/// How often a person is told how far a long game is.
-const TICK: Duration = Duration::from_millis(200);
+use crate::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
 The game is also played again from its cell's definition and its number, and compared with the \
@@ -175,42 +172,24 @@ impl Player {
         let (game_id, plies) = (game.game_id, game.plies());
         let watch = Arc::clone(&self.watch);
         let mut cells = std::mem::take(&mut self.cells);
-        let mut playing = tokio::task::spawn_blocking(move || {
+        let what = |elapsed: Duration| {
+            let ply = self.watch.plies();
+            let time = duration_us(elapsed.as_micros() as f64);
+            let of = match self.games {
+                1 => String::new(),
+                games => format!(" ({} of {games})", self.game),
+            };
+            format!("playing game {game_id} again{of}: {ply} of {plies} plies, {time}")
+        };
+        let work = move || {
             let again = play_again(&game, &mut cells, &watch);
             (game, cells, again)
-        });
-        let mut waiting = Waiting::start();
-        let mut ticks = tokio::time::interval(TICK);
-        let played = loop {
-            tokio::select! {
-                played = &mut playing => break played,
-                () = self.interrupts.finish.cancelled() => {
-                    waiting.end();
-                    self.watch.interrupt();
-                    return Ok(None);
-                }
-                _ = ticks.tick() => waiting.tick(|elapsed| {
-                    let ply = self.watch.plies();
-                    let time = duration_us(elapsed.as_micros() as f64);
-                    let of = match self.games {
-                        1 => String::new(),
-                        games => format!(" ({} of {games})", self.game),
-                    };
-                    format!("playing game {game_id} again{of}: {ply} of {plies} plies, {time}")
-                }),
-            }
         };
-        waiting.end();
-        match played {
-            Ok((game, cells, again)) => {
-                self.cells = cells;
-                Ok(again?.map(|again| (game, again)))
-            }
-            Err(error) => match error.try_into_panic() {
-                // To where every panic of the program is told of.
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(error) => Err(CliError::new(Exit::Internal, "play the game").because(error)),
-            },
-        }
+        let Some((game, cells, again)) = while_waiting(&self.interrupts, what, work).await? else {
+            self.watch.interrupt();
+            return Ok(None);
+        };
+        self.cells = cells;
+        Ok(again?.map(|again| (game, again)))
     }
 }

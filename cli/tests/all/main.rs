@@ -9,6 +9,7 @@ mod engine;
 mod help;
 mod interrupt;
 mod kill;
+mod play;
 mod readme;
 mod replay;
 mod run;
