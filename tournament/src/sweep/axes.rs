@@ -64,7 +64,14 @@ pub(super) fn read(node: &Node) -> Result<Vec<Axis>, Fault> {
                 "rename one of them",
             ));
         }
-        let values = values(&entry.key, &entry.value)?;
+        if ["player", "opponent"].iter().any(|taken| entry.key.eq_ignore_ascii_case(taken)) {
+            return Err(Fault::at(
+                &entry.key_place,
+                format!("an axis cannot be named `{}`", entry.key),
+                "rename it: columns such as player.depth are what players `vary`",
+            ));
+        }
+        let values = values(&format!("the axis `{}`", entry.key), &entry.key, &entry.value)?;
         let axis = Axis::new(entry, values);
         columns += axis.keys.len() + usize::from(axis.tables < axis.values.len());
         if columns > COLUMNS_MAX {
@@ -75,29 +82,30 @@ pub(super) fn read(node: &Node) -> Result<Vec<Axis>, Fault> {
     Ok(axes)
 }
 
-fn values(name: &str, node: &Node) -> Result<Vec<Node>, Fault> {
+/// The values of a list or a range: at least one, distinct. `what` has them, under the key `key`.
+pub(super) fn values(what: &str, key: &str, node: &Node) -> Result<Vec<Node>, Fault> {
     let values = match &node.tree {
         Tree::Array(values) => values.clone(),
         Tree::Table(table) => range::expand(table, &node.place)?,
         Tree::Scalar(_) => {
             return Err(node.wrong_type(
-                &format!("the axis `{name}`"),
+                what,
                 "a list of values or a range",
-                &format!("{name} = [{node}]"),
+                &format!("{key} = [{node}]"),
             ));
         }
     };
     if values.is_empty() {
         return Err(Fault::at(
             &node.place,
-            format!("the axis `{name}` has no values, so the grid is empty"),
+            format!("{what} has no values, so there is nothing to play"),
             "give it a value, or remove it",
         ));
     }
     if values.len() > POINTS_MAX {
         return Err(Fault::at(
             &node.place,
-            format!("the axis `{name}` has {} values", values.len()),
+            format!("{what} has {} values", values.len()),
             format!("sweep at most {POINTS_MAX} points"),
         ));
     }
@@ -106,7 +114,7 @@ fn values(name: &str, node: &Node) -> Result<Vec<Node>, Fault> {
         if !seen.insert(identity(value)) {
             return Err(Fault::at(
                 &value.place,
-                format!("the axis `{name}` has `{value}` twice"),
+                format!("{what} has `{value}` twice"),
                 "remove one of them",
             ));
         }
@@ -115,7 +123,7 @@ fn values(name: &str, node: &Node) -> Result<Vec<Node>, Fault> {
 }
 
 /// Equal for values that mean the same, such as "1s" and "1000ms".
-fn identity(node: &Node) -> String {
+pub(super) fn identity(node: &Node) -> String {
     match &node.tree {
         Tree::Scalar(Value::Text(text)) => match parse_duration_us(text) {
             Some(us) => format!("{us}us"),
@@ -182,7 +190,8 @@ impl Axis {
     }
 }
 
-fn axis_value(node: &Node) -> AxisValue {
+/// A value as reports and SQL show it.
+pub(super) fn axis_value(node: &Node) -> AxisValue {
     let number = match &node.tree {
         Tree::Scalar(Value::Integer(integer)) => Some(*integer as f64),
         Tree::Scalar(Value::Number(number)) => Some(*number),

@@ -3,7 +3,7 @@
 use super::axes::{self, Axis};
 use super::fault::{Fault, Span, did_you_mean};
 use super::pairing::{self, Pairing};
-use super::players::{self, PlayerTemplate};
+use super::players::{self, Players};
 use super::tree::{Node, Table, Tree};
 use crate::plan::Record;
 use crate::seeds::SEED_END;
@@ -26,11 +26,11 @@ pub(super) struct SweepFile {
     pub(super) record: Record,
     pub(super) priority: i32,
     pub(super) axes: Vec<Axis>,
-    pub(super) players: Vec<PlayerTemplate>,
+    pub(super) players: Players,
     pub(super) pairing: Pairing,
 }
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "name",
     "description",
     "game",
@@ -42,6 +42,7 @@ const KEYS: [&str; 13] = [
     "max_plies",
     "priority",
     "pairing",
+    "anchors",
     "axes",
     "players",
 ];
@@ -76,7 +77,7 @@ pub(super) fn read(root: &Table) -> Result<SweepFile, Fault> {
             .unwrap_or(Record::Moves),
         priority: priority(value(root, "priority"))?,
         axes: value(root, "axes").map_or(Ok(Vec::new()), axes::read)?,
-        pairing: pairing::read(value(root, "pairing"), &players)?,
+        pairing: pairing::read(value(root, "pairing"), value(root, "anchors"), &players)?,
         players,
     })
 }

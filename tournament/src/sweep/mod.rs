@@ -3,25 +3,33 @@
 //! A sweep goes through these stages, each in its own module:
 //!
 //! 1. [`tree`]: TOML with a place for every key and value, in the file's order;
-//! 2. [`mod@file`]: the keys of the file, checked; [`axes`] (with [`range`]), [`players`] and
-//!    [`pairing`] read its larger parts. Whatever may name an axis (`"$depth"`) stays a tree;
-//! 3. [`template`]: at a point of the grid, references become the axes' values;
-//! 4. [`resolve`]: what is left is a game, openings, a player, without any reference;
-//! 5. [`grid`]: all points, all pairings, cells that are equal merged.
+//! 2. [`mod@file`]: the keys of the file, checked; [`players`] (with [`vary`]), [`pairing`] and
+//!    [`axes`] (with [`range`]) read its larger parts. Whatever may name an axis (`"$depth"`)
+//!    stays a tree;
+//! 3. [`points`]: the points of the grid;
+//! 4. [`made`]: at a point, references become the axes' values ([`template`]), and what is then
+//!    said of a game, of openings or of a player becomes that ([`resolve`]), once for each
+//!    combination of the values that it names;
+//! 5. [`grid`]: all points, all pairings, cells that are equal merged, and their places in
+//!    [`columns`].
 //!
 //! Values keep their places throughout, so that a player that fails at one point of the grid is
 //! reported at the value on the axis that made it fail.
 
 mod axes;
+mod columns;
 mod fault;
 mod file;
 mod grid;
+mod made;
 mod pairing;
 mod players;
+mod points;
 mod range;
 mod resolve;
 mod template;
 mod tree;
+mod vary;
 
 use std::sync::Arc;
 

@@ -3,12 +3,27 @@
 use super::fault::{Fault, Span, did_you_mean};
 use super::file::check_name;
 use super::tree::{Entry, Node, Table};
+use super::vary::{self, Variant, Varied};
 
 /// Most players of a sweep.
-const PLAYERS_MAX: usize = 256;
+pub(super) const PLAYERS_MAX: usize = 256;
 
 /// Most parameters of a player: no algorithm has so many.
 const PARAMETERS_MAX: usize = 128;
+
+/// Keys of a player that are no parameters.
+pub(super) const KEYS: [&str; 2] = [LIKE, VARY];
+const LIKE: &str = "like";
+const VARY: &str = "vary";
+
+/// The players of a sweep.
+#[derive(Debug)]
+pub(super) struct Players {
+    /// In the file's order.
+    pub(super) templates: Vec<PlayerTemplate>,
+    /// Those who may play, a template's together, in the templates' order.
+    pub(super) variants: Vec<Variant>,
+}
 
 /// A player as the file describes it: its parameters may name axes.
 #[derive(Debug)]
@@ -16,14 +31,39 @@ pub(super) struct PlayerTemplate {
     pub(super) name: String,
     /// Its header.
     pub(super) place: Span,
-    /// Its parameters, with those it takes over from the player it is `like`.
+    /// Its parameters, with those it takes over from the player it is `like`, without the varied.
     pub(super) parameters: Table,
+    /// The parameters it varies.
+    pub(super) varied: Vec<Varied>,
     /// Whether another player is `like` it.
     pub(super) is_model: bool,
 }
 
+impl Players {
+    /// The template of a variant.
+    pub(super) fn template(&self, variant: usize) -> &PlayerTemplate {
+        &self.templates[self.variants[variant].template]
+    }
+
+    /// The variants that a name means: all of a template, or one by its own name.
+    pub(super) fn named(&self, name: &str, place: &Span) -> Result<Vec<usize>, Fault> {
+        let is_meant = |variant: &usize| {
+            self.template(*variant).name == name || self.variants[*variant].name == name
+        };
+        let meant: Vec<usize> = (0..self.variants.len()).filter(is_meant).collect();
+        if meant.is_empty() {
+            let templates = self.templates.iter().map(|template| template.name.as_str());
+            let variants = self.variants.iter().filter(|variant| !variant.values.is_empty());
+            let names = templates.chain(variants.map(|variant| variant.name.as_str()));
+            let remedy = did_you_mean(name, "players", names);
+            return Err(Fault::at(place, format!("there is no player `{name}`"), remedy));
+        }
+        Ok(meant)
+    }
+}
+
 /// Reads `[players]`.
-pub(super) fn read(node: &Node) -> Result<Vec<PlayerTemplate>, Fault> {
+pub(super) fn read(node: &Node) -> Result<Players, Fault> {
     let table = node.table("`players`", "[players.alphabeta]")?;
     if table.entries.len() > PLAYERS_MAX {
         let problem = format!("{} players are too many", table.entries.len());
@@ -44,16 +84,42 @@ pub(super) fn read(node: &Node) -> Result<Vec<PlayerTemplate>, Fault> {
     }
     let is_model =
         |name: &str| own.iter().any(|(_, model)| model.is_some_and(|model| model.key == name));
-    own.iter()
-        .map(|(entry, _)| {
-            Ok(PlayerTemplate {
-                name: entry.key.clone(),
-                place: entry.key_place.clone(),
-                parameters: inherited(entry, table)?,
-                is_model: is_model(&entry.key),
-            })
-        })
-        .collect()
+    let templates = own
+        .iter()
+        .map(|(entry, _)| template(entry, table, is_model(&entry.key)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let variants = vary::variants(&templates)?;
+    Ok(Players { templates, variants })
+}
+
+fn template(player: &Entry, players: &Table, is_model: bool) -> Result<PlayerTemplate, Fault> {
+    let name = player.key.clone();
+    let mut parameters = inherited(player, players)?;
+    let mut take = |key: &str| {
+        let index = parameters.iter().position(|(_, entry)| entry.key == key)?;
+        Some(parameters.remove(index))
+    };
+    take(LIKE);
+    let mut varied = Vec::new();
+    if let Some((distance, vary)) = take(VARY) {
+        varied = vary::read(&vary.value, &name)?;
+        for Varied { key, key_place, .. } in &varied {
+            let Some((set_at, set)) = take(key) else { continue };
+            // What a model says is overridden; what is said beside `vary`, or nearer, is not meant
+            // to be.
+            if set_at <= distance {
+                let place = if set_at < distance { &set.key_place } else { key_place };
+                return Err(Fault::at(
+                    place,
+                    format!("`{key}` of the player `{name}` is set, and varied as well"),
+                    "leave one of them out; vary = {} varies nothing",
+                ));
+            }
+        }
+    }
+    let entries = parameters.into_iter().map(|(_, entry)| entry.clone()).collect();
+    let parameters = Table { entries };
+    Ok(PlayerTemplate { name, place: player.key_place.clone(), parameters, varied, is_model })
 }
 
 /// The player that this one is `like`.
@@ -70,14 +136,15 @@ fn model<'a>(player: &Entry, players: &'a Table) -> Result<Option<&'a Entry>, Fa
     }
 }
 
-/// A player's parameters over those of its model, and its model's over those of the next.
-fn inherited(player: &Entry, players: &Table) -> Result<Table, Fault> {
-    let mut parameters = Table::default();
+/// What a player says over what its model says, and its model over the next: each key with how
+/// many players away it is said.
+fn inherited<'a>(player: &'a Entry, players: &'a Table) -> Result<Vec<(usize, &'a Entry)>, Fault> {
+    let mut said: Vec<(usize, &Entry)> = Vec::new();
     let mut line = vec![player];
     while let Some(&current) = line.last() {
         for entry in &current.value.table("a player", "")?.entries {
-            if entry.key != LIKE && parameters.get(&entry.key).is_none() {
-                parameters.entries.push(entry.clone());
+            if said.iter().all(|(_, nearer)| nearer.key != entry.key) {
+                said.push((line.len() - 1, entry));
             }
         }
         let Some(next) = model(current, players)? else { break };
@@ -90,7 +157,5 @@ fn inherited(player: &Entry, players: &Table) -> Result<Table, Fault> {
         }
         line.push(next);
     }
-    Ok(parameters)
+    Ok(said)
 }
-
-const LIKE: &str = "like";

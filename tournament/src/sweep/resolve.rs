@@ -183,14 +183,23 @@ pub(super) fn openings_fault(error: &OpeningsError, node: &Node) -> Fault {
     Fault::at(place, error.to_string(), remedy)
 }
 
-/// The player with these parameters.
+/// What a player says of one parameter, at a point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Said<'a> {
+    pub(super) key: &'a str,
+    pub(super) key_place: &'a Span,
+    pub(super) value: &'a Node,
+}
+
+/// The player of whom this is said.
 pub(super) fn player(
     rules: &Rules,
     name: &str,
     header: &Span,
-    parameters: &Table,
+    said: &[Said<'_>],
 ) -> Result<Player, Fault> {
-    let Some(algorithm) = parameters.get("algorithm") else {
+    let find = |key: &str| said.iter().find(|said| said.key == key);
+    let Some(algorithm) = find("algorithm") else {
         return Err(Fault::at(
             header,
             format!("the player `{name}` has no `algorithm`"),
@@ -200,26 +209,27 @@ pub(super) fn player(
     let example = "algorithm = \"alpha-beta\"";
     let algorithm = algorithm.value.text("`algorithm`", example)?;
     let mut given = Parameters::new();
-    for Entry { key, value, .. } in &parameters.entries {
+    for Said { key, value, .. } in said {
         let Tree::Scalar(scalar) = &value.tree else {
             return Err(Fault::at(
                 &value.place,
                 format!("`{key}` of the player `{name}` cannot be {}", value.kind()),
                 format!(
-                    "give one value; to try several, make an axis and write {key} = \"${key}\""
+                    "give one value; to try several, write vary = {{ {key} = [1, 2] }}, or make \
+                     an axis and write {key} = \"${key}\""
                 ),
             ));
         };
-        given.insert(key.clone(), scalar.clone());
+        given.insert((*key).to_owned(), scalar.clone());
     }
     Player::from_parameters(rules, &given).map_err(|error| {
         let weights = rules.evaluations().iter().flat_map(|evaluation| evaluation.weights);
         let mut infos = parameters_of(algorithm).iter().chain(weights);
         let mut known =
             |key: &str| matches!(key, "algorithm" | "preset") || infos.any(|info| info.name == key);
-        let place = match error.key.as_deref().and_then(|key| parameters.get(key)) {
-            Some(entry) if known(&entry.key) => &entry.value.place,
-            Some(entry) => &entry.key_place,
+        let place = match error.key.as_deref().and_then(find) {
+            Some(said) if known(said.key) => &said.value.place,
+            Some(said) => said.key_place,
             None => header,
         };
         Fault::at(place, format!("player `{name}`: {}", error.problem), error.remedy)

@@ -127,7 +127,7 @@ fn check_shape(node: &Node, axis: &Axis, key: Option<&str>) -> Result<(), Fault>
 
 /// A tree at a point: references replaced by the axes' values, which keep their own places.
 /// `point` has, for each axis, the index of its value. Every reference was noted before.
-pub(super) fn substitute(node: &Node, axes: &[Axis], point: &[usize]) -> Node {
+pub(super) fn substitute(node: &Node, axes: &[Axis], point: &[u32]) -> Node {
     let tree = match &node.tree {
         Tree::Scalar(Value::Text(text)) => match value_at(text, axes, point) {
             Some(value) => return value.clone(),
@@ -148,10 +148,43 @@ pub(super) fn substitute(node: &Node, axes: &[Axis], point: &[usize]) -> Node {
     Node { place: node.place.clone(), tree }
 }
 
-fn value_at<'a>(text: &str, axes: &'a [Axis], point: &[usize]) -> Option<&'a Node> {
+/// Where a parameter's value comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source<'a> {
+    /// It is written in the player.
+    Written(&'a Node),
+    /// The value of an axis.
+    Axis(usize),
+    /// A key of the table that is the value of an axis.
+    Key(usize, &'a str),
+}
+
+impl<'a> Source<'a> {
+    /// What a node is, or refers to. Every reference was noted before.
+    pub(super) fn of(node: &'a Node, axes: &[Axis]) -> Self {
+        let Tree::Scalar(Value::Text(text)) = &node.tree else { return Self::Written(node) };
+        let Some((name, key)) = reference(text) else { return Self::Written(node) };
+        match axes.iter().position(|axis| axis.name == name) {
+            None => Self::Written(node),
+            Some(axis) => key.map_or(Self::Axis(axis), |key| Self::Key(axis, key)),
+        }
+    }
+
+    /// The value at a point.
+    pub(super) fn at(self, axes: &'a [Axis], point: &[u32]) -> Option<&'a Node> {
+        let value = |axis: usize| axes[axis].values.get(point[axis] as usize);
+        match self {
+            Self::Written(node) => Some(node),
+            Self::Axis(axis) => value(axis),
+            Self::Key(axis, key) => as_table(value(axis)?)?.get(key).map(|entry| &entry.value),
+        }
+    }
+}
+
+fn value_at<'a>(text: &str, axes: &'a [Axis], point: &[u32]) -> Option<&'a Node> {
     let (name, key) = reference(text)?;
     let (axis, &index) = axes.iter().zip(point).find(|(axis, _)| axis.name == name)?;
-    let value = axis.values.get(index)?;
+    let value = axis.values.get(index as usize)?;
     match key {
         None => Some(value),
         Some(key) => as_table(value)?.get(key).map(|entry| &entry.value),

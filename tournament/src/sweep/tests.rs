@@ -11,6 +11,8 @@ use crate::definition::{CellDefinition, OpeningsRule};
 use crate::plan::{AxisValue, PlannedCell, Record};
 
 mod errors;
+mod pairing;
+mod vary;
 
 /// The design's own example.
 const PENTAGO_DEPTH: &str = r#"
@@ -354,30 +356,6 @@ fn players_take_over_from_the_one_they_are_like() {
         assert_eq!(parameter(cell, 1, key), Some(&Value::Bool(second)));
     }
     assert_eq!(parameter(cell, 0, "depth"), Some(&Value::Integer(2)));
-}
-
-#[test]
-fn pairings_choose_who_meets() {
-    let pairs = |pairing: &str| {
-        let tables = "
-            [players.a]\nalgorithm = \"random\"
-            [players.b]\nalgorithm = \"alpha-beta\"\ndepth = 1
-            [players.c]\nalgorithm = \"alpha-beta\"\ndepth = 2
-        ";
-        planned(&tic_tac_toe(pairing, tables))
-            .cells
-            .iter()
-            .map(|cell| cell.player_names.join("-"))
-            .collect::<Vec<_>>()
-    };
-    let all = ["a-b", "a-c", "b-c"];
-    assert_eq!(pairs(""), all);
-    assert_eq!(pairs("pairing = \"round-robin\""), all);
-    assert_eq!(pairs("pairing = { gauntlet = \"b\" }"), ["b-a", "b-c"]);
-    assert_eq!(pairs("pairing = { pairs = [[\"c\", \"a\"], [\"b\", \"b\"]] }"), ["c-a", "b-b"]);
-    let two = "pairing = { between = [\"b\", \"a\"] }";
-    let plan = planned(&tic_tac_toe(two, RANDOM_PLAYERS));
-    assert_eq!(plan.cells[0].player_names, ["b", "a"]);
 }
 
 fn axis_texts(values: &str) -> Vec<String> {

@@ -144,12 +144,63 @@ algorithm = \"random\"");
     player_like_nobody: pentago("[players.genetic]\nalgorithm = \"genetic-minimax\"", "[players.genetic]\nlike = \"alphabet\"");
     player_like_itself: tic_tac_toe("", "[players.a]\nlike = \"b\"\n\n[players.b]\nlike = \"a\"");
 
+    // Variants.
+    vary_of_no_table: player("algorithm = \"alpha-beta\"\nvary = [1, 2]");
+    vary_by_one_value: player("algorithm = \"alpha-beta\"\nvary = { depth = 3 }");
+    vary_by_nothing: player("algorithm = \"alpha-beta\"\nvary = { depth = [] }");
+    vary_by_an_axis: player("algorithm = \"alpha-beta\"\nvary = { depth = \"$depth\" }");
+    vary_by_a_list_of_axes: player("algorithm = \"alpha-beta\"\nvary = { depth = [1, \"$depth\"] }");
+    vary_by_lists: player("algorithm = \"alpha-beta\"\nvary = { depth = [[1, 2], [3]] }");
+    vary_by_a_value_twice: player("algorithm = \"alpha-beta\"\ndepth = 2\nvary = { move_time = [\"1s\", \"1000ms\"] }");
+    vary_by_a_range_that_misses: player("algorithm = \"alpha-beta\"\nvary = { depth = { from = 1, to = 4, step = 2 } }");
+    vary_of_what_is_set: player("algorithm = \"alpha-beta\"\ndepth = 2\nvary = { depth = [1, 2] }");
+    vary_of_what_a_like_player_sets: player("algorithm = \"alpha-beta\"\nvary = { depth = [1, 2] }\n[players.c]\nlike = \"a\"\ndepth = 3");
+    vary_of_like: player("algorithm = \"alpha-beta\"\nvary = { like = [\"b\"] }");
+    vary_of_an_unknown_parameter: player("algorithm = \"alpha-beta\"\ndepth = 2\nvary = { dept = [1, 2] }");
+    vary_by_a_value_that_cannot_be: player("algorithm = \"alpha-beta\"\nvary = { depth = [1, 0] }");
+    vary_into_too_many_players: player("algorithm = \"alpha-beta\"\nvary = { depth = { from = 1, to = 16, step = 1 }, order = [true, false], nodes = { from = 1, to = 8, step = 1 } }");
+    vary_into_long_names: player(&format!("algorithm = \"alpha-beta\"\nvary = {{ evaluation = [\"{}\"] }}", "x".repeat(300)));
+    vary_into_too_many_columns: player(&format!(
+        "algorithm = \"alpha-beta\"\n[players.a.vary]\n{}",
+        (1..=33).map(|key| format!("x{key} = [1]\n")).collect::<String>(),
+    ));
+    axis_named_as_a_side: axis("x = [1]\nPlayer = [1]");
+
     // Pairing.
     pairing_unknown: head("pairing = \"swiss\"");
     pairing_of_two_forms: head("pairing = { gauntlet = \"a\", between = [\"a\", \"b\"] }");
     pairing_of_unknown_form: head("pairing = { gantlet = \"a\" }");
     pairing_of_unknown_player: head("pairing = { gauntlet = \"alpha\" }");
-    pairing_of_three: head("pairing = { between = [\"a\", \"b\", \"a\"] }");
+    pairing_of_three: head("pairing = { pairs = [[\"a\", \"b\", \"a\"]] }");
+    pairing_between_one_and_itself: head("pairing = { between = [\"a\", \"b\", \"a\"] }");
+    pairing_between_one: head("pairing = { between = [\"a\"] }");
+    pairing_between_a_name: head("pairing = { between = \"a\" }");
+    pairing_of_no_form: head("pairing = { self_play = true }");
+    pairing_with_self_play_of_whom: head("pairing = { gauntlet = \"a\", self_play = \"b\" }");
+    pairing_round_robin_of_one: head("pairing = { round_robin = [\"a\"] }");
+    pairing_gauntlet_of_everybody: head("pairing = { gauntlet = [\"a\", \"b\"] }");
+    pairing_gauntlet_of_a_number: head("pairing = { gauntlet = 1 }");
+    pairing_of_unknown_variant: tic_tac_toe(
+        "pairing = { pairs = [[\"a(depth=3)\", \"b\"]] }",
+        "[players.a]\nalgorithm = \"alpha-beta\"\nvary = { depth = [1, 2] }\n\n\
+         [players.b]\nalgorithm = \"random\"",
+    );
+    pairing_that_leaves_a_variant_out: tic_tac_toe(
+        "pairing = { pairs = [[\"a(depth=1)\", \"b\"]] }",
+        "[players.a]\nalgorithm = \"alpha-beta\"\nvary = { depth = [1, 2] }\n\n\
+         [players.b]\nalgorithm = \"random\"",
+    );
+    pairing_of_more_cells_than_fit: tic_tac_toe(
+        "",
+        "[axes]\nx = [1, 2, 3, 4]\n\n[players.a]\nalgorithm = \"alpha-beta\"\ndepth = \"$x\"\n\
+         vary.nodes = { from = 1, to = 256, step = 1 }",
+    );
+
+    // Anchors.
+    anchor_unknown: head("anchors = [\"c\"]");
+    anchors_in_a_text: head("anchors = \"a\"");
+    anchor_twice: head("anchors = [\"a\", \"a\"]");
+    anchors_only: head("anchors = [\"a\", \"b\"]");
     pairing_twice: head("pairing = { pairs = [[\"a\", \"b\"], [\"a\", \"b\"]] }");
     pairing_of_nobody: head("pairing = { pairs = [] }");
     pairing_that_leaves_one_out: head("pairing = { pairs = [[\"a\", \"a\"]] }");

@@ -1,0 +1,256 @@
+//! What cells are made of: games with openings, and players, each made once for each combination
+//! of the values of the axes it names.
+
+use std::collections::BTreeMap;
+
+use spelrum_engine::Rules;
+
+use super::axes::Axis;
+use super::fault::{Fault, Span};
+use super::file::SweepFile;
+use super::points::CELLS_MAX;
+use super::resolve::{self, Said};
+use super::template::{Source, Uses, substitute};
+use super::tree::Node;
+use super::vary;
+use crate::definition::OpeningsRule;
+use crate::openings::{Openings, OpeningsError};
+use crate::plan::PlannedPlayer;
+use crate::seeds::canonical_json;
+
+/// Most games with openings: each is enumerated and held while planning (invariant 9).
+const SETTINGS_MAX: usize = 1_000;
+
+/// Makes settings and players as points need them.
+pub(super) struct Made<'a> {
+    file: &'a SweepFile,
+    pub(super) settings: Interned<Setting>,
+    setting_choices: Choices,
+    pub(super) players: Interned<ResolvedPlayer>,
+    /// One for each variant.
+    variants: Vec<Variant<'a>>,
+}
+
+/// A game with openings.
+pub(super) struct Setting {
+    pub(super) rules: Rules,
+    pub(super) rule: OpeningsRule,
+    pub(super) openings: Openings,
+}
+
+/// A player at the points that give it the same parameters.
+pub(super) struct ResolvedPlayer {
+    pub(super) planned: PlannedPlayer,
+    pub(super) draws_random_numbers: bool,
+    pub(super) is_timed: bool,
+}
+
+/// What is said of a variant, wherever its values come from.
+struct Variant<'a> {
+    name: &'a str,
+    place: &'a Span,
+    said: Vec<(&'a str, &'a Span, Source<'a>)>,
+    choices: Choices,
+}
+
+impl<'a> Made<'a> {
+    /// Nothing made yet. Refuses references to what is not there, and axes that nobody uses.
+    pub(super) fn new(file: &'a SweepFile) -> Result<Self, Fault> {
+        let axes = &file.axes;
+        let mut uses = Uses::default();
+        for node in [Some(&file.game), file.openings.as_ref()].into_iter().flatten() {
+            uses.note(node, axes)?;
+        }
+        let setting_axes = uses.axes();
+        let mut template_axes = Vec::with_capacity(file.players.templates.len());
+        for template in &file.players.templates {
+            let mut template_uses = Uses::default();
+            for entry in &template.parameters.entries {
+                template_uses.note(&entry.value, axes)?;
+            }
+            uses.extend(&template_uses);
+            // A player is read under the rules of its game.
+            let mut used = template_uses.axes();
+            used.extend(&setting_axes);
+            used.sort_unstable();
+            used.dedup();
+            template_axes.push(used);
+        }
+        uses.check_all_used(axes)?;
+        let variant = |variant: &'a vary::Variant| {
+            let template = &file.players.templates[variant.template];
+            let own = template.parameters.entries.iter().map(|entry| {
+                (entry.key.as_str(), &entry.key_place, Source::of(&entry.value, axes))
+            });
+            let varied = template.varied.iter().zip(&variant.values).map(|(varied, &value)| {
+                (varied.key.as_str(), &varied.key_place, Source::Written(&varied.values[value]))
+            });
+            Variant {
+                name: &variant.name,
+                place: &template.place,
+                said: own.chain(varied).collect(),
+                choices: Choices::new(&template_axes[variant.template], axes),
+            }
+        };
+        Ok(Self {
+            file,
+            settings: Interned::default(),
+            setting_choices: Choices::new(&setting_axes, axes),
+            players: Interned::default(),
+            variants: file.players.variants.iter().map(variant).collect(),
+        })
+    }
+
+    /// The game and openings at a point.
+    pub(super) fn setting(&mut self, point: &[u32]) -> Result<usize, Fault> {
+        let file = self.file;
+        if let Some(known) = self.setting_choices.made(point) {
+            return Ok(known);
+        }
+        let at_point = |node: &Node| substitute(node, &file.axes, point);
+        let rules = resolve::game(&at_point(&file.game))?;
+        let openings = file.openings.as_ref().map(at_point);
+        let rule = match &openings {
+            Some(node) => resolve::openings(node)?,
+            None => OpeningsRule::Start {},
+        };
+        let place = openings.as_ref().unwrap_or(&file.game);
+        if self.settings.items.len() >= SETTINGS_MAX {
+            let problem = "this sweep has too many games and openings";
+            let remedy = format!("sweep at most {SETTINGS_MAX} combinations of them");
+            return Err(Fault::at(&place.place, problem, remedy));
+        }
+        let setting = setting(file.seed, rules, &rule)
+            .map_err(|error| resolve::openings_fault(&error, place))?;
+        let identity = canonical_json(&(&setting.rules, &setting.rule));
+        let index = self.settings.number(identity, || setting);
+        self.setting_choices.remember(point, index);
+        Ok(index)
+    }
+
+    /// A variant at a point that has this setting.
+    pub(super) fn player(
+        &mut self,
+        variant: usize,
+        setting: usize,
+        point: &[u32],
+    ) -> Result<usize, Fault> {
+        let Variant { name, place, said, choices } = &mut self.variants[variant];
+        if let Some(known) = choices.made(point) {
+            return Ok(known);
+        }
+        let said: Vec<Said<'_>> = said
+            .iter()
+            .filter_map(|&(key, key_place, source)| {
+                Some(Said { key, key_place, value: source.at(&self.file.axes, point)? })
+            })
+            .collect();
+        let rules = &self.settings.items[setting].rules;
+        let player = resolve::player(rules, name, place, &said)?;
+        let identity = canonical_json(player.parameters());
+        let index = self.players.number(identity, || ResolvedPlayer {
+            planned: PlannedPlayer::new(player.parameters()),
+            draws_random_numbers: player.draws_random_numbers(),
+            is_timed: player.is_timed(),
+        });
+        choices.remember(point, index);
+        Ok(index)
+    }
+}
+
+/// Rules with openings, listed ones as the game itself writes them.
+fn setting(seed: u64, rules: Rules, rule: &OpeningsRule) -> Result<Setting, OpeningsError> {
+    let openings = Openings::new(seed, &rules, rule)?;
+    let normalized = openings.normalized(rule);
+    Ok(Setting { rules, rule: normalized, openings })
+}
+
+/// What was made at each combination of the values of some axes.
+struct Choices {
+    /// The axes, each with the number of its values.
+    axes: Vec<(usize, usize)>,
+    made: Numbers,
+}
+
+/// Numbers by combination.
+enum Numbers {
+    /// No more combinations than cells: a place for each, once one is made.
+    Listed(Vec<Option<u32>>),
+    /// More combinations, of which few are made.
+    Scattered(BTreeMap<u128, u32>),
+}
+
+impl Choices {
+    fn new(used: &[usize], axes: &[Axis]) -> Self {
+        let axes: Vec<_> = used.iter().map(|&axis| (axis, axes[axis].values.len())).collect();
+        let made = match combinations(&axes) {
+            Some(_) => Numbers::Listed(Vec::new()),
+            None => Numbers::Scattered(BTreeMap::new()),
+        };
+        Self { axes, made }
+    }
+
+    /// What was made at the combination that a point has.
+    fn made(&self, point: &[u32]) -> Option<usize> {
+        let slot = self.slot(point);
+        let number = match &self.made {
+            Numbers::Listed(made) => *made.get(slot as usize)?,
+            Numbers::Scattered(made) => made.get(&slot).copied(),
+        };
+        number.map(|number| number as usize)
+    }
+
+    fn remember(&mut self, point: &[u32], number: usize) {
+        let slot = self.slot(point);
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        match &mut self.made {
+            Numbers::Listed(made) => {
+                if made.is_empty() {
+                    made.resize(combinations(&self.axes).unwrap_or(0), None);
+                }
+                made[slot as usize] = Some(number);
+            }
+            Numbers::Scattered(made) => {
+                made.insert(slot, number);
+            }
+        }
+    }
+
+    /// The number of the combination that a point has; the grid has fewer than 2^128.
+    fn slot(&self, point: &[u32]) -> u128 {
+        self.axes
+            .iter()
+            .fold(0, |slot, &(axis, size)| slot * size as u128 + u128::from(point[axis]))
+    }
+}
+
+/// How many combinations there are, unless more than cells.
+fn combinations(axes: &[(usize, usize)]) -> Option<usize> {
+    axes.iter().try_fold(1, |combinations: usize, &(_, size)| {
+        combinations.checked_mul(size).filter(|&combinations| combinations <= CELLS_MAX)
+    })
+}
+
+/// Things numbered by a text that is equal for equal things.
+pub(super) struct Interned<T> {
+    numbers: BTreeMap<String, usize>,
+    pub(super) items: Vec<T>,
+}
+
+impl<T> Default for Interned<T> {
+    fn default() -> Self {
+        Self { numbers: BTreeMap::new(), items: Vec::new() }
+    }
+}
+
+impl<T> Interned<T> {
+    /// The number of what has this identity, made if it is new.
+    fn number(&mut self, identity: String, make: impl FnOnce() -> T) -> usize {
+        let next = self.items.len();
+        let number = *self.numbers.entry(identity).or_insert(next);
+        if number == next {
+            self.items.push(make());
+        }
+        number
+    }
+}
