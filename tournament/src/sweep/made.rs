@@ -8,6 +8,7 @@ use spelrum_engine::Rules;
 use super::axes::Axis;
 use super::fault::{Fault, Span};
 use super::file::SweepFile;
+use super::merge;
 use super::points::CELLS_MAX;
 use super::resolve::{self, Said};
 use super::template::{Source, Uses, substitute};
@@ -50,6 +51,8 @@ struct Variant<'a> {
     name: &'a str,
     place: &'a Span,
     said: Vec<(&'a str, &'a Span, Source<'a>)>,
+    /// The axes whose tables it uses.
+    used: Vec<usize>,
     choices: Choices,
 }
 
@@ -65,6 +68,10 @@ impl<'a> Made<'a> {
         let mut template_axes = Vec::with_capacity(file.players.templates.len());
         for template in &file.players.templates {
             let mut template_uses = Uses::default();
+            let tables = merge::axes(template, axes)?;
+            for &axis in &tables {
+                template_uses.note_tables(axis, axes);
+            }
             for entry in &template.parameters.entries {
                 template_uses.note(&entry.value, axes)?;
             }
@@ -74,11 +81,12 @@ impl<'a> Made<'a> {
             used.extend(&setting_axes);
             used.sort_unstable();
             used.dedup();
-            template_axes.push(used);
+            template_axes.push((used, tables));
         }
         uses.check_all_used(axes)?;
         let variant = |variant: &'a vary::Variant| {
             let template = &file.players.templates[variant.template];
+            let (axes_named, tables) = &template_axes[variant.template];
             let own = template.parameters.entries.iter().map(|entry| {
                 (entry.key.as_str(), &entry.key_place, Source::of(&entry.value, axes))
             });
@@ -89,7 +97,8 @@ impl<'a> Made<'a> {
                 name: &variant.name,
                 place: &template.place,
                 said: own.chain(varied).collect(),
-                choices: Choices::new(&template_axes[variant.template], axes),
+                used: tables.clone(),
+                choices: Choices::new(axes_named, axes),
             }
         };
         Ok(Self {
@@ -135,16 +144,17 @@ impl<'a> Made<'a> {
         setting: usize,
         point: &[u32],
     ) -> Result<usize, Fault> {
-        let Variant { name, place, said, choices } = &mut self.variants[variant];
+        let Variant { name, place, said, used, choices } = &mut self.variants[variant];
         if let Some(known) = choices.made(point) {
             return Ok(known);
         }
-        let said: Vec<Said<'_>> = said
+        let mut said: Vec<Said<'_>> = said
             .iter()
             .filter_map(|&(key, key_place, source)| {
                 Some(Said { key, key_place, value: source.at(&self.file.axes, point)? })
             })
             .collect();
+        merge::merge(&mut said, used, &self.file.axes, point);
         let rules = &self.settings.items[setting].rules;
         let player = resolve::player(rules, name, place, &said)?;
         let identity = canonical_json(player.parameters());

@@ -3,7 +3,7 @@
 //! A sweep goes through these stages, each in its own module:
 //!
 //! 1. [`tree`]: TOML with a place for every key and value, in the file's order;
-//! 2. [`mod@file`]: the keys of the file, checked; [`players`] (with [`vary`]), [`pairing`] and
+//! 2. [`mod@file`]: the keys of the file, checked; [`players`] (with [`vary`] and [`merge`]), [`pairing`] and
 //!    [`axes`] (with [`range`]) read its larger parts. Whatever may name an axis (`"$depth"`)
 //!    stays a tree;
 //! 3. [`points`]: the points of the grid;
@@ -22,6 +22,7 @@ mod fault;
 mod file;
 mod grid;
 mod made;
+mod merge;
 mod pairing;
 mod players;
 mod points;

@@ -2,6 +2,7 @@
 
 use super::fault::{Fault, Span, did_you_mean};
 use super::file::check_name;
+use super::merge;
 use super::tree::{Entry, Node, Table};
 use super::vary::{self, Variant, Varied};
 
@@ -12,8 +13,9 @@ pub(super) const PLAYERS_MAX: usize = 256;
 const PARAMETERS_MAX: usize = 128;
 
 /// Keys of a player that are no parameters.
-pub(super) const KEYS: [&str; 2] = [LIKE, VARY];
+pub(super) const KEYS: [&str; 3] = [LIKE, USE, VARY];
 const LIKE: &str = "like";
+const USE: &str = "use";
 const VARY: &str = "vary";
 
 /// The players of a sweep.
@@ -35,6 +37,8 @@ pub(super) struct PlayerTemplate {
     pub(super) parameters: Table,
     /// The parameters it varies.
     pub(super) varied: Vec<Varied>,
+    /// The axes whose tables it uses, as references.
+    pub(super) uses: Vec<Node>,
     /// Whether another player is `like` it.
     pub(super) is_model: bool,
 }
@@ -100,6 +104,7 @@ fn template(player: &Entry, players: &Table, is_model: bool) -> Result<PlayerTem
         Some(parameters.remove(index))
     };
     take(LIKE);
+    let uses = take(USE).map_or(Ok(Vec::new()), |(_, uses)| merge::read(&uses.value))?;
     let mut varied = Vec::new();
     if let Some((distance, vary)) = take(VARY) {
         varied = vary::read(&vary.value, &name)?;
@@ -119,7 +124,7 @@ fn template(player: &Entry, players: &Table, is_model: bool) -> Result<PlayerTem
     }
     let entries = parameters.into_iter().map(|(_, entry)| entry.clone()).collect();
     let parameters = Table { entries };
-    Ok(PlayerTemplate { name, place: player.key_place.clone(), parameters, varied, is_model })
+    Ok(PlayerTemplate { name, place: player.key_place.clone(), parameters, varied, uses, is_model })
 }
 
 /// The player that this one is `like`.

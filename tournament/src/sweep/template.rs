@@ -31,6 +31,12 @@ impl Uses {
         }
     }
 
+    /// Notes an axis whose whole tables are used.
+    pub(super) fn note_tables(&mut self, axis: usize, axes: &[Axis]) {
+        self.axes.insert(axis);
+        self.keys.extend(axes[axis].keys.keys().map(|key| (axis, key.clone())));
+    }
+
     /// The axes, ascending.
     pub(super) fn axes(&self) -> Vec<usize> {
         self.axes.iter().copied().collect()
@@ -58,7 +64,11 @@ impl Uses {
                     return Err(Fault::at(
                         &entry.key_place,
                         format!("nobody uses `{}` of the axis `{}`", entry.key, axis.name),
-                        format!("use \"${}.{}\", or remove the key", axis.name, entry.key),
+                        format!(
+                            "use \"${}.{}\", or remove the key; use = \"${}\" in a player takes \
+                             all keys",
+                            axis.name, entry.key, axis.name
+                        ),
                     ));
                 }
             }
@@ -97,7 +107,10 @@ fn check_shape(node: &Node, axis: &Axis, key: Option<&str>) -> Result<(), Fault>
         return Err(Fault::at(
             &node.place,
             format!("the axis `{name}` has tables for values"),
-            format!("use one of {}", keys.collect::<Vec<_>>().join(", ")),
+            format!(
+                "use one of {}, or use = \"${name}\" for all of them",
+                keys.collect::<Vec<_>>().join(", ")
+            ),
         ));
     };
     let lacks_key = |value: &&Node| as_table(value).is_none_or(|table| table.get(key).is_none());
@@ -192,7 +205,7 @@ fn value_at<'a>(text: &str, axes: &'a [Axis], point: &[u32]) -> Option<&'a Node>
 }
 
 /// The axis and the key that a text refers to, if it is a reference.
-fn reference(text: &str) -> Option<(&str, Option<&str>)> {
+pub(super) fn reference(text: &str) -> Option<(&str, Option<&str>)> {
     let path = text.strip_prefix('$')?;
     Some(path.split_once('.').map_or((path, None), |(name, key)| (name, Some(key))))
 }

@@ -11,6 +11,7 @@ use crate::definition::{CellDefinition, OpeningsRule};
 use crate::plan::{AxisValue, PlannedCell, Record};
 
 mod errors;
+mod merge;
 mod pairing;
 mod vary;
 

@@ -40,6 +40,18 @@ fn player(lines: &str) -> String {
     tic_tac_toe("", &format!("[players.a]\n{lines}\n\n[players.b]\nalgorithm = \"random\""))
 }
 
+/// A player that uses this, with two axes of tables.
+fn using(value: &str, tables: &str) -> String {
+    tic_tac_toe(
+        "",
+        &format!(
+            "[axes]\nselection = [{tables}]\nother = [{{ depth = 2 }}]\n\n\
+             [players.a]\nalgorithm = \"alpha-beta\"\nuse = {value}\n\n\
+             [players.b]\nalgorithm = \"alpha-beta\"\nuse = \"$other\""
+        ),
+    )
+}
+
 errors! {
     // The text.
     toml_syntax: "name = \"x\ngame = 1";
@@ -165,6 +177,20 @@ algorithm = \"random\"");
         (1..=33).map(|key| format!("x{key} = [1]\n")).collect::<String>(),
     ));
     axis_named_as_a_side: axis("x = [1]\nPlayer = [1]");
+
+    // Tables that players use.
+    use_of_a_name: using("\"selection\"", "{ depth = 1 }");
+    use_of_a_part: using("\"$selection.depth\"", "{ depth = 1 }");
+    use_of_a_number: using("1", "{ depth = 1 }");
+    use_of_an_unknown_axis: using("\"$selecton\"", "{ depth = 1 }");
+    use_without_axes: player("algorithm = \"alpha-beta\"\nuse = \"$selection\"");
+    use_of_what_is_no_table: using("\"$selection\"", "{ depth = 1 }, 2");
+    use_of_a_key_twice: using("[\"$selection\", \"$other\"]", "{ depth = 1 }");
+    use_of_a_varied_key: using("\"$selection\"\nvary = { order = [true] }", "{ depth = 1, order = false }");
+    use_of_like: using("\"$selection\"", "{ depth = 1, like = \"b\" }");
+    use_of_an_unknown_parameter: using("\"$selection\"", "{ depth = 1 }, { dept = 1 }");
+    use_of_a_value_that_cannot_be: using("\"$selection\"", "{ depth = 1 }, { depth = 0 }");
+    use_that_leaves_a_search_unbounded: using("\"$selection\"", "{ depth = 1 }, { order = true }");
 
     // Pairing.
     pairing_unknown: head("pairing = \"swiss\"");
