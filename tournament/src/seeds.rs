@@ -11,6 +11,7 @@
 //! | player key | `spelrum player key v1`, 0, cell seed, number, side | a ChaCha8 key |
 //! | openings key | `spelrum openings key v1`, 0, JSON of seed, rules and openings rule | a ChaCha8 key |
 //! | attempt key | `spelrum opening attempt v1`, 0, openings key, attempt | a ChaCha8 key |
+//! | sample key | `spelrum sample v1`, 0, the sweep's seed | a ChaCha8 key |
 //!
 //! The side is 0 for the player who moves first from the opening and 1 for the other. The
 //! openings key shuffles positions that were enumerated; attempt keys draw single playouts.
@@ -71,6 +72,11 @@ pub(crate) fn openings_key(identity: &str) -> Key {
 /// The key of one random playout towards an opening.
 pub(crate) fn attempt_key(openings_key: &Key, attempt: u64) -> Key {
     derive("spelrum opening attempt v1", &[openings_key, &attempt.to_be_bytes()])
+}
+
+/// The key of the random numbers that thin a grid.
+pub(crate) fn sample_key(seed: u64) -> Key {
+    derive("spelrum sample v1", &[&seed.to_be_bytes()])
 }
 
 /// JSON without white space: fields in their declared order, maps by key, floats in the shortest
@@ -135,6 +141,11 @@ mod tests {
         assert_eq!(hex(attempt_key(&key, 7)), GOLDEN_ATTEMPT_KEY);
     }
 
+    #[test]
+    fn golden_sample_key() {
+        assert_eq!(hex(sample_key(2014)), GOLDEN_SAMPLE_KEY);
+    }
+
     const GOLDEN_CELL_SEED: u64 = 7_579_142_485_160_680;
     const GOLDEN_PLAYER_KEYS: [&str; 3] = [
         "b036b1edf742d0974d48ec0218f92249991c96f9c4d3b1ff1ede9f117ba79d56",
@@ -145,4 +156,6 @@ mod tests {
         "cdf7b2284042fffa95b4a5901e08e5ec1290356c2846d779fc4f44f6f8d64245";
     const GOLDEN_ATTEMPT_KEY: &str =
         "a685d3242c94ffe6353e51e4b19749f2c03d824856c7a4ba604edb746e0248fa";
+    const GOLDEN_SAMPLE_KEY: &str =
+        "a3bbb624d1895f2e3b0ba865c6e6aa636522002c19024230cdbb97a91931b96e";
 }

@@ -10,7 +10,7 @@ use super::range;
 use super::tree::{Entry, Node, Tree};
 use crate::plan::AxisValue;
 
-/// Most values of an axis, and most points of a grid.
+/// Most values of all axes together, and most points of a grid.
 pub(super) const POINTS_MAX: usize = 100_000;
 
 /// Most columns that axes make together: one each, or one for each key of table values.
@@ -53,7 +53,7 @@ pub(super) fn read(node: &Node) -> Result<Vec<Axis>, Fault> {
         return Err(too_many(table.entries.len()));
     }
     let mut axes = Vec::<Axis>::new();
-    let mut columns = 0;
+    let (mut columns, mut count) = (0, 0);
     for entry in &table.entries {
         check_name("an axis", &entry.key, &entry.key_place)?;
         // Axes become columns, and SQL does not tell `Depth` from `depth`.
@@ -72,6 +72,14 @@ pub(super) fn read(node: &Node) -> Result<Vec<Axis>, Fault> {
             ));
         }
         let values = values(&format!("the axis `{}`", entry.key), &entry.key, &entry.value)?;
+        count += values.len();
+        if count > POINTS_MAX {
+            return Err(Fault::at(
+                &entry.key_place,
+                format!("the axes up to this one have {count} values together"),
+                format!("sweep at most {POINTS_MAX} values"),
+            ));
+        }
         let axis = Axis::new(entry, values);
         columns += axis.keys.len() + usize::from(axis.tables < axis.values.len());
         if columns > COLUMNS_MAX {

@@ -4,6 +4,7 @@ use super::axes::{self, Axis};
 use super::fault::{Fault, Span, did_you_mean};
 use super::pairing::{self, Pairing};
 use super::players::{self, Players};
+use super::sample::{self, Sample};
 use super::tree::{Node, Table, Tree};
 use crate::plan::Record;
 use crate::seeds::SEED_END;
@@ -26,11 +27,13 @@ pub(super) struct SweepFile {
     pub(super) record: Record,
     pub(super) priority: i32,
     pub(super) axes: Vec<Axis>,
+    /// Absent: the whole grid.
+    pub(super) sample: Option<Sample>,
     pub(super) players: Players,
     pub(super) pairing: Pairing,
 }
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "name",
     "description",
     "game",
@@ -44,6 +47,7 @@ const KEYS: [&str; 14] = [
     "pairing",
     "anchors",
     "axes",
+    "sample",
     "players",
 ];
 
@@ -60,6 +64,7 @@ pub(super) fn read(root: &Table) -> Result<SweepFile, Fault> {
     let game = required(root, "game", "game = \"pentago\"")?.clone();
     let games = required(root, "games", "games = 100")?;
     let players = players::read(required(root, "players", "[players.alphabeta]")?)?;
+    let axes = value(root, "axes").map_or(Ok(Vec::new()), axes::read)?;
     Ok(SweepFile {
         name,
         description: match value(root, "description") {
@@ -76,7 +81,8 @@ pub(super) fn read(root: &Table) -> Result<SweepFile, Fault> {
         record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?
             .unwrap_or(Record::Moves),
         priority: priority(value(root, "priority"))?,
-        axes: value(root, "axes").map_or(Ok(Vec::new()), axes::read)?,
+        sample: value(root, "sample").map(|node| sample::read(node, &axes)).transpose()?,
+        axes,
         pairing: pairing::read(value(root, "pairing"), value(root, "anchors"), &players)?,
         players,
     })

@@ -6,7 +6,7 @@
 //! 2. [`mod@file`]: the keys of the file, checked; [`players`] (with [`vary`] and [`merge`]), [`pairing`] and
 //!    [`axes`] (with [`range`]) read its larger parts. Whatever may name an axis (`"$depth"`)
 //!    stays a tree;
-//! 3. [`points`]: the points of the grid;
+//! 3. [`points`]: the points of the grid, or a part of them ([`sample`]);
 //! 4. [`made`]: at a point, references become the axes' values ([`template`]), and what is then
 //!    said of a game, of openings or of a player becomes that ([`resolve`]), once for each
 //!    combination of the values that it names;
@@ -28,6 +28,7 @@ mod players;
 mod points;
 mod range;
 mod resolve;
+mod sample;
 mod template;
 mod tree;
 mod vary;

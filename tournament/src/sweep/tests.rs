@@ -13,6 +13,7 @@ use crate::plan::{AxisValue, PlannedCell, Record};
 mod errors;
 mod merge;
 mod pairing;
+mod sample;
 mod vary;
 
 /// The design's own example.

@@ -52,6 +52,16 @@ fn using(value: &str, tables: &str) -> String {
     )
 }
 
+/// A sample of a grid of 4 × 3.
+fn sample(value: &str) -> String {
+    tic_tac_toe(
+        &format!("sample = {value}"),
+        "[axes]\nx = [1, 2, 3, 4]\ny = [1, 2, 3]\n\n\
+         [players.a]\nalgorithm = \"alpha-beta\"\ndepth = \"$x\"\nnodes = \"$y\"\n\n\
+         [players.b]\nalgorithm = \"random\"",
+    )
+}
+
 errors! {
     // The text.
     toml_syntax: "name = \"x\ngame = 1";
@@ -176,7 +186,29 @@ algorithm = \"random\"");
         "algorithm = \"alpha-beta\"\n[players.a.vary]\n{}",
         (1..=33).map(|key| format!("x{key} = [1]\n")).collect::<String>(),
     ));
+    axes_of_too_many_values: axis("x = { from = 1, to = 60000, step = 1 }\ny = { from = 1, to = 60000, step = 1 }");
     axis_named_as_a_side: axis("x = [1]\nPlayer = [1]");
+
+    // Samples.
+    sample_of_no_table: sample("8");
+    sample_without_method: sample("{ points = 4 }");
+    sample_without_points: sample("{ method = \"random\" }");
+    sample_by_an_unknown_method: sample("{ method = \"latin-hypercubes\", points = 4 }");
+    sample_with_an_unknown_key: sample("{ method = \"random\", point = 4 }");
+    sample_of_no_points: sample("{ method = \"random\", points = 0 }");
+    sample_of_more_points_than_the_grid: sample("{ method = \"latin-hypercube\", points = 13 }");
+    sample_of_more_points_than_its_axes: sample("{ method = \"random\", points = 5, axes = [\"x\"] }");
+    sample_of_an_unknown_axis: sample("{ method = \"random\", points = 2, axes = [\"z\"] }");
+    sample_of_an_axis_twice: sample("{ method = \"random\", points = 2, axes = [\"x\", \"x\"] }");
+    sample_of_no_axes: sample("{ method = \"random\", points = 2, axes = [] }");
+    sample_without_axes: head("sample = { method = \"random\", points = 2 }");
+    sample_of_too_many_cells: sample("{ method = \"random\", points = 400, axes = [\"x\"] }")
+        .replace("x = [1, 2, 3, 4]", "x = { from = 1, to = 400, step = 1 }")
+        .replace("y = [1, 2, 3]", "y = { from = 1, to = 300, step = 1 }");
+    sample_of_too_large_a_grid: sample("{ method = \"random\", points = 4 }").replace(
+        "x = [1, 2, 3, 4]",
+        &(0..26).map(|axis| format!("x{axis} = {{ from = 1, to = 1000, step = 1 }}\n")).collect::<String>(),
+    );
 
     // Tables that players use.
     use_of_a_name: using("\"selection\"", "{ depth = 1 }");
