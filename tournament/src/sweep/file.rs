@@ -2,6 +2,7 @@
 
 use super::axes::{self, Axis};
 use super::fault::{Fault, Span, did_you_mean};
+use super::overrides::{self, Override};
 use super::pairing::{self, Pairing};
 use super::players::{self, Players};
 use super::sample::{self, Sample};
@@ -31,9 +32,11 @@ pub(super) struct SweepFile {
     pub(super) sample: Option<Sample>,
     pub(super) players: Players,
     pub(super) pairing: Pairing,
+    /// In the file's order.
+    pub(super) overrides: Vec<Override>,
 }
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "name",
     "description",
     "game",
@@ -49,6 +52,7 @@ const KEYS: [&str; 15] = [
     "axes",
     "sample",
     "players",
+    "override",
 ];
 
 /// The seed of a sweep that names none.
@@ -65,6 +69,7 @@ pub(super) fn read(root: &Table) -> Result<SweepFile, Fault> {
     let games = required(root, "games", "games = 100")?;
     let players = players::read(required(root, "players", "[players.alphabeta]")?)?;
     let axes = value(root, "axes").map_or(Ok(Vec::new()), axes::read)?;
+    let pairing = pairing::read(value(root, "pairing"), value(root, "anchors"), &players)?;
     Ok(SweepFile {
         name,
         description: match value(root, "description") {
@@ -82,8 +87,12 @@ pub(super) fn read(root: &Table) -> Result<SweepFile, Fault> {
             .unwrap_or(Record::Moves),
         priority: priority(value(root, "priority"))?,
         sample: value(root, "sample").map(|node| sample::read(node, &axes)).transpose()?,
+        overrides: match value(root, "override") {
+            Some(node) => overrides::read(node, &axes, &players)?,
+            None => Vec::new(),
+        },
         axes,
-        pairing: pairing::read(value(root, "pairing"), value(root, "anchors"), &players)?,
+        pairing,
         players,
     })
 }
@@ -131,7 +140,8 @@ fn seed(node: Option<&Node>) -> Result<u64, Fault> {
     })
 }
 
-fn even_games(node: &Node) -> Result<u64, Fault> {
+/// A number of games: whole pairs, at least one.
+pub(super) fn even_games(node: &Node) -> Result<u64, Fault> {
     let games = node.integer("`games`", "games = 100")?;
     if games < 1 {
         let problem = format!("a cell cannot have {games} games");

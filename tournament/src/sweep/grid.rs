@@ -4,6 +4,7 @@
 //! each is made once (see [`super::made`]), and cells refer to them by number.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::Arc;
 
 use super::columns::{self, AxisColumns, ColumnSet, VariedColumns};
@@ -31,14 +32,17 @@ pub(super) fn plan(file: &SweepFile) -> Result<Plan, Fault> {
 fn check_games(file: &SweepFile, points: &Points) -> Result<(), Fault> {
     let cells = points.len() * file.pairing.pairs.len();
     let most_games = (SEED_END - 1) / cells as u64;
-    if file.games > most_games {
-        return Err(Fault::at(
-            &file.games_place,
-            format!("{} games in each of {cells} cells are too many", file.games),
+    let overridden =
+        file.overrides.iter().filter_map(|given| Some((given.games?, &given.games_place)));
+    let mut given = iter::once((file.games, &file.games_place)).chain(overridden);
+    match given.find(|(games, _)| *games > most_games) {
+        None => Ok(()),
+        Some((games, place)) => Err(Fault::at(
+            place,
+            format!("{games} games in each of {cells} cells are too many"),
             format!("play at most {} in each", most_games & !1),
-        ));
+        )),
     }
-    Ok(())
 }
 
 struct Planner<'a> {
@@ -58,7 +62,21 @@ struct DraftCell {
     point: usize,
     /// The columns on which all points that have it under these names agree.
     columns: ColumnSet,
+    /// The most that any of these points gives it.
+    games: Games,
+}
+
+/// How many games a pairing gets at a point, and by which override, if not by the sweep.
+#[derive(Clone, Copy)]
+struct Games {
     games: u64,
+    overridden_by: Option<usize>,
+}
+
+impl DraftCell {
+    fn pairs(&self) -> u64 {
+        self.games.games / 2
+    }
 }
 
 impl Planner<'_> {
@@ -68,10 +86,14 @@ impl Planner<'_> {
     fn cells(&mut self) -> Result<Vec<DraftCell>, Fault> {
         let mut cells = Vec::<DraftCell>::new();
         let mut known = BTreeMap::new();
+        let mut matched = vec![false; self.file.overrides.len()];
+        let mut games = Vec::new();
         for number in 0..self.points.len() {
             let point = self.points.at(number);
-            let setting = self.made.setting(point)?;
-            for &names in &self.file.pairing.pairs {
+            self.games_at(point, &mut games, &mut matched);
+            for (&names, &games) in self.file.pairing.pairs.iter().zip(&games) {
+                let Some(games) = games else { continue };
+                let setting = self.made.setting(point)?;
                 let players = [
                     self.made.player(names.0, setting, point)?,
                     self.made.player(names.1, setting, point)?,
@@ -79,46 +101,95 @@ impl Planner<'_> {
                 let next = cells.len();
                 let index = *known.entry((setting, players)).or_insert(next);
                 if index == next {
-                    cells.push(DraftCell {
-                        setting,
-                        players,
-                        names,
-                        point: number,
-                        columns: self.columns.all(),
-                        games: self.file.games,
-                    });
-                } else if cells[index].names == names {
-                    let cell = &mut cells[index];
+                    let columns = self.columns.all();
+                    let point = number;
+                    cells.push(DraftCell { setting, players, names, point, columns, games });
+                    continue;
+                }
+                let cell = &mut cells[index];
+                if cell.names == names {
                     let first = self.points.at(cell.point);
                     cell.columns = self.columns.common(cell.columns, first, point);
                 }
+                if games.games > cell.games.games {
+                    cell.games = games;
+                }
             }
         }
-        Ok(cells)
+        self.check_matched(&matched)?;
+        match self.file.overrides.iter().rfind(|given| given.games.is_none()) {
+            Some(skip) if cells.is_empty() => Err(Fault::at(
+                &skip.place,
+                "the overrides skip every cell, so there is nothing to play",
+                "skip fewer of them",
+            )),
+            Some(_) | None => Ok(cells),
+        }
+    }
+
+    /// What each pairing gets at a point: later overrides win; nothing if it is skipped. Notes
+    /// which overrides are about any.
+    fn games_at(&self, point: &[u32], games: &mut Vec<Option<Games>>, matched: &mut [bool]) {
+        let by_the_sweep = Games { games: self.file.games, overridden_by: None };
+        games.clear();
+        games.resize(self.file.pairing.pairs.len(), Some(by_the_sweep));
+        for (index, given) in self.file.overrides.iter().enumerate() {
+            if !given.is_at(point) {
+                continue;
+            }
+            for (games, &pair) in games.iter_mut().zip(&self.file.pairing.pairs) {
+                if given.is_of(pair) {
+                    matched[index] = true;
+                    *games = given.games.map(|games| Games { games, overridden_by: Some(index) });
+                }
+            }
+        }
+    }
+
+    /// An override that is about no cell is a slip.
+    fn check_matched(&self, matched: &[bool]) -> Result<(), Fault> {
+        match self.file.overrides.iter().zip(matched).find(|(_, matched)| !**matched) {
+            None => Ok(()),
+            Some((unmatched, _)) => Err(Fault::at(
+                &unmatched.place,
+                "this override matches no cell",
+                match self.file.sample {
+                    Some(_) => "name a point of the sample and players who meet, or remove it",
+                    None => "name players who meet, or remove it",
+                },
+            )),
+        }
     }
 
     /// Refuses repeated openings between players that would repeat the game with them.
     fn check_openings(&self, cells: &[DraftCell]) -> Result<(), Fault> {
-        let pairs = self.file.games / 2;
         let Made { settings, players, .. } = &self.made;
+        let repeats = |cell: &&DraftCell| {
+            !cell.players.iter().any(|&player| players.items[player].draws_random_numbers)
+        };
+        let mut wanted = vec![0; settings.items.len()];
+        for cell in cells.iter().filter(repeats) {
+            wanted[cell.setting] = cell.pairs().max(wanted[cell.setting]);
+        }
         let mut distinct = vec![None; settings.items.len()];
-        for cell in cells {
-            if cell.players.iter().any(|&player| players.items[player].draws_random_numbers) {
-                continue;
-            }
-            let openings = &settings.items[cell.setting].openings;
-            let distinct = *distinct[cell.setting].get_or_insert_with(|| openings.distinct(pairs));
-            if distinct < pairs {
-                return Err(self.too_few_openings(cell, pairs, distinct));
+        for cell in cells.iter().filter(repeats) {
+            let distinct = *distinct[cell.setting].get_or_insert_with(|| {
+                settings.items[cell.setting].openings.distinct(wanted[cell.setting])
+            });
+            if distinct < cell.pairs() {
+                return Err(self.too_few_openings(cell, distinct));
             }
         }
         Ok(())
     }
 
-    fn too_few_openings(&self, cell: &DraftCell, pairs: u64, distinct: u64) -> Fault {
+    fn too_few_openings(&self, cell: &DraftCell, distinct: u64) -> Fault {
         let [first, second] = self.names(cell);
-        let place: &Span =
-            self.file.openings.as_ref().map_or(&self.file.games_place, |node| &node.place);
+        let place: &Span = match (cell.games.overridden_by, &self.file.openings) {
+            (Some(by), _) => &self.file.overrides[by].games_place,
+            (None, Some(openings)) => &openings.place,
+            (None, None) => &self.file.games_place,
+        };
         let more = match &self.made.settings.items[cell.setting].rule {
             OpeningsRule::Start {} => "openings = { kind = \"random\", plies = 2 }".to_owned(),
             OpeningsRule::Random { plies } | OpeningsRule::All { plies } => {
@@ -130,9 +201,10 @@ impl Planner<'_> {
         Fault::at(
             place,
             format!(
-                "{} games are {pairs} pairs, but there {} {distinct} distinct {openings}, and \
+                "{} games are {} pairs, but there {} {distinct} distinct {openings}, and \
                  neither `{first}` nor `{second}` draws random numbers: games would repeat",
-                self.file.games,
+                cell.games.games,
+                cell.pairs(),
                 if distinct == 1 { "is" } else { "are" },
             ),
             format!(
@@ -173,7 +245,7 @@ impl Planner<'_> {
                 players: cell.players,
                 player_names: [cell.names.0, cell.names.1].map(|name| Arc::clone(&names[name])),
                 axes: place.chain(varied.place(cell.names)).collect(),
-                games: cell.games,
+                games: cell.games.games,
                 timed: file.measures_time || first.is_timed || second.is_timed,
             }
         };

@@ -4,7 +4,7 @@
 //!
 //! 1. [`tree`]: TOML with a place for every key and value, in the file's order;
 //! 2. [`mod@file`]: the keys of the file, checked; [`players`] (with [`vary`] and [`merge`]), [`pairing`] and
-//!    [`axes`] (with [`range`]) read its larger parts. Whatever may name an axis (`"$depth"`)
+//!    [`axes`] (with [`range`]) and [`overrides`] read its larger parts. Whatever may name an axis (`"$depth"`)
 //!    stays a tree;
 //! 3. [`points`]: the points of the grid, or a part of them ([`sample`]);
 //! 4. [`made`]: at a point, references become the axes' values ([`template`]), and what is then
@@ -23,6 +23,7 @@ mod file;
 mod grid;
 mod made;
 mod merge;
+mod overrides;
 mod pairing;
 mod players;
 mod points;

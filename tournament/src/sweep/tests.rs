@@ -12,6 +12,7 @@ use crate::plan::{AxisValue, PlannedCell, Record};
 
 mod errors;
 mod merge;
+mod overrides;
 mod pairing;
 mod sample;
 mod vary;
@@ -545,13 +546,16 @@ measure = "time"
 record = "games"
 max_plies = "unlimited"
 priority = 2
-pairing = { pairs = [["a", "b"], ["b", "c"], ["c", "c"]] }
+pairing = { pairs = [["a", "b"], ["b", "c"], ["c", "c"]], self_play = true }
+anchors = ["d"]
+sample = { method = "latin-hypercube", points = 20, axes = ["heaps", "time", "depth"] }
 
 [axes]
 heaps = [[3, 4, 5], [1, 2]]
 time = { from = "1ms", to = "8ms", factor = 2 }
 budget = [{ ab = 1, gm = 2.5 }, { ab = 2, gm = 1e-3 }]
 depth = { from = 1, to = 3, step = 1 }
+tables = [{ population = 10 }, { population = 12, elites = 2 }]
 
 [players.a]
 algorithm = "alpha-beta"
@@ -564,6 +568,17 @@ nodes = "$budget.ab"
 algorithm = "genetic-minimax"
 depth = "$depth"
 crossover_rate = "$budget.gm"
+use = "$tables"
+[players.d]
+algorithm = "alpha-beta"
+vary = { depth = [1, 2], order = [true, false] }
+
+[[override]]
+where = { depth = [1, 2], player = "d", opponent = "a" }
+games = 6
+[[override]]
+where = { budget = { ab = 1 }, player = "d(depth=1,order=true)" }
+skip = true
 "#;
 
 #[test]

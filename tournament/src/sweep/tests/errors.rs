@@ -62,6 +62,19 @@ fn sample(value: &str) -> String {
     )
 }
 
+/// A sweep of two axes with these lines at its end.
+fn overridden(lines: &str) -> String {
+    tic_tac_toe(
+        "",
+        &format!(
+            "[axes]\nx = [1, 2, 3]\nt = [{{ ab = \"10ms\", gm = 2 }}, {{ ab = \"1s\", gm = 2 }}]\n\n\
+             [players.a]\nalgorithm = \"alpha-beta\"\nshuffle = false\nvary = {{ depth = [1, 2] }}\n\n\
+             [players.b]\nalgorithm = \"alpha-beta\"\ndepth = \"$x\"\nnodes = \"$t.gm\"\nmove_time = \"$t.ab\"\n\n\
+             {lines}"
+        ),
+    )
+}
+
 errors! {
     // The text.
     toml_syntax: "name = \"x\ngame = 1";
@@ -208,6 +221,38 @@ algorithm = \"random\"");
     sample_of_too_large_a_grid: sample("{ method = \"random\", points = 4 }").replace(
         "x = [1, 2, 3, 4]",
         &(0..26).map(|axis| format!("x{axis} = {{ from = 1, to = 1000, step = 1 }}\n")).collect::<String>(),
+    );
+
+    // Overrides.
+    override_of_no_list: overridden("[override]\nwhere = { x = 1 }\nskip = true");
+    override_without_where: overridden("[[override]]\nskip = true");
+    override_where_of_no_table: overridden("[[override]]\nwhere = \"x = 1\"\nskip = true");
+    override_of_everything: overridden("[[override]]\nwhere = {}\ngames = 4");
+    override_without_effect: overridden("[[override]]\nwhere = { x = 1 }");
+    override_of_both_effects: overridden("[[override]]\nwhere = { x = 1 }\ngames = 4\nskip = true");
+    override_that_does_not_skip: overridden("[[override]]\nwhere = { x = 1 }\nskip = false");
+    override_with_unknown_key: overridden("[[override]]\nwere = { x = 1 }\nskip = true");
+    override_of_odd_games: overridden("[[override]]\nwhere = { x = 1 }\ngames = 3");
+    override_of_too_many_games: overridden("[[override]]\nwhere = { x = 1 }\ngames = 9007199254740990");
+    override_of_unknown_axis: overridden("[[override]]\nwhere = { z = 1 }\nskip = true");
+    override_of_what_a_player_varies: overridden("[[override]]\nwhere = { depth = 1 }\nskip = true");
+    override_of_unknown_value: overridden("[[override]]\nwhere = { x = [1, 7] }\nskip = true");
+    override_of_unknown_entry: overridden("[[override]]\nwhere = { t = { ab = \"20ms\" } }\nskip = true");
+    override_of_no_value: overridden("[[override]]\nwhere = { x = [] }\nskip = true");
+    override_of_unknown_player: overridden("[[override]]\nwhere = { player = \"c\" }\nskip = true");
+    override_of_a_player_number: overridden("[[override]]\nwhere = { player = 1 }\nskip = true");
+    override_of_an_opponent_alone: overridden("[[override]]\nwhere = { opponent = \"a\" }\nskip = true");
+    override_of_those_who_do_not_meet: overridden("[[override]]\nwhere = { player = \"b\", opponent = \"b\" }\nskip = true");
+    override_outside_of_the_sample: overridden(
+        "[[override]]\nwhere = { x = 1 }\nskip = true\n[[override]]\nwhere = { x = 2 }\nskip = true\n\
+         [[override]]\nwhere = { x = 3 }\nskip = true",
+    ).replace("[axes]", "sample = { method = \"random\", points = 1 }\n[axes]");
+    override_of_all_cells: overridden("[[override]]\nwhere = { x = [1, 2, 3] }\nskip = true");
+    override_of_more_pairs_than_openings: overridden("[[override]]\nwhere = { player = \"a(depth=1)\", opponent = \"a(depth=2)\" }\ngames = 100");
+    overrides_too_many: overridden(&"[[override]]\nwhere = { x = 1 }\nskip = true\n".repeat(1001));
+    overrides_of_too_many_tables: overridden(&"[[override]]\nwhere = { t = { ab = \"10ms\" } }\nskip = true\n".repeat(1000)).replace(
+        "t = [",
+        &format!("t = [{}", (2..4000).map(|ab| format!("{{ ab = \"{ab}s\", gm = 1 }},\n")).collect::<String>()),
     );
 
     // Tables that players use.
