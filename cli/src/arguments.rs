@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use tonic::transport::Endpoint;
+use tonic::transport::{Endpoint, Uri};
 
 /// The environment variable for the coordinator's address.
 pub(crate) const COORDINATOR_VARIABLE: &str = "SPELRUM_COORDINATOR";
@@ -17,17 +17,18 @@ pub(crate) struct SourceArguments {
     /// The results database
     #[arg(long, value_name = "PATH", conflicts_with = "coordinator")]
     pub(crate) db: Option<PathBuf>,
-    /// The coordinator, instead of a file [env: SPELRUM_COORDINATOR]
+    /// The coordinator instead of a file: its URL, or its name in the config file [env:
+    /// SPELRUM_COORDINATOR]
     #[arg(long, value_name = "URL")]
-    pub(crate) coordinator: Option<CoordinatorUrl>,
+    pub(crate) coordinator: Option<CoordinatorChoice>,
 }
 
 /// Which coordinator a command talks to.
 #[derive(Args, Debug)]
 pub(crate) struct CoordinatorArguments {
-    /// The coordinator
-    #[arg(long, value_name = "URL", env = COORDINATOR_VARIABLE, hide_env_values = true)]
-    pub(crate) coordinator: CoordinatorUrl,
+    /// The coordinator: its URL, or its name in the config file [env: SPELRUM_COORDINATOR]
+    #[arg(long, value_name = "URL")]
+    pub(crate) coordinator: Option<CoordinatorChoice>,
 }
 
 /// How many games to play at once.
@@ -54,17 +55,45 @@ impl SlotsArguments {
     }
 }
 
+/// What names a coordinator.
+#[derive(Clone, Debug)]
+pub(crate) enum CoordinatorChoice {
+    /// Its address.
+    At(CoordinatorUrl),
+    /// Its name in the config file.
+    Named(String),
+}
+
+impl FromStr for CoordinatorChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // An address has a port.
+        if text.is_empty() || text.contains([':', '/']) {
+            text.parse().map(Self::At)
+        } else {
+            Ok(Self::Named(text.to_owned()))
+        }
+    }
+}
+
 /// A coordinator's address: `http://HOST:PORT`, the scheme optional.
 #[derive(Clone)]
 pub(crate) struct CoordinatorUrl {
     text: String,
-    endpoint: Endpoint,
+    uri: Uri,
 }
 
 impl CoordinatorUrl {
     /// For connecting.
     pub(crate) fn endpoint(&self) -> Endpoint {
-        self.endpoint.clone()
+        Endpoint::from(self.uri.clone())
+    }
+}
+
+impl PartialEq for CoordinatorUrl {
+    fn eq(&self, other: &Self) -> bool {
+        self.uri == other.uri
     }
 }
 
@@ -95,9 +124,9 @@ impl FromStr for CoordinatorUrl {
             }
             Some((scheme, _)) => return Err(format!("unknown scheme {scheme}: {example}")),
         };
-        let endpoint = Endpoint::from_shared(url.clone()).map_err(|_| example.to_owned())?;
-        match (endpoint.uri().host(), endpoint.uri().port()) {
-            (Some(host), Some(_)) if !host.is_empty() => Ok(Self { text: url, endpoint }),
+        let uri: Uri = url.parse().map_err(|_| example.to_owned())?;
+        match (uri.host(), uri.port()) {
+            (Some(host), Some(_)) if !host.is_empty() => Ok(Self { text: url, uri }),
             _ => Err(format!("it has no host or no port: {example}")),
         }
     }
@@ -120,6 +149,16 @@ mod tests {
         let url: CoordinatorUrl = "localhost:7878".parse().unwrap();
         assert_eq!(url.to_string(), "http://localhost:7878");
         assert_eq!(url.endpoint().uri().port_u16(), Some(7878));
+    }
+
+    #[test]
+    fn a_name_is_told_from_an_address() {
+        let named = |text: &str| matches!(text.parse(), Ok(CoordinatorChoice::Named(_)));
+        let at = |text: &str| matches!(text.parse(), Ok(CoordinatorChoice::At(_)));
+        assert!(named("lab") && named("localhost"));
+        assert!(at("lab:7878") && at("http://lab:7878"));
+        assert!("http://lab".parse::<CoordinatorChoice>().is_err());
+        assert!("".parse::<CoordinatorChoice>().is_err());
     }
 
     #[test]

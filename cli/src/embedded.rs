@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use spelrum_coordinator as coordinator;
 use spelrum_coordinator::store::Readers;
-use spelrum_proto::v1;
-use spelrum_proto::v1::experiments_client::ExperimentsClient;
+use spelrum_proto::{Token, v1};
 use spelrum_worker as worker;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-use tonic::transport::Channel;
+use uuid::Uuid;
 
 use crate::arguments::CoordinatorUrl;
 use crate::causes::failed_call;
@@ -21,9 +20,10 @@ use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::progress::Progress;
+use crate::remote::Client;
 use crate::results::ResultsSource;
 use crate::sweep_file::SweepFile;
-use crate::{listen, remote};
+use crate::{config, listen, remote};
 
 /// How often workers say that they live. Short, because the one that counts is in this process:
 /// after a kill, the next run has its games back within six times as long.
@@ -35,31 +35,41 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 /// Looking takes at most this part of the time, however many cells an experiment has.
 const LOOK_SHARE: u32 = 20;
 
+/// Where it listens if nobody else is to find it.
+const OWN_ADDRESS: &str = "127.0.0.1:0";
+
 /// A coordinator inside this process, and a client of it.
 pub(crate) struct Embedded {
-    client: ExperimentsClient<Channel>,
+    client: Client,
     url: CoordinatorUrl,
+    token: Option<Token>,
     readers: Readers,
     shutdown: CancellationToken,
     serving: JoinHandle<Result<(), coordinator::CoordinatorError>>,
 }
 
 impl Embedded {
-    /// Opens the database and serves it.
-    pub(crate) async fn start(db: &Path, address: &str) -> Result<Self> {
-        let listener = listen::bind(address).await?;
+    /// Opens the database and serves it: to others at `address`, if there is one, by the token that
+    /// is set, if one is; else to this process alone.
+    pub(crate) async fn start(db: &Path, address: Option<&str>) -> Result<Self> {
+        let listener = listen::bind(address.unwrap_or(OWN_ADDRESS)).await?;
+        let token = match address {
+            Some(_) => config::own_token(None)?,
+            None => Some(random_token()?),
+        };
+        listen::warn_if_open_to_others(listen::address(&listener)?, token.as_ref());
         let url = listen::url_from_here(&listener)?;
         let coordinator = coordinator::Coordinator::open(coordinator::Config {
             db: db.to_owned(),
             heartbeat_interval: HEARTBEAT_INTERVAL,
-            token: None,
+            token: token.clone(),
         })
         .await?;
         let readers = coordinator.readers();
         let shutdown = CancellationToken::new();
         let serving = tokio::spawn(coordinator.serve(listener, shutdown.clone()));
-        let client = remote::connect(&url).await?;
-        Ok(Self { client, url, readers, shutdown, serving })
+        let client = remote::connect_at(&url, token.as_ref()).await?;
+        Ok(Self { client, url, token, readers, shutdown, serving })
     }
 
     /// Connections to its database; closed when it stops.
@@ -104,7 +114,7 @@ impl Embedded {
         let uuid = &experiment.experiment_uuid;
         let config = worker::Config {
             coordinator: self.url.endpoint(),
-            token: None,
+            token: self.token.clone(),
             name: None,
             slots,
             exit_when_done: false,
@@ -149,6 +159,12 @@ impl Embedded {
         }
         Ok(())
     }
+}
+
+/// A token that nobody outside of this process knows: 244 random bits.
+fn random_token() -> Result<Token> {
+    let text = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+    text.parse().map_err(|error| CliError::new(Exit::Internal, "make a token").because(error))
 }
 
 /// Whether nothing of it is left to play.

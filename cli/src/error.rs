@@ -1,13 +1,15 @@
 //! The one error type at the edge: what failed, why, what to do, and the exit code's class.
 
 use std::error::Error;
-use std::fmt::{Display, Write as _};
-use std::io;
+use std::fmt::{self, Display};
+use std::io::{self, Write as _};
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use miette::{GraphicalReportHandler, GraphicalTheme};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use spelrum_tournament::SweepError;
 
+use crate::config::ConfigError;
 use crate::exit::Exit;
 
 /// What every command returns.
@@ -28,6 +30,8 @@ enum Cause {
     Error(Box<dyn Error + Send + Sync>),
     /// Shown with the excerpt of the file that it points at.
     Sweep(Box<SweepError>),
+    /// The same, of the config file.
+    Config(Box<ConfigError>),
     /// The reader of our output has gone: nobody is left to tell.
     BrokenPipe,
 }
@@ -57,6 +61,13 @@ impl CliError {
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+
+    /// What is wrong with the config file there.
+    pub(crate) fn of_config(path: &Path, error: ConfigError) -> Self {
+        let mut failed = Self::new(Exit::Usage, format!("read the config {}", path.display()));
+        failed.cause = Some(Cause::Config(Box::new(error)));
+        failed
     }
 
     /// The same failure for whoever runs the coordinator inside the own process: what a coordinator
@@ -96,15 +107,30 @@ impl CliError {
             }
             Some(Cause::Sweep(sweep)) => {
                 text.push('\n');
-                text.push_str(&excerpt(sweep, style));
+                text.push_str(&excerpt(sweep.as_ref(), &sweep.remedy, style));
+            }
+            Some(Cause::Config(config)) => {
+                text.push('\n');
+                text.push_str(&excerpt(config.as_ref(), &config.remedy, style));
             }
             None => text.push('\n'),
         }
         if let Some(remedy) = &self.help {
-            let _infallible = writeln!(text, "{help}help:{help:#} {remedy}");
+            let _infallible = fmt::write(&mut text, format_args!("{help}help:{help:#} {remedy}\n"));
         }
         Some(text)
     }
+}
+
+/// Tells of something that works, but not as it should.
+pub(crate) fn warn(problem: &str, remedy: &str) {
+    let warning = AnsiColor::Yellow.on_default().bold();
+    let help = AnsiColor::Cyan.on_default().bold();
+    // With stderr gone there is nobody to tell.
+    let _unheard = write!(
+        anstream::stderr().lock(),
+        "{warning}warning:{warning:#} {problem}\n{help}help:{help:#} {remedy}\n"
+    );
 }
 
 /// Whether a message may have colours.
@@ -121,8 +147,8 @@ fn reasons<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = String>
     std::iter::successors(Some(error), |&error| error.source()).map(ToString::to_string)
 }
 
-/// The excerpt of the sweep with the place and the remedy.
-fn excerpt(error: &SweepError, style: MessageStyle) -> String {
+/// The excerpt of the file with the place and the remedy.
+fn excerpt(error: &dyn Diagnostic, remedy: &str, style: MessageStyle) -> String {
     let theme = match style {
         MessageStyle::Plain => GraphicalTheme::unicode_nocolor(),
         MessageStyle::Colour => GraphicalTheme::unicode(),
@@ -131,7 +157,7 @@ fn excerpt(error: &SweepError, style: MessageStyle) -> String {
     let mut text = String::new();
     match handler.render_report(&mut text, error) {
         Ok(()) => text,
-        Err(_) => format!("{error}\nhelp: {}\n", error.remedy),
+        Err(_) => format!("{error}\nhelp: {remedy}\n"),
     }
 }
 

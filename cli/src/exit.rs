@@ -16,7 +16,7 @@ pub(crate) enum Exit {
     Input,
     /// The database is none, of a newer schema, read-only, full, or unreadable.
     Database,
-    /// The coordinator is unreachable, speaks another protocol, or failed.
+    /// The coordinator is unreachable, refuses the token, speaks another protocol, or failed.
     Network,
     /// A port, or the database, is in use by another program.
     Busy,
@@ -63,7 +63,7 @@ Exit codes:
   2    the command line is wrong
   3    a sweep, position, query or name is wrong
   4    the database is none, newer, read-only, full or unreadable
-  5    the coordinator is unreachable, speaks another protocol, or failed
+  5    the coordinator is unreachable, refuses the token, speaks another protocol, or failed
   6    a port or the database is in use by another program
   7    the sweep is finished, but some games failed
   8    a game that was played again differs from its record

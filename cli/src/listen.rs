@@ -3,10 +3,11 @@
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use spelrum_proto::Token;
 use tokio::net::TcpListener;
 
 use crate::arguments::CoordinatorUrl;
-use crate::error::{CliError, Result};
+use crate::error::{CliError, Result, warn};
 use crate::exit::Exit;
 
 /// Binds `ADDR:PORT`.
@@ -34,6 +35,20 @@ pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr> {
     listener
         .local_addr()
         .map_err(|error| CliError::new(Exit::Network, "learn the own address").because(error))
+}
+
+/// Says so if other machines can reach this address and need no token.
+pub(crate) fn warn_if_open_to_others(address: SocketAddr, token: Option<&Token>) {
+    if !address.ip().is_loopback() && token.is_none() {
+        warn(
+            &format!(
+                "whoever reaches {address} can submit sweeps, read results and report games: no \
+                 token is demanded"
+            ),
+            "demand what nobody can guess, as openssl rand -hex 32 prints it: in SPELRUM_TOKEN, or \
+             in a file for spelrum coordinator --token-file; or listen on 127.0.0.1",
+        );
+    }
 }
 
 /// Where this process reaches its own listener: on loopback, should it listen everywhere.

@@ -9,6 +9,7 @@ mod calibration;
 mod causes;
 mod clock;
 mod commands;
+mod config;
 mod embedded;
 mod error;
 mod exit;

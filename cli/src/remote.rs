@@ -5,33 +5,48 @@ use std::time::Duration;
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::v1;
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
+use spelrum_proto::{Bearer, Token};
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use uuid::Uuid;
 
-use crate::arguments::CoordinatorUrl;
+use crate::arguments::{CoordinatorArguments, CoordinatorUrl};
 use crate::causes::{failed_call, root_cause};
+use crate::config::{self, Target};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::sweep_file::SweepFile;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// A client that brings the coordinator's token, if there is one.
+pub(crate) type Client = ExperimentsClient<InterceptedService<Channel, Bearer>>;
+
+/// Connects to the coordinator that the command line, the environment or the config file names.
+pub(crate) async fn connect(arguments: &CoordinatorArguments) -> Result<Client> {
+    connect_to(&config::coordinator(arguments.coordinator.as_ref())?).await
+}
+
+/// Connects to a coordinator.
+pub(crate) async fn connect_to(target: &Target) -> Result<Client> {
+    let token = target.token.as_ref().map(|token| &token.value);
+    connect_at(&target.url.value, token).await
+}
+
 /// Connects to a coordinator, or says that it cannot be reached.
-pub(crate) async fn connect(url: &CoordinatorUrl) -> Result<ExperimentsClient<Channel>> {
+pub(crate) async fn connect_at(url: &CoordinatorUrl, token: Option<&Token>) -> Result<Client> {
     let channel =
         url.endpoint().connect_timeout(CONNECT_TIMEOUT).connect().await.map_err(|error| {
             CliError::new(Exit::Network, format!("reach the coordinator at {url}"))
                 .because(root_cause(&error))
                 .help("check the address, and that `spelrum coordinator` runs there")
         })?;
-    Ok(ExperimentsClient::new(channel).max_decoding_message_size(MESSAGE_BYTES_MAX))
+    Ok(ExperimentsClient::with_interceptor(channel, Bearer::new(token))
+        .max_decoding_message_size(MESSAGE_BYTES_MAX))
 }
 
 /// Submits a sweep under a new UUID: made here, so that a repeated submit is a no-op.
-pub(crate) async fn submit(
-    client: &mut ExperimentsClient<Channel>,
-    sweep: &SweepFile,
-) -> Result<v1::SubmitResponse> {
+pub(crate) async fn submit(client: &mut Client, sweep: &SweepFile) -> Result<v1::SubmitResponse> {
     let request = v1::SubmitRequest {
         experiment_uuid: Uuid::new_v4().to_string(),
         sweep_toml: sweep.text.text.clone(),

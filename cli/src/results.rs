@@ -2,42 +2,36 @@
 
 use spelrum_coordinator::store::{Readers, SqlValue, Table};
 use spelrum_proto::v1;
-use spelrum_proto::v1::experiments_client::ExperimentsClient;
-use tonic::transport::Channel;
 
-use crate::arguments::{COORDINATOR_VARIABLE, CoordinatorUrl, SourceArguments};
+use crate::arguments::SourceArguments;
 use crate::causes::failed_call;
+use crate::config::{self, ConfigFile};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::remote;
+use crate::remote::{self, Client};
 
 /// A source of results: every question is put to both kinds in the same SQL.
 pub(crate) enum ResultsSource {
     /// A results database on this machine, whether or not a coordinator has it open.
     File(Readers),
     /// A coordinator.
-    Coordinator(ExperimentsClient<Channel>),
+    Coordinator(Client),
 }
 
 impl ResultsSource {
-    /// Opens what the command line, or else the environment, names.
+    /// Opens what the command line, or else the environment or the config file, names.
     pub(crate) async fn open(arguments: &SourceArguments) -> Result<Self> {
         if let Some(db) = &arguments.db {
             let readers = Readers::open(db).await?;
             return Ok(Self::File(readers));
         }
-        let url = match (&arguments.coordinator, std::env::var(COORDINATOR_VARIABLE)) {
-            (Some(url), _) => url.clone(),
-            (None, Ok(text)) => text.parse::<CoordinatorUrl>().map_err(|problem| {
-                CliError::new(Exit::Usage, format!("read {COORDINATOR_VARIABLE}")).because(problem)
-            })?,
-            (None, Err(_)) => {
-                return Err(CliError::new(Exit::Usage, "find the results")
-                    .because("neither --db nor --coordinator is given")
-                    .help("name the database that a run left behind, such as --db NAME.db"));
-            }
+        let file = ConfigFile::read()?;
+        let Some(target) = config::target(&file, arguments.coordinator.as_ref())? else {
+            return Err(CliError::new(Exit::Usage, "find the results")
+                .because("neither --db nor --coordinator is given")
+                .help("name the database that a run left behind, such as --db NAME.db"));
         };
-        Ok(Self::Coordinator(remote::connect(&url).await?))
+        Ok(Self::Coordinator(remote::connect_to(&target).await?))
     }
 
     /// Runs one read-only statement.

@@ -12,7 +12,7 @@ use spelrum_engine::parse_duration_us;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::{listen, logging};
+use crate::{config, listen, logging};
 
 const EXAMPLES: &str = "\
 It prints the address it listens on, then logs to stderr (RUST_LOG=debug for more). The database \
@@ -21,10 +21,12 @@ wait for the next start and lose nothing.
 
 Examples:
   spelrum coordinator --db results.db
-  spelrum coordinator --db results.db --listen 0.0.0.0:7878
+  (umask 077; openssl rand -hex 32 >token)
+  spelrum coordinator --db results.db --listen 0.0.0.0:7878 --token-file token
 
-The second can be reached from other machines. There is no authentication yet: use it only in a \
-network that you trust.";
+The last can be reached from other machines, by whoever brings the token: workers and clients get \
+it from SPELRUM_TOKEN, or from the config file that spelrum config tells about. It travels as it \
+is, so use a tunnel through a network that you do not trust.";
 
 /// Keep experiments and results, and hand out games to workers
 #[derive(Args, Debug)]
@@ -36,6 +38,10 @@ pub(crate) struct Coordinator {
     /// Where to listen for workers and clients; port 0 takes a free one
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7878")]
     listen: String,
+    /// A file with the token that workers and clients must bring [default: SPELRUM_TOKEN, or the
+    /// config file's]
+    #[arg(long, value_name = "PATH")]
+    token_file: Option<PathBuf>,
     /// How often workers say that they live. After six times as long without a word, a worker's
     /// games are handed to others
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = heartbeat)]
@@ -62,10 +68,12 @@ impl Coordinator {
         })?;
         let listener = listen::bind(&self.listen).await?;
         let address = listen::address(&listener)?;
+        let token = config::own_token(self.token_file.as_deref())?;
+        listen::warn_if_open_to_others(address, token.as_ref());
         let coordinator = coordinator::Coordinator::open(coordinator::Config {
             db: self.db,
             heartbeat_interval: self.heartbeat,
-            token: None,
+            token,
         })
         .await?;
         {

@@ -1,6 +1,7 @@
 //! The commands, one file each, and the help that teaches them.
 
 pub(crate) mod analyze;
+pub(crate) mod config;
 pub(crate) mod coordinator;
 pub(crate) mod list;
 pub(crate) mod perft;
@@ -84,6 +85,8 @@ pub(crate) enum Command {
     Replay(replay::Replay),
     /// Play against a player yourself
     Play(play::Play),
+    /// Show which coordinator and token are in force, and where they come from
+    Config(config::Config),
     /// Let a player search one position
     Analyze(analyze::Analyze),
     /// Count the move sequences from a position
@@ -95,6 +98,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
     match command {
         Command::Analyze(analyze) => analyze.run(),
         Command::Perft(perft) => perft.run(),
+        Command::Config(config) => config.run(),
         Command::Run(run) => on_runtime(run.run()),
         Command::Report(report) => on_runtime(report.run()),
         Command::Sql(sql) => on_runtime(sql.run()),

@@ -42,14 +42,10 @@ pub(crate) struct Run {
     db: Option<PathBuf>,
     #[command(flatten)]
     slots: SlotsArguments,
-    /// Where to listen for workers of other machines
-    #[arg(
-        long,
-        value_name = "ADDR:PORT",
-        default_value = "127.0.0.1:0",
-        hide_default_value = true
-    )]
-    listen: String,
+    /// Where to listen for workers of other machines, which bring the token that SPELRUM_TOKEN or
+    /// the config file sets [default: only this process plays]
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<String>,
 }
 
 impl Run {
@@ -66,7 +62,7 @@ impl Run {
                 progress::say("finishing the games under way; Ctrl-C again stops now");
             });
         })?;
-        let mut coordinator = Embedded::start(&db, &self.listen).await?;
+        let mut coordinator = Embedded::start(&db, self.listen.as_deref()).await?;
         let ended = self.play(&mut coordinator, &sweep, &db, bar, &interrupts).await;
         // Whatever came of it, the database is closed.
         coordinator.stop().await?;

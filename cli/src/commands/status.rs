@@ -43,7 +43,7 @@ struct Json<'a> {
 impl Status {
     /// Asks and prints.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let mut client = remote::connect(&self.coordinator.coordinator).await?;
+        let mut client = remote::connect(&self.coordinator).await?;
         let request = v1::StatusRequest { experiment: self.experiment.unwrap_or_default() };
         let status = client
             .status(request)

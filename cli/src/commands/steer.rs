@@ -69,7 +69,7 @@ impl Cancel {
 
 impl Of {
     async fn steer(self, action: v1::Action, verb: &str) -> Result<Exit> {
-        let mut client = remote::connect(&self.coordinator.coordinator).await?;
+        let mut client = remote::connect(&self.coordinator).await?;
         let request =
             v1::SteerRequest { experiment: self.experiment.clone(), action: action.into() };
         let answer = client

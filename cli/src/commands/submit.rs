@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use crate::arguments::{COORDINATOR_VARIABLE, CoordinatorUrl};
+use crate::arguments::CoordinatorArguments;
 use crate::calibration::{self, Estimate};
 use crate::error::Result;
 use crate::exit::Exit;
@@ -28,15 +28,8 @@ pub(crate) struct Submit {
     /// The sweep
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The coordinator
-    #[arg(
-        long,
-        value_name = "URL",
-        env = COORDINATOR_VARIABLE,
-        hide_env_values = true,
-        required_unless_present = "dry_run"
-    )]
-    coordinator: Option<CoordinatorUrl>,
+    #[command(flatten)]
+    coordinator: CoordinatorArguments,
     /// Only say what the sweep would play: cells, games, openings, time and bytes
     #[arg(long)]
     dry_run: bool,
@@ -59,19 +52,16 @@ impl Submit {
     pub(crate) async fn run(self) -> Result<Exit> {
         let sweep = SweepFile::read(&self.file)?;
         let mut out = anstream::stdout().lock();
-        let url = match self.coordinator {
-            Some(url) if !self.dry_run => url,
-            _ => {
-                let estimate = calibration::estimate(&sweep.plan)?;
-                if self.json {
-                    write_json(&mut out, &estimate)?;
-                } else {
-                    dry_run_text(&sweep, &estimate, &mut out)?;
-                }
-                return Ok(Exit::Success);
+        if self.dry_run {
+            let estimate = calibration::estimate(&sweep.plan)?;
+            if self.json {
+                write_json(&mut out, &estimate)?;
+            } else {
+                dry_run_text(&sweep, &estimate, &mut out)?;
             }
-        };
-        let mut client = remote::connect(&url).await?;
+            return Ok(Exit::Success);
+        }
+        let mut client = remote::connect(&self.coordinator).await?;
         let answer = remote::submit(&mut client, &sweep).await?;
         if self.json {
             let json = Json {

@@ -8,11 +8,12 @@ use crate::arguments::{CoordinatorArguments, SlotsArguments};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::logging;
+use crate::{config, logging};
 
 const EXAMPLES: &str = "\
 It logs to stderr (RUST_LOG=debug for more). A coordinator that is away is tried again for as \
-long as it takes; finished games are kept until it has them. The first Ctrl-C or SIGTERM finishes \
+long as it takes; finished games are kept until it has them. One that demands a token gets it from \
+SPELRUM_TOKEN or from the config file; see spelrum config --help. The first Ctrl-C or SIGTERM finishes \
 the games under way and hands back the rest, the second stops now.
 
 Examples:
@@ -40,13 +41,14 @@ pub(crate) struct Worker {
 impl Worker {
     /// Works until it is told to end.
     pub(crate) async fn run(self) -> Result<Exit> {
+        let coordinator = config::coordinator(self.coordinator.coordinator.as_ref())?;
         logging::start("info", ProgressBar::hidden());
         let interrupts = Interrupts::listen(|| {
             tracing::info!("ending: finishing the games under way; a second signal stops now");
         })?;
         let config = worker::Config {
-            coordinator: self.coordinator.coordinator.endpoint(),
-            token: None,
+            coordinator: coordinator.url.value.endpoint(),
+            token: coordinator.token.map(|token| token.value),
             name: self.name,
             slots: self.slots.slots(),
             exit_when_done: self.exit_when_done,

@@ -5,6 +5,7 @@
 
 mod architecture;
 mod bad_input;
+mod config;
 mod engine;
 mod help;
 mod interrupt;

@@ -34,6 +34,10 @@ impl Sandbox {
             .args(arguments)
             .current_dir(self.directory.path())
             .env_remove("SPELRUM_COORDINATOR")
+            .env_remove("SPELRUM_TOKEN")
+            .env_remove("SPELRUM_CONFIG")
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("HOME", self.directory.path())
             .env_remove("RUST_LOG")
             .env("NO_COLOR", "1")
             .env("COLUMNS", "100")
@@ -93,6 +97,11 @@ impl Sandbox {
             .spawn()
             .unwrap();
         Service::listening(child)
+    }
+
+    /// The same, as this command starts it.
+    pub(crate) fn coordinator_as(&self, command: &mut Command) -> Service {
+        Service::listening(command.stdout(Stdio::piped()).spawn().unwrap())
     }
 
     /// Starts a worker.
@@ -208,13 +217,16 @@ impl Service {
         stdout.read_line(&mut line).unwrap();
         let Some(url) = line.trim_end().strip_prefix("listening on ") else {
             let mut stderr = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+            if let Some(mut said) = child.stderr.take() {
+                said.read_to_string(&mut stderr).unwrap();
+            }
             panic!("the coordinator does not listen: {line}{stderr}");
         };
         let url = url.to_owned();
         // Its log is read by nobody, and must not fill a pipe.
-        let mut stderr = child.stderr.take().unwrap();
-        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        if let Some(mut stderr) = child.stderr.take() {
+            std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        }
         Self { process: Process(child), url, _stdout: stdout }
     }
 

@@ -1,0 +1,149 @@
+//! `spelrum config`: what is in force, and where it comes from.
+
+use std::io::Write as _;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::arguments::CoordinatorArguments;
+use crate::config::{self, ConfigFile, EXAMPLE, Named, Target};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::{Column, TextTable, optional, write_json};
+
+const EXAMPLES: &str = "\
+A value comes from its flag, else from the environment (SPELRUM_COORDINATOR, SPELRUM_TOKEN), else \
+from the config file: the one that SPELRUM_CONFIG names, or spelrum/config.toml in \
+$XDG_CONFIG_HOME or ~/.config. A token in the file is sent to the coordinator that it stands \
+beside, and to no other. Tokens are never printed.
+
+JSON: config_file, config_file_exists, coordinator (url, name, from), token (from), both null \
+where there is none, and coordinators (name, url, has_token).
+
+Examples:
+  spelrum config
+  spelrum config --coordinator lab --json
+  mkdir -p ~/.config/spelrum && spelrum config --example >~/.config/spelrum/config.toml";
+
+/// Show which coordinator and token are in force, and where they come from
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Config {
+    #[command(flatten)]
+    coordinator: CoordinatorArguments,
+    /// Only print where the config file is, or would be
+    #[arg(long, conflicts_with_all = ["coordinator", "example", "json"])]
+    path: bool,
+    /// Print a config file to start from
+    #[arg(long, conflicts_with_all = ["coordinator", "json"])]
+    example: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    config_file: String,
+    config_file_exists: bool,
+    coordinator: Option<JsonCoordinator<'a>>,
+    token: Option<JsonToken>,
+    coordinators: Vec<JsonNamed<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonCoordinator<'a> {
+    url: String,
+    name: Option<&'a str>,
+    from: String,
+}
+
+#[derive(Serialize)]
+struct JsonToken {
+    from: String,
+}
+
+#[derive(Serialize)]
+struct JsonNamed<'a> {
+    name: &'a str,
+    url: String,
+    has_token: bool,
+}
+
+impl Config {
+    /// Looks and prints.
+    pub(crate) fn run(self) -> Result<Exit> {
+        let mut out = anstream::stdout().lock();
+        if self.example {
+            out.write_all(EXAMPLE.as_bytes())?;
+            return Ok(Exit::Success);
+        }
+        if self.path {
+            writeln!(out, "{}", config::place().0.display())?;
+            return Ok(Exit::Success);
+        }
+        let file = ConfigFile::read()?;
+        let target = config::target(&file, self.coordinator.coordinator.as_ref())?;
+        if self.json {
+            write_json(&mut out, &json(&file, target.as_ref()))?;
+        } else {
+            text(&file, target.as_ref(), &mut out)?;
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn json<'a>(file: &'a ConfigFile, target: Option<&'a Target>) -> Json<'a> {
+    let named = |named: &'a Named| JsonNamed {
+        name: &named.name,
+        url: named.url.value.to_string(),
+        has_token: named.secret.is_some(),
+    };
+    Json {
+        config_file: file.path.display().to_string(),
+        config_file_exists: file.exists,
+        coordinator: target.map(|target| JsonCoordinator {
+            url: target.url.value.to_string(),
+            name: target.name.as_deref(),
+            from: target.url.origin.to_string(),
+        }),
+        token: target
+            .and_then(|target| target.token.as_ref())
+            .map(|token| JsonToken { from: token.origin.to_string() }),
+        coordinators: file.coordinators.iter().map(named).collect(),
+    }
+}
+
+fn text(
+    file: &ConfigFile,
+    target: Option<&Target>,
+    out: &mut dyn std::io::Write,
+) -> std::io::Result<()> {
+    let mut table =
+        TextTable::new(&[Column::words("what"), Column::words("value"), Column::words("from")]);
+    let url = target.map(|target| &target.url);
+    let token = target.and_then(|target| target.token.as_ref());
+    table.row([
+        "coordinator".to_owned(),
+        optional(url, |url| url.value.to_string()),
+        optional(url, |url| url.origin.to_string()),
+    ]);
+    table.row([
+        "token".to_owned(),
+        optional(token, |_| "(hidden)".to_owned()),
+        optional(token, |token| token.origin.to_string()),
+    ]);
+    table.write(out)?;
+    if !file.coordinators.is_empty() {
+        writeln!(out)?;
+        let mut table =
+            TextTable::new(&[Column::words("name"), Column::words("url"), Column::words("token")]);
+        for named in &file.coordinators {
+            let token = if named.secret.is_some() { "(hidden)" } else { "-" };
+            table.row([named.name.clone(), named.url.value.to_string(), token.to_owned()]);
+        }
+        table.write(out)?;
+    }
+    let there = if file.exists { "config file" } else { "there is no config file" };
+    writeln!(out, "\n{there}: {}", file.path.display())
+}

@@ -1,0 +1,382 @@
+//! The config file: TOML with places, so that whatever is wrong in it is shown where it stands.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use etcetera::BaseStrategy as _;
+use miette::{Diagnostic, NamedSource, SourceSpan};
+use spelrum_engine::nearest;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::secret::Secret;
+use super::{CONFIG_VARIABLE, Origin, Sourced};
+use crate::arguments::{CoordinatorChoice, CoordinatorUrl};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+/// The largest config file.
+const FILE_BYTES_MAX: usize = 64 << 10;
+
+/// A file to start from.
+pub(crate) const EXAMPLE: &str = r#"# Spelrum: which coordinator is meant, and with which token. Flags and the environment
+# (SPELRUM_COORDINATOR, SPELRUM_TOKEN) come before what is written here.
+
+# Where commands go that are given neither --coordinator nor --db: an address, or a name from below.
+coordinator = "http://127.0.0.1:7878"
+
+# The token of that coordinator; `spelrum coordinator` on this machine demands it. The file holds
+# nothing else, and only you can read it: (umask 077; openssl rand -hex 32 >token)
+# A relative path starts from this file's directory.
+#token_file = "token"
+
+# Others, by name: spelrum list --coordinator lab
+#[coordinators.lab]
+#url = "http://10.0.0.5:7878"
+#token_file = "~/.lab-token"
+"#;
+
+/// What the config file says.
+#[derive(Clone, Debug)]
+pub(crate) struct ConfigFile {
+    pub(crate) path: PathBuf,
+    /// Without one, nothing is said.
+    pub(crate) exists: bool,
+    pub(crate) coordinator: Option<Sourced<CoordinatorChoice>>,
+    /// The token at the top.
+    pub(crate) secret: Option<Secret>,
+    pub(crate) coordinators: Vec<Named>,
+}
+
+/// A coordinator with a name.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) url: Sourced<CoordinatorUrl>,
+    pub(crate) secret: Option<Secret>,
+}
+
+/// What is wrong with the config file, where, and what to write instead.
+#[derive(Clone, Debug, thiserror::Error, Diagnostic)]
+#[error("{problem}")]
+pub(crate) struct ConfigError {
+    problem: String,
+    #[help]
+    pub(crate) remedy: String,
+    #[source_code]
+    source_text: Arc<NamedSource<String>>,
+    #[label("here")]
+    place: Option<SourceSpan>,
+}
+
+impl ConfigFile {
+    /// Reads it, if there is one. One that is named by the environment must be there.
+    pub(crate) fn read() -> Result<Self> {
+        let (path, is_named) = place();
+        let failed = || CliError::new(Exit::Usage, format!("read the config {}", path.display()));
+        let mut text = String::new();
+        let read = File::open(&path)
+            .and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_string(&mut text));
+        match read {
+            Ok(bytes) if bytes > FILE_BYTES_MAX => Err(failed()
+                .because(format!("it is larger than {} KiB", FILE_BYTES_MAX >> 10))
+                .help("is it a config file? spelrum config --example shows one")),
+            Ok(_) => Self::parse(&path, &text).map_err(|error| CliError::of_config(&path, error)),
+            Err(error) if error.kind() == ErrorKind::NotFound && !is_named => Ok(Self {
+                path,
+                exists: false,
+                coordinator: None,
+                secret: None,
+                coordinators: Vec::new(),
+            }),
+            Err(error) => Err(failed().because(error).help(format!(
+                "make one with: spelrum config --example >{}; or unset {CONFIG_VARIABLE}",
+                path.display()
+            ))),
+        }
+    }
+
+    /// The coordinator of this name.
+    pub(crate) fn named(&self, name: &str) -> Option<&Named> {
+        self.coordinators.iter().find(|named| named.name == name)
+    }
+
+    /// Whether the token at the top is for the coordinator there: the one that stands beside it,
+    /// or any if none does.
+    pub(super) fn secret_is_for(&self, url: &CoordinatorUrl) -> bool {
+        match self.coordinator.as_ref().map(|choice| &choice.value) {
+            None => true,
+            Some(CoordinatorChoice::At(beside)) => beside == url,
+            Some(CoordinatorChoice::Named(name)) => {
+                self.named(name).is_some_and(|named| named.url.value == *url)
+            }
+        }
+    }
+
+    fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        parse(path, text).map_err(|Fault { problem, remedy, place }| ConfigError {
+            problem,
+            remedy,
+            source_text: Arc::new(NamedSource::new(
+                path.display().to_string(),
+                without_tokens(text),
+            )),
+            place: place.map(SourceSpan::from),
+        })
+    }
+}
+
+/// The config file's path, and whether the environment names it.
+pub(crate) fn place() -> (PathBuf, bool) {
+    if let Some(path) = std::env::var_os(CONFIG_VARIABLE).filter(|path| !path.is_empty()) {
+        return (path.into(), true);
+    }
+    // A service may have no home, and then has no such file either.
+    let directory = etcetera::choose_base_strategy()
+        .map_or_else(|_| PathBuf::from("~/.config"), |strategy| strategy.config_dir());
+    (directory.join("spelrum").join("config.toml"), false)
+}
+
+/// What is wrong, before the file's text is attached.
+struct Fault {
+    problem: String,
+    remedy: String,
+    place: Option<Range<usize>>,
+}
+
+impl Fault {
+    fn at(place: Range<usize>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { problem: problem.into(), remedy: remedy.into(), place: Some(place) }
+    }
+}
+
+type Entry<'t> = (Spanned<std::borrow::Cow<'t, str>>, Spanned<DeValue<'t>>);
+
+fn parse(path: &Path, text: &str) -> Result<ConfigFile, Fault> {
+    let reader = Reader { path, text };
+    let root = DeTable::parse(text).map_err(|error| Fault {
+        problem: format!("this is not TOML: {}", error.message()),
+        remedy: "spelrum config --example shows how it is written".to_owned(),
+        place: error.span().map(|span| span.start.min(text.len())..span.end.min(text.len())),
+    })?;
+    let mut config = ConfigFile {
+        path: path.to_owned(),
+        exists: true,
+        coordinator: None,
+        secret: None,
+        coordinators: Vec::new(),
+    };
+    for (key, value) in in_order(root.into_inner()) {
+        match key.get_ref().as_ref() {
+            "coordinator" => config.coordinator = Some(reader.parsed(&key, &value)?),
+            "token" | "token_file" => reader.secret(&mut config.secret, &key, &value)?,
+            "coordinators" => {
+                let named = reader.table(&key, value, "`[coordinators.lab]`")?;
+                for (name, value) in in_order(named) {
+                    config.coordinators.push(reader.named(&name, value)?);
+                }
+            }
+            _ => {
+                return Err(unknown(&key, &["coordinator", "token", "token_file", "coordinators"]));
+            }
+        }
+    }
+    if let Some(Sourced {
+        value: CoordinatorChoice::Named(name),
+        origin: Origin::File { line, .. },
+    }) = &config.coordinator
+        && config.named(name).is_none()
+    {
+        let names: Vec<_> = config.coordinators.iter().map(|named| named.name.as_str()).collect();
+        let remedy = match nearest(name, names) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!(
+                "add [coordinators.{name}], or write an address such as \"http://{name}:7878\""
+            ),
+        };
+        let place = line_place(text, *line);
+        return Err(Fault::at(place, format!("there is no [coordinators.{name}]"), remedy));
+    }
+    Ok(config)
+}
+
+struct Reader<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl Reader<'_> {
+    fn named(
+        &self,
+        name: &Spanned<std::borrow::Cow<'_, str>>,
+        value: Spanned<DeValue<'_>>,
+    ) -> Result<Named, Fault> {
+        let place = name.span();
+        let mut url = None;
+        let mut secret = None;
+        for (key, value) in in_order(self.table(name, value, "`[coordinators.lab]`")?) {
+            match key.get_ref().as_ref() {
+                "url" => url = Some(self.parsed(&key, &value)?),
+                "token" | "token_file" => self.secret(&mut secret, &key, &value)?,
+                _ => return Err(unknown(&key, &["url", "token", "token_file"])),
+            }
+        }
+        let name = name.get_ref().to_string();
+        if name.contains([':', '/']) || name.is_empty() {
+            let problem = "this name would be taken for an address";
+            return Err(Fault::at(place, problem, "use a name without `:` and `/`"));
+        }
+        let url = url.ok_or_else(|| {
+            let problem = format!("[coordinators.{name}] has no `url`");
+            Fault::at(place, problem, "add a line such as url = \"http://10.0.0.5:7878\"")
+        })?;
+        Ok(Named { name, url, secret })
+    }
+
+    /// A text that means something.
+    fn parsed<T: std::str::FromStr<Err = String>>(
+        &self,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<Sourced<T>, Fault> {
+        let text = self.text(key, value)?;
+        let parsed = text.parse().map_err(|problem: String| {
+            let key = key.get_ref();
+            let (problem, remedy) = match problem.rsplit_once(": ") {
+                Some((why, remedy)) => (format!("`{key}` is no address: {why}"), remedy),
+                None => (format!("`{key}` is no address"), problem.as_str()),
+            };
+            Fault::at(value.span(), problem, remedy)
+        })?;
+        Ok(Sourced { value: parsed, origin: self.origin(&value.span()) })
+    }
+
+    fn secret(
+        &self,
+        secret: &mut Option<Secret>,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<(), Fault> {
+        if secret.is_some() {
+            let problem = "there is a token already: `token` and `token_file` exclude each other";
+            return Err(Fault::at(key.span(), problem, "keep `token_file`"));
+        }
+        let text = self.text(key, value)?;
+        let origin = self.origin(&value.span());
+        *secret = Some(if key.get_ref() == "token" {
+            let value = text.parse().map_err(|error| {
+                let remedy = "write visible ASCII in quotes, as `openssl rand -hex 32` makes it";
+                Fault::at(key.span(), format!("this token is none: {error}"), remedy)
+            })?;
+            Secret::Inline(Sourced { value, origin })
+        } else {
+            Secret::InFile(Sourced { value: self.path_from_here(text), origin })
+        });
+        Ok(())
+    }
+
+    /// A path in the file: from the home directory after `~/`, else from the file's directory.
+    fn path_from_here(&self, text: &str) -> PathBuf {
+        let home = text.strip_prefix("~/").zip(etcetera::home_dir().ok());
+        match home {
+            Some((below, home)) => home.join(below),
+            None => self.path.parent().unwrap_or(Path::new("")).join(text),
+        }
+    }
+
+    fn text<'v>(
+        &self,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+        value: &'v Spanned<DeValue<'_>>,
+    ) -> Result<&'v str, Fault> {
+        value.get_ref().as_str().ok_or_else(|| {
+            let problem = format!("`{}` must be a text", key.get_ref());
+            Fault::at(value.span(), problem, "put it in quotes")
+        })
+    }
+
+    fn table<'v>(
+        &self,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+        value: Spanned<DeValue<'v>>,
+        example: &str,
+    ) -> Result<DeTable<'v>, Fault> {
+        match value.into_inner() {
+            DeValue::Table(table) => Ok(table),
+            DeValue::String(_)
+            | DeValue::Integer(_)
+            | DeValue::Float(_)
+            | DeValue::Boolean(_)
+            | DeValue::Datetime(_)
+            | DeValue::Array(_) => {
+                let problem = format!("`{}` must be a table", key.get_ref());
+                Err(Fault::at(key.span(), problem, format!("write it as a header: {example}")))
+            }
+        }
+    }
+
+    fn origin(&self, place: &Range<usize>) -> Origin {
+        let line = self.text.bytes().take(place.start).filter(|&byte| byte == b'\n').count() + 1;
+        Origin::File { path: self.path.to_owned(), line }
+    }
+}
+
+/// A table's entries in the file's order.
+fn in_order<'t>(table: DeTable<'t>) -> Vec<Entry<'t>> {
+    let mut entries: Vec<Entry<'t>> = table.into_iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+fn unknown(key: &Spanned<std::borrow::Cow<'_, str>>, known: &[&str]) -> Fault {
+    let remedy = match nearest(key.get_ref(), known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the keys are `{}`", known.join("`, `")),
+    };
+    Fault::at(key.span(), format!("unknown key `{}`", key.get_ref()), remedy)
+}
+
+/// The text with stars for tokens, at equal places, to be shown.
+///
+/// Not by the TOML: that may be what is wrong.
+fn without_tokens(text: &str) -> String {
+    let masked = |line: &str| {
+        let value = line.match_indices("token").find_map(|(start, word)| {
+            let rest = &line[start + word.len()..];
+            let after_key = rest.trim_start_matches(['"', '\'']).trim_start();
+            after_key.starts_with('=').then(|| line.len() - after_key.len() + 1)
+        });
+        let Some(value) = value else { return line.to_owned() };
+        let end = line.trim_end().len().max(value);
+        format!("{}{}{}", &line[..value], "*".repeat(end - value), &line[end..])
+    };
+    text.split_inclusive('\n').map(masked).collect()
+}
+
+/// A line without its end; lines count from 1.
+fn line_place(text: &str, line: usize) -> Range<usize> {
+    let start = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
+    let length = text[start..].lines().next().map_or(0, str::len);
+    start..start + length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_not_shown() {
+        let text = "token_file = \"a\"\n  token=\"se cret\" \n'token' = 'sé'\n\
+                    lab = { url = \"b\", token = \"secret\" }\ntoken =\ntokens";
+        let shown = without_tokens(text);
+        assert_eq!(
+            shown,
+            "token_file = \"a\"\n  token=********* \n'token' =******\n\
+             lab = { url = \"b\", token =***********\ntoken =\ntokens"
+        );
+        assert_eq!(shown.len(), text.len());
+    }
+}

@@ -1,0 +1,163 @@
+//! Which coordinator is meant, and with which token: flags before the environment before the
+//! config file.
+
+mod file;
+mod secret;
+
+use std::env::VarError;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use spelrum_proto::Token;
+
+use crate::arguments::{COORDINATOR_VARIABLE, CoordinatorChoice, CoordinatorUrl};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+pub(crate) use file::{ConfigError, ConfigFile, EXAMPLE, Named, place};
+
+/// The environment variable for the token.
+pub(crate) const TOKEN_VARIABLE: &str = "SPELRUM_TOKEN";
+
+/// The environment variable for the config file's path.
+pub(crate) const CONFIG_VARIABLE: &str = "SPELRUM_CONFIG";
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A flag of the command line.
+    Flag(&'static str),
+    /// A variable of the environment.
+    Environment(&'static str),
+    /// A line of the config file.
+    File { path: PathBuf, line: usize },
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(name) | Self::Environment(name) => f.write_str(name),
+            Self::File { path, line } => write!(f, "{}, line {line}", path.display()),
+        }
+    }
+}
+
+/// A value, and where it comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Sourced<T> {
+    pub(crate) value: T,
+    pub(crate) origin: Origin,
+}
+
+/// A coordinator to talk to.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) url: Sourced<CoordinatorUrl>,
+    /// Its name in the config file, if it was chosen by that.
+    pub(crate) name: Option<String>,
+    pub(crate) token: Option<Sourced<Token>>,
+}
+
+/// The coordinator that is meant; one is needed.
+pub(crate) fn coordinator(flag: Option<&CoordinatorChoice>) -> Result<Target> {
+    let file = ConfigFile::read()?;
+    target(&file, flag)?.ok_or_else(|| {
+        CliError::new(Exit::Usage, "find the coordinator").because("none is named").help(format!(
+            "give --coordinator URL, set {COORDINATOR_VARIABLE}, or write `coordinator = …` into \
+             the config file: spelrum config --help"
+        ))
+    })
+}
+
+/// The coordinator that is meant, if one is.
+pub(crate) fn target(
+    file: &ConfigFile,
+    flag: Option<&CoordinatorChoice>,
+) -> Result<Option<Target>> {
+    let chosen = match (flag, environment(COORDINATOR_VARIABLE)?) {
+        (Some(choice), _) => {
+            Sourced { value: choice.clone(), origin: Origin::Flag("--coordinator") }
+        }
+        (None, Some(text)) => {
+            let value = text.parse().map_err(|problem: String| {
+                CliError::new(Exit::Usage, format!("read {COORDINATOR_VARIABLE}")).because(problem)
+            })?;
+            Sourced { value, origin: Origin::Environment(COORDINATOR_VARIABLE) }
+        }
+        (None, None) => match &file.coordinator {
+            Some(choice) => choice.clone(),
+            None => return Ok(None),
+        },
+    };
+    let (url, entry) = match chosen.value {
+        CoordinatorChoice::At(value) => {
+            let entry = file.coordinators.iter().find(|named| named.url.value == value);
+            (Sourced { value, origin: chosen.origin }, entry)
+        }
+        CoordinatorChoice::Named(name) => {
+            let named = file.named(&name).ok_or_else(|| unknown_name(file, &name))?;
+            (named.url.clone(), Some(named))
+        }
+    };
+    // A token goes to the coordinator that it stands beside, and to no other.
+    let own = entry.and_then(|named| named.secret.as_ref());
+    let secret = own.or_else(|| file.secret.as_ref().filter(|_| file.secret_is_for(&url.value)));
+    let token = match (environment_token()?, secret) {
+        (Some(token), _) => Some(token),
+        (None, Some(secret)) => Some(secret.read()?),
+        (None, None) => None,
+    };
+    Ok(Some(Target { url, name: entry.map(|named| named.name.clone()), token }))
+}
+
+/// The token that a coordinator of this machine demands, if one is set.
+pub(crate) fn own_token(token_file: Option<&Path>) -> Result<Option<Token>> {
+    if let Some(path) = token_file {
+        return Ok(Some(secret::token_in(path)?));
+    }
+    if let Some(token) = environment_token()? {
+        return Ok(Some(token.value));
+    }
+    let file = ConfigFile::read()?;
+    file.secret.as_ref().map(|secret| Ok(secret.read()?.value)).transpose()
+}
+
+fn environment_token() -> Result<Option<Sourced<Token>>> {
+    let Some(text) = environment(TOKEN_VARIABLE)? else { return Ok(None) };
+    // One that is set but empty is a mistake, and must not open a coordinator to everybody.
+    let value = text.parse().map_err(|error| {
+        CliError::new(Exit::Usage, format!("read the token in {TOKEN_VARIABLE}"))
+            .because(error)
+            .help(format!("set it to the token itself, or unset {TOKEN_VARIABLE}"))
+    })?;
+    Ok(Some(Sourced { value, origin: Origin::Environment(TOKEN_VARIABLE) }))
+}
+
+/// A variable of the environment, if it is set.
+fn environment(name: &'static str) -> Result<Option<String>> {
+    match std::env::var(name) {
+        Ok(text) => Ok(Some(text)),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err(CliError::new(Exit::Usage, format!("read {name}"))
+            .because("it is no UTF-8 text")
+            .help(format!("set {name} to plain text, or unset it"))),
+    }
+}
+
+fn unknown_name(file: &ConfigFile, name: &str) -> CliError {
+    let problem = if file.exists {
+        format!("it is no address, and the config file has no [coordinators.{name}]")
+    } else {
+        "it is no address, and there is no config file that names it".to_owned()
+    };
+    let known: Vec<_> = file.coordinators.iter().map(|named| named.name.as_str()).collect();
+    let help = match spelrum_engine::nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean {near}?"),
+        None if known.is_empty() => format!(
+            "write an address, such as http://{name}:7878, or name one in {}",
+            file.path.display()
+        ),
+        None => format!("it has {}; an address is written http://HOST:PORT", known.join(", ")),
+    };
+    CliError::new(Exit::Usage, format!("find the coordinator {name}")).because(problem).help(help)
+}
