@@ -129,6 +129,82 @@ pub const WORKERS: Question = Question {
          ORDER BY games DESC, worker_id",
 };
 
+/// How far an experiment is, and the work left as sums over its cells, in one row however many
+/// these are: `state`, `cells`, `cells_settled`, `games_planned`, `games_settled`, `games_failed`,
+/// `games_left`; `wall_us`, which all games took; the fields of
+/// `spelrum_tournament::forecast::Backlog` by their names; `spread_squares` and `spread_weight`,
+/// its `GameSpread` over the latest games; `slots` of the workers that hold games of it, and
+/// `last_game_id`, of any experiment.
+pub const PROGRESS: Question = Question {
+    template: "WITH work (games_planned, games_left, games, games_failed, wall_us) AS ( \
+             SELECT c.games_planned, \
+                 max(0, c.games_planned - coalesce(r.games + r.games_failed, 0)), \
+                 coalesce(r.games, 0), coalesce(r.games_failed, 0), coalesce(r.wall_us, 0.0) \
+             FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id \
+             WHERE c.experiment_id = {experiment_id} AND c.in_sweep = 1), \
+         sums AS ( \
+             SELECT count(*) AS cells, \
+                 coalesce(sum(games_left = 0), 0) AS cells_settled, \
+                 coalesce(sum(games_planned), 0) AS games_planned, \
+                 coalesce(sum(games + games_failed), 0) AS games_settled, \
+                 coalesce(sum(games_failed), 0) AS games_failed, \
+                 coalesce(sum(games_left), 0) AS games_left, \
+                 coalesce(sum(wall_us), 0.0) AS wall_us, \
+                 coalesce(sum(games_left) FILTER (WHERE games = 0), 0) AS unseen_games_left, \
+                 coalesce(sum(games_left * wall_us / games) FILTER (WHERE games > 0), 0.0) \
+                     AS seen_us, \
+                 coalesce(sum(games_left * wall_us / games * games_left * wall_us / games \
+                         * (1.0 / games + 1.0 / games_left)) \
+                     FILTER (WHERE games > 0 AND games_left > 0), 0.0) AS seen_squares, \
+                 coalesce(max(wall_us / games) FILTER (WHERE games > 0 AND games_left > 0), 0.0) \
+                     AS longest_us, \
+                 coalesce(sum(games > 0), 0) AS seen_cells, \
+                 coalesce(sum(wall_us / games) FILTER (WHERE games > 0), 0.0) AS means_us, \
+                 coalesce(sum(wall_us / games * wall_us / games) FILTER (WHERE games > 0), 0.0) \
+                     AS mean_squares \
+             FROM work), \
+         latest (off, weight) AS ( \
+             SELECT g.wall_us * r.games / r.wall_us - 1.0, 1.0 - 1.0 / r.games \
+             FROM games AS g NOT INDEXED \
+             JOIN cells AS c ON c.cell_id = g.cell_id \
+             JOIN cell_results AS r ON r.cell_id = g.cell_id \
+             WHERE g.game_id > (SELECT max(game_id) - 500 FROM games) AND g.counted = 1 \
+                 AND c.experiment_id = {experiment_id} AND r.games >= 2 AND r.wall_us > 0) \
+         SELECT e.state, s.*, \
+             (SELECT coalesce(sum(off * off), 0.0) FROM latest) AS spread_squares, \
+             (SELECT coalesce(sum(weight), 0.0) FROM latest) AS spread_weight, \
+             (SELECT coalesce(sum(w.slots), 0) FROM workers AS w WHERE w.worker_id IN ( \
+                 SELECT l.worker_id FROM leases AS l \
+                 WHERE l.ended_by IS NULL AND EXISTS ( \
+                     SELECT 1 FROM lease_ranges AS g JOIN cells AS c ON c.cell_id = g.cell_id \
+                     WHERE g.lease_id = l.lease_id AND c.experiment_id = {experiment_id}))) \
+                 AS slots, \
+             (SELECT coalesce(max(game_id), 0) FROM games) AS last_game_id \
+         FROM experiments AS e JOIN sums AS s \
+         WHERE e.experiment_id = {experiment_id}",
+};
+
+/// The most rows of [`settled_since`].
+pub const SETTLED_CELLS_MAX: usize = 1_000;
+
+/// The cells of an experiment that are settled, of those that got a result after the game with this
+/// id, in the order of their last: `last_game_id` (to go on from), `cell_id`, `axes`, `player`,
+/// `opponent`, `wins`, `draws`, `losses`, `games_failed`, `score`, `score_low`, `score_high`; at
+/// most [`SETTLED_CELLS_MAX`]. Looks at no game that is older.
+#[must_use]
+pub fn settled_since(experiment: ExperimentId, last_game_id: i64) -> String {
+    format!(
+        "SELECT f.last_game_id, r.cell_id, r.axes, r.player, r.opponent, r.wins, r.draws, r.losses, \
+             r.games_failed, r.score, r.score_low, r.score_high \
+         FROM ( \
+             SELECT g.cell_id, max(g.game_id) AS last_game_id FROM games AS g NOT INDEXED \
+             WHERE g.game_id > {last_game_id} GROUP BY g.cell_id) AS f \
+         CROSS JOIN results AS r ON r.cell_id = f.cell_id \
+         WHERE r.experiment_id = {experiment} AND r.games + r.games_failed >= r.games_planned \
+         ORDER BY f.last_game_id LIMIT {SETTLED_CELLS_MAX}"
+    )
+}
+
 /// All questions about one experiment, by name.
 pub const ALL: &[(&str, Question)] = &[
     ("axes", AXES),
@@ -141,6 +217,7 @@ pub const ALL: &[(&str, Question)] = &[
     ("players", PLAYERS),
     ("failures", FAILURES),
     ("workers", WORKERS),
+    ("progress", PROGRESS),
 ];
 
 /// A settled game by its id: the columns of [`game_of_cell`].

@@ -4,6 +4,7 @@
 mod documentation;
 mod fixture;
 mod opening;
+mod progress;
 mod queries;
 mod recount;
 mod results;
