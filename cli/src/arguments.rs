@@ -1,15 +1,82 @@
 //! Arguments that several commands share.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use tonic::transport::{Endpoint, Uri};
+
+use crate::progress;
 
 /// The environment variable for the coordinator's address.
 pub(crate) const COORDINATOR_VARIABLE: &str = "SPELRUM_COORDINATOR";
+
+/// What every command takes.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Everywhere")]
+pub(crate) struct GlobalArguments {
+    /// Colours: auto (on a terminal, unless NO_COLOR or CLICOLOR_FORCE say otherwise), always, never
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    color: ColorWhen,
+    /// Do not tell how it goes, only what is wrong
+    #[arg(long, short, global = true)]
+    quiet: bool,
+}
+
+/// When there are colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    Auto,
+    Always,
+    Never,
+}
+
+impl GlobalArguments {
+    /// From here on, they hold for everything that is printed.
+    pub(crate) fn apply(&self) {
+        self.color.apply();
+        if self.quiet {
+            progress::be_quiet();
+        }
+    }
+}
+
+impl ColorWhen {
+    /// What the command line says, before it is known to be right: errors in it have colours, too.
+    pub(crate) fn asked(arguments: impl Iterator<Item = OsString>) -> Option<Self> {
+        let mut arguments = arguments.take_while(|argument| argument != "--");
+        while let Some(argument) = arguments.next() {
+            let argument = argument.to_str()?;
+            let when = match argument.strip_prefix("--color=") {
+                Some(when) => when.to_owned(),
+                None if argument == "--color" => arguments.next()?.into_string().ok()?,
+                None => continue,
+            };
+            return Self::from_str(&when, false).ok();
+        }
+        None
+    }
+
+    /// From here on, it holds for everything that is printed.
+    pub(crate) fn apply(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
 
 /// Where results are read from: a file or a coordinator.
 #[derive(Args, Debug)]

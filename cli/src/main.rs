@@ -35,17 +35,24 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+use arguments::ColorWhen;
 use commands::Arguments;
 use error::{CliError, MessageStyle};
 use exit::Exit;
 
 fn main() -> ExitCode {
     panic::install_hook();
+    if let Some(color) = ColorWhen::asked(std::env::args_os()) {
+        color.apply();
+    }
     panic::caught(|| match Arguments::try_parse() {
-        Ok(arguments) => commands::run(arguments.command).unwrap_or_else(|error| {
-            tell(&error);
-            error.exit()
-        }),
+        Ok(arguments) => {
+            arguments.everywhere.apply();
+            commands::run(arguments.command).unwrap_or_else(|error| {
+                tell(&error);
+                error.exit()
+            })
+        }
         Err(answer) => answer_of_clap(&answer),
     })
     .into()

@@ -1,6 +1,7 @@
 //! Progress on stderr: a bar on a terminal, a line now and then in a log.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -12,6 +13,19 @@ const TEMPLATE: &str = "{elapsed_precise} [{bar:30}] {human_pos} of {human_len} 
 
 /// How often a log gets a line.
 const LOG_INTERVAL: Duration = Duration::from_secs(30);
+
+/// Whether progress is kept silent, for the whole program.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Silences progress from here on; errors and warnings are still said.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether progress is kept silent.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
 
 /// Shows how far an experiment is.
 pub(crate) struct Progress {
@@ -87,15 +101,18 @@ fn rate(settled_at_start: u64, settled: u64, planned: u64, seconds: f64) -> Stri
     text
 }
 
-/// Tells the person at the terminal, or the log, something.
+/// Tells the person at the terminal, or the log, how it goes.
 pub(crate) fn say(line: &str) {
-    // With stderr gone there is nobody to tell.
-    let _unheard = writeln!(anstream::stderr().lock(), "{line}");
+    if !is_quiet() {
+        // With stderr gone there is nobody to tell.
+        let _unheard = writeln!(anstream::stderr().lock(), "{line}");
+    }
 }
 
-/// A bar that draws on stderr, or nothing where stderr is no terminal.
+/// A bar that draws on stderr, or nothing where stderr is no terminal or cannot move its cursor.
 pub(crate) fn bar() -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    if is_quiet() || is_dumb || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template(TEMPLATE);

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
+use crate::arguments::GlobalArguments;
 use crate::error::{CliError, Result};
 use crate::exit::{EXIT_CODES, Exit};
 
@@ -54,6 +55,8 @@ pub(crate) struct Arguments {
     /// What to do
     #[command(subcommand)]
     pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) everywhere: GlobalArguments,
 }
 
 /// The commands, in the order in which a newcomer meets them.

@@ -15,4 +15,5 @@ mod readme;
 mod replay;
 mod run;
 mod sandbox;
+mod terminal;
 mod tidy;

@@ -1,0 +1,180 @@
+//! Colours and bars are for terminals; pipes and files get text, and as little of it as is useful.
+
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::process::Command;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::sandbox::{Ran, Sandbox, tic_tac_toe};
+
+const ESCAPE: char = '\u{1b}';
+
+/// A sandbox with a played sweep.
+fn played() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 4));
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    sandbox
+}
+
+/// The program with nothing in its environment about colours but this.
+fn command(sandbox: &Sandbox, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
+    let mut command = sandbox.spelrum(arguments);
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI", "COLORTERM"] {
+        command.env_remove(name);
+    }
+    command.env("TERM", "xterm-256color").envs(variables.iter().copied());
+    command
+}
+
+/// All that it writes to pipes.
+fn in_a_pipe(sandbox: &Sandbox, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let ran = Ran(command(sandbox, arguments, variables).output().unwrap());
+    format!("{}{}", ran.stdout(), ran.stderr())
+}
+
+/// All that it writes to a terminal that is its standard output and error.
+fn on_a_terminal(sandbox: &Sandbox, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap().into_string().unwrap();
+    let theirs = std::fs::File::options().read(true).write(true).open(name).unwrap();
+    let mut child = {
+        let mut command = command(sandbox, arguments, variables);
+        command.stdout(OwnedFd::from(theirs.try_clone().unwrap()));
+        command.stderr(OwnedFd::from(theirs));
+        // Ends with the command: then only the child holds the other end.
+        command.spawn().unwrap()
+    };
+    let mut written = Vec::new();
+    let mut ours = std::fs::File::from(ours);
+    let mut bytes = [0; 4096];
+    // The end of the child is an error here (EIO).
+    while let Ok(length @ 1..) = ours.read(&mut bytes) {
+        written.extend_from_slice(&bytes[..length]);
+    }
+    child.wait().unwrap();
+    String::from_utf8(written).unwrap()
+}
+
+/// A table with headings, and an error: what has colours on a terminal.
+const COLOURED: [&[&str]; 3] =
+    [&["report", "--db", "small.db"], &["report", "--db", "nowhere.db"], &["report", "--dbb", "x"]];
+
+#[test]
+fn a_terminal_has_colours_unless_told_otherwise() {
+    let sandbox = played();
+    for arguments in COLOURED {
+        let shown = |more: &[&str], variables: &[(&str, &str)]| {
+            on_a_terminal(&sandbox, &[more, arguments].concat(), variables).contains(ESCAPE)
+        };
+        assert!(shown(&[], &[]), "{arguments:?}");
+        assert!(shown(&["--color", "auto"], &[]), "{arguments:?}");
+        assert!(shown(&["--color=always"], &[("NO_COLOR", "1")]), "{arguments:?}");
+        assert!(!shown(&["--color", "never"], &[]), "{arguments:?}");
+        assert!(!shown(&[], &[("NO_COLOR", "1")]), "{arguments:?}");
+        assert!(!shown(&[], &[("TERM", "dumb")]), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_pipe_has_no_colours_unless_told_otherwise() {
+    let sandbox = played();
+    for arguments in COLOURED {
+        let shown = |more: &[&str], variables: &[(&str, &str)]| {
+            in_a_pipe(&sandbox, &[more, arguments].concat(), variables).contains(ESCAPE)
+        };
+        assert!(!shown(&[], &[]), "{arguments:?}");
+        assert!(!shown(&["--color=auto"], &[]), "{arguments:?}");
+        assert!(shown(&["--color", "always"], &[]), "{arguments:?}");
+        assert!(shown(&[], &[("CLICOLOR_FORCE", "1")]), "{arguments:?}");
+        assert!(!shown(&["--color=never"], &[("CLICOLOR_FORCE", "1")]), "{arguments:?}");
+    }
+    // Also after the command.
+    assert!(
+        in_a_pipe(&sandbox, &["list", "--db", "small.db", "--color=always"], &[]).contains(ESCAPE)
+    );
+    let wrong = in_a_pipe(&sandbox, &["--color=sometimes", "list"], &[]);
+    assert!(wrong.contains("auto, always, never"), "{wrong}");
+}
+
+#[test]
+fn whatever_ends_in_a_pipe_is_plain() {
+    let sandbox = played();
+    sandbox.write("more.toml", &tic_tac_toe("more", 40));
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let url = coordinator.url.as_str();
+    let position = ["--position", "........."];
+    let commands: Vec<Vec<&str>> = vec![
+        vec!["--help"],
+        vec!["run", "--help"],
+        vec!["run", "more.toml"],
+        vec!["report", "--db", "small.db", "--depths"],
+        vec!["sql", "--db", "small.db", "SELECT 1 AS one"],
+        vec!["list", "--db", "small.db"],
+        vec!["submit", "more.toml", "--dry-run"],
+        vec!["submit", "more.toml", "--coordinator", url],
+        vec!["worker", "--coordinator", url, "--exit-when-done"],
+        vec!["status", "--coordinator", url],
+        vec!["config"],
+        [&["perft", "tic-tac-toe", "--depth", "2"], &position[..]].concat(),
+        [&["analyze", "tic-tac-toe", "--player", "minimax", "--depth", "2"], &position[..]]
+            .concat(),
+        vec!["run", "nowhere.toml"],
+        vec!["nonsense"],
+    ];
+    for arguments in commands {
+        let written = in_a_pipe(&sandbox, &arguments, &[]);
+        let control = |character: &char| character.is_control() && *character != '\n';
+        assert!(!written.is_empty(), "{arguments:?}");
+        assert_eq!(written.chars().find(control), None, "{arguments:?}: {written:?}");
+    }
+}
+
+#[test]
+fn a_terminal_has_a_bar() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 2_000));
+    let written = on_a_terminal(&sandbox, &["run", "sweep.toml"], &[]);
+    assert!(written.contains("of 4,000 games"), "{written:?}");
+    assert!(written.contains('\r'), "{written:?}");
+    assert!(written.contains("4,000 of 4,000 games settled"), "{written:?}");
+    // A terminal that cannot move its cursor gets lines.
+    sandbox.write("dumb.toml", &tic_tac_toe("dumb", 2_000));
+    let written = on_a_terminal(&sandbox, &["run", "dumb.toml"], &[("TERM", "dumb")]);
+    assert!(!written.replace("\r\n", "\n").contains(['\r', ESCAPE]), "{written:?}");
+}
+
+#[test]
+fn a_log_has_a_first_and_a_last_line() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 20));
+    let ran = sandbox.run(&["run", "sweep.toml"]);
+    ran.expect_exit(0);
+    let lines: Vec<_> = ran.stderr().lines().collect();
+    assert_eq!(lines[0], "playing small: 40 games in 2 cells, into small.db");
+    assert!(lines[lines.len() - 1].starts_with("40 of 40 games settled"), "{lines:?}");
+}
+
+#[test]
+fn quiet_silences_progress_but_not_errors() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 20));
+    let ran = sandbox.run(&["run", "sweep.toml", "--quiet"]);
+    ran.expect_exit(0);
+    assert_eq!(ran.stderr(), "");
+    assert!(ran.stdout().contains("Who is stronger"), "{}", ran.stdout());
+    sandbox.write("more.toml", &tic_tac_toe("more", 2_000));
+    let written = on_a_terminal(&sandbox, &["-q", "run", "more.toml", "--color=never"], &[]);
+    assert!(written.starts_with("more  tic-tac-toe, finished"), "{written:?}");
+    let failed = sandbox.run(&["-q", "run", "nowhere.toml"]);
+    assert!(failed.expect_exit(3).stderr().starts_with("error: "), "{}", failed.stderr());
+
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let url = coordinator.url.as_str();
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
+    let worker = ["worker", "--coordinator", url, "--exit-when-done", "--quiet"];
+    assert_eq!(sandbox.run(&worker).expect_exit(0).stderr(), "");
+}
