@@ -1,9 +1,34 @@
 //! A query's result, read by column name.
 
-use spelrum_coordinator::store::{SqlValue, Table};
+use spelrum_coordinator::store::{SqlValue, Table, questions};
+use spelrum_proto::limits::QUERY_ROWS_MAX;
+use spelrum_tournament::ExperimentId;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::results::ResultsSource;
+
+/// The experiment's id in this database.
+pub(crate) async fn experiment_id(source: &ResultsSource, uuid: &str) -> Result<ExperimentId> {
+    let experiments = ask(source, questions::EXPERIMENTS).await?;
+    for row in experiments.rows() {
+        if row.text("uuid")? == uuid {
+            return Ok(ExperimentId(row.integer("experiment_id")?));
+        }
+    }
+    Err(unexpected("uuid", &format!("has no {uuid}")))
+}
+
+/// Asks one question; its answer is whole.
+pub(crate) async fn ask(source: &ResultsSource, sql: &str) -> Result<Answer> {
+    let table = source.query(sql, QUERY_ROWS_MAX).await?;
+    if table.truncated {
+        return Err(CliError::new(Exit::Input, "report on the whole experiment")
+            .because(format!("it has more than {QUERY_ROWS_MAX} rows of results"))
+            .help("ask for a part of it: spelrum sql"));
+    }
+    Ok(Answer::new(table))
+}
 
 /// A query's result, read by column name.
 pub(crate) struct Answer {

@@ -14,11 +14,13 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::answer::experiment_id;
 use crate::arguments::CoordinatorUrl;
 use crate::causes::failed_call;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
+use crate::look::Look;
 use crate::progress::Progress;
 use crate::remote::Client;
 use crate::results::ResultsSource;
@@ -112,6 +114,8 @@ impl Embedded {
         progress: &mut Progress,
     ) -> Result<()> {
         let uuid = &experiment.experiment_uuid;
+        let results = ResultsSource::File(self.readers());
+        let experiment_id = experiment_id(&results, uuid).await?;
         let config = worker::Config {
             coordinator: self.url.endpoint(),
             token: self.token.clone(),
@@ -138,9 +142,15 @@ impl Embedded {
                 }
                 () = sleep_until(next_look) => {
                     let start = Instant::now();
-                    let experiment = self.experiment(uuid).await?;
-                    progress.settled(experiment.games_settled);
-                    if has_ended(&experiment) {
+                    let has_ended = match Look::take(&results, experiment_id).await {
+                        Ok(look) => {
+                            progress.look(&look);
+                            look.has_ended()
+                        }
+                        // Too many others ask: what is next best.
+                        Err(_) => has_ended(&self.experiment(uuid).await?),
+                    };
+                    if has_ended {
                         finish.cancel();
                     }
                     next_look = Instant::now() + LOOK_INTERVAL.max(start.elapsed() * LOOK_SHARE);

@@ -1,18 +1,31 @@
-//! Progress on stderr: a bar on a terminal, a line now and then in a log.
+//! Progress: a bar on a terminal; in a log a line now and then, less and less often.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use spelrum_tournament::forecast::Forecast;
 
+use crate::look::Look;
 use crate::output::{count, duration_us};
+use crate::pace::Pace;
 
-/// What a terminal shows.
+/// What a terminal shows of games that are played here …
 const TEMPLATE: &str = "{elapsed_precise} [{bar:30}] {human_pos} of {human_len} games{msg}";
 
-/// How often a log gets a line.
-const LOG_INTERVAL: Duration = Duration::from_secs(30);
+/// … and of an experiment that is only watched: when it began, nobody knows here.
+const WATCH_TEMPLATE: &str = "[{bar:30}] {human_pos} of {human_len} games{msg}";
+
+/// The times between the lines of a log; the last is repeated.
+const LOG_INTERVALS_S: [u64; 5] = [30, 60, 120, 300, 600];
+
+/// What the ends of the range mean: for help texts.
+pub(crate) const RANGE_HELP: &str = "\
+The time left is what the games left of each cell will take, by the mean time of its games so far, \
+divided by the games played at once. The range beside it holds the truth about four times out of \
+five, if as many slots go on playing: narrow where every cell has games, wide while cells are \
+waiting for their first, whose times are guessed from the others'.";
 
 /// Whether progress is kept silent, for the whole program.
 static QUIET: AtomicBool = AtomicBool::new(false);
@@ -34,7 +47,9 @@ pub(crate) struct Progress {
     settled_at_start: u64,
     settled: u64,
     planned: u64,
-    next_line: Duration,
+    pace: Pace,
+    forecast: Option<Forecast>,
+    log: LogTimes,
 }
 
 impl Progress {
@@ -49,7 +64,22 @@ impl Progress {
             settled_at_start: settled,
             settled,
             planned,
-            next_line: LOG_INTERVAL,
+            pace: Pace::default(),
+            forecast: None,
+            log: LogTimes::default(),
+        }
+    }
+
+    /// This was seen now.
+    pub(crate) fn look(&mut self, look: &Look) {
+        let elapsed = self.start.elapsed();
+        self.pace.see(elapsed, look.games_settled, look.wall_us);
+        self.forecast = self.pace.forecast(look);
+        self.settled = look.games_settled;
+        self.bar.set_position(self.settled);
+        self.bar.set_message(rate_text(self.pace.games_per_second(), self.forecast));
+        if self.bar.is_hidden() && self.log.is_due(elapsed) {
+            say(&self.line(self.pace.games_per_second()));
         }
     }
 
@@ -57,48 +87,67 @@ impl Progress {
     pub(crate) fn settled(&mut self, settled: u64) {
         self.settled = settled;
         self.bar.set_position(settled);
-        self.bar.set_message(self.rate());
-        if self.bar.is_hidden() && self.start.elapsed() >= self.next_line {
-            self.next_line += LOG_INTERVAL;
-            self.bar.suspend(|| say(&self.line()));
-        }
     }
 
-    /// Removes the bar and prints the last word.
-    pub(crate) fn end(&self) {
+    /// Removes the bar and prints the last word: with the rate over all the time.
+    pub(crate) fn end(&mut self) {
         self.bar.finish_and_clear();
-        self.bar.suspend(|| say(&self.line()));
+        let seconds = self.start.elapsed().as_secs_f64();
+        let played = self.settled.saturating_sub(self.settled_at_start);
+        if self.settled >= self.planned {
+            self.forecast = None;
+        }
+        say(&self.line((played > 0 && seconds > 0.0).then(|| played as f64 / seconds)));
     }
 
-    fn line(&self) -> String {
-        line(self.settled_at_start, self.settled, self.planned, self.start.elapsed().as_secs_f64())
-    }
-
-    fn rate(&self) -> String {
-        rate(self.settled_at_start, self.settled, self.planned, self.start.elapsed().as_secs_f64())
+    fn line(&self, games_per_second: Option<f64>) -> String {
+        settled_text(self.settled, self.planned) + &rate_text(games_per_second, self.forecast)
     }
 }
 
-/// `1,300 of 4,000 games settled, 120 games/s, 22.5 s left`
-fn line(settled_at_start: u64, settled: u64, planned: u64, seconds: f64) -> String {
-    let rate = rate(settled_at_start, settled, planned, seconds);
-    format!("{} of {} games settled{rate}", count(settled), count(planned))
+/// `1,300 of 4,000 games settled`
+pub(crate) fn settled_text(settled: u64, planned: u64) -> String {
+    format!("{} of {} games settled", count(settled), count(planned))
 }
 
-fn rate(settled_at_start: u64, settled: u64, planned: u64, seconds: f64) -> String {
-    let played = settled.saturating_sub(settled_at_start);
-    if played == 0 || seconds <= 0.0 {
-        return String::new();
+/// `, 120 games/s, 22.5 s left (19.0 s to 27.1 s)`, as far as it is known.
+pub(crate) fn rate_text(games_per_second: Option<f64>, forecast: Option<Forecast>) -> String {
+    let mut text = String::new();
+    if let Some(rate) = games_per_second {
+        text.push_str(&match rate {
+            // Slow games are counted by the minute or the hour.
+            rate if rate < 1.0 / 60.0 => format!(", {:.1} games/h", rate * 3_600.0),
+            rate if rate < 1.0 => format!(", {:.1} games/min", rate * 60.0),
+            rate => format!(", {rate:.*} games/s", usize::from(rate < 10.0)),
+        });
     }
-    let rate = played as f64 / seconds;
-    let mut text = format!(", {rate:.*} games/s", usize::from(rate < 10.0));
-    let left = planned.saturating_sub(settled);
-    if left > 0 {
-        text.push_str(", ");
-        text.push_str(&duration_us(left as f64 / rate * 1e6));
-        text.push_str(" left");
+    if let Some(Forecast { left_us, low_us, high_us }) = forecast
+        && left_us > 0.0
+    {
+        let [left, low, high] = [left_us, low_us, high_us].map(duration_us);
+        text.push_str(&format!(", {left} left ({low} to {high})"));
     }
     text
+}
+
+/// When a log gets its next line.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LogTimes {
+    lines: usize,
+    last: Duration,
+}
+
+impl LogTimes {
+    /// Whether a line is due at this time from the start; if so, the next is later.
+    pub(crate) fn is_due(&mut self, elapsed: Duration) -> bool {
+        let interval = LOG_INTERVALS_S[self.lines.min(LOG_INTERVALS_S.len() - 1)];
+        let is_due = elapsed >= self.last + Duration::from_secs(interval);
+        if is_due {
+            self.lines += 1;
+            self.last = elapsed;
+        }
+        is_due
+    }
 }
 
 /// Tells the person at the terminal, or the log, how it goes.
@@ -111,11 +160,20 @@ pub(crate) fn say(line: &str) {
 
 /// A bar that draws on stderr, or nothing where stderr is no terminal or cannot move its cursor.
 pub(crate) fn bar() -> ProgressBar {
+    bar_like(TEMPLATE)
+}
+
+/// The same for an experiment that is only watched.
+pub(crate) fn watch_bar() -> ProgressBar {
+    bar_like(WATCH_TEMPLATE)
+}
+
+fn bar_like(template: &str) -> ProgressBar {
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     if is_quiet() || is_dumb || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template(TEMPLATE);
+    let style = ProgressStyle::with_template(template);
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
     match style {
         Ok(style) => bar.with_style(style.progress_chars("=> ")),
@@ -129,16 +187,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_template_is_one() {
-        assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
+    fn the_templates_are_some() {
+        for template in [TEMPLATE, WATCH_TEMPLATE] {
+            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
     }
 
     #[test]
-    fn a_line_says_how_far_and_how_long() {
-        let line = |settled: u64, seconds: f64| line(100, settled, 4_000, seconds);
-        assert_eq!(line(100, 3.0), "100 of 4,000 games settled");
-        assert_eq!(line(1_300, 10.0), "1,300 of 4,000 games settled, 120 games/s, 22.5 s left");
-        assert_eq!(line(115, 10.0), "115 of 4,000 games settled, 1.5 games/s, 43m 10s left");
-        assert_eq!(line(4_000, 10.0), "4,000 of 4,000 games settled, 390 games/s");
+    fn a_line_says_how_far_how_fast_and_how_long() {
+        let line = |settled: u64, rate: Option<f64>, left_s: f64| {
+            let forecast =
+                Forecast { left_us: left_s * 1e6, low_us: left_s * 0.8e6, high_us: left_s * 1.5e6 };
+            settled_text(settled, 4_000) + &rate_text(rate, Some(forecast))
+        };
+        let lines = [
+            settled_text(100, 4_000) + &rate_text(None, None),
+            line(100, None, 1e6),
+            line(1_300, Some(120.0), 22.5),
+            line(115, Some(1.5), 2_590.0),
+            line(116, Some(0.05), 80_000.0),
+            line(117, Some(0.001), 800_000.0),
+            line(4_000, Some(390.0), 0.0),
+        ];
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn a_log_gets_lines_less_and_less_often() {
+        let mut log = LogTimes::default();
+        let due: Vec<u64> =
+            (0..3_600).filter(|&second| log.is_due(Duration::from_secs(second))).collect();
+        assert_eq!(due, [30, 90, 210, 510, 1_110, 1_710, 2_310, 2_910, 3_510]);
     }
 }

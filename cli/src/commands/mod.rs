@@ -13,6 +13,7 @@ pub(crate) mod sql;
 pub(crate) mod status;
 pub(crate) mod steer;
 pub(crate) mod submit;
+pub(crate) mod watch;
 pub(crate) mod worker;
 
 use std::time::Duration;
@@ -43,7 +44,7 @@ The same over several machines, with the same results:
   spelrum coordinator --db results.db --listen 0.0.0.0:7878
   spelrum worker --coordinator http://HOST:7878        (on each machine)
   spelrum submit sweeps/pentago-depth.toml --coordinator http://HOST:7878
-  spelrum status --coordinator http://HOST:7878";
+  spelrum watch --coordinator http://HOST:7878";
 
 /// Tournaments between game-playing algorithms, on one machine or many
 #[derive(Debug, Parser)]
@@ -78,6 +79,8 @@ pub(crate) enum Command {
     Submit(submit::Submit),
     /// Show how far experiments are and what workers do
     Status(status::Status),
+    /// Show how an experiment goes, until it ends
+    Watch(watch::Watch),
     /// Stop handing out an experiment's games until it is resumed
     Pause(steer::Pause),
     /// Hand out a paused experiment's games again
@@ -112,6 +115,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Worker(worker) => on_runtime(worker.run()),
         Command::Submit(submit) => on_runtime(submit.run()),
         Command::Status(status) => on_runtime(status.run()),
+        Command::Watch(watch) => on_runtime(watch.run()),
         Command::Pause(pause) => on_runtime(pause.run()),
         Command::Resume(resume) => on_runtime(resume.run()),
         Command::Cancel(cancel) => on_runtime(cancel.run()),

@@ -21,7 +21,10 @@ use crate::sweep_file::SweepFile;
 const EXAMPLES: &str = "\
 The results stay in the database. Run the same file again and it goes on where it was; when every \
 game is settled it only shows the tables. The first Ctrl-C finishes the games under way, the \
-second stops now; either way nothing that was finished is lost.
+second stops now; either way nothing that was finished is lost. Where stderr is no terminal, a \
+line says how far it is after 30 s, then after 1, 2 and 5 min, then every 10 min.
+
+{RANGE}
 
 Examples:
   spelrum run sweeps/tic-tac-toe.toml
@@ -32,7 +35,7 @@ Workers of other machines can join the last one: spelrum worker --coordinator ht
 
 /// Play a sweep on this machine and show the results; run again, it resumes
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES.replace("{RANGE}", progress::RANGE_HELP))]
 pub(crate) struct Run {
     /// The sweep
     #[arg(value_name = "FILE")]

@@ -12,6 +12,12 @@ pub(crate) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Res
     writeln!(out)
 }
 
+/// Writes a value as JSON in one line.
+pub(crate) fn write_json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    writeln!(out)
+}
+
 /// A value of the database in JSON: a blob becomes hexadecimal digits, a number that JSON cannot
 /// hold becomes null.
 pub(crate) fn json_value(value: &SqlValue) -> Value {

@@ -3,14 +3,12 @@
 use std::collections::HashMap;
 
 use spelrum_coordinator::store::questions::{self, Question};
-use spelrum_proto::limits::QUERY_ROWS_MAX;
 use spelrum_proto::v1;
-use spelrum_tournament::{ExperimentId, PairCounts};
+use spelrum_tournament::PairCounts;
 
 use super::{CellResult, MoveCost, Report, Stronger};
-use crate::answer::{Answer, Row, unexpected};
-use crate::error::{CliError, Result};
-use crate::exit::Exit;
+use crate::answer::{Answer, Row, ask, experiment_id, unexpected};
+use crate::error::Result;
 use crate::results::ResultsSource;
 
 /// Asks everything a report needs.
@@ -42,27 +40,6 @@ pub(super) async fn report(source: &ResultsSource, of: &v1::ExperimentSummary) -
         axes,
         cells,
     })
-}
-
-/// The experiment's id in this database.
-async fn experiment_id(source: &ResultsSource, uuid: &str) -> Result<ExperimentId> {
-    let experiments = ask(source, questions::EXPERIMENTS).await?;
-    for row in experiments.rows() {
-        if row.text("uuid")? == uuid {
-            return Ok(ExperimentId(row.integer("experiment_id")?));
-        }
-    }
-    Err(unexpected("uuid", &format!("has no {uuid}")))
-}
-
-async fn ask(source: &ResultsSource, sql: &str) -> Result<Answer> {
-    let table = source.query(sql, QUERY_ROWS_MAX).await?;
-    if table.truncated {
-        return Err(CliError::new(Exit::Input, "report on the whole experiment")
-            .because(format!("it has more than {QUERY_ROWS_MAX} rows of results"))
-            .help("ask for a part of it: spelrum sql"));
-    }
-    Ok(Answer::new(table))
 }
 
 fn cell_result(row: &Row<'_>, places: &Places) -> Result<CellResult> {

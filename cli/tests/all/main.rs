@@ -17,3 +17,4 @@ mod run;
 mod sandbox;
 mod terminal;
 mod tidy;
+mod watch;

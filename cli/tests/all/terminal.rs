@@ -118,6 +118,7 @@ fn whatever_ends_in_a_pipe_is_plain() {
         vec!["submit", "more.toml", "--coordinator", url],
         vec!["worker", "--coordinator", url, "--exit-when-done"],
         vec!["status", "--coordinator", url],
+        vec!["watch", "--db", "small.db"],
         vec!["config"],
         [&["perft", "tic-tac-toe", "--depth", "2"], &position[..]].concat(),
         [&["analyze", "tic-tac-toe", "--player", "minimax", "--depth", "2"], &position[..]]

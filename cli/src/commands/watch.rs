@@ -1,0 +1,348 @@
+//! `spelrum watch`: how an experiment goes, until it ends.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use indicatif::ProgressBar;
+use serde::Serialize;
+use spelrum_coordinator::store::questions;
+use spelrum_proto::v1;
+use spelrum_tournament::ExperimentId;
+use spelrum_tournament::forecast::Forecast;
+
+use crate::answer::{Row, ask, experiment_id};
+use crate::arguments::SourceArguments;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::interrupt::Interrupts;
+use crate::look::Look;
+use crate::output::{count, optional, percent, write_json_line};
+use crate::pace::Pace;
+use crate::progress::{self, LogTimes, RANGE_HELP, rate_text, settled_text};
+use crate::results::ResultsSource;
+
+/// How often it looks, if a look takes no time.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Looking takes at most this part of the time, however many cells an experiment has.
+const LOOK_SHARE: u32 = 20;
+
+/// How long to wait for a coordinator that is away, at most; less at first.
+const AWAY_INTERVAL_MAX: Duration = Duration::from_secs(10);
+
+const EXAMPLES: &str = "\
+Each cell gets a line when its last game is settled: its place on the axes, player and opponent, \
+wins, draws and losses of the player, its score with a 95% interval. It ends when the experiment \
+does; Ctrl-C ends the watching and nothing else. In a pipe a line says how far it is, at once, \
+after 30 s, then after 1, 2 and 5 min, then every 10 min.
+
+{RANGE}
+
+JSON, one object a line: event (progress, cell or end). progress and end: experiment, state, \
+games_planned, games_settled, games_failed, cells, cells_settled, games_per_second, seconds_left, \
+seconds_left_low, seconds_left_high. cell: experiment, cell_id, axes, player, opponent, wins, \
+draws, losses, games_failed, score, score_low, score_high. What is not known is null.
+
+Examples:
+  spelrum watch --coordinator http://127.0.0.1:7878
+  spelrum watch pentago-depth --db pentago-depth.db
+  spelrum watch pentago-depth --coordinator lab --json >>watched.jsonl";
+
+/// Show how an experiment goes, until it ends
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES.replace("{RANGE}", RANGE_HELP))]
+pub(crate) struct Watch {
+    /// The experiment's name or UUID; may be left out if there is only one, or one unfinished
+    experiment: Option<String>,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// A look in JSON.
+#[derive(Serialize)]
+struct JsonLook<'a> {
+    event: &'static str,
+    experiment: &'a str,
+    state: &'a str,
+    games_planned: u64,
+    games_settled: u64,
+    games_failed: u64,
+    cells: u64,
+    cells_settled: u64,
+    games_per_second: Option<f64>,
+    seconds_left: Option<f64>,
+    seconds_left_low: Option<f64>,
+    seconds_left_high: Option<f64>,
+}
+
+/// A cell that is settled, also in JSON.
+#[derive(Serialize)]
+struct SettledCell<'a> {
+    event: &'static str,
+    experiment: &'a str,
+    cell_id: i64,
+    /// As `depth=2, budget=10ms`; null without axes.
+    axes: Option<String>,
+    player: String,
+    opponent: String,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    games_failed: u64,
+    score: Option<f64>,
+    score_low: Option<f64>,
+    score_high: Option<f64>,
+}
+
+impl Watch {
+    /// Watches until the experiment, or whoever watches, ends.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let source = ResultsSource::open(&self.source).await?;
+        let experiment = choose(&source, self.experiment.as_deref()).await?;
+        let id = experiment_id(&source, &experiment.experiment_uuid).await?;
+        let interrupts = Interrupts::listen(|| {})?;
+        let is_live = !self.json && std::io::stdout().is_terminal();
+        let watching = Watching {
+            source,
+            id,
+            name: experiment.name,
+            json: self.json,
+            bar: if is_live { progress::watch_bar() } else { ProgressBar::hidden() },
+            start: Instant::now(),
+            pace: Pace::default(),
+            log: LogTimes::default(),
+        };
+        tokio::select! {
+            ended = watching.watch() => ended,
+            () = interrupts.finish.cancelled() => Ok(interrupts.exit().unwrap_or(Exit::Interrupted)),
+        }
+    }
+}
+
+/// The experiment that is meant: the one named, the only one, or the only one that is not over.
+async fn choose(source: &ResultsSource, which: Option<&str>) -> Result<v1::ExperimentSummary> {
+    if which.is_none() {
+        let mut unfinished = source.experiments(None).await?;
+        unfinished.retain(|one| matches!(one.state.as_str(), "running" | "paused"));
+        if let [_] = unfinished[..] {
+            return Ok(unfinished.remove(0));
+        }
+    }
+    source.experiment(which).await
+}
+
+struct Watching {
+    source: ResultsSource,
+    id: ExperimentId,
+    name: String,
+    json: bool,
+    bar: ProgressBar,
+    start: Instant,
+    pace: Pace,
+    log: LogTimes,
+}
+
+impl Watching {
+    async fn watch(mut self) -> Result<Exit> {
+        // Here what is wrong with the question or the source comes out.
+        let mut look = Look::take(&self.source, self.id).await?;
+        let mut last_game_id = look.last_game_id;
+        self.bar.set_length(look.games_planned);
+        self.seen(&look);
+        if !look.has_ended() {
+            self.tell(&look, "progress")?;
+        }
+        let mut away_interval = None;
+        loop {
+            let start = Instant::now();
+            let wait = match self.look_again(&mut look, &mut last_game_id).await {
+                Ok(()) if look.has_ended() => {
+                    self.bar.finish_and_clear();
+                    self.tell(&look, "end")?;
+                    let has_failed = look.games_failed > 0;
+                    return Ok(if has_failed { Exit::FailedGames } else { Exit::Success });
+                }
+                Ok(()) => {
+                    away_interval = None;
+                    LOOK_INTERVAL.max(start.elapsed() * LOOK_SHARE)
+                }
+                // A coordinator may be started anew while somebody watches.
+                Err(error) if error.exit() == Exit::Network => {
+                    if away_interval.is_none() {
+                        self.bar.suspend(|| progress::say(&away_text(&error)));
+                    }
+                    let longer = |interval: Duration| (interval * 2).min(AWAY_INTERVAL_MAX);
+                    *away_interval.insert(away_interval.map_or(LOOK_INTERVAL, longer))
+                }
+                Err(error) => {
+                    self.bar.finish_and_clear();
+                    return Err(error);
+                }
+            };
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Looks, and tells what there is to tell.
+    async fn look_again(&mut self, look: &mut Look, last_game_id: &mut i64) -> Result<()> {
+        *look = Look::take(&self.source, self.id).await?;
+        // Ids begin anew where the latest games were deleted.
+        *last_game_id = (*last_game_id).min(look.last_game_id);
+        // After the look: when the experiment has ended, all its cells are told.
+        self.tell_settled_cells(last_game_id).await?;
+        self.seen(look);
+        if !look.has_ended() && self.bar.is_hidden() && self.log.is_due(self.start.elapsed()) {
+            self.tell(look, "progress")?;
+        }
+        Ok(())
+    }
+
+    fn seen(&mut self, look: &Look) {
+        self.pace.see(self.start.elapsed(), look.games_settled, look.wall_us);
+        self.bar.set_length(look.games_planned);
+        self.bar.set_position(look.games_settled);
+        self.bar.set_message(self.figures(look));
+    }
+
+    async fn tell_settled_cells(&self, last_game_id: &mut i64) -> Result<()> {
+        loop {
+            let question = questions::settled_since(self.id, *last_game_id);
+            let answer = ask(&self.source, &question).await?;
+            let mut rows = 0;
+            for row in answer.rows() {
+                *last_game_id = row.integer("last_game_id")?;
+                self.tell_cell(&settled_cell(&self.name, &row)?)?;
+                rows += 1;
+            }
+            if rows < questions::SETTLED_CELLS_MAX {
+                return Ok(());
+            }
+        }
+    }
+
+    fn tell_cell(&self, cell: &SettledCell<'_>) -> Result<()> {
+        self.bar.suspend(|| {
+            let mut out = anstream::stdout().lock();
+            if self.json {
+                write_json_line(&mut out, cell)
+            } else {
+                writeln!(out, "{}", cell_text(cell))
+            }
+        })?;
+        Ok(())
+    }
+
+    /// How far it is, now and then; how it ended, at the end.
+    fn tell(&self, look: &Look, event: &'static str) -> Result<()> {
+        let mut out = anstream::stdout().lock();
+        if self.json {
+            write_json_line(&mut out, &self.json(look, event))?;
+        } else if event == "end" {
+            writeln!(out, "{}", end_text(&self.name, look))?;
+        } else if self.bar.is_hidden() && !progress::is_quiet() {
+            let settled = settled_text(look.games_settled, look.games_planned);
+            writeln!(out, "{}: {settled}{}", self.name, self.figures(look))?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    /// `, 120 games/s, 22.5 s left (19.0 s to 27.1 s), 3 of 8 cells settled`
+    fn figures(&self, look: &Look) -> String {
+        let pace = match look.state.as_str() {
+            "running" => rate_text(self.pace.games_per_second(), self.forecast(look)),
+            state => format!(", {state}"),
+        };
+        format!("{pace}, {} of {} cells settled", count(look.cells_settled), count(look.cells))
+    }
+
+    /// As long as it is paused, there is no end to tell.
+    fn forecast(&self, look: &Look) -> Option<Forecast> {
+        if look.state == "running" { self.pace.forecast(look) } else { None }
+    }
+
+    fn json<'a>(&'a self, look: &'a Look, event: &'static str) -> JsonLook<'a> {
+        let forecast = self.forecast(look);
+        let seconds = |us: fn(Forecast) -> f64| forecast.map(|forecast| us(forecast) / 1e6);
+        JsonLook {
+            event,
+            experiment: &self.name,
+            state: &look.state,
+            games_planned: look.games_planned,
+            games_settled: look.games_settled,
+            games_failed: look.games_failed,
+            cells: look.cells,
+            cells_settled: look.cells_settled,
+            games_per_second: self.pace.games_per_second(),
+            seconds_left: seconds(|forecast| forecast.left_us),
+            seconds_left_low: seconds(|forecast| forecast.low_us),
+            seconds_left_high: seconds(|forecast| forecast.high_us),
+        }
+    }
+}
+
+fn settled_cell<'a>(experiment: &'a str, row: &Row<'_>) -> Result<SettledCell<'a>> {
+    Ok(SettledCell {
+        event: "cell",
+        experiment,
+        cell_id: row.integer("cell_id")?,
+        axes: row.optional_text("axes")?,
+        player: row.text("player")?,
+        opponent: row.text("opponent")?,
+        wins: row.count("wins")?,
+        draws: row.count("draws")?,
+        losses: row.count("losses")?,
+        games_failed: row.count("games_failed")?,
+        score: row.optional_real("score")?,
+        score_low: row.optional_real("score_low")?,
+        score_high: row.optional_real("score_high")?,
+    })
+}
+
+/// `depth=2  alphabeta against random  12 wins 3 draws 5 losses  score 0.675 (0.432–0.856)`
+fn cell_text(cell: &SettledCell<'_>) -> String {
+    let mut text = String::new();
+    if let Some(axes) = &cell.axes {
+        text.push_str(axes);
+        text.push_str("  ");
+    }
+    text.push_str(&format!(
+        "{} against {}  {} wins {} draws {} losses  score {}",
+        cell.player,
+        cell.opponent,
+        count(cell.wins),
+        count(cell.draws),
+        count(cell.losses),
+        optional(cell.score, |score| format!("{score:.3}")),
+    ));
+    if let Some((low, high)) = cell.score_low.zip(cell.score_high) {
+        text.push_str(&format!(" ({low:.3}–{high:.3})"));
+    }
+    if cell.games_failed > 0 {
+        text.push_str(&format!("  {} failed", count(cell.games_failed)));
+    }
+    text
+}
+
+/// `small is finished: 40 of 40 games settled in 2 cells`
+fn end_text(name: &str, look: &Look) -> String {
+    let settled = settled_text(look.games_settled, look.games_planned);
+    let mut text = format!("{name} is {}: {settled} in {} cells", look.state, count(look.cells));
+    if look.games_failed > 0 {
+        let share = look.games_failed as f64 / look.games_settled.max(1) as f64;
+        let failed = count(look.games_failed);
+        text.push_str(&format!(", {failed} of them ({}) failed", percent(share)));
+    }
+    text
+}
+
+fn away_text(error: &crate::error::CliError) -> String {
+    let message = error.message(crate::error::MessageStyle::Plain).unwrap_or_default();
+    let problem = message.lines().next().unwrap_or_default();
+    let problem = problem.strip_prefix("error: ").unwrap_or(problem);
+    format!("the coordinator is away, looking again until it is back: {problem}")
+}
