@@ -95,7 +95,7 @@ pub(crate) fn experiments_table(experiments: &[v1::ExperimentSummary]) -> TextTa
 }
 
 /// The settled share of an experiment's games, never rounded up to all of them.
-fn done(experiment: &v1::ExperimentSummary) -> String {
+pub(crate) fn done(experiment: &v1::ExperimentSummary) -> String {
     let (settled, planned) = (experiment.games_settled, experiment.games_planned.max(1));
     let share = settled as f64 / planned as f64;
     if settled < planned { percent(share.min(0.999)) } else { percent(1.0) }

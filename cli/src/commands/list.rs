@@ -1,20 +1,29 @@
-//! `spelrum list`: the experiments.
+//! `spelrum list`: the experiments, filtered and sorted.
 
+use std::cmp::Reverse;
 use std::io::Write as _;
+use std::time::SystemTime;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use glob::{MatchOptions, Pattern};
+use serde::Serialize;
+use spelrum_proto::v1;
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::write_json;
+use crate::output::{Column, TextTable, count, duration_us, write_json};
 use crate::results::ResultsSource;
 use crate::summary;
 
 const EXAMPLES: &str = "\
+JSON, an array with an object for each: experiment_uuid, name, game, state, priority, cells, \
+games_planned, games_settled, games_left, games_failed, submitted_unix_us.
+
 Examples:
   spelrum list --db results.db
-  spelrum list --coordinator http://127.0.0.1:7878 --json";
+  spelrum list --coordinator http://127.0.0.1:7878 --state running,paused --sort left
+  spelrum list --coordinator lab --name 'pentago-*' --sort submitted --reverse --json";
 
 /// List experiments
 #[derive(Args, Debug)]
@@ -22,25 +31,259 @@ Examples:
 pub(crate) struct List {
     #[command(flatten)]
     source: SourceArguments,
+    /// Only those in one of these states
+    #[arg(long, value_name = "STATE,…", value_delimiter = ',')]
+    state: Vec<State>,
+    /// Only those of this game
+    #[arg(long)]
+    game: Option<String>,
+    /// Only those whose name has this in it, or matches it if it has a `*`, `?` or `[…]`
+    #[arg(long, value_name = "WORDS|GLOB")]
+    name: Option<NameFilter>,
+    /// By what to sort: name, submitted (the oldest first), priority (the highest first), left (the
+    /// fewest games left first), state (running, paused, finished, cancelled)
+    #[arg(long, value_name = "KEY", default_value = "submitted", hide_possible_values = true)]
+    sort: Key,
+    /// The other way round
+    #[arg(long)]
+    reverse: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum State {
+    Running,
+    Paused,
+    Finished,
+    Cancelled,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Finished => "finished",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Key {
+    Name,
+    Submitted,
+    Priority,
+    Left,
+    State,
+}
+
+/// Which names are shown.
+#[derive(Clone, Debug)]
+enum NameFilter {
+    Contains(String),
+    Glob(Pattern),
+}
+
+impl std::str::FromStr for NameFilter {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        if text.contains(['*', '?', '[']) {
+            let pattern = Pattern::new(text);
+            pattern
+                .map(Self::Glob)
+                .map_err(|error| format!("{}: write it like pentago-*", error.msg))
+        } else {
+            Ok(Self::Contains(text.to_lowercase()))
+        }
+    }
+}
+
+impl NameFilter {
+    /// Upper and lower case are the same.
+    fn matches(&self, name: &str) -> bool {
+        match self {
+            Self::Contains(words) => name.to_lowercase().contains(words),
+            Self::Glob(pattern) => {
+                let options = MatchOptions { case_sensitive: false, ..MatchOptions::new() };
+                pattern.matches_with(name, options)
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    #[serde(flatten)]
+    experiment: summary::Experiment<'a>,
+    games_left: u64,
 }
 
 impl List {
     /// Prints them.
     pub(crate) async fn run(self) -> Result<Exit> {
         let source = ResultsSource::open(&self.source).await?;
-        let experiments = source.experiments(None).await?;
+        let all = source.experiments(None).await?;
+        let is_empty = all.is_empty();
+        let experiments = self.chosen(all);
         let mut out = anstream::stdout().lock();
         if self.json {
-            let all: Vec<_> = experiments.iter().map(summary::Experiment::from).collect();
-            write_json(&mut out, &all)?;
+            let json = |experiment| Json {
+                experiment: summary::Experiment::from(experiment),
+                games_left: left(experiment),
+            };
+            write_json(&mut out, &experiments.iter().map(json).collect::<Vec<_>>())?;
         } else if experiments.is_empty() {
-            writeln!(out, "no experiments yet")?;
+            writeln!(out, "{}", if is_empty { "no experiments yet" } else { "none of them" })?;
         } else {
-            summary::experiments_table(&experiments).write(&mut out)?;
+            table(&experiments, unix_us()).write(&mut out)?;
         }
         Ok(Exit::Success)
+    }
+
+    /// Those that are asked for, in order. Equal ones stay in the order of their submission.
+    fn chosen(&self, mut experiments: Vec<v1::ExperimentSummary>) -> Vec<v1::ExperimentSummary> {
+        experiments.retain(|experiment| {
+            let is_in_state = |state: &State| experiment.state == state.name();
+            (self.state.is_empty() || self.state.iter().any(is_in_state))
+                && self.game.as_ref().is_none_or(|game| experiment.game.eq_ignore_ascii_case(game))
+                && self.name.as_ref().is_none_or(|name| name.matches(&experiment.name))
+        });
+        experiments.sort_by_key(|experiment| experiment.submitted_unix_us);
+        match self.sort {
+            Key::Submitted => {}
+            Key::Name => experiments.sort_by(|a, b| a.name.cmp(&b.name)),
+            Key::Priority => experiments.sort_by_key(|experiment| Reverse(experiment.priority)),
+            Key::Left => experiments.sort_by_key(left),
+            Key::State => experiments.sort_by_key(|experiment| {
+                let states = State::value_variants();
+                states.iter().position(|state| state.name() == experiment.state)
+            }),
+        }
+        if self.reverse {
+            experiments.reverse();
+        }
+        experiments
+    }
+}
+
+/// Games that are still to be settled: none of a cancelled experiment.
+fn left(experiment: &v1::ExperimentSummary) -> u64 {
+    if experiment.state == State::Cancelled.name() {
+        return 0;
+    }
+    experiment.games_planned.saturating_sub(experiment.games_settled)
+}
+
+fn table(experiments: &[v1::ExperimentSummary], now_unix_us: i64) -> TextTable {
+    let mut table = TextTable::new(&[
+        Column::words("experiment"),
+        Column::words("game"),
+        Column::words("state"),
+        Column::numbers("priority"),
+        Column::numbers("cells"),
+        Column::numbers("settled"),
+        Column::numbers("left"),
+        Column::numbers("done"),
+        Column::numbers("failed"),
+        Column::numbers("submitted"),
+    ]);
+    for experiment in experiments {
+        let ago_us = now_unix_us.saturating_sub(experiment.submitted_unix_us).max(0);
+        table.row([
+            experiment.name.clone(),
+            experiment.game.clone(),
+            experiment.state.clone(),
+            experiment.priority.to_string(),
+            count(experiment.cells),
+            format!("{}/{}", count(experiment.games_settled), count(experiment.games_planned)),
+            count(left(experiment)),
+            summary::done(experiment),
+            count(experiment.games_failed),
+            format!("{} ago", duration_us(ago_us as f64)),
+        ]);
+    }
+    table
+}
+
+fn unix_us() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn experiment(
+        name: &str,
+        state: &str,
+        priority: i32,
+        settled: u64,
+        submitted_unix_us: i64,
+    ) -> v1::ExperimentSummary {
+        v1::ExperimentSummary {
+            name: name.to_owned(),
+            game: if name.starts_with("nim") { "nim" } else { "pentago" }.to_owned(),
+            state: state.to_owned(),
+            priority,
+            games_planned: 100,
+            games_settled: settled,
+            submitted_unix_us,
+            ..Default::default()
+        }
+    }
+
+    /// The names that such a command line lists, in order.
+    fn listed(arguments: &[&str]) -> Vec<String> {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            list: List,
+        }
+        let line: Line = clap::Parser::parse_from([&["list"], arguments].concat());
+        let all = vec![
+            experiment("pentago-Depth", "running", 1, 40, 2),
+            experiment("nim", "finished", 5, 100, 1),
+            experiment("pentago-time", "paused", 1, 90, 4),
+            experiment("pentago-old", "cancelled", 0, 10, 3),
+        ];
+        line.list.chosen(all).into_iter().map(|experiment| experiment.name).collect()
+    }
+
+    #[test]
+    fn experiments_are_sorted() {
+        assert_eq!(listed(&[]), ["nim", "pentago-Depth", "pentago-old", "pentago-time"]);
+        assert_eq!(listed(&["--reverse"]), ["pentago-time", "pentago-old", "pentago-Depth", "nim"]);
+        assert_eq!(
+            listed(&["--sort", "name"]),
+            ["nim", "pentago-Depth", "pentago-old", "pentago-time"]
+        );
+        assert_eq!(
+            listed(&["--sort", "priority"]),
+            ["nim", "pentago-Depth", "pentago-time", "pentago-old"]
+        );
+        assert_eq!(
+            listed(&["--sort", "left"]),
+            ["nim", "pentago-old", "pentago-time", "pentago-Depth"]
+        );
+        assert_eq!(
+            listed(&["--sort", "state"]),
+            ["pentago-Depth", "pentago-time", "nim", "pentago-old"]
+        );
+    }
+
+    #[test]
+    fn experiments_are_filtered() {
+        assert_eq!(listed(&["--state", "running,paused"]), ["pentago-Depth", "pentago-time"]);
+        assert_eq!(listed(&["--game", "nim"]), ["nim"]);
+        assert_eq!(listed(&["--name", "depth"]), ["pentago-Depth"]);
+        assert_eq!(listed(&["--name", "pentago-?*e*"]), ["pentago-Depth", "pentago-time"]);
+        assert_eq!(listed(&["--name", "depth*"]), [""; 0]);
+        assert_eq!(listed(&["--name", "pent", "--state", "finished"]), [""; 0]);
+        assert!("[".parse::<NameFilter>().is_err());
     }
 }
