@@ -1,9 +1,11 @@
 //! The commands, one file each, and the help that teaches them.
 
 pub(crate) mod analyze;
+pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod coordinator;
 pub(crate) mod list;
+pub(crate) mod man;
 pub(crate) mod perft;
 pub(crate) mod play;
 pub(crate) mod replay;
@@ -97,6 +99,10 @@ pub(crate) enum Command {
     Analyze(analyze::Analyze),
     /// Count the move sequences from a position
     Perft(perft::Perft),
+    /// Print completions for a shell
+    Completions(completions::Completions),
+    /// Write a man page for each command, or print the main one
+    Man(man::Man),
 }
 
 /// Runs one command to its end.
@@ -105,6 +111,8 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Analyze(analyze) => analyze.run(),
         Command::Perft(perft) => perft.run(),
         Command::Config(config) => config.run(),
+        Command::Completions(completions) => completions.run(),
+        Command::Man(man) => man.run(),
         Command::Run(run) => on_runtime(run.run()),
         Command::Report(report) => on_runtime(report.run()),
         Command::Sql(sql) => on_runtime(sql.run()),

@@ -15,6 +15,7 @@ mod readme;
 mod replay;
 mod run;
 mod sandbox;
+mod shell;
 mod terminal;
 mod tidy;
 mod watch;

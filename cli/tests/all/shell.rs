@@ -1,0 +1,78 @@
+//! What the program gives a shell: completions and man pages, of everything that it can do.
+
+use std::process::{Command, Stdio};
+
+use crate::sandbox::Sandbox;
+
+/// Every command that `spelrum --help` lists.
+fn commands(sandbox: &Sandbox) -> Vec<String> {
+    let help = sandbox.run(&["--help"]);
+    let commands: Vec<String> = help
+        .stdout()
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next().map(ToOwned::to_owned))
+        .collect();
+    assert!(commands.len() > 10, "{commands:?}");
+    commands
+}
+
+#[test]
+fn completions_know_every_command() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = sandbox.run(&["completions", shell]);
+        script.expect_exit(0);
+        for command in commands(&sandbox) {
+            assert!(script.stdout().contains(&command), "{shell} does not know {command}");
+        }
+        assert!(script.stdout().contains("dry-run"), "{shell} does not know --dry-run");
+    }
+    sandbox.run(&["completions", "tcsh"]).expect_exit(2);
+}
+
+#[test]
+fn the_bash_script_is_one() {
+    let sandbox = Sandbox::new();
+    let script = sandbox.run(&["completions", "bash"]);
+    let path = sandbox.write("spelrum.bash", script.stdout());
+    let check = Command::new("bash").arg("-n").arg(&path).stderr(Stdio::piped()).output();
+    let Ok(check) = check else {
+        eprintln!("there is no bash here: its script is not checked");
+        return;
+    };
+    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stderr));
+    // Asked as a shell asks: what may follow `spelrum rep`?
+    let asked = format!(
+        "source {}; COMP_WORDS=(spelrum rep); COMP_CWORD=1; \
+         _spelrum spelrum rep spelrum; echo \"${{COMPREPLY[@]}}\"",
+        path.display()
+    );
+    let answer = Command::new("bash").args(["--norc", "-c", &asked]).output().unwrap();
+    let answer = String::from_utf8(answer.stdout).unwrap();
+    assert!(answer.split_whitespace().any(|word| word == "report"), "{answer}");
+}
+
+#[test]
+fn every_command_has_a_man_page() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["man", "share/man1"]).expect_exit(0);
+    let page = |name: &str| std::fs::read_to_string(sandbox.path("share/man1").join(name)).unwrap();
+    let main = page("spelrum.1");
+    assert_eq!(main, sandbox.run(&["man"]).stdout());
+    for command in commands(&sandbox) {
+        let text = page(&format!("spelrum-{command}.1"));
+        assert!(text.contains(".SH SYNOPSIS"), "{text}");
+        assert!(
+            main.contains(&format!("spelrum\\-{command}(1)")),
+            "{command} is not in spelrum(1)"
+        );
+    }
+    assert!(page("spelrum-run.1").contains("Examples:"));
+    // Where nothing can be written.
+    sandbox.write("file", "");
+    let failed = sandbox.run(&["man", "file/below"]);
+    insta::assert_snapshot!(failed.expect_exit(2).failure());
+}
