@@ -170,6 +170,7 @@ impl From<SweepError> for CliError {
             .ok()
             .and_then(|contents| contents.name().map(ToOwned::to_owned));
         let action = match file {
+            Some(file) if error.file.is_some() => format!("read {file}, which the sweep names"),
             Some(file) => format!("read the sweep {file}"),
             None => "read the sweep".to_owned(),
         };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use spelrum_proto::limits::MESSAGE_BYTES_MAX;
+use spelrum_proto::limits::{MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
 use spelrum_proto::v1;
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
 use spelrum_proto::{Bearer, Token};
@@ -50,11 +50,42 @@ pub(crate) async fn submit(client: &mut Client, sweep: &SweepFile) -> Result<v1:
     let request = v1::SubmitRequest {
         experiment_uuid: Uuid::new_v4().to_string(),
         sweep_toml: sweep.text.text.clone(),
-        file_name: sweep.text.name.clone(),
+        file_name: clipped(&sweep.text.name),
+        files: sweep
+            .text
+            .files
+            .iter()
+            .map(|(name, text)| v1::SweepFile { name: name.clone(), text: text.clone() })
+            .collect(),
     };
     let answer = client
         .submit(request)
         .await
         .map_err(|status| failed_call(&format!("submit {}", sweep.text.name), &status))?;
     Ok(answer.into_inner())
+}
+
+/// The name for messages: a path, and what was set on the command line, may be long.
+fn clipped(name: &str) -> String {
+    const CUT: &str = "…";
+    if name.len() <= NAME_BYTES_MAX {
+        return name.to_owned();
+    }
+    let end = name.floor_char_boundary(NAME_BYTES_MAX - CUT.len());
+    format!("{}{CUT}", &name[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_is_clipped_between_characters() {
+        assert_eq!(clipped("sweeps/nim.toml"), "sweeps/nim.toml");
+        for name in ["x".repeat(256), "ä".repeat(128), format!("x{}", "ä".repeat(200))] {
+            let clipped = clipped(&name);
+            assert!(clipped.len() <= NAME_BYTES_MAX && clipped.len() > NAME_BYTES_MAX - 5);
+            assert!(name.starts_with(clipped.strip_suffix('…').unwrap()));
+        }
+    }
 }

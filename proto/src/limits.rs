@@ -39,6 +39,12 @@ pub const FAILURE_BYTES_MAX: usize = 4_096;
 /// A sweep file, in bytes.
 pub const SWEEP_BYTES_MAX: usize = 1 << 20;
 
+/// Files of one sweep.
+pub const SWEEP_FILES_MAX: usize = 64;
+
+/// All files of one sweep together, in bytes.
+pub const SWEEP_FILES_BYTES_MAX: usize = 1 << 20;
+
 /// An SQL statement, in bytes.
 pub const SQL_BYTES_MAX: usize = 64 << 10;
 

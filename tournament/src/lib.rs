@@ -19,4 +19,4 @@ pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
 pub use plan::{AxisValue, Conditions, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record};
 pub use statistics::{GameCounts, MeanInterval, PairCounts, ScoreInterval, Strength};
-pub use sweep::{SweepError, SweepText, plan_sweep};
+pub use sweep::{NamedFile, SweepError, SweepText, plan_sweep};

@@ -77,6 +77,7 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
         experiment_uuid: Uuid::new_v4().to_string(),
         sweep_toml: sweep.to_owned(),
         file_name: "bench.toml".to_owned(),
+        ..v1::SubmitRequest::default()
     };
     let mut client = ExperimentsClient::connect(url.clone()).await?;
     client.submit(submit).await?;

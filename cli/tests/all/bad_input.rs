@@ -104,6 +104,46 @@ fn more_pairs_than_openings() {
     assert_bad_sweep!(text);
 }
 
+/// A sweep in a directory of its own, with openings in another file.
+fn sweep_of_openings(sandbox: &Sandbox, file: &str) {
+    std::fs::create_dir(sandbox.path("sweeps")).unwrap();
+    let openings = format!("games = 10\nopenings = {{ kind = \"listed\", file = \"{file}\" }}");
+    sandbox.write("sweeps/bad.toml", &sweep_with("games = 10", &openings));
+}
+
+#[test]
+fn openings_in_a_file_that_is_not_there() {
+    let sandbox = Sandbox::new();
+    sweep_of_openings(&sandbox, "openings.txt");
+    // In the directory that the program runs in, not the one of the sweep.
+    sandbox.write("openings.txt", ".........");
+    assert_failure!(&sandbox, sandbox.run(&["run", "sweeps/bad.toml"]), 3);
+}
+
+#[test]
+fn openings_in_a_file_that_is_no_text() {
+    let sandbox = Sandbox::new();
+    sweep_of_openings(&sandbox, "openings.txt");
+    std::fs::write(sandbox.path("sweeps/openings.txt"), b".........\nx...\xff").unwrap();
+    assert_failure!(&sandbox, sandbox.run(&["run", "sweeps/bad.toml"]), 3);
+}
+
+#[test]
+fn openings_in_a_file_that_is_too_large() {
+    let sandbox = Sandbox::new();
+    sweep_of_openings(&sandbox, "openings.txt");
+    sandbox.write("sweeps/openings.txt", &"# nothing\n".repeat(200_000));
+    assert_failure!(&sandbox, sandbox.run(&["run", "sweeps/bad.toml"]), 3);
+}
+
+#[test]
+fn openings_in_a_file_that_are_wrong() {
+    let sandbox = Sandbox::new();
+    sweep_of_openings(&sandbox, "../openings.txt");
+    sandbox.write("openings.txt", "# Corners\nx........\n..x......\n");
+    assert_failure!(&sandbox, sandbox.run(&["run", "sweeps/bad.toml"]), 3);
+}
+
 #[test]
 fn a_sweep_that_is_not_there() {
     let sandbox = Sandbox::new();

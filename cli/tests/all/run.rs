@@ -24,6 +24,22 @@ fn a_sweep_becomes_tables() {
 }
 
 #[test]
+fn openings_may_be_in_a_file_beside_the_sweep() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("sweeps")).unwrap();
+    let openings = "openings = { kind = \"listed\", file = \"book.txt\" }\ngames =";
+    let sweep = tic_tac_toe("listed", 6).replace("games =", openings);
+    sandbox.write("sweeps/listed.toml", &sweep);
+    sandbox.write("sweeps/book.txt", "# Corner, centre, edge\nx........\n....x....\n.x.......\n");
+    sandbox.run(&["run", "sweeps/listed.toml"]).expect_exit(0);
+    let positions = "SELECT group_concat(position, ' ') FROM (SELECT DISTINCT position
+        FROM openings JOIN games USING (opening_id) ORDER BY number)";
+    assert_eq!(sandbox.sql("listed.db", positions), "x........ ....x.... .x.......");
+    let kept = "SELECT name || ': ' || length(text) FROM experiment_files";
+    assert_eq!(sandbox.sql("listed.db", kept), "book.txt: 53");
+}
+
+#[test]
 fn the_report_in_json_agrees_with_sql() {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", &tic_tac_toe("small", 20));

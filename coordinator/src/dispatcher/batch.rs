@@ -12,7 +12,7 @@ use super::meaning::{Answer, Consequences, Placement, read, report_of};
 use super::request::{Arrived, Held, Leased, Reply, Request, Submission, Submitted};
 use super::roster::{News, Roster};
 use crate::faults::Faults;
-use crate::store::{StoreError, Transaction, WorkerIntroduction};
+use crate::store::{StoreError, Submitted as StoredSubmit, Transaction, WorkerIntroduction};
 
 /// Requests being answered inside one transaction.
 pub(super) struct Batch<'d> {
@@ -261,7 +261,7 @@ impl<'d> Batch<'d> {
     }
 
     async fn submit(&mut self, submission: Submission, now: Time) -> Result<Submitted, Failure> {
-        let Submission { uuid, toml, plan } = submission;
+        let Submission { uuid, toml, files, plan } = submission;
         let stored = match self.transaction.submit(&uuid, &toml, &plan).await {
             Ok(stored) => stored,
             Err(error @ StoreError::NameTaken { .. }) => {
@@ -274,6 +274,7 @@ impl<'d> Batch<'d> {
             }
             Err(error) => return Err(error.into()),
         };
+        self.keep_files(&stored, &uuid, &files, &plan.name).await?;
         if !stored.existed {
             tracing::info!(
                 name = plan.name,
@@ -290,6 +291,26 @@ impl<'d> Batch<'d> {
             self.handle(event, now).await?;
         }
         Ok(Submitted { uuid: stored.uuid, existed: stored.existed, games: stored.games })
+    }
+
+    /// Keeps the files of a new experiment. One that was there with the same text, but other files,
+    /// is another.
+    async fn keep_files(
+        &mut self,
+        stored: &StoredSubmit,
+        uuid: &str,
+        files: &BTreeMap<String, String>,
+        name: &str,
+    ) -> Result<(), Failure> {
+        if !stored.existed {
+            return Ok(self.transaction.keep_files(stored.experiment, files).await?);
+        }
+        let is_repeat = stored.uuid == uuid;
+        if !is_repeat && self.transaction.files(stored.experiment).await? != *files {
+            let error = StoreError::NameTaken { name: name.to_owned() };
+            return Err(Refusal::new(Reason::NameTaken, error.to_string(), error.remedy()).into());
+        }
+        Ok(())
     }
 
     async fn steer(

@@ -1,5 +1,6 @@
 //! What the dispatcher is asked, and the handle that services ask it through.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use spelrum_proto::work::{Caller, Grant, Reported};
@@ -68,6 +69,8 @@ pub(crate) struct Submission {
     pub(crate) uuid: String,
     /// The sweep's text.
     pub(crate) toml: String,
+    /// The files that it names, by the names it has for them.
+    pub(crate) files: BTreeMap<String, String>,
     /// What it means.
     pub(crate) plan: Plan,
 }

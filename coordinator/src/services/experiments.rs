@@ -1,11 +1,14 @@
 //! The `Experiments` service: what clients call.
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream;
-use spelrum_proto::limits::{NAME_BYTES_MAX, SQL_BYTES_MAX, SWEEP_BYTES_MAX};
+use spelrum_proto::limits::{
+    NAME_BYTES_MAX, SQL_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
+};
 use spelrum_proto::v1::experiments_server::Experiments;
 use spelrum_proto::work as wire;
 use spelrum_proto::{Place, Reason, Refusal, v1};
@@ -68,13 +71,18 @@ impl Experiments for ExperimentsService {
         &self,
         request: Request<v1::SubmitRequest>,
     ) -> Result<Response<v1::SubmitResponse>, Status> {
-        let v1::SubmitRequest { experiment_uuid, sweep_toml, file_name } = request.into_inner();
+        let v1::SubmitRequest { experiment_uuid, sweep_toml, file_name, files } =
+            request.into_inner();
         let uuid = canonical_uuid("experiment_uuid", &experiment_uuid)?;
         check_length("sweep_toml", &sweep_toml, SWEEP_BYTES_MAX)?;
         check_length("file_name", &file_name, NAME_BYTES_MAX)?;
+        let sweep = SweepText {
+            files: read_files(files)?,
+            ..SweepText::new(file_name, sweep_toml.clone())
+        };
+        let files = sweep.files.clone();
         let planned = {
             let _place = self.plans.acquire().await;
-            let sweep = SweepText::new(file_name, sweep_toml.clone());
             tokio::task::spawn_blocking(move || plan_sweep(&sweep)).await
         };
         let plan = match planned {
@@ -88,7 +96,8 @@ impl Experiments for ExperimentsService {
             }
         };
         let (name, cells) = (plan.name.clone(), plan.cells.len() as u64);
-        let submitted = self.dispatch.submit(Submission { uuid, toml: sweep_toml, plan }).await?;
+        let submitted =
+            self.dispatch.submit(Submission { uuid, toml: sweep_toml, files, plan }).await?;
         Ok(Response::new(v1::SubmitResponse {
             experiment_uuid: submitted.uuid,
             name,
@@ -169,15 +178,42 @@ fn check_length(field: &str, text: &str, max: usize) -> Result<(), Refusal> {
     Ok(wire::check_length(field, text, max)?)
 }
 
+/// The files of a sweep by name: so many, so long, each once.
+fn read_files(files: Vec<v1::SweepFile>) -> Result<BTreeMap<String, String>, Refusal> {
+    let malformed = |problem: String, remedy: String| {
+        Err(Refusal::new(Reason::Malformed, format!("the message's field files {problem}"), remedy))
+    };
+    if files.len() > SWEEP_FILES_MAX {
+        let remedy = format!("send at most {SWEEP_FILES_MAX}");
+        return malformed(format!("has {} files", files.len()), remedy);
+    }
+    let bytes: usize = files.iter().map(|file| file.text.len()).sum();
+    if bytes > SWEEP_FILES_BYTES_MAX {
+        let remedy = format!("send at most {SWEEP_FILES_BYTES_MAX}");
+        return malformed(format!("has {bytes} bytes of text"), remedy);
+    }
+    let mut by_name = BTreeMap::new();
+    for v1::SweepFile { name, text } in files {
+        check_length("files.name", &name, NAME_BYTES_MAX)?;
+        if by_name.contains_key(&name) {
+            return malformed(format!("has {name:?} twice"), "send each file once".to_owned());
+        }
+        by_name.insert(name, text);
+    }
+    Ok(by_name)
+}
+
 fn bad_sweep(error: SweepError) -> Refusal {
-    let place = error.place.map(|span| Place {
+    // A place in a file that the sweep names is none in the sweep: the problem says it.
+    let place = error.place.filter(|_| error.file.is_none()).map(|span| Place {
         line: error.line,
         offset: span.offset(),
         length: span.len(),
     });
-    let problem = match error.line {
-        Some(line) => format!("line {line}: {}", error.problem),
-        None => error.problem,
+    let problem = match (&error.file, error.line) {
+        (Some(file), Some(line)) => format!("{file}, line {line}: {}", error.problem),
+        (None, Some(line)) => format!("line {line}: {}", error.problem),
+        (_, None) => error.problem,
     };
     Refusal { place, ..Refusal::new(Reason::BadSweep, problem, error.remedy) }
 }

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `open`, `lock` | opening a database, and refusing what cannot work |
 //! | `transaction`, `checkpoint` | when something is on disk |
-//! | `submit`, `own_views` | sweeps |
+//! | `submit`, `own_views`, `files` | sweeps |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
 //! | `check`, `results`, `uncounted`, `rollup`, `rollup_rows` | results |
 //! | `read`, `statement`, `questions` | queries, also the users' own |
@@ -19,6 +19,7 @@ mod checkpoint;
 mod error;
 #[cfg(test)]
 mod failures;
+mod files;
 mod lock;
 mod lookups;
 mod open;

@@ -1,7 +1,9 @@
 //! The `Experiments` service over real gRPC.
 
 use super::support::{HandWorker, Site, quick_sweep, reason, submission};
-use spelrum_proto::limits::{QUERY_ROWS_MAX, SWEEP_BYTES_MAX};
+use spelrum_proto::limits::{
+    QUERY_ROWS_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
+};
 use spelrum_proto::v1::{Action, sql_value::Value};
 use spelrum_proto::{Reason, Refusal, v1};
 use tonic::Code;
@@ -33,6 +35,78 @@ async fn a_repeated_submit_is_a_no_op() {
     let list = client.list(v1::ListRequest {}).await.unwrap().into_inner();
     assert_eq!(list.experiments.len(), 1);
     assert_eq!((list.experiments[0].games_planned, list.experiments[0].games_settled), (10, 0));
+}
+
+/// A sweep whose openings are in a file.
+fn submission_with_openings(name: &str, openings: &str) -> v1::SubmitRequest {
+    let listed = "openings = { kind = \"listed\", file = \"../book.txt\" }";
+    let drawn = "openings = { kind = \"random\", plies = 1 }";
+    let toml = quick_sweep(name, 2).replace(drawn, listed);
+    let file = v1::SweepFile { name: "../book.txt".to_owned(), text: openings.to_owned() };
+    v1::SubmitRequest { files: vec![file], ..submission(&toml) }
+}
+
+#[tokio::test]
+async fn files_are_planned_with_and_kept() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let mut client = served.experiments().await;
+    let request = submission_with_openings("listed", "# corner\nx........\n");
+    let first = client.submit(request.clone()).await.unwrap().into_inner();
+    assert!(!first.existed);
+    let kept = "SELECT count(*) FROM experiment_files AS f JOIN experiments AS e
+        ON e.experiment_id = f.experiment_id
+        WHERE e.name = 'listed' AND f.name = '../book.txt' AND f.text = '# corner' || char(10)
+            || 'x........' || char(10)";
+    assert_eq!(served.number(kept).await, 1);
+    let listed = "SELECT count(*) FROM cells WHERE openings = 'listed'
+        AND definition_json LIKE '%x........%'";
+    assert_eq!(served.number(listed).await, 1);
+
+    // The same again, under the same UUID and under another.
+    assert!(client.submit(request.clone()).await.unwrap().into_inner().existed);
+    let anew = v1::SubmitRequest { experiment_uuid: Uuid::new_v4().to_string(), ..request.clone() };
+    assert!(client.submit(anew).await.unwrap().into_inner().existed);
+    assert_eq!(served.number("SELECT count(*) FROM experiment_files").await, 1);
+
+    // The same text with another file is another sweep.
+    let other = submission_with_openings("listed", "....x....\n");
+    assert_eq!(reason(client.submit(other).await), Reason::NameTaken);
+    assert_eq!(served.number(kept).await, 1);
+}
+
+#[tokio::test]
+async fn a_wrong_file_is_refused_with_its_line() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let mut client = served.experiments().await;
+    let wrong = submission_with_openings("wrong", ".........\nx......\n");
+    let refusal = Refusal::of(&client.submit(wrong).await.unwrap_err()).unwrap();
+    assert_eq!(refusal.reason, Reason::BadSweep);
+    assert!(refusal.problem.starts_with("../book.txt, line 2: "), "{refusal:?}");
+    assert_eq!(refusal.place, None, "that would be a place in the sweep");
+
+    // A path that was sent without its file is not opened.
+    let missing = submission(&submission_with_openings("missing", "").sweep_toml);
+    let refusal = Refusal::of(&client.submit(missing).await.unwrap_err()).unwrap();
+    assert_eq!(refusal.reason, Reason::BadSweep);
+    assert!(refusal.problem.contains("`../book.txt`"), "{refusal:?}");
+
+    let good = submission_with_openings("bounds", ".........\n");
+    let file = |name: String, text: String| v1::SweepFile { name, text };
+    let twice = good.files[0].clone();
+    let many = (0..SWEEP_FILES_MAX).map(|number| file(number.to_string(), String::new()));
+    for (files, why) in [
+        (vec![twice], "a file twice"),
+        (many.collect(), "too many files"),
+        (vec![file("a".to_owned(), "#".repeat(SWEEP_FILES_BYTES_MAX))], "too long together"),
+        (vec![file("a".repeat(256), String::new())], "a name too long"),
+    ] {
+        let files = [good.files.clone(), files].concat();
+        let request = v1::SubmitRequest { files, ..good.clone() };
+        assert_eq!(reason(client.submit(request).await), Reason::Malformed, "{why}");
+    }
+    assert_eq!(served.number("SELECT count(*) FROM experiments").await, 0);
 }
 
 #[tokio::test]

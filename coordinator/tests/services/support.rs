@@ -186,6 +186,7 @@ pub(crate) fn submission(toml: &str) -> v1::SubmitRequest {
         experiment_uuid: Uuid::new_v4().to_string(),
         sweep_toml: toml.to_owned(),
         file_name: "test.toml".to_owned(),
+        ..v1::SubmitRequest::default()
     }
 }
 

@@ -1,7 +1,10 @@
 //! The keys of a sweep file, checked one by one.
 
+use std::sync::Arc;
+
 use super::axes::{self, Axis};
 use super::fault::{Fault, Span, did_you_mean};
+use super::files::Files;
 use super::overrides::{self, Override};
 use super::pairing::{self, Pairing};
 use super::players::{self, Players};
@@ -22,6 +25,8 @@ pub(super) struct SweepFile {
     pub(super) game: Node,
     /// Absent: the start position.
     pub(super) openings: Option<Node>,
+    /// Those that the openings may name.
+    pub(super) files: Arc<Files>,
     pub(super) max_plies: Option<u32>,
     /// Whether times are what the sweep asks for, so that every cell is timed.
     pub(super) measures_time: bool,
@@ -61,8 +66,8 @@ const DEFAULT_SEED: u64 = 1;
 /// Longest name of an experiment, an axis or a player, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// Reads the file's keys.
-pub(super) fn read(root: &Table) -> Result<SweepFile, Fault> {
+/// Reads the file's keys; `files` came with it.
+pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> {
     check_keys(root, "the sweep", &KEYS)?;
     let name = read_name(required(root, "name", "name = \"my-sweep\"")?)?;
     let game = required(root, "game", "game = \"pentago\"")?.clone();
@@ -81,6 +86,7 @@ pub(super) fn read(root: &Table) -> Result<SweepFile, Fault> {
         games_place: games.place.clone(),
         game,
         openings: value(root, "openings").cloned(),
+        files,
         max_plies: max_plies(value(root, "max_plies"))?,
         measures_time: word(root, "measure", &[("score", false), ("time", true)])?.unwrap_or(false),
         record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?

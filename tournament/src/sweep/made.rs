@@ -119,6 +119,7 @@ impl<'a> Made<'a> {
         let at_point = |node: &Node| substitute(node, &file.axes, point);
         let rules = resolve::game(&at_point(&file.game))?;
         let openings = file.openings.as_ref().map(at_point);
+        let openings = openings.map(|node| file.files.fill(node)).transpose()?;
         let rule = match &openings {
             Some(node) => resolve::openings(node)?,
             None => OpeningsRule::Start {},

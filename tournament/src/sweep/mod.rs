@@ -3,9 +3,9 @@
 //! A sweep goes through these stages, each in its own module:
 //!
 //! 1. [`tree`]: TOML with a place for every key and value, in the file's order;
-//! 2. [`mod@file`]: the keys of the file, checked; [`players`] (with [`vary`] and [`merge`]), [`pairing`] and
-//!    [`axes`] (with [`range`]) and [`overrides`] read its larger parts. Whatever may name an axis (`"$depth"`)
-//!    stays a tree;
+//! 2. [`mod@file`]: the keys of the file, checked; [`players`] (with [`vary`] and [`merge`]),
+//!    [`pairing`], [`axes`] (with [`range`]) and [`overrides`] read its larger parts. Whatever may
+//!    name an axis (`"$depth"`) stays a tree. [`files`] holds the files that it names;
 //! 3. [`points`]: the points of the grid, or a part of them ([`sample`]);
 //! 4. [`made`]: at a point, references become the axes' values ([`template`]), and what is then
 //!    said of a game, of openings or of a player becomes that ([`resolve`]), once for each
@@ -20,6 +20,7 @@ mod axes;
 mod columns;
 mod fault;
 mod file;
+mod files;
 mod grid;
 mod made;
 mod merge;
@@ -34,12 +35,14 @@ mod template;
 mod tree;
 mod vary;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
 use crate::plan::Plan;
 use fault::Fault;
+use files::Files;
 
 /// Longest text of a sweep, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;
@@ -53,7 +56,7 @@ pub struct SweepError {
     /// What to write instead.
     #[help]
     pub remedy: String,
-    /// The file.
+    /// The text that the place lies in: the sweep's, or that of a file it names.
     #[source_code]
     pub source_text: Arc<NamedSource<String>>,
     /// The place in it.
@@ -61,22 +64,74 @@ pub struct SweepError {
     pub place: Option<SourceSpan>,
     /// Line of the place, from 1.
     pub line: Option<usize>,
+    /// The file that the place lies in, if it is not the sweep itself.
+    pub file: Option<String>,
 }
 
-/// A sweep as it was written.
+/// A sweep as it was written, with the files that it names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SweepText {
     /// The file's name, for messages.
     pub name: String,
     /// What it says.
     pub text: String,
+    /// What the files that it names say, by the names it has for them.
+    pub files: BTreeMap<String, String>,
+}
+
+/// A file that a sweep names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFile {
+    /// As the sweep spells it: a path, from where the sweep is.
+    pub name: String,
+    /// Where the sweep names it.
+    pub place: SourceSpan,
 }
 
 impl SweepText {
     /// A sweep in one file.
     #[must_use]
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into() }
+        Self { name: name.into(), text: text.into(), files: BTreeMap::new() }
+    }
+
+    /// The files that it names: who reads a sweep reads these too, and puts them into
+    /// [`SweepText::files`]. None if the text is no sweep, which planning it tells.
+    #[must_use]
+    pub fn named_files(&self) -> Vec<NamedFile> {
+        let named = parse(&self.text).map(|root| files::named(&root)).unwrap_or_default();
+        let file = |(name, place)| NamedFile { name, place: SourceSpan::from(place) };
+        named.into_iter().map(file).collect()
+    }
+
+    /// What is wrong at a place of its text, for who finds something out that planning cannot.
+    #[must_use]
+    pub fn error_at(
+        &self,
+        place: SourceSpan,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> SweepError {
+        let place = place.offset()..place.offset() + place.len();
+        self.error(Fault::at(&place, problem, remedy), None)
+    }
+
+    fn error(&self, fault: Fault, files: Option<&Files>) -> SweepError {
+        let Fault { problem, remedy, place } = fault;
+        let in_file = files.zip(place.as_ref()).and_then(|(files, place)| files.locate(place));
+        let file = in_file.as_ref().map(|(name, ..)| (*name).to_owned());
+        let (name, text, place) = match in_file {
+            Some((name, text, place)) => (name, text, Some(place)),
+            None => (&*self.name, &*self.text, place),
+        };
+        SweepError {
+            problem,
+            remedy,
+            line: place.as_ref().map(|place| line(text, place.start)),
+            place: place.map(SourceSpan::from),
+            source_text: Arc::new(NamedSource::new(name, text.to_owned())),
+            file,
+        }
     }
 }
 
@@ -85,25 +140,22 @@ impl SweepText {
 /// # Errors
 /// See [`SweepError`]; the first error found is reported.
 pub fn plan_sweep(sweep: &SweepText) -> Result<Plan, SweepError> {
-    let SweepText { name, text } = sweep;
-    plan(text).map_err(|Fault { problem, remedy, place }| SweepError {
-        problem,
-        remedy,
-        line: place.as_ref().map(|place| line(text, place.start)),
-        place: place.map(SourceSpan::from),
-        source_text: Arc::new(NamedSource::new(name, text.clone())),
-    })
+    let unread = |fault| sweep.error(fault, None);
+    let root = parse(&sweep.text).map_err(unread)?;
+    let files = Arc::new(Files::new(sweep).map_err(unread)?);
+    file::read(&root, Arc::clone(&files))
+        .and_then(|file| grid::plan(&file))
+        .map_err(|fault| sweep.error(fault, Some(&files)))
 }
 
-fn plan(text: &str) -> Result<Plan, Fault> {
+fn parse(text: &str) -> Result<tree::Table, Fault> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(Fault::nowhere(
             format!("a sweep of {} bytes is too long", text.len()),
             format!("describe it in at most {TEXT_BYTES_MAX} bytes: axes and ranges make cells"),
         ));
     }
-    let file = file::read(&tree::parse(text)?)?;
-    grid::plan(&file)
+    tree::parse(text)
 }
 
 fn line(text: &str, offset: usize) -> usize {

@@ -120,7 +120,13 @@ pub(super) fn openings(node: &Node) -> Result<OpeningsRule, Fault> {
                     Ok(OpeningsRule::Random { plies: plies(needed("plies", "plies = 2")?)? })
                 }
                 "all" => Ok(OpeningsRule::All { plies: plies(needed("plies", "plies = 2")?)? }),
-                "listed" => listed(needed("positions", "positions = [\"…\", \"…\"]")?),
+                "listed" => {
+                    check_keys(table, &owner, &["kind", "positions", "file"])?;
+                    listed(needed(
+                        "positions",
+                        "positions = [\"…\", \"…\"], or file = \"openings.txt\"",
+                    )?)
+                }
                 _ => Err(unknown_openings(name, &kind.value.place)),
             }
         }

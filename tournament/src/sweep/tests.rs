@@ -11,6 +11,7 @@ use crate::definition::{CellDefinition, OpeningsRule};
 use crate::plan::{AxisValue, PlannedCell, Record};
 
 mod errors;
+mod files;
 mod merge;
 mod overrides;
 mod pairing;

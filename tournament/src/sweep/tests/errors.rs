@@ -321,6 +321,11 @@ algorithm = \"random\"");
     openings_that_are_no_position: head("openings = [\"...\"]");
     openings_that_are_over: head("openings = [\"xxxoo....\"]");
     openings_twice: head("openings = [\"x........\", \"..x......\"]");
+    openings_listed_nowhere: head("openings = { kind = \"listed\" }");
+    openings_listed_with_unknown_key: head("openings = { kind = \"listed\", fil = \"openings.txt\" }");
+    openings_listed_twice: head("openings = { kind = \"listed\", positions = [\".........\"], file = \"openings.txt\" }");
+    openings_in_a_file_that_did_not_come: head("openings = { kind = \"listed\", file = \"openings.txt\" }");
+    openings_in_a_file_without_a_name: head("openings = { kind = \"listed\", file = 3 }");
     openings_fewer_than_pairs: tic_tac_toe(
         "openings = { kind = \"random\", plies = 2 }",
         "[players.a]\nalgorithm = \"minimax\"\ndepth = 2\nshuffle = false\n\n\
@@ -331,4 +336,37 @@ algorithm = \"random\"");
         "[players.a]\nalgorithm = \"minimax\"\ndepth = 2\nshuffle = false\n\n\
          [players.b]\nalgorithm = \"alpha-beta\"\ndepth = 2\nshuffle = false",
     ).replace("games = 2", "games = 100");
+}
+
+/// One snapshot for each: what `openings.txt` says.
+macro_rules! errors_in_the_file {
+    ($($name:ident: $text:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                let sweep = sweep_with_file("openings.txt", $text);
+                insta::assert_snapshot!(render(&plan_sweep(&sweep).unwrap_err()));
+            }
+        )*
+    };
+}
+
+fn sweep_with_file(name: &str, text: &str) -> SweepText {
+    let sweep = head("openings = { kind = \"listed\", file = \"openings.txt\" }");
+    let files = [(name.to_owned(), text.to_owned())].into();
+    SweepText { files, ..SweepText::new("sweep.toml", sweep) }
+}
+
+errors_in_the_file! {
+    file_with_what_is_no_position: "# Two centres\n....x....\n\n  ....xo... # and a corner\n  xo  # too short\n";
+    file_with_a_game_that_is_over: ".........\r\nxxxoo....\r\n";
+    file_with_a_position_twice: "x........\n..x......";
+    file_without_positions: "# Nothing yet\n\n";
+    file_that_is_too_long: &"#".repeat(2 << 20);
+}
+
+#[test]
+fn a_file_of_another_name() {
+    let sweep = sweep_with_file("opening.txt", ".........");
+    insta::assert_snapshot!(render(&plan_sweep(&sweep).unwrap_err()));
 }

@@ -1,0 +1,51 @@
+//! The files that sweeps name, kept as they were submitted.
+
+use std::collections::BTreeMap;
+
+use spelrum_tournament::ExperimentId;
+
+use super::error::StoreError;
+use super::transaction::{Transaction, rows};
+
+impl Transaction<'_> {
+    /// The files of an experiment's sweep, by name.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn files(
+        &mut self,
+        experiment: ExperimentId,
+    ) -> Result<BTreeMap<String, String>, StoreError> {
+        let found = sqlx::query!(
+            "SELECT name, text FROM experiment_files WHERE experiment_id = ?",
+            experiment.0
+        )
+        .fetch_all(self.connection())
+        .await?;
+        Ok(found.into_iter().map(|file| (file.name, file.text)).collect())
+    }
+
+    /// Keeps these files for an experiment's sweep, in place of those that were there.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn keep_files(
+        &mut self,
+        experiment: ExperimentId,
+        files: &BTreeMap<String, String>,
+    ) -> Result<(), StoreError> {
+        sqlx::query!("DELETE FROM experiment_files WHERE experiment_id = ?", experiment.0)
+            .execute(self.connection())
+            .await?;
+        let files = rows(&files.iter().collect::<Vec<_>>())?;
+        sqlx::query!(
+            "INSERT INTO experiment_files (experiment_id, name, text)
+            SELECT ?1, value ->> 0, value ->> 1 FROM jsonb_each(?2)",
+            experiment.0,
+            files
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+}
