@@ -2,32 +2,97 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use spelrum_proto::limits::{
     NAME_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
-use spelrum_tournament::{NamedFile, Plan, SweepError, SweepText, plan_sweep};
+use spelrum_tournament::{
+    EditError, Edited, Edits, NamedFile, Plan, Setting, SweepError, SweepText, edit_sweep,
+    plan_sweep,
+};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::output::count;
 
-/// A sweep as it was written, and what it means.
+/// A sweep on the command line.
+#[derive(Args, Debug)]
+pub(crate) struct SweepArguments {
+    /// The sweep
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Replace a value of the sweep: depth=1..3, time=10ms,20ms, games=20, players.ab.depth=3
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
+    settings: Vec<Setting>,
+    /// Play a tenth of the games; without it later, the same experiment goes on
+    #[arg(long)]
+    quick: bool,
+}
+
+fn setting(text: &str) -> std::result::Result<Setting, String> {
+    text.parse().map_err(|EditError { problem, remedy }| format!("{problem}; {remedy}"))
+}
+
+impl SweepArguments {
+    /// The arguments again, for a shell.
+    pub(crate) fn command_line(&self) -> String {
+        let mut words = vec![quoted(&self.file.display().to_string())];
+        for setting in &self.settings {
+            words.push("--set".to_owned());
+            words.push(quoted(&setting.to_string()));
+        }
+        if self.quick {
+            words.push("--quick".to_owned());
+        }
+        words.join(" ")
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// A sweep as it was written, changed as the command line says, and what it means.
 pub(crate) struct SweepFile {
     /// The file, and those that it names.
     pub(crate) text: SweepText,
     /// What it plans.
     pub(crate) plan: Plan,
+    /// What `--quick` changed, for people.
+    pub(crate) quickened: Option<String>,
 }
 
 impl SweepFile {
-    /// Reads and plans a sweep.
-    pub(crate) fn read(path: &Path) -> Result<Self> {
-        let mut text = read_text(path)?;
-        read_named_files(&mut text, path.parent().unwrap_or(Path::new("")))?;
+    /// Reads, changes and plans a sweep.
+    pub(crate) fn read(arguments: &SweepArguments) -> Result<Self> {
+        let SweepArguments { file, settings, quick } = arguments;
+        let edits = Edits { settings: settings.clone(), quick: *quick };
+        let Edited { sweep: mut text, quickened } =
+            edit_sweep(&read_text(file)?, &edits).map_err(|EditError { problem, remedy }| {
+                CliError::new(Exit::Input, format!("change the sweep {}", file.display()))
+                    .because(problem)
+                    .help(remedy)
+            })?;
+        read_named_files(&mut text, file.parent().unwrap_or(Path::new("")))?;
         let plan = plan_sweep(&text)?;
-        Ok(Self { text, plan })
+        Ok(Self { text, plan, quickened: quickened_text(&quickened) })
     }
+}
+
+fn quickened_text(quickened: &[(i64, i64)]) -> Option<String> {
+    let change = |&(before, after): &(i64, i64)| {
+        format!("{} games instead of {}", count(after.unsigned_abs()), count(before.unsigned_abs()))
+    };
+    let (own, overrides) = quickened.split_first()?;
+    let overrides = overrides.iter().map(|games| format!(", by an override {}", change(games)));
+    Some(format!("quick: {} in each cell{}", change(own), overrides.collect::<String>()))
 }
 
 fn read_text(path: &Path) -> Result<SweepText> {
@@ -93,4 +158,39 @@ fn read_at_most(path: &Path, bytes_max: usize) -> std::io::Result<Option<Vec<u8>
     let mut bytes = Vec::new();
     File::open(path)?.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() <= bytes_max).then_some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        for (word, expected) in [
+            ("sweeps/nim.toml", "sweeps/nim.toml"),
+            ("depth=1..3", "depth=1..3"),
+            ("time=10ms,20ms", "time=10ms,20ms"),
+            ("players.ab.depth=$depth", "'players.ab.depth=$depth'"),
+            ("description=it's", "'description=it'\\''s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+
+    #[test]
+    fn what_quick_did_is_said() {
+        assert_eq!(quickened_text(&[]), None);
+        assert_eq!(
+            quickened_text(&[(1_000, 100)]).as_deref(),
+            Some("quick: 100 games instead of 1,000 in each cell")
+        );
+        assert_eq!(
+            quickened_text(&[(100, 10), (400, 40)]).as_deref(),
+            Some(
+                "quick: 10 games instead of 100 in each cell, \
+                 by an override 40 games instead of 400"
+            )
+        );
+    }
 }

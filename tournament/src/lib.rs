@@ -19,4 +19,6 @@ pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
 pub use plan::{AxisValue, Conditions, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record};
 pub use statistics::{GameCounts, MeanInterval, PairCounts, ScoreInterval, Strength};
-pub use sweep::{NamedFile, SweepError, SweepText, plan_sweep};
+pub use sweep::{
+    EditError, Edited, Edits, NamedFile, Setting, SweepError, SweepText, edit_sweep, plan_sweep,
+};

@@ -16,7 +16,7 @@ use crate::output::count;
 use crate::progress::{self, Progress};
 use crate::report::{self, Detail};
 use crate::results::ResultsSource;
-use crate::sweep_file::SweepFile;
+use crate::sweep_file::{SweepArguments, SweepFile};
 
 const EXAMPLES: &str = "\
 The results stay in the database. Run the same file again and it goes on where it was; when every \
@@ -29,6 +29,7 @@ line says how far it is after 30 s, then after 1, 2 and 5 min, then every 10 min
 Examples:
   spelrum run sweeps/tic-tac-toe.toml
   spelrum run sweeps/pentago-depth.toml --db /data/study.db --slots 8
+  spelrum run sweeps/pentago-depth.toml --set depth=1..3 --quick
   spelrum run sweeps/pentago-depth.toml --listen 0.0.0.0:7878
 
 Workers of other machines can join the last one: spelrum worker --coordinator http://HOST:7878";
@@ -37,9 +38,8 @@ Workers of other machines can join the last one: spelrum worker --coordinator ht
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES.replace("{RANGE}", progress::RANGE_HELP))]
 pub(crate) struct Run {
-    /// The sweep
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[command(flatten)]
+    sweep: SweepArguments,
     /// The results database [default: the sweep's name with .db, in this directory]
     #[arg(long, value_name = "PATH")]
     db: Option<PathBuf>,
@@ -54,7 +54,7 @@ pub(crate) struct Run {
 impl Run {
     /// Plays the sweep to its end, or to a Ctrl-C.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let sweep = SweepFile::read(&self.file)?;
+        let sweep = SweepFile::read(&self.sweep)?;
         let in_this_directory = || PathBuf::from(format!("{}.db", sweep.plan.name));
         let db = self.db.clone().unwrap_or_else(in_this_directory);
         let bar = progress::bar();
@@ -80,6 +80,9 @@ impl Run {
         bar: ProgressBar,
         interrupts: &Interrupts,
     ) -> Result<Exit> {
+        if let Some(quickened) = &sweep.quickened {
+            progress::say(quickened);
+        }
         let (submitted, experiment) = coordinator.submit(sweep).await?;
         if has_ended(&experiment) {
             progress::say(&already(&experiment, db));
@@ -97,7 +100,7 @@ impl Run {
         report::print(&results, &experiment, Detail::Cells).await?;
         match interrupts.exit() {
             Some(signal) if !has_ended(&experiment) => {
-                progress::say(&interrupted(&self.file, db));
+                progress::say(&interrupted(&self.sweep, db));
                 Ok(signal)
             }
             _ if experiment.games_failed > 0 => Ok(Exit::FailedGames),
@@ -126,6 +129,7 @@ fn already(experiment: &v1::ExperimentSummary, db: &Path) -> String {
     format!("{name} is {state} already; its results are in {}", db.display())
 }
 
-fn interrupted(file: &Path, db: &Path) -> String {
-    format!("interrupted; go on with: spelrum run {} --db {}", file.display(), db.display())
+fn interrupted(sweep: &SweepArguments, db: &Path) -> String {
+    let sweep = sweep.command_line();
+    format!("interrupted; go on with: spelrum run {sweep} --db {}", db.display())
 }

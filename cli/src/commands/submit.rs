@@ -1,7 +1,6 @@
 //! `spelrum submit`: gives a coordinator a sweep, or says what that would mean.
 
 use std::io::Write as _;
-use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
@@ -11,23 +10,24 @@ use crate::calibration::{self, Estimate};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{count, write_json};
+use crate::progress;
 use crate::remote;
-use crate::sweep_file::SweepFile;
+use crate::sweep_file::{SweepArguments, SweepFile};
 
 const EXAMPLES: &str = "\
 Submitting the same file twice is safe: the second time changes nothing.
 
 Examples:
   spelrum submit sweeps/pentago-depth.toml --dry-run       (needs no coordinator)
+  spelrum submit sweeps/pentago-depth.toml --dry-run --set depth=1..6 --set games=1000
   spelrum submit sweeps/pentago-depth.toml --coordinator http://127.0.0.1:7878";
 
 /// Give a coordinator a sweep to play
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Submit {
-    /// The sweep
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[command(flatten)]
+    sweep: SweepArguments,
     #[command(flatten)]
     coordinator: CoordinatorArguments,
     /// Only say what the sweep would play: cells, games, openings, time and bytes
@@ -50,7 +50,10 @@ struct Json<'a> {
 impl Submit {
     /// Submits, or only says what would be.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let sweep = SweepFile::read(&self.file)?;
+        let sweep = SweepFile::read(&self.sweep)?;
+        if let Some(quickened) = &sweep.quickened {
+            progress::say(quickened);
+        }
         let mut out = anstream::stdout().lock();
         if self.dry_run {
             let estimate = calibration::estimate(&sweep.plan)?;

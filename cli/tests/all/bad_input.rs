@@ -104,6 +104,17 @@ fn more_pairs_than_openings() {
     assert_bad_sweep!(text);
 }
 
+#[test]
+fn settings_that_are_none() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 10));
+    let run = |setting: &str| sandbox.run(&["run", "sweep.toml", "--set", setting]);
+    assert_failure!(&sandbox, run("depth"), 2);
+    assert_failure!(&sandbox, run("dept=1..3"), 3);
+    // Wrong only in the sweep: shown where it stands in the changed text.
+    assert_failure!(&sandbox, run("depth=1,unlimited"), 3);
+}
+
 /// A sweep in a directory of its own, with openings in another file.
 fn sweep_of_openings(sandbox: &Sandbox, file: &str) {
     std::fs::create_dir(sandbox.path("sweeps")).unwrap();

@@ -24,6 +24,29 @@ fn a_sweep_becomes_tables() {
 }
 
 #[test]
+fn values_are_set_on_the_command_line() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 50));
+    let set = ["--set", "depth=2..4", "--set", "players.alphabeta.shuffle=false", "--quick"];
+    let ran = sandbox.run(&[&["run", "sweep.toml"][..], &set].concat());
+    ran.expect_exit(0);
+    let said = "quick: 6 games instead of 50 in each cell";
+    assert!(ran.stderr().contains(said), "{}", ran.stderr());
+    assert_eq!(sandbox.sql("small.db", "SELECT count(*) FROM games"), "18");
+    let depths = "SELECT group_concat(depth, ' ') FROM results_small";
+    assert_eq!(sandbox.sql("small.db", depths), "2 3 4");
+    // What is stored is what was played.
+    let stored = "SELECT sweep_toml LIKE '%games = 6%' AND sweep_toml LIKE '%shuffle = false%'
+        AND sweep_toml LIKE '%depth = { from = 2, to = 4, step = 1 }%' FROM experiments";
+    assert_eq!(sandbox.sql("small.db", stored), "1");
+
+    let submit = sandbox.run(&["submit", "sweep.toml", "--dry-run", "--json", "--set", "depth=1"]);
+    submit.expect_exit(0);
+    let estimate: Value = serde_json::from_str(submit.stdout()).unwrap();
+    assert_eq!((&estimate["cells"], &estimate["games"]), (&1.into(), &50.into()));
+}
+
+#[test]
 fn openings_may_be_in_a_file_beside_the_sweep() {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path("sweeps")).unwrap();

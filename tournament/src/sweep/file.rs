@@ -41,7 +41,8 @@ pub(super) struct SweepFile {
     pub(super) overrides: Vec<Override>,
 }
 
-const KEYS: [&str; 16] = [
+/// The keys of a sweep.
+pub(super) const KEYS: [&str; 16] = [
     "name",
     "description",
     "game",

@@ -18,6 +18,7 @@
 
 mod axes;
 mod columns;
+mod edit;
 mod fault;
 mod file;
 mod files;
@@ -41,6 +42,7 @@ use std::sync::Arc;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
 use crate::plan::Plan;
+pub use edit::{EditError, Edited, Edits, Setting, edit_sweep};
 use fault::Fault;
 use files::Files;
 
