@@ -131,7 +131,7 @@ pub use perft::{DistinctPositions, Perft, distinct_positions, perft};
 pub use play::{
     EndedBy, GameRecord, GameSetup, MoveRecord, Outcome, PlayError, SearchReport, play_game,
 };
-pub use player::{ALGORITHMS, Player, parameters_of};
+pub use player::{ALGORITHMS, Player, parameters_of, presets_of};
 pub use position::{Colour, Ending, Game, NotationError, Position, Termination};
 pub use replay::{ReplayedPosition, replay_moves};
 pub use rng::Random;

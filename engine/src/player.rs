@@ -119,6 +119,12 @@ pub fn parameters_of(algorithm: &str) -> &'static [ParameterInfo] {
     TABLES.iter().find(|info| info.name == algorithm).map_or(&[], |info| info.parameters)
 }
 
+/// What an algorithm's key `preset` may be, the default first; nothing if it has no such key.
+pub fn presets_of(algorithm: &str) -> Vec<&'static str> {
+    let info = TABLES.iter().find(|info| info.name == algorithm);
+    info.into_iter().flat_map(|info| info.presets).map(|preset| preset.name).collect()
+}
+
 /// Gives the search its evaluation as a type, so that the call in its innermost loop is static.
 struct Compile<'a>(&'a Algorithm);
 
