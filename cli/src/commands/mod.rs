@@ -11,6 +11,7 @@ pub(crate) mod play;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod sql;
 pub(crate) mod status;
 pub(crate) mod steer;
@@ -103,6 +104,8 @@ pub(crate) enum Command {
     Completions(completions::Completions),
     /// Write a man page for each command, or print the main one
     Man(man::Man),
+    /// Print the JSON schema of sweeps, for editors
+    Schema(schema::Schema),
 }
 
 /// Runs one command to its end.
@@ -113,6 +116,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Config(config) => config.run(),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),
+        Command::Schema(schema) => schema.run(),
         Command::Run(run) => on_runtime(run.run()),
         Command::Report(report) => on_runtime(report.run()),
         Command::Sql(sql) => on_runtime(sql.run()),

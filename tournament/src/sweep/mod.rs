@@ -32,6 +32,7 @@ mod points;
 mod range;
 mod resolve;
 mod sample;
+mod schema;
 mod template;
 mod tree;
 mod vary;
@@ -45,6 +46,7 @@ use crate::plan::Plan;
 pub use edit::{EditError, Edited, Edits, Setting, edit_sweep};
 use fault::Fault;
 use files::Files;
+pub use schema::sweep_schema;
 
 /// Longest text of a sweep, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;

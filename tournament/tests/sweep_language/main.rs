@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod reference;
+mod schema;
 
 use std::path::Path;
 

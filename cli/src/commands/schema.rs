@@ -1,0 +1,38 @@
+//! `spelrum schema`: what editors know of the sweep file.
+
+use std::io::Write as _;
+
+use clap::Args;
+use spelrum_tournament::sweep_schema;
+
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+const EXAMPLES: &str = "\
+Editors that know TOML (taplo, Even Better TOML) complete, explain and check a sweep by it, if the \
+sweep's first line names it:
+
+  #:schema ./sweep.schema.json
+
+Examples:
+  spelrum schema > sweep.schema.json";
+
+/// Print the JSON schema of sweeps, for editors
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Schema {}
+
+impl Schema {
+    /// Prints it.
+    pub(crate) fn run(self) -> Result<Exit> {
+        anstream::stdout().lock().write_all(text()?.as_bytes())?;
+        Ok(Exit::Success)
+    }
+}
+
+/// The schema as a file has it.
+pub(super) fn text() -> Result<String> {
+    let text = serde_json::to_string_pretty(&sweep_schema())
+        .map_err(|error| CliError::new(Exit::Internal, "write the schema").because(error))?;
+    Ok(text + "\n")
+}
