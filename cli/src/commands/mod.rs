@@ -6,6 +6,7 @@ pub(crate) mod config;
 pub(crate) mod coordinator;
 pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod new;
 pub(crate) mod perft;
 pub(crate) mod play;
 pub(crate) mod replay;
@@ -36,6 +37,7 @@ stronger under each condition, how long each takes per move, and how sure that i
 
 A tour of two minutes:
 
+  spelrum new                              writes a commented sweep to start from
   spelrum run sweeps/tic-tac-toe.toml      plays a whole sweep on this machine's cores;
                                            interrupt it, run it again: it resumes
   spelrum report --db tic-tac-toe.db       shows the result tables again
@@ -68,6 +70,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Play a sweep on this machine and show the results; run again, it resumes
     Run(run::Run),
+    /// Write a commented sweep to start from
+    New(new::New),
     /// Show an experiment's result tables
     Report(report::Report),
     /// Ask the results anything, in SQL
@@ -116,6 +120,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Config(config) => config.run(),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),
+        Command::New(new) => new.run(),
         Command::Schema(schema) => schema.run(),
         Command::Run(run) => on_runtime(run.run()),
         Command::Report(report) => on_runtime(report.run()),

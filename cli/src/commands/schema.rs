@@ -14,6 +14,8 @@ sweep's first line names it:
 
   #:schema ./sweep.schema.json
 
+`spelrum new` writes both.
+
 Examples:
   spelrum schema > sweep.schema.json";
 

@@ -11,6 +11,7 @@ mod help;
 mod interrupt;
 mod kill;
 mod play;
+mod new;
 mod readme;
 mod replay;
 mod run;

@@ -152,6 +152,15 @@ pub fn plan_sweep(sweep: &SweepText) -> Result<Plan, SweepError> {
         .map_err(|fault| sweep.error(fault, Some(&files)))
 }
 
+/// Checks that an experiment may have this name.
+///
+/// # Errors
+/// If it may not, with what it may be.
+pub fn check_experiment_name(name: &str) -> Result<(), SweepError> {
+    file::check_name("an experiment", name, &(0..0))
+        .map_err(|fault| SweepText::default().error(Fault { place: None, ..fault }, None))
+}
+
 fn parse(text: &str) -> Result<tree::Table, Fault> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(Fault::nowhere(

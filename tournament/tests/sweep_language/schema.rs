@@ -41,6 +41,10 @@ fn sweeps() -> Vec<(String, String)> {
     for Example { line, sweep } in examples() {
         sweeps.push((format!("docs/sweeps.md:{line}"), sweep.text));
     }
+    for template in ["first", "depth", "time", "time-odds", "ladder", "tuning"] {
+        let path = format!("cli/templates/{template}.toml");
+        sweeps.push((path.clone(), project_file(&path)));
+    }
     sweeps
 }
 

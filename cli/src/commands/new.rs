@@ -1,0 +1,282 @@
+//! `spelrum new`: a commented sweep to start from.
+
+use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+use spelrum_engine::nearest;
+use spelrum_tournament::check_experiment_name;
+
+use super::schema;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::output::write_json;
+
+const EXAMPLES: &str = "\
+The file says what each line of it is for, and runs as it is. Beside it, sweep.schema.json lets \
+editors that know TOML (taplo, Even Better TOML) complete, explain and check what you write. \
+docs/sweeps.md describes all that a sweep may say.
+
+Examples:
+  spelrum new                              (first.toml: it takes seconds)
+  spelrum new ladder
+  spelrum new depth sweeps/my-study.toml   (the experiment is named my-study)
+  spelrum new --list";
+
+/// Write a commented sweep to start from
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct New {
+    /// Which; see --list
+    #[arg(value_name = "TEMPLATE", default_value = "first")]
+    template: String,
+    /// The file; it names the experiment too [default: the template's name with .toml]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Only list the templates
+    #[arg(long)]
+    list: bool,
+    /// Overwrite the file if it is there
+    #[arg(long)]
+    force: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A sweep to start from.
+struct Template {
+    name: &'static str,
+    /// Runs as it is; named as the template.
+    text: &'static str,
+}
+
+/// In the order in which a newcomer meets them.
+const TEMPLATES: [Template; 6] = [
+    Template { name: "first", text: include_str!("../../templates/first.toml") },
+    Template { name: "depth", text: include_str!("../../templates/depth.toml") },
+    Template { name: "time", text: include_str!("../../templates/time.toml") },
+    Template { name: "time-odds", text: include_str!("../../templates/time-odds.toml") },
+    Template { name: "ladder", text: include_str!("../../templates/ladder.toml") },
+    Template { name: "tuning", text: include_str!("../../templates/tuning.toml") },
+];
+
+/// What editors check sweeps by, beside the sweep.
+const SCHEMA_FILE: &str = "sweep.schema.json";
+
+#[derive(Serialize)]
+struct Listed {
+    template: &'static str,
+    description: &'static str,
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    file: String,
+    name: &'a str,
+    schema: String,
+}
+
+impl New {
+    /// Writes the sweep, or lists the templates.
+    pub(crate) fn run(self) -> Result<Exit> {
+        if self.list {
+            return self.print_list();
+        }
+        let Some(template) = TEMPLATES.iter().find(|template| template.name == self.template)
+        else {
+            return Err(unknown(&self.template));
+        };
+        let in_this_directory = || PathBuf::from(format!("{}.toml", template.name));
+        let file = self.file.clone().unwrap_or_else(in_this_directory);
+        let name = experiment_name(&file)?;
+        write_file(&file, &template.named(name, &file), self.force).map_err(|error| {
+            let failed = CliError::new(Exit::Input, format!("write {}", file.display()));
+            match error.kind() {
+                ErrorKind::AlreadyExists => failed
+                    .because("it is there already")
+                    .help("name another file, or overwrite this one with --force"),
+                _ => failed.because(error).help("name a file in a directory that you may write to"),
+            }
+        })?;
+        let schema = schema_beside(&file)?;
+        self.print_written(&file, name, &schema)
+    }
+
+    fn print_list(&self) -> Result<Exit> {
+        let mut out = anstream::stdout().lock();
+        let listed = TEMPLATES
+            .each_ref()
+            .map(|it| Listed { template: it.name, description: it.description() });
+        if self.json {
+            write_json(&mut out, &listed)?;
+            return Ok(Exit::Success);
+        }
+        for Listed { template, description } in listed {
+            writeln!(out, "{template:<10} {description}")?;
+        }
+        Ok(Exit::Success)
+    }
+
+    fn print_written(&self, file: &Path, name: &str, schema: &Schema) -> Result<Exit> {
+        let mut out = anstream::stdout().lock();
+        let shown = file.display();
+        if self.json {
+            let schema = schema.path.display().to_string();
+            write_json(&mut out, &Written { file: shown.to_string(), name, schema })?;
+            return Ok(Exit::Success);
+        }
+        writeln!(out, "wrote {shown}, the experiment {name}")?;
+        let schema_file = schema.path.display();
+        match schema.state {
+            SchemaState::Written => {
+                writeln!(out, "wrote {schema_file}, by which editors complete and check it")?;
+            }
+            SchemaState::Same => {}
+            SchemaState::Other => writeln!(
+                out,
+                "left {schema_file} as it is, though it is of another version; to replace it: \
+                 spelrum schema > {schema_file}"
+            )?,
+        }
+        writeln!(out, "\nnext:")?;
+        let commands = [
+            (format!("spelrum submit {shown} --dry-run"), "says how long it takes"),
+            (format!("spelrum run {shown} --quick"), "plays a tenth of it"),
+            (format!("spelrum run {shown}"), "plays it"),
+        ];
+        let width = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+        for (command, meaning) in commands {
+            writeln!(out, "  {command:<width$}  {meaning}")?;
+        }
+        Ok(Exit::Success)
+    }
+}
+
+impl Template {
+    /// What it asks: its own description.
+    fn description(&self) -> &'static str {
+        let line = self.text.lines().find_map(|line| line.strip_prefix("description = \""));
+        line.and_then(|line| line.strip_suffix('"')).unwrap_or_default()
+    }
+
+    /// The text for an experiment of this name, in this file.
+    fn named(&self, name: &str, file: &Path) -> String {
+        let own = self.name;
+        let text = self
+            .text
+            .replace(&format!("\nname = \"{own}\"\n"), &format!("\nname = \"{name}\"\n"))
+            .replace(&format!(" {own}.toml"), &format!(" {}", file.display()));
+        format!("#:schema ./{SCHEMA_FILE}\n{text}")
+    }
+}
+
+fn unknown(template: &str) -> CliError {
+    let names = TEMPLATES.each_ref().map(|template| template.name);
+    let help = if template.ends_with(".toml") {
+        format!("name a template before the file: spelrum new first {template}")
+    } else {
+        match nearest(template, names) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("the templates are {}", names.join(", ")),
+        }
+    };
+    CliError::new(Exit::Input, "write a sweep")
+        .because(format!("there is no template {template}"))
+        .help(help)
+}
+
+/// The experiment is named after its file.
+fn experiment_name(file: &Path) -> Result<&str> {
+    let failed = || CliError::new(Exit::Input, format!("name a sweep after {}", file.display()));
+    let name = file.file_stem().and_then(OsStr::to_str).ok_or_else(|| {
+        failed().because("its name is no text").help("name a file such as my-sweep.toml")
+    })?;
+    check_experiment_name(name)
+        .map_err(|error| failed().because(error.problem).help(error.remedy))?;
+    Ok(name)
+}
+
+fn write_file(path: &Path, text: &str, overwrite: bool) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    if overwrite {
+        options.create(true).truncate(true);
+    } else {
+        options.create_new(true);
+    }
+    options.write(true).open(path)?.write_all(text.as_bytes())
+}
+
+struct Schema {
+    path: PathBuf,
+    state: SchemaState,
+}
+
+enum SchemaState {
+    Written,
+    /// It was there.
+    Same,
+    /// Something else was there.
+    Other,
+}
+
+/// Writes the schema beside a sweep, unless something is there.
+fn schema_beside(file: &Path) -> Result<Schema> {
+    let path = file.with_file_name(SCHEMA_FILE);
+    let text = schema::text()?;
+    let state = match write_file(&path, &text, false) {
+        Ok(()) => SchemaState::Written,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let same = std::fs::read_to_string(&path).is_ok_and(|there| there == text);
+            if same { SchemaState::Same } else { SchemaState::Other }
+        }
+        Err(error) => {
+            let action = format!("write {}", path.display());
+            return Err(CliError::new(Exit::Input, action).because(error));
+        }
+    };
+    Ok(Schema { path, state })
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_tournament::{SweepText, plan_sweep};
+
+    use super::*;
+
+    #[test]
+    fn every_template_is_planned_under_any_name() {
+        for template in &TEMPLATES {
+            for name in [template.name, "other"] {
+                let text = template.named(name, Path::new("dir/other.toml"));
+                let plan = plan_sweep(&SweepText::new(template.name, text.clone()));
+                let plan = plan.unwrap_or_else(|error| panic!("{}: {error}", template.name));
+                assert_eq!(plan.name, name);
+                assert!(!plan.description.is_empty() && plan.description == template.description());
+                assert!(text.starts_with("#:schema ./"), "{text}");
+                assert!(text.contains("spelrum run dir/other.toml"), "{text}");
+                assert!(!text.contains(&format!(" {}.toml", template.name)), "{text}");
+            }
+        }
+    }
+
+    /// What a template shows in comments works too.
+    #[test]
+    fn the_examples_in_comments_are_planned() {
+        let mut shown = 0;
+        for template in &TEMPLATES {
+            let Some(start) = template.text.find("# [[override]]") else { continue };
+            let (text, comment) = template.text.split_at(start);
+            let lines = comment.lines().map(|line| line.trim_start_matches('#').trim_start());
+            let text = format!("{text}{}\n", lines.collect::<Vec<_>>().join("\n"));
+            if let Err(error) = plan_sweep(&SweepText::new(template.name, text.clone())) {
+                panic!("{}: {error}\n{text}", template.name);
+            }
+            shown += 1;
+        }
+        assert_eq!(shown, 3);
+    }
+}

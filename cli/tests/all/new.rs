@@ -1,0 +1,89 @@
+//! `new` and `schema`: from nothing to a sweep that runs.
+
+use serde_json::Value;
+
+use crate::sandbox::{Sandbox, root};
+
+/// Every template, in the order of `--list`.
+const TEMPLATES: [&str; 6] = ["first", "depth", "time", "time-odds", "ladder", "tuning"];
+
+#[test]
+fn a_new_sweep_runs_at_the_first_try() {
+    let sandbox = Sandbox::new();
+    let new = sandbox.run(&["new"]);
+    new.expect_exit(0);
+    insta::assert_snapshot!(new.stdout());
+    let run = sandbox.run(&["run", "first.toml", "--quick"]);
+    run.expect_exit(0);
+    assert_eq!(sandbox.sql("first.db", "SELECT count(*) FROM games WHERE counted = 1"), "30");
+}
+
+#[test]
+fn every_template_is_listed_and_planned() {
+    let sandbox = Sandbox::new();
+    let list = sandbox.run(&["new", "--list"]);
+    list.expect_exit(0);
+    insta::assert_snapshot!(list.stdout());
+    let json = sandbox.run(&["new", "--list", "--json"]);
+    let json: Vec<Value> = serde_json::from_str(json.stdout()).unwrap();
+    let listed: Vec<&str> = json.iter().map(|it| it["template"].as_str().unwrap()).collect();
+    assert_eq!(listed, TEMPLATES);
+
+    for template in TEMPLATES {
+        let file = format!("my_{template}.toml");
+        let new = sandbox.run(&["new", template, &file, "--json"]);
+        new.expect_exit(0);
+        let new: Value = serde_json::from_str(new.stdout()).unwrap();
+        assert_eq!(
+            (&new["file"], &new["schema"]),
+            (&file.as_str().into(), &"sweep.schema.json".into())
+        );
+        let dry_run = sandbox.run(&["submit", &file, "--dry-run", "--json", "--quick"]);
+        dry_run.expect_exit(0);
+        let dry_run: Value = serde_json::from_str(dry_run.stdout()).unwrap();
+        assert_eq!(dry_run["name"], format!("my_{template}"));
+    }
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let sandbox = Sandbox::new();
+    sandbox.write("mine.toml", "mine");
+    sandbox.write("sweep.schema.json", "mine too");
+    let refused = sandbox.run(&["new", "first", "mine.toml"]);
+    refused.expect_exit(3);
+    insta::assert_snapshot!(refused.failure());
+    let read = |name: &str| std::fs::read_to_string(sandbox.path(name)).unwrap();
+    assert_eq!(read("mine.toml"), "mine");
+
+    let forced = sandbox.run(&["new", "first", "mine.toml", "--force"]);
+    forced.expect_exit(0);
+    insta::assert_snapshot!(forced.stdout());
+    assert!(read("mine.toml").contains("name = \"mine\""));
+    assert_eq!(read("sweep.schema.json"), "mine too");
+}
+
+#[test]
+fn names_that_are_none_are_refused() {
+    let sandbox = Sandbox::new();
+    for (arguments, left) in [
+        (&["new", "ladders"][..], 0),
+        (&["new", "chess"], 0),
+        (&["new", "my.toml"], 0),
+        (&["new", "first", "2 plies.toml"], 0),
+        (&["new", "first", "no/such/directory.toml"], 0),
+    ] {
+        let refused = sandbox.run(arguments);
+        refused.expect_exit(3);
+        insta::assert_snapshot!(refused.failure());
+        assert_eq!(std::fs::read_dir(sandbox.path("")).unwrap().count(), left);
+    }
+}
+
+#[test]
+fn the_schema_is_the_one_of_the_documents() {
+    let ran = Sandbox::new().run(&["schema"]);
+    ran.expect_exit(0);
+    let there = std::fs::read_to_string(root().join("docs/sweep.schema.json")).unwrap();
+    assert!(ran.stdout() == there, "write it: cargo run -- schema > docs/sweep.schema.json");
+}
