@@ -18,6 +18,10 @@ use crate::position::PositionArguments;
 const EXAMPLES: &str = "\
 The score is for the side to move; 999997 is a win in 3 plies, -999997 a loss in 3.
 
+JSON: game, position, to_move (w or b), player, best_move, move (Pentago: cell, quadrant, direction), \
+score, value (1, 0, -1 for the side to move where it is proven, else null), depth, nodes, \
+evaluations, full_tree_leaves, legal_moves, ended_by, wall_us, cpu_us.
+
 Examples:
   spelrum analyze tic-tac-toe --player minimax --depth 9
   spelrum analyze pentago --player alpha-beta --depth 3 \\

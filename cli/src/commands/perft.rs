@@ -15,6 +15,9 @@ const EXAMPLES: &str = "\
 A game that ends before the depth is one leaf where it ends. The columns after the leaves count \
 those that ended, by kind, over all depths up to this one.
 
+JSON: game, board, to_move (w or b), stones (Pentago), and perft (depth, leaves, and those that \
+ended, by kind).
+
 Examples:
   spelrum perft tic-tac-toe --depth 9
   spelrum perft pentago --position w...b.....ww....w........b.....b..b. --depth 3 --json";

@@ -45,6 +45,9 @@ pub(crate) struct Run {
     db: Option<PathBuf>,
     #[command(flatten)]
     slots: SlotsArguments,
+    /// Print the end result as JSON, as spelrum report --json does
+    #[arg(long)]
+    json: bool,
     /// Where to listen for workers of other machines, which bring the token that SPELRUM_TOKEN or
     /// the config file sets [default: only this process plays]
     #[arg(long, value_name = "ADDR:PORT")]
@@ -97,7 +100,11 @@ impl Run {
 
         let experiment = coordinator.experiment(&submitted.experiment_uuid).await?;
         let results = ResultsSource::File(coordinator.readers());
-        report::print(&results, &experiment, Detail::Cells).await?;
+        if self.json {
+            report::print_json(&results, &experiment).await?;
+        } else {
+            report::print(&results, &experiment, Detail::Cells).await?;
+        }
         match interrupts.exit() {
             Some(signal) if !has_ended(&experiment) => {
                 progress::say(&interrupted(&self.sweep, db));

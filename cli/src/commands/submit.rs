@@ -17,6 +17,9 @@ use crate::sweep_file::{SweepArguments, SweepFile};
 const EXAMPLES: &str = "\
 Submitting the same file twice is safe: the second time changes nothing.
 
+JSON: experiment_uuid, name, cells, games, existed; with --dry-run: name, game, cells, games, pairs, \
+openings, slots, seconds, seconds_at_least, bytes.
+
 Examples:
   spelrum submit sweeps/pentago-depth.toml --dry-run       (needs no coordinator)
   spelrum submit sweeps/pentago-depth.toml --dry-run --set depth=1..6 --set games=1000

@@ -9,6 +9,7 @@ mod config;
 mod engine;
 mod help;
 mod interrupt;
+mod json;
 mod kill;
 mod new;
 mod play;
