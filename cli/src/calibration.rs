@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use spelrum_coordinator::store::{GAME_BYTES, MOVE_BYTES};
 use spelrum_engine::{Host, PlayError};
 use spelrum_tournament::{CellDefinition, OpeningsCache, Plan, PlannedCell, PlayableCell, Record};
 
@@ -19,12 +20,6 @@ const BUDGET: Duration = Duration::from_secs(3);
 const SAMPLED_CELLS_MAX: usize = 64;
 /// A cell whose games took this long together is measured well enough.
 const ENOUGH: Duration = Duration::from_millis(20);
-
-/// Bytes of database that a game takes without its moves, and that each move adds: measured over
-/// thousands of games of Pentago, rollups and indexes included. A move that was not searched takes
-/// 47, since SQLite stores small numbers in fewer bytes.
-const GAME_BYTES: f64 = 200.0;
-const MOVE_BYTES: f64 = 64.0;
 
 /// What a sweep would cost. The JSON form has these keys.
 #[derive(Debug, Serialize)]

@@ -91,6 +91,7 @@ impl Embedded {
             let request = v1::SteerRequest {
                 experiment: experiment.experiment_uuid.clone(),
                 action: v1::Action::Resume.into(),
+                priority: None,
             };
             let resumed = self.client.steer(request).await;
             resumed.map_err(|status| {

@@ -70,8 +70,11 @@ impl Cancel {
 impl Of {
     async fn steer(self, action: v1::Action, verb: &str) -> Result<Exit> {
         let mut client = remote::connect(&self.coordinator).await?;
-        let request =
-            v1::SteerRequest { experiment: self.experiment.clone(), action: action.into() };
+        let request = v1::SteerRequest {
+            experiment: self.experiment.clone(),
+            action: action.into(),
+            priority: None,
+        };
         let answer = client
             .steer(request)
             .await

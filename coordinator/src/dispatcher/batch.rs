@@ -1,6 +1,7 @@
 //! One transaction: requests in, answers held until the commit.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use spelrum_proto::work::{Caller, Grant, Reported};
 use spelrum_proto::{Reason, Refusal, v1};
@@ -9,10 +10,14 @@ use spelrum_tournament::{CellId, DefinitionHash, GameId, GameRange, LeaseId, Wor
 
 use super::BatchError;
 use super::meaning::{Answer, Consequences, Placement, read, report_of};
-use super::request::{Arrived, Held, Leased, Reply, Request, Submission, Submitted};
+use super::request::{
+    Arrived, Held, Leased, Removal, Reply, Request, Steering, Submission, Submitted,
+};
 use super::roster::{News, Roster};
 use crate::faults::Faults;
-use crate::store::{StoreError, Submitted as StoredSubmit, Transaction, WorkerIntroduction};
+use crate::store::{
+    Found, Removing, StoreError, Submitted as StoredSubmit, Transaction, WorkerIntroduction,
+};
 
 /// Requests being answered inside one transaction.
 pub(super) struct Batch<'d> {
@@ -25,7 +30,12 @@ pub(super) struct Batch<'d> {
     news: Vec<News>,
     /// Reported results so far.
     games: usize,
+    /// Whether a removal was begun.
+    removing: bool,
 }
+
+/// When to try again to delete an experiment whose games are still held.
+const HELD_RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Why a request has no answer.
 enum Failure {
@@ -61,12 +71,26 @@ impl<'d> Batch<'d> {
         epoch: i64,
         faults: &'d Faults,
     ) -> Self {
-        Self { transaction, scheduler, roster, epoch, faults, news: Vec::new(), games: 0 }
+        Self {
+            transaction,
+            scheduler,
+            roster,
+            epoch,
+            faults,
+            news: Vec::new(),
+            games: 0,
+            removing: false,
+        }
     }
 
     /// Reported results so far.
     pub(super) fn games(&self) -> usize {
         self.games
+    }
+
+    /// Whether a removal was begun.
+    pub(super) fn is_removing(&self) -> bool {
+        self.removing
     }
 
     /// Lets the scheduler do what is due.
@@ -110,8 +134,12 @@ impl<'d> Batch<'d> {
                 let answer = self.submit(*submission, now).await;
                 hold(held, reply, answer)
             }
-            Request::Steer { experiment, state, reply } => {
-                let answer = self.steer(&experiment, state, now).await;
+            Request::Steer { experiment, what, reply } => {
+                let answer = self.steer(&experiment, what, now).await;
+                hold(held, reply, answer)
+            }
+            Request::Remove { removal, reply } => {
+                let answer = self.remove(removal, now).await;
                 hold(held, reply, answer)
             }
             Request::Workers { reply } => {
@@ -313,18 +341,11 @@ impl<'d> Batch<'d> {
         Ok(())
     }
 
-    async fn steer(
-        &mut self,
-        which: &str,
-        state: ExperimentState,
-        now: Time,
-    ) -> Result<String, Failure> {
-        let Some(found) = self.transaction.experiment(which).await? else {
-            return Err(unknown_experiment(which).into());
-        };
+    async fn steer(&mut self, which: &str, what: Steering, now: Time) -> Result<String, Failure> {
+        let found = self.found(which).await?;
         match found.state {
             ExperimentState::Running | ExperimentState::Paused => {}
-            there if there == state => return Ok(found.uuid),
+            there if what == Steering::State(there) => return Ok(found.uuid),
             ExperimentState::Cancelled => {
                 let problem = format!("the experiment {which:?} was cancelled, which is final");
                 let remedy = "submit the sweep under another name";
@@ -332,14 +353,55 @@ impl<'d> Batch<'d> {
             }
             ExperimentState::Finished => {
                 let problem = format!("the experiment {which:?} is finished");
-                let remedy = "there is nothing left to pause, resume or cancel";
+                let remedy = "there is nothing left to steer; more games would make it run again";
                 return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
             }
         }
-        self.transaction.set_state(found.experiment, state).await?;
-        self.handle(Event::Steered { experiment: found.experiment, state }, now).await?;
-        tracing::info!(which, ?state, "an experiment was steered");
+        let experiment = found.experiment;
+        let event = match what {
+            Steering::State(state) => {
+                self.transaction.set_state(experiment, state).await?;
+                Event::Steered { experiment, state }
+            }
+            Steering::Priority(priority) => {
+                self.transaction.set_priority(experiment, priority).await?;
+                Event::Prioritized { experiment, priority }
+            }
+        };
+        self.handle(event, now).await?;
+        tracing::info!(which, ?what, "an experiment was steered");
         Ok(found.uuid)
+    }
+
+    async fn remove(&mut self, removal: Removal, now: Time) -> Result<String, Failure> {
+        let Removal { experiment: which, what, games } = removal;
+        // What is due ends leases.
+        self.handle(Event::Tick, now).await?;
+        let Found { experiment, uuid, state } = self.found(&which).await?;
+        if what == Removing::Everything && state == ExperimentState::Running {
+            let problem = format!("the experiment {which:?} is running");
+            let remedy = "pause or cancel it first: `spelrum pause`, `spelrum cancel`";
+            return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
+        }
+        if what == Removing::Everything && self.scheduler.holds_leases(experiment) {
+            let problem = format!("workers still play games of the experiment {which:?}");
+            let remedy = "cancel it first (`spelrum cancel`), or try again when they are played";
+            let refusal = Refusal::new(Reason::WrongState, problem, remedy);
+            return Err(Refusal { retry_after: Some(HELD_RETRY_AFTER), ..refusal }.into());
+        }
+        if let Some(games) = games {
+            self.transaction.begin_removal(experiment, what, games).await?;
+            if what == Removing::Everything {
+                self.handle(Event::Removed { experiment }, now).await?;
+            }
+            self.removing = true;
+            tracing::info!(which, ?what, games, "an experiment is being removed");
+        }
+        Ok(uuid)
+    }
+
+    async fn found(&mut self, which: &str) -> Result<Found, Failure> {
+        self.transaction.experiment(which).await?.ok_or_else(|| unknown_experiment(which).into())
     }
 
     /// Who calls, if it has said Hello to this run of the coordinator (invariant 6).

@@ -8,6 +8,7 @@
 
 mod batch;
 mod meaning;
+mod removals;
 mod request;
 mod roster;
 
@@ -22,11 +23,12 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use batch::Batch;
+use removals::Removals;
 use request::{Arrived, Held, Request};
 use roster::{News, Roster};
 
 pub(crate) use batch::unknown_experiment;
-pub(crate) use request::{Clock, Dispatch, Leased, Submission};
+pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission};
 
 use crate::faults::Faults;
 use crate::store::{StoreError, WAL_RESTART_BYTES, Writer};
@@ -62,6 +64,7 @@ pub(crate) struct Dispatcher {
     alone: usize,
     /// When the writer last stopped for a checkpoint.
     log_restarted: Option<Instant>,
+    removals: Removals,
     faults: Faults,
 }
 
@@ -78,6 +81,7 @@ impl Dispatcher {
         roster.restart(&snapshot.leases);
         let scheduler = Scheduler::restore(snapshot, settings.clone(), clock.now());
         let (dispatch, requests) = Dispatch::new(clock);
+        let removals = Removals::new(writer.is_removing().await?);
         let dispatcher = Self {
             writer,
             scheduler: Some(scheduler),
@@ -87,6 +91,7 @@ impl Dispatcher {
             clock,
             alone: 0,
             log_restarted: None,
+            removals,
             faults,
         };
         Ok((dispatcher, dispatch))
@@ -105,6 +110,13 @@ impl Dispatcher {
                     None => std::future::pending().await,
                 }
             };
+            let removal_due = self.removals.due();
+            let removal = async {
+                match removal_due {
+                    Some(at) => tokio::time::sleep_until(at.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
             let first = tokio::select! {
                 biased;
                 () = stop.cancelled(), if !self.requests.is_closed() => {
@@ -116,8 +128,16 @@ impl Dispatcher {
                     None => return Ok(self.writer),
                 },
                 () = tick => None,
+                () = removal => {
+                    self.remove().await?;
+                    continue;
+                }
             };
             self.serve(first).await?;
+            // Also while requests never cease to come.
+            if self.removals.has_its_turn() {
+                self.remove().await?;
+            }
         }
     }
 
@@ -211,7 +231,11 @@ impl Dispatcher {
             *next = self.requests.try_recv().ok();
         }
         let games = batch.games();
+        let removing = batch.is_removing();
         let news = batch.commit().await?;
+        if removing {
+            self.removals.begin();
+        }
         tracing::debug!(requests, games, took = ?started.elapsed(), "committed");
         Ok(news)
     }

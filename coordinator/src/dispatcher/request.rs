@@ -9,7 +9,7 @@ use spelrum_tournament::scheduler::{ExperimentState, Time};
 use spelrum_tournament::{GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::store::WorkerIntroduction;
+use crate::store::{Removing, WorkerIntroduction};
 
 /// Requests that may wait for their turn (invariant 9).
 pub(super) const QUEUE_MAX: usize = 256;
@@ -43,9 +43,31 @@ pub(super) enum Request {
     /// A client submits a sweep, planned.
     Submit { submission: Box<Submission>, reply: Reply<Submitted> },
     /// A client steers an experiment, named by UUID or name; answered with its UUID.
-    Steer { experiment: String, state: ExperimentState, reply: Reply<String> },
+    Steer { experiment: String, what: Steering, reply: Reply<String> },
+    /// A client throws an experiment or its moves away; answered with its UUID.
+    Remove { removal: Removal, reply: Reply<String> },
     /// A client asks who works.
     Workers { reply: Reply<Vec<v1::WorkerSummary>> },
+}
+
+/// How an experiment is steered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Steering {
+    /// Into another state.
+    State(ExperimentState),
+    /// To another priority.
+    Priority(i32),
+}
+
+/// What is thrown away.
+#[derive(Debug)]
+pub(crate) struct Removal {
+    /// A UUID or a name.
+    pub(crate) experiment: String,
+    /// All of it, or its moves.
+    pub(crate) what: Removing,
+    /// How many games that concerns, if it is meant; `None` only asks whether it may be.
+    pub(crate) games: Option<u64>,
 }
 
 /// Answer to [`Request::Lease`].
@@ -97,6 +119,7 @@ impl Request {
             Self::GiveBack { reply, .. } => Held::unanswered(reply),
             Self::Submit { reply, .. } => Held::unanswered(reply),
             Self::Steer { reply, .. } => Held::unanswered(reply),
+            Self::Remove { reply, .. } => Held::unanswered(reply),
             Self::Workers { reply } => Held::unanswered(reply),
         }
     }
@@ -226,9 +249,13 @@ impl Dispatch {
     pub(crate) async fn steer(
         &self,
         experiment: String,
-        state: ExperimentState,
+        what: Steering,
     ) -> Result<String, Refusal> {
-        self.ask(|reply| Request::Steer { experiment, state, reply }).await
+        self.ask(|reply| Request::Steer { experiment, what, reply }).await
+    }
+
+    pub(crate) async fn remove(&self, removal: Removal) -> Result<String, Refusal> {
+        self.ask(|reply| Request::Remove { removal, reply }).await
     }
 
     pub(crate) async fn workers(&self) -> Result<Vec<v1::WorkerSummary>, Refusal> {

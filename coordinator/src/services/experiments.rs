@@ -20,8 +20,8 @@ use tonic::{Request, Response, Status};
 
 use super::work::{canonical_uuid, millis};
 use super::{pages, reading_failed};
-use crate::dispatcher::{Clock, Dispatch, Submission, unknown_experiment};
-use crate::store::{Readers, StoreError};
+use crate::dispatcher::{Clock, Dispatch, Removal, Steering, Submission, unknown_experiment};
+use crate::store::{Readers, Removing, StoreError};
 
 /// Sweeps that may be planned at once: each takes a core and may take hundreds of megabytes.
 const PLANS_MAX: usize = 2;
@@ -123,6 +123,7 @@ impl Experiments for ExperimentsService {
         Ok(Response::new(v1::StatusResponse {
             experiments,
             workers: self.dispatch.workers().await?,
+            removals: self.readers.removals().await.map_err(reading_failed)?,
             coordinator_epoch: self.epoch,
             uptime_ms: millis(self.clock.elapsed()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -134,20 +135,59 @@ impl Experiments for ExperimentsService {
         request: Request<v1::SteerRequest>,
     ) -> Result<Response<v1::SteerResponse>, Status> {
         let request = request.into_inner();
-        let state = match request.action() {
-            v1::Action::Pause => ExperimentState::Paused,
-            v1::Action::Resume => ExperimentState::Running,
-            v1::Action::Cancel => ExperimentState::Cancelled,
-            v1::Action::Unspecified => {
+        let what = match (request.action(), request.priority) {
+            (v1::Action::Pause, _) => Steering::State(ExperimentState::Paused),
+            (v1::Action::Resume, _) => Steering::State(ExperimentState::Running),
+            (v1::Action::Cancel, _) => Steering::State(ExperimentState::Cancelled),
+            (v1::Action::Priority, Some(priority)) => Steering::Priority(priority),
+            (v1::Action::Priority, None) => {
+                let problem = "the message's field priority is missing";
+                return Err(Refusal::new(Reason::Malformed, problem, "say which priority").into());
+            }
+            (v1::Action::Unspecified, _) => {
                 let problem = "the message's field action is missing or unknown";
-                let remedy = "use pause, resume or cancel";
+                let remedy = "use pause, resume, cancel or priority";
                 return Err(Refusal::new(Reason::Malformed, problem, remedy).into());
             }
         };
         check_length("experiment", &request.experiment, NAME_BYTES_MAX)?;
-        let uuid = self.dispatch.steer(request.experiment, state).await?;
+        let uuid = self.dispatch.steer(request.experiment, what).await?;
         let experiment = self.summaries(&uuid).await?.into_iter().next();
         Ok(Response::new(v1::SteerResponse { experiment }))
+    }
+
+    async fn remove(
+        &self,
+        request: Request<v1::RemoveRequest>,
+    ) -> Result<Response<v1::RemoveResponse>, Status> {
+        let request = request.into_inner();
+        let what = match request.what() {
+            v1::RemoveWhat::Everything => Removing::Everything,
+            v1::RemoveWhat::Moves => Removing::Moves,
+            v1::RemoveWhat::Unspecified => {
+                let problem = "the message's field what is missing or unknown";
+                let remedy = "remove everything or the moves";
+                return Err(Refusal::new(Reason::Malformed, problem, remedy).into());
+            }
+        };
+        check_length("experiment", &request.experiment, NAME_BYTES_MAX)?;
+        // First whether it may be, and which one is meant.
+        let asked = Removal { experiment: request.experiment, what, games: None };
+        let uuid = self.dispatch.remove(asked).await?;
+        let experiment = self.summaries(&uuid).await?.into_iter().next();
+        let removable = self.readers.removable(&uuid, what).await.map_err(reading_failed)?;
+        let nothing_to_do = what == Removing::Moves && removable.moves == 0;
+        if !request.preview && !nothing_to_do {
+            let games = Some(removable.games);
+            self.dispatch.remove(Removal { experiment: uuid, what, games }).await?;
+        }
+        Ok(Response::new(v1::RemoveResponse {
+            experiment,
+            cells: removable.cells,
+            games: removable.games,
+            moves: removable.moves,
+            bytes: removable.bytes,
+        }))
     }
 
     type QueryStream = Pin<Box<dyn Stream<Item = Result<v1::QueryResponse, Status>> + Send>>;

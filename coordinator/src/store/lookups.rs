@@ -68,14 +68,19 @@ impl Writer {
 }
 
 impl Transaction<'_> {
-    /// The experiment with this UUID or name.
+    /// The experiment with this UUID or name: of several with this name the newest that is not
+    /// over, or else the newest.
     ///
     /// # Errors
     /// If the database fails.
     pub async fn experiment(&mut self, which: &str) -> Result<Option<Found>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT experiment_id AS "experiment_id!: i64", uuid, state FROM experiments
-            WHERE uuid = ?1 OR name = ?1 ORDER BY uuid = ?1 DESC, experiment_id DESC LIMIT 1"#,
+            WHERE (uuid = ?1 OR name = ?1) AND NOT EXISTS (
+                SELECT 1 FROM removals AS x
+                WHERE x.experiment_id = experiments.experiment_id AND x.what = 'everything')
+            ORDER BY uuid = ?1 DESC, state IN ('running', 'paused') DESC, experiment_id DESC
+            LIMIT 1"#,
             which
         )
         .fetch_optional(self.connection())

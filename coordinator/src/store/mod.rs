@@ -13,6 +13,7 @@
 //! | `check`, `results`, `uncounted`, `rollup`, `rollup_rows` | results |
 //! | `read`, `statement`, `questions` | queries, also the users' own |
 //! | `recount` | the rollups against the rows |
+//! | `removal`, `removable` | throwing away |
 
 mod check;
 mod checkpoint;
@@ -27,6 +28,8 @@ mod own_views;
 pub mod questions;
 mod read;
 mod recount;
+mod removable;
+mod removal;
 mod results;
 mod rollup;
 mod rollup_rows;
@@ -49,6 +52,8 @@ pub use error::StoreError;
 pub use lookups::{Found, OtherRevision};
 pub use read::{QUERY_SECONDS_MAX, Readers, SqlValue, Table};
 pub use recount::Difference;
+pub use removable::{GAME_BYTES, MOVE_BYTES, Removable};
+pub use removal::{Removed, Removing};
 pub use scheduling::{GameFacts, WorkerIntroduction};
 pub use submit::Submitted;
 pub use transaction::Transaction;

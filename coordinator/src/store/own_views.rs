@@ -94,7 +94,7 @@ fn view_sql(view: &str, source: &str, columns: &[&str], experiment: i64, plan: &
 }
 
 /// A text in quotes, as SQL has them: a quote inside is doubled.
-fn quoted(text: &str, quote: char) -> String {
+pub(super) fn quoted(text: &str, quote: char) -> String {
     let doubled = text.replace(quote, &format!("{quote}{quote}"));
     format!("{quote}{doubled}{quote}")
 }

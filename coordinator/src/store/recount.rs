@@ -2,8 +2,9 @@
 //! plain SQL over `games` and `moves` that shares nothing with the code that writes them, and
 //! says where the two differ.
 //!
-//! What an experiment with `record = "games"` has summed over moves cannot be counted again, since
-//! the moves were not stored: its `game_sides` are the rows themselves.
+//! What an experiment without moves has summed over them cannot be counted again, whether they were
+//! never stored (`record = "games"`) or dropped later: its `game_sides` are the rows themselves, and
+//! the sums over depths and times must agree with them.
 
 use std::fmt;
 
@@ -62,6 +63,8 @@ impl Readers {
 /// A rollup: its table, its key, its columns, and a query that counts all of them again.
 struct Rollup {
     table: &'static str,
+    /// Its rows: the table, or what of it can be counted again.
+    stored: &'static str,
     key: &'static [&'static str],
     integers: &'static [&'static str],
     /// Compared up to rounding: sums of reals depend on their order.
@@ -73,7 +76,7 @@ struct Rollup {
 
 impl Rollup {
     async fn recount(&self, pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
-        let Self { table, recount, only, .. } = self;
+        let Self { stored: rows, recount, only, .. } = self;
         let key = self.key.join(", ");
         let columns = || self.integers.iter().chain(self.reals);
         let show = |of: &str| {
@@ -98,7 +101,7 @@ impl Rollup {
         let first_key = self.key[0];
         // An outer join from both sides, as SQLite before 3.39 has it. The texts are all our own.
         let sql = format!(
-            "WITH c AS ({recount}), s AS (SELECT * FROM {table} WHERE {only}),
+            "WITH c AS ({recount}), s AS (SELECT * FROM {rows} WHERE {only}),
             d AS (
                 SELECT {keys_s}, {stored} AS stored,
                     CASE WHEN c.{first_key} IS NOT NULL THEN {counted} END AS counted
@@ -107,9 +110,11 @@ impl Rollup {
                 UNION ALL
                 SELECT {keys_c}, NULL, {counted}
                 FROM c LEFT JOIN s ON {on} WHERE s.{first_key} IS NULL)
-            SELECT {shown_key}, stored, counted FROM d ORDER BY {key} LIMIT {DIFFERENCES_MAX}",
+            SELECT {shown_key}, stored, counted FROM d WHERE {first_key} NOT IN ({gone})
+            ORDER BY {key} LIMIT {DIFFERENCES_MAX}",
             keys_s = prefixed(self.key, "s"),
             keys_c = prefixed(self.key, "c"),
+            gone = self.gone(),
         );
         let found: Vec<(String, Option<String>, Option<String>)> =
             sqlx::query_as(sqlx::AssertSqlSafe(sql)).fetch_all(pool).await?;
@@ -120,6 +125,28 @@ impl Rollup {
             counted,
         });
         Ok(found.collect())
+    }
+}
+
+impl Rollup {
+    /// The first columns of keys whose rows go with an experiment that is being deleted, bit by
+    /// bit.
+    fn gone(&self) -> &'static str {
+        match self.key[0] {
+            "experiment_id" => {
+                "SELECT experiment_id FROM removals
+                WHERE what = 'everything' AND experiment_id IS NOT NULL"
+            }
+            "game_id" => {
+                "SELECT g.game_id FROM removals AS x
+                JOIN cells AS c ON c.experiment_id = x.experiment_id
+                JOIN games AS g ON g.cell_id = c.cell_id WHERE x.what = 'everything'"
+            }
+            _ => {
+                "SELECT c.cell_id FROM removals AS x
+                JOIN cells AS c ON c.experiment_id = x.experiment_id WHERE x.what = 'everything'"
+            }
+        }
     }
 }
 
@@ -156,13 +183,15 @@ async fn intervals(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
 const ROLLUPS: &[Rollup] = &[
     Rollup {
         table: "game_sides",
+        stored: "game_sides",
         key: &["game_id", "side"],
         integers: &["player_id", "moves", "searched_moves", "wall_us", "cpu_us", "nodes", "evaluations"],
         reals: &["full_tree_leaves", "wall_us_squared"],
         // A game without a ply of one side has no moves to count for it.
         only: "moves > 0 AND game_id IN (
             SELECT g.game_id FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id
-            JOIN experiments AS e ON e.experiment_id = c.experiment_id WHERE e.record = 'moves')",
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            WHERE e.record = 'moves' AND e.pruned_unix_us IS NULL)",
         recount: "SELECT m.game_id, m.side, m.player_id, count(*) AS moves,
                 sum(m.ended_by <> 'only_move') AS searched_moves,
                 min(9007199254740991, sum(CASE WHEN m.ended_by <> 'only_move' THEN m.wall_us ELSE 0 END)) AS wall_us,
@@ -171,10 +200,16 @@ const ROLLUPS: &[Rollup] = &[
                 min(9007199254740991, sum(CASE WHEN m.ended_by <> 'only_move' THEN m.evaluations ELSE 0 END)) AS evaluations,
                 total(CASE WHEN m.ended_by <> 'only_move' THEN 1.0 * m.full_tree_leaves END) AS full_tree_leaves,
                 total(CASE WHEN m.ended_by <> 'only_move' THEN 1.0 * m.wall_us * m.wall_us END) AS wall_us_squared
-            FROM moves AS m GROUP BY m.game_id, m.side",
+            FROM moves AS m
+            JOIN games AS g ON g.game_id = m.game_id
+            JOIN cells AS c ON c.cell_id = g.cell_id
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            WHERE e.record = 'moves' AND e.pruned_unix_us IS NULL
+            GROUP BY m.game_id, m.side",
     },
     Rollup {
         table: "cell_depths",
+        stored: "cell_depths",
         key: &["cell_id", "player_id", "depth"],
         integers: &["searched_moves"],
         reals: &["wall_us", "cpu_us", "nodes", "evaluations", "full_tree_leaves", "wall_us_squared"],
@@ -185,11 +220,53 @@ const ROLLUPS: &[Rollup] = &[
                 total(m.full_tree_leaves) AS full_tree_leaves,
                 total(1.0 * m.wall_us * m.wall_us) AS wall_us_squared
             FROM games AS g JOIN moves AS m ON m.game_id = g.game_id
+            JOIN cells AS c ON c.cell_id = g.cell_id
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
             WHERE g.counted = 1 AND m.ended_by <> 'only_move'
+                AND e.record = 'moves' AND e.pruned_unix_us IS NULL
             GROUP BY g.cell_id, m.player_id, m.depth",
+    },
+    // Without moves: over all depths.
+    Rollup {
+        table: "cell_depths",
+        stored: "(SELECT cell_id, player_id, sum(searched_moves) AS searched_moves,
+                total(wall_us) AS wall_us, total(cpu_us) AS cpu_us, total(nodes) AS nodes,
+                total(evaluations) AS evaluations, total(full_tree_leaves) AS full_tree_leaves,
+                total(wall_us_squared) AS wall_us_squared
+            FROM cell_depths GROUP BY cell_id, player_id)",
+        key: &["cell_id", "player_id"],
+        integers: &["searched_moves"],
+        reals: &["wall_us", "cpu_us", "nodes", "evaluations", "full_tree_leaves", "wall_us_squared"],
+        only: UNRECORDED_CELLS,
+        recount: "SELECT g.cell_id, s.player_id, sum(s.searched_moves) AS searched_moves,
+                total(s.wall_us) AS wall_us, total(s.cpu_us) AS cpu_us, total(s.nodes) AS nodes,
+                total(s.evaluations) AS evaluations,
+                total(s.full_tree_leaves) AS full_tree_leaves,
+                total(s.wall_us_squared) AS wall_us_squared
+            FROM games AS g JOIN game_sides AS s ON s.game_id = g.game_id
+            JOIN cells AS c ON c.cell_id = g.cell_id
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            WHERE g.counted = 1 AND s.searched_moves > 0
+                AND NOT (e.record = 'moves' AND e.pruned_unix_us IS NULL)
+            GROUP BY g.cell_id, s.player_id",
+    },
+    // Without moves: over all times.
+    Rollup {
+        table: "cell_move_times",
+        stored: "(SELECT cell_id, player_id, depth, sum(searched_moves) AS searched_moves
+            FROM cell_move_times GROUP BY cell_id, player_id, depth)",
+        key: &["cell_id", "player_id", "depth"],
+        integers: &["searched_moves"],
+        reals: &[],
+        only: UNRECORDED_CELLS,
+        recount: "SELECT d.cell_id, d.player_id, d.depth, d.searched_moves FROM cell_depths AS d
+            JOIN cells AS c ON c.cell_id = d.cell_id
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            WHERE NOT (e.record = 'moves' AND e.pruned_unix_us IS NULL)",
     },
     Rollup {
         table: "cell_move_times",
+        stored: "cell_move_times",
         key: &["cell_id", "player_id", "depth", "time_bucket_id"],
         integers: &["searched_moves"],
         reals: &[],
@@ -201,11 +278,15 @@ const ROLLUPS: &[Rollup] = &[
                     WHERE b.from_us <= m.wall_us ORDER BY b.from_us DESC LIMIT 1
                 ) AS time_bucket_id
                 FROM games AS g JOIN moves AS m ON m.game_id = g.game_id
-                WHERE g.counted = 1 AND m.ended_by <> 'only_move')
+                JOIN cells AS c ON c.cell_id = g.cell_id
+                JOIN experiments AS e ON e.experiment_id = c.experiment_id
+                WHERE g.counted = 1 AND m.ended_by <> 'only_move'
+                    AND e.record = 'moves' AND e.pruned_unix_us IS NULL)
             GROUP BY cell_id, player_id, depth, time_bucket_id",
     },
     Rollup {
         table: "cell_results",
+        stored: "cell_results",
         key: &["cell_id"],
         integers: &[
             "games", "games_failed", "wins", "draws", "losses", "wins_moving_first",
@@ -252,7 +333,8 @@ const ROLLUPS: &[Rollup] = &[
     },
     Rollup {
         table: "worker_results",
-        key: &["worker_id", "experiment_id"],
+        stored: "worker_results",
+        key: &["experiment_id", "worker_id"],
         integers: &["games", "plies", "first_started_unix_us", "last_started_unix_us"],
         reals: &["wall_us"],
         only: "true",
@@ -264,7 +346,14 @@ const ROLLUPS: &[Rollup] = &[
     },
 ];
 
-/// Cells whose moves are stored.
+/// Cells whose moves are all stored.
 const RECORDED_CELLS: &str = "cell_id IN (
     SELECT c.cell_id FROM cells AS c
-    JOIN experiments AS e ON e.experiment_id = c.experiment_id WHERE e.record = 'moves')";
+    JOIN experiments AS e ON e.experiment_id = c.experiment_id
+    WHERE e.record = 'moves' AND e.pruned_unix_us IS NULL)";
+
+/// Cells that lack moves.
+const UNRECORDED_CELLS: &str = "cell_id NOT IN (
+    SELECT c.cell_id FROM cells AS c
+    JOIN experiments AS e ON e.experiment_id = c.experiment_id
+    WHERE e.record = 'moves' AND e.pruned_unix_us IS NULL)";

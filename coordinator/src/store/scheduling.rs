@@ -254,6 +254,11 @@ impl Transaction<'_> {
                     WHERE l.lease_id = j.value ->> 0 AND l.worker_id = ?2
                         AND r.cell_id = j.value ->> 1 AND r.first_number <= j.value ->> 2
                         AND j.value ->> 2 < r.first_number + r.games
+                ) AND NOT EXISTS (
+                    -- One that is being removed has no games any more.
+                    SELECT 1 FROM removals AS x CROSS JOIN cells AS c
+                    WHERE x.what = 'everything' AND c.cell_id = j.value ->> 1
+                        AND c.experiment_id = x.experiment_id
                 ) AS "leased!: bool"
             FROM jsonb_each(?1) AS j ORDER BY j.key"#,
             list,
@@ -303,6 +308,25 @@ impl Transaction<'_> {
             "UPDATE experiments SET state = ?1, finished_unix_us = ?2 WHERE experiment_id = ?3",
             name,
             finished,
+            experiment.0
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    /// Stores another priority of an experiment.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn set_priority(
+        &mut self,
+        experiment: ExperimentId,
+        priority: i32,
+    ) -> Result<(), StoreError> {
+        sqlx::query!(
+            "UPDATE experiments SET priority = ?1 WHERE experiment_id = ?2",
+            priority,
             experiment.0
         )
         .execute(self.connection())

@@ -7,6 +7,7 @@ use serde::Serialize;
 use sqlx::{Connection as _, Sqlite, SqliteConnection};
 
 use super::error::StoreError;
+use super::removal::Walk;
 use super::{Writer, unix_now_us};
 
 /// An open `BEGIN IMMEDIATE` transaction. Dropped without a commit, it leaves nothing behind.
@@ -59,7 +60,7 @@ impl Transaction<'_> {
 }
 
 /// What the writer keeps in memory between transactions, because it never changes once it is
-/// committed. Everything in it can be read again.
+/// committed, unless a removal says so. Everything in it can be read again.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     /// Whether the transaction that filled it was committed.
@@ -68,6 +69,8 @@ pub(super) struct Cache {
     pub(super) cells: HashMap<i64, Arc<CellInfo>>,
     /// Opening ids by game and position.
     pub(super) openings: HashMap<(String, String), i64>,
+    /// The removal at work.
+    pub(super) removal: Option<Walk>,
 }
 
 impl Cache {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use spelrum_coordinator::{Config, Coordinator, CoordinatorError, Faults};
 use spelrum_engine::{ENGINE_REVISION, Timeless};
+use spelrum_proto::limits::REPORT_RESULTS_MAX;
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
 use spelrum_proto::v1::sql_value::Value;
 use spelrum_proto::v1::work_client::WorkClient;
@@ -129,8 +130,44 @@ impl Served {
 
     pub(crate) async fn steer(&self, experiment: &str, action: v1::Action) -> Result<(), Status> {
         let experiment = experiment.to_owned();
-        let request = v1::SteerRequest { experiment, action: action.into() };
+        let request = v1::SteerRequest { experiment, action: action.into(), priority: None };
         self.experiments().await.steer(request).await.map(drop)
+    }
+
+    /// Gives an experiment another priority.
+    pub(crate) async fn prioritize(&self, experiment: &str, priority: i32) -> Result<(), Status> {
+        let request = v1::SteerRequest {
+            experiment: experiment.to_owned(),
+            action: v1::Action::Priority.into(),
+            priority: Some(priority),
+        };
+        self.experiments().await.steer(request).await.map(drop)
+    }
+
+    /// Throws an experiment or its moves away, or only says what would go.
+    pub(crate) async fn remove(
+        &self,
+        experiment: &str,
+        what: v1::RemoveWhat,
+        preview: bool,
+    ) -> Result<v1::RemoveResponse, Status> {
+        let experiment = experiment.to_owned();
+        let request = v1::RemoveRequest { experiment, what: what.into(), preview };
+        Ok(self.experiments().await.remove(request).await?.into_inner())
+    }
+
+    /// The whole status.
+    pub(crate) async fn status(&self) -> v1::StatusResponse {
+        let request = v1::StatusRequest::default();
+        self.experiments().await.status(request).await.unwrap().into_inner()
+    }
+
+    /// Waits until nothing is left to remove.
+    pub(crate) async fn removed(&self) {
+        eventually("everything is removed", async || {
+            self.status().await.removals.is_empty().then_some(())
+        })
+        .await;
     }
 
     /// One experiment, by name.
@@ -341,7 +378,9 @@ impl HandWorker {
                 continue;
             };
             let results = self.play(&grant).await;
-            self.report(results).await.unwrap();
+            for results in results.chunks(REPORT_RESULTS_MAX) {
+                self.report(results.to_vec()).await.unwrap();
+            }
         }
     }
 }

@@ -573,4 +573,10 @@ async fn an_experiment_of_another_engine_is_left_alone() {
     served.reaches("newer", "finished").await;
     let older = served.summary("older").await;
     assert_eq!((&*older.state, older.games_settled), ("running", 0));
+    // It can be thrown away here, though its lease is nobody's to end.
+    served.steer("older", v1::Action::Pause).await.unwrap();
+    served.remove("older", v1::RemoveWhat::Everything, false).await.unwrap();
+    served.removed().await;
+    assert_eq!(served.number("SELECT count(*) FROM cells").await, 1);
+    assert_eq!(served.number("SELECT count(*) FROM leases WHERE ended_by IS NULL").await, 0);
 }

@@ -7,6 +7,7 @@ mod opening;
 mod progress;
 mod queries;
 mod recount;
+mod removal;
 mod results;
 mod scheduling;
 mod views;

@@ -1,0 +1,113 @@
+//! Removals go on between the batches, a piece at a time, and never hold one up for long.
+
+use std::time::{Duration, Instant};
+
+use super::{Dispatcher, FAILED_RETRY_AFTER};
+use crate::store::{Removed, StoreError, Writer};
+
+/// A piece takes no further step after so much time.
+const PIECE_TIME_MAX: Duration = Duration::from_millis(5);
+
+/// When the next piece of the removals is due.
+#[derive(Debug)]
+pub(super) struct Removals {
+    stage: Stage,
+    /// With nothing else to do: the next piece is due then.
+    idle_due: Instant,
+    /// With other things to do: at most half of the time is for removals.
+    fair_due: Instant,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Nothing is being removed.
+    Nothing,
+    /// Rows are.
+    Rows,
+    /// None are left; the file has to shrink.
+    Pages,
+}
+
+impl Removals {
+    /// At a start, with or without something left to do.
+    pub(super) fn new(any: bool) -> Self {
+        let now = Instant::now();
+        let stage = if any { Stage::Rows } else { Stage::Nothing };
+        Self { stage, idle_due: now, fair_due: now }
+    }
+
+    /// One was decided.
+    pub(super) fn begin(&mut self) {
+        self.stage = Stage::Rows;
+    }
+
+    /// When the next piece is due, if nothing else is to be done.
+    pub(super) fn due(&self) -> Option<Instant> {
+        (self.stage != Stage::Nothing).then_some(self.idle_due)
+    }
+
+    /// Whether the next piece is due although other things are to be done.
+    pub(super) fn has_its_turn(&self) -> bool {
+        self.stage != Stage::Nothing && Instant::now() >= self.fair_due
+    }
+}
+
+impl Dispatcher {
+    /// Removes the next piece.
+    ///
+    /// # Errors
+    /// [`StoreError::TakenOver`] if another coordinator has the database now.
+    pub(super) async fn remove(&mut self) -> Result<(), StoreError> {
+        let started = Instant::now();
+        let done = match self.removals.stage {
+            Stage::Nothing => return Ok(()),
+            Stage::Rows => self.remove_rows().await,
+            Stage::Pages => shrink(&mut self.writer).await,
+        };
+        let ended = Instant::now();
+        self.removals.idle_due = ended;
+        self.removals.fair_due = ended + (ended - started);
+        match done {
+            Ok(stage) => self.removals.stage = stage,
+            Err(error @ StoreError::TakenOver { .. }) => return Err(error),
+            Err(error) => {
+                tracing::error!("failed to go on with a removal: {error}; {}", error.remedy());
+                self.removals.idle_due = ended + FAILED_RETRY_AFTER;
+                self.removals.fair_due = self.removals.idle_due;
+            }
+        }
+        self.bound_log().await;
+        Ok(())
+    }
+
+    /// One transaction.
+    async fn remove_rows(&mut self) -> Result<Stage, StoreError> {
+        let started = Instant::now();
+        let mut transaction = self.writer.begin().await?;
+        let mut steps = 0;
+        let stage = loop {
+            if transaction.remove_some().await? == Removed::Nothing {
+                break Stage::Pages;
+            }
+            steps += 1;
+            if started.elapsed() >= PIECE_TIME_MAX {
+                break Stage::Rows;
+            }
+        };
+        self.faults.at_commit()?;
+        transaction.commit().await?;
+        tracing::debug!(steps, took = ?started.elapsed(), "removed");
+        Ok(stage)
+    }
+}
+
+/// Shrinks the file a little.
+async fn shrink(writer: &mut Writer) -> Result<Stage, StoreError> {
+    if writer.shrink().await? {
+        return Ok(Stage::Pages);
+    }
+    // What is cut off the file is cut off by a checkpoint.
+    let done = writer.checkpoint().await?;
+    tracing::info!(?done, "the removals are done");
+    Ok(Stage::Nothing)
+}

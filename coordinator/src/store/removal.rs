@@ -1,0 +1,493 @@
+//! Throwing away an experiment, or only its moves: in steps so small that nobody waits for them.
+//!
+//! From the moment at which it is decided, an experiment is gone for everybody: it loses its name,
+//! UUID and views, no list shows it, and its games count as never leased, so that a late report of
+//! one is rejected. Its rows follow, cell by cell: first the games with what hangs on them, then
+//! what else there is of the cell, then the cell. What it shared with others stays, also where
+//! nobody else uses it any more: players, openings, workers. At last the file shrinks.
+//!
+//! Where it is stands in `removals`, in the same transaction as the steps, so a coordinator that was
+//! killed goes on from there.
+
+use std::collections::VecDeque;
+
+use spelrum_tournament::ExperimentId;
+use sqlx::{AssertSqlSafe, Executor as _};
+
+use super::Writer;
+use super::error::StoreError;
+use super::own_views::quoted;
+use super::rollup::integer;
+use super::transaction::{Transaction, rows};
+
+/// What is removed of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removing {
+    /// All of it.
+    Everything,
+    /// Its moves: games, rollups and results stay.
+    Moves,
+}
+
+impl Removing {
+    /// As it is stored.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Everything => "everything",
+            Self::Moves => "moves",
+        }
+    }
+
+    /// As it was stored.
+    pub(super) fn named(name: &str) -> Self {
+        if name == "moves" { Self::Moves } else { Self::Everything }
+    }
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removed {
+    /// Some rows are gone; more may follow.
+    Some,
+    /// There is nothing (more) to remove; the file may have to shrink.
+    Nothing,
+}
+
+/// Rows of one table that a step removes at the most: about two milliseconds of work. A single
+/// game may have more moves.
+const ROWS_AT_ONCE: i64 = 1_000;
+
+/// Games that a step looks at.
+const GAMES_AT_ONCE: i64 = 100;
+
+/// Cells whose games are gone and that are removed together.
+const CELLS_AT_ONCE: usize = 64;
+
+/// Cells that are looked up at a time.
+const CELLS_AHEAD: i64 = 2_000;
+
+/// Pages by which the file shrinks in one step.
+const PAGES_AT_ONCE: u32 = 200;
+
+/// A removal at work. Kept between transactions; `removals` has what must survive.
+#[derive(Debug)]
+pub(super) struct Walk {
+    removal: i64,
+    experiment: i64,
+    what: Removing,
+    /// The next cells, and the last that was looked up.
+    ahead: VecDeque<i64>,
+    looked_up: i64,
+    /// Games of the first cell with smaller numbers are done.
+    number: i64,
+    /// Cells without games that are still to be removed.
+    emptied: Vec<i64>,
+}
+
+impl Writer {
+    /// Whether something is being removed, or the file is still to shrink.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn is_removing(&mut self) -> Result<bool, StoreError> {
+        Ok(sqlx::query_scalar!(r#"SELECT EXISTS (SELECT 1 FROM removals) AS "any!: bool""#)
+            .fetch_one(&mut self.connection)
+            .await?)
+    }
+
+    /// Gives some of the free pages back to the file system, once no rows are left to remove.
+    /// Returns whether there is more to do. The file itself is cut by the next checkpoint.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn shrink(&mut self) -> Result<bool, StoreError> {
+        // The query macros cannot describe a pragma. It must be stepped to its end, as this does.
+        let pragma = AssertSqlSafe(format!("PRAGMA incremental_vacuum({PAGES_AT_ONCE})"));
+        self.connection.execute(pragma).await?;
+        let free: i64 =
+            sqlx::query_scalar("PRAGMA freelist_count").fetch_one(&mut self.connection).await?;
+        if free > 0 {
+            return Ok(true);
+        }
+        let mut transaction = self.begin().await?;
+        sqlx::query!("DELETE FROM removals WHERE experiment_id IS NULL")
+            .execute(transaction.connection())
+            .await?;
+        transaction.commit().await?;
+        Ok(false)
+    }
+}
+
+impl Transaction<'_> {
+    /// Decides that an experiment, or its moves, are removed. `games` says how many there are, for
+    /// people who watch it go.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn begin_removal(
+        &mut self,
+        experiment: ExperimentId,
+        what: Removing,
+        games: u64,
+    ) -> Result<(), StoreError> {
+        let (name, games, now) = (what.name(), integer(games), self.now_unix_us);
+        // What is decided twice is as good as once; a removal of the moves becomes one of
+        // everything.
+        sqlx::query!(
+            "INSERT INTO removals (experiment_id, experiment, what, requested_unix_us, games)
+            SELECT experiment_id, name, ?2, ?3, ?4 FROM experiments WHERE experiment_id = ?1
+            ON CONFLICT (experiment_id) DO UPDATE SET what = excluded.what,
+                requested_unix_us = excluded.requested_unix_us, games = excluded.games,
+                games_done = 0, cell_id = 0, number = 0
+            WHERE excluded.what <> what",
+            experiment.0,
+            name,
+            now,
+            games
+        )
+        .execute(self.connection())
+        .await?;
+        match what {
+            Removing::Everything => self.hide(experiment.0).await?,
+            Removing::Moves => {
+                sqlx::query!(
+                    "UPDATE experiments SET record = 'games', pruned_unix_us = ?2
+                    WHERE experiment_id = ?1",
+                    experiment.0,
+                    now
+                )
+                .execute(self.connection())
+                .await?;
+            }
+        }
+        // What is kept in memory of its cells, such as whether they record moves.
+        self.cache.cells.clear();
+        self.cache.removal = None;
+        Ok(())
+    }
+
+    /// Takes everything from an experiment by which anybody would find it.
+    async fn hide(&mut self, experiment: i64) -> Result<(), StoreError> {
+        let views = sqlx::query!(
+            "SELECT results_view, times_view FROM experiments WHERE experiment_id = ?",
+            experiment
+        )
+        .fetch_one(self.connection())
+        .await?;
+        for view in [views.results_view, views.times_view] {
+            // A name in quotes.
+            let sql = AssertSqlSafe(format!("DROP VIEW IF EXISTS {}", quoted(&view, '"')));
+            self.connection().execute(sql).await?;
+        }
+        sqlx::query!(
+            "UPDATE experiments SET uuid = 'removed ' || experiment_id, name = '',
+                state = 'cancelled', results_view = '', times_view = ''
+            WHERE experiment_id = ?",
+            experiment
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    /// Removes some rows of the oldest removal: a few milliseconds of work.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn remove_some(&mut self) -> Result<Removed, StoreError> {
+        let mut walk = match self.cache.removal.take() {
+            Some(walk) => walk,
+            None => match self.begin_walk().await? {
+                Some(walk) => walk,
+                None => return Ok(Removed::Nothing),
+            },
+        };
+        if walk.ahead.is_empty() {
+            self.look_ahead(&mut walk).await?;
+        }
+        let cell = walk.ahead.front().copied();
+        if walk.emptied.len() >= CELLS_AT_ONCE || (cell.is_none() && !walk.emptied.is_empty()) {
+            self.remove_cells(&mut walk).await?;
+        } else if let Some(cell) = cell {
+            self.remove_games(&mut walk, cell).await?;
+        } else {
+            self.end_walk(&walk).await?;
+            return Ok(Removed::Some);
+        }
+        self.cache.removal = Some(walk);
+        Ok(Removed::Some)
+    }
+
+    async fn begin_walk(&mut self) -> Result<Option<Walk>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT removal_id AS "removal_id!: i64", experiment_id AS "experiment_id!: i64",
+                what, cell_id, number
+            FROM removals WHERE experiment_id IS NOT NULL ORDER BY removal_id LIMIT 1"#
+        )
+        .fetch_optional(self.connection())
+        .await?;
+        Ok(found.map(|row| {
+            let what = Removing::named(&row.what);
+            // Cells whose games are gone may still be there themselves.
+            let (cell, number) = match what {
+                Removing::Everything => (0, 0),
+                Removing::Moves => (row.cell_id, row.number),
+            };
+            Walk {
+                removal: row.removal_id,
+                experiment: row.experiment_id,
+                what,
+                ahead: VecDeque::new(),
+                looked_up: cell - 1,
+                number,
+                emptied: Vec::new(),
+            }
+        }))
+    }
+
+    async fn look_ahead(&mut self, walk: &mut Walk) -> Result<(), StoreError> {
+        // By the index alone: the cells' own rows are large.
+        let found = sqlx::query_scalar!(
+            r#"SELECT cell_id AS "cell_id!: i64" FROM cells INDEXED BY cells_experiment
+            WHERE experiment_id = ? AND cell_id > ? ORDER BY cell_id LIMIT ?"#,
+            walk.experiment,
+            walk.looked_up,
+            CELLS_AHEAD
+        )
+        .fetch_all(self.connection())
+        .await?;
+        walk.looked_up = found.last().copied().unwrap_or(walk.looked_up);
+        walk.ahead = found.into();
+        Ok(())
+    }
+
+    /// Removes some games of a cell, or only their moves; or goes on to the next cell.
+    async fn remove_games(&mut self, walk: &mut Walk, cell: i64) -> Result<(), StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT game_id AS "game_id!: i64", number, coalesce(plies, 0) AS "plies!: i64"
+            FROM games WHERE cell_id = ? AND number >= ? ORDER BY number LIMIT ?"#,
+            cell,
+            walk.number,
+            GAMES_AT_ONCE
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let mut plies = 0;
+        let mut games = Vec::new();
+        for game in found {
+            plies += game.plies;
+            if !games.is_empty() && plies > ROWS_AT_ONCE {
+                break;
+            }
+            games.push(game.game_id);
+            walk.number = game.number + 1;
+        }
+        let next = if games.is_empty() {
+            walk.ahead.pop_front();
+            walk.number = 0;
+            if walk.what == Removing::Everything {
+                walk.emptied.push(cell);
+            }
+            cell + 1
+        } else {
+            self.remove_of_games(walk.what, &games).await?;
+            cell
+        };
+        let done = i64::try_from(games.len()).unwrap_or(0);
+        sqlx::query!(
+            "UPDATE removals SET cell_id = ?2, number = ?3, games_done = games_done + ?4
+            WHERE removal_id = ?1",
+            walk.removal,
+            next,
+            walk.number,
+            done
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    async fn remove_of_games(&mut self, what: Removing, games: &[i64]) -> Result<(), StoreError> {
+        let games = rows(games)?;
+        sqlx::query!("DELETE FROM moves WHERE game_id IN (SELECT value FROM json_each(?))", games)
+            .execute(self.connection())
+            .await?;
+        if what == Removing::Moves {
+            return Ok(());
+        }
+        sqlx::query!(
+            "DELETE FROM game_sides WHERE game_id IN (SELECT value FROM json_each(?))",
+            games
+        )
+        .execute(self.connection())
+        .await?;
+        sqlx::query!("DELETE FROM games WHERE game_id IN (SELECT value FROM json_each(?))", games)
+            .execute(self.connection())
+            .await?;
+        Ok(())
+    }
+
+    /// Removes what else there is of cells without games, and at last the cells.
+    async fn remove_cells(&mut self, walk: &mut Walk) -> Result<(), StoreError> {
+        let cells = rows(&walk.emptied)?;
+        let more = self.remove_uncounted(&cells).await?
+            || self.remove_leases(&cells).await?
+            || self.remove_attempts(&cells).await?
+            || self.remove_returned(&cells).await?;
+        if more {
+            return Ok(());
+        }
+        // Few rows of each cell.
+        sqlx::query!(
+            "DELETE FROM cell_move_times WHERE cell_id IN (SELECT value FROM json_each(?))",
+            cells
+        )
+        .execute(self.connection())
+        .await?;
+        sqlx::query!(
+            "DELETE FROM cell_depths WHERE cell_id IN (SELECT value FROM json_each(?))",
+            cells
+        )
+        .execute(self.connection())
+        .await?;
+        sqlx::query!(
+            "DELETE FROM cell_results WHERE cell_id IN (SELECT value FROM json_each(?))",
+            cells
+        )
+        .execute(self.connection())
+        .await?;
+        sqlx::query!(
+            "DELETE FROM cell_axes WHERE cell_id IN (SELECT value FROM json_each(?))",
+            cells
+        )
+        .execute(self.connection())
+        .await?;
+        sqlx::query!(
+            "DELETE FROM cell_rules WHERE cell_id IN (SELECT value FROM json_each(?))",
+            cells
+        )
+        .execute(self.connection())
+        .await?;
+        sqlx::query!("DELETE FROM cells WHERE cell_id IN (SELECT value FROM json_each(?))", cells)
+            .execute(self.connection())
+            .await?;
+        // Their ids may come to mean others.
+        self.cache.cells.clear();
+        walk.emptied.clear();
+        Ok(())
+    }
+
+    /// Removes some results that did not count; returns whether there were any.
+    async fn remove_uncounted(&mut self, cells: &str) -> Result<bool, StoreError> {
+        const RESULTS_AT_ONCE: i64 = 25;
+        let games = sqlx::query_scalar!(
+            r#"SELECT u.uncounted_game_id AS "id!: i64"
+            FROM json_each(?) AS j JOIN uncounted_games AS u ON u.cell_id = j.value LIMIT ?"#,
+            cells,
+            RESULTS_AT_ONCE
+        )
+        .fetch_all(self.connection())
+        .await?;
+        if games.is_empty() {
+            return Ok(false);
+        }
+        let games = rows(&games)?;
+        sqlx::query!(
+            "DELETE FROM uncounted_moves
+            WHERE uncounted_game_id IN (SELECT value FROM json_each(?))",
+            games
+        )
+        .execute(self.connection())
+        .await?;
+        sqlx::query!(
+            "DELETE FROM uncounted_games
+            WHERE uncounted_game_id IN (SELECT value FROM json_each(?))",
+            games
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(true)
+    }
+
+    /// Removes some leases; returns whether there were any. The one with the greatest id stays,
+    /// without its games: ids only grow, across restarts (invariant 6).
+    async fn remove_leases(&mut self, cells: &str) -> Result<bool, StoreError> {
+        let leases = sqlx::query_scalar!(
+            r#"DELETE FROM lease_ranges WHERE (lease_id, cell_id, first_number) IN (
+                SELECT r.lease_id, r.cell_id, r.first_number
+                FROM json_each(?) AS j JOIN lease_ranges AS r ON r.cell_id = j.value LIMIT ?)
+            RETURNING lease_id AS "lease_id!: i64""#,
+            cells,
+            ROWS_AT_ONCE
+        )
+        .fetch_all(self.connection())
+        .await?;
+        if leases.is_empty() {
+            return Ok(false);
+        }
+        let (leases, now) = (rows(&leases)?, self.now_unix_us);
+        // Live ones are left over from another engine: nobody here would ever end them.
+        sqlx::query!(
+            "UPDATE leases SET ended_unix_us = ?2, ended_by = 'cancelled'
+            WHERE ended_by IS NULL AND lease_id IN (SELECT value FROM json_each(?1))",
+            leases,
+            now
+        )
+        .execute(self.connection())
+        .await?;
+        sqlx::query!(
+            "DELETE FROM leases WHERE lease_id IN (SELECT value FROM json_each(?))
+                AND lease_id < (SELECT max(lease_id) FROM leases)
+                AND NOT EXISTS (
+                    SELECT 1 FROM lease_ranges AS r WHERE r.lease_id = leases.lease_id)",
+            leases
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(true)
+    }
+
+    async fn remove_attempts(&mut self, cells: &str) -> Result<bool, StoreError> {
+        let removed = sqlx::query!(
+            "DELETE FROM attempts WHERE (cell_id, number) IN (
+                SELECT a.cell_id, a.number
+                FROM json_each(?) AS j JOIN attempts AS a ON a.cell_id = j.value LIMIT ?)",
+            cells,
+            ROWS_AT_ONCE
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(removed.rows_affected() > 0)
+    }
+
+    async fn remove_returned(&mut self, cells: &str) -> Result<bool, StoreError> {
+        let removed = sqlx::query!(
+            "DELETE FROM returned_ranges WHERE (cell_id, first_number) IN (
+                SELECT r.cell_id, r.first_number
+                FROM json_each(?) AS j JOIN returned_ranges AS r ON r.cell_id = j.value LIMIT ?)",
+            cells,
+            ROWS_AT_ONCE
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(removed.rows_affected() > 0)
+    }
+
+    /// Ends a removal: from here on only the file has to shrink.
+    async fn end_walk(&mut self, walk: &Walk) -> Result<(), StoreError> {
+        sqlx::query!("UPDATE removals SET experiment_id = NULL WHERE removal_id = ?", walk.removal)
+            .execute(self.connection())
+            .await?;
+        if walk.what == Removing::Moves {
+            return Ok(());
+        }
+        for sql in [
+            "DELETE FROM experiment_axes WHERE experiment_id = ?",
+            "DELETE FROM worker_results WHERE experiment_id = ?",
+            "DELETE FROM experiments WHERE experiment_id = ?",
+        ] {
+            sqlx::query(sql).bind(walk.experiment).execute(self.connection()).await?;
+        }
+        Ok(())
+    }
+}

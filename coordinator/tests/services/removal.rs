@@ -1,0 +1,172 @@
+//! Throwing away and setting priorities over real gRPC, with kills in between.
+
+use spelrum_proto::v1::{Action, RemoveWhat, Verdict};
+use spelrum_proto::{Reason, Refusal, v1};
+
+use super::support::{HandWorker, Served, Site, failure_of, quick_sweep, reason};
+
+/// An experiment whose every game is played.
+async fn played(served: &Served, name: &str, games: u64) -> String {
+    let uuid = served.submit(&quick_sweep(name, games)).await.experiment_uuid;
+    HandWorker::new(served).await.work_until_done().await;
+    served.reaches(&uuid, "finished").await;
+    uuid
+}
+
+async fn names(served: &Served) -> Vec<String> {
+    served.status().await.experiments.into_iter().map(|it| it.name).collect()
+}
+
+#[tokio::test]
+async fn a_deleted_experiment_is_gone_at_once_and_its_name_is_free() {
+    let site = Site::new();
+    let served = site.serve().await;
+    played(&served, "other", 4).await;
+    let sweep = quick_sweep("gone", 1_000);
+    let uuid = served.submit(&sweep).await.experiment_uuid;
+    let mut worker = HandWorker::new(&served).await;
+    let grant = worker.granted().await;
+    let mut results = worker.play(&grant).await;
+    let last = results.pop().unwrap();
+    worker.report(results.clone()).await.unwrap();
+
+    // Not while it runs, or while somebody plays it.
+    for preview in [true, false] {
+        let refused = served.remove("gone", RemoveWhat::Everything, preview).await;
+        assert_eq!(reason(refused), Reason::WrongState);
+    }
+    served.steer("gone", Action::Pause).await.unwrap();
+    let held = served.remove("gone", RemoveWhat::Everything, false).await.unwrap_err();
+    let refusal = Refusal::of(&held).unwrap();
+    assert_eq!(refusal.reason, Reason::WrongState);
+    assert!(refusal.retry_after.is_some(), "its leases end: {refusal:?}");
+    served.steer("gone", Action::Cancel).await.unwrap();
+
+    let preview = served.remove("gone", RemoveWhat::Everything, true).await.unwrap();
+    assert_eq!(preview.experiment.as_ref().unwrap().experiment_uuid, uuid);
+    assert_eq!((preview.cells, preview.games), (1, results.len() as u64));
+    assert!(preview.moves > 0 && preview.bytes > 0);
+    assert_eq!(names(&served).await, ["other", "gone"], "a preview changes nothing");
+
+    let removed = served.remove(&uuid, RemoveWhat::Everything, false).await.unwrap();
+    assert_eq!(removed, preview);
+    assert_eq!(names(&served).await, ["other"]);
+    let unknown = served.remove("gone", RemoveWhat::Everything, false).await;
+    assert_eq!(reason(unknown), Reason::UnknownExperiment);
+    assert_eq!(reason(served.steer(&uuid, Action::Pause).await), Reason::UnknownExperiment);
+
+    // Late reports, of a game that had a result and of one that had none.
+    let late = vec![results[0].clone(), last.clone(), failure_of(&last, "boom")];
+    assert_eq!(worker.report(late.clone()).await.unwrap(), [Verdict::Rejected; 3]);
+    assert_eq!(worker.heartbeat(&[grant.lease_id]).await.unwrap(), [grant.lease_id]);
+    worker.give_back(&[grant.lease_id]).await.unwrap();
+    served.removed().await;
+    assert_eq!(worker.report(late).await.unwrap(), [Verdict::Rejected; 3]);
+    assert_eq!(served.number("SELECT count(*) FROM games").await, 4);
+    assert_eq!(served.number("SELECT count(*) FROM uncounted_games").await, 0);
+    assert_eq!(served.number("SELECT count(*) FROM cells").await, 1);
+    assert_eq!(served.number("SELECT count(*) FROM experiments").await, 1);
+
+    // The same file, and even the same UUID, begin anew.
+    let again =
+        v1::SubmitRequest { experiment_uuid: uuid, sweep_toml: sweep, file_name: String::new() };
+    let again = served.experiments().await.submit(again).await.unwrap().into_inner();
+    assert!(!again.existed);
+    worker.work_until_done().await;
+    assert_eq!(served.reaches("gone", "finished").await.games_settled, 1_000);
+}
+
+/// Also one that is going on, while its games come in.
+#[tokio::test]
+async fn a_running_experiment_can_be_pruned() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&quick_sweep("slim", 600)).await;
+    let mut worker = HandWorker::new(&served).await;
+    let grant = worker.granted().await;
+    let results = worker.play(&grant).await;
+    worker.report(results.clone()).await.unwrap();
+    assert!(served.number("SELECT count(*) FROM moves").await > 0);
+    let removed = served.remove("slim", RemoveWhat::Moves, false).await.unwrap();
+    assert_eq!(removed.games, results.len() as u64);
+    worker.work_until_done().await;
+    served.removed().await;
+    assert_eq!(served.reaches("slim", "finished").await.games_settled, 600);
+    assert_eq!(served.number("SELECT count(*) FROM moves").await, 0);
+    assert_eq!(served.number("SELECT count(*) FROM game_sides").await, 1_200);
+    // A repeat of a game that has lost its moves is still known as one.
+    assert_eq!(worker.report(results).await.unwrap()[0], Verdict::Uncounted);
+    assert_eq!(
+        served.number("SELECT count(*) FROM uncounted_games WHERE reason <> 'repeat'").await,
+        0
+    );
+    // Nothing is left to prune.
+    let again = served.remove("slim", RemoveWhat::Moves, false).await.unwrap();
+    assert_eq!((again.games, again.moves, again.bytes), (0, 0, 0));
+    assert!(served.status().await.removals.is_empty());
+    let unspecified = served.remove("slim", RemoveWhat::Unspecified, false).await;
+    assert_eq!(reason(unspecified), Reason::Malformed);
+}
+
+/// Kills, and commits that fail, in the middle of removals.
+#[tokio::test]
+async fn a_removal_goes_on_after_every_restart() {
+    for what in [RemoveWhat::Everything, RemoveWhat::Moves] {
+        let site = Site::new();
+        let mut served = site.serve().await;
+        played(&served, "stays", 20).await;
+        played(&served, "goes", 4_000).await;
+        let kept = "SELECT count(*) FROM moves JOIN games USING (game_id)
+            WHERE cell_id = (SELECT min(cell_id) FROM cells)";
+        let kept_before = served.number(kept).await;
+        served.remove("goes", what, false).await.unwrap();
+        for _ in 0..3 {
+            served.kill().await;
+            served = site.serve().await;
+            served.faults.fail_commits(1);
+        }
+        served.removed().await;
+        let goes = i64::from(what == RemoveWhat::Moves);
+        assert_eq!(served.number("SELECT count(*) FROM experiments").await, 1 + goes);
+        assert_eq!(served.number("SELECT count(*) FROM cells").await, 1 + goes);
+        assert_eq!(served.number("SELECT count(*) FROM games").await, 20 + goes * 4_000);
+        assert_eq!(served.number("SELECT count(*) FROM moves").await, kept_before);
+        assert_eq!(served.number(kept).await, kept_before);
+        assert_eq!(
+            served.number("SELECT freelist_count FROM pragma_freelist_count").await,
+            0,
+            "the file has shrunk"
+        );
+        served.stop().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_priority_holds_from_the_next_lease_on_and_survives_a_restart() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&quick_sweep("first", 100)).await;
+    served.submit(&quick_sweep("second", 100)).await;
+    served.prioritize("second", 7).await.unwrap();
+    assert_eq!(served.summary("second").await.priority, 7);
+    let second = served
+        .number("SELECT cell_id FROM cells JOIN experiments USING (experiment_id) WHERE name = 'second'")
+        .await;
+    let mut worker = HandWorker::new(&served).await;
+    assert_eq!(worker.granted().await.games[0].cell_id, second);
+    served.stop().await.unwrap();
+
+    let served = site.serve().await;
+    let mut worker = HandWorker::new(&served).await;
+    assert_eq!(worker.granted().await.games[0].cell_id, second);
+    // Also of a paused one.
+    served.steer("second", Action::Pause).await.unwrap();
+    served.prioritize("second", -7).await.unwrap();
+    served.steer("second", Action::Resume).await.unwrap();
+    assert_ne!(worker.granted().await.games[0].cell_id, second);
+
+    served.steer("second", Action::Cancel).await.unwrap();
+    assert_eq!(reason(served.prioritize("second", 1).await), Reason::WrongState);
+    assert_eq!(reason(served.prioritize("third", 1).await), Reason::UnknownExperiment);
+    assert_eq!(reason(served.steer("first", Action::Priority).await), Reason::Malformed);
+}
