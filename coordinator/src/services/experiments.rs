@@ -19,7 +19,7 @@ use tokio_stream::Stream;
 use tonic::{Request, Response, Status};
 
 use super::work::{canonical_uuid, millis};
-use super::{pages, reading_failed};
+use super::{attention, pages, reading_failed};
 use crate::dispatcher::{Clock, Dispatch, Removal, Steering, Submission, unknown_experiment};
 use crate::store::{Readers, Removing, StoreError};
 
@@ -38,17 +38,25 @@ pub(crate) struct ExperimentsService {
     readers: Readers,
     epoch: i64,
     clock: Clock,
+    heartbeat_interval: Duration,
     plans: Semaphore,
     queries: Arc<Semaphore>,
 }
 
 impl ExperimentsService {
-    pub(crate) fn new(dispatch: Dispatch, readers: Readers, epoch: i64, clock: Clock) -> Self {
+    pub(crate) fn new(
+        dispatch: Dispatch,
+        readers: Readers,
+        epoch: i64,
+        clock: Clock,
+        heartbeat_interval: Duration,
+    ) -> Self {
         Self {
             dispatch,
             readers,
             epoch,
             clock,
+            heartbeat_interval,
             plans: Semaphore::new(PLANS_MAX),
             queries: Arc::new(Semaphore::new(QUERIES_MAX)),
         }
@@ -120,9 +128,13 @@ impl Experiments for ExperimentsService {
         request: Request<v1::StatusRequest>,
     ) -> Result<Response<v1::StatusResponse>, Status> {
         let experiments = self.summaries(&request.get_ref().experiment).await?;
+        let workers = self.dispatch.workers().await?;
+        let mut attention = self.readers.attention(&experiments).await.map_err(reading_failed)?;
+        attention::of_workers(&experiments, &workers, self.heartbeat_interval, &mut attention);
         Ok(Response::new(v1::StatusResponse {
             experiments,
-            workers: self.dispatch.workers().await?,
+            workers,
+            attention,
             removals: self.readers.removals().await.map_err(reading_failed)?,
             coordinator_epoch: self.epoch,
             uptime_ms: millis(self.clock.elapsed()),

@@ -1,5 +1,6 @@
 //! The gRPC services: they check what arrives, ask the dispatcher or the readers, and answer.
 
+mod attention;
 mod experiments;
 mod pages;
 mod work;

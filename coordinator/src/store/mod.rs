@@ -14,7 +14,9 @@
 //! | `read`, `statement`, `questions` | queries, also the users' own |
 //! | `recount` | the rollups against the rows |
 //! | `removal`, `removable` | throwing away |
+//! | `attention` | what needs somebody |
 
+mod attention;
 mod check;
 mod checkpoint;
 mod error;

@@ -170,3 +170,52 @@ async fn a_priority_holds_from_the_next_lease_on_and_survives_a_restart() {
     assert_eq!(reason(served.prioritize("third", 1).await), Reason::UnknownExperiment);
     assert_eq!(reason(served.steer("first", Action::Priority).await), Reason::Malformed);
 }
+
+#[tokio::test]
+async fn status_names_what_needs_somebody() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let told = async || -> Vec<(String, String, u64)> {
+        let attention = served.status().await.attention;
+        let told = attention.into_iter().filter(|it| it.kind != "little_space");
+        told.map(|it| (it.kind, it.problem, it.count)).collect()
+    };
+    assert_eq!(told().await, []);
+    served.submit(&quick_sweep("needy", 100)).await;
+    let waiting = "100 games wait to be played, and no worker is here".to_owned();
+    assert_eq!(told().await, [("no_workers".to_owned(), waiting, 100)]);
+
+    let mut worker = HandWorker::new(&served).await;
+    assert_eq!(told().await, []);
+    let grant = worker.granted().await;
+    let results = worker.play(&grant).await;
+    worker.report(results[1..].to_vec()).await.unwrap();
+    let mut lease_id = grant.lease_id;
+    for message in ["boom\nat line 7", "boom\nat line 7", "boom\nat line 7"] {
+        let failed = v1::Result { lease_id, ..failure_of(&results[0], message) };
+        worker.report(vec![failed]).await.unwrap();
+        if let Some(next) = worker.lease().await.unwrap().grant {
+            lease_id = next.lease_id;
+        }
+    }
+    // A deterministic game that comes out differently.
+    let mut differs = results[1].clone();
+    super::support::game_of(&mut differs).moves_hash += 1;
+    worker.report(vec![differs]).await.unwrap();
+    served.steer("needy", Action::Pause).await.unwrap();
+    let left = 100 - results.len() as u64;
+    assert_eq!(
+        told().await,
+        [
+            (
+                "conflicts".to_owned(),
+                "1 result of 1 worker differs from the settled one of the same game, which must \
+                 not happen"
+                    .to_owned(),
+                1
+            ),
+            ("failed_games".to_owned(), "1 game has finally failed: boom".to_owned(), 1),
+            ("paused".to_owned(), format!("it is paused, with {left} games to play"), left),
+        ]
+    );
+}

@@ -573,6 +573,11 @@ async fn an_experiment_of_another_engine_is_left_alone() {
     served.reaches("newer", "finished").await;
     let older = served.summary("older").await;
     assert_eq!((&*older.state, older.games_settled), ("running", 0));
+    let attention = served.status().await.attention;
+    let kinds = attention.iter().filter(|it| it.kind != "little_space");
+    let kinds: Vec<_> = kinds.map(|it| (&*it.kind, &*it.experiment)).collect();
+    assert_eq!(kinds, [("other_engine", "older")]);
+
     // It can be thrown away here, though its lease is nobody's to end.
     served.steer("older", v1::Action::Pause).await.unwrap();
     served.remove("older", v1::RemoveWhat::Everything, false).await.unwrap();
