@@ -172,7 +172,8 @@ impl<'d> Batch<'d> {
         if self.roster.is_full() {
             self.roster.forget_silent(now);
         }
-        if self.roster.is_full() {
+        // One that is known takes no further place.
+        if self.roster.is_full() && !self.roster.knows_uuid(&introduction.uuid) {
             let problem = "the coordinator has as many workers as it can have";
             let remedy = "give each worker more slots instead";
             return Err(Refusal::new(Reason::TooMany, problem, remedy).into());

@@ -61,6 +61,11 @@ impl Roster {
         self.workers.contains_key(&worker)
     }
 
+    /// Whether the worker with this UUID has said Hello.
+    pub(super) fn knows_uuid(&self, uuid: &str) -> bool {
+        self.workers.values().any(|entry| entry.introduction.uuid == uuid)
+    }
+
     /// Whether one more worker would be too many.
     pub(super) fn is_full(&self) -> bool {
         self.workers.len() >= WORKERS_MAX
@@ -139,7 +144,7 @@ mod tests {
 
     fn introduction(name: &str) -> WorkerIntroduction {
         WorkerIntroduction {
-            uuid: String::new(),
+            uuid: format!("of {name}"),
             name: name.to_owned(),
             host: "host".to_owned(),
             slots: 2,
@@ -172,7 +177,7 @@ mod tests {
     fn the_silent_are_forgotten_unless_they_hold_something() {
         let mut roster = Roster::default();
         for id in 1..=3 {
-            roster.tell(News::Hello(WorkerId(id), introduction("w"), Time(0)));
+            roster.tell(News::Hello(WorkerId(id), introduction(&format!("w{id}")), Time(0)));
         }
         roster.tell(News::Heard(WorkerId(2), Time(FORGET_AFTER_MS)));
         roster.restart(&[LeaseState {
@@ -184,6 +189,7 @@ mod tests {
         roster.forget_silent(Time(FORGET_AFTER_MS));
         assert!(!roster.knows(WorkerId(1)) && roster.knows(WorkerId(2)));
         assert!(roster.knows(WorkerId(3)));
+        assert!(roster.knows_uuid("of w3") && !roster.knows_uuid("of w1"));
         assert_eq!(roster.summaries(Time(0))[1].leased_games, 2);
     }
 }

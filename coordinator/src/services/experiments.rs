@@ -1,5 +1,6 @@
 //! The `Experiments` service: what clients call.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,6 +26,12 @@ use crate::store::{Readers, Removing, StoreError};
 
 /// Sweeps that may be planned at once: each takes a core and may take hundreds of megabytes.
 const PLANS_MAX: usize = 2;
+
+/// How long a sweep waits for the planning of others before its client hears that we are busy.
+const PLAN_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Experiments, and workers, in one answer: well below the bytes of a message (invariant 9).
+const SUMMARIES_MAX: usize = 1_000;
 
 /// Queries whose rows may be in memory at once.
 const QUERIES_MAX: usize = 4;
@@ -90,7 +97,11 @@ impl Experiments for ExperimentsService {
         };
         let files = sweep.files.clone();
         let planned = {
-            let _place = self.plans.acquire().await;
+            let place = tokio::time::timeout(PLAN_PATIENCE, self.plans.acquire()).await;
+            let Ok(_place) = place else {
+                let problem = "other sweeps are being planned";
+                return Err(Refusal::busy(problem, BUSY_RETRY_AFTER).into());
+            };
             tokio::task::spawn_blocking(move || plan_sweep(&sweep)).await
         };
         let plan = match planned {
@@ -119,23 +130,32 @@ impl Experiments for ExperimentsService {
         &self,
         _request: Request<v1::ListRequest>,
     ) -> Result<Response<v1::ListResponse>, Status> {
-        let experiments = self.summaries("").await?;
-        Ok(Response::new(v1::ListResponse { experiments }))
+        let mut experiments = self.summaries("").await?;
+        let experiments_total = experiments.len() as u64;
+        keep_newest(&mut experiments);
+        Ok(Response::new(v1::ListResponse { experiments, experiments_total }))
     }
 
     async fn status(
         &self,
         request: Request<v1::StatusRequest>,
     ) -> Result<Response<v1::StatusResponse>, Status> {
-        let experiments = self.summaries(&request.get_ref().experiment).await?;
-        let workers = self.dispatch.workers().await?;
+        let mut experiments = self.summaries(&request.get_ref().experiment).await?;
+        let experiments_total = experiments.len() as u64;
+        let mut workers = self.dispatch.workers().await?;
+        let workers_total = workers.len() as u64;
         let mut attention = self.readers.attention(&experiments).await.map_err(reading_failed)?;
         attention::of_workers(&experiments, &workers, self.heartbeat_interval, &mut attention);
+        let removals = self.readers.removals().await.map_err(reading_failed)?;
+        keep_newest(&mut experiments);
+        keep_busiest(&mut workers);
         Ok(Response::new(v1::StatusResponse {
             experiments,
             workers,
             attention,
-            removals: self.readers.removals().await.map_err(reading_failed)?,
+            removals,
+            experiments_total,
+            workers_total,
             coordinator_epoch: self.epoch,
             uptime_ms: millis(self.clock.elapsed()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -223,6 +243,21 @@ impl Experiments for ExperimentsService {
             Ok(page)
         });
         Ok(Response::new(Box::pin(stream::iter(pages))))
+    }
+}
+
+/// Cuts a list of experiments, oldest first, to what an answer may have.
+fn keep_newest(experiments: &mut Vec<v1::ExperimentSummary>) {
+    experiments.drain(..experiments.len().saturating_sub(SUMMARIES_MAX));
+}
+
+/// Cuts a list of workers to what an answer may have: who holds most games stays, then who was
+/// heard of last.
+fn keep_busiest(workers: &mut Vec<v1::WorkerSummary>) {
+    if workers.len() > SUMMARIES_MAX {
+        workers.sort_by_key(|worker| (Reverse(worker.leased_games), worker.silent_ms));
+        workers.truncate(SUMMARIES_MAX);
+        workers.sort_by_key(|worker| worker.worker_id);
     }
 }
 
