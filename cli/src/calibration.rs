@@ -222,7 +222,7 @@ impl Host for Until {
 }
 
 /// Bytes in the unit that fits.
-fn mebibytes(bytes: u64) -> String {
+pub(crate) fn mebibytes(bytes: u64) -> String {
     match bytes as f64 {
         bytes if bytes < 1048576.0 => format!("{:.0} KiB", (bytes / 1024.0).ceil()),
         bytes if bytes < 1073741824.0 => format!("{:.1} MiB", bytes / 1048576.0),

@@ -74,6 +74,11 @@ impl Embedded {
         Ok(Self { client, url, token, readers, shutdown, serving })
     }
 
+    /// A client of it.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
     /// Connections to its database; closed when it stops.
     pub(crate) fn readers(&self) -> Readers {
         self.readers.clone()

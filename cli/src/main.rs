@@ -28,6 +28,7 @@ mod replay;
 mod report;
 mod results;
 mod session;
+mod steering;
 mod summary;
 mod sweep_file;
 mod waiting;

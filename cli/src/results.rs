@@ -5,7 +5,7 @@ use spelrum_proto::v1;
 
 use crate::arguments::SourceArguments;
 use crate::causes::failed_call;
-use crate::config::{self, ConfigFile};
+use crate::config::{self, ConfigFile, Target};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::remote::{self, Client};
@@ -25,12 +25,7 @@ impl ResultsSource {
             let readers = Readers::open(db).await?;
             return Ok(Self::File(readers));
         }
-        let file = ConfigFile::read()?;
-        let Some(target) = config::target(&file, arguments.coordinator.as_ref())? else {
-            return Err(CliError::new(Exit::Usage, "find the results")
-                .because("neither --db nor --coordinator is given")
-                .help("name the database that a run left behind, such as --db NAME.db"));
-        };
+        let target = coordinator(arguments, "find the results")?;
         Ok(Self::Coordinator(remote::connect_to(&target).await?))
     }
 
@@ -102,6 +97,17 @@ impl ResultsSource {
             }
         }
     }
+}
+
+/// The coordinator that the command line, or else the environment or the config file, names, where
+/// no results database is named. Without any, the action fails.
+pub(crate) fn coordinator(arguments: &SourceArguments, action: &str) -> Result<Target> {
+    let file = ConfigFile::read()?;
+    config::target(&file, arguments.coordinator.as_ref())?.ok_or_else(|| {
+        CliError::new(Exit::Usage, action)
+            .because("neither --db nor --coordinator is given")
+            .help("name the database that a run left behind, such as --db NAME.db")
+    })
 }
 
 fn row(row: v1::Row) -> Vec<SqlValue> {

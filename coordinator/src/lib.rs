@@ -148,12 +148,10 @@ impl Coordinator {
             database_uuid: self.database_uuid,
             heartbeat_interval: self.heartbeat_interval,
         };
-        let experiments = ExperimentsService::new(dispatch, readers, epoch, clock);
-        let server =
-            Server::new(work, experiments, &guard).await.map_err(CoordinatorError::Reflection)?;
         let experiments =
             ExperimentsService::new(dispatch, readers, epoch, clock, self.heartbeat_interval);
-        let server = Server::new(work, experiments).await.map_err(CoordinatorError::Reflection)?;
+        let server =
+            Server::new(work, experiments, &guard).await.map_err(CoordinatorError::Reflection)?;
 
         // All in this one task, so that dropping the future stops everything at once. The
         // connections' own tasks end with the server.

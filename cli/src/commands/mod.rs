@@ -9,6 +9,7 @@ pub(crate) mod man;
 pub(crate) mod new;
 pub(crate) mod perft;
 pub(crate) mod play;
+pub(crate) mod remove;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
@@ -94,6 +95,12 @@ pub(crate) enum Command {
     Resume(steer::Resume),
     /// End an experiment for good; what was counted stays
     Cancel(steer::Cancel),
+    /// Let an experiment's games go before or after those of others
+    Priority(steer::Priority),
+    /// Drop an experiment's moves; games and results stay
+    Prune(remove::Prune),
+    /// Throw an experiment away, with everything of it
+    Delete(remove::Delete),
     /// Show a recorded game move by move, and check that the engine does the same again
     Replay(replay::Replay),
     /// Play against a player yourself
@@ -136,6 +143,9 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Pause(pause) => on_runtime(pause.run()),
         Command::Resume(resume) => on_runtime(resume.run()),
         Command::Cancel(cancel) => on_runtime(cancel.run()),
+        Command::Priority(priority) => on_runtime(priority.run()),
+        Command::Prune(prune) => on_runtime(prune.run()),
+        Command::Delete(delete) => on_runtime(delete.run()),
     }
 }
 

@@ -1,20 +1,23 @@
-//! `spelrum pause`, `resume`, `cancel`: steering an experiment.
+//! `spelrum pause`, `resume`, `cancel`, `priority`: steering an experiment.
 
 use std::io::Write as _;
 
 use clap::Args;
 use spelrum_proto::v1;
 
-use crate::arguments::CoordinatorArguments;
-use crate::causes::failed_call;
+use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::{remote, summary};
+use crate::output::write_json;
+use crate::steering::Steerer;
+use crate::summary;
 
 /// Stop handing out an experiment's games until it is resumed
 #[derive(Args, Debug)]
 #[command(after_help = "Games that are leased are still played and counted.\n\n\
-    Example:\n  spelrum pause pentago-depth --coordinator http://127.0.0.1:7878")]
+    Examples:\n  \
+    spelrum pause pentago-depth --coordinator http://127.0.0.1:7878\n  \
+    spelrum pause pentago-depth --db results.db             (if no coordinator has it)")]
 pub(crate) struct Pause {
     #[command(flatten)]
     of: Of,
@@ -22,8 +25,9 @@ pub(crate) struct Pause {
 
 /// Hand out a paused experiment's games again
 #[derive(Args, Debug)]
-#[command(after_help = "\
-    Example:\n  spelrum resume pentago-depth --coordinator http://127.0.0.1:7878")]
+#[command(after_help = "Examples:\n  \
+    spelrum resume pentago-depth --coordinator http://127.0.0.1:7878\n  \
+    spelrum resume pentago-depth --db results.db            (if no coordinator has it)")]
 pub(crate) struct Resume {
     #[command(flatten)]
     of: Of,
@@ -32,56 +36,90 @@ pub(crate) struct Resume {
 /// End an experiment for good; what was counted stays
 #[derive(Args, Debug)]
 #[command(after_help = "This is final: workers drop its games, and it cannot be resumed.\n\n\
-    Example:\n  spelrum cancel pentago-depth --coordinator http://127.0.0.1:7878")]
+    Examples:\n  \
+    spelrum cancel pentago-depth --coordinator http://127.0.0.1:7878\n  \
+    spelrum cancel pentago-depth --db results.db            (if no coordinator has it)")]
 pub(crate) struct Cancel {
     #[command(flatten)]
     of: Of,
 }
 
+/// Let an experiment's games go before or after those of others
+#[derive(Args, Debug)]
+#[command(after_help = "\
+    Games of a larger priority go first, from the next lease on; those of equal priority share the \
+    workers by time. A sweep has priority 0 unless it says another.\n\n\
+    Examples:\n  \
+    spelrum priority pentago-depth 10 --coordinator http://127.0.0.1:7878\n  \
+    spelrum priority pentago-depth -1 --db results.db       (if no coordinator has it)")]
+pub(crate) struct Priority {
+    /// The experiment's name or UUID; of several with the name, the newest that is not over
+    experiment: String,
+    /// The priority: a larger one goes first
+    #[arg(value_name = "N", allow_negative_numbers = true)]
+    priority: i32,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
 #[derive(Args, Debug)]
 struct Of {
-    /// The experiment's name or UUID
+    /// The experiment's name or UUID; of several with the name, the newest that is not over
     experiment: String,
     #[command(flatten)]
-    coordinator: CoordinatorArguments,
+    source: SourceArguments,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Pause {
     /// Pauses.
     pub(crate) async fn run(self) -> Result<Exit> {
-        self.of.steer(v1::Action::Pause, "pause").await
+        self.of.steer(v1::Action::Pause, None, "pause").await
     }
 }
 
 impl Resume {
     /// Resumes.
     pub(crate) async fn run(self) -> Result<Exit> {
-        self.of.steer(v1::Action::Resume, "resume").await
+        self.of.steer(v1::Action::Resume, None, "resume").await
     }
 }
 
 impl Cancel {
     /// Cancels.
     pub(crate) async fn run(self) -> Result<Exit> {
-        self.of.steer(v1::Action::Cancel, "cancel").await
+        self.of.steer(v1::Action::Cancel, None, "cancel").await
+    }
+}
+
+impl Priority {
+    /// Gives it another priority.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let Self { experiment, priority, source, json } = self;
+        let of = Of { experiment, source, json };
+        of.steer(v1::Action::Priority, Some(priority), "prioritize").await
     }
 }
 
 impl Of {
-    async fn steer(self, action: v1::Action, verb: &str) -> Result<Exit> {
-        let mut client = remote::connect(&self.coordinator).await?;
-        let request = v1::SteerRequest {
-            experiment: self.experiment.clone(),
-            action: action.into(),
-            priority: None,
-        };
-        let answer = client
-            .steer(request)
-            .await
-            .map_err(|status| failed_call(&format!("{verb} {}", self.experiment), &status))?
-            .into_inner();
+    async fn steer(self, what: v1::Action, priority: Option<i32>, verb: &str) -> Result<Exit> {
+        let action = format!("{verb} {}", self.experiment);
+        let mut steerer = Steerer::open(&self.source, &action).await?;
+        let request =
+            v1::SteerRequest { experiment: self.experiment, action: what.into(), priority };
+        let experiment = steerer.steer(request, &action).await?;
+        steerer.close().await?;
         let mut out = anstream::stdout().lock();
-        if let Some(experiment) = answer.experiment {
+        if self.json {
+            write_json(&mut out, &summary::Experiment::from(&experiment))?;
+        } else if what == v1::Action::Priority {
+            writeln!(out, "{} has priority {}", experiment.name, experiment.priority)?;
+        } else {
             summary::experiments_table(&[experiment]).write(&mut out)?;
         }
         out.flush()?;

@@ -18,6 +18,7 @@ mod replay;
 mod run;
 mod sandbox;
 mod shell;
+mod steering;
 mod terminal;
 mod tidy;
 mod watch;

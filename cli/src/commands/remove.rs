@@ -1,0 +1,253 @@
+//! `spelrum delete`, `prune`: throwing an experiment away, or only its moves.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use clap::Args;
+use serde::Serialize;
+use spelrum_proto::v1;
+
+use crate::arguments::SourceArguments;
+use crate::calibration::mebibytes;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::output::{count, write_json};
+use crate::steering::Steerer;
+
+/// Throw an experiment away, with everything of it
+#[derive(Args, Debug)]
+#[command(after_help = "\
+    Its cells, games, moves and results go, and its name is free again. It must not be running: \
+    pause or cancel it first. The rows go bit by bit, so that others do not wait; \
+    `spelrum status` shows how far that is. Players, openings and workers stay.\n\n\
+    Examples:\n  \
+    spelrum delete pentago-depth --db results.db --dry-run  (only says what would go)\n  \
+    spelrum delete pentago-depth --db results.db\n  \
+    spelrum delete pentago-depth --coordinator http://127.0.0.1:7878 --yes")]
+pub(crate) struct Delete {
+    #[command(flatten)]
+    of: Of,
+}
+
+/// Drop an experiment's moves; games and results stay
+#[derive(Args, Debug)]
+#[command(after_help = "\
+    Moves are most of a database. Without them its games cannot be replayed, but every table of \
+    `spelrum report` stays as it is, and times per move too. Games that are played later store no \
+    moves either.\n\n\
+    Examples:\n  \
+    spelrum prune pentago-depth --db results.db --dry-run   (only says what would go)\n  \
+    spelrum prune pentago-depth --db results.db\n  \
+    spelrum prune pentago-depth --coordinator http://127.0.0.1:7878 --yes")]
+pub(crate) struct Prune {
+    #[command(flatten)]
+    of: Of,
+}
+
+#[derive(Args, Debug)]
+struct Of {
+    /// The experiment's name or UUID; of several with the name, the newest that is not over
+    experiment: String,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Only say what would go
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the two commands differ in.
+struct Kind {
+    what: v1::RemoveWhat,
+    verb: &'static str,
+    done: &'static str,
+    name: &'static str,
+}
+
+const DELETE: Kind =
+    Kind { what: v1::RemoveWhat::Everything, verb: "delete", done: "deleted", name: "everything" };
+
+const PRUNE: Kind =
+    Kind { what: v1::RemoveWhat::Moves, verb: "prune", done: "pruned", name: "moves" };
+
+#[derive(Serialize)]
+struct Json<'a> {
+    experiment_uuid: &'a str,
+    name: &'a str,
+    what: &'a str,
+    cells: u64,
+    games: u64,
+    moves: u64,
+    /// About.
+    bytes: u64,
+    dry_run: bool,
+    /// Whether nothing of it is left in the file.
+    finished: bool,
+}
+
+impl Delete {
+    /// Deletes.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        self.of.remove(&DELETE).await
+    }
+}
+
+impl Prune {
+    /// Prunes.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        self.of.remove(&PRUNE).await
+    }
+}
+
+impl Of {
+    async fn remove(self, kind: &Kind) -> Result<Exit> {
+        let action = format!("{} {}", kind.verb, self.experiment);
+        let mut steerer = Steerer::open(&self.source, &action).await?;
+        // Whatever comes of it, the coordinator inside this process ends in order.
+        let removed = self.remove_by(&mut steerer, kind, &action).await;
+        steerer.close().await?;
+        let removed = removed?;
+        let mut out = anstream::stdout().lock();
+        match removed {
+            None => writeln!(out, "nothing is changed")?,
+            Some(removed) if self.json => write_json(&mut out, &removed.json(kind))?,
+            Some(removed) => writeln!(out, "{}", removed.text(kind))?,
+        }
+        Ok(Exit::Success)
+    }
+
+    /// Says what would go, asks, and does it. `None` if the answer is no.
+    async fn remove_by(
+        &self,
+        steerer: &mut Steerer,
+        kind: &Kind,
+        action: &str,
+    ) -> Result<Option<Removed>> {
+        let mut request = v1::RemoveRequest {
+            experiment: self.experiment.clone(),
+            what: kind.what.into(),
+            preview: true,
+        };
+        let preview = steerer.remove(request.clone(), action).await?;
+        let (experiment_uuid, name) = match &preview.experiment {
+            Some(found) => (found.experiment_uuid.clone(), found.name.clone()),
+            None => (self.experiment.clone(), self.experiment.clone()),
+        };
+        let mut removed = Removed {
+            experiment_uuid,
+            name,
+            preview,
+            dry_run: self.dry_run,
+            finished: steerer.is_own() && !self.dry_run,
+        };
+        if self.dry_run || removed.is_nothing(kind) {
+            return Ok(Some(removed));
+        }
+        if !self.yes && !confirmed(&removed, kind, action)? {
+            return Ok(None);
+        }
+        // The one that was shown, whoever has the name by now.
+        request.experiment = removed.experiment_uuid.clone();
+        request.preview = false;
+        removed.preview = steerer.remove(request, action).await?;
+        steerer.finish_removals(action).await?;
+        Ok(Some(removed))
+    }
+}
+
+/// Asks the person at the terminal.
+fn confirmed(removed: &Removed, kind: &Kind, action: &str) -> Result<bool> {
+    let freed = removed.freed(kind);
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return Err(CliError::new(Exit::Usage, action)
+            .because(format!("{freed} would go, and nobody is here to confirm it"))
+            .help("add --yes; --dry-run only says what would go"));
+    }
+    let mut terminal = anstream::stderr().lock();
+    write!(terminal, "{freed} would go for good. {} {}? [y/N] ", capital(kind.verb), removed.name)?;
+    terminal.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn capital(verb: &str) -> String {
+    verb[..1].to_uppercase() + &verb[1..]
+}
+
+/// What goes, or would.
+struct Removed {
+    experiment_uuid: String,
+    name: String,
+    preview: v1::RemoveResponse,
+    dry_run: bool,
+    finished: bool,
+}
+
+impl Removed {
+    /// Whether there is nothing to do.
+    fn is_nothing(&self, kind: &Kind) -> bool {
+        kind.what == v1::RemoveWhat::Moves && self.preview.moves == 0
+    }
+
+    /// What goes, in words.
+    fn freed(&self, kind: &Kind) -> String {
+        let v1::RemoveResponse { cells, games, moves, bytes, .. } = self.preview;
+        let about = mebibytes(bytes);
+        if kind.what == v1::RemoveWhat::Moves {
+            format!("{} moves of {} games (about {about})", count(moves), count(games))
+        } else {
+            format!(
+                "{} cells, {} games and {} moves (about {about})",
+                count(cells),
+                count(games),
+                count(moves)
+            )
+        }
+    }
+
+    fn text(&self, kind: &Kind) -> String {
+        let (name, freed) = (&self.name, self.freed(kind));
+        if self.is_nothing(kind) {
+            return format!("{name} has no moves: nothing to prune");
+        }
+        match (self.dry_run, self.finished) {
+            (true, _) => format!("{} {name} would free {freed}", kind.gerund()),
+            (false, true) => format!("{} {name}: {freed}", kind.done),
+            (false, false) => format!(
+                "{} {name}: {freed} go bit by bit; spelrum status shows how far that is",
+                kind.done
+            ),
+        }
+    }
+
+    fn json(&self, kind: &Kind) -> Json<'_> {
+        Json {
+            experiment_uuid: &self.experiment_uuid,
+            name: &self.name,
+            what: match kind.what {
+                v1::RemoveWhat::Moves => PRUNE.name,
+                v1::RemoveWhat::Everything | v1::RemoveWhat::Unspecified => DELETE.name,
+            },
+            cells: self.preview.cells,
+            games: self.preview.games,
+            moves: self.preview.moves,
+            bytes: self.preview.bytes,
+            dry_run: self.dry_run,
+            finished: self.finished,
+        }
+    }
+}
+
+impl Kind {
+    fn gerund(&self) -> &'static str {
+        match self.what {
+            v1::RemoveWhat::Moves => "pruning",
+            v1::RemoveWhat::Everything | v1::RemoveWhat::Unspecified => "deleting",
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Who steers experiments: a coordinator elsewhere, or one inside this process for a file.
+
+use std::path::Path;
+use std::time::Duration;
+
+use spelrum_coordinator::store::Readers;
+use spelrum_proto::{Reason, Refusal, v1};
+use tonic::Status;
+
+use crate::arguments::SourceArguments;
+use crate::causes::failed_call;
+use crate::embedded::Embedded;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::remote::{self, Client};
+use crate::results::coordinator;
+
+/// How often a removal is looked at.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+
+/// How often a call is made again that may succeed by itself: longer than the leases of a run that
+/// was killed live.
+const TRIES_MAX: usize = 10;
+
+/// A coordinator that is steered.
+pub(crate) struct Steerer {
+    client: Client,
+    /// The coordinator inside this process, if there is one.
+    own: Option<Embedded>,
+}
+
+impl Steerer {
+    /// Connects to what the command line, or else the environment, names. Without any, the action
+    /// fails.
+    pub(crate) async fn open(source: &SourceArguments, action: &str) -> Result<Self> {
+        match &source.db {
+            Some(db) => Self::of_file(db).await,
+            None => {
+                let target = coordinator(source, action)?;
+                Ok(Self { client: remote::connect_to(&target).await?, own: None })
+            }
+        }
+    }
+
+    async fn of_file(db: &Path) -> Result<Self> {
+        // A coordinator would make a database that is not there.
+        Readers::open(db).await?.close().await;
+        let own = Embedded::start(db, None).await.map_err(|error| {
+            if error.exit() != Exit::Busy {
+                return error;
+            }
+            error.help(
+                "that coordinator has to do it: name it with --coordinator URL instead of --db",
+            )
+        })?;
+        Ok(Self { client: own.client(), own: Some(own) })
+    }
+
+    /// Whether the coordinator is inside this process.
+    pub(crate) fn is_own(&self) -> bool {
+        self.own.is_some()
+    }
+
+    /// Steers.
+    pub(crate) async fn steer(
+        &mut self,
+        request: v1::SteerRequest,
+        action: &str,
+    ) -> Result<v1::ExperimentSummary> {
+        let answer = self.client.steer(request).await;
+        let answer = answer.map_err(|status| self.failed(action, &status))?.into_inner();
+        answer.experiment.ok_or_else(|| {
+            CliError::new(Exit::Network, action).because("the coordinator named no experiment")
+        })
+    }
+
+    /// Throws away, or only says what would be.
+    pub(crate) async fn remove(
+        &mut self,
+        request: v1::RemoveRequest,
+        action: &str,
+    ) -> Result<v1::RemoveResponse> {
+        let mut tries = 1;
+        loop {
+            match self.client.remove(request.clone()).await {
+                Ok(answer) => return Ok(answer.into_inner()),
+                // Nobody holds games of a file that no coordinator had: the leases only have to end.
+                Err(status) if self.is_own() && tries < TRIES_MAX => {
+                    let Some(wait) = leased(&status) else {
+                        return Err(self.failed(action, &status));
+                    };
+                    tokio::time::sleep(wait).await;
+                    tries += 1;
+                }
+                Err(status) => return Err(self.failed(action, &status)),
+            }
+        }
+    }
+
+    /// Waits until nothing is left to remove, if the coordinator goes with this process.
+    pub(crate) async fn finish_removals(&mut self, action: &str) -> Result<()> {
+        if !self.is_own() {
+            return Ok(());
+        }
+        loop {
+            let answer = self.client.status(v1::StatusRequest::default()).await;
+            let answer = answer.map_err(|status| self.failed(action, &status))?.into_inner();
+            if answer.removals.is_empty() {
+                return Ok(());
+            }
+            tokio::time::sleep(LOOK_INTERVAL).await;
+        }
+    }
+
+    /// Ends the coordinator inside this process, if there is one.
+    pub(crate) async fn close(self) -> Result<()> {
+        let Self { client, own } = self;
+        drop(client);
+        match own {
+            Some(own) => own.stop().await,
+            None => Ok(()),
+        }
+    }
+
+    fn failed(&self, action: &str, status: &Status) -> CliError {
+        let error = failed_call(action, status);
+        if self.is_own() { error.of_own_coordinator() } else { error }
+    }
+}
+
+/// When to try again, if it was refused for leases that will end.
+fn leased(status: &Status) -> Option<Duration> {
+    let refusal = Refusal::of(status).filter(|refusal| refusal.reason == Reason::WrongState)?;
+    refusal.retry_after
+}

@@ -1,0 +1,175 @@
+//! Steering, throwing away, and what needs somebody, as people meet them: on a file, and through a
+//! coordinator.
+
+use rustix::process::Signal;
+
+use crate::sandbox::{Ran, Sandbox, Watched, tic_tac_toe};
+
+/// A sandbox with a finished experiment `sweep` in `sweep.db`.
+fn played(games: u32) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", games));
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    sandbox
+}
+
+/// What a command says, without what differs between two runs.
+fn masked(sandbox: &Sandbox, ran: &Ran) -> String {
+    let directory = sandbox.path("").display().to_string();
+    let text = format!("{}{}", ran.stdout(), ran.stderr()).replace(&directory, "[DIRECTORY]/");
+    let without_pid = |line: &str| match line.split_once("process ") {
+        Some((before, after)) => {
+            let after = after.trim_start_matches(|it: char| it.is_ascii_digit());
+            format!("{before}process [PID]{after}")
+        }
+        None => line.to_owned(),
+    };
+    text.lines().map(without_pid).collect::<Vec<_>>().join("\n")
+}
+
+/// A value of a command's JSON.
+fn json(ran: &Ran) -> serde_json::Value {
+    ran.expect_exit(0);
+    serde_json::from_str(ran.stdout()).unwrap()
+}
+
+#[test]
+fn a_file_that_no_coordinator_has_is_steered_itself() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 20_000));
+    let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--slots", "1"]);
+    run.read_until("games in 2 cells, into sweep.db");
+    while sandbox.sql("sweep.db", "SELECT count(*) FROM games") == "0" {}
+    // Its leases are alive when it is gone.
+    run.process.kill();
+    let db = ["--db", "sweep.db"];
+    let steer = |words: &[&str]| sandbox.run(&[words, &db].concat());
+    let state = || sandbox.sql("sweep.db", "SELECT state || priority FROM experiments");
+
+    steer(&["pause", "sweep"]).expect_exit(0);
+    assert_eq!(state(), "paused0");
+    let prioritized = steer(&["priority", "sweep", "-3"]);
+    assert_eq!(prioritized.stdout(), "sweep has priority -3\n");
+    assert_eq!(state(), "paused-3");
+    assert_eq!(json(&steer(&["resume", "sweep", "--json"]))["state"], "running");
+    assert_eq!(json(&steer(&["priority", "sweep", "4", "--json"]))["priority"], 4);
+    let refused = steer(&["delete", "sweep", "--yes"]);
+    refused.expect_exit(3);
+    insta::assert_snapshot!("delete_while_running", refused.failure());
+
+    steer(&["pause", "sweep"]).expect_exit(0);
+    // It waits until the leases of the killed run have ended.
+    let deleted = json(&steer(&["delete", "sweep", "--yes", "--json"]));
+    assert_eq!((&deleted["what"], &deleted["finished"]), (&"everything".into(), &true.into()));
+    for table in ["experiments", "cells", "games", "moves", "lease_ranges", "removals"] {
+        let count = format!("SELECT count(*) FROM {table}");
+        assert_eq!(sandbox.sql("sweep.db", &count), "0", "{table}");
+    }
+    let unknown = steer(&["pause", "sweep"]);
+    unknown.expect_exit(3);
+    insta::assert_snapshot!("pause_of_nothing", unknown.failure());
+}
+
+#[test]
+fn nothing_is_thrown_away_unasked() {
+    let sandbox = played(40);
+    let before = sandbox.all_games("sweep.db");
+    for (command, name) in [("delete", "delete"), ("prune", "prune")] {
+        let asked = sandbox.run(&[command, "sweep", "--db", "sweep.db"]);
+        asked.expect_exit(2);
+        insta::assert_snapshot!(format!("{name}_with_nobody_to_confirm"), asked.failure());
+        let dry = sandbox.run(&[command, "sweep", "--db", "sweep.db", "--dry-run"]);
+        dry.expect_exit(0);
+        insta::assert_snapshot!(format!("{name}_dry_run"), dry.stdout());
+        let dry = sandbox.run(&[command, "sweep", "--db", "sweep.db", "--dry-run", "--json"]);
+        let dry = json(&dry);
+        assert_eq!((&dry["games"], &dry["dry_run"]), (&80.into(), &true.into()));
+        assert_eq!(dry["finished"], false);
+        let no = sandbox.run(&[command, "sweep", "--db", "none.db", "--yes"]);
+        no.expect_exit(4);
+        assert!(!sandbox.path("none.db").exists(), "a database that is not there is not made");
+    }
+    assert_eq!(sandbox.all_games("sweep.db"), before);
+}
+
+#[test]
+fn a_database_in_use_is_steered_through_its_coordinator() {
+    let sandbox = played(40);
+    let coordinator = sandbox.coordinator("sweep.db", "127.0.0.1:0");
+    for arguments in [&["pause", "sweep"][..], &["delete", "sweep", "--yes"]] {
+        let held = sandbox.run(&[arguments, &["--db", "sweep.db"]].concat());
+        held.expect_exit(6);
+        insta::assert_snapshot!(
+            format!("{}_of_a_held_file", arguments[0]),
+            masked(&sandbox, &held)
+        );
+    }
+    let url = ["--coordinator", &coordinator.url];
+    let pruned = sandbox.run(&[&["prune", "sweep", "--yes"], &url[..]].concat());
+    pruned.expect_exit(0);
+    insta::assert_snapshot!("prune_through_a_coordinator", pruned.stdout());
+    while sandbox.sql("sweep.db", "SELECT count(*) FROM removals") != "0" {}
+    assert_eq!(sandbox.sql("sweep.db", "SELECT count(*) FROM moves"), "0");
+    let deleted = sandbox.run(&[&["delete", "sweep", "--yes", "--json"], &url[..]].concat());
+    assert_eq!(json(&deleted)["finished"], false);
+    let list = sandbox.run(&["list", "--coordinator", &coordinator.url, "--json"]);
+    assert_eq!(json(&list), serde_json::json!([]));
+}
+
+/// Reports stay as they were, the file becomes smaller, and playing goes on without moves.
+#[test]
+fn a_pruned_experiment_reports_the_same() {
+    let sandbox = played(1_000);
+    let report = |json: &[&str]| {
+        let ran = sandbox.run(&[&["report", "--db", "sweep.db"], json].concat());
+        ran.expect_exit(0);
+        ran.stdout().to_owned()
+    };
+    let (text, as_json) = (report(&[]), report(&["--json"]));
+    let size = || std::fs::metadata(sandbox.path("sweep.db")).unwrap().len();
+    let full = size();
+    let pruned = sandbox.run(&["prune", "sweep", "--db", "sweep.db", "--yes"]);
+    pruned.expect_exit(0);
+    assert!(pruned.stdout().starts_with("pruned sweep: "), "{}", pruned.stdout());
+    assert_eq!((report(&[]), report(&["--json"])), (text, as_json));
+    assert!(size() < full * 7 / 10, "{full} {}", size());
+    assert_eq!(sandbox.sql("sweep.db", "SELECT count(*) FROM moves"), "0");
+    let again = sandbox.run(&["prune", "sweep", "--db", "sweep.db"]);
+    again.expect_exit(0);
+    assert_eq!(again.stdout(), "sweep has no moves: nothing to prune\n");
+}
+
+/// SIGKILL in the middle, and the next coordinator goes on with it.
+#[test]
+fn a_killed_removal_is_finished_by_the_next_coordinator() {
+    for command in ["delete", "prune"] {
+        let sandbox = played(3_000);
+        sandbox.write("stays.toml", &tic_tac_toe("stays", 20));
+        sandbox.run(&["run", "stays.toml", "--db", "sweep.db"]).expect_exit(0);
+        let done = "SELECT coalesce(sum(games_done), -1) FROM removals";
+        for _ in 0..2 {
+            let removing = [command, "sweep", "--db", "sweep.db", "--yes"];
+            let mut process = sandbox.start(&removing);
+            while process.0.try_wait().unwrap().is_none() {
+                let done: i64 = sandbox.sql("sweep.db", done).parse().unwrap();
+                if done > 0 {
+                    break;
+                }
+            }
+            process.signal(Signal::KILL);
+            process.wait();
+        }
+        let coordinator = sandbox.coordinator("sweep.db", "127.0.0.1:0");
+        while sandbox.sql("sweep.db", done) != "-1" {}
+        drop(coordinator);
+        let games = sandbox.sql("sweep.db", "SELECT count(*) FROM games");
+        let experiments = sandbox.sql(
+            "sweep.db",
+            "SELECT group_concat(name, '+') FROM (SELECT name FROM experiments ORDER BY name)",
+        );
+        let expected = if command == "delete" { ("40", "stays") } else { ("6040", "stays+sweep") };
+        assert_eq!((&*games, &*experiments), expected);
+        let moves = "SELECT count(DISTINCT game_id) FROM moves";
+        assert_eq!(sandbox.sql("sweep.db", moves), "40");
+    }
+}
