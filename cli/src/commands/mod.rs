@@ -85,7 +85,7 @@ pub(crate) enum Command {
     Worker(worker::Worker),
     /// Give a coordinator a sweep to play
     Submit(submit::Submit),
-    /// Show how far experiments are and what workers do
+    /// Show how far experiments are, what workers do, and what needs somebody
     Status(status::Status),
     /// Show how an experiment goes, until it ends
     Watch(watch::Watch),

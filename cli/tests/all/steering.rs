@@ -173,3 +173,44 @@ fn a_killed_removal_is_finished_by_the_next_coordinator() {
         assert_eq!(sandbox.sql("sweep.db", moves), "40");
     }
 }
+
+#[test]
+fn status_of_a_file_says_what_needs_somebody() {
+    let sandbox = played(40);
+    let status = sandbox.run(&["status", "--db", "sweep.db"]);
+    status.expect_exit(0);
+    insta::assert_snapshot!("status_of_a_file", status.stdout());
+
+    sandbox.write("more.toml", &tic_tac_toe("more", 40));
+    let coordinator = sandbox.coordinator("sweep.db", "127.0.0.1:0");
+    let url = ["--coordinator", &coordinator.url];
+    sandbox.run(&[&["submit", "more.toml"], &url[..]].concat()).expect_exit(0);
+    let status = sandbox.run(&[&["status"], &url[..]].concat());
+    status.expect_exit(0);
+    let (heading, rest) = status.stdout().split_once('\n').unwrap();
+    assert!(
+        heading.starts_with("coordinator ") && heading.ends_with("start number 2"),
+        "{heading}"
+    );
+    insta::assert_snapshot!("status_of_a_coordinator", rest);
+
+    sandbox.run(&[&["pause", "more"], &url[..]].concat()).expect_exit(0);
+    let status = sandbox.run(&["status", "more", "--db", "sweep.db"]);
+    status.expect_exit(0);
+    insta::assert_snapshot!("status_of_a_paused_experiment", status.stdout());
+    let status = json(&sandbox.run(&["status", "more", "--db", "sweep.db", "--json"]));
+    assert_eq!(status["workers"], serde_json::Value::Null);
+    assert_eq!(
+        status["attention"],
+        serde_json::json!([{
+            "kind": "paused",
+            "experiment": "more",
+            "count": 80,
+            "problem": "it is paused, with 80 games to play",
+            "remedy": "let it go on: spelrum resume more",
+        }])
+    );
+    let unknown = sandbox.run(&["status", "nothing", "--db", "sweep.db"]);
+    unknown.expect_exit(3);
+    insta::assert_snapshot!("status_of_nothing", unknown.failure());
+}

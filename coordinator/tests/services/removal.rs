@@ -69,7 +69,7 @@ async fn a_deleted_experiment_is_gone_at_once_and_its_name_is_free() {
 
     // The same file, and even the same UUID, begin anew.
     let again =
-        v1::SubmitRequest { experiment_uuid: uuid, sweep_toml: sweep, file_name: String::new() };
+        v1::SubmitRequest { experiment_uuid: uuid, sweep_toml: sweep, ..Default::default() };
     let again = served.experiments().await.submit(again).await.unwrap().into_inner();
     assert!(!again.existed);
     worker.work_until_done().await;
