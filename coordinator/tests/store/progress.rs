@@ -4,7 +4,7 @@ use spelrum_coordinator::store::{SqlValue, questions};
 use spelrum_tournament::CellId;
 use spelrum_tournament::forecast::{Backlog, CellWork, GameSpread};
 
-use crate::fixture::{Store, alpha_beta, cell, game, genetic, plan, rows, text};
+use crate::fixture::{Store, add_cell, alpha_beta, empty_plan, game, genetic, rows, text};
 
 /// The answer's one row, by column.
 async fn progress(store: &Store) -> impl Fn(&str) -> f64 {
@@ -119,10 +119,10 @@ async fn a_cell_is_told_with_its_last_game() {
 #[tokio::test]
 async fn many_cells_are_told_in_parts() {
     let cells = questions::SETTLED_CELLS_MAX + 10;
-    let mut plan = plan("many");
-    plan.cells = (1..=i64::try_from(cells).unwrap())
-        .map(|depth| cell(["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, 1))
-        .collect();
+    let mut plan = empty_plan("many");
+    for depth in 1..=i64::try_from(cells).unwrap() {
+        add_cell(&mut plan, ["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, 1);
+    }
     let mut store = Store::with(&plan).await;
     let games: Vec<_> = (0..cells).map(|index| game(store.cell(index), 0, 1)).collect();
     store.store(&games).await;

@@ -12,13 +12,13 @@ use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, Plan, WorkerId};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Executor as _};
 
-use crate::fixture::{Store, alpha_beta, cell, game, introduction, plan, rows, text};
+use crate::fixture::{Store, add_cell, alpha_beta, game, introduction, plan, rows, text};
 
 /// An experiment beside the first that shares its players, openings and workers.
 fn other_plan() -> Plan {
     let mut plan = plan("other");
     // The first cell is defined as the first one of the other experiment.
-    plan.cells.push(cell(["ab", "ab"], [alpha_beta(1), alpha_beta(1)], 3, 20));
+    add_cell(&mut plan, ["ab", "ab"], [alpha_beta(1), alpha_beta(1)], 3, 20);
     plan
 }
 
