@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Dispatcher, FAILED_RETRY_AFTER};
+use super::{Dispatcher, FAILED_RETRY_AFTER, LOG_RESTART_INTERVAL};
 use crate::store::{Removed, StoreError, Writer};
 
 /// A piece takes no further step after so much time.
@@ -26,6 +26,8 @@ enum Stage {
     Rows,
     /// None are left; the file has to shrink.
     Pages,
+    /// The free pages are at its end, where only a complete checkpoint cuts them off.
+    End,
 }
 
 impl Removals {
@@ -63,12 +65,20 @@ impl Dispatcher {
             Stage::Nothing => return Ok(()),
             Stage::Rows => self.remove_rows().await,
             Stage::Pages => shrink(&mut self.writer).await,
+            Stage::End => cut(&mut self.writer).await,
         };
         let ended = Instant::now();
         self.removals.idle_due = ended;
         self.removals.fair_due = ended + (ended - started);
         match done {
-            Ok(stage) => self.removals.stage = stage,
+            Ok(stage) => {
+                if stage == Stage::End && self.removals.stage == Stage::End {
+                    // A reader still needs the log.
+                    self.removals.idle_due = ended + LOG_RESTART_INTERVAL;
+                    self.removals.fair_due = self.removals.idle_due;
+                }
+                self.removals.stage = stage;
+            }
             Err(error @ StoreError::TakenOver { .. }) => return Err(error),
             Err(error) => {
                 tracing::error!("failed to go on with a removal: {error}; {}", error.remedy());
@@ -103,11 +113,12 @@ impl Dispatcher {
 
 /// Shrinks the file a little.
 async fn shrink(writer: &mut Writer) -> Result<Stage, StoreError> {
-    if writer.shrink().await? {
-        return Ok(Stage::Pages);
-    }
-    // What is cut off the file is cut off by a checkpoint.
+    Ok(if writer.shrink().await? { Stage::Pages } else { Stage::End })
+}
+
+/// Cuts the free pages off the file, if no reader needs what is in the log.
+async fn cut(writer: &mut Writer) -> Result<Stage, StoreError> {
     let done = writer.checkpoint().await?;
-    tracing::info!(?done, "the removals are done");
-    Ok(Stage::Nothing)
+    tracing::debug!(?done, "checkpoint after a removal");
+    Ok(if done.complete { Stage::Nothing } else { Stage::End })
 }
