@@ -180,8 +180,20 @@ pub struct Grant {
     pub lease: LeaseId,
     /// How long it lives without a heartbeat that names it.
     pub duration: Duration,
-    /// Its games, each range with its cell's definition.
-    pub games: Vec<(GameRange, DefinitionHash)>,
+    /// Its games.
+    pub games: Vec<LeasedGames>,
+}
+
+/// Successive games of one cell in a lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeasedGames {
+    /// Which games.
+    pub range: GameRange,
+    /// Their cell's definition.
+    pub definition: DefinitionHash,
+    /// A game that takes longer is abandoned and fails; in whole milliseconds. It decides no move:
+    /// a game has the result that it would have had, or none.
+    pub game_timeout: Option<Duration>,
 }
 
 impl From<Grant> for v1::Grant {
@@ -192,11 +204,15 @@ impl From<Grant> for v1::Grant {
             games: grant
                 .games
                 .into_iter()
-                .map(|(range, hash)| v1::LeasedGames {
-                    cell_id: range.cell.0,
-                    definition_hash: hash.0.to_vec(),
-                    first_number: range.first,
-                    count: range.count,
+                .map(|games| v1::LeasedGames {
+                    cell_id: games.range.cell.0,
+                    definition_hash: games.definition.0.to_vec(),
+                    first_number: games.range.first,
+                    count: games.range.count,
+                    game_timeout_ms: games.game_timeout.map_or(0, |timeout| {
+                        // A fraction is not none.
+                        u64::try_from(timeout.as_micros().div_ceil(1_000)).unwrap_or(NUMBER_MAX)
+                    }),
                 })
                 .collect(),
         }
@@ -224,12 +240,17 @@ impl TryFrom<v1::Grant> for Grant {
     }
 }
 
-fn leased_games(leased: &v1::LeasedGames) -> Result<(GameRange, DefinitionHash), WireError> {
+fn leased_games(leased: &v1::LeasedGames) -> Result<LeasedGames, WireError> {
     let first = number("first_number", leased.first_number)?;
     let range = GameRange {
         cell: CellId(id("cell_id", leased.cell_id)?),
         first,
         count: in_range("count", leased.count, 1, NUMBER_MAX - first)?,
     };
-    Ok((range, definition_hash(&leased.definition_hash)?))
+    let timeout_ms = number("game_timeout_ms", leased.game_timeout_ms)?;
+    Ok(LeasedGames {
+        range,
+        definition: definition_hash(&leased.definition_hash)?,
+        game_timeout: (timeout_ms > 0).then(|| Duration::from_millis(timeout_ms)),
+    })
 }

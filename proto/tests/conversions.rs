@@ -11,7 +11,7 @@ use spelrum_engine::{
 use spelrum_proto::limits::{
     FAILURE_BYTES_MAX, LEASES_MAX, MESSAGE_BYTES_MAX, NUMBER_MAX, PLIES_MAX, REPORT_RESULTS_MAX,
 };
-use spelrum_proto::work::{self, Grant, ReportedWhat};
+use spelrum_proto::work::{self, Grant, LeasedGames, ReportedWhat};
 use spelrum_proto::{Fault, WireError, game, v1};
 use spelrum_tournament::{CellId, DefinitionHash, DerivedGame, GameId, GameRange, LeaseId};
 
@@ -72,8 +72,16 @@ fn a_lease_comes_back_as_it_went() {
         lease: LeaseId(9),
         duration: Duration::from_secs(60),
         games: vec![
-            (GameRange { cell: CellId(1), first: 0, count: 2 }, DefinitionHash([7; 32])),
-            (GameRange { cell: CellId(2), first: 1 << 40, count: 1 }, DefinitionHash([8; 32])),
+            LeasedGames {
+                range: GameRange { cell: CellId(1), first: 0, count: 2 },
+                definition: DefinitionHash([7; 32]),
+                game_timeout: None,
+            },
+            LeasedGames {
+                range: GameRange { cell: CellId(2), first: 1 << 40, count: 1 },
+                definition: DefinitionHash([8; 32]),
+                game_timeout: Some(Duration::from_millis(1)),
+            },
         ],
     };
     assert_eq!(Grant::try_from(v1::Grant::from(grant.clone())), Ok(grant));
@@ -164,17 +172,21 @@ fn malformed_ids_hashes_and_grants_are_refused() {
     assert!(work::playing(&[v1::GameId { cell_id: 1, number: 1 << 53 }]).is_err());
     assert!(work::slots(0).is_err() && work::slots(5_000).is_err() && work::slots(2).is_ok());
 
-    let leased = |first_number, count, definition_hash| v1::Grant {
-        lease_id: 1,
-        duration_ms: 1,
-        games: vec![v1::LeasedGames { cell_id: 1, definition_hash, first_number, count }],
+    let of_timeout = |first_number, count, definition_hash, game_timeout_ms| {
+        let cell_id = 1;
+        let games =
+            v1::LeasedGames { cell_id, definition_hash, first_number, count, game_timeout_ms };
+        v1::Grant { lease_id: 1, duration_ms: 1, games: vec![games] }
     };
+    let leased = |first_number, count, hash| of_timeout(first_number, count, hash, 0);
+    assert!(Grant::try_from(leased(0, 1, vec![0; 32])).is_ok());
     for grant in [
         leased(0, 0, vec![0; 32]),
         leased(NUMBER_MAX, 1, vec![0; 32]),
         leased(1, NUMBER_MAX, vec![0; 32]),
         leased(0, u64::MAX, vec![0; 32]),
         leased(0, 1, Vec::new()),
+        of_timeout(0, 1, vec![0; 32], NUMBER_MAX + 1),
     ] {
         assert!(Grant::try_from(grant.clone()).is_err(), "{grant:?}");
     }

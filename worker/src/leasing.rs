@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use spelrum_proto::work::Grant;
+use spelrum_proto::work::{Grant, LeasedGames};
 use spelrum_proto::{WireError, v1};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -15,7 +15,7 @@ use crate::backoff::jittered;
 use crate::cells::Cells;
 use crate::link::{CallError, Link};
 use crate::outbox::Outbox;
-use crate::pool::{Lease, Pool};
+use crate::pool::{Games, Lease, Pool};
 
 /// Definitions that are fetched at once.
 const FETCHES: usize = 8;
@@ -114,7 +114,7 @@ impl Leasing<'_> {
         };
         match Grant::try_from(grant) {
             Ok(grant) => {
-                let games = grant.games.iter().map(|(range, _)| range.count).sum();
+                let games = grant.games.iter().map(|games| games.range.count).sum();
                 tracing::debug!(lease = %grant.lease, games, "leased");
                 Answer::Granted(self.pool.hold(grant.lease, generation, games), grant)
             }
@@ -124,12 +124,15 @@ impl Leasing<'_> {
 
     /// Lets the slots play a lease's games, each range as soon as its cell is known.
     async fn accept(&self, lease: &Arc<Lease>, grant: Grant) -> Result<(), CallError> {
-        let cells = stream::iter(grant.games)
-            .map(|(range, hash)| async move { Ok((range, self.cells.get(hash, self.link).await?)) })
-            .buffered(FETCHES);
+        let cells =
+            stream::iter(grant.games)
+                .map(|games| async move {
+                    Ok((games, self.cells.get(games.definition, self.link).await?))
+                })
+                .buffered(FETCHES);
         let mut cells = pin!(cells);
-        while let Some((range, cell)) = cells.try_next().await? {
-            self.pool.add(lease, cell, range);
+        while let Some((LeasedGames { range, game_timeout, .. }, cell)) = cells.try_next().await? {
+            self.pool.add(lease, cell, Games { range, game_timeout });
         }
         Ok(())
     }

@@ -113,12 +113,28 @@ impl Cell {
     }
 }
 
+/// Successive games of one cell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Games {
+    /// Which games.
+    pub(crate) range: GameRange,
+    /// How long one may take before it fails.
+    pub(crate) game_timeout: Option<Duration>,
+}
+
+impl From<GameRange> for Games {
+    fn from(range: GameRange) -> Self {
+        Self { range, game_timeout: None }
+    }
+}
+
 /// Games of one range that wait for a slot.
 #[derive(Debug)]
 struct Task {
     lease: Arc<Lease>,
     cell: Arc<Cell>,
     range: GameRange,
+    game_timeout: Option<Duration>,
 }
 
 /// Some games for one slot.
@@ -129,6 +145,8 @@ pub(crate) struct Chunk {
     pub(crate) cell_id: CellId,
     pub(crate) first: u64,
     pub(crate) end: u64,
+    /// How long a game may take before it fails.
+    pub(crate) game_timeout: Option<Duration>,
 }
 
 impl Pool {
@@ -160,12 +178,13 @@ impl Pool {
     }
 
     /// Lets slots play some games of a lease.
-    pub(crate) fn add(&self, lease: &Arc<Lease>, cell: Arc<Cell>, range: GameRange) {
+    pub(crate) fn add(&self, lease: &Arc<Lease>, cell: Arc<Cell>, games: impl Into<Games>) {
+        let Games { range, game_timeout } = games.into();
         let mut state = self.state();
         if state.closed || lease.is_dropped() {
             return;
         }
-        state.waiting.push_back(Task { lease: Arc::clone(lease), cell, range });
+        state.waiting.push_back(Task { lease: Arc::clone(lease), cell, range, game_timeout });
         drop(state);
         self.arrived.notify_all();
     }
@@ -315,6 +334,7 @@ impl State {
             cell_id: task.range.cell,
             first: task.range.first,
             end: task.range.first + games,
+            game_timeout: task.game_timeout,
         };
         task.range.first += games;
         task.range.count -= games;

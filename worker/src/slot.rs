@@ -87,10 +87,21 @@ impl Slot {
             Err(problem) => return Some(failed(game, problem)),
         };
         let started_unix_us = unix_us();
-        let host = SlotHost { started: Instant::now(), lease: &chunk.lease, pool: &self.pool };
+        let host = SlotHost {
+            started: Instant::now(),
+            timeout: chunk.game_timeout,
+            lease: &chunk.lease,
+            pool: &self.pool,
+        };
         match caught(|| play(cell, game, started_unix_us, &host)) {
             Ok(Ok(played)) => Some(fitting(game, played)),
-            Ok(Err(PlayError::Aborted)) => None,
+            // Nobody wants to know of a game that is not wanted any more.
+            Ok(Err(PlayError::Aborted)) if host.is_unwanted() => None,
+            Ok(Err(PlayError::Aborted)) => {
+                let message = timed_out(chunk.game_timeout.unwrap_or_default());
+                tracing::warn!(?game, message, "a game took too long");
+                Some(failed(game, &message))
+            }
             Ok(Err(error)) => Some(failed(game, &error.to_string())),
             Err(message) => {
                 tracing::error!(?game, message, "a game panicked");
@@ -142,9 +153,21 @@ pub(crate) fn failed(game: GameId, message: &str) -> v1::result::What {
     })
 }
 
+/// Why a game that took too long has no result, with the time limit as a sweep writes it.
+fn timed_out(timeout: Duration) -> String {
+    let ms = timeout.as_millis();
+    let (count, unit) = [(3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")]
+        .into_iter()
+        .find_map(|(unit_ms, unit)| ms.is_multiple_of(unit_ms).then_some((ms / unit_ms, unit)))
+        .unwrap_or((ms, "ms"));
+    format!("the game took longer than the sweep's game_timeout = \"{count}{unit}\"")
+}
+
 /// What the engine may know of its surroundings.
 struct SlotHost<'s> {
     started: Instant,
+    /// How long the game may take.
+    timeout: Option<Duration>,
     lease: &'s Lease,
     pool: &'s Pool,
 }
@@ -159,7 +182,16 @@ impl Host for SlotHost<'_> {
         Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
     }
 
+    /// The timeout is here and nowhere else: it ends a game without a result, and decides nothing in
+    /// one that has a result (invariant 3).
     fn aborted(&self) -> bool {
+        self.is_unwanted() || self.timeout.is_some_and(|timeout| self.started.elapsed() > timeout)
+    }
+}
+
+impl SlotHost<'_> {
+    /// Whether the game's result would be dropped.
+    fn is_unwanted(&self) -> bool {
         self.lease.is_dropped() || self.pool.is_aborting()
     }
 }
@@ -237,12 +269,26 @@ mod tests {
     fn the_hosts_clocks_do_not_go_back() {
         let pool = Pool::new(std::num::NonZeroU32::MIN);
         let lease = pool.hold(spelrum_tournament::LeaseId(1), 0, 1);
-        let host = SlotHost { started: Instant::now(), lease: &lease, pool: &pool };
+        let started = Instant::now();
+        let host = SlotHost { started, timeout: None, lease: &lease, pool: &pool };
         let (wall, cpu) = (host.wall(), host.cpu());
         assert!(cpu > Duration::ZERO);
         assert!(host.wall() >= wall && host.cpu() >= cpu);
         assert!(!host.aborted());
+        let hasty = SlotHost { started, timeout: Some(Duration::ZERO), lease: &lease, pool: &pool };
+        assert!(hasty.aborted() && !hasty.is_unwanted());
+        let patient = SlotHost { timeout: Some(Duration::MAX), ..hasty };
+        assert!(!patient.aborted());
         pool.drop_leases([lease.id]);
-        assert!(host.aborted());
+        assert!(host.aborted() && host.is_unwanted());
+    }
+
+    #[test]
+    fn a_timeout_is_named_as_the_sweep_has_it() {
+        let named = |ms| timed_out(Duration::from_millis(ms));
+        assert_eq!(named(600_000), "the game took longer than the sweep's game_timeout = \"10m\"");
+        for (ms, timeout) in [(1, "1ms"), (1_500, "1500ms"), (90_000, "90s"), (7_200_000, "2h")] {
+            assert!(named(ms).ends_with(&format!("\"{timeout}\"")), "{}", named(ms));
+        }
     }
 }

@@ -198,6 +198,16 @@ fn games_that_are_not_there() {
 }
 
 #[test]
+fn a_game_that_failed_has_nothing_to_replay() {
+    let sandbox = Sandbox::new();
+    let slow = TIMED.replace("1ms", "60s").replace("games = 4", "games = 2");
+    sandbox.write("sweep.toml", &format!("game_timeout = \"10ms\"{slow}"));
+    let ran = sandbox.run(&["run", "sweep.toml", "--slots", "1"]);
+    ran.expect_exit(7);
+    assert_failure!(sandbox.run(&["replay", "1", "--db", "timed.db"]), 3);
+}
+
+#[test]
 fn games_that_are_not_settled() {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", NIM);

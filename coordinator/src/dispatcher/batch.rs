@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use spelrum_proto::work::{Caller, Grant, Reported};
+use spelrum_proto::work::{Caller, Grant, LeasedGames, Reported};
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::scheduler::{Event, ExperimentState, Scheduler, Time};
-use spelrum_tournament::{CellId, DefinitionHash, GameId, GameRange, LeaseId, WorkerId};
+use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::BatchError;
 use super::meaning::{Answer, Consequences, Placement, read, report_of};
@@ -16,7 +16,8 @@ use super::request::{
 use super::roster::{News, Roster};
 use crate::faults::Faults;
 use crate::store::{
-    Found, Removing, StoreError, Submitted as StoredSubmit, Transaction, WorkerIntroduction,
+    Found, LeasedCell, Removing, StoreError, Submitted as StoredSubmit, Transaction,
+    WorkerIntroduction,
 };
 
 /// Requests being answered inside one transaction.
@@ -194,7 +195,7 @@ impl<'d> Batch<'d> {
         let worker = self.known(caller, now)?;
         match self.handle(Event::LeaseWanted { worker, slots }, now).await? {
             Some(Answer::Grant { lease, ranges, duration }) => {
-                let games = self.with_definitions(ranges).await?;
+                let games = self.with_cells(ranges).await?;
                 tracing::debug!(%worker, %lease, ranges = games.len(), "granted");
                 Ok(Leased::Grant(Grant { lease, duration, games }))
             }
@@ -440,17 +441,18 @@ impl<'d> Batch<'d> {
         Ok(())
     }
 
-    /// Names each range's cell by the hash of its definition.
-    async fn with_definitions(
-        &mut self,
-        ranges: Vec<GameRange>,
-    ) -> Result<Vec<(GameRange, DefinitionHash)>, Failure> {
+    /// Adds to each range what its worker must be told of the cell.
+    async fn with_cells(&mut self, ranges: Vec<GameRange>) -> Result<Vec<LeasedGames>, Failure> {
         let mut cells: Vec<CellId> = ranges.iter().map(|range| range.cell).collect();
         cells.sort_unstable();
         cells.dedup();
-        let hashes = self.transaction.definition_hashes(&cells).await?;
-        let hash_of: BTreeMap<_, _> = cells.into_iter().zip(hashes).collect();
-        Ok(ranges.into_iter().map(|range| (range, hash_of[&range.cell])).collect())
+        let found = self.transaction.leased_cells(&cells).await?;
+        let cell_of: BTreeMap<_, _> = cells.into_iter().zip(found).collect();
+        let leased = ranges.into_iter().map(|range| {
+            let LeasedCell { definition, game_timeout } = cell_of[&range.cell];
+            LeasedGames { range, definition, game_timeout }
+        });
+        Ok(leased.collect())
     }
 }
 

@@ -1,7 +1,9 @@
 //! What the dispatcher looks up beside the results.
 
+use std::time::Duration;
+
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{CellId, DefinitionHash, ExperimentId};
+use spelrum_tournament::{CellId, DefinitionHash, ExperimentId, HashError};
 
 use super::Writer;
 use super::error::StoreError;
@@ -16,6 +18,15 @@ pub struct Found {
     pub uuid: String,
     /// Its state.
     pub state: ExperimentState,
+}
+
+/// A cell, as a worker that plays its games needs to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeasedCell {
+    /// The hash of its definition.
+    pub definition: DefinitionHash,
+    /// How long a game may take before it fails.
+    pub game_timeout: Option<Duration>,
 }
 
 /// An unfinished experiment that another revision of the engine has begun.
@@ -97,18 +108,16 @@ impl Transaction<'_> {
         }))
     }
 
-    /// The hashes of cells' definitions, in order.
+    /// What a worker must be told of cells, in order.
     ///
     /// # Errors
     /// If the database fails, or a cell is not there.
-    pub async fn definition_hashes(
-        &mut self,
-        cells: &[CellId],
-    ) -> Result<Vec<DefinitionHash>, StoreError> {
+    pub async fn leased_cells(&mut self, cells: &[CellId]) -> Result<Vec<LeasedCell>, StoreError> {
         let list = rows(cells)?;
-        let found = sqlx::query_scalar!(
-            r#"SELECT c.definition_hash FROM json_each(?) AS j
-            JOIN cells AS c ON c.cell_id = j.value ORDER BY j.key"#,
+        let found = sqlx::query!(
+            "SELECT c.definition_hash, e.game_timeout_us FROM json_each(?) AS j
+            JOIN cells AS c ON c.cell_id = j.value
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id ORDER BY j.key",
             list
         )
         .fetch_all(self.connection())
@@ -116,9 +125,13 @@ impl Transaction<'_> {
         if found.len() != cells.len() {
             return Err(sqlx::Error::RowNotFound.into());
         }
-        let hashes = found.iter().map(|hash| hash.parse());
-        hashes
-            .collect::<Result<_, _>>()
+        let cells = found.iter().map(|row| {
+            let game_timeout =
+                row.game_timeout_us.map(|us| Duration::from_micros(u64::try_from(us).unwrap_or(0)));
+            Ok(LeasedCell { definition: row.definition_hash.parse()?, game_timeout })
+        });
+        cells
+            .collect::<Result<_, HashError>>()
             .map_err(|error| sqlx::Error::Decode(Box::new(error)).into())
     }
 }

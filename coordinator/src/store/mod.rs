@@ -51,7 +51,7 @@ pub use checkpoint::{
     Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
 };
 pub use error::StoreError;
-pub use lookups::{Found, OtherRevision};
+pub use lookups::{Found, LeasedCell, OtherRevision};
 pub use read::{QUERY_SECONDS_MAX, Readers, SqlValue, Table};
 pub use recount::Difference;
 pub use removable::{GAME_BYTES, MOVE_BYTES, Removable};

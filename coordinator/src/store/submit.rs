@@ -114,12 +114,15 @@ impl Transaction<'_> {
             Record::Moves => "moves",
             Record::Games => "games",
         };
+        let game_timeout_us =
+            plan.game_timeout_us.map(|us| safe("the sweep's game_timeout", us)).transpose()?;
         let now = self.now_unix_us;
         let name = identifier(&plan.name);
         let id = sqlx::query_scalar!(
             r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
-                record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view)
-            VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '')
+                record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view,
+                game_timeout_us)
+            VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11)
             RETURNING experiment_id AS "experiment_id!: i64""#,
             uuid,
             plan.name,
@@ -131,6 +134,7 @@ impl Transaction<'_> {
             toml,
             ENGINE_REVISION,
             now,
+            game_timeout_us,
         )
         .fetch_one(self.connection())
         .await?;

@@ -45,6 +45,29 @@ async fn hello_names_the_worker_for_good() {
 }
 
 #[tokio::test]
+async fn a_lease_tells_each_sweeps_game_timeout() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&quick_sweep("patient", 2)).await;
+    served.submit(&format!("game_timeout = \"1.5s\"\n{}", quick_sweep("hasty", 2))).await;
+    let stored = "SELECT game_timeout_us FROM experiments WHERE name = 'hasty'";
+    assert_eq!(served.number(stored).await, 1_500_000);
+    let none = "SELECT game_timeout_us IS NULL FROM experiments WHERE name = 'patient'";
+    assert_eq!(served.number(none).await, 1);
+    // And after a restart.
+    served.stop().await.unwrap();
+    let served = site.serve().await;
+    let mut worker = HandWorker::new(&served).await;
+    let mut told = std::collections::BTreeMap::new();
+    while let Some(grant) = worker.lease().await.unwrap().grant {
+        for games in &grant.games {
+            *told.entry(games.game_timeout_ms).or_insert(0) += games.count;
+        }
+    }
+    assert_eq!(told, [(0, 2), (1_500, 2)].into());
+}
+
+#[tokio::test]
 async fn other_protocols_and_engines_are_refused_with_a_remedy() {
     let site = Site::new();
     let served = site.serve().await;

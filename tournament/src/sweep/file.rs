@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use spelrum_engine::parse_duration_us;
+
 use super::axes::{self, Axis};
 use super::fault::{Fault, Span, did_you_mean};
 use super::files::Files;
@@ -32,6 +34,7 @@ pub(super) struct SweepFile {
     pub(super) measures_time: bool,
     pub(super) record: Record,
     pub(super) priority: i32,
+    pub(super) game_timeout_us: Option<u64>,
     pub(super) axes: Vec<Axis>,
     /// Absent: the whole grid.
     pub(super) sample: Option<Sample>,
@@ -42,7 +45,7 @@ pub(super) struct SweepFile {
 }
 
 /// The keys of a sweep.
-pub(super) const KEYS: [&str; 16] = [
+pub(super) const KEYS: [&str; 17] = [
     "name",
     "description",
     "game",
@@ -53,6 +56,7 @@ pub(super) const KEYS: [&str; 16] = [
     "record",
     "max_plies",
     "priority",
+    "game_timeout",
     "pairing",
     "anchors",
     "axes",
@@ -63,6 +67,9 @@ pub(super) const KEYS: [&str; 16] = [
 
 /// The seed of a sweep that names none.
 const DEFAULT_SEED: u64 = 1;
+
+/// The longest time limit of a game: 10,000 hours.
+const GAME_TIMEOUT_US_MAX: u64 = 10_000 * 3_600 * 1_000_000;
 
 /// Longest name of an experiment, an axis or a player, in bytes.
 const NAME_BYTES_MAX: usize = 64;
@@ -93,6 +100,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?
             .unwrap_or(Record::Moves),
         priority: priority(value(root, "priority"))?,
+        game_timeout_us: game_timeout_us(value(root, "game_timeout"))?,
         sample: value(root, "sample").map(|node| sample::read(node, &axes)).transpose()?,
         overrides: match value(root, "override") {
             Some(node) => overrides::read(node, &axes, &players)?,
@@ -191,6 +199,43 @@ fn priority(node: Option<&Node>) -> Result<i32, Fault> {
             format!("choose {} to {}; 0 is usual", i32::MIN, i32::MAX),
         )
     })
+}
+
+/// How long a game may take before it fails: in whole milliseconds, as it goes over the wire.
+fn game_timeout_us(node: Option<&Node>) -> Result<Option<u64>, Fault> {
+    let Some(node) = node else { return Ok(None) };
+    let text = node.text("`game_timeout`", "game_timeout = \"10m\", or \"unlimited\"")?;
+    if text == "unlimited" {
+        return Ok(None);
+    }
+    match parse_long_duration_us(text) {
+        None => Err(Fault::at(
+            &node.place,
+            format!("`game_timeout` cannot be \"{text}\""),
+            "write a number and ms, s, m or h, such as \"10m\"; or \"unlimited\"",
+        )),
+        Some(us) if us % 1_000 != 0 || !(1_000..=GAME_TIMEOUT_US_MAX).contains(&us) => {
+            Err(Fault::at(
+                &node.place,
+                format!("a game cannot be given up after {text}"),
+                "choose whole milliseconds from \"1ms\" to \"10000h\", or \"unlimited\"",
+            ))
+        }
+        Some(us) => Ok(Some(us)),
+    }
+}
+
+/// Durations of whole games have units that those of moves do not need.
+fn parse_long_duration_us(text: &str) -> Option<u64> {
+    let (number, seconds) = match (text.strip_suffix('m'), text.strip_suffix('h')) {
+        (Some(minutes), _) => (minutes, 60),
+        (_, Some(hours)) => (hours, 3_600),
+        (None, None) => return parse_duration_us(text),
+    };
+    let number = number.trim_end();
+    // What else ends a number is another unit.
+    number.ends_with(|last: char| last.is_ascii_digit()).then_some(())?;
+    parse_duration_us(&format!("{number}s"))?.checked_mul(seconds)
 }
 
 /// A key that takes one of a few words.

@@ -259,7 +259,7 @@ impl Planner<'_> {
             seed: file.seed,
             priority: file.priority,
             record: file.record,
-            game_timeout_us: None,
+            game_timeout_us: file.game_timeout_us,
             anchors: file
                 .pairing
                 .anchors

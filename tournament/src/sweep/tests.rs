@@ -12,6 +12,7 @@ use crate::plan::{AxisValue, PlannedCell, Record};
 
 mod errors;
 mod files;
+mod game_timeout;
 mod merge;
 mod overrides;
 mod pairing;

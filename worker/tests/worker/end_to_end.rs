@@ -279,6 +279,41 @@ async fn a_cancelled_experiments_games_are_aborted() {
     assert_eq!(summary, Summary::default());
 }
 
+/// Three times given up, a game is settled as failed, and says why; the others are played.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_game_that_takes_too_long_fails() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let hasty = format!("game_timeout = \"20ms\"\n{}", endless_sweep("hasty"));
+    let games = served.submit(&hasty).await.games;
+    let patient = served.submit(&quick_sweep("patient", 40)).await.games;
+    let summary = Working::start(served.url(), 2, true).ended().await.unwrap();
+    assert_eq!((summary.acknowledged, summary.failed), (3 * games + patient, 3 * games));
+    let hasty = served.reaches("hasty", "finished").await;
+    assert_eq!((hasty.games_settled, hasty.games_failed), (games, games));
+    let patient = served.reaches("patient", "finished").await;
+    assert_eq!((patient.games_settled, patient.games_failed), (40, 0));
+    let says_so = "SELECT count(*) FROM games AS g JOIN attempts AS a USING (cell_id, number)
+        WHERE g.failure = 'the game took longer than the sweep''s game_timeout = \"20ms\"'
+            AND a.failed = 3 AND a.lost = 0 AND g.counted = 0";
+    assert_eq!(served.number(says_so).await, i64::try_from(games).unwrap());
+}
+
+/// Invariant 3: a game has the result that it would have had, or none.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_game_timeout_decides_no_game() {
+    let timed = format!("game_timeout = \"1h\"\n{}", mixed_sweep("with", 20));
+    let mut played = Vec::new();
+    for (sweep, site) in [(mixed_sweep("without", 20), Site::new()), (timed, Site::new())] {
+        let served = site.serve().await;
+        served.submit(&sweep).await;
+        Working::start(served.url(), 2, true).ended().await.unwrap();
+        played.push(games(&served).await);
+    }
+    assert!(!played[0].is_empty());
+    assert_eq!(played[0], played[1]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_waits_for_a_coordinator_and_for_work() {
     let site = Site::new();

@@ -108,6 +108,7 @@ impl Work for Fake {
             definition_hash: hash.to_vec(),
             first_number: 0,
             count: script.games,
+            game_timeout_ms: 0,
         };
         let grant = v1::Grant { lease_id: seen.leases, duration_ms: 60_000, games: vec![games] };
         Ok(Response::new(v1::LeaseResponse { grant: Some(grant), ..Default::default() }))

@@ -104,6 +104,13 @@ errors! {
     record_unknown: head("record = \"everything\"");
     max_plies_zero: head("max_plies = 0");
     max_plies_text: head("max_plies = \"none\"");
+    game_timeout_without_unit: head("game_timeout = \"10\"");
+    game_timeout_of_wrong_type: head("game_timeout = 600");
+    game_timeout_of_two_units: head("game_timeout = \"10mm\"");
+    game_timeout_zero: head("game_timeout = \"0s\"");
+    game_timeout_too_fine: head("game_timeout = \"500us\"");
+    game_timeout_too_long: head("game_timeout = \"10001h\"");
+    game_timeout_over_the_top: head("game_timeout = \"99999999999999999h\"");
     priority_too_large: head("priority = 3000000000");
 
     // The game.
