@@ -317,6 +317,7 @@ impl<'d> Batch<'d> {
                 experiment: stored.experiment,
                 priority: plan.priority,
                 cells: stored.cells,
+                attempts: Vec::new(),
             };
             self.handle(event, now).await?;
         }

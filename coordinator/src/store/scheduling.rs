@@ -100,6 +100,7 @@ impl Transaction<'_> {
             if cells.last().is_none_or(|last| last.cell != cell) {
                 cells.push(CellState {
                     cell,
+                    in_sweep: true,
                     games: unsigned(row.games_planned),
                     next_number: unsigned(row.next_number),
                     returned: Vec::new(),

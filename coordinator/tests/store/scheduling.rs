@@ -38,7 +38,7 @@ async fn a_new_experiment_is_all_there_is() {
     assert_eq!(store.submitted.games, 40);
     assert_eq!(
         store.submitted.cells[1],
-        CellState { cell: store.cell(1), games: 20, next_number: 0, returned: vec![] }
+        CellState { cell: store.cell(1), in_sweep: true, games: 20, next_number: 0, returned: vec![] }
     );
 }
 
@@ -53,7 +53,13 @@ async fn what_was_applied_is_found_again() {
         outstanding: granted.clone(),
         granted,
     };
-    let cell = |cell, next_number, returned| CellState { cell, games: 20, next_number, returned };
+    let cell = |cell, next_number, returned| CellState {
+        cell,
+        in_sweep: true,
+        games: 20,
+        next_number,
+        returned,
+    };
     let attempts = |number, lost, lost_alone, failed| Attempts {
         game: GameId { cell: second, number },
         lost,

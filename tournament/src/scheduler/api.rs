@@ -14,6 +14,9 @@ pub struct Time(pub u64);
 pub struct CellState {
     /// The cell.
     pub cell: CellId,
+    /// Whether its experiment's sweep names it. The games of one that it no longer names are not
+    /// handed out; those that are leased may finish.
+    pub in_sweep: bool,
     /// How many games it gets.
     pub games: u64,
     /// The lowest number that was never leased.
@@ -31,7 +34,7 @@ pub enum ExperimentState {
     Paused,
     /// Final: leases are dropped at the next heartbeat; what was counted stays.
     Cancelled,
-    /// Every game is settled.
+    /// Every game of the cells that its sweep names is settled.
     Finished,
 }
 
@@ -67,9 +70,10 @@ pub struct LeaseState {
 /// What happens to the scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// An experiment was stored, or has gained cells or games, or has another priority. Cells the
-    /// scheduler knows keep their progress and take the new `games`; every other cell comes with
-    /// its durable state, which is not all zeros if the experiment was finished before.
+    /// An experiment was stored, or its sweep has changed. Cells the scheduler knows keep their
+    /// progress and take the new `games` and `in_sweep`; those that did not change may be left
+    /// out. Every other cell comes with its durable state, which is not all zeros if the experiment
+    /// was finished before.
     Submitted {
         /// The experiment.
         experiment: ExperimentId,
@@ -77,6 +81,8 @@ pub enum Event {
         priority: i32,
         /// Its cells.
         cells: Vec<CellState>,
+        /// Attempts of games without a result in cells that the scheduler does not know.
+        attempts: Vec<Attempts>,
     },
     /// Somebody paused, resumed or cancelled it. Changes nothing if it is finished or cancelled.
     Steered {
@@ -224,8 +230,8 @@ pub enum Verdict {
     /// Into `uncounted_games`: the game has a result. The store tells repeat from conflict. A
     /// failure with this verdict is stored nowhere.
     Again,
-    /// Into `uncounted_games`: the experiment was cancelled. A failure with this verdict is
-    /// stored nowhere.
+    /// Into `uncounted_games`: the experiment was cancelled, or has finished without the cell,
+    /// which its sweep no longer names. A failure with this verdict is stored nowhere.
     AfterCancel,
     /// Nowhere: it was never leased to this worker.
     Rejected,

@@ -18,6 +18,8 @@ use crate::ids::{CellId, ExperimentId, GameRange, LeaseId};
 #[derive(Debug)]
 pub(super) struct Cell {
     experiment: ExperimentId,
+    /// Whether the experiment's sweep names it. If not, nothing of it is handed out.
+    in_sweep: bool,
     /// How many games it gets. A stop rule will lower this to the end of the stopping pair, and a
     /// precision goal raise it (invariant 7): nothing else decides where a cell ends.
     games: u64,
@@ -62,8 +64,9 @@ impl Cell {
         }
         Self {
             experiment,
+            in_sweep: state.in_sweep,
             // A sweep that was made smaller does not take back what was leased already.
-            games: state.games.max(state.next_number),
+            games: games_with(state.games, state.next_number),
             next_number: state.next_number,
             returned,
             alone: BTreeSet::new(),
@@ -79,7 +82,7 @@ impl Cell {
     pub(super) fn restore_leased(&mut self, range: Range<u64>, lease: LeaseId) {
         if !range.is_empty() {
             self.next_number = self.next_number.max(range.end);
-            self.games = self.games.max(self.next_number);
+            self.games = games_with(self.games, self.next_number);
             self.leased.insert(range, lease);
         }
     }
@@ -113,20 +116,28 @@ impl Cell {
     }
 
     /// What any batch may take: returned games first, so that the settled ones become a prefix
-    /// (invariant 7), then the never leased ones.
+    /// (invariant 7), then the never leased ones. Nothing, if the sweep does not name the cell.
     pub(super) fn available(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         let fresh = self.next_number..self.games;
-        self.returned.iter().chain((!fresh.is_empty()).then_some(fresh))
+        let all = self.returned.iter().chain((!fresh.is_empty()).then_some(fresh));
+        all.filter(|_| self.in_sweep)
     }
 
     /// How many games these are.
     pub(super) const fn available_count(&self) -> u64 {
-        self.returned.count() + (self.games - self.next_number)
+        if self.in_sweep { self.returned.count() + (self.games - self.next_number) } else { 0 }
     }
 
-    /// How many games have no final result.
+    /// How many games the experiment still waits for: those without a final result, or only those
+    /// that are leased, if the sweep does not name the cell.
     pub(super) fn unsettled(&self) -> u64 {
-        self.available_count() + self.alone.len() as u64 + self.leased_count
+        let alone = if self.in_sweep { self.alone.len() as u64 } else { 0 };
+        self.available_count() + alone + self.leased_count
+    }
+
+    /// Whether the sweep names the cell.
+    pub(super) const fn in_sweep(&self) -> bool {
+        self.in_sweep
     }
 
     /// What of a range is in a lease.
@@ -191,9 +202,10 @@ impl Cell {
         place
     }
 
-    /// Takes a new number of games.
-    pub(super) fn set_games(&mut self, games: u64) {
-        self.games = games.max(self.next_number);
+    /// Takes what the sweep says of the cell now.
+    pub(super) fn set_planned(&mut self, in_sweep: bool, games: u64) {
+        self.in_sweep = in_sweep;
+        self.games = games_with(games, self.next_number);
     }
 
     /// The average wall time of a game, once one was measured.
@@ -220,6 +232,7 @@ impl Cell {
         let game_range = |r: Range<u64>| GameRange { cell, first: r.start, count: r.end - r.start };
         CellState {
             cell,
+            in_sweep: self.in_sweep,
             games: self.games,
             next_number: self.next_number,
             returned: returned.iter().map(game_range).collect(),
@@ -252,7 +265,16 @@ impl Cell {
         let leased: u64 = self.leased.iter().map(|(r, _)| r.end - r.start).sum();
         assert_eq!(leased, self.leased_count, "leased games are miscounted");
         assert!(self.next_number <= self.games, "the cursor is beyond the cell's games");
-        let settled = self.next_number - count;
-        assert_eq!(settled + self.unsettled(), self.games, "games are lost");
+        let open = self.returned.count() + self.alone.len() as u64 + self.leased_count;
+        assert_eq!(open, count, "games are lost");
+        let waited_for =
+            if self.in_sweep { open + self.games - self.next_number } else { self.leased_count };
+        assert_eq!(self.unsettled(), waited_for, "unsettled games are miscounted");
     }
+}
+
+/// Where a cell ends that is to have so many games: no pair that was begun is left half.
+const fn games_with(games: u64, next_number: u64) -> u64 {
+    let begun = next_number.next_multiple_of(2);
+    if games > begun { games } else { begun }
 }

@@ -76,6 +76,7 @@ impl Scheduler {
         let apart = |next| {
             let numbers = cells
                 .iter()
+                .filter(|(_, cell)| cell.in_sweep())
                 .flat_map(|(&cell, c)| c.alone().map(move |number| GameId { cell, number }));
             numbers.filter(move |&game| self.attempts.next(game, &self.settings) == next)
         };

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::api::{CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Time};
+use super::api::{
+    Attempts, CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Time,
+};
 use super::attempts::AttemptBook;
 use super::cells::Cell;
 use super::experiments::{CellSum, Experiment, Experiments};
@@ -41,8 +43,8 @@ impl Scheduler {
         let mut effects = std::mem::take(&mut self.pending);
         self.expire(&mut effects);
         match event {
-            Event::Submitted { experiment, priority, cells } => {
-                self.submitted(experiment, priority, cells, &mut effects);
+            Event::Submitted { experiment, priority, cells, attempts } => {
+                self.submitted(experiment, priority, cells, attempts, &mut effects);
             }
             Event::Steered { experiment, state } => self.steered(experiment, state),
             Event::Prioritized { experiment, priority } => self.prioritized(experiment, priority),
@@ -53,7 +55,7 @@ impl Scheduler {
             Event::Heartbeat { worker, leases, playing } => {
                 effects.push(self.heartbeat(worker, &leases, &playing));
             }
-            Event::GivenBack { worker, lease } => self.given_back(worker, lease),
+            Event::GivenBack { worker, lease } => self.given_back(worker, lease, &mut effects),
             Event::Reported { worker, lease, game, what, settled, leased } => {
                 let facts = super::reports::Facts { settled, leased };
                 self.reported(worker, lease, game, what, facts, &mut effects);
@@ -119,9 +121,9 @@ impl Scheduler {
         Some(result)
     }
 
-    /// Whether the experiment is cancelled, and not forgotten yet.
-    pub(super) fn is_cancelled(&self, id: ExperimentId) -> bool {
-        self.experiments.get(&id).is_some_and(|e| e.state == ExperimentState::Cancelled)
+    /// Whether the experiment is over, and not forgotten yet.
+    pub(super) fn is_over(&self, id: ExperimentId) -> bool {
+        self.experiments.get(&id).is_some_and(Experiment::is_over)
     }
 
     /// Notes that a lease was granted.
@@ -140,7 +142,9 @@ impl Scheduler {
     pub(super) fn set_apart(&mut self, game: GameId) {
         let next = self.attempts.next(game, &self.settings);
         let Some(cell) = self.cells.get(&game.cell) else { return };
-        if let Some(experiment) = self.experiments.get_mut(&cell.experiment()) {
+        if cell.in_sweep()
+            && let Some(experiment) = self.experiments.get_mut(&cell.experiment())
+        {
             experiment.set_apart(game, next);
         }
         self.change_cell(game.cell, |cell| cell.set_apart(game.number));
@@ -160,6 +164,7 @@ impl Scheduler {
         id: ExperimentId,
         priority: i32,
         cells: Vec<CellState>,
+        attempts: Vec<Attempts>,
         effects: &mut Vec<Effect>,
     ) {
         let known = self.experiments.get(&id).map(|experiment| experiment.state);
@@ -173,6 +178,11 @@ impl Scheduler {
         if known.is_none_or(|state| state == ExperimentState::Finished) {
             self.set_state(id, ExperimentState::Running);
         }
+        for attempts in attempts {
+            if !self.cells.contains_key(&attempts.game.cell) {
+                self.attempts.restore(attempts);
+            }
+        }
         for state in cells {
             match self.cells.get(&state.cell).map(Cell::experiment) {
                 None => {
@@ -182,12 +192,30 @@ impl Scheduler {
                 Some(owner) => {
                     debug_assert_eq!(owner, id, "cell {} is of two experiments", state.cell);
                     if owner == id {
-                        self.change_cell(state.cell, |cell| cell.set_games(state.games));
+                        self.plan_cell(&state);
                     }
                 }
             }
         }
         self.finish_if_settled(id, effects);
+    }
+
+    /// Takes what the sweep says now of a cell that is known.
+    fn plan_cell(&mut self, state: &CellState) {
+        let Some(cell) = self.cells.get(&state.cell) else { return };
+        if cell.in_sweep() != state.in_sweep
+            && let Some(experiment) = self.experiments.get_mut(&cell.experiment())
+        {
+            for number in cell.alone() {
+                let game = GameId { cell: state.cell, number };
+                if state.in_sweep {
+                    experiment.set_apart(game, self.attempts.next(game, &self.settings));
+                } else {
+                    experiment.take_apart(game);
+                }
+            }
+        }
+        self.change_cell(state.cell, |cell| cell.set_planned(state.in_sweep, state.games));
     }
 
     fn steered(&mut self, id: ExperimentId, state: ExperimentState) {

@@ -26,7 +26,7 @@
 //!
 //! | event | what happens |
 //! |---|---|
-//! | `Submitted` | cells come or grow; an experiment that was finished runs again |
+//! | `Submitted` | cells come, grow, shrink to what was leased, leave the sweep or come back; an experiment that was finished runs again |
 //! | `Steered` | pause: no new leases; cancel: its leases end, its games are forgotten |
 //! | `LeaseWanted` | a grant, or the time to ask again |
 //! | `Heartbeat` | the leases it names live on; those it names in vain are to be dropped |
@@ -39,7 +39,9 @@
 //!
 //! - Which experiment is served: by priority, and by leased time among equals (`shares`).
 //! - Which games: lost and failed ones first, alone if need be, then cell after cell in the order
-//!   of the grid, whole pairs together (`cells`, `ranges`).
+//!   in which they came, which is that of the grid, whole pairs together (`cells`, `ranges`).
+//! - When an experiment is finished: once every game of the cells that its sweep names is settled,
+//!   and no game of another cell is leased any more.
 //! - How many: a few seconds of work, less towards the end (`batches`).
 //! - When a game is given up (`attempts`).
 //!

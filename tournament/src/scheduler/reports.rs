@@ -2,7 +2,7 @@
 
 use super::api::{Effect, LeaseEnd, Report, Verdict};
 use super::attempts::Next;
-use super::cells::Place;
+use super::cells::{Cell, Place};
 use super::machine::Scheduler;
 use crate::ids::{GameId, GameRange, LeaseId, WorkerId};
 
@@ -41,11 +41,12 @@ impl Scheduler {
     }
 
     /// Takes games back at no cost to them.
-    pub(super) fn given_back(&mut self, worker: WorkerId, id: LeaseId) {
+    pub(super) fn given_back(&mut self, worker: WorkerId, id: LeaseId, effects: &mut Vec<Effect>) {
         if self.leases.get(id).is_some_and(|lease| lease.worker == worker)
             && let Some(lease) = self.end_lease(id, LeaseEnd::GivenBack)
         {
             self.return_games(id, &lease.granted);
+            self.finish_if_settled(lease.experiment, effects);
         }
     }
 
@@ -66,6 +67,7 @@ impl Scheduler {
                     self.settle_failed(game, message, effects);
                 }
             }
+            self.finish_if_settled(lease.experiment, effects);
         }
     }
 
@@ -104,12 +106,13 @@ impl Scheduler {
         if facts.settled {
             return Verdict::Again;
         }
-        // Finished and cancelled experiments are forgotten; a finished one has only settled games.
+        // Experiments that are over are forgotten. A finished one has only settled games, but in
+        // cells that its sweep no longer names: what comes late of those is not waited for.
         let Some(cell) = self.cells.get(&game.cell) else { return Verdict::AfterCancel };
         match (cell.place(game.number), what) {
             (Place::NeverLeased, _) => Verdict::Rejected,
             (Place::Settled, _) => Verdict::Again,
-            _ if self.is_cancelled(cell.experiment()) => Verdict::AfterCancel,
+            _ if self.is_over(cell.experiment()) => Verdict::AfterCancel,
             (_, Report::Played { .. }) => Verdict::Counts,
             (_, Report::Failed { .. }) => Verdict::Noted,
         }
@@ -136,6 +139,10 @@ impl Scheduler {
         if self.attempts.next(game, &self.settings) == Next::GiveUp {
             message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
             self.settle_failed(game, message, effects);
+        }
+        // It may have been the last game that was leased of a cell out of the sweep.
+        if let Some(owner) = self.cells.get(&game.cell).map(Cell::experiment) {
+            self.finish_if_settled(owner, effects);
         }
     }
 

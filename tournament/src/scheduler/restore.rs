@@ -116,7 +116,9 @@ impl Scheduler {
             .collect();
         for game in apart {
             cell.set_apart(game.number);
-            experiment.set_apart(game, self.attempts.next(game, &self.settings));
+            if cell.in_sweep() {
+                experiment.set_apart(game, self.attempts.next(game, &self.settings));
+            }
         }
         experiment.account(id, None, cell);
         self.shares.set_ready(owner, experiment.is_ready());

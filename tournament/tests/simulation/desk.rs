@@ -118,13 +118,19 @@ impl Desk {
 
     /// Ends the transaction: from here on it is on disk.
     pub(crate) fn commit(&mut self) {
+        self.drain();
+        self.committed = (Rc::clone(&self.staged), self.judge.clone());
+    }
+
+    /// Stores in the open transaction what the scheduler must find again: whoever changes what is
+    /// stored of cells does it to their latest state.
+    pub(crate) fn drain(&mut self) {
         self.subject.assert_consistent();
         let changes = self.subject.take_changes();
         if changes != Changes::default() {
             self.staged_mut().apply(&changes);
         }
         self.judge.drained(&changes, &self.staged);
-        self.committed = (Rc::clone(&self.staged), self.judge.clone());
     }
 
     /// Builds the scheduler again from the disk; what was not committed never happened.

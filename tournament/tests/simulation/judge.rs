@@ -35,6 +35,7 @@ enum Manner {
 #[derive(Clone, Debug)]
 struct Cell {
     experiment: ExperimentId,
+    in_sweep: bool,
     places: Vec<Place>,
 }
 
@@ -97,7 +98,7 @@ impl Judge {
         let mut expected = Vec::new();
         self.expire(&mut expected);
         match event {
-            Event::Submitted { experiment, priority, cells } => {
+            Event::Submitted { experiment, priority, cells, .. } => {
                 let known = *self
                     .experiments
                     .entry(*experiment)
@@ -107,11 +108,14 @@ impl Judge {
                     self.experiments.insert(*experiment, (*priority, ExperimentState::Running));
                 }
                 for state in cells {
-                    let new = Cell { experiment: *experiment, places: Vec::new() };
+                    let new = Cell { experiment: *experiment, in_sweep: true, places: Vec::new() };
                     let cell = self.cells.entry(state.cell).or_insert(Rc::new(new));
-                    Rc::make_mut(cell)
-                        .places
-                        .resize(usize::try_from(state.games).unwrap(), Place::Never);
+                    let cell = Rc::make_mut(cell);
+                    cell.in_sweep = state.in_sweep;
+                    let games = usize::try_from(state.games).unwrap();
+                    let mut cut = cell.places.iter().skip(games);
+                    assert!(cut.all(|&place| place == Place::Never), "{} is cut", state.cell);
+                    cell.places.resize(games, Place::Never);
                 }
                 self.finish(*experiment, &mut expected);
             }
@@ -145,7 +149,8 @@ impl Judge {
             }
             Event::GivenBack { worker, lease } => {
                 if self.live.get(lease).is_some_and(|l| l.worker == *worker) {
-                    self.end(*lease, LeaseEnd::GivenBack);
+                    let lease = self.end(*lease, LeaseEnd::GivenBack);
+                    self.finish(lease.experiment, &mut expected);
                 }
             }
             Event::Reported { worker, lease, game, what, settled, leased } => {
@@ -214,6 +219,7 @@ impl Judge {
             for &game in &lease.started {
                 self.give_up_if_hopeless(game, expected);
             }
+            self.finish(lease.experiment, expected);
         }
     }
 
@@ -270,12 +276,15 @@ impl Judge {
         expected: &mut Vec<Effect>,
     ) {
         let place = self.place(game);
-        let cancelled = self.cells.get(&game.cell).and_then(|cell| self.state(cell.experiment))
-            == Some(ExperimentState::Cancelled);
+        let over = self
+            .cells
+            .get(&game.cell)
+            .and_then(|cell| self.state(cell.experiment))
+            .is_some_and(is_over);
         let verdict = match (leased, place, what) {
             (false, _, _) => Verdict::Rejected,
             (true, Some(Place::Settled), _) => Verdict::Again,
-            (true, _, _) if cancelled => Verdict::AfterCancel,
+            (true, _, _) if over => Verdict::AfterCancel,
             (true, None | Some(Place::Never), _) => panic!("{game:?} cannot have been leased"),
             (true, Some(_), Report::Played { .. }) => Verdict::Counts,
             (true, Some(_), Report::Failed { .. }) => Verdict::Noted,
@@ -291,6 +300,7 @@ impl Judge {
             self.put(game, Place::Returned);
             self.leave(lease, game);
             self.give_up_if_hopeless(game, expected);
+            self.finish(self.cells[&game.cell].experiment, expected);
         }
     }
 
@@ -356,6 +366,7 @@ impl Judge {
                 "invariant 6: {game:?} is leased while it is {place:?}"
             );
             assert_eq!(self.cells[&game.cell].experiment, experiment, "two experiments");
+            assert!(self.cells[&game.cell].in_sweep, "the sweep does not name {game:?}");
         }
         let first = *granted.first().unwrap();
         match self.manner(first) {
@@ -403,7 +414,10 @@ impl Judge {
 
     /// The games that wait to be leased.
     fn free(&self, experiment: ExperimentId) -> impl Iterator<Item = (GameId, Manner)> + '_ {
-        let its = self.cells.iter().filter(move |(_, cell)| cell.experiment == experiment);
+        let its = self
+            .cells
+            .iter()
+            .filter(move |(_, cell)| cell.experiment == experiment && cell.in_sweep);
         its.flat_map(|(&id, cell)| {
             let free = (0..)
                 .zip(&cell.places)
@@ -440,9 +454,15 @@ impl Judge {
     }
 
     fn finish(&mut self, experiment: ExperimentId, expected: &mut Vec<Effect>) {
-        let settled = |cell: &Rc<Cell>| cell.places.iter().all(|&place| place == Place::Settled);
+        let done = |cell: &Rc<Cell>| {
+            cell.places.iter().all(|&place| match place {
+                Place::Settled => true,
+                Place::Never | Place::Returned => !cell.in_sweep,
+                Place::Leased(_) => false,
+            })
+        };
         let mut its = self.cells.values().filter(|cell| cell.experiment == experiment);
-        if self.state(experiment).is_some_and(|state| !is_over(state)) && its.all(settled) {
+        if self.state(experiment).is_some_and(|state| !is_over(state)) && its.all(done) {
             self.experiments.get_mut(&experiment).unwrap().1 = ExperimentState::Finished;
             expected.push(Effect::Finished { experiment });
         }

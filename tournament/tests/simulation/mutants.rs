@@ -1,6 +1,6 @@
 //! Schedulers with one mistake each, to show that the simulation notices.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_tournament::scheduler::{
     Changes, Effect, Event, ExperimentState, Scheduler, Settings, Snapshot, Time, Verdict,
@@ -68,13 +68,21 @@ pub(crate) enum Mutant {
     GivesUpLate,
     /// Lost games are never leased alone.
     NeverAlone,
+    /// Cells that the sweep no longer names go on.
+    IgnoresDrops,
+    /// A restart takes all cells for named.
+    RestartsWithoutDrops,
+    /// Cells keep the games that they had at first.
+    IgnoresGrowth,
+    /// Cells that are named again stay away.
+    IgnoresReturns,
     /// The coordinator replies before it commits (invariant 5).
     RepliesBeforeCommit,
 }
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 30] = [
+    pub(crate) const ALL: [Self; 34] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -104,6 +112,10 @@ impl Mutant {
         Self::GivesUpEarly,
         Self::GivesUpLate,
         Self::NeverAlone,
+        Self::IgnoresDrops,
+        Self::RestartsWithoutDrops,
+        Self::IgnoresGrowth,
+        Self::IgnoresReturns,
         Self::RepliesBeforeCommit,
     ];
 }
@@ -116,6 +128,8 @@ pub(crate) struct Subject {
     /// What the mistakes need to know of live leases.
     holders: BTreeMap<spelrum_tournament::LeaseId, (WorkerId, Vec<spelrum_tournament::GameRange>)>,
     started: Time,
+    /// Cells that were once not named.
+    dropped: BTreeSet<spelrum_tournament::CellId>,
 }
 
 impl Subject {
@@ -139,10 +153,14 @@ impl Subject {
             Some(Mutant::GivesUpEarly) => settings.failures_max = 2,
             Some(Mutant::GivesUpLate) => settings.losses_alone_max = 11,
             Some(Mutant::NeverAlone) => settings.losses_until_alone = u32::MAX,
+            Some(Mutant::RestartsWithoutDrops) => {
+                let cells = snapshot.experiments.iter_mut().flat_map(|(.., cells)| cells);
+                cells.for_each(|cell| cell.in_sweep = true);
+            }
             _ => {}
         }
         let scheduler = Scheduler::restore(snapshot, settings, from);
-        Self { scheduler, mutant, holders, started: now }
+        Self { scheduler, mutant, holders, started: now, dropped: BTreeSet::new() }
     }
 
     /// [`Scheduler::handle`].
@@ -176,6 +194,20 @@ impl Subject {
             }
             (Some(Mutant::IgnoresPriority), Event::Prioritized { .. })
             | (Some(Mutant::RemembersDeleted), Event::Removed { .. }) => event = Event::Tick,
+            (Some(Mutant::IgnoresDrops), Event::Submitted { cells, .. }) => {
+                cells.iter_mut().for_each(|cell| cell.in_sweep = true);
+            }
+            (Some(Mutant::IgnoresGrowth), Event::Submitted { cells, .. }) => {
+                cells.retain(|cell| cell.next_number == 0 || !cell.in_sweep);
+            }
+            (Some(Mutant::IgnoresReturns), Event::Submitted { cells, .. }) => {
+                for cell in &*cells {
+                    if !cell.in_sweep {
+                        self.dropped.insert(cell.cell);
+                    }
+                }
+                cells.retain(|cell| !cell.in_sweep || !self.dropped.contains(&cell.cell));
+            }
             _ => {}
         }
         let named = match &event {

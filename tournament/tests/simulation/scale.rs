@@ -10,9 +10,16 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
 #[test]
 fn a_hundred_million_games_are_durable_in_a_few_ranges() {
     let mut scheduler = Scheduler::restore(Snapshot::default(), Settings::default(), Time(0));
-    let cell = |id| CellState { cell: CellId(id), games: 1_000, next_number: 0, returned: vec![] };
+    let cell = |id| CellState {
+        cell: CellId(id),
+        in_sweep: true,
+        games: 1_000,
+        next_number: 0,
+        returned: vec![],
+    };
     let cells = (0..100_000).map(cell).collect();
-    let submit = Event::Submitted { experiment: ExperimentId(1), priority: 0, cells };
+    let submit =
+        Event::Submitted { experiment: ExperimentId(1), priority: 0, cells, attempts: Vec::new() };
     assert_eq!(scheduler.handle(submit, Time(0)), []);
     assert_eq!(scheduler.take_changes().cells, []);
 

@@ -127,10 +127,33 @@ impl Scenario {
         let submit = |cells| Request::Submit { experiment, priority, cells };
         self.requests.push((at, submit(cells.clone())));
 
-        if dice.chance(300) {
+        // Every cell there ever is, with the most games that it gets.
+        let mut ever: BTreeMap<CellId, u64> = cells.iter().copied().collect();
+        for _ in 0..dice.pick(&[0, 0, 1, 2, 4]) {
             at += dice.below(self.calm_ms / 4);
-            cells[0].1 += 2 * dice.between(1, 4);
-            cells.push(draw_cell(count, dice));
+            if dice.chance(500) {
+                let index = i64::try_from(ever.len()).unwrap();
+                cells.push(draw_cell(index, dice));
+            }
+            for (_, games) in &mut cells {
+                *games = match dice.below(4) {
+                    0 => *games + 2 * dice.between(1, 4),
+                    1 => 2,
+                    _ => *games,
+                };
+            }
+            if cells.len() > 1 && dice.chance(500) {
+                let dropped = usize::try_from(dice.below(cells.len() as u64)).unwrap();
+                cells.remove(dropped);
+            }
+            let away = ever.keys().copied().find(|&id| cells.iter().all(|cell| cell.0 != id));
+            if let Some(back) = away.filter(|_| dice.chance(300)) {
+                cells.push((back, 2 * dice.between(1, 8)));
+            }
+            for &(cell, games) in &cells {
+                let most = ever.entry(cell).or_default();
+                *most = games.max(*most);
+            }
             self.requests.push((at, submit(cells.clone())));
         }
         let steer = |state| Request::Steer { experiment, state };
@@ -159,7 +182,7 @@ impl Scenario {
         }
 
         let odd_ones = dice.pick(&[0, 0, 30, 200]);
-        for &(cell, games) in &cells {
+        for (cell, games) in ever {
             self.game_ms.insert(cell, dice.pick(&[20, 200, 1_000, 8_000]));
             for number in 0..games {
                 if dice.chance(odd_ones) {
@@ -180,13 +203,13 @@ impl Scenario {
         self.natures.get(&game).copied().unwrap_or(Nature::Innocent)
     }
 
-    /// How many games each cell of an experiment is to have in the end.
+    /// The cells that an experiment's sweep names in the end, and how many games it gives each.
     pub(crate) fn planned(&self, of: ExperimentId) -> BTreeMap<CellId, u64> {
         let mut planned = BTreeMap::new();
         for (_, request) in &self.requests {
             match request {
                 Request::Submit { experiment, cells, .. } if *experiment == of => {
-                    planned.extend(cells.iter().copied());
+                    planned = cells.iter().copied().collect();
                 }
                 Request::Delete { experiment } if *experiment == of => planned.clear(),
                 _ => {}

@@ -78,10 +78,12 @@ impl Stage {
             }
             ["submit", experiment, ref cells @ .., "priority", priority] => {
                 let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
+                self.desk.drain();
                 self.desk.staged_mut().submit(of(experiment), priority.parse().unwrap(), &cells)
             }
             ["submit", experiment, ref cells @ ..] => {
                 let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
+                self.desk.drain();
                 self.desk.staged_mut().submit(of(experiment), 0, &cells)
             }
             [how @ ("pause" | "resume" | "cancel"), experiment] => {

@@ -35,26 +35,58 @@ pub(crate) enum Settled {
 }
 
 impl Store {
-    /// Stores an experiment, or more cells or games for it.
+    /// Stores an experiment, or what its sweep says now: which cells it names, and how many games
+    /// they get. What the scheduler knew must be stored before.
     pub(crate) fn submit(
         &mut self,
         id: ExperimentId,
         priority: i32,
         cells: &[(CellId, u64)],
     ) -> Event {
+        let before: BTreeMap<CellId, CellState> = self.cells_of(id).collect();
+        let named: BTreeMap<CellId, u64> = cells.iter().copied().collect();
+        for (&cell, &games) in &named {
+            let none =
+                CellState { cell, in_sweep: true, games, next_number: 0, returned: Vec::new() };
+            let state = &mut self.cells.entry(cell).or_insert((id, none)).1;
+            state.in_sweep = true;
+            state.games = games.max(state.next_number.next_multiple_of(2));
+        }
+        for (experiment, state) in self.cells.values_mut() {
+            if *experiment == id && !named.contains_key(&state.cell) {
+                state.in_sweep = false;
+            }
+        }
+        let unsettled = |(cell, state): (CellId, CellState)| {
+            state.in_sweep
+                && (0..state.games).any(|number| !self.games.contains_key(&GameId { cell, number }))
+        };
+        let more = self.cells_of(id).any(unsettled);
         let entry = self.experiments.entry(id).or_insert((priority, ExperimentState::Running));
         entry.0 = priority;
-        let grows = |&(cell, games)| self.cells.get(&cell).is_none_or(|c| c.1.games < games);
-        if entry.1 == ExperimentState::Finished && cells.iter().any(grows) {
+        let was_finished = entry.1 == ExperimentState::Finished;
+        if was_finished && !more {
+            return Event::Tick;
+        }
+        if was_finished {
             entry.1 = ExperimentState::Running;
         }
-        for &(cell, games) in cells {
-            let new = CellState { cell, games, next_number: 0, returned: Vec::new() };
-            self.cells.entry(cell).or_insert((id, new)).1.games = games;
-        }
-        let state = |(cell, _): &(CellId, u64)| self.cells[cell].1.clone();
-        let cells = cells.iter().map(state).collect();
-        Event::Submitted { experiment: id, priority, cells }
+        // Of those that the scheduler knows, only those that changed.
+        let told =
+            |cell: &CellId, state: &CellState| was_finished || before.get(cell) != Some(state);
+        let cells: Vec<_> =
+            self.cells_of(id).filter(|(cell, state)| told(cell, state)).map(|c| c.1).collect();
+        let unsettled = self.attempts.values().filter(|a| !self.games.contains_key(&a.game));
+        let attempts = unsettled
+            .filter(|a| was_finished && self.cells[&a.game.cell].0 == id)
+            .copied()
+            .collect();
+        Event::Submitted { experiment: id, priority, cells, attempts }
+    }
+
+    fn cells_of(&self, id: ExperimentId) -> impl Iterator<Item = (CellId, CellState)> + '_ {
+        let its = self.cells.values().filter(move |(experiment, _)| *experiment == id);
+        its.map(|(_, state)| (state.cell, state.clone()))
     }
 
     /// Stores that somebody steered an experiment, if it is not over.
@@ -122,7 +154,8 @@ impl Store {
     pub(crate) fn apply(&mut self, changes: &Changes) {
         for cell in &changes.cells {
             let entry = self.cells.get_mut(&cell.cell).expect("a stored cell");
-            entry.1 = cell.clone();
+            entry.1.next_number = cell.next_number;
+            entry.1.returned.clone_from(&cell.returned);
         }
         for lease in &changes.granted {
             assert!(lease.lease > self.last_lease(), "invariant 6: lease ids only grow");
@@ -145,10 +178,7 @@ impl Store {
         let live = |&(_, (_, state)): &(&ExperimentId, &(i32, ExperimentState))| {
             matches!(state, ExperimentState::Running | ExperimentState::Paused)
         };
-        let cells_of = |id| {
-            let its = self.cells.values().filter(move |(experiment, _)| *experiment == id);
-            its.map(|(_, state)| state.clone()).collect::<Vec<_>>()
-        };
+        let cells_of = |id| self.cells_of(id).map(|(_, state)| state).collect::<Vec<_>>();
         Snapshot {
             experiments: self
                 .experiments

@@ -283,11 +283,21 @@ impl World {
     fn check_end(&self) {
         let disk = self.desk.disk();
         for (&experiment, &(_, state)) in &disk.experiments {
-            for (cell, games) in self.scenario.planned(experiment) {
-                let settled = disk.games.keys().filter(|game| game.cell == cell).count() as u64;
-                if state == ExperimentState::Finished {
-                    assert_eq!(settled, games, "games of cell {cell}");
+            if state != ExperimentState::Finished {
+                continue;
+            }
+            let planned = self.scenario.planned(experiment);
+            for (_, cell) in disk.cells.values().filter(|cell| cell.0 == experiment) {
+                let id = cell.cell;
+                assert_eq!(cell.in_sweep, planned.contains_key(&id), "cell {id} in the sweep");
+                let numbers = disk.games.keys().filter(|game| game.cell == id);
+                let settled = numbers.clone().count() as u64;
+                if let Some(&games) = planned.get(&id) {
+                    // A cell that was made smaller ends with what was leased before.
+                    assert!(cell.games == games || cell.games == cell.next_number, "cell {id}");
+                    assert_eq!(settled, cell.games, "games of cell {id}");
                 }
+                assert!(numbers.clone().all(|game| game.number < cell.games), "games of cell {id}");
             }
         }
         for (&game, result) in &disk.games {

@@ -133,6 +133,7 @@ impl World {
             return; // Refused. The client tries again.
         }
         let state = staged.experiments.get(&experiment).map(|experiment| experiment.1);
+        self.desk.drain();
         let staged = self.desk.staged_mut();
         let event = match &requests[index].1 {
             Request::Submit { .. } if state == Some(ExperimentState::Cancelled) => Event::Tick,
