@@ -221,6 +221,10 @@ fn value(setting: &Setting, is_list: bool) -> Result<Value, EditError> {
         let is_whole = !is_list || value.is_array() || value.is_inline_table();
         return Ok(if is_whole { value } else { list([value]) });
     }
+    // As TOML where it is, so that a comma inside quotes is none between values.
+    if is_list && let Ok(Value::Array(values)) = format!("[{text}]").parse() {
+        return Ok(list(values));
+    }
     if let Some(opening) = text.chars().next().filter(|first| "[{\"'".contains(*first)) {
         return Err(setting.error(
             format_args!("what begins with {opening} here is no TOML value"),
@@ -237,10 +241,6 @@ fn value(setting: &Setting, is_list: bool) -> Result<Value, EditError> {
             "such a range goes over whole numbers",
             "write, for example, { from = \"10ms\", to = \"50ms\", step = \"10ms\" }",
         ));
-    }
-    // As TOML where it is, so that a comma inside quotes is none between values.
-    if let Ok(Value::Array(values)) = format!("[{text}]").parse() {
-        return Ok(list(values));
     }
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     if parts.iter().any(|part| part.is_empty()) {
