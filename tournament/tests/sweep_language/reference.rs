@@ -175,10 +175,12 @@ fn every_parameter_is_described() {
 
 fn parameter_row(info: &ParameterInfo) -> String {
     let ParameterInfo { name, kind, default, meaning, only_with, .. } = info;
-    let may_be = match kind {
-        ParameterKind::Evaluation => "[an evaluation](#evaluations)".to_owned(),
-        ParameterKind::Duration => "a time such as `\"10ms\"`, or `\"unlimited\"`".to_owned(),
-        kind => kind.to_string(),
+    let may_be = if *kind == ParameterKind::Evaluation {
+        "[an evaluation](#evaluations)".to_owned()
+    } else if *kind == ParameterKind::Duration {
+        "a time such as `\"10ms\"`, or `\"unlimited\"`".to_owned()
+    } else {
+        kind.to_string()
     };
     let only = match only_with {
         Some((other, value)) => format!("; only with `{other} = {value}`"),
