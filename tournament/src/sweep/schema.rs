@@ -101,7 +101,20 @@ pub fn sweep_schema() -> Json {
             "axes": axes(),
             "players": players(),
         },
+        "definitions": { REFERENCE: reference_definition(), RANGE: range_definition() },
     })
+}
+
+/// What stands in hundreds of places is defined once.
+const REFERENCE: &str = "reference";
+const RANGE: &str = "range";
+
+fn reference() -> Json {
+    json!({ "$ref": format!("#/definitions/{REFERENCE}") })
+}
+
+fn range() -> Json {
+    json!({ "$ref": format!("#/definitions/{RANGE}") })
 }
 
 const NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_-]{0,63}$";
@@ -113,7 +126,7 @@ fn unlimited() -> Json {
 }
 
 /// `"$depth"`, or `"$budget.ab"`.
-fn reference() -> Json {
+fn reference_definition() -> Json {
     json!({
         "description": "The value of an axis: \"$depth\", or \"$budget.ab\" for a key of its tables.",
         "type": "string",
@@ -230,6 +243,10 @@ fn openings() -> Json {
     let random = kind("random", "Random play from the start; all different, none won in one move.");
     let all = kind("all", "Every position so many plies from the start, in a shuffled order.");
     let listed = kind("listed", "The positions that you list, in this order.");
+    let swept_kind = json!({
+        "description": "The kind: the value of an axis.",
+        "anyOf": [reference()],
+    });
     json!({
         "title": "Openings",
         "description": "Where games start. Pair k has the same opening in every cell, so that cells \
@@ -244,7 +261,7 @@ fn openings() -> Json {
             form(json!({ "kind": all, "plies": plies }), &["kind", "plies"]),
             form(json!({ "kind": listed, "positions": positions }), &["kind", "positions"]),
             form(json!({ "kind": listed, "file": file }), &["kind", "file"]),
-            form(json!({ "kind": reference(), "plies": plies }), &["kind"]),
+            form(json!({ "kind": swept_kind, "plies": plies }), &["kind"]),
         ],
     })
 }
@@ -365,7 +382,7 @@ fn axes() -> Json {
     })
 }
 
-fn range() -> Json {
+fn range_definition() -> Json {
     let end = |meaning: &str| {
         json!({
             "description": meaning,
@@ -417,7 +434,11 @@ fn players() -> Json {
             form
         })
         .collect();
-    let mut elsewhere = player(reference(), &parameters(ALGORITHMS));
+    let elsewhere = json!({
+        "description": "The algorithm: the value of an axis.",
+        "anyOf": [reference()],
+    });
+    let mut elsewhere = player(elsewhere, &parameters(ALGORITHMS));
     let mentions = ["algorithm", "like", "use", "vary"].map(|key| json!({ "required": [key] }));
     elsewhere["anyOf"] = json!(mentions);
     forms.push(elsewhere);
