@@ -192,7 +192,8 @@ fn word() -> impl Strategy<Value = String> {
 }
 
 fn quoted(text: &str) -> String {
-    format!("{text:?}").replace("\\'", "'").replace("\\u{", "\\u{").replace("\\0", "\\u0000")
+    // Rust escapes like TOML, but for these.
+    format!("{text:?}").replace("\\'", "'").replace("\\0", "\\u0000")
 }
 
 fn scalar() -> impl Strategy<Value = String> {
@@ -258,19 +259,39 @@ fn parameter() -> impl Strategy<Value = (String, String)> {
     ]
 }
 
+/// A player, as often as not one that plays.
 fn player() -> impl Strategy<Value = Vec<(String, String)>> {
+    let said = |entries: &[(&str, &str)]| -> Vec<(String, String)> {
+        entries.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    };
+    let searches = select(&["1", "2", "\"$x\"", "\"$y\""][..]).prop_map(move |depth| {
+        said(&[("algorithm", "\"alpha-beta\""), ("depth", depth), ("nodes", "\"unlimited\"")])
+    });
+    let varies = select(&["depth = [1, 2]", "nodes = { from = 1, to = 9, count = 3 }"][..])
+        .prop_map(move |vary| {
+            let vary = format!("{{ {vary} }}");
+            said(&[("algorithm", "\"minimax\""), ("vary", &vary)])
+        });
     let algorithm = select(
         &["\"alpha-beta\"", "\"minimax\"", "\"genetic-minimax\"", "\"random\"", "\"$x\"", "3"][..],
     );
-    (prop::option::weighted(0.8, algorithm), prop::collection::vec(parameter(), 0..4)).prop_map(
-        |(algorithm, mut parameters)| {
-            parameters.extend(algorithm.map(|name| ("algorithm".to_owned(), name.to_owned())));
-            parameters
-        },
-    )
+    let anything =
+        (prop::option::weighted(0.8, algorithm), prop::collection::vec(parameter(), 0..4))
+            .prop_map(|(algorithm, mut parameters)| {
+                parameters.extend(algorithm.map(|name| ("algorithm".to_owned(), name.to_owned())));
+                parameters
+            });
+    prop_oneof![
+        2 => Just(said(&[("algorithm", "\"random\"")])),
+        3 => searches,
+        2 => varies,
+        1 => Just(said(&[("like", "\"a\"")])),
+        3 => anything,
+    ]
 }
 
 fn axis() -> impl Strategy<Value = String> {
+    let whole = select(&["[1, 2, 3]", "[1]", "{ from = 1, to = 3, step = 1 }"][..]);
     let table = prop_oneof![
         Just("{ a = 1, b = 2 }".to_owned()),
         Just("{ a = 3 }".to_owned()),
@@ -279,8 +300,9 @@ fn axis() -> impl Strategy<Value = String> {
         Just("{ selection = \"rank\" }".to_owned()),
     ];
     prop_oneof![
-        3 => prop::collection::vec(number(), 1..5).prop_map(|items| list(&items)),
-        3 => range(),
+        6 => whole.prop_map(ToOwned::to_owned),
+        2 => prop::collection::vec(number(), 1..5).prop_map(|items| list(&items)),
+        2 => range(),
         2 => prop::collection::vec(table, 1..4).prop_map(|items| list(&items)),
         1 => value(),
     ]
@@ -337,17 +359,34 @@ fn an_override() -> impl Strategy<Value = String> {
     })
 }
 
+/// So many things at most, but most of the time none.
+fn often_empty<S>(of: S, most: usize) -> impl Strategy<Value = Vec<S::Value>>
+where
+    S: Strategy + 'static,
+    S::Value: 'static,
+{
+    prop_oneof![
+        2 => Just(()).prop_map(|()| Vec::new()),
+        1 => prop::collection::vec(of, 1..most),
+    ]
+}
+
 /// A sweep that has the shape of one.
 fn sweep() -> impl Strategy<Value = String> {
     let game = select(
-        &["\"tic-tac-toe\"", "\"pentago\"", "{ name = \"nim\", heaps = [\"$x\", 2] }", "3"][..],
+        &[
+            "\"tic-tac-toe\"",
+            "\"tic-tac-toe\"",
+            "\"pentago\"",
+            "{ name = \"nim\", heaps = [\"$x\", 2] }",
+        ][..],
     );
-    let games = select(&["2", "4", "10", "3", "\"2\"", "9007199254740992"][..]);
+    let games = select(&["2", "2", "4", "4", "10", "10", "3", "9007199254740992"][..]);
     (
-        (game, games, prop::collection::vec(head(), 0..4)),
-        prop::collection::vec(axis(), 0..3),
+        (game, games, often_empty(head(), 4)),
+        often_empty(axis(), 3),
         prop::collection::vec(player(), 1..4),
-        prop::collection::vec(an_override(), 0..2),
+        often_empty(an_override(), 2),
     )
         .prop_map(|((game, games, head), axes, players, overrides)| {
             let mut text = format!("name = \"f\"\ngame = {game}\ngames = {games}\n");
@@ -516,6 +555,61 @@ fn made_up_sweeps_reach_plans_and_errors() {
             }
         }
     }
-    assert!(planned >= 10, "{planned} of 600 were planned");
-    assert!(problems.len() >= 40, "{} kinds of problem: {problems:#?}", problems.len());
+    let kinds = problems.len();
+    assert!(planned >= 15 && kinds >= 40, "{planned} of 600 were planned; {kinds}: {problems:#?}");
+}
+
+const SMALL: &str = "name = \"x\"\ngame = \"tic-tac-toe\"\ngames = 2\n";
+const PLAYERS: &str = "[players.a]\nalgorithm = \"random\"\n[players.b]\nlike = \"a\"\n";
+
+/// As deep as a text may be: planning goes down recursively, and must not run out of stack.
+#[test]
+fn deep_nesting_is_refused() {
+    let deep = 100_000;
+    let repeated = |piece: &str| piece.repeat(deep);
+    for text in [
+        format!("{SMALL}openings = {}{}\n{PLAYERS}", repeated("["), repeated("]")),
+        format!("{SMALL}openings = {}\n{PLAYERS}", repeated("[")),
+        format!("{SMALL}openings = {}1{}\n{PLAYERS}", repeated("{a="), repeated("}")),
+        format!("{SMALL}openings = {}1{}\n{PLAYERS}", repeated("[{a="), repeated("}]")),
+        format!("{SMALL}openings.{}a = 1\n{PLAYERS}", repeated("a.")),
+        format!("{SMALL}{PLAYERS}[openings.{}a]\n", repeated("a.")),
+        format!("{SMALL}{PLAYERS}[[openings.{}a]]\n", repeated("a.")),
+        format!("{SMALL}openings = {{ {}a = 1 }}\n{PLAYERS}", repeated("a.")),
+        format!("{SMALL}{PLAYERS}[axes]\nx = [{}1{}]\n", repeated("["), repeated("]")),
+    ] {
+        assert!(check(&SweepText::new("deep.toml", text)).is_err());
+    }
+}
+
+/// As long as a text may be.
+#[test]
+fn long_texts_are_planned_or_refused() {
+    let long = 200_000;
+    let many = |piece: &str| piece.repeat(long);
+    for text in [
+        format!("{SMALL}description = \"{}\"\n{PLAYERS}", many("ä")),
+        format!("{SMALL}{} = 1\n{PLAYERS}", many("a")),
+        format!("{SMALL}openings = [{}]\n{PLAYERS}", many("\"\", ")),
+        format!("{SMALL}pairing = {{ pairs = [{}] }}\n{PLAYERS}", many("[\"a\",")),
+        format!("{SMALL}pairing = {{ gauntlet = [{}] }}\n{PLAYERS}", many("\"a\", ")),
+        format!("{SMALL}anchors = [{}]\n{PLAYERS}", many("\"b\", ")),
+        format!("{SMALL}{PLAYERS}[axes]\nx = [{}]\n", many("1, ")),
+        format!("{SMALL}{PLAYERS}[axes]\nx = [{}]\n", many("{}, ")),
+        format!("{SMALL}{PLAYERS}use = [{}]\n", many("\"$x\",")),
+        many("[[override]]\n"),
+        many("\n"),
+    ] {
+        let _any = check(&SweepText::new("long.toml", text));
+    }
+    let players: String = (0..20_000).map(|number| format!("[players.p{number}]\n")).collect();
+    assert!(check(&SweepText::new("long.toml", format!("{SMALL}{players}"))).is_err());
+    let axes: String = (0..20_000).map(|number| format!("x{number} = [1, 2]\n")).collect();
+    assert!(
+        check(&SweepText::new("long.toml", format!("{SMALL}{PLAYERS}[axes]\n{axes}"))).is_err()
+    );
+    let likes: String = (0..256)
+        .map(|number| format!("[players.p{number}]\nlike = \"p{}\"\n", number + 1))
+        .collect();
+    assert!(check(&SweepText::new("long.toml", format!("{SMALL}{likes}"))).is_err());
 }
