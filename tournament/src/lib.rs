@@ -17,7 +17,9 @@ pub use definition::{CellDefinition, DefinitionHash, DefinitionJson, HashError, 
 pub use game::{DefinitionError, DerivedGame, PlayableCell};
 pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
-pub use plan::{AxisValue, Conditions, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record};
+pub use plan::{
+    AxisValue, Conditions, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record, Side,
+};
 pub use statistics::{GameCounts, MeanInterval, PairCounts, ScoreInterval, Strength};
 pub use sweep::{
     EditError, Edited, Edits, NamedFile, Setting, SweepError, SweepText, check_experiment_name,

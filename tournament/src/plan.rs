@@ -30,7 +30,7 @@ pub struct Plan {
     /// Players by name that the others' strength is measured against.
     pub anchors: Vec<String>,
     /// The axes, in the file's order. An axis whose values are tables stands here once for each
-    /// of their keys, as `budget.ab`.
+    /// of their keys, as `budget.ab`. Then what players vary, for either [`Side`] of a cell.
     pub axes: Vec<PlannedAxis>,
     /// Under which conditions games are played; distinct.
     pub conditions: Vec<Conditions>,
@@ -43,10 +43,54 @@ pub struct Plan {
 /// One axis of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedAxis {
-    /// `depth`, or `budget.ab`.
+    /// `depth`, or `budget.ab`; `player.depth` and `opponent.depth` for what a cell's first and
+    /// second player vary.
     pub name: String,
     /// Its values, distinct, in the file's order.
     pub values: Vec<AxisValue>,
+}
+
+/// Which of a cell's two players a column of an axis is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The cell's first player.
+    Player,
+    /// Its second.
+    Opponent,
+}
+
+impl Side {
+    /// The name of the column of what this side varies, such as `player.depth`.
+    #[must_use]
+    pub fn axis(self, parameter: &str) -> String {
+        format!("{}.{parameter}", self.prefix())
+    }
+
+    /// Which side's parameter an axis of this name is, and which parameter; `None` for an axis of
+    /// the grid, which cannot have such a name.
+    #[must_use]
+    pub fn of_axis(axis: &str) -> Option<(Self, &str)> {
+        [Self::Player, Self::Opponent]
+            .into_iter()
+            .find_map(|side| Some((side, axis.strip_prefix(side.prefix())?.strip_prefix('.')?)))
+    }
+
+    /// The side that the other player of a cell sees.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        match self {
+            Self::Player => Self::Opponent,
+            Self::Opponent => Self::Player,
+        }
+    }
+
+    /// How its axes' names begin; no axis of the grid may have this name.
+    pub(crate) fn prefix(self) -> &'static str {
+        match self {
+            Self::Player => "player",
+            Self::Opponent => "opponent",
+        }
+    }
 }
 
 /// What of a cell's definition is neither the seed nor a player.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use spelrum_coordinator::store::questions::{self, Question};
 use spelrum_proto::v1;
-use spelrum_tournament::PairCounts;
+use spelrum_tournament::{PairCounts, Side};
 
 use super::{CellResult, MoveCost, Report, Stronger};
 use crate::answer::{Answer, Row, ask, experiment_id, unexpected};
@@ -42,7 +42,7 @@ pub(super) async fn report(source: &ResultsSource, of: &v1::ExperimentSummary) -
     })
 }
 
-fn cell_result(row: &Row<'_>, places: &Places) -> Result<CellResult> {
+fn cell_result(row: &Row<'_>, places: &Places<'_>) -> Result<CellResult> {
     let cell_id = row.integer("cell_id")?;
     let score = row.optional_real("score")?;
     let interval = row.optional_real("score_low")?.zip(row.optional_real("score_high")?);
@@ -86,15 +86,16 @@ fn cell_result(row: &Row<'_>, places: &Places) -> Result<CellResult> {
 fn move_cost(
     row: &Row<'_>,
     depth: &str,
-    places: &Places,
+    places: &Places<'_>,
     opponents: &Opponents<'_>,
 ) -> Result<MoveCost> {
     let cell_id = row.integer("cell_id")?;
     let player = row.text("player")?;
+    let (side, opponent) = opponents.of_player(cell_id, &player)?;
     Ok(MoveCost {
         cell_id,
-        axes: places.of(cell_id),
-        opponent: opponents.of_player(cell_id, &player)?,
+        axes: places.seen_by(side, cell_id),
+        opponent,
         player,
         searched_moves: row.count("searched_moves")?,
         wall_us_mean: row.real("wall_us_mean")?,
@@ -109,14 +110,14 @@ fn move_cost(
 }
 
 /// The cells' values on the axes, in the axes' order.
-struct Places {
-    axes: usize,
+struct Places<'a> {
+    axes: &'a [String],
     values: HashMap<i64, Vec<Option<String>>>,
 }
 
-impl Places {
-    fn read(axes: &[String], answer: &Answer) -> Result<Self> {
-        let mut places = Self { axes: axes.len(), values: HashMap::new() };
+impl<'a> Places<'a> {
+    fn read(axes: &'a [String], answer: &Answer) -> Result<Self> {
+        let mut places = Self { axes, values: HashMap::new() };
         for row in answer.rows() {
             let axis = row.text("axis")?;
             let Some(place) = axes.iter().position(|name| *name == axis) else { continue };
@@ -127,7 +128,20 @@ impl Places {
     }
 
     fn of(&self, cell_id: i64) -> Vec<Option<String>> {
-        self.values.get(&cell_id).cloned().unwrap_or_else(|| vec![None; self.axes])
+        self.values.get(&cell_id).cloned().unwrap_or_else(|| vec![None; self.axes.len()])
+    }
+
+    /// The same for one of its players: `player.depth` is its own, `opponent.depth` the other's.
+    fn seen_by(&self, side: Side, cell_id: i64) -> Vec<Option<String>> {
+        let values = self.of(cell_id);
+        let value = |(index, axis): (usize, &String)| match (side, Side::of_axis(axis)) {
+            (Side::Opponent, Some((axis_side, parameter))) => {
+                let other = axis_side.swapped().axis(parameter);
+                values[self.axes.iter().position(|axis| *axis == other)?].clone()
+            }
+            (Side::Player, _) | (Side::Opponent, None) => values[index].clone(),
+        };
+        self.axes.iter().enumerate().map(value).collect()
     }
 }
 
@@ -140,10 +154,11 @@ impl<'a> Opponents<'a> {
         Self(cells.iter().map(|cell| (cell.cell_id, players(cell))).collect())
     }
 
-    fn of_player(&self, cell_id: i64, player: &str) -> Result<String> {
+    /// On which side of a cell a player is, and whom it meets.
+    fn of_player(&self, cell_id: i64, player: &str) -> Result<(Side, String)> {
         match self.0.get(&cell_id) {
-            Some([first, second]) if *first == player => Ok((*second).to_owned()),
-            Some([first, _]) => Ok((*first).to_owned()),
+            Some([first, second]) if *first == player => Ok((Side::Player, (*second).to_owned())),
+            Some([first, _]) => Ok((Side::Opponent, (*first).to_owned())),
             None => Err(unexpected("cell_id", &format!("is {cell_id}, which has no result"))),
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anstyle::Style;
+use spelrum_tournament::Side;
 
 use super::{CellResult, Detail, MoveCost, Report, Stronger};
 use crate::output::{Column, TextTable, count, duration_us, optional, percent, signed};
@@ -53,7 +54,7 @@ fn title(out: &mut dyn Write, title: &str) -> io::Result<()> {
 
 /// Each cell: its games, the score with its interval, and what that says.
 fn strength(report: &Report) -> TextTable {
-    let mut columns: Vec<_> = report.axes.iter().map(Column::numbers).collect();
+    let mut columns = axis_columns(report);
     columns.extend([
         Column::words("player"),
         Column::words("opponent"),
@@ -86,14 +87,24 @@ fn strength(report: &Report) -> TextTable {
             optional(cell.elo, signed),
             stronger(cell),
         ];
-        table.row(places(&cell.axes).chain(row));
+        table.row(places(report, &cell.axes).chain(row));
     }
     table
 }
 
-/// A cell's values on the axes; a dash on an axis that does not touch it.
-fn places(axes: &[Option<String>]) -> impl Iterator<Item = String> {
-    axes.iter().map(|value| optional(value.as_deref(), ToOwned::to_owned))
+/// A column for each axis of the grid. What players vary is in their names already.
+fn axis_columns(report: &Report) -> Vec<Column> {
+    report.axes.iter().filter(|axis| is_of_the_grid(axis)).map(Column::numbers).collect()
+}
+
+/// A cell's values on these axes; a dash on an axis that does not touch it.
+fn places(report: &Report, values: &[Option<String>]) -> impl Iterator<Item = String> {
+    let places = report.axes.iter().zip(values).filter(|(axis, _)| is_of_the_grid(axis));
+    places.map(|(_, value)| optional(value.as_deref(), ToOwned::to_owned))
+}
+
+fn is_of_the_grid(axis: &str) -> bool {
+    Side::of_axis(axis).is_none()
 }
 
 fn stronger(cell: &CellResult) -> String {
@@ -141,7 +152,7 @@ impl CellResult {
 fn costs(report: &Report, costs: &[MoveCost]) -> TextTable {
     let pairings: BTreeSet<_> =
         report.cells.iter().map(|cell| (&cell.player, &cell.opponent)).collect();
-    let mut columns: Vec<_> = report.axes.iter().map(Column::numbers).collect();
+    let mut columns = axis_columns(report);
     columns.push(Column::words("player"));
     // Where only two players meet, it goes without saying whom each has met.
     columns.extend((pairings.len() > 1).then(|| Column::words("opponent")));
@@ -159,7 +170,7 @@ fn costs(report: &Report, costs: &[MoveCost]) -> TextTable {
     for moves in costs {
         let opponent = (pairings.len() > 1).then(|| moves.opponent.clone());
         let who = [moves.player.clone()].into_iter().chain(opponent);
-        table.row(places(&moves.axes).chain(who).chain(cost(moves)));
+        table.row(places(report, &moves.axes).chain(who).chain(cost(moves)));
     }
     table
 }
@@ -239,6 +250,26 @@ mod tests {
             moves: vec![cost("alphabeta", 1.0, Some(0.91)), cost("genetic", 3_000.0, None)],
             depths: vec![cost("alphabeta", 1.0, Some(0.91))],
         }
+    }
+
+    /// `ab(depth=3)` says it already.
+    #[test]
+    fn what_players_vary_has_no_columns() {
+        let tables = |report: &Report| {
+            let mut out = Vec::new();
+            write(report, Detail::Depths, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let plain = report();
+        let mut varied = report();
+        varied.axes = ["player.nodes", "depth", "opponent.depth"].map(str::to_owned).into();
+        let cells = varied.cells.iter_mut().map(|cell| &mut cell.axes);
+        let moves = varied.moves.iter_mut().chain(&mut varied.depths).map(|moves| &mut moves.axes);
+        for axes in cells.chain(moves) {
+            axes.insert(0, Some("10".to_owned()));
+            axes.push(None);
+        }
+        assert_eq!(tables(&varied), tables(&plain));
     }
 
     #[test]

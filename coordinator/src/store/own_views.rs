@@ -1,6 +1,6 @@
 //! An experiment's own views: results and times with a column for each of its axes.
 
-use spelrum_tournament::{Plan, PlannedAxis};
+use spelrum_tournament::{Plan, PlannedAxis, Side};
 use sqlx::AssertSqlSafe;
 
 use super::error::StoreError;
@@ -20,8 +20,8 @@ impl Transaction<'_> {
         .fetch_one(self.connection())
         .await?;
         for (view, source, columns) in [
-            (names.results_view, "results", RESULTS_COLUMNS),
-            (names.times_view, "time_per_move", TIMES_COLUMNS),
+            (names.results_view, ("results", Rows::Cells), RESULTS_COLUMNS),
+            (names.times_view, ("time_per_move", Rows::Players), TIMES_COLUMNS),
         ] {
             let sql = view_sql(&view, source, columns, experiment, plan);
             // Made of our own text, an integer, and names in quotes.
@@ -67,19 +67,33 @@ const TIMES_COLUMNS: &[&str] = &[
     "cell_id",
 ];
 
-fn view_sql(view: &str, source: &str, columns: &[&str], experiment: i64, plan: &Plan) -> String {
+/// Whose rows a view has.
+#[derive(Clone, Copy)]
+enum Rows {
+    /// One for each cell, seen from its first player.
+    Cells,
+    /// One for each cell and player, seen from that player.
+    Players,
+}
+
+fn view_sql(
+    view: &str,
+    (source, rows): (&str, Rows),
+    columns: &[&str],
+    experiment: i64,
+    plan: &Plan,
+) -> String {
     let mut list = Vec::with_capacity(plan.axes.len() + columns.len());
-    for PlannedAxis { name: axis, .. } in &plan.axes {
+    for (name, axis) in axis_columns(rows, plan) {
         // An axis may have any name, also that of another column.
         let taken = RESULTS_COLUMNS
             .iter()
             .chain(TIMES_COLUMNS)
-            .any(|column| column.eq_ignore_ascii_case(axis));
-        let name = if taken { format!("axis_{axis}") } else { axis.clone() };
+            .any(|column| column.eq_ignore_ascii_case(&name));
+        let name = if taken { format!("axis_{name}") } else { name };
         list.push(format!(
             "(SELECT coalesce(a.value_number, a.value_text) FROM cell_axes AS a \
-             WHERE a.cell_id = s.cell_id AND a.axis = {}) AS {}",
-            quoted(axis, '\''),
+             WHERE a.cell_id = s.cell_id AND a.axis = {axis}) AS {}",
             quoted(&name, '"'),
         ));
     }
@@ -91,6 +105,33 @@ fn view_sql(view: &str, source: &str, columns: &[&str], experiment: i64, plan: &
         quoted(view, '"'),
         list.join(", "),
     )
+}
+
+/// A column for each axis, with an expression for the axis whose value it has.
+///
+/// `player.depth` is of the cell's first player. So where each player has rows of its own, the
+/// rows of the second have it from `opponent.depth`, and there is a column for both as soon as
+/// there is one.
+fn axis_columns(rows: Rows, plan: &Plan) -> Vec<(String, String)> {
+    let mut columns = Vec::<(String, String)>::new();
+    for PlannedAxis { name, .. } in &plan.axes {
+        let (Rows::Players, Some((_, parameter))) = (rows, Side::of_axis(name)) else {
+            columns.push((name.clone(), quoted(name, '\'')));
+            continue;
+        };
+        for side in [Side::Player, Side::Opponent] {
+            let own = side.axis(parameter);
+            if columns.iter().all(|(known, _)| *known != own) {
+                let others = quoted(&side.swapped().axis(parameter), '\'');
+                let axis = format!(
+                    "CASE WHEN s.player_id = c.first_player_id THEN {} ELSE {others} END",
+                    quoted(&own, '\''),
+                );
+                columns.push((own, axis));
+            }
+        }
+    }
+    columns
 }
 
 /// A text in quotes, as SQL has them: a quote inside is doubled.

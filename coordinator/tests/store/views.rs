@@ -131,6 +131,50 @@ async fn an_experiments_own_views_have_its_axes() {
     assert_eq!(times.rows.len(), 2);
 }
 
+/// What players vary is a column for the cell's first player and one for its second; where each
+/// player has rows of its own, for the player of the row and the one it meets.
+#[tokio::test]
+async fn what_players_vary_is_the_rows_own() {
+    let varied = |name: &str, values: [i32; 2]| PlannedAxis {
+        name: name.to_owned(),
+        values: values
+            .iter()
+            .map(|&value| AxisValue { number: Some(value.into()), text: value.to_string() })
+            .collect(),
+    };
+    let mut plan = plan("ladder");
+    plan.axes.extend([
+        varied("player.nodes", [10, 20]),
+        varied("opponent.nodes", [30, 40]),
+        varied("opponent.rate", [5, 6]),
+    ]);
+    // The second player of the second cell varies nothing.
+    plan.cells[0].axes.extend([(1, 0), (2, 1), (3, 0)]);
+    plan.cells[1].axes.extend([(1, 1)]);
+    let mut store = Store::with(&plan).await;
+    for cell in 0..2 {
+        let cell = store.cell(cell);
+        store.store(&[game(cell, 0, WIN), game(cell, 1, WIN)]).await;
+    }
+    let results = "SELECT printf('%s-%s %s %s %s', player, opponent, \"player.nodes\",
+        \"opponent.nodes\", \"opponent.rate\") FROM results_ladder";
+    assert_eq!(store.texts(results).await, ["ab-gm 10.0 40.0 5.0", "ab-gm 20.0  "]);
+    let times = "SELECT printf('%s %s %s %s %s %s', depth, player, \"player.nodes\",
+        \"opponent.nodes\", \"player.rate\", \"opponent.rate\") AS text
+        FROM times_ladder ORDER BY depth, player";
+    assert_eq!(
+        store.texts(times).await,
+        ["1.0 ab 10.0 40.0  5.0", "1.0 gm 40.0 10.0 5.0 ", "2.0 ab 20.0   ", "2.0 gm  20.0  "]
+    );
+    // Pooled over the cells that share a value, each from its first player's side.
+    let pooled = "SELECT printf('%s=%s %s-%s %d', axis, value_text, player, opponent, games)
+        FROM axis_results WHERE axis LIKE '%.nodes' ORDER BY axis, value_number";
+    assert_eq!(
+        store.texts(pooled).await,
+        ["opponent.nodes=40 ab-gm 2", "player.nodes=10 ab-gm 2", "player.nodes=20 ab-gm 2"]
+    );
+}
+
 #[tokio::test]
 async fn times_are_those_of_the_searched_moves() {
     let mut store = Store::new().await;

@@ -8,7 +8,7 @@ use super::fault::{Fault, Span};
 use super::file::check_name;
 use super::range;
 use super::tree::{Entry, Node, Tree};
-use crate::plan::AxisValue;
+use crate::plan::{AxisValue, Side};
 
 /// Most values of all axes together, and most points of a grid.
 pub(super) const POINTS_MAX: usize = 100_000;
@@ -64,7 +64,8 @@ pub(super) fn read(node: &Node) -> Result<Vec<Axis>, Fault> {
                 "rename one of them",
             ));
         }
-        if ["player", "opponent"].iter().any(|taken| entry.key.eq_ignore_ascii_case(taken)) {
+        let taken = [Side::Player, Side::Opponent].map(Side::prefix);
+        if taken.iter().any(|taken| entry.key.eq_ignore_ascii_case(taken)) {
             return Err(Fault::at(
                 &entry.key_place,
                 format!("an axis cannot be named `{}`", entry.key),

@@ -7,7 +7,7 @@ use super::axes::{Axis, COLUMNS_MAX, Column, axis_value};
 use super::fault::Fault;
 use super::players::Players;
 use super::vary::Variant;
-use crate::plan::{AxisValue, PlannedAxis};
+use crate::plan::{AxisValue, PlannedAxis, Side};
 
 /// Refuses players that vary more than reports have columns for.
 pub(super) fn check_varied(axes: &[Axis], players: &Players) -> Result<(), Fault> {
@@ -101,27 +101,27 @@ impl VariedColumns {
             plays[1][second] = true;
         }
         let mut planned = Vec::new();
-        let places = ["player", "opponent"].map(|side| {
-            let mut columns = BTreeMap::new();
-            let plays = &plays[usize::from(side == "opponent")];
-            let place = |(index, variant): (usize, &Variant)| {
-                if !plays[index] {
-                    return Vec::new();
-                }
-                let varied = &players.templates[variant.template].varied;
-                let place = varied.iter().zip(&variant.values).map(|(varied, &value)| {
-                    let column = *columns.entry(varied.key.as_str()).or_insert_with(|| {
-                        let name = format!("{side}.{}", varied.key);
-                        planned.push(PlannedAxis { name, values: Vec::new() });
-                        planned.len() - 1
+        let places =
+            [(Side::Player, &plays[0]), (Side::Opponent, &plays[1])].map(|(side, plays)| {
+                let mut columns = BTreeMap::new();
+                let place = |(index, variant): (usize, &Variant)| {
+                    if !plays[index] {
+                        return Vec::new();
+                    }
+                    let varied = &players.templates[variant.template].varied;
+                    let place = varied.iter().zip(&variant.values).map(|(varied, &value)| {
+                        let column = *columns.entry(varied.key.as_str()).or_insert_with(|| {
+                            let name = side.axis(&varied.key);
+                            planned.push(PlannedAxis { name, values: Vec::new() });
+                            planned.len() - 1
+                        });
+                        let value = axis_value(&varied.values[value]);
+                        (before + column, place_of(&mut planned[column].values, value))
                     });
-                    let value = axis_value(&varied.values[value]);
-                    (before + column, place_of(&mut planned[column].values, value))
-                });
-                place.collect()
-            };
-            players.variants.iter().enumerate().map(place).collect()
-        });
+                    place.collect()
+                };
+                players.variants.iter().enumerate().map(place).collect()
+            });
         Self { planned, places }
     }
 
