@@ -498,14 +498,18 @@ fn the_example_sweeps_are_planned() {
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let mut names = Vec::new();
+    let mut summary = String::new();
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         let stem = file.file_stem().unwrap().to_str().unwrap().to_owned();
         let plan = planned(&text);
         assert_eq!(plan.name, stem);
         assert!(!plan.description.is_empty(), "{stem}");
+        let (cells, players) = (plan.cells.len(), plan.plan.players.len());
+        summary += &format!("{stem}: {cells} cells, {players} players, {} games\n", plan.games());
         names.push(stem);
     }
+    insta::assert_snapshot!(summary);
     for needed in ["nim", "pentago-depth", "pentago-effort", "pentago-time", "tic-tac-toe"] {
         assert!(names.iter().any(|name| name == needed), "{needed}");
     }
