@@ -42,8 +42,13 @@ impl Drawn {
             attempts: 0,
             barren_attempts: 0,
         };
-        drawn.extend(start, 1);
+        drawn.extend(start, 1, u64::MAX);
         (!drawn.openings.is_empty()).then_some(drawn)
+    }
+
+    /// How many moves were played to find them.
+    pub(super) fn played(&self) -> u64 {
+        self.attempts.saturating_mul(u64::from(self.plies) + 1)
     }
 
     /// Those drawn so far.
@@ -56,10 +61,11 @@ impl Drawn {
         self.openings.len() >= OPENINGS_MAX || self.barren_attempts >= BARREN_ATTEMPTS_MAX
     }
 
-    /// Draws until there are `wanted` or the sequence is complete.
-    pub(super) fn extend<P: Position>(&mut self, start: &P, wanted: usize) {
+    /// Draws until there are `wanted`, the sequence is complete, or so many moves were played in
+    /// all.
+    pub(super) fn extend<P: Position>(&mut self, start: &P, wanted: usize, moves_max: u64) {
         let mut moves = Vec::new();
-        while self.openings.len() < wanted && !self.is_complete() {
+        while self.openings.len() < wanted && !self.is_complete() && self.played() < moves_max {
             let key = attempt_key(&self.key, self.attempts);
             self.attempts += 1;
             self.barren_attempts += 1;

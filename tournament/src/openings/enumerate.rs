@@ -22,28 +22,33 @@ pub(super) const FEW: Bound = Bound { positions: 1 << 14, moves: 1 << 22 };
 pub(super) const ALL: Bound = Bound { positions: 1 << 17, moves: 1 << 24 };
 
 /// The openings after so many plies, in ascending order of their canonical keys, or `None` if
-/// finding them costs more than the bound.
+/// finding them costs more than the bound. Adds the moves that were played to `played`.
 ///
 /// Breadth first, one ply after the other, keeping one position of each symmetry class: the one
 /// reached first when the positions of the ply before are taken in ascending order of their
 /// canonical keys and their moves in canonical order. Keys and move order are fixed by the
 /// `Position` contract, so which representative stands for its class is too.
-pub(super) fn openings<P: Position>(start: &P, plies: u32, bound: Bound) -> Option<Vec<P>> {
+pub(super) fn openings<P: Position>(
+    start: &P,
+    plies: u32,
+    bound: Bound,
+    played: &mut u64,
+) -> Option<Vec<P>> {
     let mut level = BTreeMap::from([(start.canonical_key(), start.clone())]);
     let mut moves = Vec::new();
-    let mut played = 0;
+    let most = *played + bound.moves;
     for _ in 0..plies {
         let mut next = BTreeMap::new();
         for position in level.values() {
             moves.clear();
             position.legal_moves(&mut moves);
-            played += moves.len() as u64;
+            *played += moves.len() as u64;
             for &mv in &moves {
                 let mut child = position.clone();
                 child.play_unchecked(mv);
                 next.entry(child.canonical_key()).or_insert(child);
             }
-            if next.len() > bound.positions || played > bound.moves {
+            if next.len() > bound.positions || *played > most {
                 return None;
             }
         }

@@ -35,6 +35,8 @@ pub const OPENING_PLIES_MAX: u32 = 200;
 pub struct Openings {
     rules: Rules,
     sequence: Sequence,
+    /// How many moves were played to make them, those of later draws not among them.
+    played: u64,
 }
 
 #[derive(Debug)]
@@ -106,8 +108,9 @@ impl Openings {
     pub fn new(seed: u64, rules: &Rules, rule: &OpeningsRule) -> Result<Self, OpeningsError> {
         let identity = seeds::openings_identity(seed, rules, rule);
         let key = seeds::openings_key(&identity);
-        let sequence = with_game!(rules, G => Sequence::new::<G>(rules, rule, key))?;
-        Ok(Self { rules: rules.clone(), sequence })
+        let mut played = 0;
+        let sequence = with_game!(rules, G => Sequence::new::<G>(rules, rule, key, &mut played))?;
+        Ok(Self { rules: rules.clone(), sequence, played })
     }
 
     /// The opening of a pair, in the game's notation. Pairs beyond the last opening start again
@@ -123,7 +126,7 @@ impl Openings {
                         return at_wrapped(drawn.openings(), pair);
                     }
                 }
-                self.extended(drawn, pair.saturating_add(1), |drawn| {
+                self.extended(drawn, pair.saturating_add(1), u64::MAX, |drawn| {
                     at_wrapped(drawn.openings(), pair)
                 })
             }
@@ -144,19 +147,48 @@ impl Openings {
     /// How many distinct openings there are, counting no further than `wanted`.
     #[must_use]
     pub fn distinct(&self, wanted: u64) -> u64 {
-        let count = match &self.sequence {
-            Sequence::Whole(openings) => openings.len(),
-            Sequence::Drawn(drawn) => self.extended(drawn, wanted, |drawn| drawn.openings().len()),
-        };
-        wanted.min(count as u64)
+        self.distinct_within(wanted, u64::MAX).unwrap_or(wanted)
     }
 
-    /// Draws until there are `wanted` openings or no more are found, then looks at them.
-    fn extended<T>(&self, drawn: &RwLock<Drawn>, wanted: u64, look: impl FnOnce(&Drawn) -> T) -> T {
+    /// The same, or nothing if it takes more than so many moves to know.
+    pub(crate) fn distinct_within(&self, wanted: u64, moves_max: u64) -> Option<u64> {
+        let count = match &self.sequence {
+            Sequence::Whole(openings) => openings.len() as u64,
+            Sequence::Drawn(drawn) => self.extended(drawn, wanted, moves_max, |drawn| {
+                let count = drawn.openings().len() as u64;
+                (count >= wanted || drawn.is_complete()).then_some(count)
+            })?,
+        };
+        Some(wanted.min(count))
+    }
+
+    /// What it took to make them, and takes to hold them, so far: in moves, and for each opening
+    /// that is held as much as for some.
+    pub(crate) fn cost(&self) -> u64 {
+        const COST_OF_OPENING: u64 = 64;
+        let (openings, drawn) = match &self.sequence {
+            Sequence::Whole(openings) => (openings.len(), 0),
+            Sequence::Drawn(drawn) => {
+                let drawn = drawn.read().unwrap_or_else(PoisonError::into_inner);
+                (drawn.openings().len(), drawn.played())
+            }
+        };
+        self.played + drawn + COST_OF_OPENING * openings as u64
+    }
+
+    /// Draws until there are `wanted` openings, no more are found, or so many moves were played,
+    /// then looks at them.
+    fn extended<T>(
+        &self,
+        drawn: &RwLock<Drawn>,
+        wanted: u64,
+        moves_max: u64,
+        look: impl FnOnce(&Drawn) -> T,
+    ) -> T {
         let mut drawn = drawn.write().unwrap_or_else(PoisonError::into_inner);
         with_game!(&self.rules, G => {
             if let Ok(start) = G::start(&self.rules) {
-                drawn.extend(&start, usize::try_from(wanted).unwrap_or(usize::MAX));
+                drawn.extend(&start, usize::try_from(wanted).unwrap_or(usize::MAX), moves_max);
             }
         });
         look(&drawn)
@@ -168,6 +200,7 @@ impl Sequence {
         rules: &Rules,
         rule: &OpeningsRule,
         key: seeds::Key,
+        played: &mut u64,
     ) -> Result<Self, OpeningsError> {
         let start = G::start(rules)?;
         match rule {
@@ -179,12 +212,12 @@ impl Sequence {
                 Err(OpeningsError::Far { plies: *plies })
             }
             &OpeningsRule::All { plies } => {
-                let all = enumerate::openings(&start, plies, enumerate::ALL)
+                let all = enumerate::openings(&start, plies, enumerate::ALL, played)
                     .ok_or(OpeningsError::Many { plies })?;
                 shuffled(all, plies, key)
             }
             &OpeningsRule::Random { plies } => {
-                match enumerate::openings(&start, plies, enumerate::FEW) {
+                match enumerate::openings(&start, plies, enumerate::FEW, played) {
                     Some(all) => shuffled(all, plies, key),
                     None => Drawn::new(&start, plies, key)
                         .map(|drawn| Self::Drawn(RwLock::new(drawn)))

@@ -200,13 +200,14 @@ fn drawn_openings_do_not_depend_on_who_asks_when() {
 fn drawn_openings_end_and_start_again() {
     let start = TicTacToe::start(&TIC_TAC_TOE).unwrap();
     let mut drawn = Drawn::new(&start, 2, [9; 32]).unwrap();
-    drawn.extend(&start, usize::MAX);
+    drawn.extend(&start, usize::MAX, u64::MAX);
     assert!(drawn.is_complete());
     let whole = keys_by_brute_force::<TicTacToe>(&TIC_TAC_TOE, 2);
     assert_eq!(drawn.openings().len(), whole.len());
 
     let count = drawn.openings().len() as u64;
-    let openings = Openings { rules: TIC_TAC_TOE, sequence: Sequence::Drawn(RwLock::new(drawn)) };
+    let openings =
+        Openings { rules: TIC_TAC_TOE, sequence: Sequence::Drawn(RwLock::new(drawn)), played: 0 };
     assert_eq!(openings.distinct(u64::MAX), count);
     assert_eq!(openings.opening(count + 2), openings.opening(2));
 

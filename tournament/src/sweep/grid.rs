@@ -16,9 +16,10 @@ use crate::definition::{DefinitionJson, OpeningsRule};
 use crate::plan::{Conditions, Plan, PlannedCell};
 use crate::seeds::SEED_END;
 
-/// Plans a sweep that was read.
-pub(super) fn plan(file: &SweepFile) -> Result<Plan, Fault> {
-    let made = Made::new(file)?;
+/// Plans a sweep that was read. Finding its openings may cost so much:
+/// [`super::made::OPENINGS_COST_MAX`].
+pub(super) fn plan(file: &SweepFile, openings_cost_max: u64) -> Result<Plan, Fault> {
+    let made = Made::new(file, openings_cost_max)?;
     columns::check_varied(&file.axes, &file.players)?;
     let points = Points::of(file)?;
     check_games(file, &points)?;
@@ -162,25 +163,24 @@ impl Planner<'_> {
     }
 
     /// Refuses repeated openings between players that would repeat the game with them.
-    fn check_openings(&self, cells: &[DraftCell]) -> Result<(), Fault> {
-        let Made { settings, players, .. } = &self.made;
-        let repeats = |cell: &&DraftCell| {
-            !cell.players.iter().any(|&player| players.items[player].draws_random_numbers)
-        };
-        let mut wanted = vec![0; settings.items.len()];
-        for cell in cells.iter().filter(repeats) {
-            wanted[cell.setting] = cell.pairs().max(wanted[cell.setting]);
+    fn check_openings(&mut self, cells: &[DraftCell]) -> Result<(), Fault> {
+        let players = &self.made.players.items;
+        let draws = |&player: &usize| players[player].draws_random_numbers;
+        let repeating: Vec<&DraftCell> =
+            cells.iter().filter(|cell| !cell.players.iter().any(draws)).collect();
+        let mut wanted = BTreeMap::new();
+        for cell in &repeating {
+            let wanted = wanted.entry(cell.setting).or_default();
+            *wanted = cell.pairs().max(*wanted);
         }
-        let mut distinct = vec![None; settings.items.len()];
-        for cell in cells.iter().filter(repeats) {
-            let distinct = *distinct[cell.setting].get_or_insert_with(|| {
-                settings.items[cell.setting].openings.distinct(wanted[cell.setting])
-            });
-            if distinct < cell.pairs() {
-                return Err(self.too_few_openings(cell, distinct));
-            }
+        let mut distinct = BTreeMap::new();
+        for (setting, wanted) in wanted {
+            distinct.insert(setting, self.made.distinct_openings(setting, wanted)?);
         }
-        Ok(())
+        match repeating.iter().find(|cell| distinct[&cell.setting] < cell.pairs()) {
+            None => Ok(()),
+            Some(cell) => Err(self.too_few_openings(cell, distinct[&cell.setting])),
+        }
     }
 
     fn too_few_openings(&self, cell: &DraftCell, distinct: u64) -> Fault {

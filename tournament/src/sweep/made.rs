@@ -22,11 +22,17 @@ use crate::seeds::canonical_json;
 /// Most games with openings: each is enumerated and held while planning (invariant 9).
 const SETTINGS_MAX: usize = 1_000;
 
+/// Most that finding the openings of all settings may cost, in moves: twice what the largest single
+/// one does (invariant 9).
+pub(super) const OPENINGS_COST_MAX: u64 = 1 << 25;
+
 /// Makes settings and players as points need them.
 pub(super) struct Made<'a> {
     file: &'a SweepFile,
     pub(super) settings: Interned<Setting>,
     setting_choices: Choices,
+    /// What finding the openings may still cost.
+    openings_cost_left: u64,
     pub(super) players: Interned<ResolvedPlayer>,
     /// One for each variant.
     variants: Vec<Variant<'a>>,
@@ -58,7 +64,8 @@ struct Variant<'a> {
 
 impl<'a> Made<'a> {
     /// Nothing made yet. Refuses references to what is not there, and axes that nobody uses.
-    pub(super) fn new(file: &'a SweepFile) -> Result<Self, Fault> {
+    /// Finding openings may cost so much: see [`OPENINGS_COST_MAX`].
+    pub(super) fn new(file: &'a SweepFile, openings_cost_max: u64) -> Result<Self, Fault> {
         let axes = &file.axes;
         let mut uses = Uses::default();
         for node in [Some(&file.game), file.openings.as_ref()].into_iter().flatten() {
@@ -105,6 +112,7 @@ impl<'a> Made<'a> {
             file,
             settings: Interned::default(),
             setting_choices: Choices::new(&setting_axes, axes),
+            openings_cost_left: openings_cost_max,
             players: Interned::default(),
             variants: file.players.variants.iter().map(variant).collect(),
         })
@@ -132,10 +140,29 @@ impl<'a> Made<'a> {
         }
         let setting = setting(file.seed, rules, &rule)
             .map_err(|error| resolve::openings_fault(&error, place))?;
+        self.openings_cost_left = self
+            .openings_cost_left
+            .checked_sub(setting.openings.cost())
+            .ok_or_else(|| dear_openings(&place.place))?;
         let identity = canonical_json(&(&setting.rules, &setting.rule));
         let index = self.settings.number(identity, || setting);
         self.setting_choices.remember(point, index);
         Ok(index)
+    }
+
+    /// How many of the openings of a setting are distinct, counting no further than `wanted`.
+    pub(super) fn distinct_openings(&mut self, setting: usize, wanted: u64) -> Result<u64, Fault> {
+        let openings = &self.settings.items[setting].openings;
+        let before = openings.cost();
+        let most = before.saturating_add(self.openings_cost_left);
+        let distinct = openings.distinct_within(wanted, most);
+        let left = self.openings_cost_left.checked_sub(openings.cost() - before);
+        let (Some(distinct), Some(left)) = (distinct, left) else {
+            let place = self.file.openings.as_ref().unwrap_or(&self.file.game);
+            return Err(dear_openings(&place.place));
+        };
+        self.openings_cost_left = left;
+        Ok(distinct)
     }
 
     /// A variant at a point that has this setting.
@@ -167,6 +194,14 @@ impl<'a> Made<'a> {
         choices.remember(point, index);
         Ok(index)
     }
+}
+
+fn dear_openings(place: &Span) -> Fault {
+    Fault::at(
+        place,
+        "finding the openings of this sweep takes too long",
+        "sweep fewer games and openings, choose fewer plies, or play fewer games",
+    )
 }
 
 /// Rules with openings, listed ones as the game itself writes them.

@@ -148,7 +148,7 @@ pub fn plan_sweep(sweep: &SweepText) -> Result<Plan, SweepError> {
     let root = parse(&sweep.text).map_err(unread)?;
     let files = Arc::new(Files::new(sweep).map_err(unread)?);
     file::read(&root, Arc::clone(&files))
-        .and_then(|file| grid::plan(&file))
+        .and_then(|file| grid::plan(&file, made::OPENINGS_COST_MAX))
         .map_err(|fault| sweep.error(fault, Some(&files)))
 }
 

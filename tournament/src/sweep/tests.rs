@@ -8,6 +8,7 @@ use spelrum_engine::{Rules, Value};
 
 use super::*;
 use crate::definition::{CellDefinition, OpeningsRule};
+use crate::openings::Openings;
 use crate::plan::{AxisValue, PlannedCell, Record};
 
 mod errors;
@@ -530,6 +531,39 @@ fn the_largest_grid_is_planned() {
     assert_eq!(planned(&sweep(1000, 1_000)).cells.len(), 100_000);
     assert!(plan_sweep(&SweepText::new("t", sweep(1001, 1_000))).is_err());
     assert!(plan_sweep(&SweepText::new("t", sweep(1000, 90_071_992_548))).is_err());
+}
+
+/// However many settings there are, finding their openings has one bound (invariant 9).
+#[test]
+fn finding_openings_is_bounded_over_the_whole_sweep() {
+    let sweep = |plies: &str, games: u64, shuffle: bool| {
+        let text = format!(
+            "name = \"t\"\ngame = {{ name = \"pentago\", win_before_rotation = \"$rule\" }}\n\
+             games = {games}\nopenings = {{ kind = \"random\", plies = \"$plies\" }}\n\
+             [axes]\nplies = {plies}\nrule = [true, false]\n\
+             [players.a]\nalgorithm = \"alpha-beta\"\ndepth = 1\nshuffle = {shuffle}\n\
+             [players.b]\nalgorithm = \"alpha-beta\"\ndepth = 2\nshuffle = false"
+        );
+        file::read(&tree::parse(&text).unwrap()).unwrap()
+    };
+    let cost = |plies: u32| -> u64 {
+        let cost = |win_before_rotation| {
+            let rules = Rules::Pentago { win_before_rotation };
+            Openings::new(1, &rules, &OpeningsRule::Random { plies }).unwrap().cost()
+        };
+        cost(true) + cost(false)
+    };
+    let file = sweep("[1, 2]", 4, true);
+    assert!(grid::plan(&file, cost(1) + cost(2)).is_ok());
+    let fault = grid::plan(&file, cost(1) + cost(2) - 1).unwrap_err();
+    assert_eq!(fault.problem, "finding the openings of this sweep takes too long");
+    assert_eq!(fault.place, file.openings.as_ref().map(|node| node.place.clone()));
+    insta::assert_snapshot!(fault.remedy);
+    // Drawn openings cost what is drawn of them: more for more games that must not repeat.
+    let drawn = cost(5);
+    assert!(grid::plan(&sweep("[5]", 4_000, true), drawn).is_ok());
+    assert!(grid::plan(&sweep("[5]", 4_000, false), drawn).is_err());
+    assert!(grid::plan(&sweep("[5]", 4_000, false), drawn + 1_000_000).is_ok());
 }
 
 #[test]
