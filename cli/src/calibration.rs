@@ -70,6 +70,11 @@ impl Estimate {
 }
 
 impl Estimate {
+    /// Whether there is nothing to play.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.games == 0
+    }
+
     fn openings_text(&self) -> String {
         let more = if self.openings == OPENINGS_COUNTED_MAX { "or more " } else { "" };
         format!("{} {more}distinct, for {} pairs a cell", count(self.openings), count(self.pairs))

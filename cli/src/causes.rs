@@ -24,7 +24,10 @@ fn exit_of(error: &StoreError) -> Exit {
         Exit::Busy
     } else if matches!(
         error,
-        E::NameTaken { .. }
+        E::NothingInCommon { .. }
+            | E::Cancelled { .. }
+            | E::OtherEngine { .. }
+            | E::ManyCells { .. }
             | E::TooLarge { .. }
             | E::NotAQuery { .. }
             | E::WrongQuery { .. }
@@ -103,7 +106,6 @@ fn refused(action: &str, refusal: &Refusal) -> CliError {
     };
     match (refusal.reason, refusal.remedy.as_str()) {
         (_, "") => error,
-        (Reason::NameTaken, remedy) => error.help(format!("{remedy}, or use another database")),
         (_, remedy) => error.help(remedy),
     }
 }

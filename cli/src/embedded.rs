@@ -21,11 +21,11 @@ use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::look::Look;
-use crate::progress::Progress;
-use crate::remote::Client;
+use crate::progress::{self, Progress};
+use crate::remote::{Client, Manner};
 use crate::results::ResultsSource;
 use crate::sweep_file::SweepFile;
-use crate::{config, listen, remote};
+use crate::{change, config, listen, remote};
 
 /// How often workers say that they live. Short, because the one that counts is in this process:
 /// after a kill, the next run has its games back within six times as long.
@@ -84,13 +84,21 @@ impl Embedded {
         self.readers.clone()
     }
 
-    /// Submits a sweep. One that was paused goes on: whoever runs it wants it played.
+    /// Submits a sweep; what it changes of an experiment that is there is said before. One that was
+    /// paused goes on: whoever runs it wants it played.
     pub(crate) async fn submit(
         &mut self,
         sweep: &SweepFile,
+        new_experiment: bool,
     ) -> Result<(v1::SubmitResponse, v1::ExperimentSummary)> {
-        let submitted =
-            remote::submit(&mut self.client, sweep).await.map_err(CliError::of_own_coordinator)?;
+        let manner = Manner { new_experiment, preview: false };
+        let preview = change::preview(&self.readers, sweep, manner).await?;
+        if let Some(change) = &preview.change {
+            progress::say(&change::announcement(&sweep.plan.name, change));
+        }
+        let submitted = remote::submit(&mut self.client, sweep, manner)
+            .await
+            .map_err(CliError::of_own_coordinator)?;
         let experiment = self.experiment(&submitted.experiment_uuid).await?;
         if experiment.state == "paused" {
             let request = v1::SteerRequest {

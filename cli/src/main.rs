@@ -7,6 +7,7 @@ mod answer;
 mod arguments;
 mod calibration;
 mod causes;
+mod change;
 mod clock;
 mod commands;
 mod config;

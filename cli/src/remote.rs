@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
-use spelrum_proto::v1;
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
-use spelrum_proto::{Bearer, Token};
+use spelrum_proto::{Bearer, Reason, Refusal, Token, v1};
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use uuid::Uuid;
@@ -45,8 +44,33 @@ pub(crate) async fn connect_at(url: &CoordinatorUrl, token: Option<&Token>) -> R
         .max_decoding_message_size(MESSAGE_BYTES_MAX))
 }
 
+/// How a sweep is submitted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Manner {
+    /// It becomes an experiment of its own, although there is one of its name.
+    pub(crate) new_experiment: bool,
+    /// Only say what it would do.
+    pub(crate) preview: bool,
+}
+
+/// Whether there is an experiment of this name.
+pub(crate) async fn exists(client: &mut Client, name: &str) -> Result<bool> {
+    let request = v1::StatusRequest { experiment: name.to_owned() };
+    match client.status(request).await {
+        Ok(_) => Ok(true),
+        Err(status) => match Refusal::of(&status) {
+            Some(refusal) if refusal.reason == Reason::UnknownExperiment => Ok(false),
+            _ => Err(failed_call(&format!("find experiment {name}"), &status)),
+        },
+    }
+}
+
 /// Submits a sweep under a new UUID: made here, so that a repeated submit is a no-op.
-pub(crate) async fn submit(client: &mut Client, sweep: &SweepFile) -> Result<v1::SubmitResponse> {
+pub(crate) async fn submit(
+    client: &mut Client,
+    sweep: &SweepFile,
+    manner: Manner,
+) -> Result<v1::SubmitResponse> {
     let request = v1::SubmitRequest {
         experiment_uuid: Uuid::new_v4().to_string(),
         sweep_toml: sweep.text.text.clone(),
@@ -57,6 +81,8 @@ pub(crate) async fn submit(client: &mut Client, sweep: &SweepFile) -> Result<v1:
             .iter()
             .map(|(name, text)| v1::SweepFile { name: name.clone(), text: text.clone() })
             .collect(),
+        preview: manner.preview,
+        new_experiment: manner.new_experiment,
     };
     let answer = client
         .submit(request)

@@ -90,7 +90,14 @@ impl ResultsSource {
                 .because("there is none of this name or UUID")
                 .help("see what there is: spelrum list")),
             (_, _) => {
-                let names: Vec<_> = experiments.iter().map(|found| found.name.as_str()).collect();
+                let alike = |name: &str| experiments.iter().filter(|it| it.name == name).count();
+                let names: Vec<_> = experiments
+                    .iter()
+                    .map(|found| match alike(&found.name) {
+                        1 => found.name.clone(),
+                        _ => format!("{} ({})", found.name, found.experiment_uuid),
+                    })
+                    .collect();
                 Err(CliError::new(Exit::Input, "choose an experiment")
                     .because(format!("there are {}", names.len()))
                     .help(format!("name one of: {}", names.join(", "))))

@@ -4,7 +4,7 @@
 //! `cargo run --release -p spelrum-coordinator --example store_speed -- [GAMES] [DIRECTORY]`
 //!
 //! The games are random tic-tac-toe as workers report them, all moves recorded, in transactions of
-//! 256; then one submit of 100,000 cells.
+//! 256; then submits of 100,000 cells with few players and with many, and the same with more cells.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for people")]
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use spelrum_coordinator::store::{WAL_CHECKPOINT_BYTES, WorkerIntroduction, Writer};
+use spelrum_coordinator::store::{Sweep, WAL_CHECKPOINT_BYTES, WorkerIntroduction, Writer};
 use spelrum_engine::{Rules, Value};
 use spelrum_proto::v1;
 use spelrum_tournament::{
@@ -36,8 +36,7 @@ async fn main() {
     let mut checkpointer = writer.checkpointer().await.unwrap();
 
     let mut transaction = writer.begin().await.unwrap();
-    let submitted =
-        transaction.submit("small", "small", &plan("small", CELLS, games)).await.unwrap();
+    let submitted = transaction.submit(sweep("small", &plan("small", CELLS, games))).await.unwrap();
     let worker = transaction.introduce(&introduction()).await.unwrap();
     transaction.commit().await.unwrap();
     let empty_bytes = std::fs::metadata(&path).unwrap().len() + writer.wal_bytes();
@@ -98,15 +97,114 @@ async fn main() {
         let plan = plan(&name, cells, games_each * cells);
         let start = processor_time();
         let mut transaction = writer.begin().await.unwrap();
-        let submitted = transaction.submit(&name, &name, &plan).await.unwrap();
+        let submitted = transaction.submit(sweep(&name, &plan)).await.unwrap();
         transaction.commit().await.unwrap();
         println!("submit {name}, {} games: {:?}", submitted.games, processor_time() - start);
         let start = processor_time();
         writer.snapshot().await.unwrap();
         println!("snapshot: {:?}", processor_time() - start);
     }
+    println!("memory so far: {}", peak_memory());
+    for distinct in [false, true] {
+        grow(&mut writer, distinct).await;
+        println!("memory so far: {}", peak_memory());
+    }
     writer.close().await.unwrap();
     std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// Submits a grid of 90,000 cells, and then of 100,000, of which every other cell has another number
+/// than before, as an inner axis with one value more gives.
+async fn grow(writer: &mut Writer, distinct: bool) {
+    let name = if distinct { "many players" } else { "few players" };
+    for (version, width) in [(1, 9), (2, 10)] {
+        let plan = grid(name, width, distinct);
+        let start = processor_time();
+        let wall = Instant::now();
+        let mut transaction = writer.begin().await.unwrap();
+        let uuid = format!("{name} {version}");
+        let sweep = Sweep { uuid: &uuid, toml: &uuid, plan: &plan, new_experiment: false };
+        let submitted = transaction.submit(sweep).await.unwrap();
+        transaction.commit().await.unwrap();
+        println!(
+            "submit {} cells, {name}: {:?} of the processor, {:?} by the wall clock; told {}",
+            plan.cells.len(),
+            processor_time() - start,
+            wall.elapsed(),
+            submitted.cells.len()
+        );
+    }
+    let start = processor_time();
+    let again = Sweep {
+        uuid: "again",
+        toml: "again",
+        plan: &grid(name, 10, distinct),
+        new_experiment: false,
+    };
+    writer.readers().preview(again).await.unwrap();
+    println!("preview of 100,000 cells, {name}: {:?}", processor_time() - start);
+}
+
+/// Ten thousand rows of so many columns: two axes; every cell has players of its own, or all share
+/// a few.
+fn grid(name: &str, width: usize, distinct: bool) -> Plan {
+    const ROWS: usize = 10_000;
+    let cells = (ROWS * 10) as u64;
+    let mut grid = plan(name, 1, 1);
+    grid.cells.clear();
+    let text = |number: usize| AxisValue { number: Some(number as f64), text: number.to_string() };
+    grid.axes = [("row", ROWS), ("column", width)]
+        .map(|(name, values)| PlannedAxis {
+            name: name.to_owned(),
+            values: (0..values).map(text).collect(),
+        })
+        .into();
+    let definition = DefinitionJson::new(grid.seed, &grid.conditions[0]);
+    grid.players = (0..if distinct { cells } else { 700 }).map(player).collect();
+    let names: [Arc<str>; 2] = [Arc::from("a"), Arc::from("b")];
+    for row in 0..ROWS {
+        for column in 0..width {
+            let number = row * 10 + column;
+            let players = if distinct {
+                [number, (number + 1) % grid.players.len()]
+            } else {
+                [number / 350, 300 + number % 350]
+            };
+            let [first, second] = players.map(|player| &grid.players[player].parameters_json);
+            let (definition_hash, seed) = definition.hash_and_seed(first, second);
+            grid.cells.push(PlannedCell {
+                definition_hash,
+                seed,
+                conditions: 0,
+                players,
+                player_names: names.clone(),
+                axes: vec![(0, row), (1, column)],
+                games: 100,
+                timed: false,
+            });
+        }
+    }
+    grid
+}
+
+/// A player with as many parameters as a real one of the study has.
+fn player(number: u64) -> PlannedPlayer {
+    let mut parameters: BTreeMap<String, Value> =
+        (0..20).map(|index| (format!("parameter_{index}"), Value::Integer(index))).collect();
+    parameters.insert("algorithm".to_owned(), Value::Text("random".to_owned()));
+    parameters.insert("number".to_owned(), Value::Integer(number.cast_signed()));
+    PlannedPlayer::new(&parameters)
+}
+
+/// The most memory that this process ever had.
+fn peak_memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.map_or("unknown".to_owned(), |line| line.trim().to_owned())
+}
+
+fn sweep<'s>(name: &'s str, plan: &'s Plan) -> Sweep<'s> {
+    Sweep { uuid: name, toml: name, plan, new_experiment: false }
 }
 
 /// The time that this process has had of all cores together.
@@ -133,19 +231,11 @@ fn introduction() -> WorkerIntroduction {
 }
 
 fn plan(name: &str, cells: u64, games: u64) -> Plan {
-    let player = |number: u64| {
-        // As many parameters as a real player of the study has.
-        let mut parameters: BTreeMap<String, Value> =
-            (0..20).map(|index| (format!("parameter_{index}"), Value::Integer(index))).collect();
-        parameters.insert("algorithm".to_owned(), Value::Text("random".to_owned()));
-        parameters.insert("number".to_owned(), Value::Integer(number.cast_signed()));
-        Arc::new(parameters)
-    };
     // Two axes, each of one player: a grid as square as it gets.
     let side = cells.isqrt().max(1);
     let firsts: Vec<_> = (0..=cells / side).map(player).collect();
     let seconds: Vec<_> = (0..side).map(|number| player(1_000_000 + number)).collect();
-    let players = firsts.iter().chain(&seconds).map(|player| PlannedPlayer::new(player)).collect();
+    let players = firsts.iter().chain(&seconds).cloned().collect();
     let mut plan = Plan {
         name: name.to_owned(),
         game: "tic-tac-toe".to_owned(),

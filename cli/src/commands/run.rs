@@ -7,6 +7,7 @@ use indicatif::ProgressBar;
 use spelrum_proto::v1;
 
 use crate::arguments::SlotsArguments;
+use crate::change;
 use crate::embedded::{Embedded, has_ended};
 use crate::error::Result;
 use crate::exit::Exit;
@@ -14,13 +15,15 @@ use crate::interrupt::Interrupts;
 use crate::logging;
 use crate::output::count;
 use crate::progress::{self, Progress};
+use crate::remote::Manner;
 use crate::report::{self, Detail};
 use crate::results::ResultsSource;
 use crate::sweep_file::{SweepArguments, SweepFile};
 
 const EXAMPLES: &str = "\
 The results stay in the database. Run the same file again and it goes on where it was; when every \
-game is settled it only shows the tables. The first Ctrl-C finishes the games under way, the \
+game is settled it only shows the tables. Change the file and run it again: it says what it keeps, \
+adds and drops, and plays what is missing. The first Ctrl-C finishes the games under way, the \
 second stops now; either way nothing that was finished is lost. Where stderr is no terminal, a \
 line says how far it is after 30 s, then after 1, 2 and 5 min, then every 10 min.
 
@@ -30,6 +33,7 @@ Examples:
   spelrum run sweeps/tic-tac-toe.toml
   spelrum run sweeps/pentago-depth.toml --db /data/study.db --slots 8
   spelrum run sweeps/pentago-depth.toml --set depth=1..3 --quick
+  spelrum run sweeps/pentago-depth.toml --dry-run
   spelrum run sweeps/pentago-depth.toml --listen 0.0.0.0:7878
 
 Workers of other machines can join the last one: spelrum worker --coordinator http://HOST:7878";
@@ -45,13 +49,19 @@ pub(crate) struct Run {
     db: Option<PathBuf>,
     #[command(flatten)]
     slots: SlotsArguments,
-    /// Print the end result as JSON, as spelrum report --json does
-    #[arg(long)]
-    json: bool,
     /// Where to listen for workers of other machines, which bring the token that SPELRUM_TOKEN or
     /// the config file sets [default: only this process plays]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
+    /// Start a new experiment, although the database has one of this name
+    #[arg(long)]
+    new: bool,
+    /// Only say what the sweep would reuse, add and drop, and what it would still play
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the end result as JSON, as spelrum report --json does; with --dry-run what it says
+    #[arg(long)]
+    json: bool,
 }
 
 impl Run {
@@ -60,6 +70,12 @@ impl Run {
         let sweep = SweepFile::read(&self.sweep)?;
         let in_this_directory = || PathBuf::from(format!("{}.db", sweep.plan.name));
         let db = self.db.clone().unwrap_or_else(in_this_directory);
+        if self.dry_run {
+            let manner = Manner { new_experiment: self.new, preview: true };
+            let there = change::preview_file(&db, &sweep, manner).await?;
+            change::print_dry_run(&sweep, there.as_ref(), self.json)?;
+            return Ok(Exit::Success);
+        }
         let bar = progress::bar();
         logging::start("warn", bar.clone());
         let told = bar.clone();
@@ -86,7 +102,7 @@ impl Run {
         if let Some(quickened) = &sweep.quickened {
             progress::say(quickened);
         }
-        let (submitted, experiment) = coordinator.submit(sweep).await?;
+        let (submitted, experiment) = coordinator.submit(sweep, self.new).await?;
         if has_ended(&experiment) {
             progress::say(&already(&experiment, db));
         } else {
@@ -123,7 +139,10 @@ fn beginning(
 ) -> String {
     format!(
         "{} {}: {} games in {} cells, into {}",
-        if submitted.existed { "resuming" } else { "playing" },
+        match (submitted.existed, &submitted.change) {
+            (true, None) => "resuming",
+            (true, Some(_)) | (false, _) => "playing",
+        },
         experiment.name,
         count(experiment.games_planned),
         count(experiment.cells),

@@ -6,16 +6,19 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::arguments::CoordinatorArguments;
-use crate::calibration::{self, Estimate};
+use crate::change::{self, Change};
+use crate::config;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{count, write_json};
 use crate::progress;
-use crate::remote;
+use crate::remote::{self, Manner};
 use crate::sweep_file::{SweepArguments, SweepFile};
 
 const EXAMPLES: &str = "\
-Submitting the same file twice is safe: the second time changes nothing.
+Submitting the same file twice is safe: the second time changes nothing. A changed file of the same \
+name extends its experiment: cells that it still names keep their games, others are added, and what \
+it no longer names stays but leaves the reports. That is said before it happens.
 
 JSON: experiment_uuid, name, cells, games, existed; with --dry-run: name, game, cells, games, pairs, \
 openings, slots, seconds, seconds_at_least, bytes.
@@ -33,9 +36,16 @@ pub(crate) struct Submit {
     sweep: SweepArguments,
     #[command(flatten)]
     coordinator: CoordinatorArguments,
-    /// Only say what the sweep would play: cells, games, openings, time and bytes
+    /// Start a new experiment, although there is one of this name
+    #[arg(long)]
+    new: bool,
+    /// Only say what the sweep would play: cells, games, openings, time and bytes; with a coordinator
+    /// or a database also what it would reuse, add and drop there
     #[arg(long)]
     dry_run: bool,
+    /// The results database to compare with in a dry run, instead of a coordinator
+    #[arg(long, value_name = "PATH", requires = "dry_run")]
+    db: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -48,27 +58,45 @@ struct Json<'a> {
     cells: u64,
     games: u64,
     existed: bool,
+    /// What the sweep changed of the experiment that existed.
+    change: Option<Change<'a>>,
 }
 
 impl Submit {
+    /// Says what the sweep would play, and what it would change of what is there.
+    async fn dry_run(&self, sweep: &SweepFile, preview: Manner) -> Result<Exit> {
+        let there = if let Some(db) = &self.db {
+            change::preview_file(db, sweep, preview).await?
+        } else if self.coordinator.is_given()? {
+            let mut client = remote::connect(&self.coordinator).await?;
+            Some(remote::submit(&mut client, sweep, preview).await?)
+        } else {
+            None
+        };
+        change::print_dry_run(sweep, there.as_ref(), self.json)?;
+        Ok(Exit::Success)
+    }
+
     /// Submits, or only says what would be.
     pub(crate) async fn run(self) -> Result<Exit> {
         let sweep = SweepFile::read(&self.sweep)?;
         if let Some(quickened) = &sweep.quickened {
             progress::say(quickened);
         }
-        let mut out = anstream::stdout().lock();
+        let preview = Manner { new_experiment: self.new, preview: true };
         if self.dry_run {
-            let estimate = calibration::estimate(&sweep.plan)?;
-            if self.json {
-                write_json(&mut out, &estimate)?;
-            } else {
-                dry_run_text(&sweep, &estimate, &mut out)?;
-            }
-            return Ok(Exit::Success);
+            return self.dry_run(&sweep, preview).await;
         }
         let mut client = remote::connect(&self.coordinator).await?;
-        let answer = remote::submit(&mut client, &sweep).await?;
+        let mut out = anstream::stdout().lock();
+        if !self.json && remote::exists(&mut client, &sweep.plan.name).await? {
+            let preview = remote::submit(&mut client, &sweep, preview).await?;
+            if let Some(change) = &preview.change {
+                writeln!(out, "{}", change::announcement(&sweep.plan.name, change))?;
+            }
+        }
+        let manner = Manner { preview: false, ..preview };
+        let answer = remote::submit(&mut client, &sweep, manner).await?;
         if self.json {
             let json = Json {
                 experiment_uuid: &answer.experiment_uuid,
@@ -76,31 +104,21 @@ impl Submit {
                 cells: answer.cells,
                 games: answer.games,
                 existed: answer.existed,
+                change: answer.change.as_ref().map(Change::from),
             };
             write_json(&mut out, &json)?;
-        } else if answer.existed {
-            writeln!(out, "{} was submitted before; nothing has changed", answer.name)?;
-        } else {
-            writeln!(
-                out,
-                "submitted {}: {} games in {} cells",
-                answer.name,
-                count(answer.games),
-                count(answer.cells),
-            )?;
+            return Ok(Exit::Success);
         }
+        let said = match (answer.existed, &answer.change) {
+            (true, None) => {
+                writeln!(out, "{} was submitted before; nothing has changed", answer.name)?;
+                return Ok(Exit::Success);
+            }
+            (true, Some(_)) => "changed",
+            (false, _) => "submitted",
+        };
+        let (games, cells) = (count(answer.games), count(answer.cells));
+        writeln!(out, "{said} {}: {games} games in {cells} cells", answer.name)?;
         Ok(Exit::Success)
     }
-}
-
-fn dry_run_text(
-    sweep: &SweepFile,
-    estimate: &Estimate,
-    out: &mut dyn std::io::Write,
-) -> std::io::Result<()> {
-    writeln!(out, "{} would play {}", sweep.plan.name, sweep.plan.game)?;
-    for (what, value) in estimate.lines() {
-        writeln!(out, "  {what:<9} {value}")?;
-    }
-    Ok(())
 }

@@ -176,20 +176,6 @@ fn a_sweep_that_is_too_large() {
 }
 
 #[test]
-fn a_changed_sweep_of_the_same_name() {
-    let sandbox = Sandbox::new();
-    sandbox.write("sweep.toml", &tic_tac_toe("again", 4));
-    let before = sandbox.run(&["run", "sweep.toml"]);
-    before.expect_exit(0);
-    sandbox.write("sweep.toml", &tic_tac_toe("again", 6));
-    assert_failure!(&sandbox, sandbox.run(&["run", "sweep.toml"]), 3);
-    let left = std::fs::read_dir(sandbox.path("")).unwrap().count();
-    assert_eq!(left, 2, "the sweep and its results");
-    let after = sandbox.run(&["report", "--db", "again.db"]);
-    assert_eq!(before.stdout(), after.stdout());
-}
-
-#[test]
 fn a_database_that_is_not_there() {
     let sandbox = Sandbox::new();
     assert_failure!(&sandbox, sandbox.run(&["report", "--db", "none.db"]), 4);

@@ -73,6 +73,38 @@ fn a_killed_run_resumes() {
     assert_complete(&sandbox, "sweep.db");
 }
 
+/// Grown twice and killed each time, a sweep ends with exactly the games that its last file names, and
+/// with those that were played before.
+#[test]
+fn a_sweep_that_grows_between_kills_loses_nothing() {
+    let sandbox = Sandbox::new();
+    let depths = |depths: &str, games: u32| {
+        tic_tac_toe("sweep", games).replace("depth = [1, 2]", &format!("depth = [{depths}]"))
+    };
+    let mut before = 0;
+    let mut kept = String::new();
+    for (axis, games) in [("1, 2", 1_200), ("3, 2", 1_500)] {
+        sandbox.write("sweep.toml", &depths(axis, games));
+        let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--slots", "2"]);
+        run.read_until("games in 2 cells, into sweep.db");
+        wait_for(&sandbox, "sweep.db", before + GAMES_BETWEEN);
+        run.process.kill();
+        before = settled(&sandbox, "sweep.db");
+        kept = sandbox.all_games("sweep.db");
+    }
+    // Both come back; the others get more games, but no cell fewer than it had.
+    sandbox.write("sweep.toml", &depths("1, 2, 3", 1_600));
+    let ran = sandbox.run(&["run", "sweep.toml"]);
+    ran.expect_exit(0);
+    assert!(ran.stderr().contains("this sweep changes sweep:"), "{}", ran.stderr());
+    assert!(ran.stderr().contains("returned  1 cell"), "{}", ran.stderr());
+    let now = sandbox.all_games("sweep.db");
+    let now: std::collections::BTreeSet<&str> = now.lines().collect();
+    assert!(kept.lines().all(|game| now.contains(game)), "a game that was played is not there");
+    assert_eq!(sandbox.sql("sweep.db", "SELECT count(*) FROM cells"), "3");
+    assert_complete(&sandbox, "sweep.db");
+}
+
 #[test]
 fn a_killed_coordinator_comes_back_and_workers_lose_nothing() {
     let sandbox = Sandbox::new();

@@ -7,6 +7,7 @@ mod architecture;
 mod bad_input;
 mod config;
 mod engine;
+mod growth;
 mod help;
 mod interrupt;
 mod json;

@@ -16,7 +16,7 @@ use super::request::{
 use super::roster::{News, Roster};
 use crate::faults::Faults;
 use crate::store::{
-    Found, LeasedCell, Removing, StoreError, Submitted as StoredSubmit, Transaction,
+    Found, LeasedCell, Removing, StoreError, Submitted as Stored, Sweep, Transaction,
     WorkerIntroduction,
 };
 
@@ -153,16 +153,22 @@ impl<'d> Batch<'d> {
 
     /// Stores what the scheduler must find again, and commits. From then on the answers are true.
     pub(super) async fn commit(mut self) -> Result<Vec<News>, BatchError> {
-        let changes = self.scheduler.take_changes();
-        self.transaction.apply(&changes).await?;
+        self.store_changes().await?;
         self.faults.at_commit()?;
         self.transaction.commit().await?;
+        Ok(self.news)
+    }
+
+    /// Stores what the scheduler must find again, as far as the transaction has come.
+    async fn store_changes(&mut self) -> Result<(), StoreError> {
+        let changes = self.scheduler.take_changes();
+        self.transaction.apply(&changes).await?;
         for granted in &changes.granted {
             let games = granted.granted.iter().map(|range| range.count).sum();
             self.news.push(News::Granted(granted.worker, granted.lease, games));
         }
         self.news.extend(changes.ended.iter().map(|&(lease, _)| News::Ended(lease)));
-        Ok(self.news)
+        Ok(())
     }
 
     async fn hello(
@@ -291,57 +297,28 @@ impl<'d> Batch<'d> {
     }
 
     async fn submit(&mut self, submission: Submission, now: Time) -> Result<Submitted, Failure> {
-        let Submission { uuid, toml, files, plan } = submission;
-        let stored = match self.transaction.submit(&uuid, &toml, &plan).await {
+        let Submission { uuid, toml, files, plan, new_experiment } = submission;
+        let sweep = Sweep { uuid: &uuid, toml: &toml, files: &files, plan: &plan, new_experiment };
+        // What has been leased until now decides where a cell may end that is made smaller.
+        self.store_changes().await?;
+        let stored = match self.transaction.submit(sweep).await {
             Ok(stored) => stored,
-            Err(error @ StoreError::NameTaken { .. }) => {
-                let (problem, remedy) = (error.to_string(), error.remedy());
-                return Err(Refusal::new(Reason::NameTaken, problem, remedy).into());
-            }
-            Err(error @ StoreError::TooLarge { .. }) => {
-                let (problem, remedy) = (error.to_string(), error.remedy());
-                return Err(Refusal::new(Reason::BadSweep, problem, remedy).into());
-            }
-            Err(error) => return Err(error.into()),
+            Err(error) => match not_submitted(&error) {
+                Some(refusal) => return Err(refusal.into()),
+                None => return Err(error.into()),
+            },
         };
-        self.keep_files(&stored, &uuid, &files, &plan.name).await?;
-        if !stored.existed {
-            tracing::info!(
-                name = plan.name,
-                uuid = stored.uuid,
-                cells = stored.cells.len(),
-                games = stored.games,
-                "an experiment was submitted"
-            );
-            let event = Event::Submitted {
-                experiment: stored.experiment,
-                priority: plan.priority,
-                cells: stored.cells,
-                attempts: Vec::new(),
-            };
+        let Stored { experiment, uuid, existed, change, tell, cells, attempts, games } = stored;
+        if !existed || change.is_some() {
+            let name = &plan.name;
+            tracing::info!(name, uuid, games, ?change, "an experiment was submitted");
+        }
+        if tell {
+            let priority = plan.priority;
+            let event = Event::Submitted { experiment, priority, cells, attempts };
             self.handle(event, now).await?;
         }
-        Ok(Submitted { uuid: stored.uuid, existed: stored.existed, games: stored.games })
-    }
-
-    /// Keeps the files of a new experiment. One that was there with the same text, but other files,
-    /// is another.
-    async fn keep_files(
-        &mut self,
-        stored: &StoredSubmit,
-        uuid: &str,
-        files: &BTreeMap<String, String>,
-        name: &str,
-    ) -> Result<(), Failure> {
-        if !stored.existed {
-            return Ok(self.transaction.keep_files(stored.experiment, files).await?);
-        }
-        let is_repeat = stored.uuid == uuid;
-        if !is_repeat && self.transaction.files(stored.experiment).await? != *files {
-            let error = StoreError::NameTaken { name: name.to_owned() };
-            return Err(Refusal::new(Reason::NameTaken, error.to_string(), error.remedy()).into());
-        }
-        Ok(())
+        Ok(Submitted { uuid, existed, change, games })
     }
 
     async fn steer(&mut self, which: &str, what: Steering, now: Time) -> Result<String, Failure> {
@@ -351,7 +328,7 @@ impl<'d> Batch<'d> {
             there if what == Steering::State(there) => return Ok(found.uuid),
             ExperimentState::Cancelled => {
                 let problem = format!("the experiment {which:?} was cancelled, which is final");
-                let remedy = "submit the sweep under another name";
+                let remedy = "submit its sweep again with --new";
                 return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
             }
             ExperimentState::Finished => {
@@ -470,6 +447,25 @@ fn hold<T: Send + 'static>(
     };
     held.push(Held::new(reply, answer));
     result
+}
+
+/// What the client is told of a sweep that cannot be stored, if that is the sweep's fault.
+pub(crate) fn not_submitted(error: &StoreError) -> Option<Refusal> {
+    let reason = if let StoreError::TooLarge { .. } = error {
+        Reason::BadSweep
+    } else if let StoreError::Cancelled { .. } = error {
+        Reason::WrongState
+    } else if matches!(
+        error,
+        StoreError::NothingInCommon { .. }
+            | StoreError::OtherEngine { .. }
+            | StoreError::ManyCells { .. }
+    ) {
+        Reason::NameTaken
+    } else {
+        return None;
+    };
+    Some(Refusal::new(reason, error.to_string(), error.remedy()))
 }
 
 /// There is no experiment of this UUID or name.

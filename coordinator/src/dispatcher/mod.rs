@@ -27,7 +27,7 @@ use removals::Removals;
 use request::{Arrived, Held, Request};
 use roster::{News, Roster};
 
-pub(crate) use batch::unknown_experiment;
+pub(crate) use batch::{not_submitted, unknown_experiment};
 pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission};
 
 use crate::faults::Faults;
@@ -250,7 +250,7 @@ async fn playable(writer: &mut Writer) -> Result<Snapshot, StoreError> {
             experiment = other.name,
             engine_revision = other.engine_revision,
             "not going on with an experiment of another engine (this one is {ENGINE_REVISION}): \
-             use the release it was begun with, or submit it under another name"
+             use the release it was begun with, or submit its sweep with --new"
         );
         snapshot.experiments.retain(|&(experiment, ..)| experiment != other.experiment);
     }

@@ -9,7 +9,7 @@ use spelrum_tournament::scheduler::{ExperimentState, Time};
 use spelrum_tournament::{GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::store::{Removing, WorkerIntroduction};
+use crate::store::{Change, Removing, WorkerIntroduction};
 
 /// Requests that may wait for their turn (invariant 9).
 pub(super) const QUEUE_MAX: usize = 256;
@@ -95,6 +95,8 @@ pub(crate) struct Submission {
     pub(crate) files: BTreeMap<String, String>,
     /// What it means.
     pub(crate) plan: Plan,
+    /// Whether it becomes an experiment of its own, although there is one of its name.
+    pub(crate) new_experiment: bool,
 }
 
 /// Answer to [`Request::Submit`].
@@ -104,6 +106,8 @@ pub(crate) struct Submitted {
     pub(crate) uuid: String,
     /// Whether it existed.
     pub(crate) existed: bool,
+    /// What the sweep changed of it, if it existed.
+    pub(crate) change: Option<Change>,
     /// How many games it has.
     pub(crate) games: u64,
 }

@@ -21,8 +21,10 @@ use tonic::{Request, Response, Status};
 
 use super::work::{canonical_uuid, millis};
 use super::{attention, pages, reading_failed};
-use crate::dispatcher::{Clock, Dispatch, Removal, Steering, Submission, unknown_experiment};
-use crate::store::{Readers, Removing, StoreError};
+use crate::dispatcher::{
+    Clock, Dispatch, Removal, Steering, Submission, not_submitted, unknown_experiment,
+};
+use crate::store::{Readers, Removing, StoreError, Sweep};
 
 /// Sweeps that may be planned at once: each takes a core and may take hundreds of megabytes.
 const PLANS_MAX: usize = 2;
@@ -86,8 +88,14 @@ impl Experiments for ExperimentsService {
         &self,
         request: Request<v1::SubmitRequest>,
     ) -> Result<Response<v1::SubmitResponse>, Status> {
-        let v1::SubmitRequest { experiment_uuid, sweep_toml, file_name, files } =
-            request.into_inner();
+        let v1::SubmitRequest {
+            experiment_uuid,
+            sweep_toml,
+            file_name,
+            files,
+            preview,
+            new_experiment,
+        } = request.into_inner();
         let uuid = canonical_uuid("experiment_uuid", &experiment_uuid)?;
         check_length("sweep_toml", &sweep_toml, SWEEP_BYTES_MAX)?;
         check_length("file_name", &file_name, NAME_BYTES_MAX)?;
@@ -115,14 +123,37 @@ impl Experiments for ExperimentsService {
             }
         };
         let (name, cells) = (plan.name.clone(), plan.cells.len() as u64);
-        let submitted =
-            self.dispatch.submit(Submission { uuid, toml: sweep_toml, files, plan }).await?;
+        if preview {
+            let sweep = Sweep {
+                uuid: &uuid,
+                toml: &sweep_toml,
+                files: &files,
+                plan: &plan,
+                new_experiment,
+            };
+            let preview = self.readers.preview(sweep).await;
+            let preview = preview
+                .map_err(|error| not_submitted(&error).unwrap_or_else(|| reading_failed(error)))?;
+            return Ok(Response::new(v1::SubmitResponse {
+                games: preview.games(&plan),
+                existed: preview.existing.is_some(),
+                experiment_uuid: preview.existing.map_or(uuid, |(uuid, _)| uuid),
+                name,
+                cells,
+                change: preview.change.map(Into::into),
+                games_left: preview.games_left,
+            }));
+        }
+        let submission = Submission { uuid, toml: sweep_toml, files, plan, new_experiment };
+        let submitted = self.dispatch.submit(submission).await?;
         Ok(Response::new(v1::SubmitResponse {
             experiment_uuid: submitted.uuid,
             name,
             cells,
             games: submitted.games,
             existed: submitted.existed,
+            change: submitted.change.map(Into::into),
+            games_left: Vec::new(),
         }))
     }
 

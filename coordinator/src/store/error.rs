@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use spelrum_engine::ENGINE_REVISION;
+
 /// Why the store could not do something. Whatever it was, nothing was changed by it.
 ///
 /// Messages say what is wrong; [`StoreError::remedy`] says what to do.
@@ -93,13 +95,47 @@ pub enum StoreError {
     /// Another program holds a lock.
     #[error("failed to use the database: another program has it locked")]
     Busy,
-    /// An experiment of this name is there, with another sweep.
+    /// A sweep that is to grow an experiment has no cell in common with it.
     #[error(
-        "failed to submit: an experiment named \"{name}\" is there already, with another sweep"
+        "failed to submit: an experiment named \"{name}\" is there already, and this sweep has no \
+         cell in common with it{}",
+        if *rules_changed { ": its rules, openings, limit of plies or seed differ" } else { "" }
     )]
-    NameTaken {
+    NothingInCommon {
         /// The name.
         name: String,
+        /// Whether what all cells share is different.
+        rules_changed: bool,
+    },
+    /// A sweep is to grow an experiment that was cancelled.
+    #[error("failed to submit: the experiment named \"{name}\" was cancelled, which is final")]
+    Cancelled {
+        /// The name.
+        name: String,
+    },
+    /// A changed sweep is to grow an experiment that another engine has begun.
+    #[error(
+        "failed to submit: the experiment named \"{name}\" is of engine revision {revision}, and \
+         what this one ({ENGINE_REVISION}) plays cannot be added to it"
+    )]
+    OtherEngine {
+        /// The name.
+        name: String,
+        /// The revision of its engine.
+        revision: u32,
+    },
+    /// An experiment would have too many cells.
+    #[error(
+        "failed to submit: the experiment named \"{name}\" would have {cells} cells with those that \
+         its sweep no longer names; {max} are the most"
+    )]
+    ManyCells {
+        /// The name.
+        name: String,
+        /// How many it would have.
+        cells: u64,
+        /// The bound.
+        max: u64,
     },
     /// A number is too large for the database.
     #[error("failed to store {what}: {value} is not below 2^53")]
@@ -192,8 +228,19 @@ impl StoreError {
                 "end the other program's transaction (an open sqlite3 shell?) and try again"
                     .to_owned()
             }
-            Self::NameTaken { .. } => {
-                "give the sweep another name, or submit the unchanged file".to_owned()
+            Self::NothingInCommon { .. } => {
+                "start a new experiment of this name with --new, or give the sweep another name"
+                    .to_owned()
+            }
+            Self::Cancelled { .. } => {
+                "start a new experiment of this name with --new; the cancelled one keeps its games"
+                    .to_owned()
+            }
+            Self::OtherEngine { .. } => "start a new experiment of this name with --new, or use the \
+                release that this one was begun with"
+                .to_owned(),
+            Self::ManyCells { .. } => {
+                "start a new experiment of this name with --new".to_owned()
             }
             Self::TooLarge { .. } => "use a smaller number".to_owned(),
             Self::InvalidGame { .. } => {

@@ -3,33 +3,29 @@
 use std::collections::BTreeMap;
 
 use spelrum_tournament::ExperimentId;
+use sqlx::SqliteConnection;
 
 use super::error::StoreError;
 use super::transaction::{Transaction, rows};
 
-impl Transaction<'_> {
-    /// The files of an experiment's sweep, by name.
-    ///
-    /// # Errors
-    /// If the database fails.
-    pub async fn files(
-        &mut self,
-        experiment: ExperimentId,
-    ) -> Result<BTreeMap<String, String>, StoreError> {
-        let found = sqlx::query!(
-            "SELECT name, text FROM experiment_files WHERE experiment_id = ?",
-            experiment.0
-        )
-        .fetch_all(self.connection())
-        .await?;
-        Ok(found.into_iter().map(|file| (file.name, file.text)).collect())
-    }
+/// The files of an experiment's sweep, by name.
+pub(super) async fn files(
+    connection: &mut SqliteConnection,
+    experiment: i64,
+) -> Result<BTreeMap<String, String>, StoreError> {
+    let found =
+        sqlx::query!("SELECT name, text FROM experiment_files WHERE experiment_id = ?", experiment)
+            .fetch_all(connection)
+            .await?;
+    Ok(found.into_iter().map(|file| (file.name, file.text)).collect())
+}
 
+impl Transaction<'_> {
     /// Keeps these files for an experiment's sweep, in place of those that were there.
     ///
     /// # Errors
     /// If the database fails.
-    pub async fn keep_files(
+    pub(super) async fn keep_files(
         &mut self,
         experiment: ExperimentId,
         files: &BTreeMap<String, String>,

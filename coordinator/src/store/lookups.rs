@@ -7,6 +7,7 @@ use spelrum_tournament::{CellId, DefinitionHash, ExperimentId, HashError};
 
 use super::Writer;
 use super::error::StoreError;
+use super::scheduling::state_of;
 use super::transaction::{Transaction, rows};
 
 /// An experiment, as steering it needs to know it.
@@ -79,8 +80,8 @@ impl Writer {
 }
 
 impl Transaction<'_> {
-    /// The experiment with this UUID or name: of several with this name the newest that is not
-    /// over, or else the newest.
+    /// The experiment with this UUID or name. Of several with the name it is the newest that is not
+    /// over, or the newest.
     ///
     /// # Errors
     /// If the database fails.
@@ -99,12 +100,7 @@ impl Transaction<'_> {
         Ok(found.map(|row| Found {
             experiment: ExperimentId(row.experiment_id),
             uuid: row.uuid,
-            state: match &*row.state {
-                "paused" => ExperimentState::Paused,
-                "cancelled" => ExperimentState::Cancelled,
-                "finished" => ExperimentState::Finished,
-                _ => ExperimentState::Running,
-            },
+            state: state_of(&row.state),
         }))
     }
 

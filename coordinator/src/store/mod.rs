@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `open`, `lock` | opening a database, and refusing what cannot work |
 //! | `transaction`, `checkpoint` | when something is on disk |
-//! | `submit`, `own_views`, `files` | sweeps |
+//! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
 //! | `check`, `results`, `uncounted`, `rollup`, `rollup_rows` | results |
 //! | `read`, `statement`, `questions` | queries, also the users' own |
@@ -17,12 +17,15 @@
 //! | `attention` | what needs somebody |
 
 mod attention;
+mod cells;
+mod change;
 mod check;
 mod checkpoint;
 mod error;
 #[cfg(test)]
 mod failures;
 mod files;
+mod growth;
 mod lock;
 mod lookups;
 mod open;
@@ -46,6 +49,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sqlx::{Connection as _, SqliteConnection};
 
+pub use change::{CellChange, CellExample, Change};
 pub use check::check_game;
 pub use checkpoint::{
     Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
@@ -57,7 +61,7 @@ pub use recount::Difference;
 pub use removable::{GAME_BYTES, MOVE_BYTES, Removable};
 pub use removal::{Removed, Removing};
 pub use scheduling::{GameFacts, WorkerIntroduction};
-pub use submit::Submitted;
+pub use submit::{Preview, Submitted, Sweep};
 pub use transaction::Transaction;
 
 /// The one writer connection of a results database. There is one in the world: a second

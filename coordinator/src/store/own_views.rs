@@ -13,21 +13,35 @@ impl Transaction<'_> {
         experiment: i64,
         plan: &Plan,
     ) -> Result<(), StoreError> {
-        let names = sqlx::query!(
-            "SELECT results_view, times_view FROM experiments WHERE experiment_id = ?",
-            experiment
-        )
-        .fetch_one(self.connection())
-        .await?;
+        let [results_view, times_view] = self.view_names(experiment).await?;
         for (view, source, columns) in [
-            (names.results_view, ("results", Rows::Cells), RESULTS_COLUMNS),
-            (names.times_view, ("time_per_move", Rows::Players), TIMES_COLUMNS),
+            (results_view, ("results", Rows::Cells), RESULTS_COLUMNS),
+            (times_view, ("time_per_move", Rows::Players), TIMES_COLUMNS),
         ] {
             let sql = view_sql(&view, source, columns, experiment, plan);
             // Made of our own text, an integer, and names in quotes.
             sqlx::query(AssertSqlSafe(sql)).execute(self.connection()).await?;
         }
         Ok(())
+    }
+
+    /// Drops the experiment's own views.
+    pub(super) async fn drop_views(&mut self, experiment: i64) -> Result<(), StoreError> {
+        for view in self.view_names(experiment).await? {
+            let sql = format!("DROP VIEW IF EXISTS {}", quoted(&view, '"'));
+            sqlx::query(AssertSqlSafe(sql)).execute(self.connection()).await?;
+        }
+        Ok(())
+    }
+
+    async fn view_names(&mut self, experiment: i64) -> Result<[String; 2], StoreError> {
+        let names = sqlx::query!(
+            "SELECT results_view, times_view FROM experiments WHERE experiment_id = ?",
+            experiment
+        )
+        .fetch_one(self.connection())
+        .await?;
+        Ok([names.results_view, names.times_view])
     }
 }
 

@@ -269,6 +269,7 @@ pub fn moves(game_id: i64) -> String {
 #[must_use]
 pub fn cell(cell: CellId) -> String {
     format!(
-        "SELECT definition_hash, definition_json, games_planned FROM cells WHERE cell_id = {cell}"
+        "SELECT c.definition_hash, d.definition_json, c.games_planned FROM cells AS c \
+         JOIN cell_definitions AS d ON d.cell_id = c.cell_id WHERE c.cell_id = {cell}"
     )
 }

@@ -163,14 +163,16 @@ impl Readers {
     pub async fn definition(&self, hash: DefinitionHash) -> Result<Option<String>, StoreError> {
         let hash = hash.to_string();
         Ok(sqlx::query_scalar!(
-            "SELECT definition_json FROM cells WHERE definition_hash = ? LIMIT 1",
+            r#"SELECT definition_json AS "definition_json!: String" FROM cell_definitions
+            WHERE definition_hash = ? LIMIT 1"#,
             hash
         )
         .fetch_optional(&self.own)
         .await?)
     }
 
-    /// All experiments, oldest first; or the one with this UUID, or the newest with this name.
+    /// All experiments, oldest first; or the one with this UUID, or with this name. Of several with
+    /// the name it is the newest that is not over, or the newest.
     ///
     /// # Errors
     /// If the database fails.
@@ -186,7 +188,9 @@ impl Readers {
             FROM experiment_progress
             WHERE ?1 IS NULL OR experiment_id = (
                 SELECT e.experiment_id FROM experiments AS e WHERE e.uuid = ?1 OR e.name = ?1
-                ORDER BY e.uuid = ?1 DESC, e.experiment_id DESC LIMIT 1)
+                ORDER BY e.uuid = ?1 DESC, e.state IN ('running', 'paused') DESC,
+                    e.experiment_id DESC
+                LIMIT 1)
             ORDER BY experiment_id"#,
             which
         )

@@ -2,9 +2,10 @@
 //! plain SQL over `games` and `moves` that shares nothing with the code that writes them, and
 //! says where the two differ.
 //!
-//! What an experiment without moves has summed over them cannot be counted again, whether they were
-//! never stored (`record = "games"`) or dropped later: its `game_sides` are the rows themselves, and
-//! the sums over depths and times must agree with them.
+//! What was summed over the moves of a game that has none, because they were never stored
+//! (`record = "games"`) or dropped later, cannot be counted again: its `game_sides` are the rows
+//! themselves, and the sums over depths and times must agree with them. A cell may have games of both
+//! kinds, since a sweep may change in what it records.
 
 use std::fmt;
 
@@ -101,7 +102,8 @@ impl Rollup {
         let first_key = self.key[0];
         // An outer join from both sides, as SQLite before 3.39 has it. The texts are all our own.
         let sql = format!(
-            "WITH c AS ({recount}), s AS (SELECT * FROM {rows} WHERE {only}),
+            "WITH c AS (SELECT * FROM ({recount}) WHERE {only}),
+            s AS (SELECT * FROM {rows} WHERE {only}),
             d AS (
                 SELECT {keys_s}, {stored} AS stored,
                     CASE WHEN c.{first_key} IS NOT NULL THEN {counted} END AS counted
@@ -188,10 +190,7 @@ const ROLLUPS: &[Rollup] = &[
         integers: &["player_id", "moves", "searched_moves", "wall_us", "cpu_us", "nodes", "evaluations"],
         reals: &["full_tree_leaves", "wall_us_squared"],
         // A game without a ply of one side has no moves to count for it.
-        only: "moves > 0 AND game_id IN (
-            SELECT g.game_id FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id
-            JOIN experiments AS e ON e.experiment_id = c.experiment_id
-            WHERE e.record = 'moves' AND e.pruned_unix_us IS NULL)",
+        only: "moves > 0 AND game_id IN (SELECT game_id FROM moves)",
         recount: "SELECT m.game_id, m.side, m.player_id, count(*) AS moves,
                 sum(m.ended_by <> 'only_move') AS searched_moves,
                 min(9007199254740991, sum(CASE WHEN m.ended_by <> 'only_move' THEN m.wall_us ELSE 0 END)) AS wall_us,
@@ -346,14 +345,12 @@ const ROLLUPS: &[Rollup] = &[
     },
 ];
 
-/// Cells whose moves are all stored.
-const RECORDED_CELLS: &str = "cell_id IN (
-    SELECT c.cell_id FROM cells AS c
-    JOIN experiments AS e ON e.experiment_id = c.experiment_id
-    WHERE e.record = 'moves' AND e.pruned_unix_us IS NULL)";
+/// Cells of whose counted games all have their moves.
+const RECORDED_CELLS: &str = "cell_id NOT IN (
+    SELECT g.cell_id FROM games AS g WHERE g.counted = 1 AND g.plies > 0
+        AND NOT EXISTS (SELECT 1 FROM moves AS m WHERE m.game_id = g.game_id))";
 
 /// Cells that lack moves.
-const UNRECORDED_CELLS: &str = "cell_id NOT IN (
-    SELECT c.cell_id FROM cells AS c
-    JOIN experiments AS e ON e.experiment_id = c.experiment_id
-    WHERE e.record = 'moves' AND e.pruned_unix_us IS NULL)";
+const UNRECORDED_CELLS: &str = "cell_id IN (
+    SELECT g.cell_id FROM games AS g WHERE g.counted = 1 AND g.plies > 0
+        AND NOT EXISTS (SELECT 1 FROM moves AS m WHERE m.game_id = g.game_id))";

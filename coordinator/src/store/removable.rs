@@ -15,7 +15,7 @@ pub const GAME_BYTES: f64 = 200.0;
 /// SQLite stores small numbers in fewer bytes.
 pub const MOVE_BYTES: f64 = 64.0;
 
-/// Bytes that a cell takes beside its definition: indexes, axes, rollups.
+/// Bytes that a cell takes: indexes, axes, rollups.
 const CELL_BYTES: u64 = 1_500;
 
 /// What a removal frees.
@@ -67,25 +67,8 @@ impl Readers {
             });
         }
         let (cells, games) = (unsigned(found.cells), unsigned(found.games));
-        let definition_bytes = self.definition_bytes(uuid).await?;
-        let bytes = bytes_of_moves
-            + (games as f64 * GAME_BYTES) as u64
-            + cells * (CELL_BYTES + definition_bytes);
+        let bytes = bytes_of_moves + (games as f64 * GAME_BYTES) as u64 + cells * CELL_BYTES;
         Ok(Removable { cells, games, moves, bytes })
-    }
-
-    /// The mean length of the definitions of an experiment's first cells.
-    async fn definition_bytes(&self, uuid: &str) -> Result<u64, StoreError> {
-        let bytes = sqlx::query_scalar!(
-            r#"SELECT coalesce(avg(bytes), 0.0) AS "bytes!: f64" FROM (
-                SELECT length(c.definition_json) AS bytes
-                FROM experiments AS e JOIN cells AS c ON c.experiment_id = e.experiment_id
-                WHERE e.uuid = ? ORDER BY c.number LIMIT 100)"#,
-            uuid
-        )
-        .fetch_one(self.own())
-        .await?;
-        Ok(bytes as u64)
     }
 
     /// What is being removed, oldest first.

@@ -362,12 +362,6 @@ impl Transaction<'_> {
         )
         .execute(self.connection())
         .await?;
-        sqlx::query!(
-            "DELETE FROM cell_rules WHERE cell_id IN (SELECT value FROM json_each(?))",
-            cells
-        )
-        .execute(self.connection())
-        .await?;
         sqlx::query!("DELETE FROM cells WHERE cell_id IN (SELECT value FROM json_each(?))", cells)
             .execute(self.connection())
             .await?;
@@ -483,6 +477,9 @@ impl Transaction<'_> {
         }
         for sql in [
             "DELETE FROM experiment_axes WHERE experiment_id = ?",
+            "DELETE FROM experiment_anchors WHERE experiment_id = ?",
+            "DELETE FROM experiment_files WHERE experiment_id = ?",
+            "DELETE FROM sweep_versions WHERE experiment_id = ?",
             "DELETE FROM worker_results WHERE experiment_id = ?",
             "DELETE FROM experiments WHERE experiment_id = ?",
         ] {

@@ -47,7 +47,7 @@ impl Writer {
         Ok(Snapshot {
             experiments: transaction.unfinished().await?,
             leases: transaction.live_leases().await?,
-            attempts: transaction.open_attempts().await?,
+            attempts: transaction.open_attempts(None).await?,
             last_lease: transaction.last_lease().await?,
         })
     }
@@ -85,10 +85,11 @@ impl Transaction<'_> {
         experiment: i64,
     ) -> Result<Vec<CellState>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT c.cell_id AS "cell_id!: i64", c.games_planned, c.next_number,
-                r.first_number AS "first_number?: i64", r.games AS "games?: i64"
+            r#"SELECT c.cell_id AS "cell_id!: i64", c.in_sweep AS "in_sweep: bool",
+                c.games_planned, c.next_number, r.first_number AS "first_number?: i64",
+                r.games AS "games?: i64"
             FROM cells AS c LEFT JOIN returned_ranges AS r ON r.cell_id = c.cell_id
-            WHERE c.experiment_id = ? AND c.in_sweep = 1
+            WHERE c.experiment_id = ?
             ORDER BY c.number, c.cell_id, r.first_number"#,
             experiment
         )
@@ -100,7 +101,7 @@ impl Transaction<'_> {
             if cells.last().is_none_or(|last| last.cell != cell) {
                 cells.push(CellState {
                     cell,
-                    in_sweep: true,
+                    in_sweep: row.in_sweep,
                     games: unsigned(row.games_planned),
                     next_number: unsigned(row.next_number),
                     returned: Vec::new(),
@@ -174,16 +175,22 @@ impl Transaction<'_> {
         Ok(leases)
     }
 
-    async fn open_attempts(&mut self) -> Result<Vec<Attempts>, StoreError> {
+    /// Attempts of games that are not settled, of one experiment or of all that are not over.
+    pub(super) async fn open_attempts(
+        &mut self,
+        experiment: Option<i64>,
+    ) -> Result<Vec<Attempts>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT a.cell_id, a.number, a.lost AS "lost: u32", a.lost_alone AS "lost_alone: u32",
                 a.failed AS "failed: u32"
             FROM attempts AS a
             JOIN cells AS c ON c.cell_id = a.cell_id
             JOIN experiments AS e ON e.experiment_id = c.experiment_id
-            WHERE e.state IN ('running', 'paused') AND NOT EXISTS (
-                SELECT 1 FROM games AS g WHERE g.cell_id = a.cell_id AND g.number = a.number)
-            ORDER BY a.cell_id, a.number"#
+            WHERE e.state IN ('running', 'paused') AND (?1 IS NULL OR e.experiment_id = ?1)
+                AND NOT EXISTS (
+                    SELECT 1 FROM games AS g WHERE g.cell_id = a.cell_id AND g.number = a.number)
+            ORDER BY a.cell_id, a.number"#,
+            experiment
         )
         .fetch_all(self.connection())
         .await?;
@@ -475,6 +482,16 @@ pub(super) fn state_name(state: ExperimentState) -> &'static str {
         ExperimentState::Paused => "paused",
         ExperimentState::Cancelled => "cancelled",
         ExperimentState::Finished => "finished",
+    }
+}
+
+/// A state as it was stored.
+pub(super) fn state_of(name: &str) -> ExperimentState {
+    match name {
+        "paused" => ExperimentState::Paused,
+        "cancelled" => ExperimentState::Cancelled,
+        "finished" => ExperimentState::Finished,
+        _ => ExperimentState::Running,
     }
 }
 

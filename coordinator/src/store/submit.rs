@@ -1,20 +1,36 @@
-//! Storing a sweep: an experiment with its axes, players and cells, and its own views.
+//! Storing a sweep: a new experiment with its axes and its own views, or what a changed file makes
+//! of the one that is there.
 
-use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 
-use serde::Serialize;
-use sha2::{Digest as _, Sha256};
-use spelrum_engine::{ENGINE_REVISION, Rules, Value};
-use spelrum_tournament::scheduler::CellState;
-use spelrum_tournament::{
-    DefinitionJson, ExperimentId, OpeningsRule, Plan, PlannedCell, PlannedPlayer, Record,
-};
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_tournament::scheduler::{Attempts, CellState, ExperimentState};
+use spelrum_tournament::{ExperimentId, Plan};
+use sqlx::{Connection as _, SqliteConnection};
 
+use super::change::{Change, Subject, compare, record_name};
 use super::error::StoreError;
+use super::files::files;
 use super::own_views::identifier;
-use super::rollup::{SAFE_MAX, count, integer};
+use super::read::Readers;
+use super::rollup::{SAFE_MAX, integer};
+use super::scheduling::state_of;
 use super::transaction::{Transaction, rows};
+
+/// A sweep to be stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Sweep<'s> {
+    /// Made by the client for each submit, so that a repeated one is a no-op.
+    pub uuid: &'s str,
+    /// Its text.
+    pub toml: &'s str,
+    /// The files that it names.
+    pub files: &'s BTreeMap<String, String>,
+    /// What it means.
+    pub plan: &'s Plan,
+    /// Whether it becomes an experiment of its own, although others have its name.
+    pub new_experiment: bool,
+}
 
 /// What a submit did.
 #[derive(Clone, Debug)]
@@ -23,84 +39,250 @@ pub struct Submitted {
     pub experiment: ExperimentId,
     /// Its UUID: of the one that was there, if it existed.
     pub uuid: String,
-    /// Whether it existed before, with the same UUID, or the same name and text.
+    /// Whether it existed before.
     pub existed: bool,
-    /// Its cells as the scheduler needs them; empty if it existed.
+    /// What the sweep changed of the one that existed, if it differs from its last one.
+    pub change: Option<Change>,
+    /// Whether the scheduler must be told.
+    pub tell: bool,
+    /// The cells that the scheduler does not know, or that differ from what it knows.
     pub cells: Vec<CellState>,
-    /// How many games they have together.
+    /// Attempts of unsettled games, if the scheduler knows nothing of the experiment.
+    pub attempts: Vec<Attempts>,
+    /// How many games its cells have together.
     pub games: u64,
 }
 
-/// Cells and players are stored so many at a time: a bound on the memory for their definitions.
-const ROWS_AT_ONCE: usize = 1000;
+/// What a submit would do.
+#[derive(Clone, Debug, Default)]
+pub struct Preview {
+    /// The UUID and state of the experiment that is there.
+    pub existing: Option<(String, ExperimentState)>,
+    /// What the sweep would change of it, if it differs from its last one.
+    pub change: Option<Change>,
+    /// How many games each cell of the plan has left to play.
+    pub games_left: Vec<u64>,
+}
 
-impl Transaction<'_> {
-    /// Stores an experiment with its players and cells, or finds the one that is there.
+impl Preview {
+    /// How many games the plan's cells get together.
+    #[must_use]
+    pub fn games(&self, plan: &Plan) -> u64 {
+        match &self.change {
+            Some(change) => change.games_kept + change.games_to_play,
+            None => plan.games(),
+        }
+    }
+}
+
+/// An experiment that has the sweep's name, or the submit's UUID.
+struct Existing {
+    experiment: i64,
+    uuid: String,
+    state: ExperimentState,
+    /// Whether this very submit was carried out.
+    repeated: bool,
+    same_text: bool,
+    engine_revision: u32,
+    subject: Subject,
+}
+
+/// What is to be done with a sweep.
+enum Decision {
+    /// A new experiment.
+    Begin,
+    /// Nothing.
+    Leave(Existing),
+    /// The experiment becomes what the sweep says.
+    Grow(Existing),
+}
+
+impl Sweep<'_> {
+    /// Finds what the sweep is about, and refuses what cannot be.
+    async fn decide(&self, connection: &mut SqliteConnection) -> Result<Decision, StoreError> {
+        let Some(found) = self.existing(connection).await? else { return Ok(Decision::Begin) };
+        let name = || self.plan.name.clone();
+        if found.repeated {
+            Ok(Decision::Leave(found))
+        } else if found.state == ExperimentState::Cancelled {
+            Err(StoreError::Cancelled { name: name() })
+        } else if found.same_text {
+            Ok(Decision::Leave(found))
+        } else if found.engine_revision != ENGINE_REVISION {
+            Err(StoreError::OtherEngine { name: name(), revision: found.engine_revision })
+        } else {
+            Ok(Decision::Grow(found))
+        }
+    }
+
+    /// The experiment that this submit was for, if it is repeated; or else the one of the sweep's
+    /// name: the newest that is not over, or the newest.
+    async fn existing(
+        &self,
+        connection: &mut SqliteConnection,
+    ) -> Result<Option<Existing>, StoreError> {
+        let name = (!self.new_experiment).then_some(&self.plan.name);
+        let found = sqlx::query!(
+            r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.state, e.sweep_toml,
+                e.engine_revision AS "engine_revision: u32", e.description, e.priority, e.record,
+                e.game_timeout_us,
+                v.uuid IS NOT NULL AS "repeated!: bool"
+            FROM experiments AS e
+            LEFT JOIN sweep_versions AS v ON v.experiment_id = e.experiment_id AND v.uuid = ?1
+            WHERE v.uuid IS NOT NULL OR e.name = ?2
+            ORDER BY v.uuid IS NULL, e.state NOT IN ('running', 'paused'), e.experiment_id DESC
+            LIMIT 1"#,
+            self.uuid,
+            name
+        )
+        .fetch_optional(&mut *connection)
+        .await?;
+        let Some(row) = found else { return Ok(None) };
+        let same_text = row.sweep_toml == self.toml
+            && files(connection, row.experiment_id).await? == *self.files;
+        Ok(Some(Existing {
+            experiment: row.experiment_id,
+            uuid: row.uuid,
+            state: state_of(&row.state),
+            repeated: row.repeated,
+            same_text,
+            engine_revision: row.engine_revision,
+            subject: Subject {
+                experiment: row.experiment_id,
+                description: row.description,
+                priority: row.priority,
+                record: row.record,
+                game_timeout_us: row.game_timeout_us,
+            },
+        }))
+    }
+}
+
+impl Readers {
+    /// What a submit would do. Changes nothing.
     ///
     /// # Errors
-    /// If the same name is there with another text, or the database fails.
-    pub async fn submit(
-        &mut self,
-        uuid: &str,
-        toml: &str,
-        plan: &Plan,
-    ) -> Result<Submitted, StoreError> {
-        if let Some(existing) = self.existing(uuid, toml, plan).await? {
-            return Ok(existing);
+    /// As [`Transaction::submit`].
+    pub async fn preview(&self, sweep: Sweep<'_>) -> Result<Preview, StoreError> {
+        let mut connection = self.own().acquire().await?;
+        // One state of the database for all that is read.
+        let mut reading = connection.begin().await?;
+        let planned = || sweep.plan.cells.iter().map(|cell| cell.games).collect();
+        match sweep.decide(&mut reading).await? {
+            Decision::Begin => Ok(Preview { games_left: planned(), ..Preview::default() }),
+            Decision::Leave(found) => {
+                let compared = compare(&mut reading, &found.subject, sweep.plan).await?;
+                Ok(Preview {
+                    existing: Some((found.uuid, found.state)),
+                    change: None,
+                    games_left: compared.games_left,
+                })
+            }
+            Decision::Grow(found) => {
+                let compared = compare(&mut reading, &found.subject, sweep.plan).await?;
+                compared.check(&sweep.plan.name)?;
+                Ok(Preview {
+                    existing: Some((found.uuid, found.state)),
+                    change: Some(compared.change),
+                    games_left: compared.games_left,
+                })
+            }
         }
-        let experiment = self.insert_experiment(uuid, toml, plan).await?;
-        let players = self.insert_players(plan).await?;
-        let definitions: Vec<DefinitionJson> = plan
-            .conditions
-            .iter()
-            .map(|conditions| DefinitionJson::new(plan.seed, conditions))
-            .collect();
-        for (chunk, cells) in plan.cells.chunks(ROWS_AT_ONCE).enumerate() {
-            let first_number = chunk * ROWS_AT_ONCE;
-            self.insert_cells(experiment, first_number, cells, plan, &definitions, &players)
-                .await?;
+    }
+}
+
+impl Transaction<'_> {
+    /// Stores an experiment with its players and cells, finds the one that is there, or lets it
+    /// become what the sweep says now. What the scheduler has to store of cells must be stored
+    /// before.
+    ///
+    /// # Errors
+    /// If the one that is there cannot grow (cancelled, of another engine, or with no cell in
+    /// common), or the database fails.
+    pub async fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
+        match sweep.decide(self.connection()).await? {
+            Decision::Begin => self.begin_experiment(sweep).await,
+            Decision::Leave(found) => {
+                let games = self.games_planned(found.experiment).await?;
+                Ok(Submitted::unchanged(found, games))
+            }
+            Decision::Grow(found) => self.grow(sweep, found).await,
         }
+    }
+
+    async fn begin_experiment(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
+        let Sweep { uuid, plan, .. } = sweep;
+        let experiment = self.insert_experiment(uuid, sweep.toml, plan).await?;
+        self.insert_settings(experiment, plan).await?;
+        let cells = self.insert_cells(experiment, plan).await?;
         self.create_views(experiment, plan).await?;
-        let cells = self.cell_states(experiment).await?;
+        let games = plan.games();
+        let change = Change {
+            cells_added: plan.cells.len() as u64,
+            games_to_play: games,
+            ..Change::default()
+        };
+        self.keep_files(ExperimentId(experiment), sweep.files).await?;
+        self.insert_version(experiment, sweep, &change).await?;
         Ok(Submitted {
             experiment: ExperimentId(experiment),
             uuid: uuid.to_owned(),
             existed: false,
-            games: cells.iter().map(|cell| cell.games).sum(),
+            change: None,
+            tell: true,
             cells,
+            attempts: Vec::new(),
+            games,
         })
     }
 
-    async fn existing(
-        &mut self,
-        uuid: &str,
-        toml: &str,
-        plan: &Plan,
-    ) -> Result<Option<Submitted>, StoreError> {
-        let found = sqlx::query!(
-            r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.sweep_toml,
-                (SELECT coalesce(sum(c.games_planned), 0) FROM cells AS c
-                    WHERE c.experiment_id = e.experiment_id AND c.in_sweep = 1) AS "games!: i64"
-            FROM experiments AS e WHERE e.uuid = ?1 OR e.name = ?2
-            ORDER BY e.uuid = ?1 DESC, e.experiment_id DESC LIMIT 1"#,
-            uuid,
-            plan.name
-        )
-        .fetch_optional(self.connection())
-        .await?;
-        match found {
-            None => Ok(None),
-            Some(found) if found.uuid != uuid && found.sweep_toml != toml => {
-                Err(StoreError::NameTaken { name: plan.name.clone() })
+    async fn grow(&mut self, sweep: Sweep<'_>, found: Existing) -> Result<Submitted, StoreError> {
+        let Existing { experiment, uuid, state, subject, .. } = found;
+        let plan = sweep.plan;
+        let compared = compare(self.connection(), &subject, plan).await?;
+        compared.check(&plan.name)?;
+        let mut cells = self.grow_cells(experiment, plan, &compared).await?;
+        self.update_experiment(experiment, sweep.toml, plan).await?;
+        self.drop_settings(experiment).await?;
+        self.insert_settings(experiment, plan).await?;
+        self.drop_views(experiment).await?;
+        self.create_views(experiment, plan).await?;
+        let change = compared.change;
+        self.keep_files(ExperimentId(experiment), sweep.files).await?;
+        self.insert_version(experiment, sweep, &change).await?;
+        let mut attempts = Vec::new();
+        let was_finished = state == ExperimentState::Finished;
+        let tell = !was_finished || change.games_to_play > 0;
+        if was_finished {
+            // The scheduler has forgotten it.
+            cells.clear();
+            if tell {
+                self.set_state(ExperimentId(experiment), ExperimentState::Running).await?;
+                cells = self.cell_states(experiment).await?;
+                attempts = self.open_attempts(Some(experiment)).await?;
             }
-            Some(found) => Ok(Some(Submitted {
-                experiment: ExperimentId(found.experiment_id),
-                uuid: found.uuid,
-                existed: true,
-                cells: Vec::new(),
-                games: u64::try_from(found.games).unwrap_or(0),
-            })),
         }
+        Ok(Submitted {
+            experiment: ExperimentId(experiment),
+            uuid,
+            existed: true,
+            games: change.games_kept + change.games_to_play,
+            change: Some(change),
+            tell,
+            cells,
+            attempts,
+        })
+    }
+
+    async fn games_planned(&mut self, experiment: i64) -> Result<u64, StoreError> {
+        let games = sqlx::query_scalar!(
+            r#"SELECT coalesce(sum(games_planned), 0) AS "games!: i64" FROM cells
+            WHERE experiment_id = ? AND in_sweep = 1"#,
+            experiment
+        )
+        .fetch_one(self.connection())
+        .await?;
+        Ok(u64::try_from(games).unwrap_or(0))
     }
 
     async fn insert_experiment(
@@ -110,12 +292,8 @@ impl Transaction<'_> {
         plan: &Plan,
     ) -> Result<i64, StoreError> {
         let seed = safe("the sweep's seed", plan.seed)?;
-        let record = match plan.record {
-            Record::Moves => "moves",
-            Record::Games => "games",
-        };
-        let game_timeout_us =
-            plan.game_timeout_us.map(|us| safe("the sweep's game_timeout", us)).transpose()?;
+        let record = record_name(plan.record);
+        let game_timeout_us = game_timeout_us(plan)?;
         let now = self.now_unix_us;
         let name = identifier(&plan.name);
         let id = sqlx::query_scalar!(
@@ -152,175 +330,106 @@ impl Transaction<'_> {
         )
         .execute(self.connection())
         .await?;
-        let axes: Vec<(i64, usize, &str)> =
-            plan.axes.iter().enumerate().map(|(number, axis)| (id, number, &*axis.name)).collect();
-        let axes = rows(&axes)?;
-        sqlx::query!(
-            "INSERT INTO experiment_axes (experiment_id, number, axis)
-            SELECT value ->> 0, value ->> 1, value ->> 2 FROM jsonb_each(?)",
-            axes
-        )
-        .execute(self.connection())
-        .await?;
         Ok(id)
     }
 
-    /// Stores the players that are new, in the order of the plan; returns the ids of all.
-    async fn insert_players(&mut self, plan: &Plan) -> Result<Vec<i64>, StoreError> {
-        let mut ids = Vec::with_capacity(plan.players.len());
-        for at_once in plan.players.chunks(ROWS_AT_ONCE) {
-            ids.extend(self.insert_some_players(at_once).await?);
-        }
-        Ok(ids)
-    }
-
-    async fn insert_some_players(
-        &mut self,
-        players: &[PlannedPlayer],
-    ) -> Result<Vec<i64>, StoreError> {
-        let list: Vec<(String, &str)> = players
-            .iter()
-            .map(|player| {
-                (hexadecimal(&Sha256::digest(&player.parameters_json)), &*player.algorithm)
-            })
-            .collect();
-        let list = rows(&list)?;
-        let last_known =
-            sqlx::query_scalar!(r#"SELECT coalesce(max(player_id), 0) AS "id!: i64" FROM players"#)
-                .fetch_one(self.connection())
-                .await?;
-        sqlx::query!(
-            "INSERT INTO players (hash, algorithm)
-            SELECT value ->> 0, value ->> 1 FROM jsonb_each(?) WHERE true
-            ON CONFLICT (hash) DO NOTHING",
-            list
-        )
-        .execute(self.connection())
-        .await?;
-        let ids = sqlx::query_scalar!(
-            r#"SELECT p.player_id AS "player_id!: i64" FROM jsonb_each(?) AS j
-            JOIN players AS p ON p.hash = j.value ->> 0 ORDER BY j.key"#,
-            list
-        )
-        .fetch_all(self.connection())
-        .await?;
-        let mut parameters = Vec::new();
-        let mut written = HashSet::new();
-        for (player, &id) in players.iter().zip(&ids) {
-            if id > last_known && written.insert(id) {
-                parameters.extend(player.parameters().into_iter().map(|(parameter, value)| {
-                    let (number, text) = value_columns(&value);
-                    (id, parameter, number, text)
-                }));
-            }
-        }
-        let parameters = rows(&parameters)?;
-        sqlx::query!(
-            "INSERT INTO player_parameters (player_id, parameter, value_number, value_text)
-            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM jsonb_each(?)",
-            parameters
-        )
-        .execute(self.connection())
-        .await?;
-        Ok(ids)
-    }
-
-    async fn insert_cells(
+    /// Gives an experiment what a changed sweep says of it as a whole.
+    async fn update_experiment(
         &mut self,
         experiment: i64,
-        first_number: usize,
-        cells: &[PlannedCell],
+        toml: &str,
         plan: &Plan,
-        definitions: &[DefinitionJson],
-        players: &[i64],
     ) -> Result<(), StoreError> {
-        #[derive(Serialize)]
-        struct Cell<'p>(
-            i64,
-            i64,
-            String,
-            String,
-            i64,
-            [i64; 2],
-            [&'p str; 2],
-            &'static str,
-            Option<u32>,
-            Option<u32>,
-            i64,
-            bool,
-        );
-        #[derive(Serialize)]
-        struct Named<'p>(i64, &'p str, Option<f64>, Cow<'p, str>);
-        let first_id =
-            sqlx::query_scalar!(r#"SELECT coalesce(max(cell_id), 0) + 1 AS "id!: i64" FROM cells"#)
-                .fetch_one(self.connection())
-                .await?;
-        let mut list = Vec::with_capacity(cells.len());
-        let mut axes = Vec::new();
-        let mut rules = Vec::new();
-        for ((id, number), cell) in (first_id..).zip(count(first_number)..).zip(cells) {
-            let conditions = &plan.conditions[cell.conditions];
-            let (openings, opening_plies) = match &conditions.openings {
-                OpeningsRule::Start {} => ("start", None),
-                OpeningsRule::Random { plies } => ("random", Some(*plies)),
-                OpeningsRule::All { plies } => ("all", Some(*plies)),
-                OpeningsRule::Listed { .. } => ("listed", None),
-            };
-            let [first, second] = cell.players.map(|player| &*plan.players[player].parameters_json);
-            let [first_name, second_name] = &cell.player_names;
-            list.push(Cell(
-                id,
-                number,
-                cell.definition_hash.to_string(),
-                definitions[cell.conditions].with_players(first, second),
-                safe("a cell's seed", cell.seed)?,
-                cell.players.map(|player| players[player]),
-                [first_name, second_name],
-                openings,
-                opening_plies,
-                conditions.max_plies,
-                safe("a cell's games", cell.games)?,
-                cell.timed,
-            ));
-            axes.extend(
-                plan.place(cell).map(|(axis, value)| {
-                    Named(id, axis, value.number, Cow::Borrowed(&*value.text))
-                }),
-            );
-            rules.extend(
-                rule_columns(&conditions.rules)
-                    .into_iter()
-                    .map(|(rule, number, text)| Named(id, rule, number, Cow::Owned(text))),
-            );
-        }
-        let list = rows(&list)?;
+        let record = record_name(plan.record);
+        let game_timeout_us = game_timeout_us(plan)?;
+        // With another game or seed, no cell would be in common. Whose moves were dropped stores no
+        // more of them.
         sqlx::query!(
-            "INSERT INTO cells (experiment_id, cell_id, number, definition_hash, definition_json,
-                seed, first_player_id, second_player_id, first_player_name, second_player_name,
-                openings, opening_plies, plies_max, games_planned, timed)
-            SELECT ?2, value ->> '$[0]', value ->> '$[1]', value ->> '$[2]', value ->> '$[3]',
-                value ->> '$[4]', value ->> '$[5][0]', value ->> '$[5][1]', value ->> '$[6][0]',
-                value ->> '$[6][1]', value ->> '$[7]', value ->> '$[8]', value ->> '$[9]',
-                value ->> '$[10]', value ->> '$[11]'
-            FROM jsonb_each(?1)",
-            list,
+            "UPDATE experiments SET description = ?2, priority = ?3, sweep_toml = ?5,
+                record = CASE WHEN pruned_unix_us IS NULL THEN ?4 ELSE 'games' END,
+                game_timeout_us = ?6
+            WHERE experiment_id = ?1",
+            experiment,
+            plan.description,
+            plan.priority,
+            record,
+            toml,
+            game_timeout_us
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    /// Stores an experiment's axes and anchors.
+    async fn insert_settings(&mut self, experiment: i64, plan: &Plan) -> Result<(), StoreError> {
+        let axes: Vec<&str> = plan.axes.iter().map(|axis| &*axis.name).collect();
+        let axes = rows(&axes)?;
+        sqlx::query!(
+            "INSERT INTO experiment_axes (experiment_id, number, axis)
+            SELECT ?2, key, value FROM json_each(?1)",
+            axes,
             experiment
         )
         .execute(self.connection())
         .await?;
-        let axes = rows(&axes)?;
+        let anchors = rows(&plan.anchors)?;
         sqlx::query!(
-            "INSERT INTO cell_axes (cell_id, axis, value_number, value_text)
-            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM jsonb_each(?)",
-            axes
+            "INSERT INTO experiment_anchors (experiment_id, number, player)
+            SELECT ?2, key, value FROM json_each(?1)",
+            anchors,
+            experiment
         )
         .execute(self.connection())
         .await?;
-        let rules = rows(&rules)?;
+        Ok(())
+    }
+
+    async fn drop_settings(&mut self, experiment: i64) -> Result<(), StoreError> {
+        sqlx::query!("DELETE FROM experiment_axes WHERE experiment_id = ?", experiment)
+            .execute(self.connection())
+            .await?;
+        sqlx::query!("DELETE FROM experiment_anchors WHERE experiment_id = ?", experiment)
+            .execute(self.connection())
+            .await?;
+        Ok(())
+    }
+
+    async fn insert_version(
+        &mut self,
+        experiment: i64,
+        sweep: Sweep<'_>,
+        change: &Change,
+    ) -> Result<(), StoreError> {
+        let Sweep { uuid, toml, .. } = sweep;
+        let now = self.now_unix_us;
+        let [kept, continued, added, returned, dropped, games_kept, games_to_play] = [
+            change.cells_kept,
+            change.cells_continued,
+            change.cells_added,
+            change.cells_returned,
+            change.cells_dropped,
+            change.games_kept,
+            change.games_to_play,
+        ]
+        .map(integer);
         sqlx::query!(
-            "INSERT INTO cell_rules (cell_id, rule, value_number, value_text)
-            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM jsonb_each(?)",
-            rules
+            "INSERT INTO sweep_versions (experiment_id, version, uuid, sweep_toml,
+                submitted_unix_us, cells_kept, cells_continued, cells_added, cells_returned,
+                cells_dropped, games_kept, games_to_play)
+            SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
+            FROM sweep_versions WHERE experiment_id = ?1",
+            experiment,
+            uuid,
+            toml,
+            now,
+            kept,
+            continued,
+            added,
+            returned,
+            dropped,
+            games_kept,
+            games_to_play
         )
         .execute(self.connection())
         .await?;
@@ -328,42 +437,26 @@ impl Transaction<'_> {
     }
 }
 
-/// A parameter's or a rule's value: as a number, if it is one, and as the sweep writes it.
-fn value_columns(value: &Value) -> (Option<f64>, String) {
-    match value {
-        Value::Bool(switch) => (Some(f64::from(u8::from(*switch))), switch.to_string()),
-        #[expect(clippy::cast_precision_loss, reason = "parameters are below 2^53")]
-        Value::Integer(number) => (Some(*number as f64), number.to_string()),
-        Value::Number(number) => (Some(*number), number.to_string()),
-        Value::Text(text) => (None, text.clone()),
-    }
-}
-
-/// A game's rules by name.
-fn rule_columns(rules: &Rules) -> Vec<(&'static str, Option<f64>, String)> {
-    let switch = |rule, on: bool| (rule, Some(f64::from(u8::from(on))), on.to_string());
-    match rules {
-        Rules::Pentago { win_before_rotation } => {
-            vec![switch("win_before_rotation", *win_before_rotation)]
-        }
-        Rules::TicTacToe {} => Vec::new(),
-        Rules::Nim { heaps, misere } => {
-            let heaps: Vec<String> = heaps.iter().map(u32::to_string).collect();
-            vec![("heaps", None, heaps.join(" ")), switch("misere", *misere)]
+impl Submitted {
+    fn unchanged(found: Existing, games: u64) -> Self {
+        Self {
+            experiment: ExperimentId(found.experiment),
+            uuid: found.uuid,
+            existed: true,
+            change: None,
+            tell: false,
+            cells: Vec::new(),
+            attempts: Vec::new(),
+            games,
         }
     }
 }
 
-/// Bytes in lower-case hexadecimal.
-fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+fn game_timeout_us(plan: &Plan) -> Result<Option<i64>, StoreError> {
+    plan.game_timeout_us.map(|us| safe("the sweep's game_timeout", us)).transpose()
 }
 
-fn safe(what: &'static str, value: u64) -> Result<i64, StoreError> {
+/// A number as it is stored, if the database can hold it.
+pub(super) fn safe(what: &'static str, value: u64) -> Result<i64, StoreError> {
     if value > SAFE_MAX { Err(StoreError::TooLarge { what, value }) } else { Ok(integer(value)) }
 }

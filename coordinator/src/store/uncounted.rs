@@ -84,6 +84,7 @@ impl Transaction<'_> {
                     SELECT 1 FROM player_parameters AS p
                     WHERE p.player_id IN (g.first_player_id, g.second_player_id)
                         AND p.parameter = 'move_time_us') AS "deterministic!: bool",
+                EXISTS (SELECT 1 FROM moves AS m WHERE m.game_id = g.game_id) AS "has_moves!: bool",
                 (SELECT sum(s.nodes) FROM game_sides AS s WHERE s.game_id = g.game_id)
                     AS "nodes?: i64"
             FROM games AS g LEFT JOIN openings AS o ON o.opening_id = g.opening_id
@@ -107,8 +108,8 @@ impl Transaction<'_> {
             && settled.plies == Some(count(new.moves.len()))
             && settled.moves_hash == Some(integer(new.moves_hash))
             && settled.opening.as_deref() == Some(&*new.opening)
-            && (game.cell.record_moves || settled.nodes == Some(searched_nodes(new)));
-        if same && (!game.cell.record_moves || self.same_moves(settled.game_id, new).await?) {
+            && (settled.has_moves || settled.nodes == Some(searched_nodes(new)));
+        if same && (!settled.has_moves || self.same_moves(settled.game_id, new).await?) {
             Ok(Reason::Repeat)
         } else {
             Ok(Reason::Conflict)

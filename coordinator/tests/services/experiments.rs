@@ -30,8 +30,6 @@ async fn a_repeated_submit_is_a_no_op() {
     assert_eq!(served.number("SELECT count(*) FROM experiments").await, 1);
     assert_eq!(served.number("SELECT count(*) FROM cells").await, 1);
 
-    let changed = submission(&quick_sweep("once", 12));
-    assert_eq!(reason(client.submit(changed).await), Reason::NameTaken);
     let list = client.list(v1::ListRequest {}).await.unwrap().into_inner();
     assert_eq!(list.experiments.len(), 1);
     assert_eq!((list.experiments[0].games_planned, list.experiments[0].games_settled), (10, 0));
@@ -107,6 +105,56 @@ async fn a_wrong_file_is_refused_with_its_line() {
         assert_eq!(reason(client.submit(request).await), Reason::Malformed, "{why}");
     }
     assert_eq!(served.number("SELECT count(*) FROM experiments").await, 0);
+}
+
+#[tokio::test]
+async fn a_changed_sweep_grows_its_experiment() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let mut client = served.experiments().await;
+    served.submit(&quick_sweep("grown", 10)).await;
+    let mut worker = HandWorker::new(&served).await;
+    let grant = worker.granted().await;
+
+    let changed = submission(&quick_sweep("grown", 20));
+    let preview = v1::SubmitRequest { preview: true, ..changed.clone() };
+    let before = client.submit(preview).await.unwrap().into_inner();
+    let change = before.change.clone().unwrap();
+    assert_eq!((change.cells_kept, change.cells_continued, change.games_to_play), (1, 1, 20));
+    assert_eq!((before.games, before.games_left), (20, vec![20]));
+    assert_eq!(served.summary("grown").await.games_planned, 10, "a preview changes nothing");
+    let grown = client.submit(changed.clone()).await.unwrap().into_inner();
+    assert!(grown.existed);
+    assert_eq!(grown.change, Some(change));
+    // Its answer was lost.
+    let again = client.submit(changed).await.unwrap().into_inner();
+    assert!(again.existed && again.change.is_none());
+    assert_eq!(served.number("SELECT count(*) FROM sweep_versions").await, 2);
+
+    // Made smaller, it ends with what was leased.
+    let leased: u64 = grant.games.iter().map(|games| games.first_number + games.count).sum();
+    client.submit(submission(&quick_sweep("grown", 2))).await.unwrap();
+    assert_eq!(served.summary("grown").await.games_planned, leased.max(2));
+    worker.give_back(&[grant.lease_id]).await.unwrap();
+    worker.work_until_done().await;
+    let finished = served.reaches("grown", "finished").await;
+    assert_eq!(finished.games_settled, leased.max(2));
+    // Finished, it runs again for more games.
+    client.submit(submission(&quick_sweep("grown", 30))).await.unwrap();
+    assert_eq!(served.summary("grown").await.state, "running");
+    worker.work_until_done().await;
+    assert_eq!(served.reaches("grown", "finished").await.games_settled, 30);
+
+    let other = quick_sweep("grown", 30).replace("seed = ", "seed = 1");
+    assert_eq!(reason(client.submit(submission(&other)).await), Reason::NameTaken);
+    let preview = v1::SubmitRequest { preview: true, ..submission(&other) };
+    assert_eq!(reason(client.submit(preview).await), Reason::NameTaken);
+    let anew = v1::SubmitRequest { new_experiment: true, ..submission(&other) };
+    assert!(!client.submit(anew).await.unwrap().into_inner().existed);
+    served.steer("grown", Action::Cancel).await.unwrap();
+    let newest = submission(&other);
+    // The newest is over; of those that are, it is still the newest.
+    assert_eq!(reason(client.submit(newest).await), Reason::WrongState);
 }
 
 #[tokio::test]

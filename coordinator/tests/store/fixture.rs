@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use spelrum_coordinator::store::{Readers, SqlValue, Submitted, WorkerIntroduction, Writer};
+use spelrum_coordinator::store::{Readers, SqlValue, Submitted, Sweep, WorkerIntroduction, Writer};
 use spelrum_engine::{Parameters, Rules, Value};
 use spelrum_proto::v1;
 use spelrum_tournament::{
@@ -27,7 +27,7 @@ impl Store {
         let directory = tempfile::tempdir().unwrap();
         let mut writer = Writer::open(&directory.path().join("results.db")).await.unwrap();
         let mut transaction = writer.begin().await.unwrap();
-        let submitted = transaction.submit("uuid-1", "text", plan).await.unwrap();
+        let submitted = transaction.submit(sweep("uuid-1", "text", plan)).await.unwrap();
         let worker = transaction.introduce(&introduction("worker-1")).await.unwrap();
         transaction.commit().await.unwrap();
         Self { directory, writer, worker, submitted }
@@ -79,6 +79,11 @@ pub(crate) async fn rows(readers: &Readers, sql: &str) -> Vec<Vec<SqlValue>> {
         readers.query(sql, 1_000_000).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
     assert!(!table.truncated);
     table.rows
+}
+
+/// A sweep as it is submitted.
+pub(crate) fn sweep<'s>(uuid: &'s str, toml: &'s str, plan: &'s Plan) -> Sweep<'s> {
+    Sweep { uuid, toml, plan, new_experiment: false }
 }
 
 /// A value for people.

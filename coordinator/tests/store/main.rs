@@ -3,6 +3,8 @@
 
 mod documentation;
 mod fixture;
+mod growth;
+mod migration;
 mod opening;
 mod progress;
 mod queries;

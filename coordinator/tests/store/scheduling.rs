@@ -1,12 +1,12 @@
 //! What a restart finds again, and what the scheduler is told.
 
-use spelrum_coordinator::store::{GameFacts, StoreError};
+use spelrum_coordinator::store::GameFacts;
 use spelrum_tournament::scheduler::{
     Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Snapshot,
 };
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
-use crate::fixture::{Store, game, introduction, plan};
+use crate::fixture::{Store, game, introduction, plan, sweep};
 
 fn range(cell: CellId, first: u64, count: u64) -> GameRange {
     GameRange { cell, first, count }
@@ -38,7 +38,13 @@ async fn a_new_experiment_is_all_there_is() {
     assert_eq!(store.submitted.games, 40);
     assert_eq!(
         store.submitted.cells[1],
-        CellState { cell: store.cell(1), in_sweep: true, games: 20, next_number: 0, returned: vec![] }
+        CellState {
+            cell: store.cell(1),
+            in_sweep: true,
+            games: 20,
+            next_number: 0,
+            returned: vec![]
+        }
     );
 }
 
@@ -218,16 +224,14 @@ async fn a_submit_is_a_no_op_the_second_time() {
     let mut transaction = store.writer.begin().await.unwrap();
     // The same UUID; or the same name and text, under another UUID.
     for (uuid, text) in [("uuid-1", "text"), ("uuid-1", "other text"), ("uuid-2", "text")] {
-        let again = transaction.submit(uuid, text, &plan("small")).await.unwrap();
-        assert!(again.existed);
+        let again = transaction.submit(sweep(uuid, text, &plan("small"))).await.unwrap();
+        assert!(again.existed && again.change.is_none() && !again.tell);
         assert_eq!(again.experiment, store.submitted.experiment);
         assert_eq!(again.uuid, "uuid-1");
         assert_eq!(again.games, 40);
         assert!(again.cells.is_empty());
     }
-    let error = transaction.submit("uuid-2", "other text", &plan("small")).await.unwrap_err();
-    assert!(matches!(error, StoreError::NameTaken { .. }), "{error:?}");
-    let other = transaction.submit("uuid-2", "text", &plan("Small")).await.unwrap();
+    let other = transaction.submit(sweep("uuid-2", "text", &plan("Small"))).await.unwrap();
     assert_eq!(other.experiment, ExperimentId(2));
     transaction.commit().await.unwrap();
     // One player in many cells, and in many experiments, is one row.

@@ -1,0 +1,315 @@
+//! What a changed sweep makes of its experiment, said before it happens.
+
+use std::path::Path;
+
+use serde::Serialize;
+use spelrum_coordinator::store::{Readers, Sweep};
+use spelrum_proto::v1;
+use spelrum_tournament::Plan;
+use uuid::Uuid;
+
+use crate::calibration::{self, Estimate};
+use crate::error::Result;
+use crate::output::{count, write_json};
+use crate::remote::Manner;
+use crate::sweep_file::SweepFile;
+
+/// A change in JSON.
+#[derive(Debug, Serialize)]
+pub(crate) struct Change<'a> {
+    cells_kept: u64,
+    cells_continued: u64,
+    cells_added: u64,
+    cells_returned: u64,
+    cells_dropped: u64,
+    games_kept: u64,
+    games_to_play: u64,
+    games_dropped: u64,
+    axes_changed: bool,
+    rules_changed: bool,
+    settings_changed: &'a [String],
+    examples: Vec<Example<'a>>,
+}
+
+/// A few cells of each kind.
+#[derive(Debug, Serialize)]
+struct Example<'a> {
+    what: &'static str,
+    axes: &'a str,
+    player: &'a str,
+    opponent: &'a str,
+    games_settled: u64,
+    games_planned: u64,
+}
+
+impl<'a> From<&'a v1::SubmitChange> for Change<'a> {
+    fn from(change: &'a v1::SubmitChange) -> Self {
+        let example = |example: &'a v1::CellExample| Example {
+            what: match example.what() {
+                v1::CellChange::Continued => "continued",
+                v1::CellChange::Added => "added",
+                v1::CellChange::Returned => "returned",
+                v1::CellChange::Dropped => "dropped",
+                v1::CellChange::Unspecified => "unknown",
+            },
+            axes: &example.axes,
+            player: &example.player,
+            opponent: &example.opponent,
+            games_settled: example.games_settled,
+            games_planned: example.games_planned,
+        };
+        Self {
+            cells_kept: change.cells_kept,
+            cells_continued: change.cells_continued,
+            cells_added: change.cells_added,
+            cells_returned: change.cells_returned,
+            cells_dropped: change.cells_dropped,
+            games_kept: change.games_kept,
+            games_to_play: change.games_to_play,
+            games_dropped: change.games_dropped,
+            axes_changed: change.axes_changed,
+            rules_changed: change.rules_changed,
+            settings_changed: &change.settings_changed,
+            examples: change.examples.iter().map(example).collect(),
+        }
+    }
+}
+
+/// A change for people: one fact a line.
+pub(crate) fn lines(change: &v1::SubmitChange) -> Vec<String> {
+    use v1::CellChange as Kind;
+    let mut lines = Vec::new();
+    let mut say = |what: &str, text: String| lines.push(format!("  {what:<9} {text}"));
+    let examples = |kind: Kind, cells: u64, say: &mut dyn FnMut(&str, String)| {
+        let its: Vec<_> = change.examples.iter().filter(|it| it.what() == kind).collect();
+        for it in &its {
+            say("", example(kind, it));
+        }
+        if !its.is_empty() && cells > its.len() as u64 {
+            say("", "  …".to_owned());
+        }
+    };
+    let kept = match change.cells_continued {
+        0 => String::new(),
+        1 => "; 1 of them gets more games".to_owned(),
+        more => format!("; {} of them get more games", count(more)),
+    };
+    say("kept", format!("{}{kept}", cells(change.cells_kept)));
+    examples(Kind::Continued, change.cells_continued, &mut say);
+    if change.cells_returned > 0 {
+        say("returned", format!("{}, dropped before", cells(change.cells_returned)));
+        examples(Kind::Returned, change.cells_returned, &mut say);
+    }
+    if change.cells_added > 0 {
+        say("added", cells(change.cells_added));
+        examples(Kind::Added, change.cells_added, &mut say);
+    }
+    if change.cells_dropped > 0 {
+        let games = games(change.games_dropped);
+        let dropped = cells(change.cells_dropped);
+        say("dropped", format!("{dropped} with {games}, which stay but leave the reports"));
+        examples(Kind::Dropped, change.cells_dropped, &mut say);
+    }
+    let axes = change.axes_changed.then_some("axes");
+    let rules = change.rules_changed.then_some("rules or openings");
+    let settings = change.settings_changed.iter().map(String::as_str);
+    let also: Vec<_> = axes.into_iter().chain(rules).chain(settings).collect();
+    if !also.is_empty() {
+        say("changed", also.join(", "));
+    }
+    say("reused", games(change.games_kept));
+    say("to play", games(change.games_to_play));
+    lines
+}
+
+fn example(kind: v1::CellChange, it: &v1::CellExample) -> String {
+    let place = if it.axes.is_empty() { String::new() } else { format!("{}, ", it.axes) };
+    let games = match kind {
+        v1::CellChange::Added => games(it.games_planned),
+        v1::CellChange::Dropped => games(it.games_settled),
+        v1::CellChange::Continued | v1::CellChange::Returned | v1::CellChange::Unspecified => {
+            format!("{} of {}", count(it.games_settled), games(it.games_planned))
+        }
+    };
+    format!("  {place}{} against {}: {games}", it.player, it.opponent)
+}
+
+fn cells(number: u64) -> String {
+    format!("{} cell{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+fn games(number: u64) -> String {
+    format!("{} game{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// What is said before a changed sweep is submitted.
+pub(crate) fn announcement(name: &str, change: &v1::SubmitChange) -> String {
+    let mut text = format!("this sweep changes {name}:");
+    for line in lines(change) {
+        text.push('\n');
+        text.push_str(&line);
+    }
+    text
+}
+
+/// What a database would make of a sweep.
+pub(crate) async fn preview(
+    readers: &Readers,
+    sweep: &SweepFile,
+    manner: Manner,
+) -> Result<v1::SubmitResponse> {
+    let uuid = Uuid::new_v4().to_string();
+    let plan = &sweep.plan;
+    let preview = readers
+        .preview(Sweep {
+            uuid: &uuid,
+            toml: &sweep.text.text,
+            files: &sweep.text.files,
+            plan,
+            new_experiment: manner.new_experiment,
+        })
+        .await?;
+    Ok(v1::SubmitResponse {
+        name: plan.name.clone(),
+        cells: plan.cells.len() as u64,
+        games: preview.games(plan),
+        existed: preview.existing.is_some(),
+        experiment_uuid: preview.existing.map_or(uuid, |(uuid, _)| uuid),
+        change: preview.change.map(Into::into),
+        games_left: preview.games_left,
+    })
+}
+
+/// What the database at a path would make of a sweep, if there is one.
+pub(crate) async fn preview_file(
+    db: &Path,
+    sweep: &SweepFile,
+    manner: Manner,
+) -> Result<Option<v1::SubmitResponse>> {
+    if !db.exists() {
+        return Ok(None);
+    }
+    let readers = Readers::open(db).await?;
+    let preview = preview(&readers, sweep, manner).await;
+    readers.close().await;
+    preview.map(Some)
+}
+
+/// A dry run in JSON: the estimate of what is still to play, and what would become of the
+/// experiment that is there.
+#[derive(Serialize)]
+struct DryRun<'a> {
+    #[serde(flatten)]
+    estimate: Estimate,
+    existed: bool,
+    change: Option<Change<'a>>,
+}
+
+/// Prints what a sweep would do, and what is left to play of it.
+pub(crate) fn print_dry_run(
+    sweep: &SweepFile,
+    there: Option<&v1::SubmitResponse>,
+    json: bool,
+) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    let plan = match there {
+        Some(there) => left(&sweep.plan, &there.games_left),
+        None => sweep.plan.clone(),
+    };
+    let estimate = calibration::estimate(&plan)?;
+    let change = there.and_then(|there| there.change.as_ref());
+    let existed = there.is_some_and(|there| there.existed);
+    if json {
+        let change = change.map(Change::from);
+        write_json(&mut out, &DryRun { estimate, existed, change })?;
+        return Ok(());
+    }
+    write_text(sweep, existed, change, &estimate, &mut out)?;
+    Ok(())
+}
+
+fn write_text(
+    sweep: &SweepFile,
+    existed: bool,
+    change: Option<&v1::SubmitChange>,
+    estimate: &Estimate,
+    out: &mut dyn std::io::Write,
+) -> std::io::Result<()> {
+    let (name, game) = (&sweep.plan.name, &sweep.plan.game);
+    match change {
+        Some(change) => {
+            writeln!(out, "this sweep would change {name}:")?;
+            for line in lines(change) {
+                writeln!(out, "{line}")?;
+            }
+        }
+        None if existed => writeln!(out, "{name} is there with this very sweep")?,
+        None => {}
+    }
+    if estimate.is_empty() {
+        return writeln!(out, "nothing is left to play");
+    }
+    let still = if existed { "would still play" } else { "would play" };
+    writeln!(out, "{name} {still} {game}")?;
+    for (what, value) in estimate.lines() {
+        writeln!(out, "  {what:<9} {value}")?;
+    }
+    Ok(())
+}
+
+/// The plan with only what is left to play.
+fn left(plan: &Plan, games_left: &[u64]) -> Plan {
+    let mut left = plan.clone();
+    // A coordinator of another release may plan otherwise: then everything counts.
+    if games_left.len() == left.cells.len() {
+        for (cell, &games) in left.cells.iter_mut().zip(games_left) {
+            cell.games = games;
+        }
+        left.cells.retain(|cell| cell.games > 0);
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some_example(what: v1::CellChange, axes: &str) -> v1::CellExample {
+        v1::CellExample {
+            what: what.into(),
+            axes: axes.to_owned(),
+            player: "ab".to_owned(),
+            opponent: "gm".to_owned(),
+            games_settled: 1_200,
+            games_planned: 2_000,
+        }
+    }
+
+    #[test]
+    fn a_change_is_said_in_counts_and_examples() {
+        use v1::CellChange::{Added, Continued, Dropped, Returned};
+        let large = v1::SubmitChange {
+            cells_kept: 1_000,
+            cells_continued: 4,
+            cells_added: 1,
+            cells_dropped: 3,
+            cells_returned: 1,
+            games_kept: 12_000,
+            games_to_play: 1,
+            games_dropped: 3_600,
+            axes_changed: true,
+            rules_changed: true,
+            settings_changed: vec!["description".to_owned(), "priority".to_owned()],
+            examples: vec![
+                some_example(Continued, "depth=1, rules=old"),
+                some_example(Continued, "depth=2"),
+                some_example(Added, ""),
+                some_example(Returned, "depth=3"),
+                some_example(Dropped, "depth=4"),
+            ],
+        };
+        let small = v1::SubmitChange { cells_kept: 1, games_kept: 20, ..Default::default() };
+        let said = [announcement("study", &large), announcement("study", &small)];
+        insta::assert_snapshot!(said.join("\n\n"));
+    }
+}

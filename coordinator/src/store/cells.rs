@@ -1,0 +1,272 @@
+//! Storing what a plan's cells are made of: players, conditions, and the cells themselves.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use spelrum_engine::Rules;
+use spelrum_tournament::scheduler::CellState;
+use spelrum_tournament::{
+    CellId, Conditions, DefinitionJson, OpeningsRule, Plan, PlannedCell, PlannedPlayer,
+};
+
+use super::error::StoreError;
+use super::rollup::count;
+use super::submit::safe;
+use super::transaction::{Transaction, rows};
+
+/// Cells and players are stored so many at a time: a bound on the memory for their rows.
+pub(super) const ROWS_AT_ONCE: usize = 2000;
+
+/// Where a plan's players and conditions are in the database, by their numbers in the plan.
+pub(super) struct Parts {
+    players: Vec<i64>,
+    conditions: Vec<i64>,
+}
+
+impl Transaction<'_> {
+    /// Stores all cells of a plan as new ones of the experiment.
+    pub(super) async fn insert_cells(
+        &mut self,
+        experiment: i64,
+        plan: &Plan,
+    ) -> Result<Vec<CellState>, StoreError> {
+        let parts = self.insert_parts(plan).await?;
+        let mut states = Vec::with_capacity(plan.cells.len());
+        let numbers: Vec<usize> = (0..plan.cells.len()).collect();
+        for numbers in numbers.chunks(ROWS_AT_ONCE) {
+            states.extend(self.insert_some_cells(experiment, plan, &parts, numbers).await?);
+        }
+        Ok(states)
+    }
+
+    /// Stores the players and conditions that are new.
+    pub(super) async fn insert_parts(&mut self, plan: &Plan) -> Result<Parts, StoreError> {
+        let mut players = Vec::with_capacity(plan.players.len());
+        for at_once in plan.players.chunks(ROWS_AT_ONCE) {
+            players.extend(self.insert_players(at_once).await?);
+        }
+        let mut conditions = Vec::with_capacity(plan.conditions.len());
+        for of in &plan.conditions {
+            conditions.push(self.insert_conditions(plan.seed, of).await?);
+        }
+        Ok(Parts { players, conditions })
+    }
+
+    /// Stores players that are new; returns the ids of all.
+    async fn insert_players(&mut self, players: &[PlannedPlayer]) -> Result<Vec<i64>, StoreError> {
+        let hash = |player: &PlannedPlayer| hexadecimal(&Sha256::digest(&player.parameters_json));
+        let hashes: Vec<String> = players.iter().map(hash).collect();
+        let list = rows(&hashes)?;
+        let known = sqlx::query!(
+            r#"SELECT p.player_id AS "player_id!: i64", p.hash FROM json_each(?) AS j
+            CROSS JOIN players AS p ON p.hash = j.value"#,
+            list
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let mut ids: HashMap<String, i64> =
+            known.into_iter().map(|row| (row.hash, row.player_id)).collect();
+        let mut next_id = sqlx::query_scalar!(
+            r#"SELECT coalesce(max(player_id), 0) + 1 AS "id!: i64" FROM players"#
+        )
+        .fetch_one(self.connection())
+        .await?;
+        let mut new: Vec<(i64, &str, &str, &str)> = Vec::new();
+        for (hash, player) in hashes.iter().zip(players) {
+            ids.entry(hash.clone()).or_insert_with(|| {
+                new.push((next_id, hash, &player.algorithm, &player.parameters_json));
+                next_id += 1;
+                next_id - 1
+            });
+        }
+        if !new.is_empty() {
+            let new = rows(&new)?;
+            sqlx::query!(
+                "INSERT INTO players (player_id, hash, algorithm, parameters_json)
+                SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM jsonb_each(?)",
+                new
+            )
+            .execute(self.connection())
+            .await?;
+        }
+        Ok(hashes.iter().map(|hash| ids[hash]).collect())
+    }
+
+    /// Stores conditions, if they are new; returns their id.
+    async fn insert_conditions(&mut self, seed: u64, of: &Conditions) -> Result<i64, StoreError> {
+        let definition = DefinitionJson::new(seed, of);
+        let prefix = definition.prefix();
+        let known = sqlx::query_scalar!(
+            r#"SELECT conditions_id AS "id!: i64" FROM conditions WHERE definition_prefix = ?"#,
+            prefix
+        )
+        .fetch_optional(self.connection())
+        .await?;
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let id = sqlx::query_scalar!(
+            r#"INSERT INTO conditions (definition_prefix) VALUES (?)
+            RETURNING conditions_id AS "id!: i64""#,
+            prefix
+        )
+        .fetch_one(self.connection())
+        .await?;
+        let rules = rows(&rule_columns(&of.rules))?;
+        sqlx::query!(
+            "INSERT INTO condition_rules (conditions_id, rule, value_number, value_text)
+            SELECT ?2, value ->> 0, value ->> 1, value ->> 2 FROM jsonb_each(?1)",
+            rules,
+            id
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(id)
+    }
+
+    /// Stores cells of a plan, given by their numbers, as new ones.
+    pub(super) async fn insert_some_cells(
+        &mut self,
+        experiment: i64,
+        plan: &Plan,
+        parts: &Parts,
+        numbers: &[usize],
+    ) -> Result<Vec<CellState>, StoreError> {
+        let first_id =
+            sqlx::query_scalar!(r#"SELECT coalesce(max(cell_id), 0) + 1 AS "id!: i64" FROM cells"#)
+                .fetch_one(self.connection())
+                .await?;
+        let ids = || (first_id..).zip(numbers);
+        let mut list = Vec::with_capacity(numbers.len());
+        let mut states = Vec::with_capacity(numbers.len());
+        for (id, &number) in ids() {
+            let cell = &plan.cells[number];
+            list.push(cell_row(id, number, plan, parts)?);
+            states.push(CellState {
+                cell: CellId(id),
+                in_sweep: true,
+                games: cell.games,
+                next_number: 0,
+                returned: Vec::new(),
+            });
+        }
+        let list = rows(&list)?;
+        sqlx::query!(
+            "INSERT INTO cells (experiment_id, cell_id, number, definition_hash, conditions_id,
+                seed, first_player_id, second_player_id, first_player_name, second_player_name,
+                openings, opening_plies, plies_max, games_planned, timed)
+            SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
+                value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10,
+                value ->> 11, value ->> 12, value ->> 13
+            FROM jsonb_each(?1)",
+            list,
+            experiment
+        )
+        .execute(self.connection())
+        .await?;
+        self.insert_places(plan, ids().map(|(id, &number)| (id, &plan.cells[number]))).await?;
+        Ok(states)
+    }
+
+    /// Stores where cells are on the axes.
+    pub(super) async fn insert_places<'p>(
+        &mut self,
+        plan: &'p Plan,
+        cells: impl Iterator<Item = (i64, &'p PlannedCell)>,
+    ) -> Result<(), StoreError> {
+        let places: Vec<(i64, &str, Option<f64>, &str)> = cells
+            .flat_map(|(id, cell)| {
+                let place = plan.place(cell);
+                place.map(move |(axis, value)| (id, axis, value.number, &*value.text))
+            })
+            .collect();
+        let places = rows(&places)?;
+        sqlx::query!(
+            "INSERT INTO cell_axes (cell_id, axis, value_number, value_text)
+            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM jsonb_each(?)",
+            places
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+}
+
+/// A cell's own row but for its experiment, in the order of the statement that inserts it.
+#[derive(Serialize)]
+struct CellRow<'p>(
+    i64,
+    i64,
+    String,
+    i64,
+    i64,
+    i64,
+    i64,
+    &'p str,
+    &'p str,
+    &'static str,
+    Option<u32>,
+    Option<u32>,
+    i64,
+    u8,
+);
+
+fn cell_row<'p>(
+    id: i64,
+    number: usize,
+    plan: &'p Plan,
+    parts: &Parts,
+) -> Result<CellRow<'p>, StoreError> {
+    let cell = &plan.cells[number];
+    let conditions = &plan.conditions[cell.conditions];
+    let (openings, opening_plies) = match &conditions.openings {
+        OpeningsRule::Start {} => ("start", None),
+        OpeningsRule::Random { plies } => ("random", Some(*plies)),
+        OpeningsRule::All { plies } => ("all", Some(*plies)),
+        OpeningsRule::Listed { .. } => ("listed", None),
+    };
+    let [first, second] = cell.players.map(|player| parts.players[player]);
+    let [first_name, second_name] = &cell.player_names;
+    Ok(CellRow(
+        id,
+        count(number),
+        cell.definition_hash.to_string(),
+        parts.conditions[cell.conditions],
+        safe("a cell's seed", cell.seed)?,
+        first,
+        second,
+        first_name,
+        second_name,
+        openings,
+        opening_plies,
+        conditions.max_plies,
+        safe("a cell's games", cell.games)?,
+        u8::from(cell.timed),
+    ))
+}
+
+/// A game's rules: name, as a number if it is one, and as the sweep writes it.
+fn rule_columns(rules: &Rules) -> Vec<(&'static str, Option<f64>, String)> {
+    let switch = |rule, on: bool| (rule, Some(f64::from(u8::from(on))), on.to_string());
+    match rules {
+        Rules::Pentago { win_before_rotation } => {
+            vec![switch("win_before_rotation", *win_before_rotation)]
+        }
+        Rules::TicTacToe {} => Vec::new(),
+        Rules::Nim { heaps, misere } => {
+            let heaps: Vec<String> = heaps.iter().map(u32::to_string).collect();
+            vec![("heaps", None, heaps.join(" ")), switch("misere", *misere)]
+        }
+    }
+}
+
+/// Bytes in lower-case hexadecimal.
+fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,111 @@
+//! Growing an experiment: its rows become what a changed sweep says. Cells are told apart by the
+//! hash of their definition alone, so that no game is lost or counted for another cell.
+
+use std::collections::BTreeSet;
+
+use spelrum_tournament::scheduler::CellState;
+use spelrum_tournament::{CellId, Plan};
+
+use super::cells::ROWS_AT_ONCE;
+use super::change::{Comparison, KnownCell};
+use super::error::StoreError;
+use super::rollup::count;
+use super::submit::safe;
+use super::transaction::{Transaction, rows};
+
+impl Transaction<'_> {
+    /// Stores what a comparison has found; returns the cells that are new to the scheduler, or
+    /// different.
+    pub(super) async fn grow_cells(
+        &mut self,
+        experiment: i64,
+        plan: &Plan,
+        comparison: &Comparison,
+    ) -> Result<Vec<CellState>, StoreError> {
+        let mut states = Vec::new();
+        let known = &comparison.known;
+        for cells in known.chunks(ROWS_AT_ONCE) {
+            self.update_cells(plan, cells).await?;
+            self.move_cells(plan, cells).await?;
+        }
+        states.extend(known.iter().filter(|cell| cell.work_differs).map(|known| CellState {
+            cell: CellId(known.cell),
+            in_sweep: true,
+            games: known.games,
+            next_number: known.next_number,
+            returned: Vec::new(),
+        }));
+        for cells in comparison.dropped.chunks(ROWS_AT_ONCE) {
+            let list: Vec<i64> = cells.iter().map(|cell| cell.cell).collect();
+            let list = rows(&list)?;
+            sqlx::query!(
+                "UPDATE cells SET in_sweep = 0 WHERE cell_id IN (SELECT value FROM json_each(?))",
+                list
+            )
+            .execute(self.connection())
+            .await?;
+            states.extend(cells.iter().map(|cell| CellState {
+                cell: CellId(cell.cell),
+                in_sweep: false,
+                games: cell.games,
+                next_number: cell.next_number,
+                returned: Vec::new(),
+            }));
+        }
+        if !comparison.added.is_empty() {
+            let parts = self.insert_parts(plan).await?;
+            for numbers in comparison.added.chunks(ROWS_AT_ONCE) {
+                states.extend(self.insert_some_cells(experiment, plan, &parts, numbers).await?);
+            }
+        }
+        // Whether its moves are recorded may have changed, and is kept there.
+        self.cache.cells.clear();
+        Ok(states)
+    }
+
+    /// Gives kept cells what the plan says of them.
+    async fn update_cells(&mut self, plan: &Plan, cells: &[KnownCell]) -> Result<(), StoreError> {
+        let changed = cells.iter().filter(|cell| cell.row_differs);
+        let list = changed
+            .map(|known| {
+                let cell = &plan.cells[known.number];
+                let [first, second] = &cell.player_names;
+                let games = safe("a cell's games", known.games)?;
+                let (number, timed) = (count(known.number), u8::from(cell.timed));
+                Ok((known.cell, number, games, timed, &**first, &**second))
+            })
+            .collect::<Result<Vec<(i64, i64, i64, u8, &str, &str)>, StoreError>>()?;
+        if list.is_empty() {
+            return Ok(());
+        }
+        let list = rows(&list)?;
+        sqlx::query!(
+            "UPDATE cells SET number = j.value ->> 1, games_planned = j.value ->> 2,
+                timed = j.value ->> 3, first_player_name = j.value ->> 4,
+                second_player_name = j.value ->> 5, in_sweep = 1
+            FROM jsonb_each(?) AS j WHERE cell_id = j.value ->> 0",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    /// Gives kept cells their new places on the axes.
+    async fn move_cells(&mut self, plan: &Plan, cells: &[KnownCell]) -> Result<(), StoreError> {
+        let moved: Vec<&KnownCell> = cells.iter().filter(|cell| cell.place_differs).collect();
+        if moved.is_empty() {
+            return Ok(());
+        }
+        let list: BTreeSet<i64> = moved.iter().map(|known| known.cell).collect();
+        let list = rows(&list.into_iter().collect::<Vec<_>>())?;
+        sqlx::query!(
+            "DELETE FROM cell_axes WHERE cell_id IN (SELECT value FROM json_each(?))",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        let places = moved.into_iter().map(|known| (known.cell, &plan.cells[known.number]));
+        self.insert_places(plan, places).await
+    }
+}
