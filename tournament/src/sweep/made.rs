@@ -26,11 +26,19 @@ const SETTINGS_MAX: usize = 1_000;
 /// one does (invariant 9).
 pub(super) const OPENINGS_COST_MAX: u64 = 1 << 25;
 
+/// Most positions that are listed over all combinations of the values that openings and games name:
+/// each combination reads its list anew (invariant 9).
+const LISTED_MAX: usize = 1 << 20;
+
 /// Makes settings and players as points need them.
 pub(super) struct Made<'a> {
     file: &'a SweepFile,
     pub(super) settings: Interned<Setting>,
     setting_choices: Choices,
+    /// Settings by what is said of them: many combinations may come to say the same.
+    settings_said: BTreeMap<String, usize>,
+    /// How many positions were listed, over all combinations of values.
+    listed: usize,
     /// What finding the openings may still cost.
     openings_cost_left: u64,
     pub(super) players: Interned<ResolvedPlayer>,
@@ -112,6 +120,8 @@ impl<'a> Made<'a> {
             file,
             settings: Interned::default(),
             setting_choices: Choices::new(&setting_axes, axes),
+            settings_said: BTreeMap::new(),
+            listed: 0,
             openings_cost_left: openings_cost_max,
             players: Interned::default(),
             variants: file.players.variants.iter().map(variant).collect(),
@@ -133,6 +143,19 @@ impl<'a> Made<'a> {
             None => OpeningsRule::Start {},
         };
         let place = openings.as_ref().unwrap_or(&file.game);
+        if let OpeningsRule::Listed { positions } = &rule {
+            self.listed += positions.len();
+            if self.listed > LISTED_MAX {
+                let problem = "this sweep lists too many openings under too many conditions";
+                let remedy = format!("list at most {LISTED_MAX} in all, or draw them at random");
+                return Err(Fault::at(&place.place, problem, remedy));
+            }
+        }
+        let said = canonical_json(&(&rules, &rule));
+        if let Some(&known) = self.settings_said.get(&said) {
+            self.setting_choices.remember(point, known);
+            return Ok(known);
+        }
         if self.settings.items.len() >= SETTINGS_MAX {
             let problem = "this sweep has too many games and openings";
             let remedy = format!("sweep at most {SETTINGS_MAX} combinations of them");
@@ -146,6 +169,7 @@ impl<'a> Made<'a> {
             .ok_or_else(|| dear_openings(&place.place))?;
         let identity = canonical_json(&(&setting.rules, &setting.rule));
         let index = self.settings.number(identity, || setting);
+        self.settings_said.insert(said, index);
         self.setting_choices.remember(point, index);
         Ok(index)
     }

@@ -2,7 +2,7 @@
 
 use miette::SourceSpan;
 
-use super::{RANDOM_PLAYERS, planned, tic_tac_toe};
+use super::{RANDOM_PLAYERS, planned, render, tic_tac_toe};
 use crate::definition::OpeningsRule;
 use crate::sweep::{SweepText, plan_sweep};
 
@@ -43,9 +43,13 @@ fn files_may_be_axes() {
     assert!(plan_sweep(&sweep).unwrap_err().problem.contains("`b.txt`"));
     sweep.files.insert("b.txt".into(), "....x....\nx........".into());
     let plan = plan_sweep(&sweep).unwrap();
-    let listed = |index: usize| match &plan.conditions[plan.cells[index].conditions].openings {
-        OpeningsRule::Listed { positions } => positions.len(),
-        other => panic!("{other:?}"),
+    let listed = |index: usize| {
+        let OpeningsRule::Listed { positions } =
+            &plan.conditions[plan.cells[index].conditions].openings
+        else {
+            panic!("these openings are listed");
+        };
+        positions.len()
     };
     assert_eq!((plan.cells.len(), listed(0), listed(1)), (2, 1, 2));
 
@@ -62,4 +66,28 @@ fn a_sweep_that_cannot_be_read_names_no_files() {
     for text in ["", "openings = ", "openings = 3", "openings = { file = \"a\" }", "\u{0}"] {
         assert_eq!(SweepText::new("test.toml", text).named_files(), []);
     }
+}
+
+/// Each combination of values reads the whole list, also where it comes to the same.
+#[test]
+fn a_list_that_is_read_too_often_is_refused() {
+    let mut positions = String::new();
+    for (a, b, c) in
+        (1..=24).flat_map(|a| (a..=24).flat_map(move |b| (b..=24).map(move |c| (a, b, c))))
+    {
+        positions.push_str(&format!("{a},{b},{c}/w\n"));
+    }
+    let rules: String =
+        (1..=450).map(|nodes| format!("{{ misere = true, n = {nodes} }},")).collect();
+    let text = format!(
+        "name = \"t\"\ngames = 2\n\
+         game = {{ name = \"nim\", heaps = [30, 30, 30], misere = \"$rules.misere\" }}\n\
+         openings = {{ kind = \"listed\", file = \"nim.txt\" }}\n\
+         [axes]\nrules = [\n{rules}\n]\n\
+         [players.a]\nalgorithm = \"alpha-beta\"\nnodes = \"$rules.n\"\n\
+         [players.b]\nalgorithm = \"random\""
+    );
+    let files = [("nim.txt".to_owned(), positions)].into();
+    let sweep = SweepText { files, ..SweepText::new("test.toml", text) };
+    insta::assert_snapshot!(render(&plan_sweep(&sweep).unwrap_err()));
 }
