@@ -257,7 +257,10 @@ impl PlannedPlayer {
             Some(Value::Text(name)) => name.clone(),
             Some(Value::Bool(_) | Value::Integer(_) | Value::Number(_)) | None => String::new(),
         };
-        Self { algorithm, parameters_json: canonical_json(parameters) }
+        let mut parameters_json = canonical_json(parameters);
+        // There may be 100,000 of them.
+        parameters_json.shrink_to_fit();
+        Self { algorithm, parameters_json }
     }
 
     /// Its parameters.

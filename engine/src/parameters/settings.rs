@@ -18,7 +18,7 @@ const UNLIMITED: &str = "unlimited";
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settings {
     algorithm: &'static str,
-    values: Vec<(ParameterInfo, Value)>,
+    values: Vec<(&'static ParameterInfo, Value)>,
 }
 
 impl Settings {
@@ -44,17 +44,18 @@ impl Settings {
         let known = |key: &str| {
             key == "algorithm"
                 || (key == "preset" && has_preset)
-                || tables().any(|info| info.name == key || canonical_key(info) == key)
+                || tables().any(|info| info.name == key || is_canonical_key(info, key))
         };
         if let Some(key) = given.keys().find(|key| !known(key)) {
             let keys = tables().map(|info| info.name).chain(has_preset.then_some("preset"));
             return Err(unknown_key(key, algorithm, evaluations, evaluation, keys));
         }
 
-        let mut settings = Self { algorithm: algorithm.name, values: Vec::new() };
+        let values = Vec::with_capacity(tables().count());
+        let mut settings = Self { algorithm: algorithm.name, values };
         for info in tables() {
             if let Some((other, wanted)) = info.only_with
-                && settings.value(other) != &constant(wanted, evaluations)
+                && !is_constant(settings.value(other), wanted, evaluations)
             {
                 if given.contains_key(info.name) {
                     return Err(ParameterError::new(
@@ -69,7 +70,7 @@ impl Settings {
                 Some(value) => value,
                 None => default_value(info, preset, evaluations)?,
             };
-            settings.values.push((*info, value));
+            settings.values.push((info, value));
         }
 
         let is_on = |name: &&str| settings.limit(name).is_some();
@@ -90,7 +91,7 @@ impl Settings {
         let mut canonical = Parameters::new();
         canonical.insert("algorithm".to_owned(), Value::Text(self.algorithm.to_owned()));
         for (info, value) in &self.values {
-            let is_default = value == &constant(info.default, &[]);
+            let is_default = is_constant(value, info.default, &[]);
             let is_off_limit = info.default == ParameterDefault::Unlimited && is_default;
             if is_off_limit || (info.added_later && is_default) {
                 continue;
@@ -311,6 +312,39 @@ fn constant(default: ParameterDefault, evaluations: &'static [EvaluationInfo]) -
             Value::Text(evaluations.first().map_or("", |first| first.name).to_owned())
         }
         ParameterDefault::Required => Value::Text(String::new()),
+    }
+}
+
+/// Whether this is the value of a table; see [`constant`].
+fn is_constant(
+    value: &Value,
+    constant: ParameterDefault,
+    evaluations: &'static [EvaluationInfo],
+) -> bool {
+    match (value, constant) {
+        (Value::Bool(value), ParameterDefault::Bool(wanted)) => *value == wanted,
+        (Value::Integer(value), ParameterDefault::Integer(wanted)) => *value == wanted,
+        (Value::Number(value), ParameterDefault::Number(wanted)) => *value == wanted,
+        (Value::Text(value), ParameterDefault::Word(wanted)) => value == wanted,
+        (Value::Text(value), ParameterDefault::Unlimited) => value == UNLIMITED,
+        (Value::Text(value), ParameterDefault::FirstEvaluation) => {
+            evaluations.first().map_or("", |first| first.name) == value
+        }
+        (Value::Text(value), ParameterDefault::Required) => value.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether this is the [`canonical_key`].
+fn is_canonical_key(info: &ParameterInfo, key: &str) -> bool {
+    match info.kind {
+        ParameterKind::Duration => key.strip_suffix("_us") == Some(info.name),
+        ParameterKind::Switch
+        | ParameterKind::Integer { .. }
+        | ParameterKind::Number { .. }
+        | ParameterKind::Word(_)
+        | ParameterKind::Limit { .. }
+        | ParameterKind::Evaluation => key == info.name,
     }
 }
 

@@ -2,6 +2,7 @@
 //! of the values of the axes it names.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use spelrum_engine::Rules;
 
@@ -167,8 +168,11 @@ impl<'a> Made<'a> {
             .openings_cost_left
             .checked_sub(setting.openings.cost())
             .ok_or_else(|| dear_openings(&place.place))?;
-        let identity = canonical_json(&(&setting.rules, &setting.rule));
-        let index = self.settings.number(identity, || setting);
+        let index = self.settings.number(
+            hash_of(&canonical_json(&(&setting.rules, &setting.rule))),
+            setting,
+            |one, other| one.rules == other.rules && one.rule == other.rule,
+        );
         self.settings_said.insert(said, index);
         self.setting_choices.remember(point, index);
         Ok(index)
@@ -209,12 +213,16 @@ impl<'a> Made<'a> {
         merge::merge(&mut said, used, &self.file.axes, point);
         let rules = &self.settings.items[setting].rules;
         let player = resolve::player(rules, name, place, &said)?;
-        let identity = canonical_json(player.parameters());
-        let index = self.players.number(identity, || ResolvedPlayer {
-            planned: PlannedPlayer::new(player.parameters()),
-            draws_random_numbers: player.draws_random_numbers(),
-            is_timed: player.is_timed(),
-        });
+        let planned = PlannedPlayer::new(player.parameters());
+        let index = self.players.number(
+            hash_of(&planned.parameters_json),
+            ResolvedPlayer {
+                planned,
+                draws_random_numbers: player.draws_random_numbers(),
+                is_timed: player.is_timed(),
+            },
+            |one, other| one.planned == other.planned,
+        );
         choices.remember(point, index);
         Ok(index)
     }
@@ -301,9 +309,10 @@ fn combinations(axes: &[(usize, usize)]) -> Option<usize> {
     })
 }
 
-/// Things numbered by a text that is equal for equal things.
+/// Distinct things, numbered.
 pub(super) struct Interned<T> {
-    numbers: BTreeMap<String, usize>,
+    /// By hash, then by how many of equal hash came before.
+    numbers: BTreeMap<(u64, u32), u32>,
     pub(super) items: Vec<T>,
 }
 
@@ -314,13 +323,39 @@ impl<T> Default for Interned<T> {
 }
 
 impl<T> Interned<T> {
-    /// The number of what has this identity, made if it is new.
-    fn number(&mut self, identity: String, make: impl FnOnce() -> T) -> usize {
-        let next = self.items.len();
-        let number = *self.numbers.entry(identity).or_insert(next);
-        if number == next {
-            self.items.push(make());
+    /// The number of a thing with this hash, kept if it is new.
+    fn number(&mut self, hash: u64, item: T, are_equal: impl Fn(&T, &T) -> bool) -> usize {
+        let mut key = (hash, 0);
+        while let Some(&number) = self.numbers.get(&key) {
+            if are_equal(&self.items[number as usize], &item) {
+                return number as usize;
+            }
+            key.1 += 1;
         }
+        let number = self.items.len();
+        self.numbers.insert(key, u32::try_from(number).unwrap_or(u32::MAX));
+        self.items.push(item);
         number
+    }
+}
+
+/// Equal for equal texts, and nothing that outlives the planning depends on it.
+fn hash_of(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Interned;
+
+    #[test]
+    fn different_things_of_equal_hash_have_different_numbers() {
+        let mut words = Interned::default();
+        let mut number = |hash, word| words.number(hash, word, |one, other| one == other);
+        assert_eq!([number(7, "a"), number(7, "b"), number(8, "c")], [0, 1, 2]);
+        assert_eq!([number(7, "b"), number(8, "c"), number(7, "a"), number(8, "a")], [1, 2, 0, 3]);
+        assert_eq!(words.items, ["a", "b", "c", "a"]);
     }
 }
