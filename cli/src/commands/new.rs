@@ -95,11 +95,12 @@ impl New {
         let name = experiment_name(&file)?;
         write_file(&file, &template.named(name, &file), self.force).map_err(|error| {
             let failed = CliError::new(Exit::Input, format!("write {}", file.display()));
-            match error.kind() {
-                ErrorKind::AlreadyExists => failed
+            if error.kind() == ErrorKind::AlreadyExists {
+                failed
                     .because("it is there already")
-                    .help("name another file, or overwrite this one with --force"),
-                _ => failed.because(error).help("name a file in a directory that you may write to"),
+                    .help("name another file, or overwrite this one with --force")
+            } else {
+                failed.because(error).help("name a file in a directory that you may write to")
             }
         })?;
         let schema = schema_beside(&file)?;

@@ -1,13 +1,13 @@
 //! `spelrum submit`: gives a coordinator a sweep, or says what that would mean.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
 
 use crate::arguments::CoordinatorArguments;
 use crate::change::{self, Change};
-use crate::config;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{count, write_json};
@@ -67,7 +67,7 @@ impl Submit {
     async fn dry_run(&self, sweep: &SweepFile, preview: Manner) -> Result<Exit> {
         let there = if let Some(db) = &self.db {
             change::preview_file(db, sweep, preview).await?
-        } else if self.coordinator.is_given()? {
+        } else if self.coordinator.coordinator.is_some() {
             let mut client = remote::connect(&self.coordinator).await?;
             Some(remote::submit(&mut client, sweep, preview).await?)
         } else {

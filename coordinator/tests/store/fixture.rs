@@ -1,5 +1,7 @@
 //! A small sweep, and games that look like played ones.
 
+use std::collections::BTreeMap;
+
 use std::path::PathBuf;
 
 use spelrum_coordinator::store::{Readers, SqlValue, Submitted, Sweep, WorkerIntroduction, Writer};
@@ -83,7 +85,8 @@ pub(crate) async fn rows(readers: &Readers, sql: &str) -> Vec<Vec<SqlValue>> {
 
 /// A sweep as it is submitted.
 pub(crate) fn sweep<'s>(uuid: &'s str, toml: &'s str, plan: &'s Plan) -> Sweep<'s> {
-    Sweep { uuid, toml, plan, new_experiment: false }
+    static NO_FILES: BTreeMap<String, String> = BTreeMap::new();
+    Sweep { uuid, toml, files: &NO_FILES, plan, new_experiment: false }
 }
 
 /// A value for people.

@@ -369,7 +369,8 @@ impl Desk {
         let held = std::mem::take(&mut self.held);
         for (lease, ranges) in held {
             let cells: Vec<_> = ranges.iter().map(|range| range.cell).collect();
-            let hashes = transaction.definition_hashes(&cells).await.unwrap();
+            let leased = transaction.leased_cells(&cells).await.unwrap();
+            let hashes: Vec<_> = leased.iter().map(|cell| cell.definition).collect();
             for (range, hash) in ranges.iter().zip(&hashes) {
                 let leased = self.twin.leased.entry(*hash).or_default();
                 *leased = range.end().max(*leased);

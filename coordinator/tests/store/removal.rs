@@ -12,7 +12,7 @@ use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, Plan, WorkerId};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Executor as _};
 
-use crate::fixture::{Store, add_cell, alpha_beta, game, introduction, plan, rows, text};
+use crate::fixture::{Store, add_cell, alpha_beta, game, introduction, plan, rows, sweep, text};
 
 /// An experiment beside the first that shares its players, openings and workers.
 fn other_plan() -> Plan {
@@ -26,7 +26,7 @@ fn other_plan() -> Plan {
 async fn two_experiments() -> (Store, Submitted) {
     let mut store = Store::new().await;
     let mut transaction = store.writer.begin().await.unwrap();
-    let other = transaction.submit("uuid-2", "other text", &other_plan()).await.unwrap();
+    let other = transaction.submit(sweep("uuid-2", "other text", &other_plan())).await.unwrap();
     let second = transaction.introduce(&introduction("worker-2")).await.unwrap();
     transaction.commit().await.unwrap();
     let mut lease = 0;
@@ -68,7 +68,7 @@ fn changes(cell: CellId, last_lease: &mut i64, worker: WorkerId) -> Changes {
     }
     let returned =
         vec![GameRange { cell, first: 14, count: 2 }, GameRange { cell, first: 17, count: 1 }];
-    changes.cells.push(CellState { cell, games: 20, next_number: 20, returned });
+    changes.cells.push(CellState { cell, in_sweep: true, games: 20, next_number: 20, returned });
     let game = GameId { cell, number: 13 };
     changes.attempts.push(Attempts { game, lost: 1, lost_alone: 0, failed: 3 });
     changes
@@ -201,7 +201,7 @@ async fn a_deleted_experiment_leaves_nothing_behind_and_others_as_they_were() {
 
     // The name is free again.
     let mut transaction = store.writer.begin().await.unwrap();
-    let again = transaction.submit("uuid-3", "text", &plan("small")).await.unwrap();
+    let again = transaction.submit(sweep("uuid-3", "text", &plan("small"))).await.unwrap();
     transaction.commit().await.unwrap();
     assert!(!again.existed);
     let games: Vec<_> = (0..6).map(|number| game(again.cells[0].cell, number, 5)).collect();
@@ -221,7 +221,7 @@ async fn the_newest_lease_id_is_never_given_again() {
     remove_all(&mut store, || false).await;
     assert_eq!(store.writer.snapshot().await.unwrap().last_lease, last);
     let mut transaction = store.writer.begin().await.unwrap();
-    let again = transaction.submit("uuid-3", "text", &plan("again")).await.unwrap();
+    let again = transaction.submit(sweep("uuid-3", "text", &plan("again"))).await.unwrap();
     assert_eq!(again.cells[0].cell, other.cells[0].cell, "a cell id comes back");
     let late = GameId { cell: again.cells[0].cell, number: 3 };
     let facts = transaction.facts(store.worker, &[(LeaseId(last), late)]).await.unwrap();
@@ -364,8 +364,8 @@ async fn of_several_with_a_name_the_newest_that_is_not_over_is_meant() {
     let mut store = Store::new().await;
     let first = store.submitted.experiment;
     let mut transaction = store.writer.begin().await.unwrap();
-    let second = transaction.submit("uuid-2", "text", &plan("2")).await.unwrap().experiment;
-    let third = transaction.submit("uuid-3", "text", &plan("3")).await.unwrap().experiment;
+    let second = transaction.submit(sweep("uuid-2", "text", &plan("2"))).await.unwrap().experiment;
+    let third = transaction.submit(sweep("uuid-3", "text", &plan("3"))).await.unwrap().experiment;
     transaction.commit().await.unwrap();
     let mut shell = SqliteConnectOptions::new().filename(store.path()).connect().await.unwrap();
     shell.execute("UPDATE experiments SET name = 'small'").await.unwrap();
