@@ -123,7 +123,13 @@ async fn grow(writer: &mut Writer, distinct: bool) {
         let wall = Instant::now();
         let mut transaction = writer.begin().await.unwrap();
         let uuid = format!("{name} {version}");
-        let sweep = Sweep { uuid: &uuid, toml: &uuid, plan: &plan, new_experiment: false };
+        let sweep = Sweep {
+            uuid: &uuid,
+            toml: &uuid,
+            files: &NO_FILES,
+            plan: &plan,
+            new_experiment: false,
+        };
         let submitted = transaction.submit(sweep).await.unwrap();
         transaction.commit().await.unwrap();
         println!(
@@ -136,6 +142,7 @@ async fn grow(writer: &mut Writer, distinct: bool) {
     }
     let start = processor_time();
     let again = Sweep {
+        files: &NO_FILES,
         uuid: "again",
         toml: "again",
         plan: &grid(name, 10, distinct),
@@ -147,6 +154,9 @@ async fn grow(writer: &mut Writer, distinct: bool) {
 
 /// Ten thousand rows of so many columns: two axes; every cell has players of its own, or all share
 /// a few.
+/// No sweep here names any.
+static NO_FILES: BTreeMap<String, String> = BTreeMap::new();
+
 fn grid(name: &str, width: usize, distinct: bool) -> Plan {
     const ROWS: usize = 10_000;
     let cells = (ROWS * 10) as u64;
@@ -204,7 +214,7 @@ fn peak_memory() -> String {
 }
 
 fn sweep<'s>(name: &'s str, plan: &'s Plan) -> Sweep<'s> {
-    Sweep { uuid: name, toml: name, plan, new_experiment: false }
+    Sweep { uuid: name, toml: name, files: &NO_FILES, plan, new_experiment: false }
 }
 
 /// The time that this process has had of all cores together.
