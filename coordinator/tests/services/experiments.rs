@@ -57,8 +57,8 @@ async fn files_are_planned_with_and_kept() {
         WHERE e.name = 'listed' AND f.name = '../book.txt' AND f.text = '# corner' || char(10)
             || 'x........' || char(10)";
     assert_eq!(served.number(kept).await, 1);
-    let listed = "SELECT count(*) FROM cells WHERE openings = 'listed'
-        AND definition_json LIKE '%x........%'";
+    let listed = "SELECT count(*) FROM cells JOIN cell_definitions USING (cell_id)
+        WHERE openings = 'listed' AND definition_json LIKE '%x........%'";
     assert_eq!(served.number(listed).await, 1);
 
     // The same again, under the same UUID and under another.

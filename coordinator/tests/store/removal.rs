@@ -24,7 +24,9 @@ fn other_plan() -> Plan {
 
 /// Two experiments, in every table that knows experiments or cells.
 async fn two_experiments() -> (Store, Submitted) {
-    let mut store = Store::new().await;
+    let mut plan = plan("small");
+    plan.anchors.push("gm".to_owned());
+    let mut store = Store::with(&plan).await;
     let mut transaction = store.writer.begin().await.unwrap();
     let other = transaction.submit(sweep("uuid-2", "other text", &other_plan())).await.unwrap();
     let second = transaction.introduce(&introduction("worker-2")).await.unwrap();
@@ -158,7 +160,8 @@ async fn remove_all(store: &mut Store, mut dies: impl FnMut() -> bool) {
     assert!(!store.writer.is_removing().await.unwrap());
 }
 
-const SHARED: [&str; 5] = ["players", "player_parameters", "openings", "workers", "time_buckets"];
+const SHARED: [&str; 6] =
+    ["players", "conditions", "condition_rules", "openings", "workers", "time_buckets"];
 
 #[tokio::test]
 async fn a_deleted_experiment_leaves_nothing_behind_and_others_as_they_were() {
@@ -273,7 +276,7 @@ async fn a_pruned_experiment_loses_its_moves_and_nothing_else() {
     let conflicts = "SELECT count(*) FROM uncounted_games WHERE reason = 'conflict'";
     assert_eq!(store.integer(conflicts).await, 5, "one of each cell, as before");
     let after = rows_of(&store, first).await;
-    for table in ["cell_axes", "cell_rules", "experiment_axes", "attempts", "lease_ranges"] {
+    for table in ["cell_axes", "experiment_axes", "attempts", "lease_ranges"] {
         assert_eq!(after[table], before[table], "{table}");
     }
     assert!(before["games"].iter().all(|row| after["games"].contains(row)));
