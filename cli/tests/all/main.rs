@@ -12,6 +12,7 @@ mod help;
 mod interrupt;
 mod json;
 mod kill;
+mod life;
 mod new;
 mod play;
 mod readme;

@@ -1,7 +1,7 @@
 //! A person against a player, through a pipe.
 
 use std::io::{Read as _, Write as _};
-use std::process::Stdio;
+use std::process::{ChildStdin, Stdio};
 
 use rustix::process::Signal;
 
@@ -88,8 +88,8 @@ fn what_cannot_be_played_is_an_error() {
     insta::assert_snapshot!(play(&unknown, "").expect_exit(3).failure());
 }
 
-/// Starts a session, and waits until it has said this.
-fn waiting_for(arguments: &[&str], lines: &str, said: &str) -> Process {
+/// Starts a session, and waits until it has said this. Its input stays open: it would end with it.
+fn waiting_for(arguments: &[&str], lines: &str, said: &str) -> (Process, ChildStdin) {
     let sandbox = Sandbox::new();
     let mut child = sandbox
         .spelrum(&[&["play"], arguments].concat())
@@ -98,7 +98,9 @@ fn waiting_for(arguments: &[&str], lines: &str, said: &str) -> Process {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    child.stdin.as_mut().unwrap().write_all(lines.as_bytes()).unwrap();
+    // Waiting for a child closes what it still has of its input.
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(lines.as_bytes()).unwrap();
     let stdout = child.stdout.as_mut().unwrap();
     let mut seen = String::new();
     while !seen.ends_with(said) {
@@ -106,17 +108,17 @@ fn waiting_for(arguments: &[&str], lines: &str, said: &str) -> Process {
         stdout.read_exact(&mut byte).unwrap();
         seen.push(byte[0].into());
     }
-    Process(child)
+    (Process(child), stdin)
 }
 
 #[test]
 fn an_interrupt_ends_the_session_at_the_prompt_and_in_thought() {
-    let mut asked = waiting_for(&NIM, "", "white to move> ");
+    let (mut asked, _stdin) = waiting_for(&NIM, "", "white to move> ");
     asked.signal(Signal::INT);
     assert_eq!(asked.wait().code(), Some(130));
     // Nobody would wait for this one.
     let slow = ["pentago", "--player", "minimax", "--depth", "9"];
-    let mut thinking = waiting_for(&slow, "c3-1r\n", "c3-1r\n");
+    let (mut thinking, _stdin) = waiting_for(&slow, "c3-1r\n", "c3-1r\n");
     thinking.signal(Signal::TERM);
     assert_eq!(thinking.wait().code(), Some(143));
 }
