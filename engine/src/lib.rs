@@ -125,7 +125,7 @@ pub use host::{Host, Timeless};
 pub use notation::{Played, parse_legal_move};
 pub use parameters::{
     EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind, Parameters,
-    Value, nearest, parse_duration_us,
+    Promise, Value, nearest, parse_duration_us,
 };
 pub use perft::{DistinctPositions, Perft, distinct_positions, perft};
 pub use play::{

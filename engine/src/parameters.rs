@@ -89,6 +89,20 @@ pub struct ParameterInfo {
     pub only_with: Option<(&'static str, ParameterDefault)>,
     /// Whether the canonical map leaves it out at its default: see the module's second rule.
     pub added_later: bool,
+    /// What a search promises whatever this parameter is; `None` for a parameter that is no
+    /// refinement.
+    pub promise: Option<Promise>,
+}
+
+/// What a refinement of a search leaves as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// The value: a search to a depth finds minimax's value at that depth, and a move of that
+    /// value, in every combination with others that promise it.
+    ValuePreserving,
+    /// The game-theoretic value only: it sees further than the depth, and never says of a win or
+    /// loss that it is another.
+    DepthExtending,
 }
 
 impl ParameterInfo {
@@ -158,13 +172,25 @@ impl ParameterInfo {
         Self { only_with: Some((name, value)), ..self }
     }
 
+    /// With a declared promise.
+    #[must_use]
+    pub const fn promises(self, promise: Promise) -> Self {
+        Self { promise: Some(promise), ..self }
+    }
+
+    /// Left out of the canonical map at its default.
+    #[must_use]
+    pub const fn added_later(self) -> Self {
+        Self { added_later: true, ..self }
+    }
+
     const fn new(
         name: &'static str,
         kind: ParameterKind,
         default: ParameterDefault,
         meaning: &'static str,
     ) -> Self {
-        Self { name, kind, default, meaning, only_with: None, added_later: false }
+        Self { name, kind, default, meaning, only_with: None, added_later: false, promise: None }
     }
 }
 

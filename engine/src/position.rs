@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::evaluation::{Evaluation, EvaluationVisitor};
 use crate::parameters::EvaluationInfo;
 use crate::rng::Random;
+use crate::search::knowledge::Knowledge;
 use crate::rules::{Rules, RulesError};
 
 /// Whose marbles, marks or pieces. White moves first from the start position of every game.
@@ -197,7 +198,7 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + 'static {
 
 /// A game with everything that generic code needs to go from data to it. What is played by
 /// positions alone needs only [`Position`]. From a [`Rules`] to the type: [`crate::with_game!`].
-pub trait Game: Position {
+pub trait Game: Knowledge {
     /// The kinds of ended games that [`crate::perft()`] counts apart, by their names in its output.
     const LEAF_KINDS: &'static [&'static str];
 

@@ -1,10 +1,12 @@
 //! Pentago's evaluations.
 
+mod last_ply;
+
 use super::weight;
 use crate::games::Pentago;
-use crate::games::pentago::{Bitboard, LINES, fulfilled, windows};
+use crate::games::pentago::{Bitboard, LINES, add_parts, fulfilled, windows};
 use crate::parameters::EvaluationInfo;
-use crate::search::Evaluate;
+use crate::search::{Budget, Evaluate, Stop};
 
 const THREES: [u64; 80] = windows::<3, 80>();
 const FOURS: [u64; 54] = windows::<4, 54>();
@@ -82,6 +84,16 @@ impl Evaluate<Pentago> for PentagoRuns {
     #[inline]
     fn evaluate(&self, position: &Pentago) -> i32 {
         self.value(position.own()) - self.value(position.other())
+    }
+
+    fn last_ply(
+        &self,
+        position: &Pentago,
+        lost: i32,
+        beta: i32,
+        budget: &mut Budget<'_>,
+    ) -> Option<Result<i32, Stop>> {
+        last_ply::best(position, *self, lost, beta, budget)
     }
 }
 
@@ -171,22 +183,20 @@ impl Evaluate<Pentago> for PentagoLines {
         let any = |[ones, twos, fours]: [u32; 3]| ones | twos | fours;
         self.value(own, !any(other)) - self.value(other, !any(own))
     }
+
+    fn last_ply(
+        &self,
+        position: &Pentago,
+        lost: i32,
+        beta: i32,
+        budget: &mut Budget<'_>,
+    ) -> Option<Result<i32, Stop>> {
+        last_ply::best(position, *self, lost, beta, budget)
+    }
 }
 
 /// The number of marbles on each line, in binary: the lines that have a one, a two, a four in it.
-/// Four two-bit numbers are added for all lines at once; no line has more than five cells.
 #[inline]
 fn marbles_on_lines(marbles: Bitboard) -> [u32; 3] {
-    let entry = |quadrant: usize| {
-        let word = MARBLES_ON_LINES[quadrant][marbles.quadrant(quadrant)];
-        (word as u32, (word >> 32) as u32)
-    };
-    let add = |(a1, a2): (u32, u32), (b1, b2): (u32, u32)| {
-        let carry = a1 & b1;
-        (a1 ^ b1, a2 ^ b2 ^ carry, (a2 & b2) | (carry & (a2 ^ b2)))
-    };
-    let (top1, top2, top4) = add(entry(0), entry(1));
-    let (bottom1, bottom2, bottom4) = add(entry(2), entry(3));
-    let (ones, twos, fours) = add((top1, top2), (bottom1, bottom2));
-    [ones, twos, fours | top4 | bottom4]
+    add_parts([0, 1, 2, 3].map(|quadrant| MARBLES_ON_LINES[quadrant][marbles.quadrant(quadrant)]))
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::evaluation::{Evaluation, EvaluationVisitor, NoEvaluation};
 use crate::parameters::EvaluationInfo;
 use crate::position::{Colour, Ending, Game, LEAVES_MAX, NotationError, Position, Termination};
+use crate::search::knowledge::Knowledge;
 use crate::rules::{Rules, RulesError};
 
 /// A Nim position.
@@ -173,6 +174,20 @@ impl Position for Nim {
 impl Nim {
     fn move_of(heap: char, objects: u32) -> NimMove {
         NimMove::new(heap as usize - 'a' as usize, objects)
+    }
+}
+
+impl Knowledge for Nim {
+    const MOVE_CODES: usize = Self::HEAPS_MAX * (Self::OBJECTS_MAX as usize + 1);
+
+    type Orientation = ();
+
+    fn move_code(mv: NimMove) -> u16 {
+        u16::from(mv.heap) * (Self::OBJECTS_MAX as u16 + 1) + u16::from(mv.objects)
+    }
+
+    fn plies_left(&self) -> u32 {
+        self.heaps().sum()
     }
 }
 

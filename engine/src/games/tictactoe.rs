@@ -6,6 +6,7 @@ use crate::evaluation::{Evaluation, EvaluationVisitor, NoEvaluation, TicTacToeLi
 use crate::parameters::EvaluationInfo;
 use crate::position::{Colour, Ending, Game, NotationError, Position, Termination};
 use crate::rules::{Rules, RulesError};
+use crate::search::knowledge::Knowledge;
 
 const BOARD: u16 = 0o777;
 /// The eight lines of three cells. A cell's bit is its number, row by row from the top left.
@@ -173,6 +174,20 @@ impl Position for TicTacToe {
                 remedy: "write a cell from a1 (top left) to c3".to_owned(),
             }),
         }
+    }
+}
+
+impl Knowledge for TicTacToe {
+    const MOVE_CODES: usize = 9;
+
+    type Orientation = ();
+
+    fn move_code(mv: TicTacToeMove) -> u16 {
+        u16::from(mv.0)
+    }
+
+    fn plies_left(&self) -> u32 {
+        self.legal_move_count()
     }
 }
 

@@ -90,10 +90,21 @@ impl<'h> Budget<'h> {
     /// If a limit forbids it; then no node is counted and none must be made.
     #[inline]
     pub fn enter(&mut self) -> Result<(), Stop> {
-        if self.nodes >= self.next_look {
-            self.look()?;
+        self.enter_many(1)
+    }
+
+    /// Call before so many moves are made whose results are looked at together: counts their nodes.
+    ///
+    /// # Errors
+    /// If a limit forbids some of them; then those that it allows are counted, and what they might
+    /// have told is lost.
+    #[inline]
+    pub fn enter_many(&mut self, nodes: u32) -> Result<(), Stop> {
+        let nodes = u64::from(nodes);
+        if self.nodes + nodes > self.next_look {
+            self.look(nodes)?;
         }
-        self.nodes += 1;
+        self.nodes += nodes;
         Ok(())
     }
 
@@ -103,10 +114,21 @@ impl<'h> Budget<'h> {
     /// If the limit on evaluations forbids it; then none is counted.
     #[inline]
     pub fn evaluate(&mut self) -> Result<(), Stop> {
-        if self.evaluations >= self.evaluation_limit {
+        self.evaluate_many(1)
+    }
+
+    /// Call before so many static evaluations are made together: counts them.
+    ///
+    /// # Errors
+    /// If the limit on evaluations forbids some of them; then those that it allows are counted.
+    #[inline]
+    pub fn evaluate_many(&mut self, evaluations: u32) -> Result<(), Stop> {
+        let evaluations = u64::from(evaluations);
+        if evaluations > self.evaluation_limit - self.evaluations {
+            self.evaluations = self.evaluation_limit;
             return Err(Stop::Limit(EndedBy::Evaluations));
         }
-        self.evaluations += 1;
+        self.evaluations += evaluations;
         Ok(())
     }
 
@@ -123,11 +145,12 @@ impl<'h> Budget<'h> {
     }
 
     #[cold]
-    fn look(&mut self) -> Result<(), Stop> {
+    fn look(&mut self, nodes: u64) -> Result<(), Stop> {
         if self.host.aborted() {
             return Err(Stop::Aborted);
         }
-        if self.nodes >= self.node_limit {
+        if nodes > self.node_limit - self.nodes {
+            self.nodes = self.node_limit;
             return Err(Stop::Limit(EndedBy::Nodes));
         }
         if self.replayed_stop.is_some_and(|stop| self.nodes >= stop)

@@ -3,6 +3,7 @@
 pub mod alpha_beta;
 mod budget;
 pub mod genetic;
+pub mod knowledge;
 pub mod minimax;
 pub(crate) mod random;
 mod root;
@@ -26,6 +27,20 @@ pub const WIN_MIN: i32 = WIN - 10_000;
 pub trait Evaluate<P>: Send {
     /// The value for the side to move, strictly between `-WIN_MIN` and `WIN_MIN`.
     fn evaluate(&self, position: &P) -> i32;
+
+    /// The best value of a move for who makes it, all moves of `position` evaluated together and
+    /// counted as nodes: exact below `beta`, else at least `beta`. A move that loses at once is
+    /// worth `lost`. Only for positions where no move wins at once; `None` if the evaluation or the
+    /// game has no tables for it.
+    fn last_ply(
+        &self,
+        _position: &P,
+        _lost: i32,
+        _beta: i32,
+        _budget: &mut Budget<'_>,
+    ) -> Option<Result<i32, Stop>> {
+        None
+    }
 }
 
 /// A search algorithm, fixed in all its parameters. One instance plays one side of one game.

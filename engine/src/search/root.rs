@@ -91,6 +91,17 @@ impl Sight {
         self.horizon = true;
     }
 
+    /// Begins to look at a part of the tree by itself, and returns what was seen before.
+    pub(super) fn begin_part(&mut self) -> Self {
+        std::mem::take(self)
+    }
+
+    /// Joins the part with what was seen before it.
+    pub(super) fn join(&mut self, before: Self) {
+        self.plies = self.plies.max(before.plies);
+        self.horizon |= before.horizon;
+    }
+
     /// Whether every line was searched to the end of the game, so that more depth changes nothing.
     pub(super) fn is_whole(&self) -> bool {
         !self.horizon

@@ -1,7 +1,10 @@
 //! Scores that searches share.
 
-use super::WIN;
+use super::{WIN, WIN_MIN};
 use crate::position::{Colour, Ending};
+
+/// The greatest score of a loss.
+const LOST_MAX: i32 = -WIN_MIN;
 
 /// Below every score: nothing has been searched yet.
 pub(super) const WORST: i32 = -WIN;
@@ -32,4 +35,26 @@ pub(super) const fn for_mover(mover: Colour, child_side: Colour, score: i32) -> 
 pub(super) fn won_in(plies: u32) -> i32 {
     // No search looks further than `DEPTH_MAX` plies: the conversion cannot fail.
     WIN - i32::try_from(plies).unwrap_or(WIN)
+}
+
+/// A score as seen from a position `ply` plies after the root, where a win or loss is so much
+/// nearer.
+#[inline]
+pub(super) fn of_position(score: i32, ply: u32) -> i32 {
+    farther(score, -i32::try_from(ply).unwrap_or(0))
+}
+
+/// The inverse of [`of_position`]: a position's own score as seen from the root.
+#[inline]
+pub(super) fn from_position(score: i32, ply: u32) -> i32 {
+    farther(score, i32::try_from(ply).unwrap_or(0))
+}
+
+#[inline]
+fn farther(score: i32, plies: i32) -> i32 {
+    match score {
+        WIN_MIN.. => score - plies,
+        ..=LOST_MAX => score + plies,
+        _ => score,
+    }
 }

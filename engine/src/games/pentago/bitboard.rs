@@ -20,7 +20,7 @@ static FIVES: [u64; LINES] = windows::<5, LINES>();
 /// For each quadrant and its marbles: the lines that lack nothing there, one bit each.
 static FULL: [[u32; 512]; 4] = narrow(&fulfilled(&windows::<5, LINES>()));
 /// For each quadrant and its marbles: the lines that lack exactly one cell there.
-static NEAR: [[u32; 512]; 4] = narrow(&completable(&fulfilled(&windows::<5, LINES>())));
+pub(super) static NEAR: [[u32; 512]; 4] = narrow(&completable(&fulfilled(&windows::<5, LINES>())));
 /// For each direction (clockwise, counter-clockwise): a quadrant turned a quarter.
 static TURNED: [[u16; 512]; 2] =
     [turned([6, 3, 0, 7, 4, 1, 8, 5, 2]), turned([2, 5, 8, 1, 4, 7, 0, 3, 6])];
@@ -51,6 +51,12 @@ impl Bitboard {
     #[inline]
     pub(crate) const fn cell(bit: u32) -> Self {
         Self(1 << (bit & 63))
+    }
+
+    /// Whether the cell with this bit's index is in the set.
+    #[inline]
+    pub(super) const fn has(self, bit: u32) -> bool {
+        self.0 >> (bit & 63) & 1 != 0
     }
 
     /// Whether no cell is in the set.
@@ -149,21 +155,47 @@ impl Bitboard {
     pub(crate) fn completing(self) -> Self {
         let [a, b, c, d] = self.full();
         let near = |quadrant: usize| NEAR[quadrant][self.quadrant(quadrant)];
-        let mut lines = (near(0) & b & c & d)
+        let lines = (near(0) & b & c & d)
             | (near(1) & a & c & d)
             | (near(2) & a & b & d)
             | (near(3) & a & b & c);
-        let mut cells = 0;
-        while lines != 0 {
-            cells |= FIVES[(lines.trailing_zeros() & 31) as usize];
-            lines &= lines - 1;
+        Self::on_lines(lines).without(self)
+    }
+
+    /// The cells of these lines of five, one bit each.
+    #[inline]
+    pub(super) fn on_lines(lines: u32) -> Self {
+        let (mut cells, mut left) = (0, lines);
+        while left != 0 {
+            cells |= FIVES[(left.trailing_zeros() & 31) as usize];
+            left &= left - 1;
         }
-        Self(cells & !self.0)
+        Self(cells)
+    }
+
+    /// Whether a quadrant looks the same after one quarter turn, or after two.
+    #[inline]
+    pub(crate) fn is_same_turned(self, quadrant: usize, turns: u32) -> bool {
+        let cells = self.quadrant(quadrant);
+        let once = usize::from(TURNED[0][cells]);
+        cells == if turns == 1 { once } else { usize::from(TURNED[0][once]) }
+    }
+
+    /// A quadrant's cells after a quarter turn of it.
+    #[inline]
+    pub(super) fn turned_quadrant(self, quadrant: usize, direction: usize) -> usize {
+        usize::from(TURNED[direction & 1][self.quadrant(quadrant)])
+    }
+
+    /// The lines of five that lack nothing in a quadrant with these cells.
+    #[inline]
+    pub(super) fn full_in(quadrant: usize, cells: usize) -> u32 {
+        FULL[quadrant][cells]
     }
 
     /// For each quadrant, the lines that lack nothing in it.
     #[inline]
-    fn full(self) -> [u32; 4] {
+    pub(super) fn full(self) -> [u32; 4] {
         [
             FULL[0][self.quadrant(0)],
             FULL[1][self.quadrant(1)],
@@ -171,6 +203,22 @@ impl Bitboard {
             FULL[3][self.quadrant(3)],
         ]
     }
+}
+
+/// Adds four two-bit numbers for each of the 32 lines of five, one from each quadrant: the low bits
+/// in the low half of a word, the high ones in the high half. The sums, at most 5, in binary: the
+/// lines that have a one, a two, a four in it.
+#[inline]
+pub(crate) fn add_parts(parts: [u64; 4]) -> [u32; 3] {
+    let split = |part: u64| (part as u32, (part >> 32) as u32);
+    let add = |(a1, a2): (u32, u32), (b1, b2): (u32, u32)| {
+        let carry = a1 & b1;
+        (a1 ^ b1, a2 ^ b2 ^ carry, (a2 & b2) | (carry & (a2 ^ b2)))
+    };
+    let (top1, top2, top4) = add(split(parts[0]), split(parts[1]));
+    let (bottom1, bottom2, bottom4) = add(split(parts[2]), split(parts[3]));
+    let (ones, twos, fours) = add((top1, top2), (bottom1, bottom2));
+    [ones, twos, fours | top4 | bottom4]
 }
 
 /// The bit index of a cell that is numbered row by row from the top left (0 to 35).

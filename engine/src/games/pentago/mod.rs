@@ -10,10 +10,13 @@
 //! the turn of the quadrant, so that every placement has its eight turns.
 
 mod bitboard;
+mod equal_results;
+mod knowledge;
 mod moves;
 mod notation;
 mod patterns;
 mod symmetry;
+mod threats;
 
 use std::fmt;
 
@@ -23,9 +26,10 @@ use crate::position::{Colour, Ending, Game, NotationError, Position, Termination
 use crate::rng::Random;
 use crate::rules::{Rules, RulesError};
 
-pub(crate) use bitboard::Bitboard;
+pub(crate) use bitboard::{Bitboard, add_parts};
 pub use moves::{Direction, PentagoMove, Quadrant, Turn};
 pub(crate) use patterns::{LINES, fulfilled, windows};
+pub use symmetry::Orientation;
 
 /// A Pentago position.
 ///

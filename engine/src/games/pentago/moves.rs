@@ -108,6 +108,27 @@ impl PentagoMove {
         Self(TURNS + 8 * bit as u16 + turn as u16)
     }
 
+    /// Codes are below this: the last cell has bit 56.
+    pub(super) const CODES: usize = TURNS as usize + 8 * 57;
+
+    /// A number for the move, in their order.
+    #[inline]
+    pub(super) const fn code(self) -> u16 {
+        self.0
+    }
+
+    /// The move with this code.
+    #[inline]
+    pub(super) const fn from_code(code: u16) -> Self {
+        Self(code)
+    }
+
+    /// The number of the turn among the eight; 0 for a placement without a turn.
+    #[inline]
+    pub(super) const fn turn_number(self) -> usize {
+        (self.0 & 7) as usize
+    }
+
     /// The cell's bit index.
     #[inline]
     pub(super) const fn bit(self) -> u32 {

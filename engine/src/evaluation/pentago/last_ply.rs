@@ -1,0 +1,152 @@
+//! All moves of a position evaluated together: the opponent's marbles after each of the eight
+//! turns once, and for each placement only what one marble adds.
+
+use super::{PentagoLines, PentagoRuns, WINDOWS, marbles_on_lines};
+use crate::games::Pentago;
+use crate::games::pentago::{Bitboard, LINES, windows};
+use crate::search::{Budget, Stop};
+
+/// An evaluation that knows what one more marble changes.
+pub(super) trait Placements: Copy {
+    /// The greatest value, for the owner of `own`, of a marble of theirs on one of the cells in
+    /// `empty`, of which there is one at least.
+    fn best_placement(self, own: Bitboard, other: Bitboard, empty: Bitboard) -> i32;
+}
+
+/// The best value of the last ply, as `Evaluate::last_ply` has it. The last marble of a board ends
+/// the game, which takes no evaluation: `None`.
+pub(super) fn best<E: Placements>(
+    position: &Pentago,
+    evaluation: E,
+    lost: i32,
+    beta: i32,
+    budget: &mut Budget<'_>,
+) -> Option<Result<i32, Stop>> {
+    let (own, other) = (position.own(), position.other());
+    let placements = Bitboard::ALL.without(own.or(other)).count();
+    (placements > 1).then(|| {
+        let mut best = i32::MIN;
+        let mut is_idle_turn_tried = false;
+        for quadrant in 0..4 {
+            let is_same_after = |turns| {
+                own.is_same_turned(quadrant, turns) && other.is_same_turned(quadrant, turns)
+            };
+            // Where half a turn changes nothing, both directions lead to the same positions; where
+            // a quarter turn changes nothing, to those of any other such turn.
+            let directions = if is_same_after(2) { 1 } else { 2 };
+            let is_idle = is_same_after(1);
+            if is_idle && is_idle_turn_tried {
+                continue;
+            }
+            is_idle_turn_tried |= is_idle;
+            for direction in 0..directions {
+                budget.enter_many(placements)?;
+                let own = own.turned(quadrant, direction);
+                let other = other.turned(quadrant, direction);
+                let empty = Bitboard::ALL.without(own.or(other));
+                let value = if other.has_five() {
+                    // Drawn if a marble makes five as well.
+                    let is_drawn = own.has_five() || !own.completing().and(empty).is_empty();
+                    if is_drawn { 0 } else { lost }
+                } else {
+                    budget.evaluate_many(placements)?;
+                    evaluation.best_placement(own, other, empty)
+                };
+                best = best.max(value);
+                if best >= beta {
+                    return Ok(best);
+                }
+            }
+        }
+        Ok(best)
+    })
+}
+
+impl Placements for PentagoRuns {
+    /// A marble in a quadrant changes that quadrant's windows: of the others', only what they have
+    /// in common counts.
+    #[inline]
+    fn best_placement(self, own: Bitboard, other: Bitboard, empty: Bitboard) -> i32 {
+        let entry = |quadrant: usize| WINDOWS[quadrant][own.quadrant(quadrant)];
+        let both = |a: [u64; 3], b: [u64; 3]| [a[0] & b[0], a[1] & b[1], a[2] & b[2]];
+        let [a, b, c, d] = [entry(0), entry(1), entry(2), entry(3)];
+        let (top, bottom) = (both(a, b), both(c, d));
+        let others = [both(b, bottom), both(a, bottom), both(top, d), both(top, c)];
+        let [run3, run4, centre] = self.weights;
+        let mut best = i32::MIN;
+        for (quadrant, others) in others.into_iter().enumerate() {
+            let marbles = own.quadrant(quadrant);
+            let mut cells = empty.quadrant(quadrant);
+            while cells != 0 {
+                let cell = cells & cells.wrapping_neg();
+                cells ^= cell;
+                let windows = both(others, WINDOWS[quadrant][(marbles | cell) & 511]);
+                let threes = (windows[0].count_ones() + windows[1].count_ones()) as i32;
+                let fours = windows[2].count_ones() as i32;
+                let on_centre = i32::from(cell == 1 << 4);
+                let value = run3 * (threes - 2 * fours) + run4 * fours + centre * on_centre;
+                best = best.max(value);
+            }
+        }
+        best + centre * own.centres() as i32 - self.value(other)
+    }
+}
+
+/// For each cell's bit: the lines of five through it.
+static THROUGH: [u32; 64] = {
+    let lines = windows::<5, LINES>();
+    let mut table = [0; 64];
+    let mut line = 0;
+    while line < LINES {
+        let mut bit = 0;
+        while bit < 64 {
+            table[bit] |= ((lines[line] >> bit) as u32 & 1) << line;
+            bit += 1;
+        }
+        line += 1;
+    }
+    table
+};
+
+impl Placements for PentagoLines {
+    /// A marble adds one to the lines through its cell, and takes from the opponent those that were
+    /// only theirs.
+    #[inline]
+    fn best_placement(self, own: Bitboard, other: Bitboard, empty: Bitboard) -> i32 {
+        let (own, other) = (marbles_on_lines(own), marbles_on_lines(other));
+        let any = |[ones, twos, fours]: [u32; 3]| ones | twos | fours;
+        let (open, theirs) = (!any(other), !any(own));
+        let [line1, line2, line3, line4] = self.weights;
+        let by_count = |[ones, twos, fours]: [u32; 3], among: u32| {
+            let (ones, twos, fours) = (ones & among, twos & among, fours & among);
+            [ones & !twos, twos & !ones, ones & twos, fours & !ones]
+        };
+        let own_lines = by_count(own, open);
+        let their_lines = by_count(other, theirs);
+        // What a marble on a line is worth, by the marbles that are there. No line that is open
+        // has four: the fifth would have won.
+        let gains = [
+            (open & theirs, line1),
+            (own_lines[0], line2 - line1),
+            (own_lines[1], line3 - line2),
+            (own_lines[2], line4 - line3),
+            (their_lines[0], line1),
+            (their_lines[1], line2),
+            (their_lines[2], line3),
+            (their_lines[3], line4),
+        ];
+        let before = self.value(own, open) - self.value(other, theirs);
+        let mut best = i32::MIN;
+        let mut cells = empty;
+        while !cells.is_empty() {
+            let through = THROUGH[cells.lowest() as usize & 63];
+            cells = cells.without_lowest();
+            let gain: i32 = gains
+                .iter()
+                .map(|&(lines, worth)| worth * (lines & through).count_ones() as i32)
+                .sum();
+            best = best.max(gain);
+        }
+        before + best
+    }
+}

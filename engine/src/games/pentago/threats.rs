@@ -1,0 +1,281 @@
+//! Wins with the next move, and the moves that prevent the opponent's, from tables.
+//!
+//! A position has eight turns and up to 36 placements, and to find a win by making each move is up
+//! to 288 positions. But a placement fills one cell, and a turn changes one quadrant: whether any
+//! placement wins with a given turn is a few ANDs over the lines that the quadrants fill, and
+//! which one it is can be read off the lines that lack one cell.
+
+use super::bitboard::{Bitboard, LANE, NEAR, add_parts};
+use super::moves::PentagoMove;
+use super::patterns::{LINES, windows};
+
+/// For each quadrant and its marbles: the lines of five that have a marble there.
+static TOUCHED: [[u32; 512]; 4] = touched();
+/// For each quadrant and its marbles: how many marbles of each line's part in the quadrant can be
+/// there after some turns of it, in two bits, laid out as [`add_parts`] takes them.
+static POTENTIAL: [[u64; 512]; 4] = potential();
+
+/// The eight turns, as quadrant and direction, in the order of the moves.
+const TURNS: [(usize, usize); 8] =
+    [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1)];
+
+/// A lower bound on the marbles that a colour must still place to have five in a row, however the
+/// quadrants turn.
+#[inline]
+pub(super) fn missing(marbles: Bitboard) -> u32 {
+    let part = |quadrant: usize| POTENTIAL[quadrant][marbles.quadrant(quadrant)];
+    let [ones, twos, fours] = add_parts([part(0), part(1), part(2), part(3)]);
+    if fours != 0 {
+        u32::from(fours & ones == 0)
+    } else if twos != 0 {
+        2 + u32::from(twos & ones == 0)
+    } else {
+        4 + u32::from(ones == 0)
+    }
+}
+
+/// What one colour could do with one placement and one turn, were it to move.
+#[derive(Clone, Copy)]
+struct Attack {
+    attacker: Bitboard,
+    defender: Bitboard,
+    /// For each quadrant, the lines that lack nothing in the other three.
+    others_full: [u32; 4],
+    /// For each quadrant, the lines that lack exactly one cell, which lies in the other three.
+    others_near: [u32; 4],
+    /// For each quadrant, the lines on which the defender has nothing in the other three.
+    others_open: [u32; 4],
+    /// For each quadrant, the lines that the defender fills in the other three.
+    defended: [u32; 4],
+}
+
+/// With which placements one turn wins.
+#[derive(Clone, Copy)]
+enum Wins {
+    None,
+    /// With any: the turn alone makes five.
+    Any,
+    /// With one on any of these cells, numbered as they lie after the turn.
+    On(Bitboard),
+}
+
+impl Attack {
+    #[inline]
+    fn new(attacker: Bitboard, defender: Bitboard) -> Self {
+        let full = attacker.full();
+        let near = [0, 1, 2, 3].map(|quadrant| NEAR[quadrant][attacker.quadrant(quadrant)]);
+        let open = [0, 1, 2, 3].map(|quadrant| !TOUCHED[quadrant][defender.quadrant(quadrant)]);
+        let near_of = |a: usize, b: usize| (near[a] & full[b]) | (full[a] & near[b]);
+        let (top, bottom) = (full[0] & full[1], full[2] & full[3]);
+        let (top_near, bottom_near) = (near_of(0, 1), near_of(2, 3));
+        Self {
+            attacker,
+            defender,
+            others_full: all_but_one(full),
+            others_near: [
+                (near[1] & bottom) | (full[1] & bottom_near),
+                (near[0] & bottom) | (full[0] & bottom_near),
+                (near[3] & top) | (full[3] & top_near),
+                (near[2] & top) | (full[2] & top_near),
+            ],
+            others_open: all_but_one(open),
+            defended: all_but_one(defender.full()),
+        }
+    }
+
+    /// With which placements this turn wins. A placement that makes five before it does not count.
+    #[inline]
+    fn wins(&self, (quadrant, direction): (usize, usize)) -> Wins {
+        let attacker = self.attacker.turned_quadrant(quadrant, direction);
+        let defender = self.defender.turned_quadrant(quadrant, direction);
+        if Bitboard::full_in(quadrant, defender) & self.defended[quadrant] != 0 {
+            return Wins::None;
+        }
+        let full = Bitboard::full_in(quadrant, attacker);
+        if full & self.others_full[quadrant] != 0 {
+            return Wins::Any;
+        }
+        let lines = ((NEAR[quadrant][attacker] & self.others_full[quadrant])
+            | (full & self.others_near[quadrant]))
+            & self.others_open[quadrant]
+            & !TOUCHED[quadrant][defender];
+        if lines == 0 {
+            return Wins::None;
+        }
+        Wins::On(Bitboard::on_lines(lines).without(self.attacker.turned(quadrant, direction)))
+    }
+}
+
+/// A move that wins at once, the first by placement, turn and cell; `own` is to move.
+#[inline]
+pub(super) fn winning_move(
+    own: Bitboard,
+    other: Bitboard,
+    win_before_rotation: bool,
+) -> Option<PentagoMove> {
+    if missing(own) > 1 {
+        return None;
+    }
+    if win_before_rotation {
+        let cells = own.completing().without(other);
+        if !cells.is_empty() {
+            return Some(PentagoMove::placement(cells.lowest()));
+        }
+    }
+    let attack = Attack::new(own, other);
+    (0..).zip(TURNS).find_map(|(turn, (quadrant, direction))| {
+        let cells = match attack.wins((quadrant, direction)) {
+            Wins::None => return None,
+            Wins::Any => Bitboard::ALL.without(own.or(other)),
+            Wins::On(cells) => cells.turned(quadrant, 1 - direction),
+        };
+        Some(PentagoMove::with_turn(cells.lowest(), turn))
+    })
+}
+
+/// What a side that cannot win at once can do against a loss at once or to the next reply.
+pub(super) struct Defence {
+    /// For each turn, the cells on which a placement with it does not lose so.
+    pub(super) safe: [Bitboard; 8],
+    /// For each turn, whether a placement elsewhere loses at once, and not only to the reply.
+    pub(super) loses_at_once: [bool; 8],
+}
+
+/// The defence of `own`, which is to move, cannot win at once, and does not fill the board with
+/// this move. `None` if no reply can win, whatever is played.
+#[inline]
+pub(super) fn defence(
+    own: Bitboard,
+    other: Bitboard,
+    win_before_rotation: bool,
+) -> Option<Defence> {
+    if missing(other) > 1 {
+        return None;
+    }
+    let mut defence = Defence { safe: [Bitboard::EMPTY; 8], loses_at_once: [false; 8] };
+    for (turn, (quadrant, direction)) in TURNS.into_iter().enumerate() {
+        let (own, other) = (own.turned(quadrant, direction), other.turned(quadrant, direction));
+        let empty = Bitboard::ALL.without(own.or(other));
+        let safe = if other.has_five() {
+            // Lost, unless the placement makes five for both.
+            defence.loses_at_once[turn] = true;
+            if own.has_five() { empty } else { own.completing().and(empty) }
+        } else {
+            unanswered(own, other, empty, win_before_rotation)
+        };
+        defence.safe[turn] = safe.turned(quadrant, 1 - direction);
+    }
+    Some(defence)
+}
+
+/// The cells among `empty` on which a marble of `own` leaves `other`, to move next, without a win.
+///
+/// Where `other` wins by a placement on one cell, that cell must be taken. A win with a turn is
+/// also prevented by a marble that gives `own` five after that turn: then both have five.
+fn unanswered(
+    own: Bitboard,
+    other: Bitboard,
+    empty: Bitboard,
+    win_before_rotation: bool,
+) -> Bitboard {
+    let mut safe = empty;
+    if win_before_rotation {
+        let winning = other.completing().and(empty);
+        if !winning.is_empty() {
+            if !winning.without_lowest().is_empty() {
+                return Bitboard::EMPTY;
+            }
+            safe = winning;
+        }
+    }
+    let attack = Attack::new(other, own);
+    for (quadrant, direction) in TURNS {
+        let taken = match attack.wins((quadrant, direction)) {
+            Wins::None => continue,
+            Wins::On(cells) if cells.without_lowest().is_empty() => cells,
+            Wins::Any | Wins::On(_) => Bitboard::EMPTY,
+        };
+        let saving = taken.or(own.turned(quadrant, direction).completing());
+        safe = safe.and(saving.turned(quadrant, 1 - direction));
+        if safe.is_empty() {
+            break;
+        }
+    }
+    safe
+}
+
+/// For each of four sets, what the other three have in common.
+#[inline]
+fn all_but_one([a, b, c, d]: [u32; 4]) -> [u32; 4] {
+    let (top, bottom) = (a & b, c & d);
+    [b & bottom, a & bottom, top & d, top & c]
+}
+
+const fn touched() -> [[u32; 512]; 4] {
+    let lines = windows::<5, LINES>();
+    let mut table = [[0; 512]; 4];
+    let mut quadrant = 0;
+    while quadrant < 4 {
+        let mut line = 0;
+        while line < LINES {
+            let part = (lines[line] >> (16 * quadrant)) & LANE;
+            let mut marbles = 0;
+            while marbles < 512 {
+                if marbles as u64 & part != 0 {
+                    table[quadrant][marbles] |= 1 << line;
+                }
+                marbles += 1;
+            }
+            line += 1;
+        }
+        quadrant += 1;
+    }
+    table
+}
+
+const fn potential() -> [[u64; 512]; 4] {
+    let lines = windows::<5, LINES>();
+    let mut table = [[0; 512]; 4];
+    let mut quadrant = 0;
+    while quadrant < 4 {
+        let mut line = 0;
+        while line < LINES {
+            // Turning the line's part is turning the quadrant the other way.
+            let part = (lines[line] >> (16 * quadrant)) & LANE;
+            let mut parts = [part; 4];
+            let mut turns = 1;
+            while turns < 4 {
+                parts[turns] = quarter_turned(parts[turns - 1]);
+                turns += 1;
+            }
+            let mut marbles = 0;
+            while marbles < 512 {
+                let mut most = 0;
+                let mut turns = 0;
+                while turns < 4 {
+                    let there = (marbles as u64 & parts[turns]).count_ones() as u64;
+                    if there > most {
+                        most = there;
+                    }
+                    turns += 1;
+                }
+                table[quadrant][marbles] |= (most & 1) << line | (most >> 1) << (32 + line);
+                marbles += 1;
+            }
+            line += 1;
+        }
+        quadrant += 1;
+    }
+    table
+}
+
+const fn quarter_turned(cells: u64) -> u64 {
+    const SOURCE: [u64; 9] = [6, 3, 0, 7, 4, 1, 8, 5, 2];
+    let mut turned = 0;
+    let mut to = 0;
+    while to < 9 {
+        turned |= ((cells >> SOURCE[to]) & 1) << to;
+        to += 1;
+    }
+    turned
+}

@@ -1,0 +1,116 @@
+//! Alpha-beta: minimax's value without the moves that cannot change it (Knuth & Moore 1975,
+//! "An analysis of alpha-beta pruning"), fail-soft (Fishburn 1983), with the field's refinements,
+//! each of which is a switch.
+//!
+//! To one fixed depth, or by iterative deepening: one ply deeper each time until something ends it,
+//! the best move of an iteration tried first in the next.
+//!
+//! # What a search plays that a limit cuts off
+//!
+//! To a fixed depth: the best root move it has finished, and it reports depth 0, since it has
+//! completed none. By iterative deepening: the last completed iteration's move, unless the
+//! unfinished iteration has finished that move (it is searched first) and then a better one. It
+//! reports the depth of the completed iteration and the newest value of the move it plays.
+//!
+//! # Switches
+//!
+//! Each is declared in the table of parameters as value-preserving (every combination of those
+//! returns minimax's value at the same depth, and a move of that value) or as depth-extending.
+//! `docs/engine.md` says where each comes from and what it is worth.
+
+mod node;
+mod ordering;
+mod parameters;
+mod root_search;
+mod transposition;
+
+pub(crate) use parameters::ALGORITHM;
+pub use parameters::Options;
+
+use super::knowledge::Knowledge;
+use super::{Budget, Evaluate, Found, Search, Stop, root, score};
+use crate::rng::Random;
+use ordering::{Candidate, History, Killers};
+use transposition::TranspositionTable;
+
+/// Alpha-beta with an evaluation.
+#[derive(Debug)]
+pub struct AlphaBeta<P: Knowledge, E> {
+    options: Options,
+    evaluation: E,
+    root_moves: Vec<P::Move>,
+    /// What each root move was worth when it was last searched, in the same order.
+    root_values: Vec<i32>,
+    /// Where moves are listed before they get their places.
+    moves: Vec<P::Move>,
+    /// The moves still to be searched, of all positions from the root to here: a stack.
+    candidates: Vec<Candidate<P::Move>>,
+    /// What is kept from one move of a game to the next; made with the first search.
+    table: Option<TranspositionTable>,
+    killers: Killers,
+    history: History,
+    sight: root::Sight,
+}
+
+/// The scores that matter: from `beta` up the opponent has a better choice elsewhere, up to
+/// `alpha` the side to move has one.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    alpha: i32,
+    beta: i32,
+}
+
+impl Window {
+    /// Every score. A root cannot be worth more than a win with the next move.
+    const WHOLE: Self = Self { alpha: score::WORST, beta: score::BEST };
+
+    const fn for_opponent(self) -> Self {
+        Self { alpha: -self.beta, beta: -self.alpha }
+    }
+
+    /// The narrowest window at its lower end: is a value above `alpha` or not?
+    const fn null(self) -> Self {
+        Self { alpha: self.alpha, beta: self.alpha + 1 }
+    }
+
+    const fn is_null(self) -> bool {
+        self.beta <= self.alpha + 1
+    }
+}
+
+impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
+    /// A search with these options.
+    #[must_use]
+    pub fn new(options: Options, evaluation: E) -> Self {
+        Self {
+            options,
+            evaluation,
+            root_moves: Vec::new(),
+            root_values: Vec::new(),
+            moves: Vec::new(),
+            candidates: Vec::new(),
+            table: None,
+            killers: Killers::default(),
+            history: History::new::<P>(),
+            sight: root::Sight::default(),
+        }
+    }
+}
+
+impl<P: Knowledge, E: Evaluate<P>> Search<P> for AlphaBeta<P, E> {
+    fn search(
+        &mut self,
+        root: &P,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<Found<P::Move>, Stop> {
+        root::list_moves(root, self.options.shuffle, random, &mut self.root_moves);
+        self.candidates.clear();
+        self.killers.clear();
+        self.history.fade();
+        if let Some(mebibytes) = self.options.table_mib {
+            self.table.get_or_insert_with(|| TranspositionTable::new(mebibytes)).begin_search();
+        }
+        self.search_root(root, budget)
+    }
+}

@@ -1,0 +1,187 @@
+//! What a sweep may say of alpha-beta.
+
+use crate::parameters::{
+    AlgorithmInfo, ParameterDefault, ParameterInfo, Preset, Promise, Settings, shared,
+};
+use crate::search::{WIN_MIN, root};
+
+/// The table of its parameters.
+pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
+    name: "alpha-beta",
+    parameters: &[
+        shared::EVALUATION,
+        shared::DEPTH,
+        shared::NODES,
+        shared::EVALUATIONS,
+        shared::MOVE_TIME,
+        ParameterInfo::switch(
+            "iterative",
+            false,
+            "Whether it searches to depth 1, 2, 3 and so on, the best move so far first, instead \
+             of to one fixed depth.",
+        )
+        .promises(Promise::ValuePreserving),
+        ParameterInfo::switch(
+            "order",
+            false,
+            "Whether moves are tried in the order of the static evaluation of where they lead. \
+             Those evaluations count.",
+        )
+        .promises(Promise::ValuePreserving),
+        root::SHUFFLE.promises(Promise::ValuePreserving),
+        refinement(
+            "pvs",
+            "Principal-variation search: whether every move after the first is first asked only \
+             whether it is better, with a window of one point.",
+        ),
+        ParameterInfo::integer(
+            "aspiration",
+            0..=WIN_MIN as i64,
+            0,
+            "Half the width of the window around the last value of the same parity in which an \
+             iteration begins, in points of the evaluation; 0 begins with the whole range.",
+        )
+        .only_with("iterative", ParameterDefault::Bool(true))
+        .promises(Promise::ValuePreserving)
+        .added_later(),
+        refinement(
+            "table",
+            "Whether a transposition table keeps what is found of positions that may come up \
+             again, from one move of a game to the next as well.",
+        ),
+        ParameterInfo::integer(
+            "table_mib",
+            1..=65_536,
+            16,
+            "Size of the transposition table in MiB. Every game being played has its own.",
+        )
+        .only_with("table", ParameterDefault::Bool(true))
+        .promises(Promise::ValuePreserving)
+        .added_later(),
+        refinement(
+            "table_symmetry",
+            "Whether positions that the board's symmetries map to each other share an entry of \
+             the transposition table.",
+        )
+        .only_with("table", ParameterDefault::Bool(true)),
+        refinement(
+            "killers",
+            "Whether the newest two moves that refuted something at the same ply are tried first.",
+        ),
+        refinement(
+            "history",
+            "Whether moves that refuted something elsewhere in the tree are tried before others; \
+             with `order`, among moves of equal evaluation.",
+        ),
+        refinement(
+            "combined",
+            "Whether each level has its own order: by static evaluation where three or more plies \
+             are left, by history where two are, by the kind of move where one is. It takes the \
+             place of `order` below the root.",
+        ),
+        refinement(
+            "distinct",
+            "Whether of several moves that lead to the same position only one is tried.",
+        ),
+        refinement(
+            "threats",
+            "Whether wins with the next move, and the moves that do not prevent the opponent's, \
+             are found by table instead of by search.",
+        ),
+        refinement(
+            "distance",
+            "Whether a position is cut off where too few plies are left for a win or loss that \
+             would matter.",
+        ),
+        refinement(
+            "last_ply",
+            "Whether the last ply's moves are evaluated together from tables instead of being \
+             made one by one.",
+        ),
+    ],
+    presets: &[
+        Preset { name: "plain", values: &[] },
+        Preset {
+            name: "full",
+            values: &[
+                ("iterative", ParameterDefault::Bool(true)),
+                ("pvs", ParameterDefault::Bool(true)),
+                ("aspiration", ParameterDefault::Integer(8)),
+                ("table", ParameterDefault::Bool(true)),
+                ("table_symmetry", ParameterDefault::Bool(true)),
+                ("killers", ParameterDefault::Bool(true)),
+                ("history", ParameterDefault::Bool(true)),
+                ("combined", ParameterDefault::Bool(true)),
+                ("distinct", ParameterDefault::Bool(true)),
+                ("threats", ParameterDefault::Bool(true)),
+                ("distance", ParameterDefault::Bool(true)),
+                ("last_ply", ParameterDefault::Bool(true)),
+            ],
+        },
+    ],
+    bounded_by: &["depth", "nodes", "evaluations", "move_time"],
+};
+
+/// A value-preserving switch that is off unless a sweep or a preset turns it on.
+const fn refinement(name: &'static str, meaning: &'static str) -> ParameterInfo {
+    ParameterInfo::switch(name, false, meaning).promises(Promise::ValuePreserving).added_later()
+}
+
+/// Alpha-beta's parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Plies to search, at least 1; `None`: until something else ends it.
+    pub depth: Option<u32>,
+    /// Whether it deepens ply by ply.
+    pub iterative: bool,
+    /// Whether moves are ordered by static evaluation.
+    pub order: bool,
+    /// Whether root moves are tried in random order.
+    pub shuffle: bool,
+    /// Whether moves after the first are searched with a null window first.
+    pub pvs: bool,
+    /// Half the width of an iteration's first window; 0: the whole range.
+    pub aspiration: u32,
+    /// The size of the transposition table in MiB; `None`: there is none.
+    pub table_mib: Option<u32>,
+    /// Whether positions equal up to symmetry share an entry of the table.
+    pub table_symmetry: bool,
+    /// Whether killer moves are tried first.
+    pub killers: bool,
+    /// Whether moves are ordered by the history heuristic.
+    pub history: bool,
+    /// Whether each level has its own order.
+    pub combined: bool,
+    /// Whether only one of several moves with equal results is tried.
+    pub distinct: bool,
+    /// Whether immediate wins and forced blocks come from tables.
+    pub threats: bool,
+    /// Whether it cuts off where no win or loss that matters is near enough.
+    pub distance: bool,
+    /// Whether the last ply is evaluated from tables.
+    pub last_ply: bool,
+}
+
+impl Options {
+    pub(crate) fn from_settings(settings: &Settings) -> Self {
+        let small = |name: &str| u32::try_from(settings.integer(name)).unwrap_or(u32::MAX);
+        let (iterative, table) = (settings.switch("iterative"), settings.switch("table"));
+        Self {
+            depth: settings.limits().depth,
+            iterative,
+            order: settings.switch("order"),
+            shuffle: settings.switch("shuffle"),
+            pvs: settings.switch("pvs"),
+            aspiration: if iterative { small("aspiration") } else { 0 },
+            table_mib: table.then(|| small("table_mib")),
+            table_symmetry: table && settings.switch("table_symmetry"),
+            killers: settings.switch("killers"),
+            history: settings.switch("history"),
+            combined: settings.switch("combined"),
+            distinct: settings.switch("distinct"),
+            threats: settings.switch("threats"),
+            distance: settings.switch("distance"),
+            last_ply: settings.switch("last_ply"),
+        }
+    }
+}

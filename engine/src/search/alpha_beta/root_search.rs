@@ -1,0 +1,201 @@
+//! The root: one fixed depth, or one iteration after another.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::node::Step;
+use super::{AlphaBeta, Window};
+use crate::play::EndedBy;
+use crate::search::knowledge::Knowledge;
+use crate::search::{Budget, Evaluate, Found, Stop, WIN, WIN_MIN, made, root, score};
+
+/// A search that was stopped: the move to play and the depth completed.
+type Stopped<M> = (root::Best<M>, u32, Stop);
+
+impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
+    pub(super) fn search_root(
+        &mut self,
+        root: &P,
+        budget: &mut Budget<'_>,
+    ) -> Result<Found<P::Move>, Stop> {
+        self.narrow_root(root);
+        match self.deepen(root, budget) {
+            Ok(found) => Ok(found),
+            Err((best, completed, Stop::Limit(limit))) => Ok(best.found(completed, limit)),
+            Err((_, _, Stop::Aborted)) => Err(Stop::Aborted),
+        }
+    }
+
+    /// Drops root moves that are as good as others by the rules alone.
+    fn narrow_root(&mut self, root: &P) {
+        if self.options.threats
+            && let Some(win) = root.winning_move()
+        {
+            self.root_moves.clear();
+            self.root_moves.push(win);
+            return;
+        }
+        if self.options.distinct {
+            // Here it costs nothing to take positions for equal that a symmetry maps to each other.
+            let mut keys = BTreeSet::new();
+            self.root_moves.retain(|&mv| {
+                let mut child = root.clone();
+                child.play_unchecked(mv);
+                child.is_over() || keys.insert(child.reduced_key().0)
+            });
+        }
+    }
+
+    /// Drops the root moves that lose to the next reply, unless all do.
+    fn drop_losing(&mut self, root: &P) {
+        if self.options.threats && root.winning_move().is_none() {
+            self.moves.clear();
+            self.moves.extend_from_slice(&self.root_moves);
+            root.remove_losing(&mut self.moves, 0);
+            if !self.moves.is_empty() {
+                std::mem::swap(&mut self.moves, &mut self.root_moves);
+            }
+        }
+    }
+
+    fn deepen(
+        &mut self,
+        root: &P,
+        budget: &mut Budget<'_>,
+    ) -> Result<Found<P::Move>, Stopped<P::Move>> {
+        let depth_max = root::depth_or_max(self.options.depth);
+        let mut best = root::Best::unsearched(self.root_moves[0]);
+        if !self.options.iterative {
+            if depth_max > 1 {
+                if self.is_root_ordered() {
+                    // The static values of the root's moves are a search of depth 1.
+                    let mut unused = best;
+                    self.iterate(root, 1, Window::WHOLE, budget, &mut unused)
+                        .map_err(|stop| (best, 0, stop))?;
+                }
+                self.drop_losing(root);
+                best = root::Best::unsearched(self.root_moves[0]);
+            }
+            return match self.iterate(root, depth_max, Window::WHOLE, budget, &mut best) {
+                Ok(_) => Ok(self.sight.completed(best, self.options.depth)),
+                Err(stop) => Err((best, 0, stop)),
+            };
+        }
+        // The values of the last two iterations, the newer one last.
+        let mut values = [None; 2];
+        for depth in 1..=depth_max {
+            if depth == 2 {
+                self.drop_losing(root);
+                if !self.root_moves.contains(&best.mv) {
+                    best = root::Best::unsearched(self.root_moves[0]);
+                }
+            }
+            let window = self.aspiration_window(values[0]);
+            let stop = self.aspire(root, depth, window, budget, &mut best).err();
+            if let Some(stop) = stop {
+                return Err((best, depth - 1, stop));
+            }
+            values = [values[1], Some(best.value())];
+            // A win or loss in sight is as soon as it can be (every line of `depth` plies was
+            // searched), and a tree searched to its ends has no deeper one.
+            if best.value().abs() >= WIN_MIN || self.sight.is_whole() {
+                return Ok(best.found(depth, EndedBy::Proven));
+            }
+        }
+        Ok(best.found(depth_max, EndedBy::Depth))
+    }
+
+    /// The window in which an iteration begins: around the value of the one two plies before it,
+    /// since evaluations of positions in which different sides move differ.
+    fn aspiration_window(&self, value: Option<i32>) -> Window {
+        let half_width = i32::try_from(self.options.aspiration).unwrap_or(WIN);
+        match value {
+            Some(value) if half_width > 0 && value.abs() < WIN_MIN => Window {
+                alpha: (value - half_width).max(score::WORST),
+                beta: (value + half_width).min(score::BEST),
+            },
+            Some(_) | None => Window::WHOLE,
+        }
+    }
+
+    /// One iteration, from this window: where the value lies outside, that side is opened.
+    fn aspire(
+        &mut self,
+        root: &P,
+        depth: u32,
+        mut window: Window,
+        budget: &mut Budget<'_>,
+        best: &mut root::Best<P::Move>,
+    ) -> Result<(), Stop> {
+        loop {
+            let mut newest = root::Best::unsearched(best.mv);
+            let searched = self.iterate(root, depth, window, budget, &mut newest);
+            // A move above the window is better than all before it, though not by how much.
+            if newest.is_searched() {
+                *best = newest;
+            }
+            let value = searched?;
+            if value <= window.alpha && window.alpha > score::WORST {
+                window.alpha = score::WORST;
+            } else if value >= window.beta && window.beta < score::BEST {
+                window.beta = score::BEST;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Searches every root move to `depth`, and leaves the moves in the order for the next time.
+    /// Returns the root's value, which is a bound where it lies outside the window; moves up to
+    /// its lower end are not offered as the best.
+    fn iterate(
+        &mut self,
+        root: &P,
+        depth: u32,
+        window: Window,
+        budget: &mut Budget<'_>,
+        best: &mut root::Best<P::Move>,
+    ) -> Result<i32, Stop> {
+        self.sight = root::Sight::default();
+        self.sight.reach(1);
+        self.root_values.clear();
+        let is_safe = self.options.threats && depth > 1;
+        let mut value = score::WORST;
+        for index in 0..self.root_moves.len() {
+            let mv = self.root_moves[index];
+            let child = made(root, mv, budget)?;
+            let window = Window { alpha: window.alpha.max(best.value()), ..window };
+            let step = Step { depth, ply: 0, is_first: index == 0, is_safe };
+            let of_move = self.move_value(root, &child, step, window, budget)?;
+            self.root_values.push(of_move);
+            value = value.max(of_move);
+            if of_move > window.alpha {
+                best.offer(mv, of_move);
+            }
+            if of_move >= window.beta {
+                break;
+            }
+        }
+        self.arrange_root(depth, best);
+        Ok(value)
+    }
+
+    const fn is_root_ordered(&self) -> bool {
+        self.options.order || self.options.combined
+    }
+
+    fn arrange_root(&mut self, depth: u32, best: &root::Best<P::Move>) {
+        // Only a search of depth 1 knows the value of every move, and not only of the best.
+        let is_every_value_known =
+            depth == 1 && self.root_values.len() == self.root_moves.len();
+        if is_every_value_known && self.is_root_ordered() {
+            let mut valued: Vec<_> =
+                self.root_values.iter().copied().zip(self.root_moves.iter().copied()).collect();
+            valued.sort_by_key(|&(value, _)| Reverse(value));
+            self.root_moves.clear();
+            self.root_moves.extend(valued.into_iter().map(|(_, mv)| mv));
+        } else if let Some(place) = self.root_moves.iter().position(|&mv| mv == best.mv) {
+            self.root_moves[..=place].rotate_right(1);
+        }
+    }
+}
