@@ -10,7 +10,10 @@ use common::{key, player, random_position};
 use spelrum_engine::evaluation::{NoEvaluation, PentagoLines, PentagoRuns, TicTacToeLines};
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::{Evaluate, WIN, WIN_MIN};
-use spelrum_engine::{Analysis, EndedBy, Game, Player, Position, Random, Rules, Timeless, analyze};
+use spelrum_engine::{
+    Analysis, EndedBy, Game, ParameterKind, Player, Position, Promise, Random, Rules, Timeless,
+    analyze, parameters_of,
+};
 
 /// Minimax as the textbook has it: no limits, no shared buffers, nothing left out.
 fn twin<P: Position>(position: &P, depth: u32, ply: i32, evaluation: &dyn Evaluate<P>) -> i32 {
@@ -73,7 +76,38 @@ fn exact_players(rules: &Rules, evaluation: &str, depth: Option<u32>) -> Vec<Pla
             ));
         }
     }
+    for switches in refinements() {
+        players.push(format!(
+            r#"{{"algorithm": "alpha-beta", "evaluation": "{evaluation}", {bounds}{switches}}}"#
+        ));
+    }
     players.iter().map(|json| player(rules, json)).collect()
+}
+
+/// Value-preserving switches of alpha-beta as they are declared: each alone, all, and all but each;
+/// with a window narrow enough to miss.
+fn refinements() -> Vec<String> {
+    let declared: Vec<&str> = parameters_of("alpha-beta")
+        .iter()
+        .filter(|info| info.promise == Some(Promise::ValuePreserving))
+        .filter(|info| info.kind == ParameterKind::Switch && info.added_later)
+        .map(|info| info.name)
+        .collect();
+    assert!(declared.len() >= 10, "{declared:?}");
+    let all_but = |left_out: Option<&str>| {
+        let has_table = left_out != Some("table");
+        let mut text = r#", "iterative": true, "aspiration": 2"#.to_owned();
+        for name in &declared {
+            let is_on = left_out != Some(name) && (has_table || *name != "table_symmetry");
+            text += &if is_on { format!(r#", "{name}": true"#) } else { String::new() };
+        }
+        text
+    };
+    let alone = declared.iter().map(|name| match *name {
+        "table_symmetry" => r#", "table": true, "table_symmetry": true"#.to_owned(),
+        name => format!(r#", "{name}": true"#),
+    });
+    alone.chain(declared.iter().map(|name| all_but(Some(name)))).chain([all_but(None)]).collect()
 }
 
 fn analysed(rules: &Rules, position: &impl Position, player: &Player, seed: u64) -> Analysis {
@@ -96,7 +130,8 @@ fn check<G: Game>(
         return;
     }
     let value = twin(position, depth, 0, evaluation);
-    for player in exact_players(rules, evaluation_name, Some(depth)) {
+    let players = exact_players(rules, evaluation_name, Some(depth));
+    for player in players {
         let analysis = analysed(rules, position, &player, seed);
         let about = || format!("{position} to depth {depth} by {:?}", player.parameters());
         assert_eq!(analysis.search.score, Some(value), "{}", about());
