@@ -119,6 +119,7 @@ mod replay;
 mod rng;
 mod rules;
 pub mod search;
+mod solve;
 
 pub use analyze::{Analysis, analyze};
 pub use host::{Host, Timeless};
@@ -136,6 +137,7 @@ pub use position::{Colour, Ending, Game, NotationError, Position, Termination};
 pub use replay::{ReplayedPosition, replay_moves};
 pub use rng::Random;
 pub use rules::{Rules, RulesError};
+pub use solve::{PlainSolver, SolveError, Solved, Solver, solve};
 
 /// Names what the engine plays: it changes whenever the same setup could give other moves, nodes
 /// or scores. Golden games fail until it is raised with them.

@@ -10,6 +10,7 @@ use crate::parameters::EvaluationInfo;
 use crate::rng::Random;
 use crate::search::knowledge::Knowledge;
 use crate::rules::{Rules, RulesError};
+use crate::solve::Solver;
 
 /// Whose marbles, marks or pieces. White moves first from the start position of every game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -204,6 +205,9 @@ pub trait Game: Knowledge {
 
     /// The game's evaluations, the default first.
     const EVALUATIONS: &'static [EvaluationInfo];
+
+    /// What finds the exact values of the game's positions.
+    type Solver: Solver<Self> + Default + Debug;
 
     /// The start position.
     ///

@@ -7,6 +7,7 @@ use crate::parameters::EvaluationInfo;
 use crate::position::{Colour, Ending, Game, LEAVES_MAX, NotationError, Position, Termination};
 use crate::search::knowledge::Knowledge;
 use crate::rules::{Rules, RulesError};
+use crate::solve::PlainSolver;
 
 /// A Nim position.
 ///
@@ -195,6 +196,8 @@ impl Game for Nim {
     const LEAF_KINDS: &'static [&'static str] = &["win_last_object", "loss_last_object"];
 
     const EVALUATIONS: &'static [EvaluationInfo] = &[NoEvaluation::INFO];
+
+    type Solver = PlainSolver;
 
     fn start(rules: &Rules) -> Result<Self, RulesError> {
         rules.validate()?;

@@ -7,6 +7,7 @@ use crate::parameters::EvaluationInfo;
 use crate::position::{Colour, Ending, Game, NotationError, Position, Termination};
 use crate::rules::{Rules, RulesError};
 use crate::search::knowledge::Knowledge;
+use crate::solve::PlainSolver;
 
 const BOARD: u16 = 0o777;
 /// The eight lines of three cells. A cell's bit is its number, row by row from the top left.
@@ -195,6 +196,8 @@ impl Game for TicTacToe {
     const LEAF_KINDS: &'static [&'static str] = &["three_in_a_row", "draw_full_board"];
 
     const EVALUATIONS: &'static [EvaluationInfo] = &[TicTacToeLines::INFO, NoEvaluation::INFO];
+
+    type Solver = PlainSolver;
 
     fn start(rules: &Rules) -> Result<Self, RulesError> {
         match rules {

@@ -25,6 +25,7 @@ use crate::parameters::EvaluationInfo;
 use crate::position::{Colour, Ending, Game, NotationError, Position, Termination};
 use crate::rng::Random;
 use crate::rules::{Rules, RulesError};
+use crate::solve::PlainSolver;
 
 pub(crate) use bitboard::{Bitboard, add_parts};
 pub use moves::{Direction, PentagoMove, Quadrant, Turn};
@@ -307,6 +308,8 @@ impl Game for Pentago {
 
     const EVALUATIONS: &'static [EvaluationInfo] =
         &[PentagoRuns::INFO, PentagoLines::INFO, NoEvaluation::INFO];
+
+    type Solver = PlainSolver;
 
     fn start(rules: &Rules) -> Result<Self, RulesError> {
         match rules {
