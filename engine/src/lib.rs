@@ -135,7 +135,7 @@ pub use play::{
 pub use player::{ALGORITHMS, Player, parameters_of, presets_of};
 pub use position::{Colour, Ending, Game, NotationError, Position, Termination};
 pub use replay::{ReplayedPosition, replay_moves};
-pub use rng::Random;
+pub use rng::{PlayoutRandom, Random};
 pub use rules::{Rules, RulesError};
 pub use solve::{PlainSolver, SolveError, Solved, Solver, solve};
 

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::evaluation::{Evaluation, EvaluationVisitor};
 use crate::parameters::EvaluationInfo;
-use crate::rng::Random;
-use crate::search::knowledge::Knowledge;
+use crate::rng::{PlayoutRandom, Random};
 use crate::rules::{Rules, RulesError};
+use crate::search::knowledge::Knowledge;
 use crate::solve::Solver;
 
 /// Whose marbles, marks or pieces. White moves first from the start position of every game.
@@ -171,6 +171,46 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + 'static {
     /// If the game is over.
     fn random_move(&self, random: &mut Random) -> Self::Move {
         self.nth_legal_move(random.below(self.legal_move_count()))
+    }
+
+    /// The first move in canonical order that wins at once for who makes it, if there is one.
+    ///
+    /// A game that knows better than to make every move should say so.
+    fn winning_move(&self) -> Option<Self::Move> {
+        let mover = self.to_move();
+        (0..self.legal_move_count()).map(|index| self.nth_legal_move(index)).find(|&mv| {
+            let mut child = self.clone();
+            child.play_unchecked(mv);
+            child.ending().is_some_and(|ending| ending.winner == Some(mover))
+        })
+    }
+
+    /// Plays random moves until the game is over or so many have been made, and says how many.
+    ///
+    /// Each legal move is equally likely: it is the one that [`Position::nth_legal_move`] has at
+    /// [`PlayoutRandom::below`] the [`Position::legal_move_count`], one number for each move. A
+    /// faster way of a game's own plays the same moves.
+    fn play_randomly(&mut self, random: &mut PlayoutRandom, plies_max: u32) -> u32 {
+        let mut plies = 0;
+        while plies < plies_max && !self.is_over() {
+            self.play_unchecked(self.nth_legal_move(random.below(self.legal_move_count())));
+            plies += 1;
+        }
+        plies
+    }
+
+    /// The same, but that a side with a [`Position::winning_move`] makes it, for which it needs no
+    /// number.
+    fn play_decisively(&mut self, random: &mut PlayoutRandom, plies_max: u32) -> u32 {
+        let mut plies = 0;
+        while plies < plies_max && !self.is_over() {
+            match self.winning_move() {
+                Some(mv) => self.play_unchecked(mv),
+                None => _ = self.play_randomly(random, 1),
+            }
+            plies += 1;
+        }
+        plies
     }
 
     /// Whether the move is legal here.

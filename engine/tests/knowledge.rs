@@ -48,9 +48,7 @@ fn loses<P: Position>(position: &P, mv: P::Move) -> Option<Losing> {
         Some(ending) => {
             (ending.winner == Some(position.to_move().other())).then_some(Losing::AtOnce)
         }
-        None => {
-            moves(&child).into_iter().any(|mv| wins(&child, mv)).then_some(Losing::ToTheReply)
-        }
+        None => moves(&child).into_iter().any(|mv| wins(&child, mv)).then_some(Losing::ToTheReply),
     }
 }
 
@@ -80,10 +78,8 @@ proptest! {
         let position = position(seed, win_before_rotation);
         let winning: Vec<PentagoMove> =
             moves(&position).into_iter().filter(|&mv| wins(&position, mv)).collect();
-        match position.winning_move() {
-            Some(mv) => prop_assert!(winning.contains(&mv), "{position} {mv}: {winning:?}"),
-            None => prop_assert_eq!(&winning, &[], "{}", position),
-        }
+        prop_assert_eq!(position.winning_move(), winning.first().copied(), "{}", position);
+        prop_assert_eq!(position.can_win_at_once(), !winning.is_empty(), "{}", position);
     }
 
     #[test]

@@ -10,8 +10,8 @@ use std::fmt;
 use common::key;
 use proptest::prelude::*;
 use spelrum_engine::search::alpha_beta::{self, AlphaBeta};
-use spelrum_engine::search::minimax::{self, Minimax};
 use spelrum_engine::search::knowledge::Knowledge;
+use spelrum_engine::search::minimax::{self, Minimax};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search, WIN};
 use spelrum_engine::{
     Colour, EndedBy, Ending, NotationError, Position, Random, Termination, Timeless,

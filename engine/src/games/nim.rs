@@ -5,8 +5,8 @@ use std::fmt;
 use crate::evaluation::{Evaluation, EvaluationVisitor, NoEvaluation};
 use crate::parameters::EvaluationInfo;
 use crate::position::{Colour, Ending, Game, LEAVES_MAX, NotationError, Position, Termination};
-use crate::search::knowledge::Knowledge;
 use crate::rules::{Rules, RulesError};
+use crate::search::knowledge::Knowledge;
 use crate::solve::PlainSolver;
 
 /// A Nim position.

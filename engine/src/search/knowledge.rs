@@ -45,9 +45,10 @@ pub trait Knowledge: Position {
         self.legal_moves(moves);
     }
 
-    /// A move that wins at once; `None` if there is none, or if the game does not know.
-    fn winning_move(&self) -> Option<Self::Move> {
-        None
+    /// Whether the side to move can win at once; `false` as well if the game does not know. It has
+    /// a [`Position::winning_move`] then. Only for positions that are not over.
+    fn can_win_at_once(&self) -> bool {
+        false
     }
 
     /// Removes, from index `first` on, the moves that lose at once or to some immediate reply, and

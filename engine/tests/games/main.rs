@@ -6,6 +6,7 @@ mod exact_values;
 mod notation;
 mod pentago_rules;
 mod perft;
+mod playouts;
 mod slow_pentago;
 mod small_games;
 mod symmetry;

@@ -28,13 +28,12 @@ pub(super) fn best<E: Placements>(
         let mut best = i32::MIN;
         let mut is_idle_turn_tried = false;
         for quadrant in 0..4 {
-            let is_same_after = |turns| {
-                own.is_same_turned(quadrant, turns) && other.is_same_turned(quadrant, turns)
-            };
             // Where half a turn changes nothing, both directions lead to the same positions; where
             // a quarter turn changes nothing, to those of any other such turn.
-            let directions = if is_same_after(2) { 1 } else { 2 };
-            let is_idle = is_same_after(1);
+            let both = [own, other];
+            let is_one = both.iter().all(|board| board.is_same_after_half(quadrant));
+            let is_idle = both.iter().all(|board| board.is_same_after_quarter(quadrant));
+            let directions = if is_one { 1 } else { 2 };
             if is_idle && is_idle_turn_tried {
                 continue;
             }

@@ -20,12 +20,14 @@ static FIVES: [u64; LINES] = windows::<5, LINES>();
 /// For each quadrant and its marbles: the lines that lack nothing there, one bit each.
 static FULL: [[u32; 512]; 4] = narrow(&fulfilled(&windows::<5, LINES>()));
 /// For each quadrant and its marbles: the lines that lack exactly one cell there.
-pub(super) static NEAR: [[u32; 512]; 4] = narrow(&completable(&fulfilled(&windows::<5, LINES>())));
+static NEAR: [[u32; 512]; 4] = narrow(&completable(&fulfilled(&windows::<5, LINES>())));
 /// For each direction (clockwise, counter-clockwise): a quadrant turned a quarter.
-static TURNED: [[u16; 512]; 2] =
+const TURNED: [[u16; 512]; 2] =
     [turned([6, 3, 0, 7, 4, 1, 8, 5, 2]), turned([2, 5, 8, 1, 4, 7, 0, 3, 6])];
-/// The number of marbles in a quadrant.
-static COUNT: [u8; 512] = counts();
+/// For each direction: which cells of a quadrant change when it is turned a quarter.
+static CHANGED_BY_TURN: [[u16; 512]; 2] = [changed(&TURNED[0]), changed(&TURNED[1])];
+/// The bit index of the marble with each rank in a quadrant; 0 if there are fewer.
+static RANKED: [[u8; 9]; 512] = ranked();
 
 /// One colour's marbles, or any set of cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -91,8 +93,8 @@ impl Bitboard {
 
     /// The number of cells in the set.
     #[inline]
-    pub(crate) fn count(self) -> u32 {
-        (0..4).map(|quadrant| u32::from(COUNT[self.quadrant(quadrant)])).sum()
+    pub(crate) const fn count(self) -> u32 {
+        self.0.count_ones()
     }
 
     /// The number of quadrant centres in the set.
@@ -114,33 +116,30 @@ impl Bitboard {
         Self(self.0 & self.0.wrapping_sub(1))
     }
 
-    /// The bit index of the cell with this rank, the lowest having rank 0.
+    /// The bit index of the cell with this rank, the lowest having rank 0. The set must have more
+    /// than `rank` cells.
     ///
-    /// # Panics
-    /// If the set has no more than `rank` cells.
+    /// Two halvings and a table: no branch, since which half it is cannot be foretold.
     #[inline]
     pub(crate) fn nth(self, rank: u32) -> u32 {
-        let mut rank = rank;
-        for quadrant in 0..4 {
-            let count = u32::from(COUNT[self.quadrant(quadrant)]);
-            if rank < count {
-                let mut cells = Self(self.0 & (LANE << (16 * quadrant)));
-                for _ in 0..rank {
-                    cells = cells.without_lowest();
-                }
-                return cells.lowest();
-            }
-            rank -= count;
+        let (mut bits, mut rank, mut base) = (self.0, rank, 0);
+        for half in [32, 16] {
+            let below = (bits & ((1 << half) - 1)).count_ones();
+            let is_above = rank >= below;
+            bits = if is_above { bits >> half } else { bits };
+            rank -= if is_above { below } else { 0 };
+            base += if is_above { half } else { 0 };
         }
-        panic!("the set has too few cells")
+        let ranked = &RANKED[(bits & LANE) as usize];
+        base + u32::from(ranked[(rank as usize).min(8)])
     }
 
     /// The board after a quarter turn of one quadrant: direction 0 clockwise, 1 counter-clockwise.
     #[inline]
     pub(crate) fn turned(self, quadrant: usize, direction: usize) -> Self {
-        let shift = 16 * (quadrant & 3);
-        let turned = u64::from(TURNED[direction & 1][self.quadrant(quadrant & 3)]);
-        Self((self.0 & !(LANE << shift)) | (turned << shift))
+        let quadrant = quadrant & 3;
+        let changed = u64::from(CHANGED_BY_TURN[direction & 1][self.quadrant(quadrant)]);
+        Self(self.0 ^ changed << (16 * quadrant))
     }
 
     /// Whether five or more of the cells are in a row.
@@ -153,44 +152,57 @@ impl Bitboard {
     /// The cells outside the set that would complete five in a row.
     #[inline]
     pub(crate) fn completing(self) -> Self {
-        let [a, b, c, d] = self.full();
-        let near = |quadrant: usize| NEAR[quadrant][self.quadrant(quadrant)];
-        let lines = (near(0) & b & c & d)
-            | (near(1) & a & c & d)
-            | (near(2) & a & b & d)
-            | (near(3) & a & b & c);
-        Self::on_lines(lines).without(self)
+        self.missing(self.lines().lacking_one)
     }
 
-    /// The cells of these lines of five, one bit each.
+    /// The cells of these lines that are not in the set.
     #[inline]
-    pub(super) fn on_lines(lines: u32) -> Self {
-        let (mut cells, mut left) = (0, lines);
-        while left != 0 {
-            cells |= FIVES[(left.trailing_zeros() & 31) as usize];
-            left &= left - 1;
+    pub(super) fn missing(self, mut lines: u32) -> Self {
+        let mut cells = 0;
+        while lines != 0 {
+            cells |= FIVES[(lines.trailing_zeros() & 31) as usize];
+            lines &= lines - 1;
         }
-        Self(cells)
+        Self(cells & !self.0)
     }
 
-    /// Whether a quadrant looks the same after one quarter turn, or after two.
+    /// The lines that are whole in the set, and those that lack one cell.
     #[inline]
-    pub(crate) fn is_same_turned(self, quadrant: usize, turns: u32) -> bool {
-        let cells = self.quadrant(quadrant);
-        let once = usize::from(TURNED[0][cells]);
-        cells == if turns == 1 { once } else { usize::from(TURNED[0][once]) }
+    pub(super) fn lines(self) -> Lines {
+        let [a, b, c, d] = self.line_parts().0;
+        a.and(b).and(c.and(d))
+    }
+
+    /// The same for each quadrant's part of the lines.
+    #[inline]
+    pub(super) fn line_parts(self) -> LineParts {
+        LineParts([self.lines_in(0), self.lines_in(1), self.lines_in(2), self.lines_in(3)])
+    }
+
+    #[inline]
+    fn lines_in(self, quadrant: usize) -> Lines {
+        Lines::in_quadrant(quadrant, self.quadrant(quadrant))
     }
 
     /// A quadrant's cells after a quarter turn of it.
     #[inline]
     pub(super) fn turned_quadrant(self, quadrant: usize, direction: usize) -> usize {
-        usize::from(TURNED[direction & 1][self.quadrant(quadrant)])
+        let cells = self.quadrant(quadrant);
+        cells ^ usize::from(CHANGED_BY_TURN[direction & 1][cells])
     }
 
-    /// The lines of five that lack nothing in a quadrant with these cells.
+    /// Whether a quadrant looks the same after a quarter turn.
     #[inline]
-    pub(super) fn full_in(quadrant: usize, cells: usize) -> u32 {
-        FULL[quadrant][cells]
+    pub(crate) fn is_same_after_quarter(self, quadrant: usize) -> bool {
+        CHANGED_BY_TURN[0][self.quadrant(quadrant)] == 0
+    }
+
+    /// Whether a quadrant looks the same after half a turn.
+    #[inline]
+    pub(crate) fn is_same_after_half(self, quadrant: usize) -> bool {
+        // Both quarter turns then lead to the same.
+        let [one, other] = [0, 1].map(|direction| CHANGED_BY_TURN[direction]);
+        one[self.quadrant(quadrant)] == other[self.quadrant(quadrant)]
     }
 
     /// For each quadrant, the lines that lack nothing in it.
@@ -202,6 +214,50 @@ impl Bitboard {
             FULL[2][self.quadrant(2)],
             FULL[3][self.quadrant(3)],
         ]
+    }
+}
+
+/// Lines by what they lack in some part of the board.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lines {
+    /// Those that lack nothing.
+    pub(super) complete: u32,
+    /// Those that lack exactly one cell.
+    pub(super) lacking_one: u32,
+}
+
+/// Lines by what they lack in each quadrant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LineParts([Lines; 4]);
+
+impl Lines {
+    /// By what they lack in a quadrant with these cells.
+    #[inline]
+    pub(super) fn in_quadrant(quadrant: usize, cells: usize) -> Self {
+        Self { complete: FULL[quadrant & 3][cells], lacking_one: NEAR[quadrant & 3][cells] }
+    }
+
+    /// By what they lack in two parts together.
+    #[inline]
+    pub(super) const fn and(self, other: Self) -> Self {
+        Self {
+            complete: self.complete & other.complete,
+            lacking_one: self.lacking_one & other.complete | self.complete & other.lacking_one,
+        }
+    }
+}
+
+impl LineParts {
+    /// By what they lack in the three other quadrants.
+    #[inline]
+    pub(super) const fn without_quadrant(&self, quadrant: usize) -> Lines {
+        let [a, b, c, d] = self.0;
+        match quadrant {
+            0 => b.and(c.and(d)),
+            1 => a.and(c.and(d)),
+            2 => a.and(b).and(d),
+            _ => a.and(b).and(c),
+        }
     }
 }
 
@@ -248,11 +304,28 @@ pub(super) const fn turned(source: [u32; 9]) -> [u16; 512] {
     table
 }
 
-const fn counts() -> [u8; 512] {
+const fn changed(turned: &[u16; 512]) -> [u16; 512] {
     let mut table = [0; 512];
-    let mut cells = 0_usize;
+    let mut cells = 0;
     while cells < 512 {
-        table[cells] = cells.count_ones() as u8;
+        table[cells] = cells as u16 ^ turned[cells];
+        cells += 1;
+    }
+    table
+}
+
+const fn ranked() -> [[u8; 9]; 512] {
+    let mut table = [[0; 9]; 512];
+    let mut cells = 0;
+    while cells < 512 {
+        let (mut rank, mut cell) = (0, 0);
+        while cell < 9 {
+            if cells >> cell & 1 == 1 {
+                table[cells][rank] = cell;
+                rank += 1;
+            }
+            cell += 1;
+        }
         cells += 1;
     }
     table

@@ -39,8 +39,8 @@ impl Knowledge for Pentago {
     }
 
     #[inline]
-    fn winning_move(&self) -> Option<PentagoMove> {
-        threats::winning_move(self.own, self.other, self.win_before_rotation)
+    fn can_win_at_once(&self) -> bool {
+        threats::can_win(self.own, self.other, self.win_before_rotation)
     }
 
     fn remove_losing(&self, moves: &mut Vec<PentagoMove>, first: usize) -> Option<Losing> {
@@ -81,11 +81,7 @@ impl Knowledge for Pentago {
     #[inline]
     fn move_kind(&self, mv: PentagoMove) -> u8 {
         let taken = self.own.or(self.other);
-        if mv.bit() % 16 == 4 {
-            2
-        } else {
-            u8::from(taken.quadrant(mv.bit() as usize / 16) != 0)
-        }
+        if mv.bit() % 16 == 4 { 2 } else { u8::from(taken.quadrant(mv.bit() as usize / 16) != 0) }
     }
 
     fn plies_left(&self) -> u32 {

@@ -15,6 +15,7 @@ mod knowledge;
 mod moves;
 mod notation;
 mod patterns;
+mod playout;
 mod symmetry;
 mod threats;
 
@@ -23,7 +24,7 @@ use std::fmt;
 use crate::evaluation::{Evaluation, EvaluationVisitor, NoEvaluation, PentagoLines, PentagoRuns};
 use crate::parameters::EvaluationInfo;
 use crate::position::{Colour, Ending, Game, NotationError, Position, Termination};
-use crate::rng::Random;
+use crate::rng::{PlayoutRandom, Random};
 use crate::rules::{Rules, RulesError};
 use crate::solve::PlainSolver;
 
@@ -241,6 +242,17 @@ impl Position for Pentago {
         let winning = self.winning_cells();
         let wins = winning.count();
         self.nth_move(winning, wins, random.below(self.move_count(wins)))
+    }
+
+    fn winning_move(&self) -> Option<PentagoMove> {
+        if self.is_over() {
+            return None;
+        }
+        threats::winning_move(self.own, self.other, self.win_before_rotation)
+    }
+
+    fn play_randomly(&mut self, random: &mut PlayoutRandom, plies_max: u32) -> u32 {
+        self.play_fast(random, plies_max)
     }
 
     fn is_legal(&self, mv: PentagoMove) -> bool {

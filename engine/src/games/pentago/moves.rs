@@ -129,6 +129,12 @@ impl PentagoMove {
         (self.0 & 7) as usize
     }
 
+    /// Quadrant and direction of turn number `turn` of the eight.
+    #[inline]
+    pub(super) const fn turn_of_index(turn: u32) -> (usize, usize) {
+        ((turn as usize / 2) & 3, turn as usize & 1)
+    }
+
     /// The cell's bit index.
     #[inline]
     pub(super) const fn bit(self) -> u32 {
@@ -138,7 +144,7 @@ impl PentagoMove {
     /// Quadrant and direction of the turn.
     #[inline]
     pub(super) const fn turn_index(self) -> Option<(usize, usize)> {
-        if self.0 < TURNS { None } else { Some(((self.0 as usize / 2) & 3, self.0 as usize & 1)) }
+        if self.0 < TURNS { None } else { Some(Self::turn_of_index(self.0 as u32)) }
     }
 }
 

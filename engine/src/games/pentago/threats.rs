@@ -5,7 +5,7 @@
 //! placement wins with a given turn is a few ANDs over the lines that the quadrants fill, and
 //! which one it is can be read off the lines that lack one cell.
 
-use super::bitboard::{Bitboard, LANE, NEAR, add_parts};
+use super::bitboard::{Bitboard, LANE, LineParts, Lines, add_parts};
 use super::moves::PentagoMove;
 use super::patterns::{LINES, windows};
 
@@ -16,8 +16,7 @@ static TOUCHED: [[u32; 512]; 4] = touched();
 static POTENTIAL: [[u64; 512]; 4] = potential();
 
 /// The eight turns, as quadrant and direction, in the order of the moves.
-const TURNS: [(usize, usize); 8] =
-    [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1)];
+const TURNS: [(usize, usize); 8] = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1)];
 
 /// A lower bound on the marbles that a colour must still place to have five in a row, however the
 /// quadrants turn.
@@ -39,10 +38,8 @@ pub(super) fn missing(marbles: Bitboard) -> u32 {
 struct Attack {
     attacker: Bitboard,
     defender: Bitboard,
-    /// For each quadrant, the lines that lack nothing in the other three.
-    others_full: [u32; 4],
-    /// For each quadrant, the lines that lack exactly one cell, which lies in the other three.
-    others_near: [u32; 4],
+    /// The attacker's lines.
+    lines: LineParts,
     /// For each quadrant, the lines on which the defender has nothing in the other three.
     others_open: [u32; 4],
     /// For each quadrant, the lines that the defender fills in the other three.
@@ -62,22 +59,11 @@ enum Wins {
 impl Attack {
     #[inline]
     fn new(attacker: Bitboard, defender: Bitboard) -> Self {
-        let full = attacker.full();
-        let near = [0, 1, 2, 3].map(|quadrant| NEAR[quadrant][attacker.quadrant(quadrant)]);
         let open = [0, 1, 2, 3].map(|quadrant| !TOUCHED[quadrant][defender.quadrant(quadrant)]);
-        let near_of = |a: usize, b: usize| (near[a] & full[b]) | (full[a] & near[b]);
-        let (top, bottom) = (full[0] & full[1], full[2] & full[3]);
-        let (top_near, bottom_near) = (near_of(0, 1), near_of(2, 3));
         Self {
             attacker,
             defender,
-            others_full: all_but_one(full),
-            others_near: [
-                (near[1] & bottom) | (full[1] & bottom_near),
-                (near[0] & bottom) | (full[0] & bottom_near),
-                (near[3] & top) | (full[3] & top_near),
-                (near[2] & top) | (full[2] & top_near),
-            ],
+            lines: attacker.line_parts(),
             others_open: all_but_one(open),
             defended: all_but_one(defender.full()),
         }
@@ -88,26 +74,37 @@ impl Attack {
     fn wins(&self, (quadrant, direction): (usize, usize)) -> Wins {
         let attacker = self.attacker.turned_quadrant(quadrant, direction);
         let defender = self.defender.turned_quadrant(quadrant, direction);
-        if Bitboard::full_in(quadrant, defender) & self.defended[quadrant] != 0 {
+        let defended = Lines::in_quadrant(quadrant, defender).complete;
+        if defended & self.defended[quadrant] != 0 {
             return Wins::None;
         }
-        let full = Bitboard::full_in(quadrant, attacker);
-        if full & self.others_full[quadrant] != 0 {
+        let lines =
+            self.lines.without_quadrant(quadrant).and(Lines::in_quadrant(quadrant, attacker));
+        if lines.complete != 0 {
             return Wins::Any;
         }
-        let lines = ((NEAR[quadrant][attacker] & self.others_full[quadrant])
-            | (full & self.others_near[quadrant]))
-            & self.others_open[quadrant]
-            & !TOUCHED[quadrant][defender];
-        if lines == 0 {
+        let open = lines.lacking_one & self.others_open[quadrant] & !TOUCHED[quadrant][defender];
+        if open == 0 {
             return Wins::None;
         }
-        Wins::On(Bitboard::on_lines(lines).without(self.attacker.turned(quadrant, direction)))
+        Wins::On(self.attacker.turned(quadrant, direction).missing(open))
     }
 }
 
-/// A move that wins at once, the first by placement, turn and cell; `own` is to move.
+/// Whether `own`, which is to move, can win at once.
 #[inline]
+pub(super) fn can_win(own: Bitboard, other: Bitboard, win_before_rotation: bool) -> bool {
+    if missing(own) > 1 {
+        return false;
+    }
+    if win_before_rotation && !own.completing().without(other).is_empty() {
+        return true;
+    }
+    let attack = Attack::new(own, other);
+    TURNS.into_iter().any(|turn| !matches!(attack.wins(turn), Wins::None))
+}
+
+/// The first move in canonical order that wins at once; `own` is to move.
 pub(super) fn winning_move(
     own: Bitboard,
     other: Bitboard,
@@ -123,14 +120,16 @@ pub(super) fn winning_move(
         }
     }
     let attack = Attack::new(own, other);
-    (0..).zip(TURNS).find_map(|(turn, (quadrant, direction))| {
+    let empty = Bitboard::ALL.without(own.or(other));
+    let first_with = |turn: u32, (quadrant, direction)| {
         let cells = match attack.wins((quadrant, direction)) {
             Wins::None => return None,
-            Wins::Any => Bitboard::ALL.without(own.or(other)),
+            Wins::Any => empty,
             Wins::On(cells) => cells.turned(quadrant, 1 - direction),
         };
-        Some(PentagoMove::with_turn(cells.lowest(), turn))
-    })
+        (!cells.is_empty()).then(|| PentagoMove::with_turn(cells.lowest(), turn))
+    };
+    (0..).zip(TURNS).filter_map(|(number, turn)| first_with(number, turn)).min()
 }
 
 /// What a side that cannot win at once can do against a loss at once or to the next reply.

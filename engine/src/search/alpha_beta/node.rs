@@ -93,7 +93,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             return Ok(bound);
         }
         let looks_for_wins = self.options.threats || (self.options.last_ply && depth == 1);
-        if looks_for_wins && !is_safe && position.winning_move().is_some() {
+        if looks_for_wins && !is_safe && position.can_win_at_once() {
             return Ok(soonest_win);
         }
         if depth == 1 {
@@ -115,7 +115,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             return None;
         }
         let [own, other] = position.plies_to_win();
-        let greatest = |plies: u32| if plies > depth { UNDECIDED } else { score::won_in(ply + plies) };
+        let greatest =
+            |plies: u32| if plies > depth { UNDECIDED } else { score::won_in(ply + plies) };
         let (upper, lower) = (greatest(own), -greatest(other));
         let (bound, plies) = if upper <= window.alpha {
             (upper, own)

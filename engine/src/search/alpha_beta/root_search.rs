@@ -29,6 +29,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     /// Drops root moves that are as good as others by the rules alone.
     fn narrow_root(&mut self, root: &P) {
         if self.options.threats
+            && root.can_win_at_once()
             && let Some(win) = root.winning_move()
         {
             self.root_moves.clear();
@@ -48,7 +49,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
 
     /// Drops the root moves that lose to the next reply, unless all do.
     fn drop_losing(&mut self, root: &P) {
-        if self.options.threats && root.winning_move().is_none() {
+        if self.options.threats && !root.can_win_at_once() {
             self.moves.clear();
             self.moves.extend_from_slice(&self.root_moves);
             root.remove_losing(&mut self.moves, 0);
@@ -186,8 +187,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
 
     fn arrange_root(&mut self, depth: u32, best: &root::Best<P::Move>) {
         // Only a search of depth 1 knows the value of every move, and not only of the best.
-        let is_every_value_known =
-            depth == 1 && self.root_values.len() == self.root_moves.len();
+        let is_every_value_known = depth == 1 && self.root_values.len() == self.root_moves.len();
         if is_every_value_known && self.is_root_ordered() {
             let mut valued: Vec<_> =
                 self.root_values.iter().copied().zip(self.root_moves.iter().copied()).collect();

@@ -171,8 +171,7 @@ mod tests {
 
     fn entries() -> impl Strategy<Value = Entry> {
         let bounds = prop_oneof![Just(Bound::Exact), Just(Bound::Lower), Just(Bound::Upper)];
-        (-WIN..=WIN, 0..=1_000_u32, bounds, any::<bool>(), prop::option::of(0..1_000_u16))
-            .prop_map(
+        (-WIN..=WIN, 0..=1_000_u32, bounds, any::<bool>(), prop::option::of(0..1_000_u16)).prop_map(
             |(value, depth, bound, is_whole, best)| Entry { value, depth, bound, is_whole, best },
         )
     }
