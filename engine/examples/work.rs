@@ -1,0 +1,175 @@
+//! One named piece of the engine's work, so many times: for counting instructions, and for
+//! processor time where nothing but the work should run.
+//!
+//! ```sh
+//! cargo build --release -p spelrum-engine --example work
+//! target/release/examples/work                  # what there is
+//! target/release/examples/work playouts 1000000 # processor time, and work done in a second
+//! valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+//!     target/release/examples/work perft 10     # instructions
+//! ```
+//!
+//! Two runs with different counts take away what starting the program costs.
+
+#![expect(clippy::print_stdout, reason = "its figures are what it is for")]
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use spelrum_engine::evaluation::{PentagoLines, PentagoRuns};
+use spelrum_engine::games::Pentago;
+use spelrum_engine::search::Evaluate;
+use spelrum_engine::{
+    Game, Player, PlayoutRandom, Position, Random, Rules, Timeless, analyze, perft,
+};
+
+/// Fourteen marbles, nothing decided: perft and playing.
+const MIDDLE: &str = ".w..wb.bb.w.wwb.w....b.......w...bb.";
+/// Eight marbles, nothing decided: searches.
+const EARLY: &str = ".w..b....w.....b..b.....w....b..w...";
+const EMPTY: &str = "....................................";
+
+/// A piece of work, done once: how many units of it that was.
+type Piece = fn() -> u64;
+
+/// Each with its name, its unit and what is done once.
+const WORK: &[(&str, &str, Piece)] = &[
+    ("perft", "children", || children(MIDDLE)),
+    ("perft-empty", "children", || children(EMPTY)),
+    ("play", "moves", play_and_undo),
+    ("evaluate-runs", "evaluations", || evaluate(&PentagoRuns::default())),
+    ("evaluate-lines", "evaluations", || evaluate(&PentagoLines::default())),
+    ("win-test", "positions", win_test),
+    ("playouts", "plies", playouts),
+    ("playouts-decisive", "plies", decisive_playouts),
+    ("playouts-slow", "plies", slow_playouts),
+    ("alpha-beta", "nodes", || search(EARLY, r#"{"algorithm": "alpha-beta", "depth": 3}"#)),
+    ("alpha-beta-ordered", "nodes", || {
+        let player = r#"{"algorithm": "alpha-beta", "depth": 3, "order": true, "iterative": true}"#;
+        search(EARLY, player)
+    }),
+    ("genetic", "nodes", || {
+        search(EARLY, r#"{"algorithm": "genetic-minimax", "depth": 4, "nodes": 200000}"#)
+    }),
+];
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().unwrap_or_default();
+    let times = arguments.next().and_then(|times| times.parse().ok()).unwrap_or(1_u64);
+    let Some((_, unit, piece)) = WORK.iter().find(|work| work.0 == name) else {
+        let names: Vec<&str> = WORK.iter().map(|work| work.0).collect();
+        println!("usage: work NAME [TIMES], NAME being one of {}", names.join(", "));
+        return;
+    };
+    let start = processor_time();
+    let done: u64 = (0..times).map(|_| piece()).sum();
+    let seconds = (processor_time() - start).as_secs_f64();
+    println!("{done} {unit} in {seconds:.3} s: {:.3} million/s", done as f64 / seconds / 1e6);
+}
+
+fn processor_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
+
+fn rules() -> Rules {
+    Rules::Pentago { win_before_rotation: true }
+}
+
+fn position(text: &str) -> Pentago {
+    Pentago::parse(&rules(), text).expect("a position in the notation")
+}
+
+/// Positions two plies away, made and looked at for their end.
+fn children(text: &str) -> u64 {
+    let position = position(text);
+    perft(black_box(&position), 2).leaves + position.legal_move_count() as u64
+}
+
+/// Every move of a position, made on a copy.
+fn play_and_undo() -> u64 {
+    let position = position(MIDDLE);
+    let mut moves = Vec::new();
+    position.legal_moves(&mut moves);
+    for _ in 0..1_000 {
+        for &mv in &moves {
+            let mut child = black_box(position);
+            child.play_unchecked(mv);
+            black_box(child);
+        }
+    }
+    1_000 * moves.len() as u64
+}
+
+/// Positions of random games, none of them over.
+fn positions() -> Vec<Pentago> {
+    let mut random = Random::from_key([3; 32]);
+    let mut positions = Vec::new();
+    while positions.len() < 1_000 {
+        let mut position = Pentago::empty(true);
+        while !position.is_over() {
+            positions.push(position);
+            position.play_unchecked(position.random_move(&mut random));
+        }
+    }
+    positions
+}
+
+fn evaluate(evaluation: &impl Evaluate<Pentago>) -> u64 {
+    let positions = positions();
+    for _ in 0..1_000 {
+        for position in &positions {
+            black_box(evaluation.evaluate(black_box(position)));
+        }
+    }
+    1_000 * positions.len() as u64
+}
+
+/// Whether the side to move can win at once.
+fn win_test() -> u64 {
+    let positions = positions();
+    for _ in 0..1_000 {
+        for position in &positions {
+            black_box(black_box(position).winning_move());
+        }
+    }
+    1_000 * positions.len() as u64
+}
+
+/// A thousand random games from the empty board, in plies.
+fn playouts() -> u64 {
+    let mut random = PlayoutRandom::from_seed(6);
+    let game = |_| u64::from(black_box(Pentago::empty(true)).play_randomly(&mut random, u32::MAX));
+    (0..1_000).map(game).sum()
+}
+
+/// The same, but that a side that can win at once does.
+fn decisive_playouts() -> u64 {
+    let mut random = PlayoutRandom::from_seed(6);
+    let game =
+        |_| u64::from(black_box(Pentago::empty(true)).play_decisively(&mut random, u32::MAX));
+    (0..1_000).map(game).sum()
+}
+
+/// The same by the moves that players make at random.
+fn slow_playouts() -> u64 {
+    let mut random = Random::from_key([6; 32]);
+    let mut plies = 0;
+    for _ in 0..1_000 {
+        let mut position = black_box(Pentago::empty(true));
+        while !position.is_over() {
+            position.play_unchecked(position.random_move(&mut random));
+            plies += 1;
+        }
+    }
+    plies
+}
+
+fn search(text: &str, player: &str) -> u64 {
+    let given = serde_json::from_str(player).expect("a player in JSON");
+    let player = Player::from_parameters(&rules(), &given).expect("a player");
+    let analysis = analyze(&rules(), text, &player, [1; 32], &Timeless).expect("it is searched");
+    analysis.search.nodes
+}
