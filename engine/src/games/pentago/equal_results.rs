@@ -35,56 +35,67 @@ fn may_repeat(own: Bitboard, other: Bitboard) -> bool {
 pub(super) fn distinct_moves(position: &Pentago, moves: &mut Vec<PentagoMove>) {
     let first = moves.len();
     position.legal_moves(moves);
-    if !may_repeat(position.own(), position.other()) {
+    let (own, other) = (position.own(), position.other());
+    if !may_repeat(own, other) {
         return;
     }
-    let mut seen = Seen::new();
+    let both = [own, other];
+    let is_idle = [0, 1, 2, 3].map(|q| both.iter().all(|board| board.is_same_after_quarter(q)));
+    let is_one = [0, 1, 2, 3].map(|q| both.iter().all(|board| board.is_same_after_half(q)));
+    // For each quadrant, the first turn of another that changes nothing.
+    let idle_turn = [0, 1, 2, 3].map(|q| (0..4).find(|&turned| turned != q && is_idle[turned]));
+    let mut seen = Seen::of(0, other);
     let mut kept = first;
     for index in first..moves.len() {
         let mv = moves[index];
-        let mut child = *position;
-        child.play_unchecked(mv);
-        // Placements that end the game are all different.
-        if mv.turn_index().is_none() || seen.insert(child.own(), child.other()) {
-            moves[kept] = mv;
-            kept += 1;
+        let placed = mv.bit() as usize / 16;
+        if placed != seen.quadrant {
+            seen = Seen::of(placed, other);
         }
+        let is_new = match mv.turn_index() {
+            // Placements that end the game are all different.
+            None => true,
+            Some((turned, direction)) if turned == placed => {
+                let filled = own.or(Bitboard::cell(mv.bit()));
+                let cells = filled.turned_quadrant(turned, direction);
+                seen.insert(cells, other.turned_quadrant(turned, direction))
+            }
+            Some((turned, direction)) if is_idle[turned] => {
+                let filled = own.or(Bitboard::cell(mv.bit())).quadrant(placed);
+                idle_turn[placed] == Some(turned)
+                    && direction == 0
+                    && seen.insert(filled, other.quadrant(placed))
+            }
+            Some((turned, direction)) => !(is_one[turned] && direction == 1),
+        };
+        moves[kept] = mv;
+        kept += usize::from(is_new);
     }
     moves.truncate(kept);
 }
 
-/// A set of boards, with room for those of one position's moves: a hash table with open addressing.
+/// What one quadrant has come to look like by moves that changed no other.
 struct Seen {
-    slots: [u16; Self::SLOTS],
-    boards: [[u64; 2]; Self::BOARDS],
-    count: usize,
+    quadrant: usize,
+    /// The opponent's marbles there as they are, and after either turn.
+    others: [usize; 3],
+    /// For each of these, a set of fillings by the mover: one bit each.
+    fillings: [[u64; 8]; 3],
 }
 
 impl Seen {
-    /// At most 36 cells and eight turns.
-    const BOARDS: usize = 288;
-    const SLOTS: usize = 1024;
-
-    const fn new() -> Self {
-        Self { slots: [0; Self::SLOTS], boards: [[0; 2]; Self::BOARDS], count: 0 }
+    fn of(quadrant: usize, other: Bitboard) -> Self {
+        let turned = |direction| other.turned_quadrant(quadrant, direction);
+        let others = [other.quadrant(quadrant), turned(0), turned(1)];
+        Self { quadrant, others, fillings: [[0; 8]; 3] }
     }
 
-    /// Whether the board was not in the set.
-    #[inline]
-    fn insert(&mut self, own: Bitboard, other: Bitboard) -> bool {
-        let board = [own.bits(), other.bits()];
-        let mixed = (own.bits() ^ other.bits().rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut slot = (mixed >> 54) as usize;
-        loop {
-            match self.slots[slot] {
-                0 => break,
-                taken if self.boards[usize::from(taken) - 1] == board => return false,
-                _ => slot = (slot + 1) % Self::SLOTS,
-            }
-        }
-        self.boards[self.count] = board;
-        self.count += 1;
-        self.slots[slot] = self.count as u16;
-        true
+    /// Whether it did not look so yet.
+    fn insert(&mut self, own: usize, other: usize) -> bool {
+        let way = self.others.iter().position(|&seen| seen == other).unwrap_or(0);
+        let word = &mut self.fillings[way][own / 64];
+        let is_new = *word >> (own % 64) & 1 == 0;
+        *word |= 1 << (own % 64);
+        is_new
     }
 }

@@ -30,7 +30,7 @@ pub use parameters::Options;
 use super::knowledge::Knowledge;
 use super::{Budget, Evaluate, Found, Search, Stop, root, score};
 use crate::rng::Random;
-use ordering::{Candidate, History, Killers};
+use ordering::{History, Key, Killers};
 use transposition::TranspositionTable;
 
 /// Alpha-beta with an evaluation.
@@ -41,10 +41,10 @@ pub struct AlphaBeta<P: Knowledge, E> {
     root_moves: Vec<P::Move>,
     /// What each root move was worth when it was last searched, in the same order.
     root_values: Vec<i32>,
-    /// Where moves are listed before they get their places.
+    /// The moves of all positions from the root to here: a stack.
     moves: Vec<P::Move>,
-    /// The moves still to be searched, of all positions from the root to here: a stack.
-    candidates: Vec<Candidate<P::Move>>,
+    /// In which order those are tried that are still to be searched: a stack.
+    keys: Vec<Key>,
     /// What is kept from one move of a game to the next; made with the first search.
     table: Option<TranspositionTable>,
     killers: Killers,
@@ -88,7 +88,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             root_moves: Vec::new(),
             root_values: Vec::new(),
             moves: Vec::new(),
-            candidates: Vec::new(),
+            keys: Vec::new(),
             table: None,
             killers: Killers::default(),
             history: History::new::<P>(),
@@ -105,7 +105,8 @@ impl<P: Knowledge, E: Evaluate<P>> Search<P> for AlphaBeta<P, E> {
         random: &mut Random,
     ) -> Result<Found<P::Move>, Stop> {
         root::list_moves(root, self.options.shuffle, random, &mut self.root_moves);
-        self.candidates.clear();
+        self.moves.clear();
+        self.keys.clear();
         self.killers.clear();
         self.history.fade();
         if let Some(mebibytes) = self.options.table_mib {

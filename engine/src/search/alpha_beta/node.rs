@@ -1,6 +1,6 @@
 //! A position below the root.
 
-use super::ordering::{Candidate, Class, bring_next};
+use super::ordering::{Class, Key, bring_next};
 use super::transposition::{Bound, Entry};
 use super::{AlphaBeta, Options, Window};
 use crate::search::knowledge::{Knowledge, Losing};
@@ -213,7 +213,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         mut window: Window,
         budget: &mut Budget<'_>,
     ) -> Result<Valued, Stop> {
-        self.moves.clear();
+        let first = self.moves.len();
         if self.options.distinct && depth > 1 {
             position.distinct_moves(&mut self.moves);
         } else {
@@ -222,30 +222,33 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         let mut best = (score::WORST, None);
         let is_safe = self.options.threats && depth > 1;
         if is_safe {
-            best.0 = match position.remove_losing(&mut self.moves, 0) {
+            best.0 = match position.remove_losing(&mut self.moves, first) {
                 None => score::WORST,
                 Some(Losing::AtOnce) => -score::won_in(ply + 1),
                 Some(Losing::ToTheReply) => -score::won_in(ply + 2),
             };
             if best.0 >= window.beta {
+                self.moves.truncate(first);
                 return Ok(best);
             }
         }
-        let first = self.candidates.len();
-        let is_ranked = self.list_candidates(position, depth, ply, hint, budget)?;
-        for index in first..self.candidates.len() {
-            if is_ranked {
-                bring_next(&mut self.candidates, first, index);
-            }
-            let Candidate { mv, is_made, .. } = self.candidates[index];
-            let child = if is_made {
-                let mut child = position.clone();
-                child.play_unchecked(mv);
-                child
-            } else {
-                made(position, mv, budget)?
+        let first_key = self.keys.len();
+        let order = self.rank(position, depth, ply, hint, first, budget)?;
+        for index in 0..self.moves.len() - first {
+            let place = match order {
+                Order::AsListed => index,
+                Order::Ranked | Order::RankedAndMade => {
+                    bring_next(&mut self.keys[first_key..], index);
+                    self.keys[first_key + index].place()
+                }
             };
-            let step = Step { depth, ply, is_first: index == first, is_safe };
+            let mv = self.moves[first + place];
+            if order != Order::RankedAndMade {
+                budget.enter()?;
+            }
+            let mut child = position.clone();
+            child.play_unchecked(mv);
+            let step = Step { depth, ply, is_first: index == 0, is_safe };
             let value = self.move_value(position, &child, step, window, budget)?;
             if value > best.0 {
                 best = (value, Some(P::move_code(mv)));
@@ -256,7 +259,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             }
             window.alpha = window.alpha.max(best.0);
         }
-        self.candidates.truncate(first);
+        self.keys.truncate(first_key);
+        self.moves.truncate(first);
         Ok(best)
     }
 
@@ -270,64 +274,115 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
     }
 
-    /// Turns the listed moves into candidates, and says whether they have ranks; else they are to
-    /// be tried in the order of the list.
-    fn list_candidates(
+    /// Says in which order the moves listed from `first` on are tried, and pushes their keys if it
+    /// is not that of the list.
+    fn rank(
         &mut self,
         position: &P,
         depth: u32,
         ply: u32,
         hint: Option<u16>,
+        first: usize,
         budget: &mut Budget<'_>,
-    ) -> Result<bool, Stop> {
+    ) -> Result<Order, Stop> {
         let Options { order, combined, killers, history, .. } = self.options;
         // The last ply is not ordered by the evaluations that it takes anyway.
         let is_static = if combined { depth > 2 } else { order && depth > 1 };
-        let by_kind = combined && depth == 1;
         let by_history = history || (combined && depth == 2);
         let killers = if killers { self.killers.at(ply) } else { [None; 2] };
-        let is_ranked = is_static
-            || by_kind
-            || by_history
-            || hint.is_some()
-            || killers.iter().any(Option::is_some);
-        let side = position.to_move();
-        let first = self.candidates.len();
-        for place in 0..self.moves.len() {
-            let mv = self.moves[place];
-            let code = P::move_code(mv);
-            let class = if hint == Some(code) {
-                Class::Remembered
-            } else if killers.contains(&Some(code)) {
-                Class::Killer
-            } else {
-                Class::Ranked
-            };
-            let learnt = if by_history { self.history.of(side.index(), code) } else { 0 };
-            let primary = if is_static {
-                let child = made(position, mv, budget)?;
-                let value = match child.ending() {
-                    Some(ending) => score::of_ending(ending, side, ply + 1),
-                    None => {
-                        budget.evaluate()?;
-                        let value = self.evaluation.evaluate(&child);
-                        score::for_mover(side, child.to_move(), value)
-                    }
-                };
-                if value >= score::won_in(ply + 1) {
-                    // Nothing is above it.
-                    self.candidates.truncate(first);
-                    self.candidates.push(Candidate::new(mv, true, class, (value, 0), place));
-                    break;
-                }
-                value
-            } else if by_kind {
-                i32::from(position.move_kind(mv))
-            } else {
-                0
-            };
-            self.candidates.push(Candidate::new(mv, is_static, class, (primary, learnt), place));
+        let first_key = self.keys.len();
+        let counts = self.history.of_side(position.to_move().index());
+        let listed = self.moves[first..].iter().enumerate();
+        if is_static {
+            return self.rank_by_value(position, ply, by_history, hint, first, budget);
+        } else if by_history {
+            self.keys.extend(listed.map(|(place, &mv)| {
+                Key::new(u64::from(counts[usize::from(P::move_code(mv))]), place)
+            }));
+        } else if combined && depth == 1 {
+            self.keys.extend(
+                listed.map(|(place, &mv)| Key::new(u64::from(position.move_kind(mv)), place)),
+            );
+        } else if hint.is_some() || killers[0].is_some() {
+            self.keys.extend(listed.map(|(place, _)| Key::new(0, place)));
+        } else {
+            return Ok(Order::AsListed);
         }
-        Ok(is_ranked)
+        self.put_first(first, first_key, killers, hint);
+        Ok(Order::Ranked)
     }
+
+    /// As [`Self::rank`], by the static evaluation of where the moves lead.
+    fn rank_by_value(
+        &mut self,
+        position: &P,
+        ply: u32,
+        by_history: bool,
+        hint: Option<u16>,
+        first: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<Order, Stop> {
+        let side = position.to_move();
+        let first_key = self.keys.len();
+        for place in 0..self.moves.len() - first {
+            let mv = self.moves[first + place];
+            let child = made(position, mv, budget)?;
+            let value = match child.ending() {
+                Some(ending) => score::of_ending(ending, side, ply + 1),
+                None => {
+                    budget.evaluate()?;
+                    score::for_mover(side, child.to_move(), self.evaluation.evaluate(&child))
+                }
+            };
+            if value >= score::won_in(ply + 1) {
+                // Nothing is above it: it is the only one that is tried.
+                self.keys.truncate(first_key);
+                self.moves.truncate(first);
+                self.moves.push(mv);
+                self.keys.push(Key::new(0, 0));
+                return Ok(Order::RankedAndMade);
+            }
+            let counts = self.history.of_side(side.index());
+            let learnt = if by_history { counts[usize::from(P::move_code(mv))] } else { 0 };
+            self.keys.push(Key::new(Key::rank_of_value(value, learnt), place));
+        }
+        let killers = if self.options.killers { self.killers.at(ply) } else { [None; 2] };
+        self.put_first(first, first_key, killers, hint);
+        Ok(Order::RankedAndMade)
+    }
+
+    /// Puts killer moves before all others, and the move of the transposition table before them.
+    fn put_first(
+        &mut self,
+        first: usize,
+        first_key: usize,
+        killers: [Option<u16>; 2],
+        hint: Option<u16>,
+    ) {
+        let keys = &mut self.keys[first_key..];
+        let listed = &self.moves[first..];
+        let mut put = |code: Option<u16>, class| {
+            let is_it = |&mv: &P::Move| Some(P::move_code(mv)) == code;
+            if code.is_some()
+                && let Some(place) = listed.iter().position(is_it)
+            {
+                keys[place] = keys[place].in_class(class);
+            }
+        };
+        for killer in killers {
+            put(killer, Class::Killer);
+        }
+        put(hint, Class::Remembered);
+    }
+}
+
+/// In which order the moves of a position are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// The canonical one.
+    AsListed,
+    /// That of their keys.
+    Ranked,
+    /// The same, and each has been made to get its key: it was counted as a node then.
+    RankedAndMade,
 }

@@ -1,52 +1,63 @@
 //! In which order moves are tried: the sooner a good one comes up, the more of the rest is cut off.
 
+use crate::search::WIN;
 use crate::search::knowledge::Knowledge;
 
-/// A move to be tried, with what decides its place.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate<M> {
-    pub(super) mv: M,
-    /// Whether it was made, and counted as a node, when it was given its place.
-    pub(super) is_made: bool,
-    /// Greater ones come first; no two of a position are equal.
-    key: i64,
-}
-
-impl<M> Candidate<M> {
-    /// A move with a rank, and a lesser one among equals; equals in both stay in the order of
-    /// their places. The primary rank is within ±2^20, the secondary one below 2^22.
-    pub(super) fn new(mv: M, is_made: bool, class: Class, rank: (i32, u32), place: usize) -> Self {
-        const PLACES: i64 = 1 << 16;
-        let (primary, secondary) = (i64::from(rank.0) + (1 << 20), i64::from(rank.1));
-        let rank = (class as i64) << 44 | primary << 22 | secondary;
-        Self { mv, is_made, key: rank * PLACES + (PLACES - 1 - place as i64) }
-    }
-}
+/// What decides a move's place among those of a position: the greater comes first, and no two are
+/// equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key(u64);
 
 /// What comes before everything that any rank says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    Ranked = 0,
     Killer = 1,
     /// The transposition table's move.
     Remembered = 2,
 }
 
-/// Brings the next candidate to its place at `index` among those from `first` on, of which the
-/// ones before `index` are in their places.
+impl Key {
+    /// The key of a move with this rank, below 2^46. Equals stay in the order of their places, which
+    /// are below 2^16.
+    #[inline]
+    pub(super) const fn new(rank: u64, place: usize) -> Self {
+        Self(rank << 16 | (u16::MAX as u64 - place as u64))
+    }
+
+    /// The rank by a static value or the score of an ending, and among equals by another rank,
+    /// below 2^22.
+    #[inline]
+    pub(super) const fn rank_of_value(value: i32, other: u32) -> u64 {
+        ((value + WIN) as u64) << 22 | other as u64
+    }
+
+    /// The same move in a class of its own.
+    pub(super) const fn in_class(self, class: Class) -> Self {
+        Self(self.0 | (class as u64) << 62)
+    }
+
+    #[inline]
+    pub(super) const fn place(self) -> usize {
+        (u16::MAX as u64 - (self.0 & u16::MAX as u64)) as usize
+    }
+}
+
+/// Brings the next key to its place at `index`, the ones before it being in theirs.
 ///
 /// The first few are looked for one by one, since one of them usually is enough; then the rest is
 /// sorted.
 #[inline]
-pub(super) fn bring_next<M>(candidates: &mut [Candidate<M>], first: usize, index: usize) {
+pub(super) fn bring_next(keys: &mut [Key], index: usize) {
     const LOOKED_FOR: usize = 4;
-    match index - first {
+    match index {
         0..LOOKED_FOR => {
-            let rest = &candidates[index..];
-            let best = (0..rest.len()).max_by_key(|&at| rest[at].key).unwrap_or(0);
-            candidates.swap(index, index + best);
+            let rest = &mut keys[index..];
+            let greatest = rest.iter().copied().max();
+            if let Some(at) = rest.iter().position(|&key| Some(key) == greatest) {
+                rest.swap(0, at);
+            }
         }
-        LOOKED_FOR => candidates[index..].sort_unstable_by_key(|candidate| -candidate.key),
+        LOOKED_FOR => keys[index..].sort_unstable_by(|a, b| b.cmp(a)),
         _ => {}
     }
 }
@@ -102,9 +113,10 @@ impl History {
         self.counts.iter_mut().for_each(|count| *count /= 2);
     }
 
+    /// The counts of one side's moves, by their codes.
     #[inline]
-    pub(super) fn of(&self, side: usize, code: u16) -> u32 {
-        self.counts[side * self.codes + usize::from(code)]
+    pub(super) fn of_side(&self, side: usize) -> &[u32] {
+        &self.counts[side * self.codes..][..self.codes]
     }
 
     /// A move with so many plies below it was good enough.

@@ -50,11 +50,10 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     /// Drops the root moves that lose to the next reply, unless all do.
     fn drop_losing(&mut self, root: &P) {
         if self.options.threats && !root.can_win_at_once() {
-            self.moves.clear();
-            self.moves.extend_from_slice(&self.root_moves);
-            root.remove_losing(&mut self.moves, 0);
-            if !self.moves.is_empty() {
-                std::mem::swap(&mut self.moves, &mut self.root_moves);
+            let mut moves = self.root_moves.clone();
+            root.remove_losing(&mut moves, 0);
+            if !moves.is_empty() {
+                self.root_moves = moves;
             }
         }
     }
