@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use spelrum_engine::evaluation::{PentagoLines, PentagoRuns};
 use spelrum_engine::games::{Pentago, PentagoMove};
 use spelrum_engine::search::knowledge::{Knowledge, Losing};
-use spelrum_engine::search::{Budget, Evaluate, Limits};
+use spelrum_engine::search::{Budget, Evaluate, LastPly, Limits};
 use spelrum_engine::{Game, Position, Random, Rules, Timeless};
 
 /// A position that is not over, from a game of random moves in which the first win is passed over
@@ -54,17 +54,19 @@ fn loses<P: Position>(position: &P, mv: P::Move) -> Option<Losing> {
 
 fn best_by_making_every_move(
     position: &Pentago,
-    evaluation: &impl Evaluate<Pentago>,
-    lost: i32,
+    evaluation: &dyn Evaluate<Pentago>,
+    LastPly { lost, lost_to_reply, .. }: LastPly,
 ) -> i32 {
     let value = |mv| {
         let child = after(position, mv);
-        match child.ending() {
-            None => -evaluation.evaluate(&child),
-            Some(ending) => ending.winner.map_or(0, |winner| {
-                assert_ne!(winner, position.to_move());
-                lost
-            }),
+        match (loses(position, mv), child.ending(), lost_to_reply) {
+            (Some(Losing::AtOnce), ..) => lost,
+            (Some(Losing::ToTheReply), _, Some(lost_to_reply)) => lost_to_reply,
+            (_, Some(drawn), _) => {
+                assert_eq!(drawn.winner, None);
+                0
+            }
+            (_, None, _) => -evaluation.evaluate(&child),
         }
     };
     moves(position).into_iter().map(value).max().unwrap()
@@ -145,6 +147,7 @@ proptest! {
         win_before_rotation: bool,
         plies in prop::option::of(0..10_u32),
         beta in -60..60,
+        sees_replies: bool,
     ) {
         let rules = Rules::Pentago { win_before_rotation };
         let position = match plies {
@@ -155,23 +158,25 @@ proptest! {
         if position.winning_move().is_some() {
             return Ok(());
         }
-        const LOST: i32 = -900_000;
         let (runs, lines) = (PentagoRuns::default(), PentagoLines::default());
-        let last_ply = |beta, evaluation: &dyn Evaluate<Pentago>| {
-            let mut budget = Budget::new(&Limits::default(), &Timeless);
-            evaluation.last_ply(&position, LOST, beta, &mut budget).map(Result::unwrap)
+        let asked = LastPly {
+            lost: -900_000,
+            lost_to_reply: sees_replies.then_some(-899_999),
+            beta: i32::MAX,
         };
-        let of_runs = best_by_making_every_move(&position, &runs, LOST);
-        let of_lines = best_by_making_every_move(&position, &lines, LOST);
-        if position.plies_left() == 1 {
-            prop_assert_eq!(last_ply(beta, &runs), None);
-            return Ok(());
-        }
-        for (exact, evaluation) in
-            [(of_runs, &runs as &dyn Evaluate<Pentago>), (of_lines, &lines)]
-        {
-            prop_assert_eq!(last_ply(i32::MAX, evaluation), Some(exact), "{}", position);
-            let bounded = last_ply(beta, evaluation).unwrap();
+        for evaluation in [&runs as &dyn Evaluate<Pentago>, &lines] {
+            let last_ply = |beta| {
+                let mut budget = Budget::new(&Limits::default(), &Timeless);
+                let asked = LastPly { beta, ..asked };
+                evaluation.last_ply(&position, asked, &mut budget).map(Result::unwrap)
+            };
+            if position.plies_left() == 1 {
+                prop_assert_eq!(last_ply(beta), None);
+                continue;
+            }
+            let exact = best_by_making_every_move(&position, evaluation, asked);
+            prop_assert_eq!(last_ply(i32::MAX), Some(exact), "{}", position);
+            let bounded = last_ply(beta).unwrap();
             prop_assert!(bounded == exact || (bounded >= beta && bounded < exact));
         }
     }

@@ -177,6 +177,7 @@ fn options() -> impl Strategy<Value = alpha_beta::Options> {
             threats,
             distance,
             last_ply,
+            ..alpha_beta::Options::default()
         }
     })
 }

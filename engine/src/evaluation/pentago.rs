@@ -6,7 +6,7 @@ use super::weight;
 use crate::games::Pentago;
 use crate::games::pentago::{Bitboard, LINES, add_parts, fulfilled, windows};
 use crate::parameters::EvaluationInfo;
-use crate::search::{Budget, Evaluate, Stop};
+use crate::search::{Budget, Evaluate, LastPly, Stop};
 
 const THREES: [u64; 80] = windows::<3, 80>();
 const FOURS: [u64; 54] = windows::<4, 54>();
@@ -89,11 +89,10 @@ impl Evaluate<Pentago> for PentagoRuns {
     fn last_ply(
         &self,
         position: &Pentago,
-        lost: i32,
-        beta: i32,
+        last_ply: LastPly,
         budget: &mut Budget<'_>,
     ) -> Option<Result<i32, Stop>> {
-        last_ply::best(position, *self, lost, beta, budget)
+        last_ply::best(position, *self, last_ply, budget)
     }
 }
 
@@ -187,11 +186,10 @@ impl Evaluate<Pentago> for PentagoLines {
     fn last_ply(
         &self,
         position: &Pentago,
-        lost: i32,
-        beta: i32,
+        last_ply: LastPly,
         budget: &mut Budget<'_>,
     ) -> Option<Result<i32, Stop>> {
-        last_ply::best(position, *self, lost, beta, budget)
+        last_ply::best(position, *self, last_ply, budget)
     }
 }
 

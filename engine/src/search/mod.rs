@@ -29,18 +29,28 @@ pub trait Evaluate<P>: Send {
     fn evaluate(&self, position: &P) -> i32;
 
     /// The best value of a move for who makes it, all moves of `position` evaluated together and
-    /// counted as nodes: exact below `beta`, else at least `beta`. A move that loses at once is
-    /// worth `lost`. Only for positions where no move wins at once; `None` if the evaluation or the
-    /// game has no tables for it.
+    /// counted as nodes: exact below `beta`, else at least `beta`. Only for positions where no move
+    /// wins at once; `None` if the evaluation or the game has no tables for it.
     fn last_ply(
         &self,
         _position: &P,
-        _lost: i32,
-        _beta: i32,
+        _last_ply: LastPly,
         _budget: &mut Budget<'_>,
     ) -> Option<Result<i32, Stop>> {
         None
     }
+}
+
+/// What [`Evaluate::last_ply`] is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastPly {
+    /// The value of a move that loses at once.
+    pub lost: i32,
+    /// The value of a move after which the opponent wins at once; `None` if that is beyond what is
+    /// looked at, and such a move has its static value.
+    pub lost_to_reply: Option<i32>,
+    /// A value that is good enough.
+    pub beta: i32,
 }
 
 /// A search algorithm, fixed in all its parameters. One instance plays one side of one game.

@@ -4,7 +4,7 @@
 use super::{PentagoLines, PentagoRuns, WINDOWS, marbles_on_lines};
 use crate::games::Pentago;
 use crate::games::pentago::{Bitboard, LINES, windows};
-use crate::search::{Budget, Stop};
+use crate::search::{Budget, LastPly, Stop};
 
 /// An evaluation that knows what one more marble changes.
 pub(super) trait Placements: Copy {
@@ -18,38 +18,46 @@ pub(super) trait Placements: Copy {
 pub(super) fn best<E: Placements>(
     position: &Pentago,
     evaluation: E,
-    lost: i32,
-    beta: i32,
+    LastPly { lost, lost_to_reply, beta }: LastPly,
     budget: &mut Budget<'_>,
 ) -> Option<Result<i32, Stop>> {
-    let (own, other) = (position.own(), position.other());
-    let placements = Bitboard::ALL.without(own.or(other)).count();
+    let both = [position.own(), position.other()];
+    let placements = Bitboard::ALL.without(both[0].or(both[1])).count();
     (placements > 1).then(|| {
+        let defence = lost_to_reply.and_then(|value| Some((position.defence()?, value)));
         let mut best = i32::MIN;
         let mut is_idle_turn_tried = false;
         for quadrant in 0..4 {
             // Where half a turn changes nothing, both directions lead to the same positions; where
             // a quarter turn changes nothing, to those of any other such turn.
-            let both = [own, other];
             let is_one = both.iter().all(|board| board.is_same_after_half(quadrant));
             let is_idle = both.iter().all(|board| board.is_same_after_quarter(quadrant));
-            let directions = if is_one { 1 } else { 2 };
             if is_idle && is_idle_turn_tried {
                 continue;
             }
             is_idle_turn_tried |= is_idle;
-            for direction in 0..directions {
+            for direction in 0..if is_one { 1 } else { 2 } {
                 budget.enter_many(placements)?;
-                let own = own.turned(quadrant, direction);
-                let other = other.turned(quadrant, direction);
+                let [own, other] = both.map(|board| board.turned(quadrant, direction));
                 let empty = Bitboard::ALL.without(own.or(other));
                 let value = if other.has_five() {
                     // Drawn if a marble makes five as well.
                     let is_drawn = own.has_five() || !own.completing().and(empty).is_empty();
                     if is_drawn { 0 } else { lost }
                 } else {
-                    budget.evaluate_many(placements)?;
-                    evaluation.best_placement(own, other, empty)
+                    let (cells, lost_to_reply) = match &defence {
+                        None => (empty, lost),
+                        Some((defence, value)) => {
+                            let safe = defence.safe[2 * quadrant + direction];
+                            (safe.turned(quadrant, direction), *value)
+                        }
+                    };
+                    if cells.is_empty() {
+                        lost_to_reply
+                    } else {
+                        budget.evaluate_many(cells.count())?;
+                        evaluation.best_placement(own, other, cells)
+                    }
                 };
                 best = best.max(value);
                 if best >= beta {
@@ -66,22 +74,21 @@ impl Placements for PentagoRuns {
     /// in common counts.
     #[inline]
     fn best_placement(self, own: Bitboard, other: Bitboard, empty: Bitboard) -> i32 {
-        let entry = |quadrant: usize| WINDOWS[quadrant][own.quadrant(quadrant)];
-        let both = |a: [u64; 3], b: [u64; 3]| [a[0] & b[0], a[1] & b[1], a[2] & b[2]];
-        let [a, b, c, d] = [entry(0), entry(1), entry(2), entry(3)];
-        let (top, bottom) = (both(a, b), both(c, d));
-        let others = [both(b, bottom), both(a, bottom), both(top, d), both(top, c)];
+        let entry = |quadrant: usize| &WINDOWS[quadrant][own.quadrant(quadrant)];
+        let entries = [entry(0), entry(1), entry(2), entry(3)];
         let [run3, run4, centre] = self.weights;
         let mut best = i32::MIN;
-        for (quadrant, others) in others.into_iter().enumerate() {
+        for quadrant in 0..4 {
+            let [a, b, c] = [1, 2, 3].map(|step| entries[(quadrant + step) % 4]);
+            let others = [a[0] & b[0] & c[0], a[1] & b[1] & c[1], a[2] & b[2] & c[2]];
             let marbles = own.quadrant(quadrant);
             let mut cells = empty.quadrant(quadrant);
             while cells != 0 {
                 let cell = cells & cells.wrapping_neg();
                 cells ^= cell;
-                let windows = both(others, WINDOWS[quadrant][(marbles | cell) & 511]);
-                let threes = (windows[0].count_ones() + windows[1].count_ones()) as i32;
-                let fours = windows[2].count_ones() as i32;
+                let windows = &WINDOWS[quadrant][(marbles | cell) & 511];
+                let there = |word: usize| (others[word] & windows[word]).count_ones() as i32;
+                let (threes, fours) = (there(0) + there(1), there(2));
                 let on_centre = i32::from(cell == 1 << 4);
                 let value = run3 * (threes - 2 * fours) + run4 * fours + centre * on_centre;
                 best = best.max(value);

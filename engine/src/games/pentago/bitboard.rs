@@ -200,9 +200,9 @@ impl Bitboard {
     /// Whether a quadrant looks the same after half a turn.
     #[inline]
     pub(crate) fn is_same_after_half(self, quadrant: usize) -> bool {
-        // Both quarter turns then lead to the same.
-        let [one, other] = [0, 1].map(|direction| CHANGED_BY_TURN[direction]);
-        one[self.quadrant(quadrant)] == other[self.quadrant(quadrant)]
+        // Both quarter turns then change the same.
+        let cells = self.quadrant(quadrant);
+        CHANGED_BY_TURN[0][cells] == CHANGED_BY_TURN[1][cells]
     }
 
     /// For each quadrant, the lines that lack nothing in it.

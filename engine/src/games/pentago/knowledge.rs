@@ -2,6 +2,7 @@
 
 use super::moves::PentagoMove;
 use super::symmetry::{self, Orientation};
+use super::threats::Defence;
 use super::{CELLS, Pentago, equal_results, threats};
 use crate::search::knowledge::{Knowledge, Losing};
 
@@ -44,11 +45,7 @@ impl Knowledge for Pentago {
     }
 
     fn remove_losing(&self, moves: &mut Vec<PentagoMove>, first: usize) -> Option<Losing> {
-        // The last placement has no reply.
-        if self.marbles + 1 >= CELLS {
-            return None;
-        }
-        let defence = threats::defence(self.own, self.other, self.win_before_rotation)?;
+        let defence = self.defence()?;
         let mut removed = None;
         let mut kept = first;
         for index in first..moves.len() {
@@ -86,5 +83,18 @@ impl Knowledge for Pentago {
 
     fn plies_left(&self) -> u32 {
         u32::from(CELLS - self.marbles)
+    }
+}
+
+impl Pentago {
+    /// What the side to move, which cannot win at once, can do against a loss at once or to the
+    /// next reply; `None` if no reply can win, whatever is played.
+    #[inline]
+    pub(crate) fn defence(&self) -> Option<Defence> {
+        // The last placement has no reply.
+        if self.marbles + 1 >= CELLS {
+            return None;
+        }
+        threats::defence(self.own, self.other, self.win_before_rotation)
     }
 }

@@ -133,11 +133,11 @@ pub(super) fn winning_move(
 }
 
 /// What a side that cannot win at once can do against a loss at once or to the next reply.
-pub(super) struct Defence {
+pub(crate) struct Defence {
     /// For each turn, the cells on which a placement with it does not lose so.
-    pub(super) safe: [Bitboard; 8],
+    pub(crate) safe: [Bitboard; 8],
     /// For each turn, whether a placement elsewhere loses at once, and not only to the reply.
-    pub(super) loses_at_once: [bool; 8],
+    pub(crate) loses_at_once: [bool; 8],
 }
 
 /// The defence of `own`, which is to move, cannot win at once, and does not fill the board with

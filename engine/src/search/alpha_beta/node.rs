@@ -4,7 +4,7 @@ use super::ordering::{Class, Key, bring_next};
 use super::transposition::{Bound, Entry};
 use super::{AlphaBeta, Options, Window};
 use crate::search::knowledge::{Knowledge, Losing};
-use crate::search::{Budget, Evaluate, Stop, WIN_MIN, made, score};
+use crate::search::{Budget, Evaluate, LastPly, Stop, WIN_MIN, made, score};
 
 /// Where a position or a move lies in the search.
 #[derive(Clone, Copy, Debug)]
@@ -39,9 +39,14 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             return Ok(score::of_ending(ending, mover, ply + 1));
         }
         if depth == 1 {
-            self.sight.end_at_horizon();
-            budget.evaluate()?;
-            return Ok(score::for_mover(mover, child.to_move(), self.evaluation.evaluate(child)));
+            let value = if self.options.extension && child.can_win_at_once() {
+                score::won_in(ply + 2)
+            } else {
+                self.sight.end_at_horizon();
+                budget.evaluate()?;
+                self.evaluation.evaluate(child)
+            };
+            return Ok(score::for_mover(mover, child.to_move(), value));
         }
         if self.options.pvs && !step.is_first && !window.is_null() {
             let value = self.child_value(position, child, step, window.null(), budget)?;
@@ -194,8 +199,12 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
         if self.options.last_ply {
-            let lost = -score::won_in(ply + 1);
-            if let Some(value) = self.evaluation.last_ply(position, lost, window.beta, budget) {
+            let last_ply = LastPly {
+                lost: -score::won_in(ply + 1),
+                lost_to_reply: self.options.extension.then(|| -score::won_in(ply + 2)),
+                beta: window.beta,
+            };
+            if let Some(value) = self.evaluation.last_ply(position, last_ply, budget) {
                 self.sight.end_at_horizon();
                 return value;
             }
@@ -214,7 +223,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         budget: &mut Budget<'_>,
     ) -> Result<Valued, Stop> {
         let first = self.moves.len();
-        if self.options.distinct && depth > 1 {
+        // Where little lies below a move, finding its equals costs more than searching them.
+        if self.options.distinct && depth > 2 {
             position.distinct_moves(&mut self.moves);
         } else {
             position.legal_moves(&mut self.moves);

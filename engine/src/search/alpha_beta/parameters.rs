@@ -98,6 +98,23 @@ pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
             "Whether the last ply's moves are evaluated together from tables instead of being \
              made one by one.",
         ),
+        ParameterInfo::switch(
+            "extension",
+            false,
+            "Whether a position where the search ends is lost, instead of evaluated, if the side \
+             to move there can win at once: for wins, one ply more.",
+        )
+        .promises(Promise::DepthExtending)
+        .added_later(),
+        ParameterInfo::integer(
+            "exact_plies",
+            0..=1_000,
+            0,
+            "How many plies the game may still last at most (in Pentago: empty cells) for a move \
+             to be chosen by the exact solver, as far as the limits allow; 0 for never.",
+        )
+        .promises(Promise::DepthExtending)
+        .added_later(),
     ],
     presets: &[
         Preset { name: "plain", values: &[] },
@@ -109,13 +126,14 @@ pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
                 ("aspiration", ParameterDefault::Integer(8)),
                 ("table", ParameterDefault::Bool(true)),
                 ("table_symmetry", ParameterDefault::Bool(true)),
-                ("killers", ParameterDefault::Bool(true)),
                 ("history", ParameterDefault::Bool(true)),
                 ("combined", ParameterDefault::Bool(true)),
                 ("distinct", ParameterDefault::Bool(true)),
                 ("threats", ParameterDefault::Bool(true)),
                 ("distance", ParameterDefault::Bool(true)),
                 ("last_ply", ParameterDefault::Bool(true)),
+                ("extension", ParameterDefault::Bool(true)),
+                ("exact_plies", ParameterDefault::Integer(12)),
             ],
         },
     ],
@@ -160,6 +178,10 @@ pub struct Options {
     pub distance: bool,
     /// Whether the last ply is evaluated from tables.
     pub last_ply: bool,
+    /// Whether wins with the ply after the last are seen.
+    pub extension: bool,
+    /// With how many plies left at most the exact solver chooses; 0 for never.
+    pub exact_plies: u32,
 }
 
 impl Options {
@@ -182,6 +204,8 @@ impl Options {
             threats: settings.switch("threats"),
             distance: settings.switch("distance"),
             last_ply: settings.switch("last_ply"),
+            extension: settings.switch("extension"),
+            exact_plies: small("exact_plies"),
         }
     }
 }
