@@ -16,6 +16,7 @@ mod moves;
 mod notation;
 mod patterns;
 mod playout;
+mod solver;
 mod symmetry;
 mod threats;
 
@@ -26,12 +27,12 @@ use crate::parameters::EvaluationInfo;
 use crate::position::{Colour, Ending, Game, NotationError, Position, Termination};
 use crate::rng::{PlayoutRandom, Random};
 use crate::rules::{Rules, RulesError};
-use crate::solve::PlainSolver;
 
 pub(crate) use bitboard::{Bitboard, add_parts};
 pub use moves::{Direction, PentagoMove, Quadrant, Turn};
 pub(crate) use patterns::{LINES, fulfilled, windows};
 pub use symmetry::Orientation;
+pub use solver::PentagoSolver;
 
 /// A Pentago position.
 ///
@@ -321,7 +322,7 @@ impl Game for Pentago {
     const EVALUATIONS: &'static [EvaluationInfo] =
         &[PentagoRuns::INFO, PentagoLines::INFO, NoEvaluation::INFO];
 
-    type Solver = PlainSolver;
+    type Solver = PentagoSolver;
 
     fn start(rules: &Rules) -> Result<Self, RulesError> {
         match rules {

@@ -1,0 +1,206 @@
+//! In which rotations a colour has five in a row.
+
+use super::super::bitboard::Bitboard;
+use super::super::patterns::{LINES, windows};
+use super::rotations::Rotations;
+use super::subsets;
+
+/// For each quadrant and its marbles: which quarter turns of it fill each line's part in it, four
+/// bits for each line (bit `4 * line + turns`). A line without a part there is always filled.
+static FILLED_BY: [[u128; 512]; 4] = filled_by();
+/// For each quadrant and its marbles: the lines that some quarter turns fill, one bit each.
+static FILLABLE: [[u32; 512]; 4] = fillable(&FILLED_BY);
+/// For each parity and set of turns of the first quadrant: the rotations with one of them.
+static FIRST: [[Rotations; 16]; 2] = [rotations_with(0, 0), rotations_with(0, 1)];
+/// The same for the other quadrants, whose turns the bit has whatever the parity.
+static OTHERS: [[Rotations; 16]; 3] =
+    [rotations_with(1, 0), rotations_with(2, 0), rotations_with(3, 0)];
+
+/// The fives of all boards below a root.
+///
+/// Boards are told by which of the root's empty cells a side has placed on: a set of bits. In
+/// tables the cells are numbered from 0; else the bits are those of a [`Bitboard`].
+#[derive(Debug, Default)]
+pub(super) struct Fives {
+    marbles: [Bitboard; 2],
+    cells: u64,
+    tables: Option<[Vec<[Rotations; 2]>; 2]>,
+}
+
+impl Fives {
+    /// Fives below a root whose side to move and whose other side have these marbles, worked out
+    /// each time they are asked for.
+    pub(super) fn as_needed(marbles: [Bitboard; 2]) -> Self {
+        let cells = Bitboard::ALL.without(marbles[0].or(marbles[1])).bits();
+        Self { marbles, cells, tables: None }
+    }
+
+    /// The same in tables.
+    ///
+    /// # Panics
+    /// If more than [`subsets::CELLS_MAX`] cells are empty.
+    pub(super) fn in_tables(marbles: [Bitboard; 2]) -> Self {
+        let cells = Bitboard::ALL.without(marbles[0].or(marbles[1]));
+        let empty = cells.count();
+        assert!(empty <= subsets::CELLS_MAX, "the tables have a place for every set of cells");
+        let table = |side: usize| {
+            // The root's side to move places the first marble, and so half of them, rounded up.
+            let most = (empty + 1 - side as u32) / 2;
+            let fives_of = |set: u32| match set.count_ones() {
+                count if count > most => [Rotations::NONE; 2],
+                _ => fives(marbles[side].or(cells_of(cells, set))),
+            };
+            (0..1_u32 << empty).map(fives_of).collect()
+        };
+        Self { marbles, cells: (1 << empty) - 1, tables: Some([table(0), table(1)]) }
+    }
+
+    /// The set of all of the root's empty cells.
+    pub(super) const fn cells(&self) -> u64 {
+        self.cells
+    }
+
+    /// The rotations of even and of odd parity in which a side has five after placing on a set of
+    /// cells. (0 is the root's side to move. It has half of the cells at most, rounded up, and the
+    /// other half of them, rounded down.)
+    #[inline]
+    pub(super) fn of(&self, side: usize, set: u64) -> [Rotations; 2] {
+        match &self.tables {
+            Some(tables) => tables[side][set as usize],
+            None => fives(self.marbles[side].or(Bitboard::from_bits(set))),
+        }
+    }
+
+    /// Of few empty cells: the fives of one side by set.
+    pub(super) fn table(&self, side: usize) -> &[[Rotations; 2]] {
+        self.tables.as_ref().map_or(&[], |tables| &tables[side])
+    }
+}
+
+/// The marbles on the cells with these indices among `cells`.
+fn cells_of(cells: Bitboard, set: u32) -> Bitboard {
+    let mut marbles = Bitboard::EMPTY;
+    let (mut left, mut set) = (cells, set);
+    while set != 0 {
+        if set & 1 == 1 {
+            marbles = marbles.or(Bitboard::cell(left.lowest()));
+        }
+        left = left.without_lowest();
+        set >>= 1;
+    }
+    marbles
+}
+
+/// The rotations of even and of odd parity in which the marbles have five in a row.
+pub(super) fn fives(marbles: Bitboard) -> [Rotations; 2] {
+    let quadrants: [usize; 4] = std::array::from_fn(|quadrant| marbles.quadrant(quadrant));
+    let [a, b, c, d] = quadrants;
+    let mut lines = FILLABLE[0][a] & FILLABLE[1][b] & FILLABLE[2][c] & FILLABLE[3][d];
+    if lines == 0 {
+        return [Rotations::NONE; 2];
+    }
+    let filled: [u128; 4] =
+        std::array::from_fn(|quadrant| FILLED_BY[quadrant][quadrants[quadrant]]);
+    let mut found = [Rotations::NONE; 2];
+    while lines != 0 {
+        let shift = 4 * lines.trailing_zeros();
+        let turns = filled.map(|filled| (filled >> shift) as usize & 15);
+        let others = OTHERS[0][turns[1]].and(OTHERS[1][turns[2]]).and(OTHERS[2][turns[3]]);
+        for (found, first) in found.iter_mut().zip(&FIRST) {
+            *found = found.or(first[turns[0]].and(others));
+        }
+        lines &= lines - 1;
+    }
+    found
+}
+
+const fn filled_by() -> [[u128; 512]; 4] {
+    let lines = windows::<5, LINES>();
+    let mut table = [[u128::MAX; 512]; 4];
+    let mut quadrant = 0;
+    while quadrant < 4 {
+        // For each cell, the lines and turns whose part, turned back, needs a marble there.
+        let mut needing = [0_u128; 9];
+        let mut line = 0;
+        while line < LINES {
+            let mut part = (lines[line] >> (16 * quadrant)) as u32 & 0x1ff;
+            let mut turns = 0;
+            while turns < 4 {
+                let mut cell = 0;
+                while cell < 9 {
+                    if part >> cell & 1 == 1 {
+                        needing[cell] |= 1 << (4 * line + turns);
+                    }
+                    cell += 1;
+                }
+                part = turned_back(part);
+                turns += 1;
+            }
+            line += 1;
+        }
+        // From the full quadrant down, as in `fulfilled`.
+        let mut cells = 511;
+        while cells > 0 {
+            cells -= 1;
+            let absent = (!cells as u32).trailing_zeros() as usize;
+            table[quadrant][cells] = table[quadrant][cells | 1 << absent] & !needing[absent];
+        }
+        quadrant += 1;
+    }
+    table
+}
+
+/// The cells of a quadrant that a quarter turn to the right brings to these.
+const fn turned_back(cells: u32) -> u32 {
+    // Where the marble comes from that a turn brings to each cell.
+    const SOURCE: [u32; 9] = [6, 3, 0, 7, 4, 1, 8, 5, 2];
+    let mut before = 0;
+    let mut to = 0;
+    while to < 9 {
+        before |= (cells >> to & 1) << SOURCE[to];
+        to += 1;
+    }
+    before
+}
+
+const fn fillable(filled_by: &[[u128; 512]; 4]) -> [[u32; 512]; 4] {
+    let mut table = [[0; 512]; 4];
+    let mut quadrant = 0;
+    while quadrant < 4 {
+        let mut cells = 0;
+        while cells < 512 {
+            let mut line = 0;
+            while line < LINES {
+                if (filled_by[quadrant][cells] >> (4 * line)) as u32 & 15 != 0 {
+                    table[quadrant][cells] |= 1 << line;
+                }
+                line += 1;
+            }
+            cells += 1;
+        }
+        quadrant += 1;
+    }
+    table
+}
+
+/// For each set of turns: the rotations of a parity in which the quadrant has made one of them.
+const fn rotations_with(quadrant: usize, parity: u32) -> [Rotations; 16] {
+    let mut table = [Rotations::NONE; 16];
+    let mut bit = 0;
+    while bit < 128 {
+        let others = [bit >> 1 & 3, bit >> 3 & 3, bit >> 5 & 3];
+        let turns = match quadrant {
+            0 => 2 * (bit & 1) + ((parity + others[0] + others[1] + others[2]) & 1),
+            _ => others[quadrant - 1],
+        };
+        let mut set = 0;
+        while set < 16 {
+            if set >> turns & 1 == 1 {
+                table[set].0 |= 1 << bit;
+            }
+            set += 1;
+        }
+        bit += 1;
+    }
+    table
+}

@@ -1,0 +1,155 @@
+//! The parts against slow twins that turn the quadrants of one board at a time.
+
+use super::super::bitboard::Bitboard;
+use super::fives::{Fives, fives};
+use super::forward::Forward;
+use super::rotations::Rotations;
+use super::subsets::{self, Ranks};
+use super::sweep::{self, Sweep};
+use super::values_of;
+use crate::games::Pentago;
+use crate::host::Timeless;
+use crate::position::Position;
+use crate::rng::Random;
+use crate::search::{Budget, Limits};
+
+/// The turns of the four quadrants that a bit of a set stands for.
+fn turns_of(bit: u32, parity: u32) -> [u32; 4] {
+    let others = [bit >> 1 & 3, bit >> 3 & 3, bit >> 5 & 3];
+    let first = (0..4)
+        .find(|first| first / 2 == bit & 1 && (first + others.iter().sum::<u32>()) % 2 == parity);
+    [first.unwrap(), others[0], others[1], others[2]]
+}
+
+fn bit_of(turns: [u32; 4]) -> u32 {
+    turns[0] / 2 + 2 * turns[1] + 8 * turns[2] + 32 * turns[3]
+}
+
+fn has(set: Rotations, bit: u32) -> bool {
+    set.0 >> bit & 1 == 1
+}
+
+fn single(bit: u32) -> Rotations {
+    Rotations(1 << bit)
+}
+
+#[test]
+fn every_rotation_has_the_neighbours_that_one_quarter_turn_makes() {
+    for parity in 0..2 {
+        for bit in 0..128 {
+            let turns = turns_of(bit, parity);
+            assert_eq!(bit_of(turns), bit);
+            let mut expected = Rotations::NONE;
+            for quadrant in 0..4 {
+                for by in [1, 3] {
+                    let mut turned = turns;
+                    turned[quadrant] = (turned[quadrant] + by) % 4;
+                    expected = expected.or(single(bit_of(turned)));
+                    if turns == [0; 4] {
+                        assert_eq!(Rotations::one_turned(quadrant, by), single(bit_of(turned)));
+                    }
+                }
+            }
+            assert_eq!(single(bit).turned(), expected, "{turns:?}");
+        }
+    }
+}
+
+#[test]
+fn fives_are_those_of_every_board_turned() {
+    let mut random = Random::from_key([5; 32]);
+    for _ in 0..300 {
+        let density = 1 + random.below(3);
+        let marbles = (0..36).fold(Bitboard::EMPTY, |marbles, cell| {
+            let here = random.below(4) < density;
+            let cell = Bitboard::cell(super::super::bitboard::bit_of_cell(cell));
+            if here { marbles.or(cell) } else { marbles }
+        });
+        let found = fives(marbles);
+        for parity in 0..2 {
+            for bit in 0..128 {
+                let mut board = marbles;
+                for (quadrant, turns) in turns_of(bit, parity).into_iter().enumerate() {
+                    board = (0..turns).fold(board, |board, _| board.turned(quadrant, 0));
+                }
+                assert_eq!(has(found[parity as usize], bit), board.has_five(), "{marbles:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sets_are_ranked_in_order_and_move_in_and_out_of_masks() {
+    let mut ranks = Ranks::default();
+    for cells in [1, 5, 9] {
+        ranks.cover(cells);
+        for size in 0..=cells + 1 {
+            let sets: Vec<u32> = subsets::of_size(cells, size).collect();
+            let slow: Vec<u32> =
+                (0..1_u32 << cells).filter(|set| set.count_ones() == size).collect();
+            assert_eq!(sets, slow);
+            assert_eq!(sets.len(), subsets::count(cells, size));
+            for (rank, &set) in sets.iter().enumerate() {
+                assert_eq!(ranks.of(set), rank);
+            }
+        }
+    }
+    let mut random = Random::from_key([6; 32]);
+    for _ in 0..1000 {
+        let mask = random.below(1 << subsets::CELLS_MAX);
+        let set = random.below(1 << mask.count_ones());
+        let (mut slow, mut rest) = (0, set);
+        for cell in (0..subsets::CELLS_MAX).filter(|cell| mask >> cell & 1 == 1) {
+            slow |= (rest & 1) << cell;
+            rest >>= 1;
+        }
+        assert_eq!(subsets::scatter(set, mask), slow);
+        assert_eq!(subsets::gather(slow, mask), set);
+    }
+}
+
+/// A position after so many random moves, the game not being over.
+fn random_position(plies: u32, win_before_rotation: bool, random: &mut Random) -> Pentago {
+    loop {
+        let mut position = Pentago::empty(win_before_rotation);
+        while !position.is_over() && position.marbles() < plies {
+            let mv = position.random_move(random);
+            position.play_unchecked(mv);
+        }
+        if !position.is_over() {
+            return position;
+        }
+    }
+}
+
+/// Both ways of solving give the same value and moves, in tables and without.
+#[test]
+fn the_search_and_the_sweep_agree() {
+    let mut random = Random::from_key([7; 32]);
+    for number in 0..60 {
+        let position = random_position(24 + number % 12, number % 3 != 0, &mut random);
+        let marbles = [position.own(), position.other()];
+        let before = position.win_before_rotation();
+        let mut budget = Budget::new(&Limits::default(), &Timeless);
+        let mut moves = Vec::new();
+        position.legal_moves(&mut moves);
+        let cells = position.empty_cells();
+        let tables = Fives::in_tables(marbles);
+        let mut sweep = Sweep::default();
+        let swept = sweep.run(&tables, before, &mut budget).unwrap();
+        assert_eq!(budget.nodes(), sweep::boards(cells.count()));
+        let swept = values_of(&moves, cells, swept);
+        let best = swept.iter().copied().max();
+        let wins_at_once = moves.iter().any(|mv| mv.turn_index().is_none());
+        for fives in [tables, Fives::as_needed(marbles)] {
+            let mut forward = Forward::default();
+            let mut run = forward.start(&fives, before, u64::MAX, &mut budget);
+            assert_eq!(Some(run.value().unwrap()), best, "{position}");
+            let good = run.good_after(wins_at_once).unwrap();
+            let found = values_of(&moves, cells, &good);
+            // With a win found, draws are not told from losses.
+            let known = |value: &i32| if best == Some(1) { i32::from(*value == 1) } else { *value };
+            assert!(found.iter().map(known).eq(swept.iter().map(known)), "{position}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Limits and the host stop a solver, in every game.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use spelrum_engine::search::Limits;
+use spelrum_engine::{EndedBy, Host, Rules, SolveError, Timeless, solve};
+
+/// A clock that moves on by a millisecond at every look; aborts at the look with this number.
+struct Ticking {
+    looks: Cell<u64>,
+    aborted_at: u64,
+}
+
+impl Host for Ticking {
+    fn wall(&self) -> Duration {
+        self.looks.set(self.looks.get() + 1);
+        Duration::from_millis(self.looks.get())
+    }
+
+    fn cpu(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn aborted(&self) -> bool {
+        self.looks.set(self.looks.get() + 1);
+        self.looks.get() >= self.aborted_at
+    }
+}
+
+const NEVER: u64 = u64::MAX;
+
+/// Positions that take more than a thousand nodes.
+fn hard() -> Vec<(Rules, &'static str)> {
+    vec![
+        (Rules::Pentago { win_before_rotation: true }, "...................................."),
+        (Rules::Pentago { win_before_rotation: false }, ".w..b....w.....b..b.....w....b..w..."),
+        // A drawn one, for which the sweep is needed.
+        (Rules::Pentago { win_before_rotation: true }, DRAWN),
+        (Rules::TicTacToe {}, "........."),
+        (Rules::Nim { heaps: vec![9, 9, 9, 9], misere: false }, "9,9,9,9/w"),
+    ]
+}
+
+/// D-02 of the reference positions.
+const DRAWN: &str = "w.b...bwbwb..w...w.b.bb.wb.ww...bbww";
+
+#[test]
+fn a_node_limit_is_kept_exactly() {
+    for (rules, position) in hard() {
+        for nodes in [1, 2, 63, 64, 65, 199, 200, 201, 1000] {
+            let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+            let error = solve(&rules, position, &limits, &Timeless).unwrap_err();
+            assert_eq!(error, SolveError::Limit { limit: EndedBy::Nodes, nodes }, "{position}");
+        }
+    }
+}
+
+#[test]
+fn time_and_the_host_stop_it_soon() {
+    for (rules, position) in hard() {
+        let limits = Limits { move_time_us: Some(5_000), ..Limits::default() };
+        let host = Ticking { looks: Cell::new(0), aborted_at: NEVER };
+        let error = solve(&rules, position, &limits, &host).unwrap_err();
+        let SolveError::Limit { limit: EndedBy::Time, nodes } = error else {
+            panic!("{position}: {error}")
+        };
+        assert!(nodes <= 1000, "{position}: {nodes} nodes");
+
+        let host = Ticking { looks: Cell::new(0), aborted_at: 10 };
+        let error = solve(&rules, position, &Limits::default(), &host).unwrap_err();
+        assert_eq!(error, SolveError::Aborted, "{position}");
+    }
+}
+
+#[test]
+fn what_cannot_be_solved_is_refused() {
+    let rules = Rules::TicTacToe {};
+    for (position, expected) in [("xxxoo....", "the game is over"), ("xx", "length is 2")] {
+        let error = solve(&rules, position, &Limits::default(), &Timeless).unwrap_err();
+        assert!(matches!(error, SolveError::Position(_)));
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn small_games_have_their_known_values() {
+    let value = |rules: &Rules, position: &str| {
+        solve(rules, position, &Limits::default(), &Timeless).unwrap().value
+    };
+    assert_eq!(value(&Rules::TicTacToe {}, "........."), 0);
+    for (heaps, misere) in [(vec![3, 4, 5], false), (vec![1, 1, 1], true), (vec![2, 2], false)] {
+        let nim_sum = heaps.iter().fold(0, |sum, heap| sum ^ heap);
+        let text = heaps.iter().map(u32::to_string).collect::<Vec<_>>().join(",") + "/w";
+        let only_ones = heaps.iter().all(|&heap| heap <= 1);
+        // Bouton 1901: misère play differs once all heaps have one object at most.
+        let wins = if misere && only_ones { nim_sum == 0 } else { nim_sum != 0 };
+        assert_eq!(value(&Rules::Nim { heaps, misere }, &text), if wins { 1 } else { -1 });
+    }
+}

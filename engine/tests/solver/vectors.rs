@@ -1,0 +1,93 @@
+//! The reference positions: values and all optimal moves.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use spelrum_engine::games::Pentago;
+use spelrum_engine::search::Limits;
+use spelrum_engine::{Game, Position, Rules, Solved, Timeless, solve};
+
+#[derive(Deserialize)]
+struct File {
+    sets: BTreeMap<String, Vec<Entry>>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    board: String,
+    stones: u32,
+    value: i32,
+    leaf_moves: u32,
+    optimal_moves: usize,
+    optimal_moves_x8: usize,
+    optimal_list: Option<Vec<[i32; 3]>>,
+    value_if_no_win_before_rotation: Option<i32>,
+}
+
+fn set(name: &str) -> Vec<Entry> {
+    let text = include_str!("../vectors/pentago/positions.json");
+    let mut file: serde_json::Value = serde_json::from_str(text).unwrap();
+    // The opening has entries of another form.
+    file["sets"].as_object_mut().unwrap().retain(|set, _| set == name);
+    let file: File = serde_json::from_value(file).unwrap();
+    file.sets.into_iter().next().unwrap().1
+}
+
+fn solved(board: &str, win_before_rotation: bool) -> Solved {
+    let rules = Rules::Pentago { win_before_rotation };
+    solve(&rules, board, &Limits::default(), &Timeless).unwrap()
+}
+
+/// A move as the reference writes it: cell, quadrant, direction.
+fn reference_move(position: &Pentago, text: &str) -> [i32; 3] {
+    let mv = position.parse_move(text).unwrap();
+    let cell = mv.cell() as i32;
+    match mv.turn() {
+        None => [cell, -1, -1],
+        Some(turn) => [cell, turn.quadrant as i32, turn.direction as i32],
+    }
+}
+
+fn check(entry: &Entry) {
+    let solved = solved(&entry.board, true);
+    let position =
+        Pentago::parse(&Rules::Pentago { win_before_rotation: true }, &entry.board).unwrap();
+    assert_eq!(position.marbles(), entry.stones);
+    assert_eq!(solved.value, entry.value, "{}", entry.board);
+    assert_eq!(solved.legal_moves, entry.leaf_moves, "{}", entry.board);
+    let mut moves: Vec<[i32; 3]> =
+        solved.optimal_moves.iter().map(|mv| reference_move(&position, mv)).collect();
+    assert_eq!(moves.len(), entry.optimal_moves, "{}", entry.board);
+    let times_8 = moves.iter().map(|mv| if mv[1] < 0 { 8 } else { 1 }).sum::<usize>();
+    assert_eq!(times_8, entry.optimal_moves_x8, "{}", entry.board);
+    if let Some(list) = &entry.optimal_list {
+        let mut list = list.clone();
+        list.sort_unstable();
+        moves.sort_unstable();
+        assert_eq!(moves, list, "{}", entry.board);
+    }
+}
+
+#[test]
+fn late_boards() {
+    set("late").iter().for_each(check);
+}
+
+#[test]
+fn final_boards() {
+    set("final").iter().for_each(check);
+}
+
+#[test]
+fn deep_boards() {
+    set("deep").iter().for_each(check);
+}
+
+#[test]
+fn boards_on_which_one_rule_decides() {
+    for entry in set("rules") {
+        check(&entry);
+        let without = solved(&entry.board, false).value;
+        assert_eq!(Some(without), entry.value_if_no_win_before_rotation, "{}", entry.board);
+    }
+}
