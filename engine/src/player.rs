@@ -7,6 +7,7 @@ use crate::parameters::{
 use crate::position::Game;
 use crate::rules::Rules;
 use crate::search::alpha_beta::{self, AlphaBeta};
+use crate::search::exact::{self, Exact};
 use crate::search::genetic::{self, GeneticMinimax, GeneticParameters};
 use crate::search::minimax::{self, Minimax};
 use crate::search::random::{self, RandomMove};
@@ -18,11 +19,17 @@ pub const ALGORITHMS: &[&str] = &[
     minimax::ALGORITHM.name,
     alpha_beta::ALGORITHM.name,
     genetic::ALGORITHM.name,
+    exact::ALGORITHM.name,
 ];
 
 /// Their tables, in the same order.
-const TABLES: &[AlgorithmInfo] =
-    &[random::ALGORITHM, minimax::ALGORITHM, alpha_beta::ALGORITHM, genetic::ALGORITHM];
+const TABLES: &[AlgorithmInfo] = &[
+    random::ALGORITHM,
+    minimax::ALGORITHM,
+    alpha_beta::ALGORITHM,
+    genetic::ALGORITHM,
+    exact::ALGORITHM,
+];
 
 /// A player, complete in itself: every parameter has its value, so that defaults may change
 /// later without changing what a stored player means.
@@ -40,6 +47,7 @@ enum Algorithm {
     Minimax(minimax::Options, Evaluation),
     AlphaBeta(alpha_beta::Options, Evaluation),
     GeneticMinimax(GeneticParameters, Evaluation),
+    Exact(exact::Options, Evaluation),
 }
 
 impl Player {
@@ -60,6 +68,8 @@ impl Player {
             Algorithm::AlphaBeta(alpha_beta::Options::from_settings(&settings), evaluation())
         } else if info.name == genetic::ALGORITHM.name {
             Algorithm::GeneticMinimax(GeneticParameters::from_settings(&settings), evaluation())
+        } else if info.name == exact::ALGORITHM.name {
+            Algorithm::Exact(exact::Options::from_settings(&settings), evaluation())
         } else {
             Algorithm::Random
         };
@@ -88,6 +98,7 @@ impl Player {
             Algorithm::Random | Algorithm::GeneticMinimax(..) => true,
             Algorithm::Minimax(options, _) => options.shuffle,
             Algorithm::AlphaBeta(options, _) => options.shuffle,
+            Algorithm::Exact(options, _) => options.shuffle,
         }
     }
 
@@ -104,7 +115,8 @@ impl Player {
             Algorithm::Random => Some(Box::new(RandomMove)),
             Algorithm::Minimax(_, evaluation)
             | Algorithm::AlphaBeta(_, evaluation)
-            | Algorithm::GeneticMinimax(_, evaluation) => {
+            | Algorithm::GeneticMinimax(_, evaluation)
+            | Algorithm::Exact(_, evaluation) => {
                 G::visit_evaluation(evaluation, Compile(&self.algorithm))
             }
         }
@@ -139,6 +151,7 @@ impl<G: Game> EvaluationVisitor<G> for Compile<'_> {
             Algorithm::GeneticMinimax(parameters, _) => {
                 Box::new(GeneticMinimax::new(parameters, evaluation))
             }
+            Algorithm::Exact(options, _) => Box::new(Exact::new(options, evaluation)),
         }
     }
 }

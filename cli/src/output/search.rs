@@ -7,6 +7,8 @@ use spelrum_engine::search::{WIN, WIN_MIN};
 pub(crate) fn score_text(score: Option<i32>) -> String {
     match score {
         None => "none: this algorithm does not score moves".to_owned(),
+        Some(WIN_MIN) => format!("{WIN_MIN}: a win"),
+        Some(score) if score == -WIN_MIN => format!("{score}: a loss"),
         Some(score) if score >= WIN_MIN => format!("{score}: a win in {}", plies(WIN - score)),
         Some(score) if score <= -WIN_MIN => format!("{score}: a loss in {}", plies(WIN + score)),
         Some(score) => score.to_string(),

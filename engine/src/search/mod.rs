@@ -2,6 +2,7 @@
 
 pub mod alpha_beta;
 mod budget;
+pub mod exact;
 pub mod genetic;
 pub mod knowledge;
 pub mod minimax;
@@ -20,7 +21,8 @@ use crate::rng::Random;
 pub const WIN: i32 = 1_000_000;
 
 /// Scores from here on (and below its negative) are wins and losses within the search's sight.
-/// Evaluations stay strictly between.
+/// Evaluations stay strictly between. `WIN_MIN` itself is a win that is proven and of unknown
+/// length: no search looks so far that it could mean plies.
 pub const WIN_MIN: i32 = WIN - 10_000;
 
 /// A static evaluation of positions that are not over.

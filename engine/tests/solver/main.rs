@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod limits;
+mod player;
 mod twin;
 mod vectors;
 

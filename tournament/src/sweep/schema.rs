@@ -462,6 +462,7 @@ fn algorithm_meaning(algorithm: &str) -> &'static str {
         "minimax" => "Searches every move to its depth.",
         "alpha-beta" => "Searches every move to its depth, but for what cannot change the result.",
         "genetic-minimax" => "Breeds lines of play, and backs their values up a reservation tree.",
+        "exact" => "Solves the position to the end of the game, as far as its limits let it.",
         _ => "An algorithm.",
     }
 }

@@ -17,8 +17,9 @@ use super::rotations::Rotations;
 use super::subsets::{self, Ranks};
 use crate::search::{Budget, Stop};
 
-/// Empty cells of the root at most: 18 cells are 82 million boards and half a gigabyte.
-pub(super) const EMPTY_MAX: u32 = subsets::CELLS_MAX;
+/// Empty cells of the root at most: with 17, two levels take 370 MB, and each cell more takes three
+/// times as much.
+pub(super) const EMPTY_MAX: u32 = 17;
 
 /// The nodes that a sweep makes below a root with so many empty cells.
 pub(super) fn boards(empty: u32) -> u64 {

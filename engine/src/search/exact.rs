@@ -1,0 +1,124 @@
+//! The exact player: it solves the position and plays a move that reaches the value.
+
+use super::{Budget, Evaluate, Found, Search, Stop, WIN_MIN, made, root, score};
+use crate::parameters::{AlgorithmInfo, Settings, shared};
+use crate::play::EndedBy;
+use crate::position::Game;
+use crate::rng::Random;
+use crate::solve::Solver;
+
+/// What a sweep may say of it.
+pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
+    name: "exact",
+    parameters: &[
+        shared::EVALUATION,
+        shared::NODES,
+        shared::EVALUATIONS,
+        shared::MOVE_TIME,
+        root::SHUFFLE,
+    ],
+    presets: &[],
+    bounded_by: &["nodes", "move_time"],
+};
+
+/// The exact player's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Whether root moves are tried in random order.
+    pub shuffle: bool,
+}
+
+impl Options {
+    pub(crate) fn from_settings(settings: &Settings) -> Self {
+        Self { shuffle: settings.switch("shuffle") }
+    }
+}
+
+/// Solves the position with the game's [`Solver`] and plays, of the moves that reach its value, one
+/// whose position has the best static evaluation; a move that wins at once needs no solver.
+///
+/// The moves are evaluated first: when a limit ends the solving, the best of them by evaluation is
+/// played, and its evaluation is the score. A proven win of unknown length scores [`WIN_MIN`], a
+/// loss its negative, a draw 0. The depth is that of the moves evaluated, 1: how far the solver
+/// looked is not known.
+#[derive(Debug)]
+pub struct Exact<G: Game, E> {
+    options: Options,
+    evaluation: E,
+    solver: G::Solver,
+    optimal: Vec<G::Move>,
+}
+
+impl<G: Game, E: Evaluate<G>> Exact<G, E> {
+    /// A player with these options.
+    #[must_use]
+    pub fn new(options: Options, evaluation: E) -> Self {
+        Self { options, evaluation, solver: G::Solver::default(), optimal: Vec::new() }
+    }
+
+    /// Moves in the order of [`root::list_moves`] with the evaluations of where they lead, as far
+    /// as the budget allows.
+    fn evaluate_moves(
+        &self,
+        root: &G,
+        moves: &[G::Move],
+        budget: &mut Budget<'_>,
+        values: &mut Vec<i32>,
+    ) -> Result<(), Stop> {
+        for &mv in moves {
+            let child = made(root, mv, budget)?;
+            let mover = root.to_move();
+            values.push(match child.ending() {
+                Some(ending) => score::of_ending(ending, mover, 1),
+                None => {
+                    budget.evaluate()?;
+                    let value = self.evaluation.evaluate(&child);
+                    score::for_mover(mover, child.to_move(), value)
+                }
+            });
+            if values.last() == Some(&score::BEST) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<G: Game, E: Evaluate<G>> Search<G> for Exact<G, E> {
+    fn search(
+        &mut self,
+        root: &G,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<Found<G::Move>, Stop> {
+        let mut moves = Vec::new();
+        root::list_moves(root, self.options.shuffle, random, &mut moves);
+        let mut values = Vec::with_capacity(moves.len());
+        let evaluated = self.evaluate_moves(root, &moves, budget, &mut values);
+        let mut best = root::Best::unsearched(moves[0]);
+        for (&mv, &value) in moves.iter().zip(&values) {
+            best.offer(mv, value);
+        }
+        match evaluated {
+            Ok(()) if best.value() == score::BEST => return Ok(best.found(1, EndedBy::Proven)),
+            Ok(()) => {}
+            Err(Stop::Aborted) => return Err(Stop::Aborted),
+            Err(Stop::Limit(limit)) => return Ok(best.found(0, limit)),
+        }
+        match self.solver.optimal_moves(root, budget, &mut self.optimal) {
+            Ok(value) => {
+                let mut best = root::Best::unsearched(moves[0]);
+                for (&mv, &value) in moves.iter().zip(&values) {
+                    // Optimal moves are in canonical order.
+                    if self.optimal.binary_search(&mv).is_ok() {
+                        best.offer(mv, value);
+                    }
+                }
+                let score = Some(value.signum() * WIN_MIN);
+                Ok(Found { score, ..best.found(1, EndedBy::Proven) })
+            }
+            Err(Stop::Aborted) => Err(Stop::Aborted),
+            Err(Stop::Limit(limit)) => Ok(best.found(1, limit)),
+        }
+    }
+}
