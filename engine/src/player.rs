@@ -9,6 +9,7 @@ use crate::rules::Rules;
 use crate::search::alpha_beta::{self, AlphaBeta};
 use crate::search::exact::{self, Exact};
 use crate::search::genetic::{self, GeneticMinimax, GeneticParameters};
+use crate::search::handover::Handover;
 use crate::search::minimax::{self, Minimax};
 use crate::search::random::{self, RandomMove};
 use crate::search::{Evaluate, Limits, Search};
@@ -147,7 +148,13 @@ impl<G: Game> EvaluationVisitor<G> for Compile<'_> {
         match *self.0 {
             Algorithm::Random => Box::new(RandomMove),
             Algorithm::Minimax(options, _) => Box::new(Minimax::new(options, evaluation)),
-            Algorithm::AlphaBeta(options, _) => Box::new(AlphaBeta::new(options, evaluation)),
+            Algorithm::AlphaBeta(options, _) => {
+                let search = AlphaBeta::new(options, evaluation);
+                match options.exact_plies {
+                    0 => Box::new(search),
+                    plies => Box::new(Handover::new(search, evaluation, plies, options.shuffle)),
+                }
+            }
             Algorithm::GeneticMinimax(parameters, _) => {
                 Box::new(GeneticMinimax::new(parameters, evaluation))
             }

@@ -132,6 +132,23 @@ impl<'h> Budget<'h> {
         Ok(())
     }
 
+    /// Does something with at most so many of the nodes that are left, and says as well whether it
+    /// was these, and no limit of the move's own, that ran out.
+    pub(crate) fn with_share<T>(
+        &mut self,
+        nodes: u64,
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> (T, bool) {
+        let limit = self.node_limit;
+        self.node_limit = limit.min(self.nodes.saturating_add(nodes));
+        self.plan_next_look();
+        let done = work(self);
+        let is_spent = self.nodes >= self.node_limit && self.node_limit < limit;
+        self.node_limit = limit;
+        self.plan_next_look();
+        (done, is_spent)
+    }
+
     /// Nodes made so far.
     #[must_use]
     pub fn nodes(&self) -> u64 {

@@ -4,6 +4,7 @@ pub mod alpha_beta;
 mod budget;
 pub mod exact;
 pub mod genetic;
+pub(crate) mod handover;
 pub mod knowledge;
 pub mod minimax;
 pub(crate) mod random;

@@ -31,8 +31,8 @@ use crate::rules::{Rules, RulesError};
 pub(crate) use bitboard::{Bitboard, add_parts};
 pub use moves::{Direction, PentagoMove, Quadrant, Turn};
 pub(crate) use patterns::{LINES, fulfilled, windows};
-pub use symmetry::Orientation;
 pub use solver::PentagoSolver;
+pub use symmetry::Orientation;
 
 /// A Pentago position.
 ///

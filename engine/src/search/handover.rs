@@ -1,0 +1,50 @@
+//! Near the end of the game, the exact solver instead of a search.
+
+use super::exact::{self, Exact};
+use super::{Budget, Evaluate, Found, Search, Stop};
+use crate::play::EndedBy;
+use crate::position::Game;
+use crate::rng::Random;
+
+/// A search that hands over to the exact player when few plies are left.
+///
+/// In a lost position every move is as good as another, and the search plays on, for a mistake of
+/// the opponent's. The solver gets a bounded share of the move's nodes; a position that takes more
+/// is searched with what the limits leave.
+#[derive(Debug)]
+pub(crate) struct Handover<G: Game, S, E> {
+    search: S,
+    exact: Exact<G, E>,
+    plies_max: u32,
+}
+
+/// Nodes of the solver: each is many positions at once and takes microseconds.
+const NODES_MAX: u64 = 20_000;
+
+impl<G: Game, S, E: Evaluate<G>> Handover<G, S, E> {
+    /// A search that hands over when the game can last at most so many plies more.
+    pub(crate) fn new(search: S, evaluation: E, plies_max: u32, shuffle: bool) -> Self {
+        Self { search, exact: Exact::new(exact::Options { shuffle }, evaluation), plies_max }
+    }
+}
+
+impl<G: Game, S: Search<G>, E: Evaluate<G>> Search<G> for Handover<G, S, E> {
+    fn search(
+        &mut self,
+        root: &G,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<Found<G::Move>, Stop> {
+        if root.plies_left() > self.plies_max {
+            return self.search.search(root, budget, random);
+        }
+        let (found, is_share_spent) =
+            budget.with_share(NODES_MAX, |budget| self.exact.search(root, budget, random));
+        let found = found?;
+        let is_held =
+            found.ended_by == EndedBy::Proven && found.score.is_some_and(|score| score >= 0);
+        // At a limit of the move's own, the search could do nothing more.
+        let is_stopped = found.ended_by != EndedBy::Proven && !is_share_spent;
+        if is_held || is_stopped { Ok(found) } else { self.search.search(root, budget, random) }
+    }
+}
