@@ -45,6 +45,11 @@ const PAIRS: &[[&str; 2]] = &[
         // Every parameter is named: a preset may change, what it is made of may not.
         r#"{"algorithm": "genetic-minimax", "depth": 4, "generations": 40, "nodes": 9000, "population": 30, "selection": "tournament", "tournament_size": 3, "elites": 2, "crossover_rate": 0.5, "mutation_rate": 0.9, "refute": 0.6, "seed_root": true, "min_visits": 8, "reject_duplicates": true, "max_tree_nodes": 6000}"#,
     ],
+    // New pairs come last: a game's seed is its place.
+    [
+        r#"{"algorithm": "alpha-beta", "iterative": true, "nodes": 20000, "evaluation": "none", "pvs": true, "aspiration": 3, "table": true, "table_mib": 1, "table_symmetry": true, "killers": true, "history": true, "combined": true, "distinct": true, "threats": true, "distance": true, "last_ply": true, "extension": true, "exact_plies": 9}"#,
+        r#"{"algorithm": "alpha-beta", "depth": 3, "pvs": true, "table": true, "table_mib": 1, "killers": true, "threats": true, "last_ply": true}"#,
+    ],
 ];
 
 #[test]

@@ -21,6 +21,17 @@ const SEARCHES: &[&str] = &[
     r#""algorithm": "genetic-minimax", "depth": 6, "preset": "study", "generations": "unlimited""#,
 ];
 
+/// Searches that look at several positions together, know more than their moves tell, or keep what
+/// they learn: they may be done before a limit.
+const REFINED: &[&str] = &[
+    r#""algorithm": "alpha-beta", "preset": "full""#,
+    r#""algorithm": "alpha-beta", "preset": "full", "exact_plies": 0, "table_mib": 1"#,
+    r#""algorithm": "alpha-beta", "preset": "full", "exact_plies": 0, "iterative": false"#,
+    r#""algorithm": "alpha-beta", "preset": "full", "exact_plies": 36, "extension": false"#,
+    r#""algorithm": "alpha-beta", "last_ply": true, "order": true, "iterative": true"#,
+    r#""algorithm": "exact""#,
+];
+
 fn limited(rules: &Rules, search: &str, limits: &str) -> Player {
     player(rules, &format!("{{{search}, {limits}}}"))
 }
@@ -38,12 +49,35 @@ fn positions() -> Vec<(Rules, String)> {
 fn a_node_limit_is_kept_exactly() {
     for (rules, position) in positions() {
         for search in SEARCHES {
-            for nodes in [1, 2, 3, 7, 63, 64, 65, 100, 128, 500] {
+            for nodes in [1, 2, 3, 7, 63, 64, 100, 255, 256, 257, 500] {
                 let limits = format!(r#""nodes": {nodes}"#);
                 let player = limited(&rules, search, &limits);
                 let report = analysed(&rules, &position, &player).search;
                 assert_eq!(report.ended_by, EndedBy::Nodes, "{search}, {limits}: {report:?}");
                 assert_eq!(report.nodes, nodes, "{search}, {limits}: {report:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn refined_searches_keep_the_limits() {
+    for (rules, position) in positions() {
+        for search in REFINED {
+            for limit in [1, 2, 3, 7, 28, 35, 36, 100, 256, 500, 5_000] {
+                let report = |limits: &str| {
+                    analysed(&rules, &position, &limited(&rules, search, limits)).search
+                };
+                let by_nodes = report(&format!(r#""nodes": {limit}"#));
+                assert!(by_nodes.nodes <= limit, "{search}, {limit}: {by_nodes:?}");
+                if by_nodes.ended_by == EndedBy::Nodes {
+                    assert_eq!(by_nodes.nodes, limit, "{search}, {limit}: {by_nodes:?}");
+                } else {
+                    assert_eq!(by_nodes.ended_by, EndedBy::Proven, "{search}, {limit}");
+                }
+                let limits = format!(r#""nodes": 5000, "evaluations": {limit}"#);
+                let by_evaluations = report(&limits);
+                assert!(by_evaluations.evaluations <= limit, "{search}: {by_evaluations:?}");
             }
         }
     }
@@ -119,7 +153,7 @@ fn an_iteration_that_is_cut_off_keeps_the_last_completed_one() {
 }
 
 #[test]
-fn the_clock_is_looked_at_every_64_nodes_and_only_for_a_time_limit() {
+fn the_clock_is_looked_at_every_256_nodes_and_only_for_a_time_limit() {
     let rules = Rules::Pentago { win_before_rotation: true };
     for search in SEARCHES {
         let walls = |limits: &str, past_deadline_at_wall| {
@@ -134,12 +168,12 @@ fn the_clock_is_looked_at_every_64_nodes_and_only_for_a_time_limit() {
         // One more sets the deadline.
         let (timed, report) = walls(r#""nodes": 10000, "move_time": "1s""#, None);
         assert_eq!(report.nodes, 10_000, "{search}");
-        assert_eq!(timed, 3 + 9_999 / 64, "{search}");
+        assert_eq!(timed, 3 + 9_999 / 256, "{search}");
         // The first look past the deadline ends the search.
         for look in 1..5 {
             let (_, report) = walls(r#""move_time": "1s""#, Some(2 + look));
             assert_eq!(report.ended_by, EndedBy::Time, "{search}");
-            assert_eq!(report.nodes, 64 * look, "{search}");
+            assert_eq!(report.nodes, 256 * look, "{search}");
         }
     }
 }
@@ -147,7 +181,9 @@ fn the_clock_is_looked_at_every_64_nodes_and_only_for_a_time_limit() {
 #[test]
 fn every_search_gives_up_when_the_host_aborts() {
     for rules in all_rules() {
-        for search in SEARCHES {
+        // Refined searches are done with the small games before they have looked often.
+        let refined = if matches!(rules, Rules::Pentago { .. }) { REFINED } else { &[] };
+        for search in SEARCHES.iter().chain(refined) {
             let player = limited(&rules, search, r#""nodes": 1000000000"#);
             for abort_at_look in [1, 2, 5] {
                 let host = Counting { abort_at_look: Some(abort_at_look), ..Counting::default() };
@@ -167,7 +203,7 @@ fn every_search_gives_up_when_the_host_aborts() {
 #[test]
 fn the_clock_stops_searches_at_many_places() {
     let rules = Rules::Pentago { win_before_rotation: true };
-    for search in SEARCHES {
+    for search in SEARCHES.iter().chain(REFINED) {
         let timed = limited(&rules, search, r#""move_time_us": 1000"#);
         let game = play(&rules, [&timed, &timed], 3, &Irregular::new(3, 400));
         let places: std::collections::BTreeSet<u64> = stops(&game).into_iter().flatten().collect();
@@ -182,7 +218,7 @@ proptest! {
     #[test]
     fn a_timed_game_replays_from_its_record(
         rules in prop::sample::select(all_rules()),
-        searches in prop::array::uniform2(prop::sample::select(SEARCHES)),
+        searches in prop::array::uniform2(prop::sample::select([SEARCHES, REFINED].concat())),
         move_time_us in 1_u64..3_000,
         step_us_max in 1_u32..400,
         nodes in prop::option::of(1_u64..4_000),
@@ -191,6 +227,8 @@ proptest! {
         seed in 0_u64..1_000_000,
     ) {
         let mut limits = format!(r#""move_time_us": {move_time_us}"#);
+        // The exact player knows no depth.
+        let depth = depth.filter(|_| !searches.iter().any(|search| search.contains("exact\"")));
         for (name, limit) in
             [("nodes", nodes), ("evaluations", evaluations), ("depth", depth.map(u64::from))]
         {

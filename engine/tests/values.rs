@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use common::{key, player, random_position};
 use spelrum_engine::evaluation::{NoEvaluation, PentagoLines, PentagoRuns, TicTacToeLines};
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
-use spelrum_engine::search::{Evaluate, WIN, WIN_MIN};
+use spelrum_engine::search::knowledge::Knowledge;
+use spelrum_engine::search::{Evaluate, Limits, WIN, WIN_MIN};
 use spelrum_engine::{
     Analysis, EndedBy, Game, ParameterKind, Player, Position, Promise, Random, Rules, Timeless,
-    analyze, parameters_of,
+    analyze, parameters_of, solve,
 };
 
 /// Minimax as the textbook has it: no limits, no shared buffers, nothing left out.
@@ -60,8 +61,9 @@ fn twin_of_move<P: Position>(
     }
 }
 
-/// Every player that must find minimax's value at this depth; `None` is unlimited.
-fn exact_players(rules: &Rules, evaluation: &str, depth: Option<u32>) -> Vec<Player> {
+/// Players that must find minimax's value at this depth; `None` is unlimited. Of the many
+/// combinations of refinements a third, another for each seed.
+fn exact_players(rules: &Rules, evaluation: &str, depth: Option<u32>, seed: u64) -> Vec<Player> {
     let depth = depth.map_or("\"unlimited\"".to_owned(), |depth| depth.to_string());
     let bounds = format!(r#""depth": {depth}, "nodes": 1000000000"#);
     let mut players = Vec::new();
@@ -76,7 +78,7 @@ fn exact_players(rules: &Rules, evaluation: &str, depth: Option<u32>) -> Vec<Pla
             ));
         }
     }
-    for switches in refinements() {
+    for switches in refinements().iter().skip((seed % 3) as usize).step_by(3) {
         players.push(format!(
             r#"{{"algorithm": "alpha-beta", "evaluation": "{evaluation}", {bounds}{switches}}}"#
         ));
@@ -130,7 +132,7 @@ fn check<G: Game>(
         return;
     }
     let value = twin(position, depth, 0, evaluation);
-    let players = exact_players(rules, evaluation_name, Some(depth));
+    let players = exact_players(rules, evaluation_name, Some(depth), seed);
     for player in players {
         let analysis = analysed(rules, position, &player, seed);
         let about = || format!("{position} to depth {depth} by {:?}", player.parameters());
@@ -191,7 +193,7 @@ fn every_search_finds_minimaxs_value_in_nim_at_every_depth() {
 }
 
 /// The value of every position that play from `position` can reach, by plain recursion.
-fn solve<P: Position>(position: &P, values: &mut BTreeMap<String, i32>) -> i32 {
+fn solve_all<P: Position>(position: &P, values: &mut BTreeMap<String, i32>) -> i32 {
     let name = position.to_string();
     if let Some(&value) = values.get(&name) {
         return value;
@@ -208,7 +210,7 @@ fn solve<P: Position>(position: &P, values: &mut BTreeMap<String, i32>) -> i32 {
                 ending.winner.map_or(0, |winner| if winner == side { WIN - 1 } else { 1 - WIN })
             }
             None => {
-                let value = -solve(&child, values);
+                let value = -solve_all(&child, values);
                 value - value.signum() // one ply further away
             }
         };
@@ -222,16 +224,15 @@ fn solve<P: Position>(position: &P, values: &mut BTreeMap<String, i32>) -> i32 {
 fn tic_tac_toe_is_solved_from_every_position() {
     let rules = Rules::TicTacToe {};
     let mut values = BTreeMap::new();
-    assert_eq!(solve(&TicTacToe::empty(), &mut values), 0, "tic-tac-toe is a draw");
+    assert_eq!(solve_all(&TicTacToe::empty(), &mut values), 0, "tic-tac-toe is a draw");
     // 5,478 positions, of which 626 are won by x, 316 by o and 16 are full without a three.
     assert_eq!(values.len(), 5_478 - 626 - 316 - 16);
-    let players = exact_players(&rules, "none", None);
     for (seed, (name, &value)) in (0..).zip(&values) {
         let position = TicTacToe::parse(&rules, name).unwrap();
         if position.legal_move_count() < 2 {
             continue;
         }
-        for player in &players {
+        for player in &exact_players(&rules, "none", None, seed) {
             // A plain search of a nearly empty board is slow, and all are alike to it.
             if position.legal_move_count() >= 8 && seed % 5 > 0 {
                 continue;
@@ -256,21 +257,20 @@ fn bouton_wins(nim: &Nim) -> bool {
 fn nim_is_solved_as_bouton_says() {
     for misere in [false, true] {
         let rules = Rules::Nim { heaps: vec![3, 3, 4], misere };
-        let players = exact_players(&rules, "none", None);
         let mut checked = 0;
-        for (seed, heaps) in (0..80).enumerate() {
+        for (seed, heaps) in (0..).zip(0..80) {
             let name = format!("{},{},{}/w", heaps / 20, heaps / 5 % 4, heaps % 5);
             let Ok(position) = Nim::parse(&rules, &name) else { continue };
             if position.legal_move_count() < 2 {
                 continue;
             }
             checked += 1;
-            for player in &players {
+            for player in &exact_players(&rules, "none", None, seed) {
                 let is_slow = !player.parameters().contains_key("iterative");
                 if is_slow && position.legal_move_count() > 8 {
                     continue;
                 }
-                let analysis = analysed(&rules, &position, player, seed as u64);
+                let analysis = analysed(&rules, &position, player, seed);
                 let score = analysis.search.score.unwrap();
                 assert!(score.abs() >= WIN_MIN, "{position}: {score} is not proven");
                 assert_eq!(score > 0, bouton_wins(&position), "{position:?}");
@@ -281,4 +281,87 @@ fn nim_is_solved_as_bouton_says() {
         }
         assert!(checked > 60, "{checked} positions");
     }
+}
+
+/// Roots with a win at once, and roots where every move loses to the next reply: what is known by
+/// table of one ply must not be taken for known of another.
+#[test]
+fn decided_roots_are_valued_like_all_others() {
+    let runs = PentagoRuns::default();
+    let (mut won, mut lost) = (0, 0);
+    for seed in 0..400 {
+        let rules = Rules::Pentago { win_before_rotation: seed % 2 == 0 };
+        let mut random = Random::from_key(key(seed));
+        let plies = 20 + random.below(12);
+        let position: Pentago = random_position(&rules, plies, &mut random);
+        if position.legal_move_count() < 2 {
+            continue;
+        }
+        let value = twin(&position, 2, 0, &runs);
+        won += u32::from(value == WIN - 1);
+        lost += u32::from(value == 2 - WIN);
+        if value.abs() >= WIN_MIN {
+            let depth = if position.legal_move_count() > 48 { 2 } else { 3 };
+            check(&rules, &position, depth, "runs", &runs, seed);
+        }
+    }
+    assert!(won > 30 && lost > 10, "{won} won, {lost} lost");
+}
+
+/// What extends the depth tells of wins and losses what a search of one ply more knows, and all
+/// else as before: a value that is no win or loss may differ, never which of the three it is.
+#[test]
+fn wins_with_the_ply_after_the_last_are_those_of_one_ply_more() {
+    let evaluation = PentagoLines::default();
+    let mut decided = 0;
+    for seed in 0..120 {
+        let rules = Rules::Pentago { win_before_rotation: seed % 3 != 0 };
+        let mut random = Random::from_key(key(seed));
+        let plies = 8 + random.below(25);
+        let position: Pentago = random_position(&rules, plies, &mut random);
+        if position.legal_move_count() < 2 {
+            continue;
+        }
+        let depth = if position.legal_move_count() > 90 { 1 } else { 2 };
+        let further = twin(&position, depth + 1, 0, &evaluation);
+        for switches in ["", r#", "last_ply": true"#, r#", "preset": "full", "exact_plies": 0"#] {
+            let json = format!(
+                r#"{{"algorithm": "alpha-beta", "evaluation": "lines", "depth": {depth},
+                    "extension": true{switches}}}"#
+            );
+            let search = analysed(&rules, &position, &player(&rules, &json), seed).search;
+            let score = search.score.unwrap();
+            if score.abs() >= WIN_MIN || further.abs() >= WIN_MIN {
+                decided += 1;
+                assert_eq!(score, further, "{position} to depth {depth}, {json}");
+            }
+        }
+    }
+    assert!(decided > 60, "{decided}");
+}
+
+/// Near the end the exact solver chooses: what is won or drawn is kept, and the score says so.
+#[test]
+fn the_exact_solver_takes_over_near_the_end() {
+    let rules = Rules::Pentago { win_before_rotation: true };
+    let handing_over = r#"{"algorithm": "alpha-beta", "depth": 1, "exact_plies": 8}"#;
+    let mut kept = 0;
+    for seed in 0..40 {
+        let mut random = Random::from_key(key(seed));
+        let position: Pentago = random_position(&rules, 28, &mut random);
+        if position.plies_left() > 8 || position.legal_move_count() < 2 {
+            continue;
+        }
+        let exact = solve(&rules, &position.to_string(), &Limits::default(), &Timeless).unwrap();
+        let analysis = analysed(&rules, &position, &player(&rules, handing_over), seed);
+        if exact.value >= 0 {
+            assert_eq!(analysis.search.ended_by, EndedBy::Proven, "{position}");
+            assert!(exact.optimal_moves.contains(&analysis.best_move), "{position}");
+            kept += 1;
+        } else {
+            // Lost: it searches on, one ply deep.
+            assert_ne!(analysis.search.score, Some(0), "{position}");
+        }
+    }
+    assert!(kept > 10, "{kept}");
 }

@@ -41,6 +41,8 @@ pub struct AlphaBeta<P: Knowledge, E> {
     root_moves: Vec<P::Move>,
     /// What each root move was worth when it was last searched, in the same order.
     root_values: Vec<i32>,
+    /// Whether the root moves that are left are known not to lose to a reply.
+    is_root_safe: bool,
     /// The moves of all positions from the root to here: a stack.
     moves: Vec<P::Move>,
     /// In which order those are tried that are still to be searched: a stack.
@@ -87,6 +89,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             evaluation,
             root_moves: Vec::new(),
             root_values: Vec::new(),
+            is_root_safe: false,
             moves: Vec::new(),
             keys: Vec::new(),
             table: None,

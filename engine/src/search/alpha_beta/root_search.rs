@@ -28,6 +28,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
 
     /// Drops root moves that are as good as others by the rules alone.
     fn narrow_root(&mut self, root: &P) {
+        self.is_root_safe = false;
         if self.options.threats
             && root.can_win_at_once()
             && let Some(win) = root.winning_move()
@@ -54,6 +55,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             root.remove_losing(&mut moves, 0);
             if !moves.is_empty() {
                 self.root_moves = moves;
+                self.is_root_safe = true;
             }
         }
     }
@@ -159,7 +161,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         self.sight = root::Sight::default();
         self.sight.reach(1);
         self.root_values.clear();
-        let is_safe = self.options.threats && depth > 1;
+        let is_safe = self.is_root_safe;
         let mut value = score::WORST;
         for index in 0..self.root_moves.len() {
             let mv = self.root_moves[index];
