@@ -146,7 +146,9 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         window: Window,
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
-        let (key, orientation) = if self.options.table_symmetry {
+        // Where little lies below, finding the least image costs more than it finds. A position that
+        // is its own least image has one entry either way.
+        let (key, orientation) = if self.options.table_symmetry && depth > 2 {
             position.reduced_key()
         } else {
             (position.table_key(), P::Orientation::default())

@@ -123,7 +123,7 @@ pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
             values: &[
                 ("iterative", ParameterDefault::Bool(true)),
                 ("pvs", ParameterDefault::Bool(true)),
-                ("aspiration", ParameterDefault::Integer(8)),
+                ("aspiration", ParameterDefault::Integer(50)),
                 ("table", ParameterDefault::Bool(true)),
                 ("table_symmetry", ParameterDefault::Bool(true)),
                 ("history", ParameterDefault::Bool(true)),
