@@ -91,3 +91,70 @@ fn boards_on_which_one_rule_decides() {
         assert_eq!(Some(without), entry.value_if_no_win_before_rotation, "{}", entry.board);
     }
 }
+
+#[derive(Deserialize)]
+struct Opening {
+    board: String,
+    value: i32,
+    moves: Option<u32>,
+    optimal_moves: Option<usize>,
+    optimal_list: Option<Vec<[i32; 3]>>,
+    child_values: Option<ChildValues>,
+}
+
+/// How many moves win, draw and lose.
+#[derive(Deserialize)]
+struct ChildValues {
+    win: usize,
+    draw: usize,
+    loss: usize,
+}
+
+/// The openings are out of a solver's reach. What can be checked: where the data has a position and
+/// one that a move leads to, up to symmetry, their values and the list of optimal moves agree.
+#[test]
+fn openings_agree_among_themselves() {
+    let text = include_str!("../vectors/pentago/positions.json");
+    let file: serde_json::Value = serde_json::from_str(text).unwrap();
+    let openings: Vec<Opening> = serde_json::from_value(file["sets"]["opening"].clone()).unwrap();
+    let parse =
+        |board: &str| Pentago::parse(&Rules::Pentago { win_before_rotation: true }, board).unwrap();
+    let values: BTreeMap<u64, i32> = openings
+        .iter()
+        .map(|opening| (parse(&opening.board).canonical_key(), opening.value))
+        .collect();
+    let mut compared = 0;
+    for opening in &openings {
+        let position = parse(&opening.board);
+        if let Some(count) = opening.moves {
+            assert_eq!(position.legal_move_count(), count, "{}", opening.board);
+        }
+        let mut moves = Vec::new();
+        position.legal_moves(&mut moves);
+        let optimal = opening.optimal_list.as_ref();
+        if let (Some(list), Some(count)) = (optimal, opening.optimal_moves) {
+            assert_eq!(list.len(), count, "{}", opening.board);
+        }
+        if let Some(ChildValues { win, draw, loss }) = opening.child_values {
+            assert_eq!(moves.len(), win + draw + loss, "{}", opening.board);
+            let (best, count) = match (win, draw, loss) {
+                (0, 0, loss) => (-1, loss),
+                (0, draw, _) => (0, draw),
+                (win, ..) => (1, win),
+            };
+            assert_eq!((best, Some(count)), (opening.value, opening.optimal_moves));
+        }
+        for mv in moves {
+            let mut child = position;
+            child.play_unchecked(mv);
+            let Some(&value) = values.get(&child.canonical_key()) else { continue };
+            compared += 1;
+            assert!(-value <= opening.value, "{} and {mv}", opening.board);
+            if let Some(list) = optimal {
+                let listed = list.contains(&reference_move(&position, &mv.to_string()));
+                assert_eq!(listed, -value == opening.value, "{} and {mv}", opening.board);
+            }
+        }
+    }
+    assert!(compared >= 288, "{compared} moves lead from one position to another");
+}

@@ -2,7 +2,6 @@
 
 use super::fives::Fives;
 use super::rotations::Rotations;
-use super::sweep::Good;
 use crate::search::{Budget, Stop};
 
 /// What the side to move wants.
@@ -93,31 +92,14 @@ impl Forward {
 }
 
 impl Run<'_, '_> {
-    /// The value of the root for its side to move.
-    pub(super) fn value(&mut self) -> Result<i32, Halt> {
-        for (goal, value) in [(Goal::Win, 1), (Goal::WinOrDraw, 0)] {
-            if !self.reached(Board::ROOT, goal, Rotations::UNTURNED)?.is_empty() {
-                return Ok(value);
-            }
-        }
-        Ok(-1)
+    /// Whether the root's side to move reaches the goal.
+    pub(super) fn root_reaches(&mut self, goal: Goal) -> Result<bool, Halt> {
+        Ok(!self.reached(Board::ROOT, goal, Rotations::UNTURNED)?.is_empty())
     }
 
-    /// For each empty cell of the root, lowest bit first: where its side to move stands after
-    /// placing there and any one turn. If a placement `wins_at_once` or a move is found to win,
-    /// nothing is found out about draws.
-    pub(super) fn good_after(&mut self, wins_at_once: bool) -> Result<Vec<Good>, Halt> {
-        let wins = self.good_for(Goal::Win)?;
-        if wins_at_once || wins.iter().any(|good| !good.is_empty()) {
-            return Ok(wins.into_iter().map(|good| [good; 2]).collect());
-        }
-        let draws = self.good_for(Goal::WinOrDraw)?;
-        Ok(draws.into_iter().map(|good| [Rotations::NONE, good]).collect())
-    }
-
-    /// Of the rotations that one turn of the root leads to, those in which its side to move has
-    /// reached the goal or will, for each placement.
-    fn good_for(&mut self, goal: Goal) -> Result<Vec<Rotations>, Halt> {
+    /// For each empty cell of the root, lowest bit first: of the rotations that one turn leads to,
+    /// those in which its side to move reaches the goal after placing there.
+    pub(super) fn good_after(&mut self, goal: Goal) -> Result<Vec<Rotations>, Halt> {
         let others_five = self.fives.of(1, 0)[1];
         let mut good = Vec::new();
         let mut empty = self.fives.cells();

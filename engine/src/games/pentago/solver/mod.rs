@@ -23,14 +23,13 @@ use crate::search::{Budget, Stop};
 use crate::solve::Solver;
 
 use fives::Fives;
-use forward::{Forward, Halt, Run};
+use forward::{Forward, Goal, Halt, Run};
 use rotations::Rotations;
-use sweep::{Good, Sweep};
+use sweep::Sweep;
 
 /// Pentago's solver.
 ///
-/// A node is a board with all its rotations, made by a placement: in the search under one goal, in
-/// the sweep under both.
+/// A node is a board with all its rotations, made by a placement, under one goal.
 #[derive(Debug, Default)]
 pub struct PentagoSolver {
     forward: Forward,
@@ -41,13 +40,19 @@ pub struct PentagoSolver {
 /// take longer than most positions do.
 const FIRST_NODES: u64 = 200;
 /// The second search, with tables, may make the sweep's number of nodes divided by this.
-const SWEEP_SHARE: u64 = 8;
-/// Empty cells up to which a sweep finds all optimal moves sooner than any search.
-const SWEPT_AT_ONCE_MAX: u32 = 9;
+const SWEEP_SHARE: u64 = 32;
 
 impl Solver<Pentago> for PentagoSolver {
     fn value(&mut self, position: &Pentago, budget: &mut Budget<'_>) -> Result<i32, Stop> {
-        self.solve(position, budget, |run| run.value(), best_value)
+        if !position.winning_cells().is_empty() {
+            return Ok(1);
+        }
+        let mut solving = Solving::new(self, position);
+        let (value, _) = solving.solve(budget, |run, goal| {
+            let is_reached = run.root_reaches(goal)?;
+            Ok(is_reached.then(Vec::new))
+        })?;
+        Ok(value)
     }
 
     fn optimal_moves(
@@ -59,86 +64,164 @@ impl Solver<Pentago> for PentagoSolver {
         moves.clear();
         position.legal_moves(moves);
         let cells = position.empty_cells();
-        let values = if cells.count() <= SWEPT_AT_ONCE_MAX {
-            let fives = Fives::in_tables([position.own(), position.other()]);
-            let good = self.sweep.run(&fives, position.win_before_rotation(), budget)?;
-            values_of(moves, cells, good)
-        } else {
-            let wins_at_once = moves.iter().any(|mv| mv.turn_index().is_none());
-            let values_of = |_: &Pentago, good: &[Good]| values_of(moves, cells, good);
-            let search = |run: &mut Run<'_, '_>| run.good_after(wins_at_once);
-            let search = |run: &mut Run<'_, '_>| search(run).map(|good| values_of(position, &good));
-            self.solve(position, budget, search, values_of)?
-        };
-        let best = values.iter().copied().max().unwrap_or(-1);
-        let mut values = values.into_iter();
-        moves.retain(|_| values.next() == Some(best));
-        Ok(best)
+        let wins_before_turn = !position.winning_cells().is_empty();
+        let mut solving = Solving::new(self, position);
+        let (value, good) = solving.solve(budget, |run, goal| {
+            let good = run.good_after(goal)?;
+            let is_reached = wins_before_turn || is_reached(&good);
+            Ok(is_reached.then_some(good))
+        })?;
+        if let Some(good) = good {
+            moves.retain(|&mv| reaches(mv, cells, &good));
+        }
+        Ok(value)
     }
 }
 
-impl PentagoSolver {
-    /// What a search finds, or if that takes too many nodes what a sweep does.
+/// What the search found of a goal: nothing if it is not reached; else, if that was asked for, the
+/// rotations in which it is after a placement on each empty cell.
+type Answer = Option<Vec<Rotations>>;
+
+/// One position being solved.
+struct Solving<'s> {
+    solver: &'s mut PentagoSolver,
+    position: &'s Pentago,
+    /// Fives in tables, once they are needed.
+    tables: Option<Fives>,
+}
+
+impl<'s> Solving<'s> {
+    fn new(solver: &'s mut PentagoSolver, position: &'s Pentago) -> Self {
+        Self { solver, position, tables: None }
+    }
+
+    /// The value, and what was found of the goal that is reached, if one is.
     ///
     /// How hard a position is cannot be told before. Most are decided within a few plies, which a
     /// search finds thousands of times sooner than a sweep; where it has to go to the end of the
-    /// game in most variations, the sweep, whose nodes take a third of the time and never repeat,
-    /// is sooner, and never takes longer than it takes.
-    fn solve<T>(
+    /// game in most variations, the sweep, whose nodes take a fraction of the time and never
+    /// repeat, is sooner, and never takes longer than it takes. So a search of few nodes comes
+    /// first, then one of more nodes, then the sweep.
+    fn solve(
         &mut self,
-        position: &Pentago,
         budget: &mut Budget<'_>,
-        mut search: impl FnMut(&mut Run<'_, '_>) -> Result<T, Halt>,
-        of_sweep: impl FnOnce(&Pentago, &[Good]) -> T,
-    ) -> Result<T, Stop> {
-        let marbles = [position.own(), position.other()];
-        let empty = position.empty_cells().count();
+        mut search: impl FnMut(&mut Run<'_, '_>, Goal) -> Result<Answer, Halt>,
+    ) -> Result<(i32, Answer), Stop> {
+        let empty = self.position.empty_cells().count();
         let can_sweep = empty <= sweep::EMPTY_MAX;
-        let mut search_within = |fives: &Fives, allowance: u64, budget: &mut Budget<'_>| {
-            let win_before_rotation = position.win_before_rotation();
-            search(&mut self.forward.start(fives, win_before_rotation, allowance, budget))
+        let mut answers = Answers::default();
+        let stages = if can_sweep {
+            [(false, FIRST_NODES), (true, sweep::boards(empty) / SWEEP_SHARE)]
+        } else {
+            [(false, u64::MAX); 2]
         };
-        let allowance = if can_sweep { FIRST_NODES } else { u64::MAX };
-        match search_within(&Fives::as_needed(marbles), allowance, budget) {
-            Ok(found) => return Ok(found),
-            Err(Halt::Stop(stop)) => return Err(stop),
-            Err(Halt::Allowance) => {}
+        for (in_tables, allowance) in stages {
+            for goal in GOALS {
+                if answers.has(goal) {
+                    continue;
+                }
+                match self.search(in_tables, allowance, goal, budget, &mut search) {
+                    Ok(answer) => answers.add(goal, answer),
+                    Err(Halt::Stop(stop)) => return Err(stop),
+                    Err(Halt::Allowance) => {}
+                }
+                if let Some(value) = answers.value() {
+                    return Ok(value);
+                }
+            }
         }
-        let fives = Fives::in_tables(marbles);
-        match search_within(&fives, sweep::boards(empty) / SWEEP_SHARE, budget) {
-            Ok(found) => return Ok(found),
-            Err(Halt::Stop(stop)) => return Err(stop),
-            Err(Halt::Allowance) => {}
+        let wins_before_turn = !self.position.winning_cells().is_empty();
+        for goal in GOALS {
+            if !answers.has(goal) {
+                let good = self.sweep(goal, budget)?;
+                let is_reached = wins_before_turn || is_reached(&good);
+                answers.add(goal, is_reached.then_some(good));
+            }
+            if let Some(value) = answers.value() {
+                return Ok(value);
+            }
         }
-        let good = self.sweep.run(&fives, position.win_before_rotation(), budget)?;
-        Ok(of_sweep(position, good))
+        unreachable!("with both goals answered there is a value")
+    }
+
+    fn search(
+        &mut self,
+        in_tables: bool,
+        allowance: u64,
+        goal: Goal,
+        budget: &mut Budget<'_>,
+        search: &mut impl FnMut(&mut Run<'_, '_>, Goal) -> Result<Answer, Halt>,
+    ) -> Result<Answer, Halt> {
+        let before = self.position.win_before_rotation();
+        let marbles = self.marbles();
+        let as_needed;
+        let fives = if in_tables {
+            &*self.tables.get_or_insert_with(|| Fives::in_tables(marbles))
+        } else {
+            as_needed = Fives::as_needed(marbles);
+            &as_needed
+        };
+        search(&mut self.solver.forward.start(fives, before, allowance, budget), goal)
+    }
+
+    /// For each empty cell, the rotations in which the side to move reaches the goal after placing
+    /// there and turning.
+    fn sweep(&mut self, goal: Goal, budget: &mut Budget<'_>) -> Result<Vec<Rotations>, Stop> {
+        let marbles = self.marbles();
+        let fives = self.tables.get_or_insert_with(|| Fives::in_tables(marbles));
+        self.solver.sweep.run(fives, self.position.win_before_rotation(), goal, budget)
+    }
+
+    fn marbles(&self) -> [Bitboard; 2] {
+        [self.position.own(), self.position.other()]
     }
 }
 
-/// The value of the best move, given what the sweep found.
-fn best_value(position: &Pentago, good: &[Good]) -> i32 {
-    let mut moves = Vec::new();
-    position.legal_moves(&mut moves);
-    values_of(&moves, position.empty_cells(), good).into_iter().max().unwrap_or(-1)
+const GOALS: [Goal; 2] = [Goal::Win, Goal::WinOrDraw];
+
+/// What is known of the two goals.
+#[derive(Default)]
+struct Answers {
+    win: Option<Answer>,
+    win_or_draw: Option<Answer>,
 }
 
-/// The values of root moves, given what the sweep found of each empty cell.
-fn values_of(moves: &[PentagoMove], cells: Bitboard, good: &[Good]) -> Vec<i32> {
-    moves.iter().map(|&mv| value_of(mv, cells, good)).collect()
+impl Answers {
+    fn has(&self, goal: Goal) -> bool {
+        match goal {
+            Goal::Win => self.win.is_some(),
+            Goal::WinOrDraw => self.win_or_draw.is_some(),
+        }
+    }
+
+    fn add(&mut self, goal: Goal, answer: Answer) {
+        match goal {
+            Goal::Win => self.win = Some(answer),
+            Goal::WinOrDraw => self.win_or_draw = Some(answer),
+        }
+    }
+
+    /// The value and what led to it, once it is decided.
+    fn value(&mut self) -> Option<(i32, Answer)> {
+        match (&mut self.win, &mut self.win_or_draw) {
+            (Some(Some(good)), _) => Some((1, Some(std::mem::take(good)))),
+            (_, Some(None)) => Some((-1, None)),
+            (Some(None), Some(Some(good))) => Some((0, Some(std::mem::take(good)))),
+            (Some(None) | None, _) => None,
+        }
+    }
 }
 
-/// The value of a root move, given what the sweep found of each empty cell.
-fn value_of(mv: PentagoMove, cells: Bitboard, good: &[Good]) -> i32 {
-    let Some((quadrant, direction)) = mv.turn_index() else { return 1 };
+/// Whether a goal is reached with any move, given the rotations in which it is for each empty cell.
+fn is_reached(good: &[Rotations]) -> bool {
+    good.iter().any(|good| !good.and(Rotations::UNTURNED.turned()).is_empty())
+}
+
+/// Whether a move of the root reaches a goal, given the rotations in which it does for each empty
+/// cell. A placement that makes five reaches any.
+fn reaches(mv: PentagoMove, cells: Bitboard, good: &[Rotations]) -> bool {
+    let Some((quadrant, direction)) = mv.turn_index() else { return true };
     let below = Bitboard::from_bits((1_u64 << mv.bit()) - 1);
-    let [wins, draws] = good[cells.and(below).count() as usize];
     let turned = Rotations::one_turned(quadrant, if direction == 0 { 1 } else { 3 });
-    let holds = |good: Rotations| !good.and(turned).is_empty();
-    if holds(wins) {
-        1
-    } else if holds(draws) {
-        0
-    } else {
-        -1
-    }
+    !good[cells.and(below).count() as usize].and(turned).is_empty()
 }

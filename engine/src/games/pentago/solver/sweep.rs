@@ -13,11 +13,12 @@
 //! rotations the board is good for the side that has just moved.
 
 use super::fives::Fives;
+use super::forward::Goal;
 use super::rotations::Rotations;
 use super::subsets::{self, Ranks};
 use crate::search::{Budget, Stop};
 
-/// Empty cells of the root at most: with 17, two levels take 370 MB, and each cell more takes three
+/// Empty cells of the root at most: with 17, two levels take 185 MB, and each cell more takes three
 /// times as much.
 pub(super) const EMPTY_MAX: u32 = 17;
 
@@ -29,67 +30,73 @@ pub(super) fn boards(empty: u32) -> u64 {
     (1..=empty).map(of_level).sum()
 }
 
-/// In which rotations a board is good for the side that has just moved, under the two goals of the
-/// root's side to move: that it wins, and that it wins or draws.
-pub(super) type Good = [Rotations; 2];
-
 /// Memory of a sweep, kept for the next.
 #[derive(Debug, Default)]
 pub(super) struct Sweep {
     ranks: Ranks,
-    level: Vec<Good>,
-    next: Vec<Good>,
+    level: Vec<Rotations>,
+    next: Vec<Rotations>,
     children: Vec<u16>,
     /// Of one block: fives of the mover's boards one placement on.
     fives_after: Vec<Rotations>,
 }
 
+/// What all levels of a sweep share.
+#[derive(Clone, Copy)]
+struct Rules<'r> {
+    fives: &'r Fives,
+    win_before_rotation: bool,
+}
+
 impl Sweep {
-    /// For each empty cell of the root, lowest bit first: where its side to move stands after
-    /// placing there and turning, by rotation, for both goals.
+    /// For each empty cell of the root, lowest bit first: the rotations in which its side to move
+    /// reaches the goal after placing there and turning.
     ///
     /// # Errors
-    /// If the budget stops it; a node is a board, with all its rotations and both goals.
+    /// If the budget stops it.
     pub(super) fn run(
         &mut self,
         fives: &Fives,
         win_before_rotation: bool,
+        goal: Goal,
         budget: &mut Budget<'_>,
-    ) -> Result<&[Good], Stop> {
+    ) -> Result<Vec<Rotations>, Stop> {
         let empty = fives.cells().count_ones();
         assert!((1..=EMPTY_MAX).contains(&empty), "the root has 1 to {EMPTY_MAX} empty cells");
         self.ranks.cover(empty);
+        let rules = Rules { fives, win_before_rotation };
         for placed in (1..=empty).rev() {
-            if placed % 2 == 0 {
-                self.work_out_level::<true>(fives, win_before_rotation, placed, budget)?;
-            } else {
-                self.work_out_level::<false>(fives, win_before_rotation, placed, budget)?;
+            // The opponent wants to prevent what the root's side wants.
+            let goal = if placed % 2 == 0 { goal } else { goal.prevented() };
+            match goal {
+                Goal::Win => self.work_out_level::<true>(rules, placed, budget)?,
+                Goal::WinOrDraw => self.work_out_level::<false>(rules, placed, budget)?,
             }
             std::mem::swap(&mut self.level, &mut self.next);
         }
-        Ok(&self.next)
+        Ok(self.next.clone())
     }
 
-    /// Fills `level` with the boards of `placed` marbles, given those of one more in `next`.
-    /// `BY_ROOT` says whether the root's side is to move there: a constant, so that which of the
-    /// two goals is a win is known when this is compiled.
-    fn work_out_level<const BY_ROOT: bool>(
+    /// Fills `level` with the boards of `placed` marbles, given those of one more in `next`. `WIN`
+    /// says whether the side to move there wants to win; else a draw is enough.
+    fn work_out_level<const WIN: bool>(
         &mut self,
-        fives: &Fives,
-        win_before_rotation: bool,
+        Rules { fives, win_before_rotation }: Rules<'_>,
         placed: u32,
         budget: &mut Budget<'_>,
     ) -> Result<(), Stop> {
         let empty = fives.cells().count_ones();
-        let (mover, parity) = if BY_ROOT { (0, 0) } else { (1, 1) };
-        let by_root = placed.div_ceil(2);
-        let by_other = placed / 2;
-        let (own, others) = if BY_ROOT { (by_root, by_other) } else { (by_other, by_root) };
+        let mover = (placed % 2) as usize;
+        let (now, after) = (mover, 1 - mover);
+        let [own, others] = match mover {
+            0 => [placed.div_ceil(2), placed / 2],
+            _ => [placed / 2, placed.div_ceil(2)],
+        };
         let all = (1_u32 << empty) - 1;
         let free = empty - others;
         let degree = (free - own) as usize;
         let rows = subsets::count(empty - own, others);
-        self.level.resize(subsets::count(empty, own) * rows, Good::default());
+        self.level.resize(subsets::count(empty, own) * rows, Rotations::NONE);
         let block_len = subsets::count(free, own + 1);
         self.list_children(free, own);
         let [fives_of_mover, fives_of_other] = [fives.table(mover), fives.table(1 - mover)];
@@ -97,43 +104,44 @@ impl Sweep {
             let open = all & !other_set;
             let good_after = self.next.get(block * block_len..(block + 1) * block_len);
             let good_after = good_after.unwrap_or(&[]);
+            let five_of_other = fives_of_other[other_set as usize];
+            // A line of five lies in three quadrants at most: a turn of the fourth keeps it, and
+            // wins but where the opponent has five after it.
+            let wins_before_turn = WIN && win_before_rotation && !five_of_other[after].is_empty();
             self.fives_after.clear();
-            if win_before_rotation && degree > 0 {
+            if wins_before_turn && degree > 0 {
                 self.fives_after.extend(
                     subsets::of_size(free, own + 1)
-                        .map(|set| fives_of_mover[subsets::scatter(set, open) as usize][parity]),
+                        .map(|set| fives_of_mover[subsets::scatter(set, open) as usize][now]),
                 );
-            } else {
-                self.fives_after.resize(block_len, Rotations::NONE);
             }
-            let fives_after = &self.fives_after[..block_len];
-            let five_of_other = fives_of_other[other_set as usize][parity];
             for (index, set) in subsets::of_size(free, own).enumerate() {
                 budget.enter()?;
-                let own_set = subsets::scatter(set, open);
-                let (win, draw) = if degree == 0 {
+                let children = &self.children[index * degree..(index + 1) * degree];
+                let reached = if degree == 0 {
                     // A full board on which nobody has five is a draw.
-                    (Rotations::NONE, Rotations::ALL)
+                    if WIN { Rotations::NONE } else { Rotations::ALL }
                 } else {
-                    let mut before_turn = Rotations::NONE;
-                    let mut good = Good::default();
-                    for &child in &self.children[index * degree..(index + 1) * degree] {
-                        let after = good_after[usize::from(child)];
-                        good = [good[0].or(after[0]), good[1].or(after[1])];
-                        before_turn = before_turn.or(fives_after[usize::from(child)]);
+                    let good = union_of(good_after, children).turned();
+                    if wins_before_turn {
+                        good.or(union_of(&self.fives_after, children))
+                    } else {
+                        good
                     }
-                    let [first, second] = good;
-                    let (win, draw) = if BY_ROOT { (first, second) } else { (second, first) };
-                    (win.turned().or(before_turn), draw.turned())
                 };
-                let five = fives_of_mover[own_set as usize][parity];
+                let own_set = subsets::scatter(set, open);
+                let five = fives_of_mover[own_set as usize][now];
+                let five_of_other = five_of_other[now];
                 // A game that is over: with a five of the mover's only it has won, with both it
                 // has drawn, with one of the other's only it has lost.
-                let win = five.or(win).without(five_of_other).complement();
-                let draw = five.or(draw.without(five_of_other)).complement();
+                let reached = if WIN {
+                    five.or(reached).without(five_of_other)
+                } else {
+                    five.or(reached.without(five_of_other))
+                };
                 let row = self.ranks.of(own_set);
                 let column = self.ranks.of(subsets::gather(other_set, all & !own_set));
-                self.level[row * rows + column] = if BY_ROOT { [win, draw] } else { [draw, win] };
+                self.level[row * rows + column] = reached.complement();
             }
         }
         Ok(())
@@ -149,4 +157,11 @@ impl Sweep {
             (0..cells).filter(absent).map(move |cell| ranks.of(set | 1 << cell) as u16)
         }));
     }
+}
+
+/// The rotations that are in any of the sets with these indices.
+#[inline]
+fn union_of(sets: &[Rotations], indices: &[u16]) -> Rotations {
+    let set = |&index: &u16| sets[usize::from(index)];
+    indices.iter().map(set).fold(Rotations::NONE, Rotations::or)
 }

@@ -1,0 +1,91 @@
+//! Pentago's solver: processor time by marbles on the board, and how many times the plain solver
+//! takes.
+//!
+//! `cargo bench -p spelrum-engine --bench solver` (add `-- 20` to go down to 20 marbles; 24 by
+//! default).
+
+#![expect(clippy::unwrap_used, reason = "a bench ends at the first error")]
+#![expect(clippy::print_stdout, reason = "its table is what it is for")]
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use spelrum_engine::games::Pentago;
+use spelrum_engine::search::{Budget, Limits};
+use spelrum_engine::{Game, PlainSolver, Position, Random, Rules, Solver, Timeless};
+
+const POSITIONS: usize = 100;
+/// From here on the plain solver is timed too, on a part of the positions.
+const PLAIN_FROM: u32 = 30;
+const PLAIN_POSITIONS: usize = 10;
+/// Each time is the least of so many.
+const REPEATS: usize = 3;
+
+fn main() {
+    let rules = Rules::Pentago { win_before_rotation: true };
+    let least = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(24);
+    println!("milliseconds, of {POSITIONS} random positions each");
+    println!("marbles  value: mean  median      max  moves: mean  median      max  plain / moves");
+    for marbles in (least..=32).rev().step_by(2) {
+        let positions = random_positions(&rules, marbles);
+        let value = times(&positions, |position, budget| {
+            <Pentago as Game>::Solver::default().value(position, budget).unwrap()
+        });
+        let moves = times(&positions, |position, budget| {
+            <Pentago as Game>::Solver::default()
+                .optimal_moves(position, budget, &mut Vec::new())
+                .unwrap()
+        });
+        let row = format!("{marbles:7}  {}  {}", row(&value), row(&moves));
+        if marbles < PLAIN_FROM {
+            println!("{row}");
+            continue;
+        }
+        let plain = times(&positions[..PLAIN_POSITIONS], |position, budget| {
+            PlainSolver::default().optimal_moves(position, budget, &mut Vec::new()).unwrap()
+        });
+        let same: Duration = moves[..PLAIN_POSITIONS].iter().sum();
+        let ratio = plain.iter().sum::<Duration>().as_secs_f64() / same.as_secs_f64();
+        println!("{row}  {ratio:13.0}");
+    }
+}
+
+/// Positions after random moves from the start, none over; always the same.
+fn random_positions(rules: &Rules, marbles: u32) -> Vec<Pentago> {
+    let mut random = Random::from_key([marbles as u8; 32]);
+    let mut positions = Vec::new();
+    while positions.len() < POSITIONS {
+        let mut position = Pentago::start(rules).unwrap();
+        while !position.is_over() && position.marbles() < marbles {
+            let mv = position.random_move(&mut random);
+            position.play_unchecked(mv);
+        }
+        if !position.is_over() {
+            positions.push(position);
+        }
+    }
+    positions
+}
+
+/// Processor time of each position.
+fn times(
+    positions: &[Pentago],
+    mut solve: impl FnMut(&Pentago, &mut Budget<'_>) -> i32,
+) -> Vec<Duration> {
+    let now = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
+    let mut time = |position: &Pentago| {
+        let mut budget = Budget::new(&Limits::default(), &Timeless);
+        let before = now();
+        std::hint::black_box(solve(position, &mut budget));
+        now() - before
+    };
+    let least = |position| (0..REPEATS).map(|_| time(position)).min().unwrap();
+    positions.iter().map(least).collect()
+}
+
+fn row(times: &[Duration]) -> String {
+    let mut ms: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
+    ms.sort_by(f64::total_cmp);
+    let mean = ms.iter().sum::<f64>() / ms.len() as f64;
+    format!("{mean:11.4}  {:6.4}  {:7.3}", ms[ms.len() / 2], ms[ms.len() - 1])
+}
