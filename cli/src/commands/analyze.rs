@@ -119,7 +119,7 @@ impl<'a> Json<'a> {
 
 /// A Pentago move as the reference data writes it: cell row by row from the top left, quadrant
 /// and direction of the turn, or -1 and -1 for a placement that makes five.
-fn numbered_move(rules: &Rules, position: &str, mv: &str) -> Option<[i32; 3]> {
+pub(crate) fn numbered_move(rules: &Rules, position: &str, mv: &str) -> Option<[i32; 3]> {
     if !matches!(rules, Rules::Pentago { .. }) {
         return None;
     }

@@ -14,6 +14,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod solve;
 pub(crate) mod sql;
 pub(crate) mod status;
 pub(crate) mod steer;
@@ -109,6 +110,8 @@ pub(crate) enum Command {
     Config(config::Config),
     /// Let a player search one position
     Analyze(analyze::Analyze),
+    /// Find the exact value of a position and all moves that reach it
+    Solve(solve::Solve),
     /// Count the move sequences from a position
     Perft(perft::Perft),
     /// Print completions for a shell
@@ -137,6 +140,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
         Command::Play(play) => on_runtime(play.run()),
         Command::Coordinator(coordinator) => on_runtime(coordinator.run()),
         Command::Worker(worker) => on_runtime(worker.run()),
+        Command::Solve(solve) => on_runtime(solve.run()),
         Command::Submit(submit) => on_runtime(submit.run()),
         Command::Status(status) => on_runtime(status.run()),
         Command::Watch(watch) => on_runtime(watch.run()),

@@ -307,6 +307,16 @@ fn positions_that_are_none() {
 }
 
 #[test]
+fn positions_that_cannot_be_solved() {
+    let sandbox = Sandbox::new();
+    let over = "wwwwwbbbb.b.........................";
+    assert_failure!(&sandbox, sandbox.run(&["solve", "pentago", "--position", over]), 3);
+    assert_failure!(&sandbox, sandbox.run(&["solve", "pentago", "--position", "wb."]), 3);
+    assert_failure!(&sandbox, sandbox.run(&["solve", "pentago", "--time", "soon"]), 2);
+    assert_failure!(&sandbox, sandbox.run(&["solve", "pentago", "--nodes", "0"]), 2);
+}
+
+#[test]
 fn a_position_where_the_game_is_over() {
     let sandbox = Sandbox::new();
     let board = "wwwwwbbbb.b.........................";

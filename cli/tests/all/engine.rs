@@ -1,4 +1,4 @@
-//! `perft` and `analyze`, held against the reference data.
+//! `perft`, `analyze` and `solve`, held against the reference data.
 
 use crate::sandbox::Sandbox;
 use serde_json::Value;
@@ -151,4 +151,60 @@ fn analyze_shows_the_board_to_people() {
     insta::with_settings!({filters => vec![(r"time .*", "time [time]")]}, {
         insta::assert_snapshot!(ran.stdout());
     });
+}
+
+/// Every key that the reference has of a position, as it is there.
+#[test]
+fn solve_prints_what_the_reference_data_has() {
+    let reference = reference("positions.json");
+    let sets = ["rules", "final", "late", "deep"];
+    for position in sets.iter().flat_map(|set| reference["sets"][set].as_array().unwrap()) {
+        // The others take seconds in a build for tests.
+        if position["stones"].as_u64() < Some(24) {
+            continue;
+        }
+        let board = position["board"].as_str().unwrap();
+        let solved = json(&["solve", "pentago", "--position", board, "--json"]);
+        let keys = ["board", "to_move", "stones", "value", "optimal_moves", "optimal_moves_x8"];
+        for key in keys {
+            assert_eq!(solved[key], position[key], "{key} of {}", position["id"]);
+        }
+        assert_eq!(solved["legal_moves"], position["leaf_moves"], "{}", position["id"]);
+        assert_eq!(solved["ended_by"], "proven");
+        if let Some(list) = position["optimal_list"].as_array() {
+            let sorted = |list: &[Value]| {
+                let mut list: Vec<String> = list.iter().map(Value::to_string).collect();
+                list.sort();
+                list
+            };
+            let found = solved["optimal_list"].as_array().unwrap();
+            assert_eq!(sorted(found), sorted(list), "{}", position["id"]);
+        }
+    }
+}
+
+#[test]
+fn a_limit_leaves_the_value_unknown() {
+    let solved = json(&["solve", "pentago", "--nodes", "100", "--json", "--quiet"]);
+    assert_eq!(solved["value"], Value::Null);
+    assert_eq!(solved["moves"], Value::Null);
+    assert_eq!(solved["nodes"], 100);
+    assert_eq!(solved["ended_by"], "nodes");
+    let ran = Sandbox::new().run(&["solve", "pentago", "--time", "1ms"]);
+    ran.expect_exit(0);
+    let expected = "value          unknown: the time limit ended the solving";
+    assert!(ran.stdout().contains(expected), "{}", ran.stdout());
+}
+
+#[test]
+fn solve_tells_people_the_value_and_the_moves() {
+    let solve = ["solve", "tic-tac-toe", "--position", "x...o...x"];
+    let ran = Sandbox::new().run(&solve);
+    ran.expect_exit(0);
+    let told: String = ran
+        .stdout()
+        .lines()
+        .filter(|line| !line.starts_with("time"))
+        .fold(String::new(), |told, line| told + line + "\n");
+    insta::assert_snapshot!(told);
 }

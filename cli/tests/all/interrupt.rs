@@ -88,3 +88,14 @@ fn a_worker_without_a_coordinator_can_be_ended() {
     worker.process.signal(Signal::INT);
     assert_eq!(worker.end(), Some(0));
 }
+
+#[test]
+fn solving_ends_with_the_first_interrupt() {
+    let sandbox = Sandbox::new();
+    for (signal, exit) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let mut solve = Watched::start(&sandbox, &["solve", "pentago"]);
+        solve.read_until("Ctrl-C gives up");
+        solve.process.signal(signal);
+        assert_eq!(solve.end(), Some(exit));
+    }
+}

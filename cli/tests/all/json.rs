@@ -53,4 +53,7 @@ fn keys_are_stable() {
     insta::assert_snapshot!("perft", masked(&sandbox.run(&perft)));
     let analyze = ["analyze", "pentago", "--player", "alpha-beta", "--depth", "1", "--json"];
     insta::assert_snapshot!("analyze", masked(&sandbox.run(&analyze)));
+    let board = "bwbwb.wbwbwbwbwbwbbwbwbwbwbwbwb.w.ww";
+    let solve = ["solve", "pentago", "--position", board, "--json"];
+    insta::assert_snapshot!("solve", masked(&sandbox.run(&solve)));
 }

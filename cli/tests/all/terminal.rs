@@ -121,6 +121,7 @@ fn whatever_ends_in_a_pipe_is_plain() {
         vec!["watch", "--db", "small.db"],
         vec!["config"],
         [&["perft", "tic-tac-toe", "--depth", "2"], &position[..]].concat(),
+        [&["solve", "tic-tac-toe"], &position[..]].concat(),
         [&["analyze", "tic-tac-toe", "--player", "minimax", "--depth", "2"], &position[..]]
             .concat(),
         vec!["run", "nowhere.toml"],

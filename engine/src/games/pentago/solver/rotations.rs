@@ -2,8 +2,9 @@
 //!
 //! A rotation is the number of quarter turns to the right, 0 to 3, that each quadrant has made
 //! since the root. Every ply makes exactly one quarter turn, so that after an even number of plies
-//! the sum of the four is even, and after an odd number odd: 128 rotations matter at any ply
-//! (Irving 2014, section 5, keeps all 256). Turning one quadrant leads from one half to the other.
+//! the sum of the four is even, and after an odd number odd: 128 rotations matter at any ply.
+//! Turning one quadrant leads from one half to the other. (So too in Irving's endgame solver, the
+//! `mid/halfsuper` of github.com/girving/pentago; his paper of 2014 has sets of all 256.)
 
 /// A set of the 128 rotations of one parity.
 ///

@@ -3,8 +3,8 @@
 //!
 //! A board here is what was placed on the root's empty cells by either side; its rotations are
 //! worked out together. Boards with `k` placed marbles are level `k`, and only two levels are in
-//! memory. (Retrograde analysis a slice at a time is Irving's, 2014, section 6; so is the halfway
-//! form of it that solves a single position's descendants, `mid/midengine` of his program.)
+//! memory. (Irving 2014 solves the whole game so, a slice at a time; `mid/midengine` of his program,
+//! github.com/girving/pentago, the descendants of one position.)
 //!
 //! A level is stored in blocks, one for each set of cells that the side about to move has, of one
 //! entry for each set that the other has of the remaining cells. All children of the boards on
