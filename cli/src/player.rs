@@ -9,7 +9,7 @@ use crate::exit::Exit;
 /// A player and what decides its random numbers.
 #[derive(Args, Debug)]
 pub(crate) struct PlayerArguments {
-    /// The algorithm: random, minimax, alpha-beta, genetic-minimax or exact
+    /// The algorithm: random, minimax, alpha-beta, genetic-minimax, mcts or exact
     #[arg(long, value_name = "ALGORITHM")]
     player: String,
     /// How many plies it looks ahead: short for --set depth=N

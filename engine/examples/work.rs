@@ -52,6 +52,13 @@ const WORK: &[(&str, &str, Piece)] = &[
     ("genetic", "nodes", || {
         search(EARLY, r#"{"algorithm": "genetic-minimax", "depth": 4, "nodes": 200000}"#)
     }),
+    ("mcts", "simulations", || mcts(r#""playout": "uniform""#)),
+    ("mcts-decisive", "simulations", || mcts(r#""playout": "decisive""#)),
+    ("mcts-classic", "simulations", || {
+        mcts(
+            r#""playout": "uniform", "first_play_urgency": 1000, "exploration": 1.4142135623730951, "solver": false"#,
+        )
+    }),
 ];
 
 fn main() {
@@ -165,6 +172,12 @@ fn slow_playouts() -> u64 {
         }
     }
     plies
+}
+
+/// From the empty board, one playout each.
+fn mcts(settings: &str) -> u64 {
+    search(EMPTY, &format!(r#"{{"algorithm": "mcts", "simulations": 200000, {settings}}}"#));
+    200_000
 }
 
 fn search(text: &str, player: &str) -> u64 {

@@ -129,6 +129,8 @@ pub enum EndedBy {
     Evaluations,
     /// The limit on generations.
     Generations,
+    /// The limit on simulations.
+    Simulations,
     /// The time limit; `nodes` is where the clock stopped it (invariant 3).
     Time,
     /// The value is proven: searching deeper cannot change the move.

@@ -10,6 +10,7 @@ use crate::search::alpha_beta::{self, AlphaBeta};
 use crate::search::exact::{self, Exact};
 use crate::search::genetic::{self, GeneticMinimax, GeneticParameters};
 use crate::search::handover::Handover;
+use crate::search::mcts::{self, Mcts, MctsParameters};
 use crate::search::minimax::{self, Minimax};
 use crate::search::random::{self, RandomMove};
 use crate::search::{Evaluate, Limits, Search};
@@ -20,6 +21,7 @@ pub const ALGORITHMS: &[&str] = &[
     minimax::ALGORITHM.name,
     alpha_beta::ALGORITHM.name,
     genetic::ALGORITHM.name,
+    mcts::ALGORITHM.name,
     exact::ALGORITHM.name,
 ];
 
@@ -29,6 +31,7 @@ const TABLES: &[AlgorithmInfo] = &[
     minimax::ALGORITHM,
     alpha_beta::ALGORITHM,
     genetic::ALGORITHM,
+    mcts::ALGORITHM,
     exact::ALGORITHM,
 ];
 
@@ -49,6 +52,7 @@ enum Algorithm {
     AlphaBeta(alpha_beta::Options, Evaluation),
     GeneticMinimax(GeneticParameters, Evaluation),
     Exact(exact::Options, Evaluation),
+    Mcts(MctsParameters, Evaluation),
 }
 
 impl Player {
@@ -71,6 +75,8 @@ impl Player {
             Algorithm::GeneticMinimax(GeneticParameters::from_settings(&settings), evaluation())
         } else if info.name == exact::ALGORITHM.name {
             Algorithm::Exact(exact::Options::from_settings(&settings), evaluation())
+        } else if info.name == mcts::ALGORITHM.name {
+            Algorithm::Mcts(MctsParameters::from_settings(&settings), evaluation())
         } else {
             Algorithm::Random
         };
@@ -96,7 +102,7 @@ impl Player {
     #[must_use]
     pub fn draws_random_numbers(&self) -> bool {
         match self.algorithm {
-            Algorithm::Random | Algorithm::GeneticMinimax(..) => true,
+            Algorithm::Random | Algorithm::GeneticMinimax(..) | Algorithm::Mcts(..) => true,
             Algorithm::Minimax(options, _) => options.shuffle,
             Algorithm::AlphaBeta(options, _) => options.shuffle,
             Algorithm::Exact(options, _) => options.shuffle,
@@ -117,6 +123,7 @@ impl Player {
             Algorithm::Minimax(_, evaluation)
             | Algorithm::AlphaBeta(_, evaluation)
             | Algorithm::GeneticMinimax(_, evaluation)
+            | Algorithm::Mcts(_, evaluation)
             | Algorithm::Exact(_, evaluation) => {
                 G::visit_evaluation(evaluation, Compile(&self.algorithm))
             }
@@ -159,6 +166,7 @@ impl<G: Game> EvaluationVisitor<G> for Compile<'_> {
                 Box::new(GeneticMinimax::new(parameters, evaluation))
             }
             Algorithm::Exact(options, _) => Box::new(Exact::new(options, evaluation)),
+            Algorithm::Mcts(parameters, _) => Box::new(Mcts::new(parameters, evaluation)),
         }
     }
 }

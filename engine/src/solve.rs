@@ -133,6 +133,7 @@ const fn limit_name(limit: EndedBy) -> &'static str {
         EndedBy::Time => "time",
         EndedBy::Evaluations => "evaluation",
         EndedBy::Generations => "generation",
+        EndedBy::Simulations => "simulation",
         EndedBy::Depth => "depth",
         EndedBy::Nodes | EndedBy::Proven | EndedBy::OnlyMove => "node",
     }

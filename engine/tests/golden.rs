@@ -50,6 +50,10 @@ const PAIRS: &[[&str; 2]] = &[
         r#"{"algorithm": "alpha-beta", "iterative": true, "nodes": 20000, "evaluation": "none", "pvs": true, "aspiration": 3, "table": true, "table_mib": 1, "table_symmetry": true, "killers": true, "history": true, "combined": true, "distinct": true, "threats": true, "distance": true, "last_ply": true, "extension": true, "exact_plies": 9}"#,
         r#"{"algorithm": "alpha-beta", "depth": 3, "pvs": true, "table": true, "table_mib": 1, "killers": true, "threats": true, "last_ply": true}"#,
     ],
+    [
+        r#"{"algorithm": "mcts", "simulations": 400, "bound": "ucb1", "exploration": 0.5, "first_play_urgency": 1, "expand_visits": 1, "playout": "decisive", "playouts": 1, "playout_plies": 1000, "evaluation_scale": 10, "solver": true, "choice": "robust", "reuse": true, "max_tree_nodes": 4000}"#,
+        r#"{"algorithm": "mcts", "nodes": 5000, "bound": "ucb1-tuned", "exploration": 1, "first_play_urgency": 1.2, "expand_visits": 2, "playout": "uniform", "playouts": 2, "playout_plies": 8, "evaluation_scale": 7.5, "solver": true, "choice": "max", "reuse": false, "max_tree_nodes": 4000}"#,
+    ],
 ];
 
 #[test]

@@ -41,6 +41,7 @@ fn canonical_parameters_stay() {
         canonical(&Rules::TicTacToe {}, r#"{"algorithm": "alpha-beta", "evaluations": 5, "depth": "unlimited"}"#),
         @r#"{"algorithm":"alpha-beta","evaluation":"lines","evaluations":5,"iterative":false,"order":false,"shuffle":true,"weight_line1":1,"weight_line2":4}"#
     );
+    assert_snapshot!(canonical(&PENTAGO, r#"{"algorithm": "mcts", "simulations": 1000, "exploration": 1}"#), @r#"{"algorithm":"mcts","bound":"ucb1","choice":"robust","evaluation":"runs","evaluation_scale":10.0,"expand_visits":1,"exploration":1.0,"first_play_urgency":1.0,"max_tree_nodes":4194304,"playout":"decisive","playout_plies":1000,"playouts":1,"reuse":true,"simulations":1000,"solver":true,"weight_centre":1,"weight_run3":3,"weight_run4":9}"#);
     let nim = Rules::Nim { heaps: vec![1, 2], misere: false };
     assert_snapshot!(canonical(&nim, r#"{"algorithm": "minimax", "depth": 3}"#), @r#"{"algorithm":"minimax","depth":3,"evaluation":"none","shuffle":true}"#);
 }
@@ -55,6 +56,7 @@ fn canonical_parameters_read_back_to_an_equal_player() {
             r#"{"algorithm": "alpha-beta", "depth": 4, "order": true}"#,
             r#"{"algorithm": "alpha-beta", "nodes": 10, "evaluations": 10, "iterative": true}"#,
             r#"{"algorithm": "alpha-beta", "depth": 2, "evaluation": "none"}"#,
+            r#"{"algorithm": "mcts", "simulations": 10, "bound": "ucb1-tuned", "reuse": false}"#,
         ] {
             let player = read(&rules, json).unwrap();
             let again = Player::from_parameters(&rules, player.parameters()).unwrap();
@@ -78,10 +80,10 @@ fn what_a_player_depends_on() {
 
 #[test]
 fn errors_name_the_key_and_the_remedy() {
-    assert_snapshot!(error(&PENTAGO, r#"{"depth": 3}"#), @r#"`algorithm` is missing; write "random", "minimax", "alpha-beta", "genetic-minimax" or "exact""#);
+    assert_snapshot!(error(&PENTAGO, r#"{"depth": 3}"#), @r#"`algorithm` is missing; write "random", "minimax", "alpha-beta", "genetic-minimax", "mcts" or "exact""#);
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alphabeta", "depth": 3}"#), @r#"there is no algorithm "alphabeta"; did you mean "alpha-beta"?"#);
-    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "stockfish"}"#), @r#"there is no algorithm "stockfish"; write "random", "minimax", "alpha-beta", "genetic-minimax" or "exact""#);
-    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": 3}"#), @r#"there is no algorithm 3; write "random", "minimax", "alpha-beta", "genetic-minimax" or "exact""#);
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "stockfish"}"#), @r#"there is no algorithm "stockfish"; write "random", "minimax", "alpha-beta", "genetic-minimax", "mcts" or "exact""#);
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": 3}"#), @r#"there is no algorithm 3; write "random", "minimax", "alpha-beta", "genetic-minimax", "mcts" or "exact""#);
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "random", "depth": 3}"#), @"`random` has no parameter `depth`; it takes none");
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alpha-beta", "dept": 3}"#), @"`alpha-beta` has no parameter `dept`; did you mean `depth`?");
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alpha-beta"}"#), @"nothing bounds the search of `alpha-beta`; limit at least one of `depth`, `nodes`, `evaluations`, `move_time`");
@@ -96,6 +98,12 @@ fn errors_name_the_key_and_the_remedy() {
         error(&PENTAGO, r#"{"algorithm": "alpha-beta", "depth": 3, "weight_line2": 5}"#),
         @r#"`weight_line2` is no weight of the evaluation "runs"; leave it out, or choose the evaluation "lines""#
     );
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts"}"#), @"nothing bounds the search of `mcts`; limit at least one of `simulations`, `nodes`, `evaluations`, `move_time`");
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "simulations": 0}"#), @r#"`simulations` cannot be 0; write an integer from 1 to 9007199254740991, or "unlimited""#);
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "nodes": 9, "exploration": -0.5}"#), @"`exploration` cannot be -0.5; write a number from 0 to 10");
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "nodes": 9, "playout": "heavy"}"#), @r#"`playout` cannot be "heavy"; write "uniform" or "decisive""#);
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "nodes": 9, "max_tree_nodes": 63}"#), @"`max_tree_nodes` cannot be 63; write an integer from 64 to 268435456");
+    assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "nodes": 9, "depth": 3}"#), @"`mcts` has no parameter `depth`; its parameters are `evaluation`, `simulations`, `nodes`, `evaluations`, `move_time`, `bound`, `exploration`, `first_play_urgency`, `expand_visits`, `playout`, `playouts`, `playout_plies`, `evaluation_scale`, `solver`, `choice`, `reuse`, `max_tree_nodes`, `weight_run3`, `weight_run4`, `weight_centre`");
     assert_snapshot!(
         error(&Rules::TicTacToe {}, r#"{"algorithm": "alpha-beta", "depth": 3, "evaluation": "runs"}"#),
         @r#"tic-tac-toe has no evaluation "runs"; write "lines" or "none""#

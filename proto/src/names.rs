@@ -16,11 +16,12 @@ const TERMINATIONS: [Termination; 7] = [
 ];
 
 /// Everything that ends a search, for reading names back.
-const ENDS: [EndedBy; 7] = [
+const ENDS: [EndedBy; 8] = [
     EndedBy::Depth,
     EndedBy::Nodes,
     EndedBy::Evaluations,
     EndedBy::Generations,
+    EndedBy::Simulations,
     EndedBy::Time,
     EndedBy::Proven,
     EndedBy::OnlyMove,
@@ -54,6 +55,7 @@ pub const fn of_ended_by(ended_by: EndedBy) -> &'static str {
         EndedBy::Nodes => "nodes",
         EndedBy::Evaluations => "evaluations",
         EndedBy::Generations => "generations",
+        EndedBy::Simulations => "simulations",
         EndedBy::Time => "time",
         EndedBy::Proven => "proven",
         EndedBy::OnlyMove => "only_move",

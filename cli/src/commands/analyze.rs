@@ -144,6 +144,7 @@ fn proven_value(score: Option<i32>, evaluations: u64, ended_by: EndedBy) -> Opti
         EndedBy::Nodes
         | EndedBy::Evaluations
         | EndedBy::Generations
+        | EndedBy::Simulations
         | EndedBy::Time
         | EndedBy::OnlyMove => (false, false),
     };

@@ -26,6 +26,7 @@ pub(crate) fn ended_by_text(ended_by: EndedBy) -> &'static str {
         EndedBy::Nodes => "the limit on nodes",
         EndedBy::Evaluations => "the limit on evaluations",
         EndedBy::Generations => "the limit on generations",
+        EndedBy::Simulations => "the limit on simulations",
         EndedBy::Time => "the time limit",
         EndedBy::Proven => "a proof: deeper search changes nothing",
         EndedBy::OnlyMove => "having only one move",

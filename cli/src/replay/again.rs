@@ -131,6 +131,7 @@ fn stops(moves: &[MoveRecord]) -> Vec<Option<u64>> {
         | EndedBy::Nodes
         | EndedBy::Evaluations
         | EndedBy::Generations
+        | EndedBy::Simulations
         | EndedBy::Proven
         | EndedBy::OnlyMove => record.search.nodes.saturating_add(1),
     };

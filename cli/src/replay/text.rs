@@ -108,6 +108,7 @@ fn write_move(
             | EndedBy::Nodes
             | EndedBy::Evaluations
             | EndedBy::Generations
+            | EndedBy::Simulations
             | EndedBy::Time
             | EndedBy::Proven => "without a search",
         };

@@ -109,6 +109,26 @@ impl<'h> Budget<'h> {
         Ok(())
     }
 
+    /// Has several nodes made in one go: `make` is told how many it may make, makes no more, and
+    /// says how many it has made. As if [`Budget::enter`] had been called before each.
+    ///
+    /// # Errors
+    /// If a limit forbids even one; then `make` is not called.
+    ///
+    /// # Panics
+    /// If it makes more than it may.
+    #[inline]
+    pub fn enter_run(&mut self, make: impl FnOnce(u32) -> u32) -> Result<u32, Stop> {
+        if self.nodes >= self.next_look {
+            self.look(1)?;
+        }
+        let room = u32::try_from(self.next_look - self.nodes).unwrap_or(u32::MAX);
+        let made = make(room);
+        assert!(made <= room, "more nodes than there was room for");
+        self.nodes += u64::from(made);
+        Ok(made)
+    }
+
     /// Call before the static evaluation: counts it.
     ///
     /// # Errors

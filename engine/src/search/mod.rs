@@ -6,6 +6,7 @@ pub mod exact;
 pub mod genetic;
 pub(crate) mod handover;
 pub mod knowledge;
+pub mod mcts;
 pub mod minimax;
 pub(crate) mod random;
 mod root;

@@ -463,6 +463,7 @@ fn algorithm_meaning(algorithm: &str) -> &'static str {
         "alpha-beta" => "Searches every move to its depth, but for what cannot change the result.",
         "genetic-minimax" => "Breeds lines of play, and backs their values up a reservation tree.",
         "exact" => "Solves the position to the end of the game, as far as its limits let it.",
+        "mcts" => "Plays games at random from the ends of a tree that grows where they go well.",
         _ => "An algorithm.",
     }
 }

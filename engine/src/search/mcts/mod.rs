@@ -1,0 +1,444 @@
+//! Monte Carlo tree search: UCT (Kocsis & Szepesvári 2006, "Bandit based Monte-Carlo planning") with
+//! the usual options (Browne et al. 2012, "A survey of Monte Carlo tree search methods").
+//!
+//! A simulation goes down the tree by the children's bounds, gives a position its first or next
+//! child, plays a game from there to its end at random, and counts the result at every move on the
+//! way. The move that is played is the root's most visited.
+//!
+//! # What is counted
+//!
+//! A node of the budget is a position made by a move, in the tree and in playouts alike; whether
+//! there is a move that wins at once is asked of the position and makes none. A simulation that a
+//! limit cuts off leaves no result.
+//!
+//! # What is reported
+//!
+//! The depth is the length of the most visited line. The score is, in thousandths, the expected
+//! result of the move played (1,000 a win, -1,000 a loss); with [`MctsParameters::solver`], where
+//! the value is proven, that of a win or loss at the end of the proven line, which need not be the
+//! shortest.
+
+mod parameters;
+mod tree;
+
+pub(crate) use parameters::ALGORITHM;
+pub use parameters::{Bound, Choice, MctsParameters, PlayoutPolicy};
+
+use std::cmp::Reverse;
+
+use super::{Budget, Evaluate, Found, Search, Stop, score};
+use crate::play::EndedBy;
+use crate::position::{Colour, Ending, Position};
+use crate::rng::{PlayoutRandom, Random};
+use tree::{Child, Known, Tree};
+
+/// Monte Carlo tree search with an evaluation for playouts that are cut off.
+#[derive(Debug)]
+pub struct Mcts<P: Position, E> {
+    parameters: MctsParameters,
+    evaluation: E,
+    tree: Tree<P::Move>,
+    /// The position after the move played last, and its node.
+    kept: Option<(P, u32)>,
+    /// The way of the simulation in progress.
+    path: Vec<Step<P::Move>>,
+}
+
+/// A move on the way down.
+#[derive(Clone, Copy, Debug)]
+struct Step<M> {
+    node: u32,
+    /// The child's place among the node's children.
+    place: u32,
+    mv: M,
+    /// Whether a draw in hand is worth more to who moves here than this.
+    draws: bool,
+}
+
+/// What a simulation found at its end.
+#[derive(Clone, Copy, Debug)]
+struct Verdict {
+    /// 1 if white wins, 0 if black does.
+    result: f64,
+    /// What is known of the last position, for white, with the plies from the move that led there.
+    known: Known,
+}
+
+impl<P: Position, E: Evaluate<P>> Search<P> for Mcts<P, E> {
+    fn search(
+        &mut self,
+        root: &P,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<Found<P::Move>, Stop> {
+        let mut playout_random = PlayoutRandom::from_seed(random.seed());
+        if self.parameters.playout == PlayoutPolicy::Decisive
+            && let Some(mv) = root.winning_move()
+            && budget.enter().is_ok()
+        {
+            let score = Some(score::won_in(1));
+            return Ok(Found { mv, depth: 1, score, ended_by: EndedBy::Proven });
+        }
+        let node = self.node_of_root(root, &mut playout_random);
+        let ended_by = match self.simulate_until_stopped(root, node, budget, &mut playout_random) {
+            Ok(ended_by) | Err(Stop::Limit(ended_by)) => ended_by,
+            Err(Stop::Aborted) => return Err(Stop::Aborted),
+        };
+        let found = self.choose(root, node, ended_by);
+        self.keep_for_next_move(root, node, found.mv);
+        Ok(found)
+    }
+}
+
+impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
+    /// A search with these parameters.
+    ///
+    /// # Panics
+    /// If a parameter lies outside the range its documentation names.
+    #[must_use]
+    pub fn new(parameters: MctsParameters, evaluation: E) -> Self {
+        parameters.assert_in_range();
+        Self { parameters, evaluation, tree: Tree::new(), kept: None, path: Vec::new() }
+    }
+
+    /// Children that the tree has, with those of lines that were given up and whose memory was not
+    /// needed again yet.
+    #[must_use]
+    pub fn tree_size(&self) -> usize {
+        self.tree.places()
+    }
+
+    /// The root's node: what the last move's search knows of this position, or a new one.
+    ///
+    /// Only a position that follows upon the move played last, with or without a reply, is looked
+    /// for; after a reply that had no choice, the tree begins anew.
+    fn node_of_root(&mut self, root: &P, random: &mut PlayoutRandom) -> u32 {
+        if let Some((position, node)) = self.kept.take() {
+            if position == *root {
+                return node;
+            }
+            let leads_to_root = |child: &Child<P::Move>| {
+                let mut reply = position.clone();
+                reply.play_unchecked(child.mv);
+                reply == *root
+            };
+            // Several replies may lead to one position, each with a node of its own.
+            let replies = self.tree.children(node).iter();
+            let same = replies.filter(|child| child.node().is_some() && leads_to_root(child));
+            let same = same.max_by_key(|child| child.visits);
+            if let Some(below) = same.and_then(Child::node) {
+                self.tree.give_up(node, Some(below));
+                return below;
+            }
+        }
+        self.tree.reset(self.parameters.max_tree_nodes, root.nth_legal_move(0));
+        let node = self.tree.add_node(root.to_move(), root.legal_move_count(), random);
+        node.unwrap_or_default()
+    }
+
+    fn keep_for_next_move(&mut self, root: &P, node: u32, mv: P::Move) {
+        if !self.parameters.reuse {
+            return;
+        }
+        let played = self.tree.children(node).iter().find(|child| child.mv == mv);
+        if let Some(below) = played.and_then(Child::node) {
+            let mut position = root.clone();
+            position.play_unchecked(mv);
+            self.tree.give_up(node, Some(below));
+            self.kept = Some((position, below));
+        }
+    }
+
+    fn simulate_until_stopped(
+        &mut self,
+        root: &P,
+        node: u32,
+        budget: &mut Budget<'_>,
+        random: &mut PlayoutRandom,
+    ) -> Result<EndedBy, Stop> {
+        let mut simulations = 0;
+        while !self.parameters.solver || self.tree.known_of(node) == Known::No {
+            if self.parameters.simulations.is_some_and(|limit| simulations >= limit) {
+                return Ok(EndedBy::Simulations);
+            }
+            self.simulate(root, node, budget, random)?;
+            simulations += 1;
+        }
+        Ok(EndedBy::Proven)
+    }
+
+    fn simulate(
+        &mut self,
+        root: &P,
+        node: u32,
+        budget: &mut Budget<'_>,
+        random: &mut PlayoutRandom,
+    ) -> Result<(), Stop> {
+        let mut position = root.clone();
+        self.descend(&mut position, node, budget, random)?;
+        let verdict = match position.ending() {
+            Some(ending) => Verdict::of_ending(ending),
+            None => self.play_out(&position, budget, random)?,
+        };
+        self.back_up(verdict);
+        Ok(())
+    }
+
+    /// Goes down by the children's bounds to a new child, or to where there is nothing to go on to.
+    fn descend(
+        &mut self,
+        position: &mut P,
+        root: u32,
+        budget: &mut Budget<'_>,
+        random: &mut PlayoutRandom,
+    ) -> Result<(), Stop> {
+        self.path.clear();
+        let mut node = root;
+        while let Some((place, draws)) = self.select(node) {
+            let is_new = place == self.tree.node(node).children;
+            let mv = if is_new {
+                position.nth_legal_move(self.tree.next_move_index(node))
+            } else {
+                self.tree.child(node, place).mv
+            };
+            budget.enter()?;
+            position.play_unchecked(mv);
+            self.path.push(Step { node, place, mv, draws });
+            if is_new || position.is_over() {
+                break;
+            }
+            let child = self.tree.child(node, place);
+            node = match child.node() {
+                Some(below) => below,
+                None if child.visits < self.parameters.expand_visits => break,
+                None => {
+                    let (mover, moves) = (position.to_move(), position.legal_move_count());
+                    let Some(below) = self.tree.add_node(mover, moves, random) else { break };
+                    self.tree.set_node_of(node, place, below);
+                    below
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// The place of the child to look at: past the last, for a new one, if no other is more urgent
+    /// and there is room. `None`: nowhere. And whether a known draw is more urgent than that.
+    ///
+    /// A draw in hand is an arm like any other, but that looking at it tells nothing: the visit is
+    /// counted as a draw, and the simulation looks at the most urgent of the others.
+    fn select(&mut self, node: u32) -> Option<(u32, bool)> {
+        let &tree::Node { children, legal_moves, has_draw, draws, .. } = self.tree.node(node);
+        let (place, urgency) = match children {
+            0 => (0, -1.0),
+            _ => self.most_urgent(node),
+        };
+        let draw = if has_draw { self.urgency_of_draw(node, draws) } else { -1.0 };
+        let first_play = self.parameters.first_play_urgency as f32;
+        let is_untried = legal_moves > children;
+        if is_untried && (urgency < first_play || children == 0) && self.tree.has_room_at(node) {
+            Some((children, draw > first_play))
+        } else {
+            (urgency >= 0.0).then_some((place, draw > urgency))
+        }
+    }
+
+    fn most_urgent(&self, node: u32) -> (u32, f32) {
+        match self.parameters.bound {
+            Bound::Ucb1 => self.tree.most_urgent(node, self.ucb1_factor(node)),
+            Bound::Ucb1Tuned => {
+                self.tree.most_urgent_tuned(node, self.ln_visits(node), self.parameters.exploration)
+            }
+        }
+    }
+
+    fn urgency_of_draw(&self, node: u32, draws: u32) -> f32 {
+        let visits = f64::from(draws.max(1));
+        match self.parameters.bound {
+            Bound::Ucb1 => 0.5 + self.ucb1_factor(node) * (1.0 / visits.sqrt()) as f32,
+            Bound::Ucb1Tuned => {
+                let bound = tree::tuned_bound(self.ln_visits(node) / visits, 0.0);
+                (0.5 + self.parameters.exploration * bound) as f32
+            }
+        }
+    }
+
+    fn ucb1_factor(&self, node: u32) -> f32 {
+        (self.parameters.exploration * self.ln_visits(node).sqrt()) as f32
+    }
+
+    fn ln_visits(&self, node: u32) -> f64 {
+        libm::log(f64::from(self.tree.node(node).visits))
+    }
+
+    /// Plays from a position that is not over.
+    fn play_out(
+        &self,
+        start: &P,
+        budget: &mut Budget<'_>,
+        random: &mut PlayoutRandom,
+    ) -> Result<Verdict, Stop> {
+        let is_decisive = self.parameters.playout == PlayoutPolicy::Decisive;
+        if is_decisive && start.winning_move().is_some() {
+            budget.enter()?;
+            return Ok(match start.to_move() {
+                Colour::White => Verdict { result: 1.0, known: Known::Win(2) },
+                Colour::Black => Verdict { result: 0.0, known: Known::Loss(2) },
+            });
+        }
+        let mut sum = 0.0;
+        for _ in 0..self.parameters.playouts {
+            let mut position = start.clone();
+            let mut plies_left = self.parameters.playout_plies;
+            while plies_left > 0 && !position.is_over() {
+                plies_left -= budget.enter_run(|room| {
+                    let plies_max = room.min(plies_left);
+                    if is_decisive {
+                        position.play_decisively(random, plies_max)
+                    } else {
+                        position.play_randomly(random, plies_max)
+                    }
+                })?;
+            }
+            sum += match position.ending() {
+                Some(ending) => Verdict::of_ending(ending).result,
+                None => self.evaluate(&position, budget)?,
+            };
+        }
+        Ok(Verdict { result: sum / f64::from(self.parameters.playouts), known: Known::No })
+    }
+
+    /// The static evaluation as a chance that white wins.
+    fn evaluate(&self, position: &P, budget: &mut Budget<'_>) -> Result<f64, Stop> {
+        budget.evaluate()?;
+        let value = f64::from(self.evaluation.evaluate(position));
+        let result = 1.0 / (1.0 + libm::exp(-value / self.parameters.evaluation_scale));
+        Ok(for_side(position.to_move(), result))
+    }
+
+    /// Counts what a simulation found at every move of its way, and carries what is known up as far
+    /// as it settles more (Winands, Björnsson & Saito 2008, "Monte-Carlo tree search solver"; draws
+    /// as by Cazenave & Saffidine 2010, "Score bounded Monte-Carlo tree search").
+    fn back_up(&mut self, verdict: Verdict) {
+        // For white; a node's children have it for who moves there.
+        let Verdict { mut result, mut known } = verdict;
+        if !self.parameters.solver {
+            known = Known::No;
+        }
+        for index in (0..self.path.len()).rev() {
+            let Step { node, place, mv, draws } = self.path[index];
+            let at = self.tree.node(node);
+            let mover = at.mover;
+            if place == at.children {
+                self.tree.add_child(node, mv);
+            }
+            self.tree.count_result(node, place, for_side(mover, result));
+            if draws {
+                self.tree.count_draw(node);
+                result = 0.5;
+            }
+            if known != Known::No {
+                known = self.tree.set_known(node, place, known.for_side(mover));
+                known = known.for_side(mover).a_ply_later();
+            }
+        }
+    }
+
+    /// The move to play.
+    fn choose(&self, root: &P, node: u32, ended_by: EndedBy) -> Found<P::Move> {
+        let children = self.tree.children(node);
+        let untried = self.tree.node(node).legal_moves > self.tree.node(node).children;
+        let best = best_child(children, self.tree.node(node).draws, self.parameters.choice);
+        let all_lose = best.is_some_and(|child| matches!(child.known, Known::Loss(_)));
+        let Some(best) = best.filter(|_| !(untried && all_lose)) else {
+            // Nothing is known of this move, which is better than to lose.
+            let mv = root.nth_legal_move(self.tree.next_move_index(node));
+            return Found { mv, depth: 0, score: None, ended_by };
+        };
+        let score = match best.known {
+            Known::Win(plies) => score::won_in(u32::from(plies)),
+            Known::Draw => 0,
+            Known::Loss(plies) => -score::won_in(u32::from(plies)),
+            Known::No => ((2.0 * best.mean() - 1.0) * 1_000.0).round() as i32,
+        };
+        let depth = self.most_visited_line(best);
+        Found { mv: best.mv, depth, score: Some(score), ended_by }
+    }
+
+    fn most_visited_line(&self, first: &Child<P::Move>) -> u32 {
+        let mut plies = 1;
+        let mut node = first.node();
+        while let Some(at) = node {
+            let draws = self.tree.node(at).draws;
+            let best = best_child(self.tree.children(at), draws, Choice::Robust);
+            let Some(child) = best else { break };
+            plies += 1;
+            node = child.node();
+        }
+        plies
+    }
+}
+
+/// A win in the fewest plies; else, of those that do not lose, the most visited or the one with
+/// the best mean; else the longest loss. Of equals the one with the better other figure, then the
+/// first. A known draw has all the visits that were counted as draws.
+fn best_child<M>(children: &[Child<M>], draws: u32, choice: Choice) -> Option<&Child<M>> {
+    let known = |child: &Child<M>| match child.known {
+        Known::Win(plies) => (2, -i32::from(plies)),
+        Known::No | Known::Draw => (1, 0),
+        Known::Loss(plies) => (0, i32::from(plies)),
+    };
+    let places = children.iter().enumerate();
+    let best = places.max_by(|(place, child), (other_place, other)| {
+        let [visits, other_visits] = [child, other].map(|child| match child.known {
+            Known::Draw => draws.max(child.visits),
+            Known::No | Known::Win(_) | Known::Loss(_) => child.visits,
+        });
+        let visits = visits.cmp(&other_visits);
+        let mean = child.mean().total_cmp(&other.mean());
+        let by_choice = match choice {
+            Choice::Robust => visits.then(mean),
+            Choice::Max => mean.then(visits),
+        };
+        let first = Reverse(place).cmp(&Reverse(other_place));
+        known(child).cmp(&known(other)).then(by_choice).then(first)
+    });
+    best.map(|(_, child)| child)
+}
+
+/// White's result as this side's, or this side's as white's.
+fn for_side(side: Colour, result: f64) -> f64 {
+    match side {
+        Colour::White => result,
+        Colour::Black => 1.0 - result,
+    }
+}
+
+impl Verdict {
+    fn of_ending(ending: Ending) -> Self {
+        match ending.winner {
+            Some(Colour::White) => Self { result: 1.0, known: Known::Win(1) },
+            None => Self { result: 0.5, known: Known::Draw },
+            Some(Colour::Black) => Self { result: 0.0, known: Known::Loss(1) },
+        }
+    }
+}
+
+impl Known {
+    /// What white knows as this side has it, or this side as white has it.
+    const fn for_side(self, side: Colour) -> Self {
+        match (side, self) {
+            (Colour::White, known) | (Colour::Black, known @ (Self::No | Self::Draw)) => known,
+            (Colour::Black, Self::Win(plies)) => Self::Loss(plies),
+            (Colour::Black, Self::Loss(plies)) => Self::Win(plies),
+        }
+    }
+
+    const fn a_ply_later(self) -> Self {
+        match self {
+            Self::Win(plies) => Self::Win(plies.saturating_add(1)),
+            Self::Loss(plies) => Self::Loss(plies.saturating_add(1)),
+            Self::No | Self::Draw => self,
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Limits hold exactly, and a timed game replays from its record (invariant 3).
+
+use proptest::prelude::*;
+use spelrum_engine::{
+    Analysis, EndedBy, GameSetup, PlayError, Player, Rules, Timeless, analyze, play_game,
+};
+
+use super::common::{
+    Counting, Irregular, all_rules, key, play, player, start, stops, without_times,
+};
+
+/// Searches of every kind, none of which can prove a start position in a few hundred nodes.
+const SEARCHES: &[&str] = &[
+    r#""algorithm": "mcts""#,
+    r#""algorithm": "mcts", "playout": "uniform", "solver": false, "reuse": false"#,
+    r#""algorithm": "mcts", "bound": "ucb1-tuned", "playouts": 3, "expand_visits": 2"#,
+    r#""algorithm": "mcts", "playout_plies": 2, "choice": "max", "max_tree_nodes": 64"#,
+];
+
+fn limited(rules: &Rules, search: &str, limits: &str) -> Player {
+    player(rules, &format!("{{{search}, {limits}}}"))
+}
+
+fn analysed(rules: &Rules, player: &Player) -> Analysis {
+    analyze(rules, &start(rules), player, key(7), &Timeless).unwrap()
+}
+
+#[test]
+fn a_node_limit_is_kept_exactly() {
+    for rules in all_rules() {
+        for search in SEARCHES {
+            for nodes in [1, 2, 3, 7, 63, 64, 65, 100, 128] {
+                let player = limited(&rules, search, &format!(r#""nodes": {nodes}"#));
+                let report = analysed(&rules, &player).search;
+                assert_eq!(report.ended_by, EndedBy::Nodes, "{search}, {nodes}: {report:?}");
+                assert_eq!(report.nodes, nodes, "{search}, {nodes}: {report:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn limits_on_simulations_and_evaluations_are_kept_exactly() {
+    let rules = Rules::Pentago { win_before_rotation: true };
+    for search in SEARCHES {
+        for simulations in [1, 2, 3, 100] {
+            let player = limited(&rules, search, &format!(r#""simulations": {simulations}"#));
+            let report = analysed(&rules, &player).search;
+            assert_eq!(report.ended_by, EndedBy::Simulations, "{search}: {report:?}");
+            // Each simulation makes a position or more.
+            assert!(report.nodes >= simulations, "{search}: {report:?}");
+        }
+    }
+    for evaluations in [1, 2, 7, 100] {
+        let limits = format!(r#""evaluations": {evaluations}"#);
+        let report = analysed(&rules, &limited(&rules, SEARCHES[3], &limits)).search;
+        assert_eq!(report.ended_by, EndedBy::Evaluations, "{report:?}");
+        assert_eq!(report.evaluations, evaluations, "{report:?}");
+    }
+}
+
+#[test]
+fn a_limit_that_is_not_reached_changes_nothing() {
+    for rules in all_rules() {
+        for search in SEARCHES {
+            let free = analysed(&rules, &limited(&rules, search, r#""simulations": 50"#));
+            let (nodes, evaluations) = (free.search.nodes, free.search.evaluations.max(1));
+            let limits = format!(
+                r#""simulations": 50, "nodes": {nodes}, "evaluations": {evaluations}, "move_time": "1s""#
+            );
+            let bounded = analysed(&rules, &limited(&rules, search, &limits));
+            assert_eq!(bounded, free, "{search}, {limits}");
+        }
+    }
+}
+
+#[test]
+fn the_clock_is_looked_at_every_64_nodes_and_only_for_a_time_limit() {
+    let rules = Rules::Pentago { win_before_rotation: true };
+    for search in SEARCHES {
+        let walls = |limits: &str, past_deadline_at_wall| {
+            let host = Counting { past_deadline_at_wall, ..Counting::default() };
+            let player = limited(&rules, search, limits);
+            let report = analyze(&rules, &start(&rules), &player, key(1), &host).unwrap().search;
+            (host.walls.get(), report)
+        };
+        // Two readings are the record's, one more sets the deadline.
+        assert_eq!(walls(r#""nodes": 10000"#, None).0, 2, "{search}");
+        let (timed, report) = walls(r#""nodes": 10000, "move_time": "1s""#, None);
+        assert_eq!((timed, report.nodes), (3 + 9_999 / 64, 10_000), "{search}");
+        // The first look past the deadline ends the search.
+        for look in 1..5 {
+            let (_, report) = walls(r#""move_time": "1s""#, Some(2 + look));
+            assert_eq!(report.ended_by, EndedBy::Time, "{search}");
+            assert_eq!(report.nodes, 64 * look, "{search}");
+        }
+    }
+}
+
+#[test]
+fn it_gives_up_when_the_host_aborts() {
+    for rules in all_rules() {
+        for search in SEARCHES {
+            let player = limited(&rules, search, r#""nodes": 1000000000"#);
+            for abort_at_look in [1, 2] {
+                let host = Counting { abort_at_look: Some(abort_at_look), ..Counting::default() };
+                let aborted = analyze(&rules, &start(&rules), &player, key(1), &host);
+                assert_eq!(aborted, Err(PlayError::Aborted), "{search}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever the clock did, the recorded node counts give the same game again.
+    #[test]
+    fn a_timed_game_replays_from_its_record(
+        rules in prop::sample::select(all_rules()),
+        searches in prop::array::uniform2(prop::sample::select(SEARCHES)),
+        move_time_us in 1_u64..3_000,
+        step_us_max in 1_u32..400,
+        nodes in prop::option::of(1_u64..4_000),
+        simulations in prop::option::of(1_u64..500),
+        seed in 0_u64..1_000_000,
+    ) {
+        let mut limits = format!(r#""move_time_us": {move_time_us}"#);
+        for (name, limit) in [("nodes", nodes), ("simulations", simulations)] {
+            if let Some(limit) = limit {
+                limits.push_str(&format!(r#", "{name}": {limit}"#));
+            }
+        }
+        let [first, second] = &searches.map(|search| limited(&rules, search, &limits));
+        let recorded = play(&rules, [first, second], seed, &Irregular::new(seed, step_us_max));
+        let setup = GameSetup {
+            rules: &rules,
+            opening: &start(&rules),
+            players: [first, second],
+            keys: [key(seed), key(seed + 1)],
+            max_plies: None,
+            stops: Some(&stops(&recorded)),
+        };
+        let replayed = play_game(&setup, &Timeless).unwrap();
+        prop_assert_eq!(without_times(&replayed), without_times(&recorded));
+        let again = play_game(&setup, &Irregular::new(seed + 2, 100_000)).unwrap();
+        prop_assert_eq!(without_times(&again), without_times(&recorded));
+        for record in &recorded.moves {
+            prop_assert!(nodes.is_none_or(|limit| record.search.nodes <= limit));
+        }
+    }
+}
