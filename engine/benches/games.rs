@@ -10,7 +10,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use spelrum_engine::evaluation::{PentagoLines, PentagoRuns};
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::Evaluate;
-use spelrum_engine::{Game, Position, Random, Rules, perft};
+use spelrum_engine::{Game, PlayoutRandom, Position, Random, Rules, perft};
 
 #[expect(dead_code, reason = "the tests look at more of it")]
 #[path = "../tests/games/slow_pentago.rs"]
@@ -142,5 +142,37 @@ fn random_games(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, children, moves, evaluations, random_games);
+/// A hundred games of Pentago as a search plays them out: the fast way, with a win taken where there
+/// is one, and the slow way that draws the same moves; throughput is in plies.
+fn playouts(criterion: &mut Criterion) {
+    fn games(play: impl Fn(&mut Pentago, &mut PlayoutRandom) -> u32) -> u64 {
+        let mut random = PlayoutRandom::from_seed(6);
+        (0..100).map(|_| u64::from(play(&mut black_box(Pentago::empty(true)), &mut random))).sum()
+    }
+    fn uniform(position: &mut Pentago, random: &mut PlayoutRandom) -> u32 {
+        position.play_randomly(random, u32::MAX)
+    }
+    fn decisive(position: &mut Pentago, random: &mut PlayoutRandom) -> u32 {
+        position.play_decisively(random, u32::MAX)
+    }
+    fn slow(position: &mut Pentago, random: &mut PlayoutRandom) -> u32 {
+        let mut plies = 0;
+        while !position.is_over() {
+            let index = random.below(position.legal_move_count());
+            position.play_unchecked(position.nth_legal_move(index));
+            plies += 1;
+        }
+        plies
+    }
+    assert_eq!(games(uniform), games(slow), "the same moves");
+    let mut group = criterion.benchmark_group("100 playouts");
+    group.throughput(Throughput::Elements(games(uniform)));
+    group.bench_function("uniform", |bencher| bencher.iter(|| games(uniform)));
+    group.bench_function("uniform, move by move", |bencher| bencher.iter(|| games(slow)));
+    group.throughput(Throughput::Elements(games(decisive)));
+    group.bench_function("decisive", |bencher| bencher.iter(|| games(decisive)));
+    group.finish();
+}
+
+criterion_group!(benches, children, moves, evaluations, random_games, playouts);
 criterion_main!(benches);

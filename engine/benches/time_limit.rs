@@ -20,6 +20,8 @@ const PLAYERS: &[&str] = &[
     r#"{"algorithm": "alpha-beta", "move_time": "10ms", "iterative": true, "order": true}"#,
     r#"{"algorithm": "genetic-minimax", "move_time": "10ms", "depth": 3, "generations": "unlimited"}"#,
     r#"{"algorithm": "genetic-minimax", "move_time": "10ms", "depth": 4, "generations": "unlimited", "preset": "study"}"#,
+    r#"{"algorithm": "mcts", "move_time": "10ms"}"#,
+    r#"{"algorithm": "mcts", "move_time": "10ms", "playout": "uniform", "first_play_urgency": 1000}"#,
 ];
 
 struct Clock;
