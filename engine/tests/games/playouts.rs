@@ -118,10 +118,13 @@ proptest! {
             } else {
                 find_win_slowly(&position)
             });
-            let mut slow = position;
-            let mut randoms = [PlayoutRandom::from_seed(seed), PlayoutRandom::from_seed(seed)];
+            let [mut slow, mut decisive, mut decisive_slow] = [position; 3];
+            let mut randoms = [(); 4].map(|()| PlayoutRandom::from_seed(seed));
             position.play_randomly(&mut randoms[0], u32::MAX);
             play_slowly(&mut slow, &mut randoms[1], u32::MAX);
+            decisive.play_decisively(&mut randoms[2], u32::MAX);
+            play_decisively_slowly(&mut decisive_slow, &mut randoms[3]);
+            prop_assert_eq!(decisive, decisive_slow);
             prop_assert_eq!(position, slow);
         }
     }

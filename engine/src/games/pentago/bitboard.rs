@@ -18,11 +18,11 @@ const CENTRES: u64 = 1 << 4 | 1 << 20 | 1 << 36 | 1 << 52;
 /// The 32 lines of five cells.
 static FIVES: [u64; LINES] = windows::<5, LINES>();
 /// For each quadrant and its marbles: the lines that lack nothing there, one bit each.
-static FULL: [[u32; 512]; 4] = narrow(&fulfilled(&windows::<5, LINES>()));
+pub(super) static FULL: [[u32; 512]; 4] = narrow(&fulfilled(&windows::<5, LINES>()));
 /// For each quadrant and its marbles: the lines that lack exactly one cell there.
-static NEAR: [[u32; 512]; 4] = narrow(&completable(&fulfilled(&windows::<5, LINES>())));
+pub(super) static NEAR: [[u32; 512]; 4] = narrow(&completable(&fulfilled(&windows::<5, LINES>())));
 /// For each direction (clockwise, counter-clockwise): a quadrant turned a quarter.
-const TURNED: [[u16; 512]; 2] =
+pub(super) const TURNED: [[u16; 512]; 2] =
     [turned([6, 3, 0, 7, 4, 1, 8, 5, 2]), turned([2, 5, 8, 1, 4, 7, 0, 3, 6])];
 /// For each direction: which cells of a quadrant change when it is turned a quarter.
 static CHANGED_BY_TURN: [[u16; 512]; 2] = [changed(&TURNED[0]), changed(&TURNED[1])];
@@ -169,8 +169,7 @@ impl Bitboard {
     /// The lines that are whole in the set, and those that lack one cell.
     #[inline]
     pub(super) fn lines(self) -> Lines {
-        let [a, b, c, d] = self.line_parts().0;
-        a.and(b).and(c.and(d))
+        self.line_parts().together()
     }
 
     /// The same for each quadrant's part of the lines.
@@ -248,6 +247,13 @@ impl Lines {
 }
 
 impl LineParts {
+    /// By what they lack on the whole board.
+    #[inline]
+    pub(super) const fn together(&self) -> Lines {
+        let [a, b, c, d] = self.0;
+        a.and(b).and(c.and(d))
+    }
+
     /// By what they lack in the three other quadrants.
     #[inline]
     pub(super) const fn without_quadrant(&self, quadrant: usize) -> Lines {

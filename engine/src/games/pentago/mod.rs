@@ -256,6 +256,10 @@ impl Position for Pentago {
         self.play_fast(random, plies_max)
     }
 
+    fn play_decisively(&mut self, random: &mut PlayoutRandom, plies_max: u32) -> u32 {
+        self.play_decisively_fast(random, plies_max)
+    }
+
     fn is_legal(&self, mv: PentagoMove) -> bool {
         let cell = Bitboard::cell(mv.bit());
         let wins = !self.winning_cells().and(cell).is_empty();

@@ -3,10 +3,20 @@
 //! They are what the obvious way of [`Position`](crate::Position) plays, move for move: the tests
 //! hold them to it.
 
-use super::bitboard::Bitboard;
+use super::bitboard::{Bitboard, FULL, NEAR, TURNED};
 use super::moves::PentagoMove;
 use super::{CELLS, Pentago, State, TURNS};
+use crate::position::Position;
 use crate::rng::PlayoutRandom;
+
+/// With fewer marbles on the board neither colour has four, so that no move makes five.
+const MARBLES_BEFORE_FIVE: u8 = 8;
+
+/// For each quadrant and its marbles: the lines that lack nothing in it after a turn of it, in
+/// either direction.
+static COMPLETE_AFTER_TURN: [[u32; 512]; 4] = after_either_turn(&FULL);
+/// The same for the lines that then lack exactly one cell in it.
+static LACKING_ONE_AFTER_TURN: [[u32; 512]; 4] = after_either_turn(&NEAR);
 
 impl Pentago {
     /// `Position::play_randomly`.
@@ -57,4 +67,77 @@ impl Pentago {
         (self.own, self.other, self.marbles, self.state) = (own, other, marbles, state);
         plies
     }
+
+    /// `Position::play_decisively`: a move of either kind costs little more than a test of a few
+    /// tables whether some turn might win, and wins at once are rare until the last move.
+    pub(super) fn play_decisively_fast(
+        &mut self,
+        random: &mut PlayoutRandom,
+        plies_max: u32,
+    ) -> u32 {
+        if self.state != State::Going {
+            return 0;
+        }
+        let mut plies = 0;
+        while plies < plies_max {
+            plies += 1;
+            if self.might_win_at_once()
+                && let Some(mv) = self.winning_move()
+            {
+                self.play_unchecked(mv);
+                break;
+            }
+            // No placement wins, so that each has its eight turns.
+            let index = random.below(u32::from(CELLS - self.marbles) * TURNS);
+            let (quadrant, direction) = PentagoMove::turn_of_index(index % TURNS);
+            let cell = Bitboard::cell(self.empty_cells().nth(index / TURNS));
+            let mover = self.own.or(cell).turned(quadrant, direction);
+            (self.own, self.other) = (self.other.turned(quadrant, direction), mover);
+            self.marbles += 1;
+            if self.marbles > MARBLES_BEFORE_FIVE {
+                self.state = State::after_turn(self.other, self.own, self.marbles);
+                if self.state != State::Going {
+                    break;
+                }
+            }
+        }
+        plies
+    }
+
+    /// Whether a line lacks at most one marble as the board is or after a turn, wherever the gap
+    /// is and whoever has it: false only if no move wins at once.
+    fn might_win_at_once(&self) -> bool {
+        if self.marbles < MARBLES_BEFORE_FIVE {
+            return false;
+        }
+        let parts = self.own.line_parts();
+        let lines_after_turn = |quadrant: usize| {
+            let rest = parts.without_quadrant(quadrant);
+            let cells = self.own.quadrant(quadrant);
+            let (complete, lacking_one) = (
+                COMPLETE_AFTER_TURN[quadrant & 3][cells],
+                LACKING_ONE_AFTER_TURN[quadrant & 3][cells],
+            );
+            rest.complete & (complete | lacking_one) | rest.lacking_one & complete
+        };
+        let after_turn = (0..4).fold(0, |lines, quadrant| lines | lines_after_turn(quadrant));
+        (after_turn | parts.together().lacking_one) != 0
+    }
+}
+
+const fn after_either_turn(table: &[[u32; 512]; 4]) -> [[u32; 512]; 4] {
+    let mut either = [[0; 512]; 4];
+    let mut quadrant = 0;
+    while quadrant < 4 {
+        let mut cells = 0;
+        while cells < 512 {
+            let [clockwise, counter_clockwise] =
+                [TURNED[0][cells] as usize, TURNED[1][cells] as usize];
+            either[quadrant][cells] =
+                table[quadrant][clockwise] | table[quadrant][counter_clockwise];
+            cells += 1;
+        }
+        quadrant += 1;
+    }
+    either
 }
