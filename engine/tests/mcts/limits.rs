@@ -75,7 +75,7 @@ fn a_limit_that_is_not_reached_changes_nothing() {
 }
 
 #[test]
-fn the_clock_is_looked_at_every_64_nodes_and_only_for_a_time_limit() {
+fn the_clock_is_looked_at_every_256_nodes_and_only_for_a_time_limit() {
     let rules = Rules::Pentago { win_before_rotation: true };
     for search in SEARCHES {
         let walls = |limits: &str, past_deadline_at_wall| {
@@ -87,12 +87,12 @@ fn the_clock_is_looked_at_every_64_nodes_and_only_for_a_time_limit() {
         // Two readings are the record's, one more sets the deadline.
         assert_eq!(walls(r#""nodes": 10000"#, None).0, 2, "{search}");
         let (timed, report) = walls(r#""nodes": 10000, "move_time": "1s""#, None);
-        assert_eq!((timed, report.nodes), (3 + 9_999 / 64, 10_000), "{search}");
+        assert_eq!((timed, report.nodes), (3 + 9_999 / 256, 10_000), "{search}");
         // The first look past the deadline ends the search.
         for look in 1..5 {
             let (_, report) = walls(r#""move_time": "1s""#, Some(2 + look));
             assert_eq!(report.ended_by, EndedBy::Time, "{search}");
-            assert_eq!(report.nodes, 64 * look, "{search}");
+            assert_eq!(report.nodes, 256 * look, "{search}");
         }
     }
 }
