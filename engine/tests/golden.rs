@@ -54,6 +54,10 @@ const PAIRS: &[[&str; 2]] = &[
         r#"{"algorithm": "mcts", "simulations": 400, "bound": "ucb1", "exploration": 0.5, "first_play_urgency": 1, "expand_visits": 1, "playout": "decisive", "playouts": 1, "playout_plies": 1000, "evaluation_scale": 10, "solver": true, "choice": "robust", "reuse": true, "max_tree_nodes": 4000}"#,
         r#"{"algorithm": "mcts", "nodes": 5000, "bound": "ucb1-tuned", "exploration": 1, "first_play_urgency": 1.2, "expand_visits": 2, "playout": "uniform", "playouts": 2, "playout_plies": 8, "evaluation_scale": 7.5, "solver": true, "choice": "max", "reuse": false, "max_tree_nodes": 4000}"#,
     ],
+    [
+        r#"{"algorithm": "genetic-minimax", "depth": 8, "generations": "unlimited", "nodes": 12000, "population": 30, "selection": "tournament", "tournament_size": 3, "elites": 2, "crossover_rate": 0.5, "mutation_rate": 1.0, "refute": 1.0, "seed_root": true, "min_visits": 8, "reject_duplicates": true, "max_tree_nodes": 6000, "line_plies": 2, "deepen": true, "in_turn": true, "order": true, "killers": 3}"#,
+        r#"{"algorithm": "genetic-minimax", "depth": 3, "generations": 40, "nodes": 9000, "population": 30, "selection": "tournament", "tournament_size": 3, "elites": 2, "crossover_rate": 0.5, "mutation_rate": 0.9, "refute": 0.6, "seed_root": true, "min_visits": 8, "reject_duplicates": true, "max_tree_nodes": 6000, "line_plies": 2, "order": true, "killers": 2}"#,
+    ],
 ];
 
 #[test]

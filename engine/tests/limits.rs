@@ -19,6 +19,8 @@ const SEARCHES: &[&str] = &[
     r#""algorithm": "alpha-beta", "iterative": true, "order": true, "shuffle": false"#,
     r#""algorithm": "genetic-minimax", "depth": 3"#,
     r#""algorithm": "genetic-minimax", "depth": 6, "preset": "study", "generations": "unlimited""#,
+    r#""algorithm": "genetic-minimax", "depth": 12, "preset": "strong""#,
+    r#""algorithm": "genetic-minimax", "depth": 5, "line_plies": 2, "order": true, "killers": 2"#,
 ];
 
 /// Searches that look at several positions together, know more than their moves tell, or keep what

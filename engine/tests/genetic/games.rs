@@ -65,11 +65,14 @@ fn check_falling(preset: &str, ranks: [f64; 5]) {
     }
 }
 
+/// The presets whose search generations bound.
+const OF_GENERATIONS: [&str; 2] = ["study", "tuned"];
+
 #[test]
 fn more_generations_choose_better_moves_in_pentago() {
     // About 140 moves and 17,000 leaves each.
     let roots: Vec<Pentago> = positions(&PENTAGO, 18, 40);
-    for preset in GeneticParameters::PRESETS {
+    for preset in OF_GENERATIONS {
         let parameters =
             GeneticParameters { seed_root: true, ..GeneticParameters::preset(preset, 2).unwrap() };
         let generations = [1, 10, 50, 250, 1_500];
@@ -80,7 +83,7 @@ fn more_generations_choose_better_moves_in_pentago() {
 #[test]
 fn more_generations_choose_better_moves_in_tic_tac_toe() {
     let roots: Vec<TicTacToe> = positions(&Rules::TicTacToe {}, 2, 60);
-    for preset in GeneticParameters::PRESETS {
+    for preset in OF_GENERATIONS {
         let parameters = GeneticParameters {
             population: 20,
             seed_root: true,
@@ -104,8 +107,9 @@ fn equals_its_slow_twin_in_pentago() {
                 generations: Some(12),
                 ..GeneticParameters::preset(preset, 3).unwrap()
             };
-            let mut budget = Budget::new(&Limits::default(), &Timeless);
-            let mut twin_budget = Budget::new(&Limits::default(), &Timeless);
+            let limits = Limits { nodes: Some(20_000), ..Limits::default() };
+            let mut budget = Budget::new(&limits, &Timeless);
+            let mut twin_budget = Budget::new(&limits, &Timeless);
             let found = GeneticMinimax::new(parameters, PentagoRuns::default()).search(
                 &root,
                 &mut budget,
@@ -265,7 +269,7 @@ fn errors_name_the_key_and_the_remedy() {
     assert_snapshot!(error(
         r#"{"algorithm": "genetic-minimax", "depth": 3, "generations": "unlimited"}"#
     ), @"nothing bounds the search of `genetic-minimax`; limit at least one of `generations`, `nodes`, `evaluations`, `move_time`");
-    assert_snapshot!(error(r#"{"algorithm": "genetic-minimax", "depth": 3, "preset": "best"}"#), @r#"`preset` cannot be "best"; write "tuned" or "study""#);
+    assert_snapshot!(error(r#"{"algorithm": "genetic-minimax", "depth": 3, "preset": "best"}"#), @r#"`preset` cannot be "best"; write "tuned", "study" or "strong""#);
     assert_snapshot!(error(
         r#"{"algorithm": "genetic-minimax", "depth": 3, "mutation_rate": 1.5}"#
     ), @"`mutation_rate` cannot be 1.5; write a number from 0 to 1");

@@ -34,10 +34,12 @@ fn parameters() -> impl Strategy<Value = GeneticParameters> {
     let sizes = (1..=6u32, 1..=30u64, 1..=20u32, 1..=4u32, 0..=5u32, 0..=4u32);
     let rates =
         (prop::sample::select(vec![0.0, 0.5, 1.0]), prop::sample::select(vec![0.0, 0.3, 1.0]));
-    (parts, sizes, rates).prop_map(|(parts, sizes, rates)| {
+    let leaves = (0..=3u32, any::<bool>(), any::<bool>(), any::<bool>(), 0..=3u32);
+    (parts, sizes, rates, leaves).prop_map(|(parts, sizes, rates, leaves)| {
         let (selection, seed_root, reject_duplicates, refute) = parts;
         let (depth, generations, population, tournament_size, elites, min_visits) = sizes;
         let (crossover_rate, mutation_rate) = rates;
+        let (line_plies, deepen, in_turn, order, killers) = leaves;
         GeneticParameters {
             depth,
             generations: Some(generations),
@@ -52,6 +54,11 @@ fn parameters() -> impl Strategy<Value = GeneticParameters> {
             min_visits,
             reject_duplicates,
             max_tree_nodes: 1 << 16,
+            line_plies,
+            deepen,
+            in_turn,
+            order,
+            killers,
         }
     })
 }
@@ -105,6 +112,9 @@ proptest! {
         limits in limits(),
         key in any::<[u8; 32]>(),
     ) {
+        // Generations do not bound what happens in turn, nor does the twin like large trees.
+        let nodes = limits.nodes.or((parameters.in_turn || parameters.deepen).then_some(1_500));
+        let limits = Limits { nodes, ..limits };
         let mut fast = GeneticMinimax::new(parameters, Foliage);
         let mut slow = Twin::new(parameters, Foliage);
         let mut random = Random::from_key(key);
@@ -163,7 +173,7 @@ proptest! {
         parameters in parameters(),
         key in any::<[u8; 32]>(),
     ) {
-        let parameters = GeneticParameters { depth: 1, seed_root: true, ..parameters };
+        let parameters = GeneticParameters { depth: 1, seed_root: true, line_plies: 0, ..parameters };
         let found = search(&root, parameters, &Limits::default(), key);
         let (mut values, best) = minimax_of_moves(&root, 1, &Foliage);
         values.retain(|&(mv, _)| mv == found.mv);
@@ -188,6 +198,36 @@ proptest! {
         prop_assert_eq!(found.score, Some(best));
         prop_assert!(values.contains(&(found.mv, best)));
         prop_assert!(matches!(found.ended_by, EndedBy::Depth | EndedBy::Proven));
+    }
+
+    /// Lines of a move and a reply with a search behind them are settled with minimax's value of
+    /// both depths together, and long before the tree is complete, whatever the parts.
+    #[test]
+    fn what_is_settled_is_minimax(
+        root in thickets(),
+        parts in parameters(),
+        (depth, line_plies) in (1..=5u32, 1..=2u32),
+        key in any::<[u8; 32]>(),
+    ) {
+        let parameters = GeneticParameters {
+            depth,
+            line_plies,
+            generations: None,
+            population: 20,
+            elites: 2,
+            mutation_rate: 1.0,
+            refute: 1.0,
+            seed_root: true,
+            reject_duplicates: true,
+            ..parts
+        };
+        let limits = Limits { evaluations: Some(1_000_000), ..Limits::default() };
+        let found = search(&root, parameters, &limits, key);
+        prop_assert!(matches!(found.ended_by, EndedBy::Depth | EndedBy::Proven));
+        prop_assert!(found.depth == depth || found.ended_by == EndedBy::Proven);
+        let (values, best) = minimax_of_moves(&root, depth, &Foliage);
+        prop_assert_eq!(found.score, Some(best));
+        prop_assert!(values.contains(&(found.mv, best)));
     }
 
     /// Whatever stops it, as soon as it may, there is a legal move.

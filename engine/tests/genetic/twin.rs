@@ -15,6 +15,14 @@ pub(crate) struct Twin<P: Position, E> {
     pub(crate) lines: BTreeMap<Vec<P::Move>, i32>,
     pub(crate) population: Vec<Vec<P::Move>>,
     principal: Vec<P::Move>,
+    /// Replies in static order behind the beginnings of lines.
+    orders: BTreeMap<Vec<P::Move>, Vec<P::Move>>,
+    /// The replies that refuted something last, the last first.
+    killers: Vec<P::Move>,
+    seeds: Vec<Vec<P::Move>>,
+    leaf: LeafTwin<P::Move>,
+    leaf_depth: u32,
+    floor: i32,
     /// The leaves of the whole game tree, if they can be counted.
     all_leaves: Option<usize>,
 }
@@ -26,6 +34,9 @@ enum Draft<M> {
     /// `None` is a gene to be drawn.
     Genes(Vec<Option<M>>),
 }
+
+/// Genes, and the ply of the one that is another reply of the opponent's.
+type Refutation<M> = (Vec<Option<M>>, usize);
 
 /// A node of the tree that the twin builds.
 pub(crate) struct TwinNode<M> {
@@ -44,7 +55,20 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
             lines: BTreeMap::new(),
             population: Vec::new(),
             principal: Vec::new(),
+            orders: BTreeMap::new(),
+            killers: Vec::new(),
+            seeds: Vec::new(),
+            leaf: LeafTwin { killer: None, saw_horizon: false },
+            leaf_depth: 0,
+            floor: -WIN,
             all_leaves: None,
+        }
+    }
+
+    fn line_plies(&self) -> u32 {
+        match self.parameters.line_plies {
+            0 => self.parameters.depth,
+            plies => plies.min(self.parameters.depth),
         }
     }
 
@@ -55,12 +79,18 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         build(root, root.to_move(), &lines)
     }
 
-    fn evolve(&mut self, root: &P, budget: &mut Budget<'_>, random: &mut Random) -> Stop {
-        let mut generations = 0;
+    fn evolve(
+        &mut self,
+        root: &P,
+        generations: &mut u64,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Stop {
         let mut stale = 0;
+        self.population.clear();
         loop {
             let lines = self.lines.len();
-            let next = if generations == 0 {
+            let next = if self.population.is_empty() {
                 self.first(root, budget, random)
             } else {
                 self.breed(root, budget, random)
@@ -69,9 +99,9 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
                 Ok(next) => self.population = next,
                 Err(stop) => return stop,
             }
-            generations += 1;
+            *generations += 1;
             stale = if self.lines.len() > lines { 0 } else { stale + self.population.len() };
-            if Some(generations) == self.parameters.generations
+            if self.parameters.generations.is_some_and(|limit| *generations >= limit)
                 || stale >= GeneticParameters::STALE_INDIVIDUALS
             {
                 return Stop::Limit(EndedBy::Generations);
@@ -86,17 +116,133 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         random: &mut Random,
     ) -> Result<Vec<Vec<P::Move>>, Stop> {
         let mut next = Vec::new();
+        if !self.seeds.is_empty() {
+            for seed in self.seeds.clone() {
+                let genes = seed.into_iter().map(Some).collect();
+                self.introduce(genes, &mut next, root, budget, random)?;
+            }
+            return Ok(next);
+        }
         if self.parameters.seed_root {
             let mut moves = legal_moves(root);
             random.shuffle(&mut moves);
             for mv in moves {
-                next.push(self.give_birth(Draft::Genes(vec![Some(mv)]), root, budget, random)?);
+                self.introduce(vec![Some(mv)], &mut next, root, budget, random)?;
             }
         }
         while next.len() < self.parameters.population as usize {
             next.push(self.give_birth(Draft::Genes(vec![]), root, budget, random)?);
         }
         Ok(next)
+    }
+
+    /// One more individual; with `in_turn` all refutations of the principal line on top.
+    fn introduce(
+        &mut self,
+        genes: Vec<Option<P::Move>>,
+        next: &mut Vec<Vec<P::Move>>,
+        root: &P,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<(), Stop> {
+        next.push(self.give_birth(Draft::Genes(genes), root, budget, random)?);
+        if self.parameters.in_turn {
+            while let Some(genes) = self.refutation(root, budget, random)? {
+                next.push(self.bear_refutation(genes, root, budget, random)?);
+            }
+            let tree = self.tree(root);
+            let child = &tree.children[&self.principal[0]];
+            if child.is_complete {
+                self.floor = self.floor.max(child.value);
+            }
+        }
+        Ok(())
+    }
+
+    /// The principal line with another reply, `None` being drawn: with it the ply of the reply.
+    fn refutation(
+        &mut self,
+        root: &P,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<Option<Refutation<P::Move>>, Stop> {
+        let principal = self.principal_line(root);
+        let replies: Vec<usize> = (0..principal.len())
+            .filter(|&ply| {
+                let position = after(root, &principal[..ply]);
+                position.to_move() != root.to_move()
+                    && !self.knows_all(&position, &principal[..ply])
+            })
+            .collect();
+        if replies.is_empty() {
+            return Ok(None);
+        }
+        let ply = replies[random.below(replies.len() as u32) as usize];
+        let before = principal[..ply].to_vec();
+        let mut genes: Vec<Option<P::Move>> = principal.into_iter().map(Some).collect();
+        genes[ply] = self.chosen_reply(root, &before, budget)?;
+        Ok(Some((genes, ply)))
+    }
+
+    fn chosen_reply(
+        &mut self,
+        root: &P,
+        before: &[P::Move],
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<P::Move>, Stop> {
+        let is_new = |mv: &P::Move| {
+            let line = [before, &[*mv]].concat();
+            !self.lines.keys().any(|other| other.starts_with(&line))
+        };
+        let killers: Vec<P::Move> = self.killers.iter().copied().filter(is_new).collect();
+        let position = after(root, before);
+        let lacks_order = self.parameters.order && !self.orders.contains_key(before);
+        if !killers.is_empty() || lacks_order {
+            for _ in before {
+                budget.enter()?;
+            }
+            if let Some(&killer) = killers.iter().find(|&&mv| position.is_legal(mv)) {
+                return Ok(Some(killer));
+            }
+        }
+        if lacks_order {
+            let ply = before.len() as u32 + 1;
+            let mut valued = Vec::new();
+            for mv in legal_moves(&position) {
+                valued.push((mv, static_value(&self.evaluation, &position, mv, ply, budget)?));
+            }
+            valued.sort_by_key(|&(_, value)| std::cmp::Reverse(value));
+            let order = valued.into_iter().map(|(mv, _)| mv).collect();
+            self.orders.insert(before.to_vec(), order);
+        }
+        let is_new = |mv: &&P::Move| {
+            let line = [before, &[**mv]].concat();
+            !self.lines.keys().any(|other| other.starts_with(&line))
+        };
+        Ok(self.orders.get(before).and_then(|order| order.iter().find(is_new)).copied())
+    }
+
+    /// Makes a refutation an individual, and its reply a killer if it changed where it was aimed.
+    fn bear_refutation(
+        &mut self,
+        (genes, ply): Refutation<P::Move>,
+        root: &P,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<Vec<P::Move>, Stop> {
+        let before: Vec<P::Move> = genes[..ply].iter().copied().flatten().collect();
+        let value = |twin: &Self| {
+            let tree = twin.tree(root);
+            before.iter().fold(&tree, |node, mv| &node.children[mv]).value
+        };
+        let old = value(self);
+        let line = self.give_birth(Draft::Genes(genes), root, budget, random)?;
+        if value(self) != old {
+            self.killers.retain(|&killer| killer != line[ply]);
+            self.killers.insert(0, line[ply]);
+            self.killers.truncate(self.parameters.killers as usize);
+        }
+        Ok(line)
     }
 
     fn breed(
@@ -141,21 +287,17 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
                 let is_mutated = random.unit() < mutation_rate;
                 if is_mutated {
                     let refutes = refute > 0.0 && random.unit() < refute;
-                    let principal = if refutes { self.principal_line(root) } else { vec![] };
-                    let replies: Vec<usize> = (0..principal.len())
-                        .filter(|&ply| {
-                            let position = after(root, &principal[..ply]);
-                            position.to_move() != root.to_move()
-                                && !self.knows_all(&position, &principal[..ply])
-                        })
-                        .collect();
-                    if replies.is_empty() {
-                        let ply = random.below(genes.len() as u32);
-                        genes[ply as usize] = None;
-                    } else {
-                        genes = principal.into_iter().map(Some).collect();
-                        genes[replies[random.below(replies.len() as u32) as usize]] = None;
+                    let refutation =
+                        if refutes { self.refutation(root, budget, random)? } else { None };
+                    if let Some(refutation) = refutation {
+                        next.push(self.bear_refutation(refutation, root, budget, random)?);
+                        continue;
                     }
+                    if refutes && self.is_settled(root) {
+                        return Err(Stop::Limit(EndedBy::Depth));
+                    }
+                    let ply = random.below(genes.len() as u32);
+                    genes[ply as usize] = None;
                 }
                 let draft = if cut.is_none() && !is_mutated {
                     Draft::Copy(own.clone())
@@ -199,9 +341,57 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         }
     }
 
+    /// A leaf's value for the side to move at the root: exact where it is better than its siblings
+    /// and than the floor.
+    fn leaf_value(
+        &mut self,
+        root: &P,
+        line: &[P::Move],
+        leaf: &P,
+        budget: &mut Budget<'_>,
+    ) -> Result<i32, Stop> {
+        let (mut alpha, mut beta) = (-WIN, WIN);
+        if self.leaf_depth > 0 {
+            let parent = &line[..line.len() - 1];
+            let siblings = self.lines.iter().filter(|(other, _)| other.starts_with(parent));
+            let siblings = siblings.map(|(_, &value)| value);
+            alpha = self.floor;
+            if after(root, parent).to_move() == root.to_move() {
+                alpha = siblings.max().map_or(alpha, |best| best.max(alpha));
+            } else {
+                beta = siblings.min().unwrap_or(beta);
+            }
+        }
+        let sign = if leaf.to_move() == root.to_move() { 1 } else { -1 };
+        let window = if sign == 1 { [alpha, beta] } else { [-beta, -alpha] };
+        let (depth, ply) = (self.leaf_depth, line.len() as u32);
+        let Self { leaf: search, evaluation, .. } = self;
+        let value = sign * search.value(evaluation, leaf, (depth, ply), window, budget)?;
+        if [alpha, beta] == [-WIN, WIN] {
+            return Ok(value);
+        }
+        Ok(if value >= beta {
+            value.max(beta + 1)
+        } else if value <= alpha {
+            value.min(alpha - 1)
+        } else {
+            value
+        })
+    }
+
+    /// Whether every reply to the best move is in the tree, lines being two plies long.
+    fn is_settled(&self, root: &P) -> bool {
+        let tree = self.tree(root);
+        self.parameters.deepen
+            && self.line_plies() <= 2
+            && tree.children[&self.principal[0]].is_complete
+            && tree.children.len() == legal_moves(root).len()
+            && tree.children.values().all(|child| child.is_complete || !child.maximises)
+    }
+
     /// The line that a draft becomes, with its leaf's value if it is new.
     fn replay(
-        &self,
+        &mut self,
         genes: &[Option<P::Move>],
         root: &P,
         budget: &mut Budget<'_>,
@@ -245,14 +435,12 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
                 let is_new = !self.lines.contains_key(&line);
                 return Ok((line, is_new.then_some(value)));
             }
-            if line.len() == self.parameters.depth as usize {
+            if line.len() == self.line_plies() as usize {
                 if self.lines.contains_key(&line) {
                     return Ok((line, None));
                 }
-                budget.evaluate()?;
-                let value = self.evaluation.evaluate(&position);
-                let is_ours = position.to_move() == root.to_move();
-                return Ok((line, Some(if is_ours { value } else { -value })));
+                let value = self.leaf_value(root, &line, &position, budget)?;
+                return Ok((line, Some(value)));
             }
         }
     }
@@ -262,7 +450,7 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         let known =
             self.lines.range(line.to_vec()..).take_while(|(longer, _)| longer.starts_with(line));
         let known = known.count();
-        let depth = self.parameters.depth - line.len() as u32;
+        let depth = self.line_plies() - line.len() as u32;
         known > 0 && count_leaves(position, depth, known) == Some(known)
     }
 
@@ -299,32 +487,201 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Twin<P, E> {
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<Found<P::Move>, Stop> {
-        self.lines.clear();
-        self.population.clear();
-        self.principal.clear();
-        self.all_leaves = count_leaves(root, self.parameters.depth, 100_000);
-        let ended_by = match self.evolve(root, budget, random) {
-            Stop::Limit(ended_by) => ended_by,
-            Stop::Aborted => return Err(Stop::Aborted),
-        };
-        let tree = self.tree(root);
-        let Some((&mv, child)) = best(&tree, self.parameters.min_visits) else {
-            let moves = legal_moves(root);
-            let mv = moves[random.below(moves.len() as u32) as usize];
-            return Ok(Found { mv, depth: 0, score: None, ended_by });
-        };
-        let decided = budget.evaluations() == 0 || child.value.abs() >= WIN_MIN;
-        Ok(Found {
-            mv,
-            depth: self.lines.keys().map(Vec::len).max().unwrap_or(0) as u32,
-            score: Some(child.value),
-            ended_by: if ended_by == EndedBy::Depth && decided {
-                EndedBy::Proven
+        self.killers.clear();
+        self.seeds.clear();
+        let leaf_depth = self.parameters.depth - self.line_plies();
+        self.leaf_depth = if self.parameters.deepen { 0 } else { leaf_depth };
+        self.all_leaves = count_leaves(root, self.line_plies(), 100_000);
+        let mut generations = 0;
+        let mut settled: Option<Found<P::Move>> = None;
+        loop {
+            self.lines.clear();
+            self.principal.clear();
+            self.orders.clear();
+            self.leaf = LeafTwin { killer: None, saw_horizon: false };
+            self.floor = -WIN;
+            let ended_by = match self.evolve(root, &mut generations, budget, random) {
+                Stop::Limit(ended_by) => ended_by,
+                Stop::Aborted => return Err(Stop::Aborted),
+            };
+            let tree = self.tree(root);
+            if ended_by != EndedBy::Depth {
+                return Ok(self.cut_off(&tree, settled, ended_by, root, random));
+            }
+            let mv = if tree.is_complete {
+                *best(&tree, self.parameters.min_visits).expect("it is complete").0
             } else {
-                ended_by
-            },
-        })
+                self.principal[0]
+            };
+            let found = self.found(&tree, mv, ended_by);
+            if found.ended_by == EndedBy::Proven || self.leaf_depth == leaf_depth {
+                return Ok(found);
+            }
+            settled = Some(found);
+            let mut firsts: Vec<_> = tree.children.iter().collect();
+            firsts.sort_by_key(|(first, node)| {
+                (**first != mv, std::cmp::Reverse((node.value, node.visits)))
+            });
+            self.seeds = firsts.into_iter().map(|(&mv, node)| best_line(mv, node)).collect();
+            self.leaf_depth += 1;
+        }
     }
+}
+
+impl<P: Position, E: Evaluate<P>> Twin<P, E> {
+    fn found(&self, tree: &TwinNode<P::Move>, mv: P::Move, ended_by: EndedBy) -> Found<P::Move> {
+        let value = tree.children[&mv].value;
+        let is_proven =
+            ended_by == EndedBy::Depth && (!self.leaf.saw_horizon || value.abs() >= WIN_MIN);
+        let longest = self.lines.keys().map(Vec::len).max().unwrap_or(0) as u32;
+        Found {
+            mv,
+            depth: longest + self.leaf_depth,
+            score: Some(value),
+            ended_by: if is_proven { EndedBy::Proven } else { ended_by },
+        }
+    }
+
+    fn cut_off(
+        &self,
+        tree: &TwinNode<P::Move>,
+        settled: Option<Found<P::Move>>,
+        ended_by: EndedBy,
+        root: &P,
+        random: &mut Random,
+    ) -> Found<P::Move> {
+        if let Some(settled) = settled {
+            if !tree.children.get(&settled.mv).is_some_and(|child| child.is_complete) {
+                return Found { ended_by, ..settled };
+            }
+            let best = tree
+                .children
+                .iter()
+                .filter(|(_, child)| child.is_complete)
+                .max_by_key(|(mv, child)| {
+                    (child.value, **mv == settled.mv, std::cmp::Reverse(**mv))
+                })
+                .expect("one is");
+            return Found { depth: settled.depth, ..self.found(tree, *best.0, ended_by) };
+        }
+        match best(tree, self.parameters.min_visits) {
+            Some((&mv, _)) => self.found(tree, mv, ended_by),
+            None => {
+                let moves = legal_moves(root);
+                let mv = moves[random.below(moves.len() as u32) as usize];
+                Found { mv, depth: 0, score: None, ended_by }
+            }
+        }
+    }
+}
+
+/// A first move and the best play behind it.
+fn best_line<M: Copy + Ord>(mv: M, node: &TwinNode<M>) -> Vec<M> {
+    let mut line = vec![mv];
+    let mut node = node;
+    while let Some((&mv, child)) = best(node, 0) {
+        line.push(mv);
+        node = child;
+    }
+    line
+}
+
+/// Alpha-beta from a leaf, without a stack of its own.
+struct LeafTwin<M> {
+    /// At the last ply the move that was last too good comes first.
+    killer: Option<M>,
+    saw_horizon: bool,
+}
+
+impl<M: Copy + Ord> LeafTwin<M> {
+    fn value<P: Position<Move = M>>(
+        &mut self,
+        evaluation: &impl Evaluate<P>,
+        position: &P,
+        (depth, ply): (u32, u32),
+        [mut alpha, beta]: [i32; 2],
+        budget: &mut Budget<'_>,
+    ) -> Result<i32, Stop> {
+        if depth == 0 {
+            self.saw_horizon = true;
+            budget.evaluate()?;
+            return Ok(evaluation.evaluate(position));
+        }
+        // A win with the next move is the best there is.
+        let win = WIN - ply as i32 - 1;
+        let beta = beta.min(win);
+        if alpha >= beta {
+            return Ok(beta);
+        }
+        let mut moves = legal_moves(position);
+        if depth == 1 {
+            self.saw_horizon = true;
+            if let Some(killer) = self.killer.filter(|killer| moves.contains(killer)) {
+                moves.retain(|&mv| mv != killer);
+                moves.insert(0, killer);
+            }
+            let mut best = -WIN;
+            for mv in moves {
+                best = best.max(static_value(evaluation, position, mv, ply + 1, budget)?);
+                if best >= beta {
+                    self.killer = Some(mv);
+                    break;
+                }
+            }
+            return Ok(best);
+        }
+        let mut valued = Vec::new();
+        for mv in moves {
+            let value = static_value(evaluation, position, mv, ply + 1, budget)?;
+            if value == win {
+                valued = vec![(mv, value)];
+                break;
+            }
+            valued.push((mv, value));
+        }
+        valued.sort_by_key(|&(_, value)| std::cmp::Reverse(value));
+        let mut best = -WIN;
+        for (mv, value) in valued {
+            let child = after(position, &[mv]);
+            let value = if child.ending().is_some() {
+                value
+            } else if child.to_move() == position.to_move() {
+                self.value(evaluation, &child, (depth - 1, ply + 1), [alpha, beta], budget)?
+            } else {
+                -self.value(evaluation, &child, (depth - 1, ply + 1), [-beta, -alpha], budget)?
+            };
+            best = best.max(value);
+            alpha = alpha.max(best);
+            if best >= beta {
+                break;
+            }
+        }
+        Ok(best)
+    }
+}
+
+/// Makes a move, `ply` plies from the root, and values it for who makes it: a node, and an
+/// evaluation unless the game is over.
+fn static_value<P: Position>(
+    evaluation: &impl Evaluate<P>,
+    position: &P,
+    mv: P::Move,
+    ply: u32,
+    budget: &mut Budget<'_>,
+) -> Result<i32, Stop> {
+    budget.enter()?;
+    let child = after(position, &[mv]);
+    let ply = ply as i32;
+    if let Some(ending) = child.ending() {
+        return Ok(match ending.winner {
+            None => 0,
+            Some(winner) if winner == position.to_move() => WIN - ply,
+            Some(_) => ply - WIN,
+        });
+    }
+    budget.evaluate()?;
+    let value = evaluation.evaluate(&child);
+    Ok(if child.to_move() == position.to_move() { value } else { -value })
 }
 
 /// The child that looks best to whoever moves at the node: by value, ties by visits, then by

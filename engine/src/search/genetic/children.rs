@@ -13,6 +13,10 @@ impl ChildList {
         self.len == 0
     }
 
+    pub(super) const fn len(self) -> u32 {
+        self.len
+    }
+
     fn capacity(self) -> usize {
         self.len.next_power_of_two() as usize
     }

@@ -11,9 +11,11 @@
 //! what its parameters were found to do.
 
 mod children;
+mod leaf;
 mod operators;
 mod parameters;
 mod population;
+mod principal;
 mod replay;
 mod selection;
 mod tree;
@@ -22,11 +24,16 @@ pub(crate) use parameters::ALGORITHM;
 pub use parameters::{GeneticParameters, Selection};
 pub use tree::{NodeId, ReservationTree};
 
-use operators::{PrincipalLine, draw_cut, happens, mutate};
-use population::{Draft, Population};
+use leaf::LeafSearch;
+use operators::{draw_cut, happens, mutate};
+use population::{Draft, Population, Step};
+use principal::{PrincipalLine, Refutation, Replies};
 use replay::{Question, Replay};
 use selection::Selector;
 
+use std::cmp::Reverse;
+
+use super::score::WORST;
 use super::{Budget, Evaluate, Found, Search, Stop, WIN_MIN};
 use crate::play::EndedBy;
 use crate::position::Position;
@@ -45,8 +52,15 @@ pub struct GeneticMinimax<P: Position, E> {
     selector: Selector,
     draft: Draft<P::Move>,
     replay: Replay<P::Move>,
+    leaves: LeafSearch<P>,
+    /// Plies of search behind the horizon now: with `deepen` it grows.
+    leaf_depth: u32,
+    /// The best lines of the last tree, one for each first move, the best first.
+    seeds: Population<P::Move>,
     /// The longest line in the tree, in plies.
     longest: usize,
+    /// The value of the best first move below which the tree knows everything.
+    floor: i32,
 }
 
 /// An individual as [`GeneticMinimax::individuals`] shows it.
@@ -78,7 +92,11 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
             selector: Selector::default(),
             draft: Draft::new(),
             replay: Replay::new(),
+            leaves: LeafSearch::new(),
+            leaf_depth: 0,
+            seeds: Population::new(),
             longest: 0,
+            floor: WORST,
         }
     }
 
@@ -109,45 +127,145 @@ impl<P: Position, E: Evaluate<P>> Search<P> for GeneticMinimax<P, E> {
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<Found<P::Move>, Stop> {
-        let legal_moves = root.legal_move_count();
-        self.tree.reset(root.nth_legal_move(0), legal_moves, self.parameters.max_tree_nodes);
-        self.principal.clear();
-        self.population.clear();
-        self.longest = 0;
-
-        let ended_by = match self.evolve(root, budget, random) {
-            Stop::Limit(ended_by) => ended_by,
-            Stop::Aborted => return Err(Stop::Aborted),
-        };
-        let Some((mv, best)) = self.tree.best_child(NodeId::ROOT, self.parameters.min_visits)
-        else {
-            // A limit came before the first individual: nothing is known of any move.
-            let mv = root.random_move(random);
-            return Ok(Found { mv, depth: 0, score: None, ended_by });
-        };
-        let score = self.tree.value(best);
-        // A complete tree in which nothing was evaluated, or a win or loss decides: no deeper
-        // search can find another value.
-        let is_proven =
-            ended_by == EndedBy::Depth && (budget.evaluations() == 0 || score.abs() >= WIN_MIN);
-        Ok(Found {
-            mv,
-            depth: self.longest as u32,
-            score: Some(score),
-            ended_by: if is_proven { EndedBy::Proven } else { ended_by },
-        })
+        self.principal.forget_killers();
+        self.seeds.clear();
+        let leaf_depth = self.parameters.depth - self.parameters.plies_of_line();
+        self.leaf_depth = if self.parameters.deepen { 0 } else { leaf_depth };
+        let mut generations = 0;
+        let mut settled = None;
+        loop {
+            let legal_moves = root.legal_move_count();
+            self.tree.reset(root.nth_legal_move(0), legal_moves, self.parameters.max_tree_nodes);
+            self.principal.clear();
+            self.leaves.reset();
+            self.population.clear();
+            self.longest = 0;
+            self.floor = WORST;
+            let stop = self.evolve(root, &mut generations, budget, random);
+            match (stop, self.decisive_move()) {
+                (Stop::Aborted, _) => return Err(Stop::Aborted),
+                (Stop::Limit(EndedBy::Depth), Some((mv, best))) => {
+                    let found = self.found(mv, best, EndedBy::Depth);
+                    if found.ended_by == EndedBy::Proven || self.leaf_depth == leaf_depth {
+                        return Ok(found);
+                    }
+                    settled = Some(found);
+                    self.gather_seeds(mv);
+                    self.leaf_depth += 1;
+                }
+                (Stop::Limit(limit), _) => return Ok(self.cut_off(root, settled, limit, random)),
+            }
+        }
     }
 }
 
 impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
-    /// Makes generation after generation until something ends the search.
-    fn evolve(&mut self, root: &P, budget: &mut Budget<'_>, random: &mut Random) -> Stop {
-        let mut generations = 0;
+    /// The move that nothing left to be found can change: of a complete tree, or the principal one.
+    fn decisive_move(&self) -> Option<(P::Move, NodeId)> {
+        if self.tree.is_complete(NodeId::ROOT) {
+            self.tree.best_child(NodeId::ROOT, self.parameters.min_visits)
+        } else {
+            self.principal.first()
+        }
+    }
+
+    /// What the tree says of a move.
+    fn found(&self, mv: P::Move, node: NodeId, ended_by: EndedBy) -> Found<P::Move> {
+        let score = self.tree.value(node);
+        // Where nothing was evaluated, or a win or loss decides, no deeper search can find another
+        // value.
+        let is_proven =
+            ended_by == EndedBy::Depth && (!self.leaves.saw_horizon() || score.abs() >= WIN_MIN);
+        Found {
+            mv,
+            depth: self.longest as u32 + self.leaf_depth,
+            score: Some(score),
+            ended_by: if is_proven { EndedBy::Proven } else { ended_by },
+        }
+    }
+
+    /// What to play when a limit ends the search: the best move of the tree. If another tree was
+    /// settled before, the best move that this one knows everything below, if it knows as much of
+    /// the other one's move, which is the first it is asked about; otherwise that move.
+    fn cut_off(
+        &self,
+        root: &P,
+        settled: Option<Found<P::Move>>,
+        limit: EndedBy,
+        random: &mut Random,
+    ) -> Found<P::Move> {
+        if let Some(settled) = settled {
+            let known = self.tree.children(NodeId::ROOT).filter(|&(_, n)| self.tree.is_complete(n));
+            let best =
+                known.max_by_key(|&(mv, n)| (self.tree.value(n), mv == settled.mv, Reverse(mv)));
+            return match best {
+                Some((mv, node))
+                    if self
+                        .tree
+                        .find(NodeId::ROOT, settled.mv)
+                        .is_ok_and(|n| self.tree.is_complete(n)) =>
+                {
+                    Found { depth: settled.depth, ..self.found(mv, node, limit) }
+                }
+                _ => Found { ended_by: limit, ..settled },
+            };
+        }
+        match self.tree.best_child(NodeId::ROOT, self.parameters.min_visits) {
+            Some((mv, node)) => self.found(mv, node, limit),
+            // A limit came before the first individual: nothing is known of any move.
+            None => {
+                let mv = root.random_move(random);
+                Found { mv, depth: 0, score: None, ended_by: limit }
+            }
+        }
+    }
+
+    /// Whether nothing left to be found can change the best move: lines are a move and a reply, the
+    /// tree knows every reply to the best move, and what it knows of the others bounds them above.
+    fn is_settled(&self, root: &P) -> bool {
+        let Some((_, best)) = self.principal.first() else { return false };
+        let tree = &self.tree;
+        self.parameters.deepen
+            && self.parameters.plies_of_line() <= 2
+            && tree.is_complete(best)
+            && tree.child_count(NodeId::ROOT) == root.legal_move_count()
+            && tree
+                .children(NodeId::ROOT)
+                .all(|(_, child)| tree.is_complete(child) || !tree.maximises(child))
+    }
+
+    /// Keeps the best line of each first move for the next tree: that of `best` first, the others
+    /// by their values, then visits.
+    fn gather_seeds(&mut self, best: P::Move) {
+        let tree = &self.tree;
+        let mut firsts: Vec<_> = tree.children(NodeId::ROOT).collect();
+        firsts.sort_by_key(|&(mv, node)| {
+            (mv != best, Reverse(tree.value(node)), Reverse(tree.visits(node)))
+        });
+        self.seeds.clear();
+        let mut line = Vec::new();
+        for (mv, node) in firsts {
+            line.clear();
+            line.push(Step { mv, node });
+            tree.extend_best_line(&mut line);
+            self.seeds.push(&line);
+        }
+    }
+
+    /// Makes generation after generation until something ends the search, or the next tree is due.
+    fn evolve(
+        &mut self,
+        root: &P,
+        generations: &mut u64,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Stop {
+        let mut is_first = true;
         let mut stale_individuals = 0;
         loop {
             let leaves = self.tree.leaf_count();
             self.offspring.clear();
-            let made = if generations == 0 {
+            let made = if is_first {
                 self.found_population(root, budget, random)
             } else {
                 self.breed(root, budget, random)
@@ -157,13 +275,14 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
             }
             std::mem::swap(&mut self.population, &mut self.offspring);
 
-            generations += 1;
+            is_first = false;
+            *generations += 1;
             stale_individuals = if self.tree.leaf_count() > leaves {
                 0
             } else {
                 stale_individuals + self.population.len()
             };
-            if self.parameters.generations.is_some_and(|limit| generations >= limit)
+            if self.parameters.generations.is_some_and(|limit| *generations >= limit)
                 || stale_individuals >= GeneticParameters::STALE_INDIVIDUALS
             {
                 return Stop::Limit(EndedBy::Generations);
@@ -171,7 +290,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         }
     }
 
-    /// The first generation: with `seed_root` one individual for every legal first move, in an
+    /// The first generation: the seeds from the last tree, if there was one. Otherwise, with `seed_root` one individual for every legal first move, in an
     /// order drawn by lot (a limit may come before the last of them), then random ones.
     fn found_population(
         &mut self,
@@ -179,18 +298,48 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<(), Stop> {
+        if self.seeds.len() > 0 {
+            for index in 0..self.seeds.len() {
+                self.draft.follow(self.seeds.individual(index));
+                self.introduce(root, budget, random)?;
+            }
+            return Ok(());
+        }
         if self.parameters.seed_root {
             let mut order: Vec<u32> = (0..root.legal_move_count()).collect();
             random.shuffle(&mut order);
             order.truncate(GeneticParameters::MAX_POPULATION as usize);
             for index in order {
                 self.draft.begin_with(root.nth_legal_move(index));
-                self.give_birth(root, budget, random)?;
+                self.introduce(root, budget, random)?;
             }
         }
         while self.offspring.len() < self.parameters.population as usize {
             self.draft.clear();
             self.give_birth(root, budget, random)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the draft an individual of the first generation. With `in_turn` the best move so far
+    /// has then to withstand every reply before the next individual comes.
+    fn introduce(
+        &mut self,
+        root: &P,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<(), Stop> {
+        self.give_birth(root, budget, random)?;
+        if !self.parameters.in_turn {
+            return Ok(());
+        }
+        while self.refute(root, budget, random)? == Refutation::Drafted {
+            self.give_birth(root, budget, random)?;
+        }
+        if let Some((_, best)) = self.principal.first()
+            && self.tree.is_complete(best)
+        {
+            self.floor = self.floor.max(self.tree.value(best));
         }
         Ok(())
     }
@@ -226,7 +375,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
                     self.draft.cross(self.population.individual(other), cut);
                 }
                 if happens(self.parameters.mutation_rate, random) {
-                    self.mutate(random);
+                    self.mutate(root, budget, random)?;
                 }
                 self.give_birth(root, budget, random)?;
             }
@@ -235,13 +384,38 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
     }
 
     /// Changes a gene of the draft, or makes it a refutation of the principal line.
-    fn mutate(&mut self, random: &mut Random) {
-        let refutes = self.parameters.refute > 0.0
-            && happens(self.parameters.refute, random)
-            && self.principal.refute(&self.tree, &mut self.draft, random);
-        if !refutes {
-            mutate(&mut self.draft, random);
+    ///
+    /// # Errors
+    /// If a limit forbids it, or nothing is left to be refuted and the best move is settled.
+    fn mutate(
+        &mut self,
+        root: &P,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<(), Stop> {
+        if self.parameters.refute > 0.0 && happens(self.parameters.refute, random) {
+            match self.refute(root, budget, random)? {
+                Refutation::Drafted => return Ok(()),
+                Refutation::NothingOpen if self.is_settled(root) => {
+                    return Err(Stop::Limit(EndedBy::Depth));
+                }
+                Refutation::NothingOpen => {}
+            }
         }
+        mutate(&mut self.draft, random);
+        Ok(())
+    }
+
+    /// Makes the draft a refutation of the principal line, if there is anything to refute.
+    fn refute(
+        &mut self,
+        root: &P,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<Refutation, Stop> {
+        let Self { parameters, evaluation, tree, draft, principal, .. } = self;
+        let replies = Replies { root, evaluation: &*evaluation, in_order: parameters.order };
+        principal.refute(&replies, tree, draft, budget, random)
     }
 
     /// Makes the draft an individual of the coming generation: replays it unless it is a copy, and
@@ -255,16 +429,19 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<(), Stop> {
-        let Self { parameters, evaluation, tree, draft, replay, .. } = self;
+        let Self { parameters, evaluation, tree, draft, replay, leaves, .. } = self;
         let question = Question {
             root,
-            depth: parameters.depth as usize,
+            line_plies: parameters.plies_of_line() as usize,
             evaluation: &*evaluation,
+            leaf_depth: self.leaf_depth,
+            floor: self.floor,
             avoid_known: parameters.reject_duplicates,
         };
         let mut tries = 0;
         loop {
-            let is_new = !draft.is_copy() && replay.run(&question, draft, tree, budget, random)?;
+            let is_new =
+                !draft.is_copy() && replay.run(&question, draft, tree, leaves, budget, random)?;
             if is_new {
                 self.longest = self.longest.max(draft.len());
                 if tree.is_complete(NodeId::ROOT) {
@@ -278,6 +455,8 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
             tries += 1;
             mutate(draft, random);
         }
+        let killers = self.parameters.killers as usize;
+        self.principal.learn(&self.tree, self.draft.steps(), killers);
         self.offspring.push(self.draft.steps());
         Ok(())
     }

@@ -83,19 +83,56 @@ pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
             TUNED.max_tree_nodes as i64,
             "Nodes (of about 32 bytes) that the reservation tree may hold before the search ends.",
         ),
+        added_later(ParameterInfo::integer(
+            "line_plies",
+            0..=shared::DEPTH_MAX,
+            0,
+            "Plies of an individual, whose end an alpha-beta search of the rest of the depth values; \
+             0: as many as the depth.",
+        )),
+        added_later(ParameterInfo::switch(
+            "deepen",
+            false,
+            "Whether the search behind individuals starts with no ply and gains one whenever \
+             nothing is left to find, until it reaches the depth.",
+        )),
+        added_later(ParameterInfo::switch(
+            "in_turn",
+            false,
+            "Whether the first generation's next first move comes only when every reply to the best \
+             one so far has been tried.",
+        )),
+        added_later(ParameterInfo::switch(
+            "order",
+            false,
+            "Whether refutations try replies in the order of the static evaluation of where they \
+             lead. Those evaluations count.",
+        )),
+        added_later(ParameterInfo::integer(
+            "killers",
+            0..=GeneticParameters::MAX_KILLERS as i64,
+            0,
+            "Replies, those that refuted a line last, that refutations try first.",
+        )),
     ],
     presets: &[
         Preset { name: "tuned", values: &preset(&TUNED) },
         Preset { name: "study", values: &preset(&STUDY) },
+        Preset { name: "strong", values: &preset(&STRONG) },
     ],
     bounded_by: &["generations", "nodes", "evaluations", "move_time"],
 };
 
 const TUNED: GeneticParameters = GeneticParameters::tuned(1);
 const STUDY: GeneticParameters = GeneticParameters::study(1);
+const STRONG: GeneticParameters = GeneticParameters::strong(1);
+
+const fn added_later(info: ParameterInfo) -> ParameterInfo {
+    ParameterInfo { added_later: true, ..info }
+}
 
 /// A preset's values as the table has them: all but the depth.
-const fn preset(values: &GeneticParameters) -> [(&'static str, ParameterDefault); 12] {
+const fn preset(values: &GeneticParameters) -> [(&'static str, ParameterDefault); 17] {
     [
         ("generations", generations(values)),
         ("population", ParameterDefault::Integer(values.population as i64)),
@@ -109,6 +146,11 @@ const fn preset(values: &GeneticParameters) -> [(&'static str, ParameterDefault)
         ("min_visits", ParameterDefault::Integer(values.min_visits as i64)),
         ("reject_duplicates", ParameterDefault::Bool(values.reject_duplicates)),
         ("max_tree_nodes", ParameterDefault::Integer(values.max_tree_nodes as i64)),
+        ("line_plies", ParameterDefault::Integer(values.line_plies as i64)),
+        ("deepen", ParameterDefault::Bool(values.deepen)),
+        ("in_turn", ParameterDefault::Bool(values.in_turn)),
+        ("order", ParameterDefault::Bool(values.order)),
+        ("killers", ParameterDefault::Integer(values.killers as i64)),
     ]
 }
 
@@ -130,7 +172,8 @@ const fn word(selection: Selection) -> &'static str {
 /// Everything that decides how genetic minimax searches, apart from the limits in its budget.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GeneticParameters {
-    /// Plies of an individual, 1 to [`Self::MAX_DEPTH`]. Games that end sooner make shorter ones.
+    /// Plies that are looked ahead, 1 to [`Self::MAX_DEPTH`]: those of an individual, if
+    /// [`Self::line_plies`] says nothing else. Games that end sooner make shorter ones.
     pub depth: u32,
     /// Generations, the first included; `None` is unlimited, and then something else must end the
     /// search.
@@ -163,6 +206,24 @@ pub struct GeneticParameters {
     /// Nodes that the reservation tree may hold, 2 to [`Self::MAX_TREE_NODES`]; when the next line
     /// does not fit, the search ends as at a node limit. A node takes 32 bytes with a move of 2.
     pub max_tree_nodes: u32,
+    /// Plies of an individual, at most [`Self::MAX_DEPTH`]: what is left of the depth is an
+    /// alpha-beta search that values its leaf. From the depth up, and with 0, there is none: the
+    /// static evaluation does.
+    pub line_plies: u32,
+    /// Whether leaves are first valued by their static evaluation, and by a search of one ply more,
+    /// in a new tree that starts from the best lines of the last one, whenever the move is settled,
+    /// until it is settled with the whole depth. It is settled when the tree is complete, or when
+    /// individuals of two plies have tried every reply to the best move.
+    pub deepen: bool,
+    /// Whether each individual of the first generation comes only when every reply on the best line
+    /// so far has been tried. A leaf then matters only if it is better than the best move there is.
+    pub in_turn: bool,
+    /// Whether refutations try the opponent's replies in the order of the static evaluation of
+    /// where they lead, the opponent's best first, and not at random.
+    pub order: bool,
+    /// So many replies that were the last to refute something are tried first by refutations, at
+    /// most [`Self::MAX_KILLERS`].
+    pub killers: u32,
 }
 
 /// How parents are chosen by their fitness.
@@ -178,7 +239,7 @@ pub enum Selection {
 
 impl GeneticParameters {
     /// The names of the presets.
-    pub const PRESETS: &[&str] = &["study", "tuned"];
+    pub const PRESETS: &[&str] = &["study", "tuned", "strong"];
     /// The preset that holds where none is named.
     pub const DEFAULT_PRESET: &str = "tuned";
     /// The greatest depth.
@@ -188,6 +249,8 @@ impl GeneticParameters {
     pub const MAX_POPULATION: u32 = 16_384;
     /// The largest tree.
     pub const MAX_TREE_NODES: u32 = 1 << 28;
+    /// The most killers.
+    pub const MAX_KILLERS: u32 = 64;
     /// How often a duplicate is mutated before it is kept as it is.
     pub const DUPLICATE_TRIES: u32 = 4;
     /// Whole generations of so many individuals in a row without a new line end the search, as a
@@ -214,6 +277,11 @@ impl GeneticParameters {
             min_visits: 0,
             reject_duplicates: false,
             max_tree_nodes: 1 << 22,
+            line_plies: 0,
+            deepen: false,
+            in_turn: false,
+            order: false,
+            killers: 0,
         }
     }
 
@@ -234,6 +302,27 @@ impl GeneticParameters {
             min_visits: 16,
             reject_duplicates: true,
             max_tree_nodes: 1 << 22,
+            line_plies: 0,
+            deepen: false,
+            in_turn: false,
+            order: false,
+            killers: 0,
+        }
+    }
+
+    /// With everything that makes it stronger: individuals of a move and a reply, judged by a
+    /// search behind them that deepens while there is time.
+    #[must_use]
+    pub const fn strong(depth: u32) -> Self {
+        Self {
+            generations: None,
+            refute: 1.0,
+            line_plies: 2,
+            deepen: true,
+            in_turn: true,
+            order: true,
+            killers: 4,
+            ..Self::tuned(depth)
         }
     }
 
@@ -243,6 +332,7 @@ impl GeneticParameters {
         match name {
             "study" => Some(Self::study(depth)),
             "tuned" => Some(Self::tuned(depth)),
+            "strong" => Some(Self::strong(depth)),
             _ => None,
         }
     }
@@ -274,7 +364,18 @@ impl GeneticParameters {
             min_visits: count("min_visits"),
             reject_duplicates: settings.switch("reject_duplicates"),
             max_tree_nodes: count("max_tree_nodes"),
+            line_plies: count("line_plies"),
+            deepen: settings.switch("deepen"),
+            in_turn: settings.switch("in_turn"),
+            order: settings.switch("order"),
+            killers: count("killers"),
         }
+    }
+
+    /// Plies of an individual whose game does not end sooner.
+    #[must_use]
+    pub(super) fn plies_of_line(&self) -> u32 {
+        if self.line_plies == 0 { self.depth } else { self.line_plies.min(self.depth) }
     }
 
     /// Asserts every range named above.
@@ -289,5 +390,7 @@ impl GeneticParameters {
             (2..=Self::MAX_TREE_NODES).contains(&self.max_tree_nodes),
             "tree size out of range"
         );
+        assert!(self.line_plies <= Self::MAX_DEPTH, "line too long");
+        assert!(self.killers <= Self::MAX_KILLERS, "too many killers");
     }
 }

@@ -82,6 +82,12 @@ impl<M: Copy> Draft<M> {
         self.steps.push(Step { mv, node: NodeId::ROOT });
     }
 
+    /// The moves of a line whose nodes do not matter, since no gene is known.
+    pub(super) fn follow(&mut self, line: &[Step<M>]) {
+        self.clear();
+        self.steps.extend_from_slice(line);
+    }
+
     /// A copy of an individual.
     pub(super) fn copy(&mut self, individual: &[Step<M>]) {
         self.clear();
@@ -100,6 +106,12 @@ impl<M: Copy> Draft<M> {
     pub(super) fn redraw(&mut self, ply: usize) {
         self.known = self.known.min(ply);
         self.redrawn = Some(ply);
+    }
+
+    /// Puts another move in the place of the gene of one ply.
+    pub(super) fn replace(&mut self, ply: usize, mv: M) {
+        self.known = self.known.min(ply);
+        self.steps[ply].mv = mv;
     }
 
     /// Genes so far.

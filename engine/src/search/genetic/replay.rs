@@ -1,8 +1,9 @@
 //! From a draft to an individual: its moves are played from the root, illegal ones are replaced,
 //! and the line is grafted onto the reservation tree.
 
+use super::leaf::{LeafSearch, Window};
 use super::population::{Draft, Step};
-use super::tree::{NewNode, NodeId, ReservationTree};
+use super::tree::{BestSibling, NewNode, NodeId, ReservationTree};
 use crate::play::EndedBy;
 use crate::position::Position;
 use crate::rng::Random;
@@ -12,9 +13,13 @@ use crate::search::{Budget, Evaluate, Stop, score};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question<'a, P, E> {
     pub(super) root: &'a P,
-    /// Plies to the horizon.
-    pub(super) depth: usize,
+    /// Plies to the end of an individual.
+    pub(super) line_plies: usize,
     pub(super) evaluation: &'a E,
+    /// Plies of alpha-beta search that value a leaf.
+    pub(super) leaf_depth: u32,
+    /// What the best first move is worth at least: up to here leaves need no value.
+    pub(super) floor: i32,
     /// Whether no gene is drawn behind which the tree knows everything, where there are others.
     pub(super) avoid_known: bool,
 }
@@ -39,7 +44,7 @@ impl<M: Copy + Ord> Replay<M> {
     /// missing, marked or illegal where they stand are drawn uniformly from the legal moves; the
     /// end of the game or the horizon makes the leaf. Returns whether the line is new.
     ///
-    /// A new leaf is evaluated once. The tree changes at the very end, so that a search may stop
+    /// A new leaf is valued once. The tree changes at the very end, so that a search may stop
     /// anywhere.
     ///
     /// # Errors
@@ -49,6 +54,7 @@ impl<M: Copy + Ord> Replay<M> {
         question: &Question<'_, P, E>,
         draft: &mut Draft<M>,
         tree: &mut ReservationTree<M>,
+        leaves: &mut LeafSearch<P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<bool, Stop> {
@@ -99,11 +105,11 @@ impl<M: Copy + Ord> Replay<M> {
                 self.new.push(NewNode { mv, maximises: is_ours, legal_moves: 0 });
                 break score::of_ending(ending, us, ply as u32);
             }
-            if ply == question.depth {
+            if ply == question.line_plies {
                 self.new.push(NewNode { mv, maximises: is_ours, legal_moves: 0 });
-                budget.evaluate()?;
-                let value = question.evaluation.evaluate(&position);
-                break score::for_mover(us, position.to_move(), value);
+                // Only a sibling can make a bound do in place of the value.
+                let parent = if self.new.len() == 1 { tree.best_sibling(vacancy) } else { None };
+                break value_of_leaf(question, &position, is_ours, parent, leaves, budget)?;
             }
             let legal_moves = position.legal_move_count();
             self.new.push(NewNode { mv, maximises: is_ours, legal_moves });
@@ -149,4 +155,46 @@ impl<M: Copy + Ord> Replay<M> {
         }
         position.nth_legal_move(low)
     }
+}
+
+/// What a new leaf at the horizon is worth to the side to move at the root.
+///
+/// With a leaf search the value is exact if it is better for the parent's mover than the leaf's
+/// siblings, and better than the floor. If it is not, the leaf never decides its parent's value,
+/// since siblings stay, or never the root's: a bound is enough, and what is stored is worse by one
+/// at least, so that it does not pass for an equal.
+fn value_of_leaf<P: Position, E: Evaluate<P>>(
+    question: &Question<'_, P, E>,
+    leaf: &P,
+    is_ours: bool,
+    sibling: Option<BestSibling>,
+    leaves: &mut LeafSearch<P>,
+    budget: &mut Budget<'_>,
+) -> Result<i32, Stop> {
+    let mut window = Window::FULL;
+    if question.leaf_depth > 0 {
+        window.alpha = question.floor;
+        match sibling {
+            Some(BestSibling { value, maximises: true }) => {
+                window.alpha = window.alpha.max(value);
+            }
+            Some(BestSibling { value, maximises: false }) => window.beta = value,
+            None => {}
+        }
+    }
+    let search = (question.leaf_depth, question.line_plies as u32);
+    let value = if is_ours {
+        leaves.value(question.evaluation, leaf, search, window, budget)?
+    } else {
+        -leaves.value(question.evaluation, leaf, search, window.negated(), budget)?
+    };
+    Ok(if window == Window::FULL {
+        value
+    } else if value >= window.beta {
+        value.max(window.beta + 1)
+    } else if value <= window.alpha {
+        value.min(window.alpha - 1)
+    } else {
+        value
+    })
 }

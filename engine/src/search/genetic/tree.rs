@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 
 use super::children::{ChildList, ChildLists};
+use super::population::Step;
 
 /// A node of a [`ReservationTree`], valid until the tree's next search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +55,14 @@ struct Node<M> {
 pub(super) struct Vacancy {
     parent: u32,
     place: u32,
+}
+
+/// The best of the children that there are where one more is to come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BestSibling {
+    pub(super) value: i32,
+    /// Whether the side to move at the root moves at their parent, and so chooses the greatest.
+    pub(super) maximises: bool,
 }
 
 /// A position on a new line, as the tree needs it.
@@ -194,12 +203,32 @@ impl<M: Copy + Ord> ReservationTree<M> {
             .max_by_key(|&(mv, child)| (sign * self.value(child), self.visits(child), Reverse(mv)))
     }
 
+    /// Appends the best known play from the end of a line that is in the tree.
+    pub(super) fn extend_best_line(&self, line: &mut Vec<Step<M>>) {
+        let mut node = line.last().map_or(NodeId::ROOT, |step| step.node);
+        while let Some((mv, child)) = self.best_child(node, 0) {
+            line.push(Step { mv, node: child });
+            node = child;
+        }
+    }
+
     /// The child that a move leads to, or where it belongs.
     pub(super) fn find(&self, parent: NodeId, mv: M) -> Result<NodeId, Vacancy> {
         match self.children.find(self.at(parent).children, mv) {
             Ok(child) => Ok(NodeId(child)),
             Err(place) => Err(Vacancy { parent: parent.0, place }),
         }
+    }
+
+    /// The best child beside a vacancy, if there is any child.
+    pub(super) fn best_sibling(&self, vacancy: Vacancy) -> Option<BestSibling> {
+        let Node { children, value, maximises, .. } = self.nodes[vacancy.parent as usize];
+        (!children.is_empty()).then_some(BestSibling { value, maximises })
+    }
+
+    /// How many of a node's moves are in the tree.
+    pub(super) fn child_count(&self, node: NodeId) -> u32 {
+        self.at(node).children.len()
     }
 
     /// Whether so many more nodes fit.

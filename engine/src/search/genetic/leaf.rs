@@ -1,0 +1,214 @@
+//! What a leaf is worth: its static value, or that of a short alpha-beta search from it.
+//!
+//! A genetic algorithm whose individuals are improved before they are judged is a memetic one
+//! (Moscato 1989, "On evolution, search, optimization, genetic algorithms and martial arts"). Here
+//! the improvement is the best play of both sides for a few plies behind the horizon.
+
+use std::cmp::Reverse;
+
+use crate::position::Position;
+use crate::search::{Budget, Evaluate, Stop, made, score};
+
+/// The values that matter to who asks: up to `alpha` and from `beta` up a bound is enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Window {
+    pub(super) alpha: i32,
+    pub(super) beta: i32,
+}
+
+impl Window {
+    /// Every value matters.
+    pub(super) const FULL: Self = Self { alpha: score::WORST, beta: -score::WORST };
+
+    /// The window as the other side sees it.
+    pub(super) const fn negated(self) -> Self {
+        Self { alpha: -self.beta, beta: -self.alpha }
+    }
+}
+
+/// Fail-soft alpha-beta (Knuth & Moore 1975; Fishburn 1983) from the leaves of individuals.
+///
+/// Moves are tried in the order of the static evaluation of where they lead, except at the last
+/// ply, where the move that was last too good there, for any leaf, comes before all others (the
+/// killer heuristic: Akl & Newborn 1977, "The principal continuation and the killer heuristic").
+#[derive(Clone, Debug)]
+pub(super) struct LeafSearch<P: Position> {
+    /// The moves still to be searched, of all positions from the leaf to here: a stack.
+    moves: Vec<P::Move>,
+    /// The same for positions whose moves are ordered.
+    ordered: Vec<Ordered<P>>,
+    /// At the last ply.
+    killer: Option<P::Move>,
+    /// Whether a static value has decided anything since the last [`Self::reset`].
+    saw_horizon: bool,
+}
+
+/// A move that was made in order to be given its place.
+#[derive(Clone, Debug)]
+struct Ordered<P> {
+    child: P,
+    /// The child's static value (or its ending's) for who moves to it.
+    value: i32,
+    /// Its place in canonical order, in which equals stay.
+    place: u32,
+}
+
+impl<P: Position> LeafSearch<P> {
+    pub(super) const fn new() -> Self {
+        Self { moves: Vec::new(), ordered: Vec::new(), killer: None, saw_horizon: false }
+    }
+
+    /// To be called when the tree is emptied.
+    pub(super) fn reset(&mut self) {
+        self.moves.clear();
+        self.ordered.clear();
+        self.killer = None;
+        self.saw_horizon = false;
+    }
+
+    pub(super) const fn saw_horizon(&self) -> bool {
+        self.saw_horizon
+    }
+
+    /// The value of a position that is not over, `ply` plies from the root of all, for its side to
+    /// move, searched `depth` plies further: exact inside the window, otherwise a bound on the same
+    /// side of it.
+    pub(super) fn value<E: Evaluate<P>>(
+        &mut self,
+        evaluation: &E,
+        position: &P,
+        (depth, ply): (u32, u32),
+        window: Window,
+        budget: &mut Budget<'_>,
+    ) -> Result<i32, Stop> {
+        if depth == 0 {
+            self.saw_horizon = true;
+            budget.evaluate()?;
+            return Ok(evaluation.evaluate(position));
+        }
+        // Nothing here is above a win with the next move.
+        let window = Window { beta: window.beta.min(score::won_in(ply + 1)), ..window };
+        if window.alpha >= window.beta {
+            return Ok(window.beta);
+        }
+        if depth > 1 {
+            self.value_in_order(evaluation, position, (depth, ply), window, budget)
+        } else {
+            self.value_at_last_ply(evaluation, position, ply, window, budget)
+        }
+    }
+
+    fn value_in_order<E: Evaluate<P>>(
+        &mut self,
+        evaluation: &E,
+        position: &P,
+        (depth, ply): (u32, u32),
+        mut window: Window,
+        budget: &mut Budget<'_>,
+    ) -> Result<i32, Stop> {
+        let mover = position.to_move();
+        let first = self.ordered.len();
+        self.make_all(evaluation, position, ply, budget)?;
+        self.ordered[first..].sort_unstable_by_key(|entry| (Reverse(entry.value), entry.place));
+        let mut best = score::WORST;
+        for index in first..self.ordered.len() {
+            let Ordered { child, value, .. } = self.ordered[index].clone();
+            let value = if child.is_over() {
+                value
+            } else {
+                let side = child.to_move();
+                let window = if side == mover { window } else { window.negated() };
+                let found = self.value(evaluation, &child, (depth - 1, ply + 1), window, budget)?;
+                score::for_mover(mover, side, found)
+            };
+            best = best.max(value);
+            if best >= window.beta {
+                break;
+            }
+            window.alpha = window.alpha.max(best);
+        }
+        self.ordered.truncate(first);
+        Ok(best)
+    }
+
+    /// Makes every move (each is a node, here and only here) and pushes what it leads to. A move
+    /// that wins at once is pushed alone if it comes up: nothing is above it.
+    fn make_all<E: Evaluate<P>>(
+        &mut self,
+        evaluation: &E,
+        position: &P,
+        ply: u32,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), Stop> {
+        let first = self.moves.len();
+        let first_ordered = self.ordered.len();
+        position.legal_moves(&mut self.moves);
+        for (place, index) in (0..).zip(first..self.moves.len()) {
+            let child = made(position, self.moves[index], budget)?;
+            let value = static_value(evaluation, position, &child, ply + 1, budget)?;
+            if value >= score::won_in(ply + 1) {
+                self.ordered.truncate(first_ordered);
+                self.ordered.push(Ordered { child, value, place });
+                break;
+            }
+            self.ordered.push(Ordered { child, value, place });
+        }
+        self.moves.truncate(first);
+        Ok(())
+    }
+
+    fn value_at_last_ply<E: Evaluate<P>>(
+        &mut self,
+        evaluation: &E,
+        position: &P,
+        ply: u32,
+        window: Window,
+        budget: &mut Budget<'_>,
+    ) -> Result<i32, Stop> {
+        self.saw_horizon = true;
+        let mut best = score::WORST;
+        let killer = self.killer.filter(|&mv| position.is_legal(mv));
+        if let Some(mv) = killer {
+            let child = made(position, mv, budget)?;
+            best = static_value(evaluation, position, &child, ply + 1, budget)?;
+            if best >= window.beta {
+                return Ok(best);
+            }
+        }
+        let first = self.moves.len();
+        position.legal_moves(&mut self.moves);
+        for index in first..self.moves.len() {
+            let mv = self.moves[index];
+            if Some(mv) == killer {
+                continue;
+            }
+            let child = made(position, mv, budget)?;
+            best = best.max(static_value(evaluation, position, &child, ply + 1, budget)?);
+            if best >= window.beta {
+                self.killer = Some(mv);
+                break;
+            }
+        }
+        self.moves.truncate(first);
+        Ok(best)
+    }
+}
+
+/// The value of `child` for who moves to it from `position`: of its ending, or the static one.
+#[inline]
+pub(super) fn static_value<P: Position, E: Evaluate<P>>(
+    evaluation: &E,
+    position: &P,
+    child: &P,
+    ply: u32,
+    budget: &mut Budget<'_>,
+) -> Result<i32, Stop> {
+    let mover = position.to_move();
+    match child.ending() {
+        Some(ending) => Ok(score::of_ending(ending, mover, ply)),
+        None => {
+            budget.evaluate()?;
+            Ok(score::for_mover(mover, child.to_move(), evaluation.evaluate(child)))
+        }
+    }
+}
