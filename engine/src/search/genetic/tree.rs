@@ -194,9 +194,13 @@ impl<M: Copy + Ord> ReservationTree<M> {
     /// is known to lose is no reason to play it.
     #[must_use]
     pub fn best_child(&self, node: NodeId, min_visits: u32) -> Option<(M, NodeId)> {
-        let incomplete = self.children(node).filter(|&(_, child)| !self.is_complete(child));
-        let most_visits = incomplete.map(|(_, child)| self.visits(child)).max();
-        let enough = min_visits.min(most_visits.unwrap_or(0));
+        let enough = if min_visits == 0 {
+            0
+        } else {
+            let incomplete = self.children(node).filter(|&(_, child)| !self.is_complete(child));
+            let most_visits = incomplete.map(|(_, child)| self.visits(child)).max();
+            min_visits.min(most_visits.unwrap_or(0))
+        };
         let sign = if self.maximises(node) { 1 } else { -1 };
         self.children(node)
             .filter(|&(_, child)| self.visits(child) >= enough || self.is_complete(child))
