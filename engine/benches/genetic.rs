@@ -43,6 +43,7 @@ fn bench<E: Evaluate<Pentago> + Copy>(criterion: &mut Criterion, evaluation: E, 
         let mut group = criterion.benchmark_group(format!("{preset}/{name}"));
         for depth in [2, 4, 6] {
             let parameters = GeneticParameters::preset(preset, depth).expect("it is in the list");
+            // What `line_plies` leaves of the depth is searched behind the lines.
             let parameters = GeneticParameters { generations: None, ..parameters };
             let limits = Limits { nodes: Some(200_000), ..Limits::default() };
             let mut search = GeneticMinimax::new(parameters, evaluation);
@@ -56,27 +57,28 @@ fn bench<E: Evaluate<Pentago> + Copy>(criterion: &mut Criterion, evaluation: E, 
 }
 
 /// The same search, node for node, by both.
-fn compare(criterion: &mut Criterion) {
+fn compare(criterion: &mut Criterion, name: &str, parameters: GeneticParameters, limits: &Limits) {
     let root = midgame();
-    let parameters = GeneticParameters { generations: Some(40), ..GeneticParameters::study(4) };
-    let limits = Limits::default();
     let evaluation = PentagoRuns::default();
     let mut search = GeneticMinimax::new(parameters, evaluation);
     let mut twin = twin::Twin::new(parameters, evaluation);
-    let nodes = run(&mut search, &root, &limits);
-    assert_eq!(nodes, run(&mut twin, &root, &limits));
+    let nodes = run(&mut search, &root, limits);
+    assert_eq!(nodes, run(&mut twin, &root, limits));
 
-    let mut group = criterion.benchmark_group("study/40 generations");
+    let mut group = criterion.benchmark_group(name);
     group.throughput(Throughput::Elements(nodes)).sample_size(10);
-    group.bench_function("search", |bencher| bencher.iter(|| run(&mut search, &root, &limits)));
-    group.bench_function("twin", |bencher| bencher.iter(|| run(&mut twin, &root, &limits)));
+    group.bench_function("search", |bencher| bencher.iter(|| run(&mut search, &root, limits)));
+    group.bench_function("twin", |bencher| bencher.iter(|| run(&mut twin, &root, limits)));
     group.finish();
 }
 
 fn all(criterion: &mut Criterion) {
     bench(criterion, PentagoRuns::default(), "runs");
     bench(criterion, PentagoLines::default(), "lines");
-    compare(criterion);
+    let study = GeneticParameters { generations: Some(40), ..GeneticParameters::study(4) };
+    compare(criterion, "study/40 generations", study, &Limits::default());
+    let nodes = Limits { nodes: Some(10_000), ..Limits::default() };
+    compare(criterion, "strong/10,000 nodes", GeneticParameters::strong(4), &nodes);
 }
 
 criterion_group!(benches, all);
