@@ -22,6 +22,7 @@ const PLAYERS: &[&str] = &[
     r#"{"algorithm": "genetic-minimax", "move_time": "10ms", "depth": 4, "generations": "unlimited", "preset": "study"}"#,
     r#"{"algorithm": "mcts", "move_time": "10ms"}"#,
     r#"{"algorithm": "mcts", "move_time": "10ms", "playout": "uniform", "first_play_urgency": 1000}"#,
+    r#"{"algorithm": "genetic-minimax", "move_time": "10ms", "depth": "unlimited", "preset": "strong"}"#,
 ];
 
 struct Clock;
