@@ -40,7 +40,7 @@ pub struct PentagoSolver {
 /// take longer than most positions do.
 const FIRST_NODES: u64 = 200;
 /// The second search, with tables, may make the sweep's number of nodes divided by this.
-const SWEEP_SHARE: u64 = 64;
+const SWEEP_SHARE: u64 = 32;
 
 impl Solver<Pentago> for PentagoSolver {
     fn value(&mut self, position: &Pentago, budget: &mut Budget<'_>) -> Result<i32, Stop> {
