@@ -1,4 +1,7 @@
-//! Searches of Pentago to a depth: nodes per second.
+//! Searches of Pentago to a depth, all finding minimax's value: how many times that of the others
+//! each takes, and nodes per second.
+//!
+//! `cargo bench -p spelrum-engine --bench search`
 
 #![expect(clippy::unwrap_used, reason = "a bench ends at the first error")]
 
@@ -10,28 +13,55 @@ use spelrum_engine::{Player, Rules, Timeless, analyze};
 
 /// Eight marbles, nothing decided.
 const MIDDLE: &str = ".w..b....w.....b..b.....w....b..w...";
+const EMPTY: &str = "....................................";
 
-const PLAYERS: &[(&str, &str)] = &[
-    ("minimax to depth 2", r#"{"algorithm": "minimax", "depth": 2}"#),
-    ("alpha-beta to depth 3", r#"{"algorithm": "alpha-beta", "depth": 3}"#),
-    ("alpha-beta to depth 3, ordered", r#"{"algorithm": "alpha-beta", "depth": 3, "order": true}"#),
+/// Without what sees further than the depth.
+const FULL: &str = r#""algorithm": "alpha-beta", "preset": "full", "extension": false"#;
+
+/// Each group looks at one position to one depth.
+const GROUPS: &[(&str, &str, u32, &[(&str, &str)])] = &[
     (
-        "alpha-beta to depth 3, iterative and ordered",
-        r#"{"algorithm": "alpha-beta", "depth": 3, "order": true, "iterative": true}"#,
+        "8 marbles to depth 3",
+        MIDDLE,
+        3,
+        &[
+            ("minimax", r#""algorithm": "minimax""#),
+            ("alpha-beta", r#""algorithm": "alpha-beta""#),
+            ("ordered", r#""algorithm": "alpha-beta", "order": true, "iterative": true"#),
+            ("full", FULL),
+        ],
     ),
+    (
+        "8 marbles to depth 4",
+        MIDDLE,
+        4,
+        &[
+            ("ordered", r#""algorithm": "alpha-beta", "order": true, "iterative": true"#),
+            ("full", FULL),
+        ],
+    ),
+    ("8 marbles to depth 5", MIDDLE, 5, &[("full", FULL)]),
+    ("empty board to depth 6", EMPTY, 6, &[("full", FULL)]),
 ];
 
 fn searches(criterion: &mut Criterion) {
     let rules = Rules::Pentago { win_before_rotation: true };
-    let mut group = criterion.benchmark_group("pentago");
-    group.sample_size(10).warm_up_time(Duration::from_millis(500));
-    for (name, json) in PLAYERS {
-        let player = Player::from_parameters(&rules, &serde_json::from_str(json).unwrap()).unwrap();
-        let search = || analyze(&rules, MIDDLE, &player, [1; 32], &Timeless).unwrap();
-        group.throughput(Throughput::Elements(search().search.nodes));
-        group.bench_function(*name, |bencher| bencher.iter(|| black_box(search())));
+    for (title, position, depth, players) in GROUPS {
+        let mut group = criterion.benchmark_group(*title);
+        group.sample_size(10).warm_up_time(Duration::from_millis(500));
+        let mut value = None;
+        for (name, json) in *players {
+            let json = format!(r#"{{{json}, "depth": {depth}}}"#);
+            let given = serde_json::from_str(&json).unwrap();
+            let player = Player::from_parameters(&rules, &given).unwrap();
+            let search = || analyze(&rules, position, &player, [1; 32], &Timeless).unwrap();
+            let report = search().search;
+            assert_eq!(report.score, *value.get_or_insert(report.score), "{name}");
+            group.throughput(Throughput::Elements(report.nodes));
+            group.bench_function(*name, |bencher| bencher.iter(|| black_box(search())));
+        }
+        group.finish();
     }
-    group.finish();
 }
 
 criterion_group!(benches, searches);

@@ -50,6 +50,17 @@ const WORK: &[(&str, &str, Piece)] = &[
         let player = r#"{"algorithm": "alpha-beta", "depth": 3, "order": true, "iterative": true}"#;
         search(EARLY, player)
     }),
+    ("alpha-beta-full", "nodes", || {
+        search(EARLY, r#"{"algorithm": "alpha-beta", "preset": "full", "depth": 5}"#)
+    }),
+    ("alpha-beta-lines", "nodes", || {
+        let player =
+            r#"{"algorithm": "alpha-beta", "preset": "full", "evaluation": "lines", "depth": 5}"#;
+        search(EARLY, player)
+    }),
+    ("alpha-beta-empty", "nodes", || {
+        search(EMPTY, r#"{"algorithm": "alpha-beta", "preset": "full", "depth": 6}"#)
+    }),
     ("genetic", "nodes", || {
         search(EARLY, r#"{"algorithm": "genetic-minimax", "depth": 4, "nodes": 200000}"#)
     }),

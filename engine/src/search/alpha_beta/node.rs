@@ -120,8 +120,9 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             return None;
         }
         let [own, other] = position.plies_to_win();
+        let seen = depth + u32::from(self.options.extension);
         let greatest =
-            |plies: u32| if plies > depth { UNDECIDED } else { score::won_in(ply + plies) };
+            |plies: u32| if plies > seen { UNDECIDED } else { score::won_in(ply + plies) };
         let (upper, lower) = (greatest(own), -greatest(other));
         let (bound, plies) = if upper <= window.alpha {
             (upper, own)
@@ -130,7 +131,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         } else {
             return None;
         };
-        if plies > depth {
+        if plies > seen {
             // With more depth it might come.
             self.sight.end_at_horizon();
         }
