@@ -59,7 +59,7 @@ fn a_node_limit_is_kept_exactly() {
 #[test]
 fn time_and_the_host_stop_it_soon() {
     for (rules, position) in hard() {
-        let limits = Limits { move_time_us: Some(5_000), ..Limits::default() };
+        let limits = Limits { move_time_us: Some(1_000), ..Limits::default() };
         let host = Ticking { looks: Cell::new(0), aborted_at: NEVER };
         let error = solve(&rules, position, &limits, &host).unwrap_err();
         let SolveError::Limit { limit: EndedBy::Time, nodes } = error else {
@@ -67,7 +67,7 @@ fn time_and_the_host_stop_it_soon() {
         };
         assert!(nodes <= 1000, "{position}: {nodes} nodes");
 
-        let host = Ticking { looks: Cell::new(0), aborted_at: 10 };
+        let host = Ticking { looks: Cell::new(0), aborted_at: 2 };
         let error = solve(&rules, position, &Limits::default(), &host).unwrap_err();
         assert_eq!(error, SolveError::Aborted, "{position}");
     }
