@@ -1,5 +1,7 @@
 //! The clocks of this machine, for the engine, which has none.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -25,5 +27,32 @@ impl Host for Clock {
     fn cpu(&self) -> Duration {
         // This clock never shows a time that a `Duration` cannot hold.
         clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
+    }
+}
+
+/// The clock, until nobody waits any more.
+pub(crate) struct Patience {
+    clock: Clock,
+    given_up: Arc<AtomicBool>,
+}
+
+impl Patience {
+    /// Whoever holds `given_up` ends what runs by setting it.
+    pub(crate) fn new(given_up: &Arc<AtomicBool>) -> Self {
+        Self { clock: Clock::default(), given_up: Arc::clone(given_up) }
+    }
+}
+
+impl Host for Patience {
+    fn wall(&self) -> Duration {
+        self.clock.wall()
+    }
+
+    fn cpu(&self) -> Duration {
+        self.clock.cpu()
+    }
+
+    fn aborted(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
     }
 }

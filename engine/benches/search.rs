@@ -18,8 +18,11 @@ const EMPTY: &str = "....................................";
 /// Without what sees further than the depth.
 const FULL: &str = r#""algorithm": "alpha-beta", "preset": "full", "extension": false"#;
 
-/// Each group looks at one position to one depth.
-const GROUPS: &[(&str, &str, u32, &[(&str, &str)])] = &[
+/// A player's name and its parameters in JSON.
+type Named = (&'static str, &'static str);
+
+/// Each looks at one position to one depth: title, position, depth, players.
+const GROUPS: &[(&str, &str, u32, &[Named])] = &[
     (
         "8 marbles to depth 3",
         MIDDLE,

@@ -4,11 +4,12 @@
 
 mod common;
 
-use common::{Counting, Irregular, all_rules, key, play, player, start, stops, without_times};
-use proptest::prelude::*;
-use spelrum_engine::{
-    Analysis, EndedBy, GameSetup, PlayError, Player, Rules, Timeless, analyze, play_game,
+use common::{
+    Counting, Irregular, all_rules, key, play, play_and_replay, player, replay, start, stops,
+    without_times,
 };
+use proptest::prelude::*;
+use spelrum_engine::{Analysis, EndedBy, PlayError, Player, Rules, Timeless, analyze};
 
 /// Every search there is, without its limits.
 const SEARCHES: &[&str] = &[
@@ -240,20 +241,7 @@ proptest! {
         }
         let players = searches.map(|search| limited(&rules, search, &limits));
         let [first, second] = &players;
-        let recorded = play(&rules, [first, second], seed, &Irregular::new(seed, step_us_max));
-        let setup = GameSetup {
-            rules: &rules,
-            opening: &start(&rules),
-            players: [first, second],
-            keys: [key(seed), key(seed + 1)],
-            max_plies: None,
-            stops: Some(&stops(&recorded)),
-        };
-        let replayed = play_game(&setup, &Timeless).unwrap();
-        prop_assert_eq!(without_times(&replayed), without_times(&recorded));
-        // A clock that runs wild makes no difference to a replay.
-        let again = play_game(&setup, &Irregular::new(seed + 2, 100_000)).unwrap();
-        prop_assert_eq!(without_times(&again), without_times(&recorded));
+        let recorded = play_and_replay(&rules, [first, second], seed, step_us_max);
         // Nor does a stop that a search does not reach: so can a replay be kept from running on.
         let bounds: Vec<_> = recorded
             .moves
@@ -261,7 +249,7 @@ proptest! {
             .map(|record| record.search)
             .map(|search| Some(search.nodes + u64::from(search.ended_by != EndedBy::Time)))
             .collect();
-        let bounded = play_game(&GameSetup { stops: Some(&bounds), ..setup }, &Timeless).unwrap();
+        let bounded = replay(&rules, [first, second], seed, &bounds, &Timeless);
         prop_assert_eq!(without_times(&bounded), without_times(&recorded));
         for record in &recorded.moves {
             prop_assert!(nodes.is_none_or(|limit| record.search.nodes <= limit));

@@ -9,7 +9,7 @@ use clap::Args;
 use spelrum_engine::{Game, Host, PlayError, Rules, with_game};
 use tokio::sync::mpsc;
 
-use crate::clock::Clock;
+use crate::clock::Patience;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
@@ -159,7 +159,7 @@ impl<P: Game> Table<P> {
         work: impl FnOnce(&mut Session<P>, &dyn Host) -> Result<T, PlayError> + Send + 'static,
     ) -> Result<Option<T>> {
         let Some(mut session) = self.session.take() else { return Ok(None) };
-        let host = Patience { clock: Clock::default(), given_up: Arc::clone(&self.given_up) };
+        let host = Patience::new(&self.given_up);
         let work = move || {
             let done = work(&mut session, &host);
             (session, done)
@@ -178,26 +178,6 @@ impl<P: Game> Table<P> {
                 Err(CliError::new(Exit::Internal, "play").because(error))
             }
         }
-    }
-}
-
-/// The clock, until nobody waits any more.
-struct Patience {
-    clock: Clock,
-    given_up: Arc<AtomicBool>,
-}
-
-impl Host for Patience {
-    fn wall(&self) -> Duration {
-        self.clock.wall()
-    }
-
-    fn cpu(&self) -> Duration {
-        self.clock.cpu()
-    }
-
-    fn aborted(&self) -> bool {
-        self.given_up.load(Ordering::Relaxed)
     }
 }
 

@@ -13,7 +13,7 @@ use spelrum_engine::{
 };
 
 use super::analyze::numbered_move;
-use crate::clock::Clock;
+use crate::clock::Patience;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
@@ -109,7 +109,7 @@ impl Solve {
             say("so many cells are empty that this may take very long; Ctrl-C gives up");
         }
         let given_up: Arc<AtomicBool> = Arc::default();
-        let host = Patience { clock: Clock::default(), given_up: Arc::clone(&given_up) };
+        let host = Patience::new(&given_up);
         let work = {
             let (rules, board) = (rules.clone(), position.to_string());
             move || {
@@ -226,26 +226,6 @@ impl Report {
             duration_us(self.wall_us as f64),
             duration_us(self.cpu_us as f64)
         )
-    }
-}
-
-/// The clock, until nobody waits any more.
-struct Patience {
-    clock: Clock,
-    given_up: Arc<AtomicBool>,
-}
-
-impl Host for Patience {
-    fn wall(&self) -> Duration {
-        self.clock.wall()
-    }
-
-    fn cpu(&self) -> Duration {
-        self.clock.cpu()
-    }
-
-    fn aborted(&self) -> bool {
-        self.given_up.load(Ordering::Relaxed)
     }
 }
 

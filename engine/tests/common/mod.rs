@@ -7,8 +7,8 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use spelrum_engine::{
-    EndedBy, Game, GameRecord, GameSetup, Host, MoveRecord, Player, Random, Rules, play_game,
-    with_game,
+    EndedBy, Game, GameRecord, GameSetup, Host, MoveRecord, Player, Random, Rules, Timeless,
+    play_game, with_game,
 };
 
 /// A player from its parameters in JSON.
@@ -83,6 +83,41 @@ pub fn stops(record: &GameRecord) -> Vec<Option<u64>> {
         .iter()
         .map(|record| Some(&record).filter(|r| is_timed(r)).map(|r| r.search.nodes))
         .collect()
+}
+
+/// Plays a game by an odd clock and again from its record, with no clock and with one that runs
+/// wild, and checks that both are the game that was recorded, which is returned (invariant 3).
+pub fn play_and_replay(
+    rules: &Rules,
+    players: [&Player; 2],
+    seed: u64,
+    step_us_max: u32,
+) -> GameRecord {
+    let recorded = play(rules, players, seed, &Irregular::new(seed, step_us_max));
+    let stops = stops(&recorded);
+    let again = |host: &dyn Host| without_times(&replay(rules, players, seed, &stops, host));
+    assert_eq!(again(&Timeless), without_times(&recorded));
+    assert_eq!(again(&Irregular::new(seed + 2, 100_000)), without_times(&recorded));
+    recorded
+}
+
+/// The game that [`play`] plays, stopped where these say.
+pub fn replay(
+    rules: &Rules,
+    players: [&Player; 2],
+    seed: u64,
+    stops: &[Option<u64>],
+    host: &dyn Host,
+) -> GameRecord {
+    let setup = GameSetup {
+        rules,
+        opening: &start(rules),
+        players,
+        keys: [key(seed), key(seed + 1)],
+        max_plies: None,
+        stops: Some(stops),
+    };
+    play_game(&setup, host).unwrap()
 }
 
 /// A host whose clock moves on by an irregular step at every look, sometimes not at all.

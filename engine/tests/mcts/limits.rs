@@ -1,13 +1,9 @@
 //! Limits hold exactly, and a timed game replays from its record (invariant 3).
 
 use proptest::prelude::*;
-use spelrum_engine::{
-    Analysis, EndedBy, GameSetup, PlayError, Player, Rules, Timeless, analyze, play_game,
-};
+use spelrum_engine::{Analysis, EndedBy, PlayError, Player, Rules, Timeless, analyze};
 
-use super::common::{
-    Counting, Irregular, all_rules, key, play, player, start, stops, without_times,
-};
+use super::common::{Counting, all_rules, key, play_and_replay, player, start};
 
 /// Searches of every kind, none of which can prove a start position in a few hundred nodes.
 const SEARCHES: &[&str] = &[
@@ -132,19 +128,7 @@ proptest! {
             }
         }
         let [first, second] = &searches.map(|search| limited(&rules, search, &limits));
-        let recorded = play(&rules, [first, second], seed, &Irregular::new(seed, step_us_max));
-        let setup = GameSetup {
-            rules: &rules,
-            opening: &start(&rules),
-            players: [first, second],
-            keys: [key(seed), key(seed + 1)],
-            max_plies: None,
-            stops: Some(&stops(&recorded)),
-        };
-        let replayed = play_game(&setup, &Timeless).unwrap();
-        prop_assert_eq!(without_times(&replayed), without_times(&recorded));
-        let again = play_game(&setup, &Irregular::new(seed + 2, 100_000)).unwrap();
-        prop_assert_eq!(without_times(&again), without_times(&recorded));
+        let recorded = play_and_replay(&rules, [first, second], seed, step_us_max);
         for record in &recorded.moves {
             prop_assert!(nodes.is_none_or(|limit| record.search.nodes <= limit));
         }

@@ -48,12 +48,9 @@ impl Symmetry {
             to[inside[cell] as usize] = cell as u32;
             cell += 1;
         }
-        // The top row goes to the top row backwards, and so on: an odd permutation of the corners.
+        // What the four rotations make of a corner and its neighbours; all else reflects.
         let [a, b, _, c, ..] = inside;
-        let reflects = match (a, b, c) {
-            (0, 1, 3) | (6, 3, 7) | (8, 7, 5) | (2, 5, 1) => false,
-            _ => true,
-        };
+        let reflects = !matches!((a, b, c), (0, 1, 3) | (6, 3, 7) | (8, 7, 5) | (2, 5, 1));
         Self { source, inside: table, ternary, to, reflects }
     }
 
