@@ -18,6 +18,8 @@ const PLAYERS: &[&str] = &[
     r#"{"algorithm": "minimax", "move_time": "10ms", "depth": 5}"#,
     r#"{"algorithm": "alpha-beta", "move_time": "10ms", "iterative": true}"#,
     r#"{"algorithm": "alpha-beta", "move_time": "10ms", "iterative": true, "order": true}"#,
+    r#"{"algorithm": "alpha-beta", "move_time": "10ms", "preset": "full"}"#,
+    r#"{"algorithm": "exact", "move_time": "10ms"}"#,
     r#"{"algorithm": "genetic-minimax", "move_time": "10ms", "depth": 3, "generations": "unlimited"}"#,
     r#"{"algorithm": "genetic-minimax", "move_time": "10ms", "depth": 4, "generations": "unlimited", "preset": "study"}"#,
     r#"{"algorithm": "mcts", "move_time": "10ms"}"#,

@@ -170,6 +170,11 @@ impl<'h> Budget<'h> {
         (done, is_spent)
     }
 
+    /// Nodes that the limit still allows.
+    pub(crate) fn nodes_left(&self) -> u64 {
+        self.node_limit - self.nodes
+    }
+
     /// Nodes made so far.
     #[must_use]
     pub fn nodes(&self) -> u64 {

@@ -9,8 +9,10 @@ use crate::rng::Random;
 /// A search that hands over to the exact player when few plies are left.
 ///
 /// In a lost position every move is as good as another, and the search plays on, for a mistake of
-/// the opponent's. The solver gets a bounded share of the move's nodes; a position that takes more
-/// is searched with what the limits leave.
+/// the opponent's. The solver gets a bounded share of the move's nodes, half of them at most; a
+/// position that takes more is searched with what the limits leave. Of time it can be given no
+/// share, since a node count alone must tell a replay where it stopped: where a move has only a few
+/// milliseconds, it may use them up, and the best move by static evaluation is played.
 #[derive(Debug)]
 pub(crate) struct Handover<G: Game, S, E> {
     search: S,
@@ -39,8 +41,9 @@ impl<G: Game, S: Search<G>, E: Evaluate<G>> Search<G> for Handover<G, S, E> {
         if root.plies_left() > self.plies_max {
             return self.search.search(root, budget, random);
         }
+        let share = NODES_MAX.min(budget.nodes_left() / 2);
         let (found, is_share_spent) =
-            budget.with_share(NODES_MAX, |budget| self.exact.search(root, budget, random));
+            budget.with_share(share, |budget| self.exact.search(root, budget, random));
         let found = found?;
         let is_held =
             found.ended_by == EndedBy::Proven && found.score.is_some_and(|score| score >= 0);

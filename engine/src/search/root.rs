@@ -108,7 +108,7 @@ impl Sight {
     }
 
     /// What a search of one depth found that no limit cut off. Without a limit on the depth it has
-    /// seen the whole tree (or the greatest depth there is), and reports its longest line.
+    /// seen the whole tree (or the greatest depth there is), and reports the longest line it followed.
     pub(super) fn completed<M: Copy>(&self, best: Best<M>, depth: Option<u32>) -> Found<M> {
         match depth {
             Some(depth) => best.found(depth, EndedBy::Depth),

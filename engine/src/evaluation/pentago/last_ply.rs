@@ -45,18 +45,17 @@ pub(super) fn best<E: Placements>(
                     let is_drawn = own.has_five() || !own.completing().and(empty).is_empty();
                     if is_drawn { 0 } else { lost }
                 } else {
-                    let (cells, lost_to_reply) = match &defence {
-                        None => (empty, lost),
-                        Some((defence, value)) => {
-                            let safe = defence.safe[2 * quadrant + direction];
-                            (safe.turned(quadrant, direction), *value)
+                    let safe = defence.as_ref().map(|(defence, lost_to_reply)| {
+                        let cells = defence.safe[2 * quadrant + direction];
+                        (cells.turned(quadrant, direction), *lost_to_reply)
+                    });
+                    match safe {
+                        Some((cells, lost_to_reply)) if cells.is_empty() => lost_to_reply,
+                        _ => {
+                            let cells = safe.map_or(empty, |(cells, _)| cells);
+                            budget.evaluate_many(cells.count())?;
+                            evaluation.best_placement(own, other, cells)
                         }
-                    };
-                    if cells.is_empty() {
-                        lost_to_reply
-                    } else {
-                        budget.evaluate_many(cells.count())?;
-                        evaluation.best_placement(own, other, cells)
                     }
                 };
                 best = best.max(value);

@@ -16,8 +16,8 @@ impl Knowledge for Pentago {
         mv.code()
     }
 
-    /// Two bits of a board's ternary digits would not do: a cell has three states, a quadrant
-    /// 19,683, and a board fits into 60 bits, so that no two positions share a key.
+    /// A cell has three states, a quadrant 19,683, which fit into 15 bits, and a board into 60: no
+    /// two positions share a key.
     #[inline]
     fn table_key(&self) -> u64 {
         symmetry::packed([self.own, self.other])

@@ -123,7 +123,7 @@ impl PentagoMove {
         Self(code)
     }
 
-    /// The number of the turn among the eight; 0 for a placement without a turn.
+    /// The number of the turn among the eight. The move must have one.
     #[inline]
     pub(super) const fn turn_number(self) -> usize {
         (self.0 & 7) as usize

@@ -10,7 +10,9 @@
 //! To a fixed depth: the best root move it has finished, and it reports depth 0, since it has
 //! completed none. By iterative deepening: the last completed iteration's move, unless the
 //! unfinished iteration has finished that move (it is searched first) and then a better one. It
-//! reports the depth of the completed iteration and the newest value of the move it plays.
+//! reports the depth of the completed iteration and the newest value of the move it plays. Where that
+//! move turns out by table to lose to the next reply (`threats`), another is played that does not,
+//! without a value.
 //!
 //! # Switches
 //!
@@ -39,7 +41,7 @@ pub struct AlphaBeta<P: Knowledge, E> {
     options: Options,
     evaluation: E,
     root_moves: Vec<P::Move>,
-    /// What each root move was worth when it was last searched, in the same order.
+    /// What the root moves are worth that an iteration has searched, in the order of the search.
     root_values: Vec<i32>,
     /// Whether the root moves that are left are known not to lose to a reply.
     is_root_safe: bool,

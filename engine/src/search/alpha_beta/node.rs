@@ -6,7 +6,7 @@ use super::{AlphaBeta, Options, Window};
 use crate::search::knowledge::{Knowledge, Losing};
 use crate::search::{Budget, Evaluate, LastPly, Stop, WIN_MIN, made, score};
 
-/// Where a position or a move lies in the search.
+/// Where a move lies in the search: the position that it is made in, and what is known of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     /// Plies to search from the position.
@@ -68,20 +68,20 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         let mover = position.to_move();
         let is_opponents = child.to_move() != mover;
         let window = if is_opponents { window.for_opponent() } else { window };
-        let is_safe = step.is_safe && is_opponents;
-        let value = self.value(child, step.depth - 1, step.ply + 1, is_safe, window, budget)?;
+        let has_no_win = step.is_safe && is_opponents;
+        let value = self.value(child, step.depth - 1, step.ply + 1, has_no_win, window, budget)?;
         Ok(score::for_mover(mover, child.to_move(), value))
     }
 
     /// The value of a position that is not over, `ply` plies from the root, for its side to move:
-    /// exact inside the window, otherwise a bound on the same side of it. `is_safe` tells that the
+    /// exact inside the window, otherwise a bound on the same side of it. `has_no_win` tells that the
     /// side to move is known to have no win at once.
     fn value(
         &mut self,
         position: &P,
         depth: u32,
         ply: u32,
-        is_safe: bool,
+        has_no_win: bool,
         window: Window,
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
@@ -98,7 +98,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             return Ok(bound);
         }
         let looks_for_wins = self.options.threats || (self.options.last_ply && depth == 1);
-        if looks_for_wins && !is_safe && position.can_win_at_once() {
+        if looks_for_wins && !has_no_win && position.can_win_at_once() {
             return Ok(soonest_win);
         }
         if depth == 1 {
@@ -131,7 +131,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         } else {
             return None;
         };
-        if plies > seen {
+        if (seen + 1..=position.plies_left()).contains(&plies) {
             // With more depth it might come.
             self.sight.end_at_horizon();
         }
@@ -233,8 +233,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             position.legal_moves(&mut self.moves);
         }
         let mut best = (score::WORST, None);
-        let is_safe = self.options.threats && depth > 1;
-        if is_safe {
+        let removes_losing = self.options.threats && depth > 1;
+        if removes_losing {
             best.0 = match position.remove_losing(&mut self.moves, first) {
                 None => score::WORST,
                 Some(Losing::AtOnce) => -score::won_in(ply + 1),
@@ -261,7 +261,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             }
             let mut child = position.clone();
             child.play_unchecked(mv);
-            let step = Step { depth, ply, is_first: index == 0, is_safe };
+            let step = Step { depth, ply, is_first: index == 0, is_safe: removes_losing };
             let value = self.move_value(position, &child, step, window, budget)?;
             if value > best.0 {
                 best = (value, Some(P::move_code(mv)));

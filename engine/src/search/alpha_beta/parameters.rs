@@ -71,13 +71,13 @@ pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
         refinement(
             "history",
             "Whether moves that refuted something elsewhere in the tree are tried before others; \
-             with `order`, among moves of equal evaluation.",
+             with `order` or `combined`, among moves of equal evaluation.",
         ),
         refinement(
             "combined",
             "Whether each level has its own order: by static evaluation where three or more plies \
-             are left, by history where two are, by the kind of move where one is. It takes the \
-             place of `order` below the root.",
+             are left, by history where two are, by the kind of move where one is (with `history`, by \
+             that). It takes the place of `order` below the root.",
         ),
         refinement(
             "distinct",

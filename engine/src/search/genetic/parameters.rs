@@ -21,7 +21,7 @@ pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
             "population",
             1..=GeneticParameters::MAX_POPULATION as i64,
             TUNED.population as i64,
-            "Individuals (lines of play as long as the depth) in a generation.",
+            "Individuals (lines of play) in a generation.",
         ),
         ParameterInfo::word(
             "selection",
