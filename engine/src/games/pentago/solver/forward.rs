@@ -255,7 +255,7 @@ impl Run<'_, '_> {
             return Err(Halt::Allowance);
         }
         self.allowance -= 1;
-        self.budget.enter().map_err(Halt::Stop)?;
+        self.budget.enter_costly().map_err(Halt::Stop)?;
         self.reached(board, goal, asked)
     }
 
