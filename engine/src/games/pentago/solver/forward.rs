@@ -48,7 +48,7 @@ impl Board {
 #[derive(Debug, Default)]
 pub(super) struct Forward {
     /// What is known of boards, each at the place that its key says. Its length is a power of two.
-    table: Vec<Entry>,
+    table: Vec<Packed>,
     /// The children of all boards from the root to here: a stack.
     children: Vec<Child>,
 }
@@ -62,6 +62,20 @@ struct Entry {
     key: u128,
     asked: Rotations,
     reached: Rotations,
+}
+
+/// An entry as the table has it, in plain numbers: the operating system provides a table of zeros
+/// page by page as it is used, where writing them all would take longer than many moves may.
+type Packed = [u128; 3];
+
+impl Entry {
+    const fn pack(self) -> Packed {
+        [self.key, self.asked.0, self.reached.0]
+    }
+
+    const fn unpack([key, asked, reached]: Packed) -> Self {
+        Self { key, asked: Rotations(asked), reached: Rotations(reached) }
+    }
 }
 
 /// One search: all that stays the same in it.
@@ -85,8 +99,7 @@ impl Forward {
     ) -> Run<'r, 'h> {
         let entries = allowance.min(ENTRIES_MAX).next_power_of_two();
         self.children.clear();
-        self.table.clear();
-        self.table.resize(usize::try_from(entries).unwrap_or(1), Entry::default());
+        self.table = vec![[0; 3]; usize::try_from(entries).unwrap_or(1)];
         Run { fives, win_before_rotation, forward: self, budget, allowance }
     }
 }
@@ -135,10 +148,10 @@ impl Run<'_, '_> {
         asked: Rotations,
     ) -> Result<Rotations, Halt> {
         let index = self.index(board, goal);
-        let entry = &self.forward.table[index.0];
+        let entry = Entry::unpack(self.forward.table[index.0]);
         let mut known = Entry { key: index.1, ..Entry::default() };
         if entry.key == index.1 {
-            known = *entry;
+            known = entry;
             if asked.without(known.asked).is_empty() {
                 return Ok(known.reached.and(asked));
             }
@@ -147,7 +160,7 @@ impl Run<'_, '_> {
         let reached = self.search(board, goal, asked)?;
         known.asked = known.asked.or(asked);
         known.reached = known.reached.or(reached);
-        self.forward.table[index.0] = known;
+        self.forward.table[index.0] = known.pack();
         Ok(known.reached)
     }
 
