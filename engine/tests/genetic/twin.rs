@@ -363,8 +363,8 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
             alpha = self.floor;
             if after(root, parent).to_move() == root.to_move() {
                 alpha = siblings.max().map_or(alpha, |best| best.max(alpha));
-            } else {
-                beta = siblings.min().unwrap_or(beta);
+            } else if let Some(best) = siblings.min() {
+                (alpha, beta) = ((alpha - 1).max(-WIN), best);
             }
         }
         let sign = if leaf.to_move() == root.to_move() { 1 } else { -1 };

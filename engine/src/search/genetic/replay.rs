@@ -178,7 +178,11 @@ fn value_of_leaf<P: Position, E: Evaluate<P>>(
             Some(BestSibling { value, maximises: true }) => {
                 window.alpha = window.alpha.max(value);
             }
-            Some(BestSibling { value, maximises: false }) => window.beta = value,
+            Some(BestSibling { value, maximises: false }) => {
+                window.beta = value;
+                // A sibling may be as good as the floor: whether this one is worse decides a tie.
+                window.alpha = window.alpha.max(score::WORST + 1) - 1;
+            }
             None => {}
         }
     }
