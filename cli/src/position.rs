@@ -1,8 +1,7 @@
 //! A position from the command line: which game, under which rules, and where.
 
 use clap::Args;
-use serde_json::{Map, Value};
-use spelrum_engine::{Colour, Game, Rules};
+use spelrum_engine::{Game, Parameters, Rules, Value};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -25,27 +24,19 @@ impl PositionArguments {
     /// The game's rules.
     pub(crate) fn rules(&self) -> Result<Rules> {
         let failed = || CliError::new(Exit::Input, "read the game");
-        // Names it if there is no such game, before any rule is blamed.
-        Rules::from_name(&self.game)
-            .map_err(|error| failed().because(error.problem).help(error.remedy))?;
-        let mut table = Map::new();
-        table.insert("name".to_owned(), Value::from(self.game.as_str()));
+        let mut given = Parameters::new();
         for rule in &self.rules {
             let (key, value) = rule.split_once('=').ok_or_else(|| {
                 CliError::new(Exit::Input, format!("read the rule {rule}"))
                     .because("it has no `=`")
                     .help("write it like --rule win_before_rotation=false")
             })?;
-            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
-            table.insert(key.trim().to_owned(), value);
+            let value =
+                serde_json::from_str(value).unwrap_or_else(|_| Value::Text(value.to_owned()));
+            given.insert(key.trim().to_owned(), value);
         }
-        let rules: Rules = serde_json::from_value(Value::Object(table)).map_err(|error| {
-            failed()
-                .because(error)
-                .help("pentago has win_before_rotation, nim has heaps and misere")
-        })?;
-        rules.validate().map_err(|error| failed().because(error.problem).help(error.remedy))?;
-        Ok(rules)
+        Rules::from_parameters(&self.game, &given)
+            .map_err(|error| failed().because(error.problem).help(error.remedy))
     }
 
     /// The position, of the game that the rules name.
@@ -68,11 +59,9 @@ impl PositionArguments {
     pub(crate) fn position_to_play<P: Game>(&self, rules: &Rules, action: &str) -> Result<P> {
         let position: P = self.position(rules)?;
         let Some(ending) = position.ending() else { return Ok(position) };
-        let who = ending.winner.map_or("a draw", |winner| match winner {
-            // Not by its colour, which only Pentago's players have.
-            Colour::White => "won by the player who moves first",
-            Colour::Black => "won by the player who moves second",
-        });
+        let who = ending
+            .winner
+            .map_or_else(|| "a draw".to_owned(), |it| format!("won by {}", P::side_name(it)));
         Err(CliError::new(Exit::Input, action)
             .because(format!("the game is over: {who}"))
             .help("give a position that still has moves"))

@@ -7,6 +7,7 @@
 //! 256; then submits of 100,000 cells with few players and with many, and the same with more cells.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for people")]
 
+use spelrum_engine::games::TicTacToe;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use spelrum_coordinator::store::{Sweep, WAL_CHECKPOINT_BYTES, WorkerIntroduction, Writer};
-use spelrum_engine::{Rules, Value};
+use spelrum_engine::Value;
 use spelrum_proto::v1;
 use spelrum_tournament::{
     AxisValue, Conditions, DefinitionJson, OpeningsRule, Plan, PlannedAxis, PlannedCell,
@@ -257,7 +258,7 @@ fn plan(name: &str, cells: u64, games: u64) -> Plan {
                 .collect(),
         }],
         conditions: vec![Conditions {
-            rules: Rules::TicTacToe {},
+            rules: TicTacToe::rules(),
             openings: OpeningsRule::Start {},
             max_plies: None,
         }],

@@ -7,7 +7,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use spelrum_engine::evaluation::{PentagoLines, PentagoRuns};
+use spelrum_engine::games::pentago::{PentagoLines, PentagoRuns};
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::Evaluate;
 use spelrum_engine::{Game, PlayoutRandom, Position, Random, Rules, perft};
@@ -129,7 +129,7 @@ fn random_games(criterion: &mut Criterion) {
         let mut random = Random::from_key([6; 32]);
         (0..100).map(|_| random_game(start, &mut random)).sum()
     }
-    let nim = Rules::Nim { heaps: vec![3, 4, 5], misere: false };
+    let nim = Nim::rules(&[3, 4, 5], false).unwrap();
     let nim = Nim::start(&nim).expect("these are its rules");
     let (pentago, tic_tac_toe) = (Pentago::empty(true), TicTacToe::empty());
     let mut group = criterion.benchmark_group("100 random games");

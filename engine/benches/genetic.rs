@@ -7,11 +7,11 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use spelrum_engine::evaluation::{PentagoLines, PentagoRuns};
 use spelrum_engine::games::Pentago;
+use spelrum_engine::games::pentago::{PentagoLines, PentagoRuns};
 use spelrum_engine::search::genetic::{GeneticMinimax, GeneticParameters};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search};
-use spelrum_engine::{Game, Position, Random, Rules, Timeless};
+use spelrum_engine::{Game, Line, Position, Random, Rules, Timeless};
 
 #[path = "../tests/genetic/twin.rs"]
 mod twin;
@@ -32,7 +32,7 @@ fn midgame() -> Pentago {
 /// Nodes of one search. The memory that a game's later moves find grown is grown.
 fn run(search: &mut impl Search<Pentago>, root: &Pentago, limits: &Limits) -> u64 {
     let mut budget = Budget::new(limits, &Timeless);
-    let found = search.search(root, &mut budget, &mut Random::from_key([9; 32]));
+    let found = search.search(Line::from_start(root), &mut budget, &mut Random::from_key([9; 32]));
     black_box(found).expect("nothing aborts it");
     budget.nodes()
 }

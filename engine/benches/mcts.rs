@@ -6,11 +6,11 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use spelrum_engine::evaluation::PentagoRuns;
 use spelrum_engine::games::Pentago;
+use spelrum_engine::games::pentago::PentagoRuns;
 use spelrum_engine::search::mcts::{Bound, Mcts, MctsParameters, PlayoutPolicy};
 use spelrum_engine::search::{Budget, Limits, Search};
-use spelrum_engine::{Random, Timeless};
+use spelrum_engine::{Line, Random, Timeless};
 
 #[path = "../tests/mcts/twin.rs"]
 mod twin;
@@ -26,7 +26,7 @@ fn parameters(simulations: u64) -> MctsParameters {
 fn run(search: &mut impl Search<Pentago>) {
     let mut budget = Budget::new(&Limits::default(), &Timeless);
     let root = black_box(Pentago::empty(true));
-    let found = search.search(&root, &mut budget, &mut Random::from_key([9; 32]));
+    let found = search.search(Line::from_start(&root), &mut budget, &mut Random::from_key([9; 32]));
     black_box(found).expect("nothing aborts it");
 }
 

@@ -19,12 +19,12 @@ fn key(game: u64, side: u8) -> [u8; 32] {
 fn random_games(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("random_games");
     group.throughput(Throughput::Elements(GAMES));
-    for name in Rules::GAMES {
+    for name in Rules::games().iter().map(|game| game.name) {
         let rules = Rules::from_name(name).unwrap();
         let given = serde_json::from_str(r#"{"algorithm": "random"}"#).unwrap();
         let random = Player::from_parameters(&rules, &given).unwrap();
         let opening = with_game!(&rules, G => G::start(&rules).unwrap().to_string());
-        group.bench_function(*name, |bencher| {
+        group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 for game in 0..GAMES {
                     let setup = GameSetup {
@@ -47,9 +47,9 @@ fn random_games(criterion: &mut Criterion) {
 fn bare_random_games(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("bare_random_games");
     group.throughput(Throughput::Elements(GAMES));
-    for name in Rules::GAMES {
+    for name in Rules::games().iter().map(|game| game.name) {
         let rules = Rules::from_name(name).unwrap();
-        group.bench_function(*name, |bencher| {
+        group.bench_function(name, |bencher| {
             bencher.iter(|| with_game!(&rules, G => play_bare::<G>(&rules)));
         });
     }

@@ -5,11 +5,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a bench ends at the first error")]
 
+use spelrum_engine::games::Pentago;
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use spelrum_engine::{Player, Rules, Timeless, analyze};
+use spelrum_engine::{Player, Timeless, analyze};
 
 /// Eight marbles, nothing decided.
 const MIDDLE: &str = ".w..b....w.....b..b.....w....b..w...";
@@ -48,7 +49,7 @@ const GROUPS: &[(&str, &str, u32, &[Named])] = &[
 ];
 
 fn searches(criterion: &mut Criterion) {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     for (title, position, depth, players) in GROUPS {
         let mut group = criterion.benchmark_group(*title);
         group.sample_size(10).warm_up_time(Duration::from_millis(500));

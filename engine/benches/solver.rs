@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use spelrum_engine::games::Pentago;
+use spelrum_engine::games::pentago::PentagoSolver;
 use spelrum_engine::search::{Budget, Limits};
 use spelrum_engine::{Game, PlainSolver, Position, Random, Rules, Solver, Timeless};
 
@@ -22,19 +23,17 @@ const PLAIN_POSITIONS: usize = 10;
 const REPEATS: usize = 3;
 
 fn main() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     let least = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(24);
     println!("milliseconds, of {POSITIONS} random positions each");
     println!("marbles  value: mean  median      max  moves: mean  median      max  plain / moves");
     for marbles in (least..=32).rev().step_by(2) {
         let positions = random_positions(&rules, marbles);
         let value = times(&positions, |position, budget| {
-            <Pentago as Game>::Solver::default().value(position, budget).unwrap()
+            PentagoSolver::default().value(position, budget).unwrap()
         });
         let moves = times(&positions, |position, budget| {
-            <Pentago as Game>::Solver::default()
-                .optimal_moves(position, budget, &mut Vec::new())
-                .unwrap()
+            PentagoSolver::default().optimal_moves(position, budget, &mut Vec::new()).unwrap()
         });
         let row = format!("{marbles:7}  {}  {}", row(&value), row(&moves));
         if marbles < PLAIN_FROM {

@@ -5,10 +5,11 @@
 #![expect(clippy::unwrap_used, reason = "a bench ends at the first error")]
 #![expect(clippy::print_stdout, reason = "its table is what it is for")]
 
+use spelrum_engine::games::Pentago;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
-use spelrum_engine::{Host, Player, Rules, analyze};
+use spelrum_engine::{Host, Player, analyze};
 
 const MOVE_TIME_US: u64 = 10_000;
 const SEARCHES: u64 = 200;
@@ -41,7 +42,7 @@ impl Host for Clock {
 }
 
 fn main() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     println!("microseconds over {MOVE_TIME_US}:  median     99%     max  player");
     for json in PLAYERS {
         let player = Player::from_parameters(&rules, &serde_json::from_str(json).unwrap()).unwrap();

@@ -18,8 +18,8 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
-use spelrum_engine::evaluation::{PentagoLines, PentagoRuns};
 use spelrum_engine::games::Pentago;
+use spelrum_engine::games::pentago::{PentagoLines, PentagoRuns};
 use spelrum_engine::search::Evaluate;
 use spelrum_engine::{
     Game, Player, PlayoutRandom, Position, Random, Rules, Timeless, analyze, perft,
@@ -99,7 +99,7 @@ fn processor_time() -> Duration {
 }
 
 fn rules() -> Rules {
-    Rules::Pentago { win_before_rotation: true }
+    Pentago::rules(true)
 }
 
 fn position(text: &str) -> Pentago {

@@ -1,10 +1,15 @@
 //! One search of one position, for people and tools.
 
+use crate::clock::Reading;
+use crate::game::Game;
 use crate::host::Host;
-use crate::play::{PlayError, Reading, SearchReport, Side, opening_position};
+use crate::notation::opening_position;
+use crate::play::PlayError;
 use crate::player::Player;
-use crate::position::{Colour, Game};
+use crate::position::{Colour, Line};
+use crate::records::SearchReport;
 use crate::rules::Rules;
+use crate::seat::{Fault, SearchSeat};
 use crate::with_game;
 
 /// What a player makes of a position.
@@ -29,7 +34,7 @@ pub struct Analysis {
 /// Has a player search a position as if it were the first of a game.
 ///
 /// # Errors
-/// If the text is no position of this game, the game is over there, the player was made for
+/// If the text is not a position of this game, the game is over there, the player was made for
 /// another game, or the host aborts.
 pub fn analyze(
     rules: &Rules,
@@ -49,14 +54,22 @@ fn analyze_in<G: Game>(
     host: &dyn Host,
 ) -> Result<Analysis, PlayError> {
     let position: G = opening_position(rules, position)?;
-    let mut side = Side::<G>::new(player, key)?;
+    let mut seat = SearchSeat::<G>::new(player, key, None).ok_or(PlayError::OtherGame)?;
     let started = Reading::take(host);
-    let chosen = side.choose(&position, None, host)?;
+    let mut chosen = match seat.search(Line::from_start(&position), host) {
+        Ok(chosen) => chosen,
+        Err(Fault::Aborted) => return Err(PlayError::Aborted),
+        Err(fault) => unreachable!("our searches have no other fault than {fault}"),
+    };
     let (wall_us, cpu_us) = Reading::take(host).since(started);
+    if chosen.search.depth > 0 {
+        let leaves = position.full_tree_leaves(chosen.search.depth);
+        chosen.search.full_tree_leaves = leaves.unwrap_or(0);
+    }
     Ok(Analysis {
         position: position.to_string(),
         to_move: position.to_move(),
-        legal_moves: chosen.legal_moves,
+        legal_moves: position.legal_move_count(),
         best_move: chosen.mv.to_string(),
         search: chosen.search,
         wall_us,

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use crate::play::MoveRecord;
-
 /// The engine has no clock of its own: whoever plays a game hands one in.
 pub trait Host {
     /// Time since any fixed moment, from a monotonic clock.
@@ -13,14 +11,10 @@ pub trait Host {
     fn cpu(&self) -> Duration;
 
     /// Whether the game in progress is no longer wanted. Asked a few thousand times a second;
-    /// once true, the search and the game end with [`crate::PlayError::Aborted`].
+    /// once true, the search and the game end as aborted.
     fn aborted(&self) -> bool {
         false
     }
-
-    /// Told of each move of a game as it is made: what has been played cannot be changed, but the
-    /// game can be [aborted](Host::aborted) from here on.
-    fn played(&self, _record: &MoveRecord) {}
 }
 
 /// A host whose clock stands still, for searches that no time limit bounds.

@@ -54,7 +54,8 @@
 //! that makes five wins at once and is a move without a turn:
 //!
 //! ```
-//! use spelrum_engine::{Colour, Played, Position, Rules, Termination, games::Pentago};
+//! use spelrum_engine::games::pentago::{FIVE_BY_PLACEMENT, Pentago};
+//! use spelrum_engine::{Colour, Played, Position, Rules};
 //!
 //! let rules = Rules::from_name("pentago")?;
 //! let game = Played::<Pentago>::parse(
@@ -65,7 +66,7 @@
 //! println!("{}", over.board());
 //! let ending = over.ending().expect("white has five");
 //! assert_eq!(ending.winner, Some(Colour::White));
-//! assert_eq!(ending.termination, Termination::FiveByPlacement);
+//! assert_eq!(ending.termination, FIVE_BY_PLACEMENT);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -76,25 +77,27 @@
 //! dispatch inside a search:
 //!
 //! ```
-//! use spelrum_engine::{Game, Position, Rules, perft, with_game};
+//! use spelrum_engine::games::Nim;
+//! use spelrum_engine::{Game, Rules, perft, with_game};
 //!
 //! fn leaves<P: Game>(rules: &Rules, position: &str, depth: u32) -> Option<u64> {
 //!     let position = P::parse(rules, position).ok()?;
 //!     Some(perft(&position, depth).leaves)
 //! }
 //!
-//! let rules = Rules::Nim { heaps: vec![3, 4, 5], misere: true };
+//! let rules = Nim::rules(&[3, 4, 5], true)?;
 //! assert_eq!(with_game!(&rules, P => leaves::<P>(&rules, "3,4,5/w", 2)), Some(113));
 //! # assert_eq!(with_game!(&rules, P => leaves::<P>(&rules, "3,4,6/w", 2)), None);
+//! # Ok::<(), spelrum_engine::RulesError>(())
 //! ```
 //!
 //! # Evaluations
 //!
-//! [`evaluation::Evaluation`] is an evaluation as data, with its weights, read from a player's
-//! parameters; [`Game::visit_evaluation`] hands it to a visitor as its own type.
+//! A game names its evaluations; each is a type that is made from a player's parameters
+//! ([`evaluation::GameEvaluation`]), and a search is compiled for it.
 //!
 //! ```
-//! use spelrum_engine::evaluation::PentagoRuns;
+//! use spelrum_engine::games::pentago::PentagoRuns;
 //! use spelrum_engine::search::Evaluate;
 //! use spelrum_engine::{Game, Rules, games::Pentago};
 //!
@@ -106,38 +109,59 @@
 //! ```
 
 mod analyze;
+mod budget;
+mod catalogue;
+mod clock;
 pub mod evaluation;
+mod game;
 pub mod games;
 mod host;
+mod knowledge;
+mod limits;
 mod notation;
 mod parameters;
 mod perft;
 mod play;
 mod player;
 mod position;
+mod records;
 mod replay;
 mod rng;
 mod rules;
+mod score;
 pub mod search;
+mod seat;
 mod solve;
+mod solver;
+mod termination;
 
 pub use analyze::{Analysis, analyze};
+pub use catalogue::{termination_named, terminations, with_evaluation};
+pub use game::{Game, GameInfo};
 pub use host::{Host, Timeless};
+pub use knowledge::{Knowledge, Losing};
+pub use limits::EndedBy;
 pub use notation::{Played, parse_legal_move};
 pub use parameters::{
     EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind, Parameters,
-    Promise, Value, nearest, parse_duration_us,
+    Promise, Settings, Value, nearest, parse_duration_us,
 };
 pub use perft::{DistinctPositions, Perft, distinct_positions, perft};
 pub use play::{
-    EndedBy, GameRecord, GameSetup, MoveRecord, Outcome, PlayError, SearchReport, play_game,
+    Board, GameSetup, Participant, PlayError, Watch, arbitrate, play_between, play_game,
+    play_watched,
 };
-pub use player::{ALGORITHMS, Player, parameters_of, presets_of};
-pub use position::{Colour, Ending, Game, NotationError, Position, Termination};
+pub use player::Player;
+pub use position::{Before, Colour, Ending, Line, NotationError, Position, SideName};
+pub use records::{GameRecord, MoveRecord, Outcome, SearchReport};
 pub use replay::{ReplayedPosition, replay_moves};
 pub use rng::{PlayoutRandom, Random};
 pub use rules::{Rules, RulesError};
-pub use solve::{PlainSolver, SolveError, Solved, Solver, solve};
+pub use search::registry::{ALGORITHMS, meaning_of, parameters_of, presets_of};
+pub use seat::{Answer, Fault, OutsidePlayer, Seat, TextTurn, Turn};
+pub use solve::{SolveError, Solved, solve};
+pub use solver::{PlainSolver, Solvable, Solver};
+pub use termination::{Termination, TerminationInfo};
 
 /// Names what the engine plays: it changes whenever the same setup could give other moves, nodes
 /// or scores. Golden games fail until it is raised with them.

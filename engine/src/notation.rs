@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::position::{Game, NotationError, Position};
+use crate::game::Game;
+use crate::position::{NotationError, Position};
 use crate::rules::Rules;
 
 /// A position and the moves played from it.
@@ -50,7 +51,8 @@ impl<P: Game> Played<P> {
     /// Reads a game.
     ///
     /// # Errors
-    /// If the position is none, or a move is none or not legal; the problem names its ply.
+    /// If the position cannot be read, or a move cannot be read or is not legal; the problem names its
+    /// ply.
     pub fn parse(rules: &Rules, text: &str) -> Result<Self, NotationError> {
         let (start, moves) = match text.split_once(':') {
             None => (P::start(rules)?, text),
@@ -80,7 +82,7 @@ impl<P: Position> fmt::Display for Played<P> {
 /// Reads a move and checks that it is legal here.
 ///
 /// # Errors
-/// If the text is no move of the game, or the move is not legal in the position.
+/// If the text is not a move of the game, or the move is not legal in the position.
 pub fn parse_legal_move<P: Position>(position: &P, text: &str) -> Result<P::Move, NotationError> {
     let mv = position.parse_move(text)?;
     if position.is_legal(mv) {
@@ -88,8 +90,22 @@ pub fn parse_legal_move<P: Position>(position: &P, text: &str) -> Result<P::Move
     }
     let problem = format!("`{text}` is not legal in `{position}`");
     let remedy = match position.ending() {
-        Some(ending) => format!("leave it out: the game is over ({ending})"),
+        Some(ending) => {
+            format!("leave it out: the game is over ({})", P::describe(ending))
+        }
         None => format!("a legal move is `{}`", position.nth_legal_move(0)),
     };
     Err(NotationError { problem, remedy })
+}
+
+/// Reads a position that a game can start from or a search can move in.
+pub(crate) fn opening_position<G: Game>(rules: &Rules, text: &str) -> Result<G, NotationError> {
+    let position = G::parse(rules, text)?;
+    if position.is_over() {
+        return Err(NotationError {
+            problem: format!("in `{text}` the game is over"),
+            remedy: "give a position that can still be played".to_owned(),
+        });
+    }
+    Ok(position)
 }

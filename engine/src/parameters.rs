@@ -25,7 +25,8 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 pub use duration::parse_duration_us;
-pub(crate) use settings::{Settings, wrong_word};
+pub use settings::Settings;
+pub(crate) use settings::wrong_word;
 
 /// The value of one parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,8 +38,12 @@ pub enum Value {
     Integer(i64),
     /// A finite number.
     Number(f64),
-    /// A word.
+    /// A word or a text.
     Text(String),
+    /// Several values in order.
+    List(Vec<Self>),
+    /// Several values by name: a recipe within a parameter.
+    Table(BTreeMap<String, Self>),
 }
 
 impl fmt::Display for Value {
@@ -48,6 +53,36 @@ impl fmt::Display for Value {
             Self::Integer(value) => write!(f, "{value}"),
             Self::Number(value) => write!(f, "{value:?}"),
             Self::Text(value) => write!(f, "{value:?}"),
+            Self::List(values) => {
+                f.write_str("[")?;
+                for (index, value) in values.iter().enumerate() {
+                    write!(f, "{}{value}", if index == 0 { "" } else { ", " })?;
+                }
+                f.write_str("]")
+            }
+            Self::Table(values) => {
+                f.write_str("{")?;
+                for (index, (key, value)) in values.iter().enumerate() {
+                    write!(f, "{} {key} = {value}", if index == 0 { "" } else { "," })?;
+                }
+                f.write_str(" }")
+            }
+        }
+    }
+}
+
+impl Value {
+    /// How many values lie in it, itself included, and how deep they lie: 1 and 1 for a scalar.
+    #[must_use]
+    pub fn size_and_depth(&self) -> (usize, usize) {
+        let sum = |(size, depth): (usize, usize), inner: &Self| {
+            let (inner_size, inner_depth) = inner.size_and_depth();
+            (size + inner_size, depth.max(1 + inner_depth))
+        };
+        match self {
+            Self::Bool(_) | Self::Integer(_) | Self::Number(_) | Self::Text(_) => (1, 1),
+            Self::List(values) => values.iter().fold((1, 1), sum),
+            Self::Table(values) => values.values().fold((1, 1), sum),
         }
     }
 }
@@ -68,7 +103,9 @@ pub struct ParameterError {
 }
 
 impl ParameterError {
-    pub(crate) fn new(key: &str, problem: String, remedy: String) -> Self {
+    /// An error of one key.
+    #[must_use]
+    pub fn new(key: &str, problem: String, remedy: String) -> Self {
         Self { key: Some(key.to_owned()), problem, remedy }
     }
 }
@@ -92,6 +129,9 @@ pub struct ParameterInfo {
     /// What a search promises whatever this parameter is; `None` for a parameter that is no
     /// refinement.
     pub promise: Option<Promise>,
+    /// Whether that promise is broken by rules that look at the moves before a position, such as
+    /// one on repetition.
+    pub unless_history_matters: bool,
 }
 
 /// What a refinement of a search leaves as it is.
@@ -160,6 +200,45 @@ impl ParameterInfo {
         Self::new(name, ParameterKind::Duration, ParameterDefault::Unlimited, meaning)
     }
 
+    /// Integers in a range, so many of them.
+    #[must_use]
+    pub const fn integers(
+        name: &'static str,
+        count: RangeInclusive<usize>,
+        range: RangeInclusive<i64>,
+        default: &'static [i64],
+        meaning: &'static str,
+    ) -> Self {
+        let kind = ParameterKind::Integers {
+            count_min: *count.start(),
+            count_max: *count.end(),
+            min: *range.start(),
+            max: *range.end(),
+        };
+        Self::new(name, kind, ParameterDefault::Integers(default), meaning)
+    }
+
+    /// A text, such as a formula, of at most so many bytes. Who reads it says more of what it may
+    /// be; a sweep must give it.
+    #[must_use]
+    pub const fn text(name: &'static str, bytes_max: usize, meaning: &'static str) -> Self {
+        let kind = ParameterKind::Text { bytes_max };
+        Self::new(name, kind, ParameterDefault::Required, meaning)
+    }
+
+    /// A table of values within values, such as a recipe. Who reads it says more of what it may be;
+    /// a sweep must give it.
+    #[must_use]
+    pub const fn nested(name: &'static str, meaning: &'static str) -> Self {
+        Self::new(name, ParameterKind::Nested, ParameterDefault::Required, meaning)
+    }
+
+    /// The content hash of data that is kept elsewhere. A sweep must give it.
+    #[must_use]
+    pub const fn content(name: &'static str, meaning: &'static str) -> Self {
+        Self::new(name, ParameterKind::Content, ParameterDefault::Required, meaning)
+    }
+
     /// Instead of the constructor's default.
     #[must_use]
     pub const fn default_to(self, default: ParameterDefault) -> Self {
@@ -178,6 +257,20 @@ impl ParameterInfo {
         Self { promise: Some(promise), ..self }
     }
 
+    /// The promise holds only in games where a position's value does not depend on how it came
+    /// about.
+    #[must_use]
+    pub const fn unless_history_matters(self) -> Self {
+        Self { unless_history_matters: true, ..self }
+    }
+
+    /// What the search promises of this parameter in a game where the moves before a position may
+    /// (`true`) or may not decide how it ends.
+    #[must_use]
+    pub fn promise_where(&self, history_matters: bool) -> Option<Promise> {
+        self.promise.filter(|_| !(self.unless_history_matters && history_matters))
+    }
+
     /// Left out of the canonical map at its default.
     #[must_use]
     pub const fn added_later(self) -> Self {
@@ -190,7 +283,16 @@ impl ParameterInfo {
         default: ParameterDefault,
         meaning: &'static str,
     ) -> Self {
-        Self { name, kind, default, meaning, only_with: None, added_later: false, promise: None }
+        Self {
+            name,
+            kind,
+            default,
+            meaning,
+            only_with: None,
+            added_later: false,
+            promise: None,
+            unless_history_matters: false,
+        }
     }
 }
 
@@ -223,9 +325,35 @@ pub enum ParameterKind {
     /// A time with its unit, or `"unlimited"`. The canonical map has it in microseconds, under the
     /// parameter's name with `_us`, and that form is read as well.
     Duration,
-    /// The name of one of the game's evaluations, whose weights are then parameters too.
+    /// The name of one of the game's evaluations, whose own parameters are then parameters too.
     Evaluation,
+    /// Several integers in a range, both ends included.
+    Integers {
+        /// The fewest.
+        count_min: usize,
+        /// The most.
+        count_max: usize,
+        /// The least of each.
+        min: i64,
+        /// The greatest of each.
+        max: i64,
+    },
+    /// A text of a form that its reader knows.
+    Text {
+        /// The longest, in bytes.
+        bytes_max: usize,
+    },
+    /// A table of values of a form that its reader knows, at most 10,000 of them,
+    /// 32 deep.
+    Nested,
+    /// The SHA-256 of data, as 64 hexadecimal digits in lower case.
+    Content,
 }
+
+/// The most values in a nested parameter.
+pub(crate) const NESTED_VALUES_MAX: usize = 10_000;
+/// How deep they may lie.
+pub(crate) const NESTED_DEPTH_MAX: usize = 32;
 
 impl fmt::Display for ParameterKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -239,6 +367,14 @@ impl fmt::Display for ParameterKind {
                 write!(f, "a duration such as \"200us\", \"10ms\" or \"1.5s\", or \"unlimited\"")
             }
             Self::Evaluation => write!(f, "the name of one of the game's evaluations"),
+            Self::Integers { count_min, count_max, min, max } => {
+                write!(f, "a list of {count_min} to {count_max} integers from {min} to {max}")
+            }
+            Self::Text { bytes_max } => write!(f, "a text of at most {bytes_max} bytes"),
+            Self::Nested => {
+                write!(f, "a table of at most {NESTED_VALUES_MAX} values, {NESTED_DEPTH_MAX} deep")
+            }
+            Self::Content => write!(f, "a SHA-256 as 64 hexadecimal digits in lower case"),
         }
     }
 }
@@ -254,6 +390,8 @@ pub enum ParameterDefault {
     Number(f64),
     /// A word.
     Word(&'static str),
+    /// A list of integers.
+    Integers(&'static [i64]),
     /// A limit that is off.
     Unlimited,
     /// The first of the game's evaluations.
@@ -269,6 +407,7 @@ impl fmt::Display for ParameterDefault {
             Self::Integer(value) => write!(f, "{value}"),
             Self::Number(value) => write!(f, "{value:?}"),
             Self::Word(value) => write!(f, "{value:?}"),
+            Self::Integers(value) => write!(f, "{value:?}"),
             Self::Unlimited => write!(f, "\"unlimited\""),
             Self::FirstEvaluation => write!(f, "the game's first"),
             Self::Required => write!(f, "required"),
@@ -283,8 +422,8 @@ pub struct EvaluationInfo {
     pub name: &'static str,
     /// What it values, in a sentence.
     pub meaning: &'static str,
-    /// Its weights: parameters of every player that uses it.
-    pub weights: &'static [ParameterInfo],
+    /// Its weights and other parameters: those of every player that uses it.
+    pub parameters: &'static [ParameterInfo],
 }
 
 /// An algorithm as its players' parameters see it.
@@ -292,6 +431,8 @@ pub struct EvaluationInfo {
 pub(crate) struct AlgorithmInfo {
     /// The value of the parameter `algorithm`.
     pub(crate) name: &'static str,
+    /// What it is, in a sentence.
+    pub(crate) meaning: &'static str,
     /// Its parameters, limits included, in the order in which people should read them.
     pub(crate) parameters: &'static [ParameterInfo],
     /// What the key `preset` may be; the first is the default. Empty: there is no such key.

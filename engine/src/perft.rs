@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::position::{Game, Position};
+use crate::game::Game;
+use crate::position::Position;
 
 /// The leaves of a game tree.
 #[derive(Clone, Debug, PartialEq, Eq)]

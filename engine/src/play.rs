@@ -1,19 +1,20 @@
 //! Playing one game: a pure function of its setup, and of the clock where a limit is a time.
 
-use std::time::Duration;
+use std::ops::ControlFlow;
 
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-
+use crate::clock::Reading;
+use crate::game::Game;
 use crate::host::Host;
+use crate::notation::opening_position;
 use crate::player::Player;
-use crate::position::{Game, NotationError, Termination};
-use crate::rng::Random;
+use crate::position::{Before, Colour, Ending, Line, NotationError};
+use crate::records::{GameRecord, MoveRecord, Outcome};
 use crate::rules::Rules;
-use crate::search::{Budget, Limits, Search, Stop};
+use crate::seat::{Answer, Fault, OutsidePlayer, OutsideSeat, SearchSeat, Seat, Turn};
+use crate::termination::Termination;
 use crate::with_game;
 
-/// Everything that decides a game.
+/// Everything that decides a game between two of our players.
 #[derive(Clone, Copy, Debug)]
 pub struct GameSetup<'a> {
     /// The game and its rules.
@@ -32,287 +33,205 @@ pub struct GameSetup<'a> {
     pub stops: Option<&'a [Option<u64>]>,
 }
 
-/// A finished game.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GameRecord {
-    /// The result for the player who moved first from the opening.
-    pub outcome: Outcome,
-    /// Why the game ended.
-    pub termination: Termination,
-    /// One record for each ply.
-    pub moves: Vec<MoveRecord>,
-    /// Wall time of the whole game, in microseconds.
-    pub wall_us: u64,
+/// Where a game is played: all of a setup but who plays.
+#[derive(Clone, Copy, Debug)]
+pub struct Board<'a> {
+    /// The game and its rules.
+    pub rules: &'a Rules,
+    /// The position the game starts from, in the game's notation.
+    pub opening: &'a str,
+    /// A game that is still going on after this many plies from the opening is a draw.
+    pub max_plies: Option<u32>,
 }
 
-impl GameRecord {
-    /// A key below 2^53 of the moves' notation, in order: equal games have equal hashes.
-    ///
-    /// The first 53 bits, big-endian, of the SHA-256 of every move's notation followed by a line
-    /// feed. Part of the recorded data: it never changes.
-    #[must_use]
-    pub fn moves_hash(&self) -> u64 {
-        let mut hash = Sha256::new();
-        for record in &self.moves {
-            hash.update(record.mv.as_bytes());
-            hash.update(b"\n");
-        }
-        let first_bytes =
-            hash.finalize().iter().take(8).fold(0, |key, &byte| key << 8 | u64::from(byte));
-        first_bytes >> (64 - 53)
-    }
-
-    /// The number of moves. The positions are not stored: [`crate::replay_moves`] yields them.
-    #[must_use]
-    pub fn plies(&self) -> u32 {
-        u32::try_from(self.moves.len()).unwrap_or(u32::MAX)
-    }
-}
-
-/// Win, draw or loss for the player who moved first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// The player who moved first won.
-    Win,
-    /// Nobody won.
-    Draw,
-    /// The player who moved first lost.
-    Loss,
-}
-
-/// One move of a recorded game.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MoveRecord {
-    /// 0 if the player who moved first from the opening made it, 1 for the other.
-    pub mover: u8,
-    /// The move's notation.
-    pub mv: String,
-    /// Canonical key of the position before the move.
-    pub position_key: u64,
-    /// Legal moves in the position before the move.
-    pub legal_moves: u32,
-    /// What the search did.
-    pub search: SearchReport,
-    /// Wall time of the move, in microseconds.
-    pub wall_us: u64,
-    /// Processor time of the move, in microseconds.
-    pub cpu_us: u64,
-}
-
-/// What a search says of itself, apart from its move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SearchReport {
-    /// Depth completed, in plies; 0 where the algorithm does not search.
-    pub depth: u32,
-    /// Positions made by a move in the search.
-    pub nodes: u64,
-    /// Calls of the static evaluation.
-    pub evaluations: u64,
-    /// Leaves of the full tree of `depth` (see `Position::full_tree_leaves`); 0 without a search.
-    pub full_tree_leaves: u64,
-    /// The value found, for the side to move; `None` where the algorithm has none.
-    pub score: Option<i32>,
-    /// What ended the search.
-    pub ended_by: EndedBy,
-}
-
-/// What ended a search. The names are stored in the results database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EndedBy {
-    /// The depth limit was reached, or the algorithm does not search.
-    Depth,
-    /// The node limit.
-    Nodes,
-    /// The limit on evaluations.
-    Evaluations,
-    /// The limit on generations.
-    Generations,
-    /// The limit on simulations.
-    Simulations,
-    /// The time limit; `nodes` is where the clock stopped it (invariant 3).
-    Time,
-    /// The value is proven: searching deeper cannot change the move.
-    Proven,
-    /// There was only one legal move: nothing was searched.
-    OnlyMove,
+/// Who takes a side.
+pub enum Participant<'a> {
+    /// One of our players.
+    Player {
+        /// The player.
+        player: &'a Player,
+        /// The ChaCha8 key of its random numbers.
+        key: [u8; 32],
+    },
+    /// Anybody else.
+    Outside(&'a mut dyn OutsidePlayer),
 }
 
 /// Why a game has no record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlayError {
-    /// The host asked to stop.
+    /// The host, or who watched, asked to stop.
     #[error("the game was aborted")]
     Aborted,
-    /// The opening is no position of this game, or is already over.
+    /// The opening is not a position of this game, or is already over.
     #[error("failed to read the opening: {0}")]
     Opening(#[from] NotationError),
     /// A player was made for the rules of another game.
     #[error(
-        "failed to play: a player's evaluation is not of this game; make players and game from the same rules"
+        "failed to play: a player was made for another game; make players and game from the same rules"
     )]
     OtherGame,
 }
 
-/// Plays one game.
-///
-/// A move's times run from the end of the move before it, so they include making its record.
+/// Plays one game between two of our players.
 ///
 /// # Errors
 /// If the opening cannot be played from, a player was made for another game, or the host aborts.
 pub fn play_game(setup: &GameSetup<'_>, host: &dyn Host) -> Result<GameRecord, PlayError> {
-    with_game!(setup.rules, G => play::<G>(setup, host))
+    play_watched(setup, host, &mut |_| ControlFlow::Continue(()))
 }
 
-fn play<G: Game>(setup: &GameSetup<'_>, host: &dyn Host) -> Result<GameRecord, PlayError> {
-    let mut position = opening_position::<G>(setup.rules, setup.opening)?;
-    let [first, second] = setup.players;
-    let [first_key, second_key] = setup.keys;
-    let mut sides = [Side::<G>::new(first, first_key)?, Side::new(second, second_key)?];
-    let first_colour = position.to_move();
-    let plies_max = setup.max_plies.map_or(usize::MAX, |plies| plies as usize);
-    let mut moves = Vec::new();
+/// As [`play_game`], with somebody who is told of each move as it is made, and may end the game
+/// there: it is then aborted.
+///
+/// # Errors
+/// As [`play_game`], or if who watches ends the game.
+pub fn play_watched(
+    setup: &GameSetup<'_>,
+    host: &dyn Host,
+    watch: Watch<'_>,
+) -> Result<GameRecord, PlayError> {
+    with_game!(setup.rules, G => {
+        let board = Board {
+            rules: setup.rules,
+            opening: setup.opening,
+            max_plies: setup.max_plies,
+        };
+        let seat = |index: usize| {
+            SearchSeat::<G>::new(setup.players[index], setup.keys[index], setup.stops)
+                .ok_or(PlayError::OtherGame)
+        };
+        let (mut first, mut second) = (seat(0)?, seat(1)?);
+        arbitrate(&board, [&mut first, &mut second], host, watch)
+    })
+}
+
+/// Plays one game between anybody: who moves first from the opening, and the other.
+///
+/// # Errors
+/// As [`play_watched`].
+pub fn play_between(
+    board: &Board<'_>,
+    participants: [Participant<'_>; 2],
+    host: &dyn Host,
+    watch: Watch<'_>,
+) -> Result<GameRecord, PlayError> {
+    with_game!(board.rules, G => {
+        let [first, second] = participants;
+        let (mut first, mut second) = (seated::<G>(first)?, seated::<G>(second)?);
+        arbitrate(board, [&mut *first, &mut *second], host, watch)
+    })
+}
+
+fn seated<'a, G: Game>(participant: Participant<'a>) -> Result<Box<dyn Seat<G> + 'a>, PlayError> {
+    Ok(match participant {
+        Participant::Player { player, key } => {
+            Box::new(SearchSeat::new(player, key, None).ok_or(PlayError::OtherGame)?)
+        }
+        Participant::Outside(player) => Box::new(OutsideSeat(player)),
+    })
+}
+
+/// Is told of each move of a game as it is made: what has been played cannot be changed, but the
+/// game can be ended.
+pub type Watch<'w> = &'w mut dyn FnMut(&MoveRecord) -> ControlFlow<()>;
+
+/// Plays one game of a type between two seats: who moves first from the opening, and the other.
+///
+/// The arbiter knows the rules: it checks every move, ends the game where the rules or the greatest
+/// number of plies end it, and gives it to the other side where a seat has a [`Fault`] or takes
+/// longer than it may ([`Seat::forfeits_after`]). The move that lost a game so is not recorded. A
+/// move's times run from when its seat was asked to when its record is made.
+///
+/// # Errors
+/// If the opening cannot be played from, or the host or who watches ends the game.
+pub fn arbitrate<G: Game>(
+    board: &Board<'_>,
+    seats: [&mut dyn Seat<G>; 2],
+    host: &dyn Host,
+    watch: Watch<'_>,
+) -> Result<GameRecord, PlayError> {
+    let mut position: G = opening_position(board.rules, board.opening)?;
+    let first_side = position.to_move();
+    let plies_max = board.max_plies.map_or(usize::MAX, |plies| plies as usize);
+    let mut before: Vec<Before<G::Move>> = Vec::new();
+    let mut moves: Vec<MoveRecord> = Vec::new();
     let started = Reading::take(host);
-    let mut before = started;
-    let (winner, termination) = loop {
-        if let Some(ending) = position.ending() {
-            break (ending.winner, ending.termination);
+    let mut asked = started;
+    let ending = loop {
+        let line = Line { position: &position, before: &before };
+        if let Some(ending) = position.ending().or_else(|| adjudicated(line)) {
+            break ending;
         }
         if moves.len() >= plies_max {
-            break (None, Termination::MaxPlies);
+            break Ending { winner: None, termination: Termination::MAX_PLIES };
         }
-        let mover = usize::from(position.to_move() != first_colour);
-        let stops = setup.stops.map(|stops| stops.get(moves.len()).copied().flatten());
-        let chosen = sides[mover].choose(&position, stops, host)?;
+        let side = position.to_move();
+        let mover = usize::from(side != first_side);
+        let turn = Turn { rules: board.rules, opening: board.opening, line, moves: &moves };
+        let answer = seats[mover].choose(&turn, host).and_then(|answer| legal(&position, answer));
+        let Answer { mv, search } = match answer {
+            Ok(answer) => answer,
+            Err(fault) => break forfeit(side, &fault)?,
+        };
         let mut record = MoveRecord {
             mover: u8::from(mover == 1),
-            mv: chosen.mv.to_string(),
+            mv: mv.to_string(),
             position_key: position.canonical_key(),
-            legal_moves: chosen.legal_moves,
-            search: chosen.search,
+            legal_moves: position.legal_move_count(),
+            search,
             wall_us: 0,
             cpu_us: 0,
         };
-        position.play_unchecked(chosen.mv);
-        let now = Reading::take(host);
-        (record.wall_us, record.cpu_us) = now.since(before);
-        before = now;
-        host.played(&record);
-        moves.push(record);
-    };
-    let outcome = match winner {
-        None => Outcome::Draw,
-        Some(winner) if winner == first_colour => Outcome::Win,
-        Some(_) => Outcome::Loss,
-    };
-    let (wall_us, _) = before.since(started);
-    Ok(GameRecord { outcome, termination, moves, wall_us })
-}
-
-/// Reads a position that a game can start from or a search can move in.
-pub(crate) fn opening_position<G: Game>(rules: &Rules, text: &str) -> Result<G, NotationError> {
-    let position = G::parse(rules, text)?;
-    if position.is_over() {
-        return Err(NotationError {
-            problem: format!("in `{text}` the game is over"),
-            remedy: "give a position that can still be played".to_owned(),
-        });
-    }
-    Ok(position)
-}
-
-/// One side of one game: its search keeps what it has learnt from move to move.
-pub(crate) struct Side<G: Game> {
-    search: Box<dyn Search<G>>,
-    limits: Limits,
-    random: Random,
-}
-
-/// A move that a side chose, and what it cost.
-pub(crate) struct Chosen<M> {
-    pub(crate) mv: M,
-    pub(crate) legal_moves: u32,
-    pub(crate) search: SearchReport,
-}
-
-impl<G: Game> Side<G> {
-    pub(crate) fn new(player: &Player, key: [u8; 32]) -> Result<Self, PlayError> {
-        let search = player.search::<G>().ok_or(PlayError::OtherGame)?;
-        Ok(Self { search, limits: *player.limits(), random: Random::from_key(key) })
-    }
-
-    /// Chooses a move in a position that is not over. `stops` is set in a replay, to where the
-    /// clock stopped this search, if it did (invariant 3).
-    pub(crate) fn choose(
-        &mut self,
-        position: &G,
-        stops: Option<Option<u64>>,
-        host: &dyn Host,
-    ) -> Result<Chosen<G::Move>, PlayError> {
-        let legal_moves = position.legal_move_count();
-        if legal_moves == 1 {
-            let mv = position.nth_legal_move(0);
-            return Ok(Chosen { mv, legal_moves, search: SearchReport::ONLY_MOVE });
+        let mut now = Reading::take(host);
+        (record.wall_us, record.cpu_us) = now.since(asked);
+        let allowed_us = seats[mover].forfeits_after().map(|allowed| allowed.as_micros());
+        if allowed_us.is_some_and(|allowed_us| u128::from(record.wall_us) > allowed_us) {
+            break forfeit(side, &Fault::OutOfTime(format!("{} µs", record.wall_us)))?;
         }
-        // A game of players that do not search never looks at a budget.
-        if host.aborted() {
+        if search.depth > 0
+            && let Some(leaves) = position.full_tree_leaves(search.depth)
+        {
+            // Not on the next player's time.
+            record.search.full_tree_leaves = leaves;
+            now = Reading::take(host);
+        }
+        asked = now;
+        before.push(Before { mv, key: record.position_key });
+        position.play_unchecked(mv);
+        if watch(&record).is_break() {
             return Err(PlayError::Aborted);
         }
-        let mut budget = match stops {
-            None => Budget::new(&self.limits, host),
-            Some(stop) => Budget::replay(&self.limits, host, stop),
-        };
-        let found = match self.search.search(position, &mut budget, &mut self.random) {
-            Ok(found) => found,
-            Err(Stop::Aborted) => return Err(PlayError::Aborted),
-            Err(Stop::Limit(limit)) => {
-                unreachable!("a search ends with a move at a limit, here {limit:?}")
-            }
-        };
-        let full_tree_leaves =
-            if found.depth == 0 { 0 } else { position.full_tree_leaves(found.depth) };
-        let search = SearchReport {
-            depth: found.depth,
-            nodes: budget.nodes(),
-            evaluations: budget.evaluations(),
-            full_tree_leaves,
-            score: found.score,
-            ended_by: found.ended_by,
-        };
-        Ok(Chosen { mv: found.mv, legal_moves, search })
-    }
-}
-
-impl SearchReport {
-    /// There was nothing to choose from.
-    const ONLY_MOVE: Self = Self {
-        depth: 0,
-        nodes: 0,
-        evaluations: 0,
-        full_tree_leaves: 0,
-        score: None,
-        ended_by: EndedBy::OnlyMove,
+        moves.push(record);
     };
+    let outcome = match ending.winner {
+        None => Outcome::Draw,
+        Some(winner) if winner == first_side => Outcome::Win,
+        Some(_) => Outcome::Loss,
+    };
+    let (wall_us, _) = asked.since(started);
+    Ok(GameRecord { outcome, termination: ending.termination, first_side, moves, wall_us })
 }
 
-/// Both clocks at one moment.
-#[derive(Clone, Copy)]
-pub(crate) struct Reading {
-    wall: Duration,
-    cpu: Duration,
+fn adjudicated<G: Game>(line: Line<'_, G>) -> Option<Ending> {
+    if G::HISTORY_MATTERS { G::adjudicate(line) } else { None }
 }
 
-impl Reading {
-    pub(crate) fn take(host: &dyn Host) -> Self {
-        Self { wall: host.wall(), cpu: host.cpu() }
+fn legal<G: Game>(position: &G, answer: Answer<G::Move>) -> Result<Answer<G::Move>, Fault> {
+    if position.is_legal(answer.mv) {
+        Ok(answer)
+    } else {
+        Err(Fault::IllegalMove(format!("`{}` in `{position}`", answer.mv)))
     }
+}
 
-    /// Wall and processor time since an earlier moment, in microseconds.
-    pub(crate) fn since(self, earlier: Self) -> (u64, u64) {
-        let us = |now: Duration, then: Duration| {
-            u64::try_from(now.saturating_sub(then).as_micros()).unwrap_or(u64::MAX)
-        };
-        (us(self.wall, earlier.wall), us(self.cpu, earlier.cpu))
-    }
+/// The end of a game that a side lost by a fault of its own.
+fn forfeit(side: Colour, fault: &Fault) -> Result<Ending, PlayError> {
+    let termination = match fault {
+        Fault::IllegalMove(_) => Termination::ILLEGAL_MOVE,
+        Fault::Crash(_) => Termination::CRASH,
+        Fault::OutOfTime(_) => Termination::TIME_FORFEIT,
+        Fault::Aborted => return Err(PlayError::Aborted),
+    };
+    Ok(Ending { winner: Some(side.other()), termination })
 }

@@ -1,58 +1,31 @@
 //! A player: an algorithm with all its parameters and limits, fixed.
 
-use crate::evaluation::{Evaluation, EvaluationVisitor};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::evaluation::{Contents, EvaluationVisitor, GameEvaluation, NoContents, NoEvaluation};
+use crate::game::Game;
+use crate::limits::Limits;
 use crate::parameters::{
-    AlgorithmInfo, ParameterError, ParameterInfo, Parameters, Settings, Value, wrong_word,
+    AlgorithmInfo, ParameterError, ParameterKind, Parameters, Settings, Value, wrong_word,
 };
-use crate::position::Game;
 use crate::rules::Rules;
-use crate::search::alpha_beta::{self, AlphaBeta};
-use crate::search::exact::{self, Exact};
-use crate::search::genetic::{self, GeneticMinimax, GeneticParameters};
-use crate::search::handover::Handover;
-use crate::search::mcts::{self, Mcts, MctsParameters};
-use crate::search::minimax::{self, Minimax};
-use crate::search::random::{self, RandomMove};
-use crate::search::{Evaluate, Limits, Search};
-
-/// The algorithms by the names a sweep uses.
-pub const ALGORITHMS: &[&str] = &[
-    random::ALGORITHM.name,
-    minimax::ALGORITHM.name,
-    alpha_beta::ALGORITHM.name,
-    genetic::ALGORITHM.name,
-    mcts::ALGORITHM.name,
-    exact::ALGORITHM.name,
-];
-
-/// Their tables, in the same order.
-const TABLES: &[AlgorithmInfo] = &[
-    random::ALGORITHM,
-    minimax::ALGORITHM,
-    alpha_beta::ALGORITHM,
-    genetic::ALGORITHM,
-    mcts::ALGORITHM,
-    exact::ALGORITHM,
-];
+use crate::search::Search;
+use crate::search::registry::{self, Maker, TABLES};
+use crate::with_game;
 
 /// A player, complete in itself: every parameter has its value, so that defaults may change
 /// later without changing what a stored player means.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Player {
     parameters: Parameters,
     limits: Limits,
-    algorithm: Algorithm,
-}
-
-/// The parameters as the algorithms take them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Algorithm {
-    Random,
-    Minimax(minimax::Options, Evaluation),
-    AlphaBeta(alpha_beta::Options, Evaluation),
-    GeneticMinimax(GeneticParameters, Evaluation),
-    Exact(exact::Options, Evaluation),
-    Mcts(MctsParameters, Evaluation),
+    game: &'static str,
+    draws_random_numbers: bool,
+    /// A `Maker<G>` of the game `G` that the player was made for: what is shared by all games that
+    /// it plays, such as a compiled evaluation, is made once.
+    maker: Arc<dyn Any + Send + Sync>,
 }
 
 impl Player {
@@ -63,24 +36,45 @@ impl Player {
     /// An unknown algorithm or key (with the nearest known one), a value of the wrong type or
     /// outside its range, an evaluation this game lacks, or a search that nothing bounds.
     pub fn from_parameters(rules: &Rules, given: &Parameters) -> Result<Self, ParameterError> {
+        Self::with_contents(rules, given, &NoContents)
+    }
+
+    /// The same for a player whose parameters may name data by its content hash.
+    ///
+    /// # Errors
+    /// As [`Player::from_parameters`], or if the data is not there.
+    pub fn with_contents(
+        rules: &Rules,
+        given: &Parameters,
+        contents: &dyn Contents,
+    ) -> Result<Self, ParameterError> {
+        with_game!(rules, G => Self::of::<G>(given, contents))
+    }
+
+    /// The same for a game as a type, registered or not.
+    ///
+    /// # Errors
+    /// As [`Player::with_contents`].
+    pub fn of<G: Game>(
+        given: &Parameters,
+        contents: &dyn Contents,
+    ) -> Result<Self, ParameterError> {
         let info = chosen_algorithm(given)?;
-        let settings = Settings::read(info, rules.name(), rules.evaluations(), given)?;
-        let parameters = settings.canonical();
-        let evaluation = || Evaluation::from_settings(rules, &settings);
-        let algorithm = if info.name == minimax::ALGORITHM.name {
-            Algorithm::Minimax(minimax::Options::from_settings(&settings), evaluation())
-        } else if info.name == alpha_beta::ALGORITHM.name {
-            Algorithm::AlphaBeta(alpha_beta::Options::from_settings(&settings), evaluation())
-        } else if info.name == genetic::ALGORITHM.name {
-            Algorithm::GeneticMinimax(GeneticParameters::from_settings(&settings), evaluation())
-        } else if info.name == exact::ALGORITHM.name {
-            Algorithm::Exact(exact::Options::from_settings(&settings), evaluation())
-        } else if info.name == mcts::ALGORITHM.name {
-            Algorithm::Mcts(MctsParameters::from_settings(&settings), evaluation())
+        let settings = Settings::read(info, G::NAME, G::EVALUATIONS, given)?;
+        let compile = Compile { info, settings: &settings };
+        let evaluates = info.parameters.iter().any(|it| it.kind == ParameterKind::Evaluation);
+        let maker: Maker<G> = if evaluates {
+            G::visit_evaluation(&settings, contents, compile)?
         } else {
-            Algorithm::Random
+            compile.visit(NoEvaluation)
         };
-        Ok(Self { limits: settings.limits(), algorithm, parameters })
+        Ok(Self {
+            parameters: settings.canonical(),
+            limits: Limits::from_settings(&settings),
+            game: G::NAME,
+            draws_random_numbers: registry::draws_random_numbers(info, &settings),
+            maker: Arc::new(maker),
+        })
     }
 
     /// All parameters, defaults spelt out. `from_parameters` of these gives an equal player.
@@ -101,12 +95,7 @@ impl Player {
     /// Whether its moves depend on random numbers, so that a repeated opening may give another game.
     #[must_use]
     pub fn draws_random_numbers(&self) -> bool {
-        match self.algorithm {
-            Algorithm::Random | Algorithm::GeneticMinimax(..) | Algorithm::Mcts(..) => true,
-            Algorithm::Minimax(options, _) => options.shuffle,
-            Algorithm::AlphaBeta(options, _) => options.shuffle,
-            Algorithm::Exact(options, _) => options.shuffle,
-        }
+        self.draws_random_numbers
     }
 
     /// Whether a time limit bounds its moves.
@@ -116,64 +105,44 @@ impl Player {
     }
 
     /// A search for one side of one game, compiled for the game and the evaluation; `None` if the
-    /// player was made for another game, whose evaluation this one lacks.
+    /// player was made for another game.
     pub(crate) fn search<G: Game>(&self) -> Option<Box<dyn Search<G>>> {
-        match &self.algorithm {
-            Algorithm::Random => Some(Box::new(RandomMove)),
-            Algorithm::Minimax(_, evaluation)
-            | Algorithm::AlphaBeta(_, evaluation)
-            | Algorithm::GeneticMinimax(_, evaluation)
-            | Algorithm::Mcts(_, evaluation)
-            | Algorithm::Exact(_, evaluation) => {
-                G::visit_evaluation(evaluation, Compile(&self.algorithm))
-            }
-        }
+        self.maker.downcast_ref::<Maker<G>>().map(Maker::make)
     }
 }
 
-/// The parameters an algorithm takes, limits included; empty for an unknown one.
-///
-/// The weights of its evaluation come on top: [`Rules::evaluations`].
-#[must_use]
-pub fn parameters_of(algorithm: &str) -> &'static [ParameterInfo] {
-    TABLES.iter().find(|info| info.name == algorithm).map_or(&[], |info| info.parameters)
+impl PartialEq for Player {
+    fn eq(&self, other: &Self) -> bool {
+        self.game == other.game && self.parameters == other.parameters
+    }
 }
 
-/// What an algorithm's key `preset` may be, the default first; nothing if it has no such key.
-pub fn presets_of(algorithm: &str) -> Vec<&'static str> {
-    let info = TABLES.iter().find(|info| info.name == algorithm);
-    info.into_iter().flat_map(|info| info.presets).map(|preset| preset.name).collect()
+impl fmt::Debug for Player {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Player")
+            .field("game", &self.game)
+            .field("parameters", &self.parameters)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Gives the search its evaluation as a type, so that the call in its innermost loop is static.
-struct Compile<'a>(&'a Algorithm);
+struct Compile<'a> {
+    info: &'a AlgorithmInfo,
+    settings: &'a Settings,
+}
 
 impl<G: Game> EvaluationVisitor<G> for Compile<'_> {
-    type Output = Box<dyn Search<G>>;
+    type Output = Maker<G>;
 
-    fn visit<E: Evaluate<G> + Copy + 'static>(self, evaluation: E) -> Self::Output {
-        match *self.0 {
-            Algorithm::Random => Box::new(RandomMove),
-            Algorithm::Minimax(options, _) => Box::new(Minimax::new(options, evaluation)),
-            Algorithm::AlphaBeta(options, _) => {
-                let search = AlphaBeta::new(options, evaluation);
-                match options.exact_plies {
-                    0 => Box::new(search),
-                    plies => Box::new(Handover::new(search, evaluation, plies, options.shuffle)),
-                }
-            }
-            Algorithm::GeneticMinimax(parameters, _) => {
-                Box::new(GeneticMinimax::new(parameters, evaluation))
-            }
-            Algorithm::Exact(options, _) => Box::new(Exact::new(options, evaluation)),
-            Algorithm::Mcts(parameters, _) => Box::new(Mcts::new(parameters, evaluation)),
-        }
+    fn visit<E: GameEvaluation<G>>(self, evaluation: E) -> Maker<G> {
+        registry::maker(self.info, self.settings, evaluation)
     }
 }
 
 fn chosen_algorithm(given: &Parameters) -> Result<&'static AlgorithmInfo, ParameterError> {
     const KEY: &str = "algorithm";
-    let names = || ALGORITHMS.iter().copied();
+    let names = || TABLES.iter().map(|info| info.name);
     let Some(value) = given.get(KEY) else {
         let missing = wrong_word(KEY, &Value::Text(String::new()), names());
         return Err(ParameterError { problem: format!("`{KEY}` is missing"), ..missing });

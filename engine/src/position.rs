@@ -1,16 +1,12 @@
 //! The trait every game implements, and the words shared by all of them.
 
-use std::fmt::{self, Debug, Display};
+use std::fmt::{Debug, Display};
 use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
-use crate::evaluation::{Evaluation, EvaluationVisitor};
-use crate::parameters::EvaluationInfo;
 use crate::rng::{PlayoutRandom, Random};
-use crate::rules::{Rules, RulesError};
-use crate::search::knowledge::Knowledge;
-use crate::solve::Solver;
+use crate::termination::Termination;
 
 /// Whose marbles, marks or pieces. White moves first from the start position of every game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,15 +28,6 @@ impl Colour {
         }
     }
 
-    /// `white` or `black`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::White => "white",
-            Self::Black => "black",
-        }
-    }
-
     /// 0 for white, 1 for black.
     #[must_use]
     pub const fn index(self) -> usize {
@@ -52,7 +39,7 @@ impl Colour {
 }
 
 /// How a position that is over ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending {
     /// The winner, or `None` for a draw.
     pub winner: Option<Colour>,
@@ -60,86 +47,70 @@ pub struct Ending {
     pub termination: Termination,
 }
 
-impl Display for Ending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.winner {
-            None => write!(f, "a draw: {}", self.termination.words()),
-            Some(winner) => write!(f, "{} wins: {}", winner.name(), self.termination.words()),
-        }
-    }
+/// What a game calls one of its sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SideName {
+    /// In a sentence: "white", "x", "the first player".
+    pub word: &'static str,
+    /// In notations and tables.
+    pub letter: char,
 }
 
-/// Why a game ended. The names are stored in the results database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Termination {
-    /// Pentago: a placement made five in a row; no quadrant was turned.
-    FiveByPlacement,
-    /// Pentago: after the turn of the quadrant exactly one side has five in a row.
-    FiveByRotation,
-    /// Pentago: after the turn of the quadrant both sides have five in a row: a draw.
-    BothFive,
-    /// The board is full and nobody has won: a draw.
-    FullBoard,
-    /// Tic-tac-toe: three in a row.
-    ThreeInARow,
-    /// Nim: the last object was taken.
-    LastObject,
-    /// The game reached the sweep's greatest number of plies: adjudicated a draw.
-    MaxPlies,
+/// A position and the moves that led to it, from where the game began.
+///
+/// A position is Markov: it has all that its moves, its placement of pieces and its counters need.
+/// What rules say of earlier positions, such as of repetition, is to be read here.
+#[derive(Debug)]
+pub struct Line<'a, P: Position> {
+    /// The position reached.
+    pub position: &'a P,
+    /// The moves made before, in order, each with the key of the position that it was made in.
+    pub before: &'a [Before<P::Move>],
 }
 
-impl Termination {
-    /// Every termination, in order.
-    pub const ALL: [Self; 7] = [
-        Self::FiveByPlacement,
-        Self::FiveByRotation,
-        Self::BothFive,
-        Self::FullBoard,
-        Self::ThreeInARow,
-        Self::LastObject,
-        Self::MaxPlies,
-    ];
+/// A move made, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Before<M> {
+    /// The move.
+    pub mv: M,
+    /// [`Position::canonical_key`] of the position that it was made in.
+    pub key: u64,
+}
 
-    /// The name that is stored, such as `five_by_rotation`.
+impl<'a, P: Position> Line<'a, P> {
+    /// A position of which no more is known, as if the game began there.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::FiveByPlacement => "five_by_placement",
-            Self::FiveByRotation => "five_by_rotation",
-            Self::BothFive => "both_five",
-            Self::FullBoard => "full_board",
-            Self::ThreeInARow => "three_in_a_row",
-            Self::LastObject => "last_object",
-            Self::MaxPlies => "max_plies",
-        }
-    }
-
-    /// Why the game ended, in words for people.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::FiveByPlacement => "five in a row by a placement",
-            Self::FiveByRotation => "five in a row after a turn",
-            Self::BothFive => "both have five in a row",
-            Self::FullBoard => "the board is full",
-            Self::ThreeInARow => "three in a row",
-            Self::LastObject => "the last object is taken",
-            Self::MaxPlies => "the game reached its greatest number of plies",
-        }
+    pub const fn from_start(position: &'a P) -> Self {
+        Self { position, before: &[] }
     }
 }
+
+impl<P: Position> Clone for Line<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Position> Copy for Line<'_, P> {}
 
 /// A position of a two-player game of perfect information, with all that its rules need.
 ///
 /// Moves are played by copying: a position is small and `Clone`. Whose turn it is is the
 /// position's own business, so that games with passes or double moves fit.
 ///
-/// `Display` writes the compact notation that [`Game::parse`] reads back to an equal position.
-pub trait Position: Clone + Eq + Hash + Debug + Display + Send + 'static {
+/// `Display` writes the compact notation that a game reads back to an equal position.
+pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static {
     /// A move. `Ord` is the canonical order in which [`Position::legal_moves`] lists moves.
     /// `Display` writes the notation that [`Position::parse_move`] reads.
-    type Move: Copy + Eq + Ord + Hash + Debug + Display + Send + 'static;
+    type Move: Copy + Eq + Ord + Hash + Debug + Display + Send + Sync + 'static;
+
+    /// What the game calls its sides: who moves first from its start position, and the other.
+    const SIDES: [SideName; 2];
+
+    /// Whether the moves before a position may decide how the game goes on from it, as a rule on
+    /// repetition does: then equal positions may have different values, and what a search promises
+    /// on the ground that they have not ([`crate::ParameterInfo::promise_where`]) does not hold.
+    const HISTORY_MATTERS: bool;
 
     /// Who moves now; in a position that is over, who would.
     fn to_move(&self) -> Colour;
@@ -223,9 +194,45 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + 'static {
     /// (and, but for hash collisions, only for those). Part of the recorded data: it never changes.
     fn canonical_key(&self) -> u64;
 
+    /// How the game ended by a rule that looks at the moves before, in a position that goes on by
+    /// itself. The arbiter asks after each move; a search may ask of any line.
+    ///
+    /// Only a game of which [`Position::HISTORY_MATTERS`] has such rules.
+    fn adjudicate(_line: Line<'_, Self>) -> Option<Ending> {
+        None
+    }
+
     /// The leaves of the full tree of this depth if no game in it ended early, saturating at
-    /// 2^53 - 1: the yardstick that a report holds a search's evaluations against.
-    fn full_tree_leaves(&self, depth: u32) -> u64;
+    /// 2^53 - 1: the yardstick that a report holds a search's evaluations against. `None` for a game
+    /// that has no closed form for it.
+    fn full_tree_leaves(&self, _depth: u32) -> Option<u64> {
+        None
+    }
+
+    /// Whose turn it is, or how the game ended, in words.
+    fn status(&self) -> String {
+        match self.ending() {
+            None => format!("{} to move", Self::side_name(self.to_move())),
+            Some(ending) => Self::describe(ending),
+        }
+    }
+
+    /// How a game ended, in words.
+    #[must_use]
+    fn describe(ending: Ending) -> String {
+        match ending.winner {
+            None => format!("a draw: {}", ending.termination.words()),
+            Some(winner) => {
+                format!("{} wins: {}", Self::side_name(winner), ending.termination.words())
+            }
+        }
+    }
+
+    /// The game's word for a side.
+    #[must_use]
+    fn side_name(side: Colour) -> &'static str {
+        Self::SIDES[side.index()].word
+    }
 
     /// A multi-line board for people.
     fn board(&self) -> String;
@@ -233,46 +240,11 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + 'static {
     /// Reads a move in this position's notation. Legality is not checked.
     ///
     /// # Errors
-    /// If the text is no move of this game.
+    /// If the text is not a move of this game.
     fn parse_move(&self, text: &str) -> Result<Self::Move, NotationError>;
 }
 
-/// A game with everything that generic code needs to go from data to it. What is played by
-/// positions alone needs only [`Position`]. From a [`Rules`] to the type: [`crate::with_game!`].
-pub trait Game: Knowledge {
-    /// The kinds of ended games that [`crate::perft()`] counts apart, by their names in its output.
-    const LEAF_KINDS: &'static [&'static str];
-
-    /// The game's evaluations, the default first.
-    const EVALUATIONS: &'static [EvaluationInfo];
-
-    /// What finds the exact values of the game's positions.
-    type Solver: Solver<Self> + Default + Debug;
-
-    /// The start position.
-    ///
-    /// # Errors
-    /// If the rules are another game's or fail [`Rules::validate`].
-    fn start(rules: &Rules) -> Result<Self, RulesError>;
-
-    /// Reads a position in the game's notation. A position that is over is read too.
-    ///
-    /// # Errors
-    /// If the text is no position of this game under these rules.
-    fn parse(rules: &Rules, text: &str) -> Result<Self, NotationError>;
-
-    /// Which of [`Game::LEAF_KINDS`] a game ended in by a move of `mover` is.
-    fn leaf_kind(ending: Ending, mover: Colour) -> usize;
-
-    /// Calls the visitor with the evaluation as its own type, so that a search can be compiled
-    /// for it; `None` if this game lacks the evaluation.
-    fn visit_evaluation<V: EvaluationVisitor<Self>>(
-        evaluation: &Evaluation,
-        visitor: V,
-    ) -> Option<V::Output>;
-}
-
-/// A text that is no position or no move, with what is wrong and what would be right.
+/// A text that is not a position or not a move, with what is wrong and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; {remedy}")]
 pub struct NotationError {
@@ -280,12 +252,6 @@ pub struct NotationError {
     pub problem: String,
     /// What to write instead.
     pub remedy: String,
-}
-
-impl From<RulesError> for NotationError {
-    fn from(error: RulesError) -> Self {
-        Self { problem: error.problem, remedy: error.remedy }
-    }
 }
 
 /// The greatest number of leaves that [`Position::full_tree_leaves`] gives: 2^53 - 1.

@@ -1,7 +1,8 @@
 //! From a recorded list of moves back to the positions it went through.
 
+use crate::game::Game;
 use crate::notation::parse_legal_move;
-use crate::position::{Colour, Ending, Game, NotationError};
+use crate::position::{Colour, Ending, NotationError};
 use crate::rules::Rules;
 use crate::with_game;
 
@@ -27,7 +28,7 @@ pub struct ReplayedPosition {
 /// Plays recorded moves from an opening: the positions, the opening first, one more than moves.
 ///
 /// # Errors
-/// If the opening is no position of this game, or a text no legal move where its turn comes.
+/// If the opening is not a position of this game, or a text not a legal move where its turn comes.
 pub fn replay_moves<'m>(
     rules: &Rules,
     opening: &str,

@@ -1,138 +1,155 @@
 //! Which game, under which rules: the data form of a start position.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
-use crate::games::Nim;
-use crate::parameters::EvaluationInfo;
-use crate::position::Game;
-use crate::with_game;
+use crate::game::{Game, GameInfo};
+use crate::parameters::{
+    ParameterDefault, ParameterError, ParameterInfo, Parameters, Settings, Value,
+};
 
-/// A game and its rules, as a sweep names them. The JSON form is part of a cell's definition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Rules {
-    /// Pentago.
-    Pentago {
-        /// Whether a placement that makes five wins at once, before any turn of a quadrant.
-        #[serde(default = "yes")]
-        win_before_rotation: bool,
-    },
-    /// Tic-tac-toe.
-    TicTacToe {},
-    /// Nim.
-    Nim {
-        /// Objects in each heap: at most [`Nim::HEAPS_MAX`] heaps of [`Nim::OBJECTS_MAX`].
-        #[serde(default = "classic_heaps")]
-        heaps: Vec<u32>,
-        /// Whether taking the last object loses (misère) instead of winning (normal play).
-        #[serde(default)]
-        misere: bool,
-    },
+/// A game and its rules, as a sweep names them: checked and complete.
+///
+/// The JSON form is part of a cell's definition: `{"name":"nim","heaps":[3,4,5],"misere":false}`,
+/// the rules in the order of the game's table ([`GameInfo::rules`]), without white space. A rule
+/// that is [added later](ParameterInfo::added_later) is left out while it is at its default, which
+/// is how the game was played before, so that definitions written before keep their hashes.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    game: &'static GameInfo,
+    values: Settings,
 }
 
 impl Rules {
-    /// The games by the names a sweep uses.
-    pub const GAMES: &[&str] = &["pentago", "tic-tac-toe", "nim"];
-
-    /// A game under its usual rules, by its name alone.
+    /// The usual rules of a game.
     ///
-    /// # Errors
-    /// If no game has this name; the remedy names the nearest one.
-    pub fn from_name(name: &str) -> Result<Self, RulesError> {
-        match name {
-            "pentago" => Ok(Self::Pentago { win_before_rotation: yes() }),
-            "tic-tac-toe" => Ok(Self::TicTacToe {}),
-            "nim" => Ok(Self::Nim { heaps: classic_heaps(), misere: false }),
-            unknown => Err(RulesError {
-                problem: format!("there is no game `{unknown}`"),
-                remedy: nearest_game(unknown),
-            }),
+    /// # Panics
+    /// If the table of the game's rules has no usual value for one, or they fail the game's own
+    /// check: a mistake in the game.
+    #[must_use]
+    pub fn usual<G: Game>() -> Self {
+        match Self::of::<G>(&Parameters::new()) {
+            Ok(rules) => rules,
+            Err(error) => panic!("the usual rules of {}: {error}", G::NAME),
         }
     }
 
-    /// The game's name, as in [`Rules::GAMES`] and in the JSON form.
+    /// A game under these rules; those that are not named are as usual.
+    ///
+    /// # Errors
+    /// If a rule is unknown, has the wrong type or is outside its range, or the rules fail the game's
+    /// own check.
+    pub fn of<G: Game>(given: &Parameters) -> Result<Self, RulesError> {
+        let values = Settings::of_game(G::NAME, G::RULES, given)?;
+        let rules = Self { game: G::INFO, values };
+        G::check_rules(&rules)?;
+        Ok(rules)
+    }
+
+    /// The game's name, as in [`Rules::games`] and in the JSON form.
     #[must_use]
     pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Pentago { .. } => "pentago",
-            Self::TicTacToe {} => "tic-tac-toe",
-            Self::Nim { .. } => "nim",
-        }
+        self.game.name
     }
 
-    /// The game's evaluations with their weights, the default first: more parameters for players
-    /// that search.
+    /// What there is to know of the game.
     #[must_use]
-    pub fn evaluations(&self) -> &'static [EvaluationInfo] {
-        with_game!(self, G => G::EVALUATIONS)
+    pub const fn game(&self) -> &'static GameInfo {
+        self.game
     }
 
-    /// Checks what the type alone cannot: Nim's heaps.
+    /// Every rule with its value, in the order of the game's table.
+    pub fn values(&self) -> impl Iterator<Item = (&'static ParameterInfo, &Value)> {
+        self.values.values()
+    }
+
+    /// Whether a rule that is a switch is on.
     ///
-    /// # Errors
-    /// If there are no heaps, too many of them, too many objects in one, or none at all.
-    pub fn validate(&self) -> Result<(), RulesError> {
-        match self {
-            Self::Pentago { .. } | Self::TicTacToe {} => Ok(()),
-            Self::Nim { heaps, .. } => validate_heaps(heaps),
-        }
+    /// # Panics
+    /// If the game has no such switch.
+    #[must_use]
+    pub fn switch(&self, name: &str) -> bool {
+        self.values.switch(name)
     }
 
-    /// The error of a game's constructor that was given another game's rules.
-    pub(crate) fn mismatch(&self, wanted: &str) -> RulesError {
-        RulesError {
-            problem: format!("these are rules of {}, not of {wanted}", self.name()),
-            remedy: format!("give the rules of {wanted}"),
+    /// The integers of a rule that is a list of them.
+    ///
+    /// # Panics
+    /// If the game has no such rule.
+    #[must_use]
+    pub fn integers(&self, name: &str) -> Vec<i64> {
+        self.values.integers(name)
+    }
+
+    /// Whether these are rules of this game.
+    #[must_use]
+    pub fn is_of<G: Game>(&self) -> bool {
+        self.name() == G::NAME
+    }
+
+    /// Refuses the rules of another game.
+    pub(crate) fn must_be_of<G: Game>(&self) -> Result<(), RulesError> {
+        if self.is_of::<G>() {
+            return Ok(());
         }
+        Err(RulesError {
+            rule: None,
+            problem: format!("these are rules of {}, not of {}", self.name(), G::NAME),
+            remedy: format!("give the rules of {}", G::NAME),
+        })
     }
 }
 
-/// Rules that are none, with what is wrong and what would be right.
+impl PartialEq for Rules {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name() && self.values == other.values
+    }
+}
+
+impl Serialize for Rules {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", self.name())?;
+        for (info, value) in self.values() {
+            let is_left_out = info.added_later && is_default(info, value);
+            if !is_left_out {
+                map.serialize_entry(info.name, value)?;
+            }
+        }
+        map.end()
+    }
+}
+
+fn is_default(info: &ParameterInfo, value: &Value) -> bool {
+    match (info.default, value) {
+        (ParameterDefault::Bool(default), Value::Bool(value)) => default == *value,
+        (ParameterDefault::Integer(default), Value::Integer(value)) => default == *value,
+        (ParameterDefault::Number(default), Value::Number(value)) => default == *value,
+        (ParameterDefault::Word(default), Value::Text(value)) => default == value,
+        _ => false,
+    }
+}
+
+/// Rules that a game cannot be played by, with what is wrong and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; {remedy}")]
 pub struct RulesError {
+    /// The rule at fault, if it is a single one.
+    pub rule: Option<String>,
     /// What is wrong.
     pub problem: String,
     /// What to write instead.
     pub remedy: String,
 }
 
-fn validate_heaps(heaps: &[u32]) -> Result<(), RulesError> {
-    let remedy = format!(
-        "give 1 to {} heaps of at most {} objects, such as [3, 4, 5]",
-        Nim::HEAPS_MAX,
-        Nim::OBJECTS_MAX
-    );
-    let problem = if heaps.is_empty() {
-        "Nim needs at least one heap".to_owned()
-    } else if heaps.len() > Nim::HEAPS_MAX {
-        format!("{} heaps are too many for Nim", heaps.len())
-    } else if let Some(heap) = heaps.iter().position(|&objects| objects > Nim::OBJECTS_MAX) {
-        format!("heap {} of Nim has {} objects", heap + 1, heaps[heap])
-    } else if heaps.iter().all(|&objects| objects == 0) {
-        "Nim needs at least one object".to_owned()
-    } else {
-        return Ok(());
-    };
-    Err(RulesError { problem, remedy })
-}
-
-fn nearest_game(unknown: &str) -> String {
-    let games = Rules::GAMES;
-    let nearest = games
-        .iter()
-        .map(|&game| (strsim::damerau_levenshtein(&unknown.to_lowercase(), game), game))
-        .min();
-    match nearest {
-        Some((distance, game)) if distance <= 3 => format!("did you mean `{game}`?"),
-        Some(_) | None => format!("the games are {}", games.join(", ")),
+impl From<ParameterError> for RulesError {
+    fn from(error: ParameterError) -> Self {
+        Self { rule: error.key, problem: error.problem, remedy: error.remedy }
     }
 }
 
-fn yes() -> bool {
-    true
-}
-
-fn classic_heaps() -> Vec<u32> {
-    vec![3, 4, 5]
+impl From<RulesError> for crate::position::NotationError {
+    fn from(error: RulesError) -> Self {
+        Self { problem: error.problem, remedy: error.remedy }
+    }
 }

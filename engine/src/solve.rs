@@ -1,36 +1,15 @@
 //! Exact values: what both sides get who never err, to the end of the game.
 
-use std::collections::BTreeMap;
-
+use crate::budget::Budget;
+use crate::clock::Reading;
+use crate::game::Game;
 use crate::host::Host;
-use crate::play::{EndedBy, Reading, opening_position};
-use crate::position::{Colour, Game, NotationError, Position};
+use crate::limits::{EndedBy, Limits, Stop};
+use crate::notation::opening_position;
+use crate::position::{Colour, NotationError};
 use crate::rules::Rules;
-use crate::search::{Budget, Limits, Stop};
+use crate::solver::Solver;
 use crate::with_game;
-
-/// A solver of one game. It may keep its memory from call to call, never what it learnt: each call
-/// takes the same nodes whatever came before.
-pub trait Solver<P: Position>: Send {
-    /// The value of a position that is not over, for the side to move: 1 a win, 0 a draw, -1 a
-    /// loss.
-    ///
-    /// # Errors
-    /// If a limit or the host stops it; then nothing is known.
-    fn value(&mut self, position: &P, budget: &mut Budget<'_>) -> Result<i32, Stop>;
-
-    /// The value of a position that is not over, as [`Solver::value`] gives it; `moves` becomes
-    /// all moves that reach it, in canonical order.
-    ///
-    /// # Errors
-    /// If a limit or the host stops it; then nothing is known.
-    fn optimal_moves(
-        &mut self,
-        position: &P,
-        budget: &mut Budget<'_>,
-        moves: &mut Vec<P::Move>,
-    ) -> Result<i32, Stop>;
-}
 
 /// A position solved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +35,7 @@ pub struct Solved {
 /// Why a position is not solved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SolveError {
-    /// The text is no position of this game, or the game is over there.
+    /// The text is not a position of this game, or the game is over there.
     #[error("failed to read the position: {0}")]
     Position(#[from] NotationError),
     /// A limit ended the solving before the value was known.
@@ -86,7 +65,7 @@ pub enum SolveError {
 /// ```
 ///
 /// # Errors
-/// If the text is no position of this game, the game is over there, or a limit or the host stops
+/// If the text is not a position of this game, the game is over there, or a limit or the host stops
 /// the solver.
 pub fn solve(
     rules: &Rules,
@@ -136,88 +115,5 @@ const fn limit_name(limit: EndedBy) -> &'static str {
         EndedBy::Simulations => "simulation",
         EndedBy::Depth => "depth",
         EndedBy::Nodes | EndedBy::Proven | EndedBy::OnlyMove => "node",
-    }
-}
-
-/// A solver for any small game: it goes through the tree, remembering values by canonical key.
-/// A node is a position made by a move.
-#[derive(Debug, Default)]
-pub struct PlainSolver {
-    /// The values of positions for their side to move.
-    known: BTreeMap<u64, i32>,
-}
-
-/// Values remembered at most: beyond, positions are solved again.
-const KNOWN_MAX: usize = 1 << 20;
-
-impl PlainSolver {
-    fn child_value<P: Position>(
-        &mut self,
-        position: &P,
-        mv: P::Move,
-        budget: &mut Budget<'_>,
-    ) -> Result<i32, Stop> {
-        budget.enter()?;
-        let mover = position.to_move();
-        let mut child = position.clone();
-        child.play_unchecked(mv);
-        let value = self.value_of(&child, budget)?;
-        Ok(if child.to_move() == mover { value } else { -value })
-    }
-
-    fn value_of<P: Position>(
-        &mut self,
-        position: &P,
-        budget: &mut Budget<'_>,
-    ) -> Result<i32, Stop> {
-        if let Some(ending) = position.ending() {
-            return Ok(match ending.winner {
-                None => 0,
-                Some(winner) if winner == position.to_move() => 1,
-                Some(_) => -1,
-            });
-        }
-        let key = position.canonical_key();
-        if let Some(&value) = self.known.get(&key) {
-            return Ok(value);
-        }
-        let mut best = -1;
-        for index in 0..position.legal_move_count() {
-            best = best.max(self.child_value(position, position.nth_legal_move(index), budget)?);
-            if best == 1 {
-                break;
-            }
-        }
-        if self.known.len() < KNOWN_MAX {
-            self.known.insert(key, best);
-        }
-        Ok(best)
-    }
-}
-
-impl<P: Position> Solver<P> for PlainSolver {
-    fn value(&mut self, position: &P, budget: &mut Budget<'_>) -> Result<i32, Stop> {
-        // What was learnt under other rules may have the same keys.
-        self.known.clear();
-        self.value_of(position, budget)
-    }
-
-    fn optimal_moves(
-        &mut self,
-        position: &P,
-        budget: &mut Budget<'_>,
-        moves: &mut Vec<P::Move>,
-    ) -> Result<i32, Stop> {
-        self.known.clear();
-        moves.clear();
-        position.legal_moves(moves);
-        let values = moves
-            .iter()
-            .map(|&mv| self.child_value(position, mv, budget))
-            .collect::<Result<Vec<i32>, Stop>>()?;
-        let best = values.iter().copied().max().unwrap_or(-1);
-        let mut values = values.into_iter();
-        moves.retain(|_| values.next() == Some(best));
-        Ok(best)
     }
 }

@@ -8,16 +8,16 @@ use std::collections::BTreeSet;
 
 use common::{key, random_position};
 use proptest::prelude::*;
-use spelrum_engine::evaluation::{PentagoLines, PentagoRuns};
+use spelrum_engine::games::pentago::{PentagoLines, PentagoRuns};
 use spelrum_engine::games::{Pentago, PentagoMove};
-use spelrum_engine::search::knowledge::{Knowledge, Losing};
 use spelrum_engine::search::{Budget, Evaluate, LastPly, Limits};
-use spelrum_engine::{Game, Position, Random, Rules, Timeless};
+use spelrum_engine::{Game, Knowledge, Losing};
+use spelrum_engine::{Position, Random, Timeless};
 
 /// A position that is not over, from a game of random moves in which the first win is passed over
 /// now and then, so that there are threats.
 fn position(seed: u64, win_before_rotation: bool) -> Pentago {
-    let rules = Rules::Pentago { win_before_rotation };
+    let rules = Pentago::rules(win_before_rotation);
     let mut random = Random::from_key(key(seed));
     let plies = random.below(35);
     random_position(&rules, plies, &mut random)
@@ -108,7 +108,7 @@ proptest! {
 
     #[test]
     fn of_moves_with_equal_results_the_first_is_listed(seed: u64, plies in 0..12_u32) {
-        let rules = Rules::Pentago { win_before_rotation: seed % 2 == 0 };
+        let rules = Pentago::rules(seed % 2 == 0);
         let position: Pentago = random_position(&rules, plies, &mut Random::from_key(key(seed)));
         let mut results = BTreeSet::new();
         let first_of_each: Vec<PentagoMove> = moves(&position)
@@ -149,7 +149,7 @@ proptest! {
         beta in -60..60,
         sees_replies: bool,
     ) {
-        let rules = Rules::Pentago { win_before_rotation };
+        let rules = Pentago::rules(win_before_rotation);
         let position = match plies {
             // Few marbles: many turns that change nothing.
             Some(plies) => random_position(&rules, plies, &mut Random::from_key(key(seed))),
@@ -191,7 +191,7 @@ fn tables_and_moves_agree_where_rules_are_subtle() {
     for (_, entries) in file["sets"].as_object().unwrap() {
         for entry in entries.as_array().unwrap() {
             for win_before_rotation in [true, false] {
-                let rules = Rules::Pentago { win_before_rotation };
+                let rules = Pentago::rules(win_before_rotation);
                 let position = Pentago::parse(&rules, entry["board"].as_str().unwrap()).unwrap();
                 let is_won = moves(&position).into_iter().any(|mv| wins(&position, mv));
                 assert_eq!(position.winning_move().is_some(), is_won, "{position}");

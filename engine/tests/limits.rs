@@ -9,6 +9,7 @@ use common::{
     without_times,
 };
 use proptest::prelude::*;
+use spelrum_engine::games::Pentago;
 use spelrum_engine::{Analysis, EndedBy, PlayError, Player, Rules, Timeless, analyze};
 
 /// Every search there is, without its limits.
@@ -124,7 +125,7 @@ fn a_limit_that_is_not_reached_changes_nothing() {
 
 #[test]
 fn a_fixed_depth_that_is_cut_off_says_so() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     for search in &SEARCHES[..2] {
         // The first root move is finished after 281 nodes: itself and the replies to it.
         let report = |limits: &str| {
@@ -141,7 +142,7 @@ fn a_fixed_depth_that_is_cut_off_says_so() {
 
 #[test]
 fn an_iteration_that_is_cut_off_keeps_the_last_completed_one() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     let search = r#""algorithm": "alpha-beta", "iterative": true"#;
     let position = start(&rules);
     let whole = analysed(&rules, &position, &limited(&rules, search, r#""depth": 1"#));
@@ -157,7 +158,7 @@ fn an_iteration_that_is_cut_off_keeps_the_last_completed_one() {
 
 #[test]
 fn the_clock_is_looked_at_every_256_nodes_and_only_for_a_time_limit() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     for search in SEARCHES {
         let walls = |limits: &str, past_deadline_at_wall| {
             let host = Counting { past_deadline_at_wall, ..Counting::default() };
@@ -185,7 +186,7 @@ fn the_clock_is_looked_at_every_256_nodes_and_only_for_a_time_limit() {
 fn every_search_gives_up_when_the_host_aborts() {
     for rules in all_rules() {
         // Refined searches are done with the small games before they have looked often.
-        let refined = if matches!(rules, Rules::Pentago { .. }) { REFINED } else { &[] };
+        let refined = if rules.is_of::<Pentago>() { REFINED } else { &[] };
         for search in SEARCHES.iter().chain(refined) {
             let player = limited(&rules, search, r#""nodes": 1000000000"#);
             for abort_at_look in [1, 2, 5] {
@@ -205,7 +206,7 @@ fn every_search_gives_up_when_the_host_aborts() {
 
 #[test]
 fn the_clock_stops_searches_at_many_places() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     for search in SEARCHES.iter().chain(REFINED) {
         let timed = limited(&rules, search, r#""move_time_us": 1000"#);
         let game = play(&rules, [&timed, &timed], 3, &Irregular::new(3, 400));

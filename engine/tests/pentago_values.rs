@@ -75,7 +75,7 @@ fn proven(rules: &Rules, board: &str, order: bool, nodes: u64) -> Option<(i32, [
 
 /// Checks a set and returns how many of its positions were proven.
 fn check(name: &str, order: bool, nodes: u64) -> usize {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     let mut count = 0;
     for entry in set(name) {
         let Some((value, mv)) = proven(&rules, &entry.board, order, nodes) else { continue };
@@ -103,7 +103,7 @@ fn final_values_and_moves_agree_with_the_reference() {
 fn values_that_hang_on_one_rule_agree_with_the_reference() {
     let count = check("rules", true, 2_000_000);
     assert_eq!(count, 19);
-    let rules = Rules::Pentago { win_before_rotation: false };
+    let rules = Pentago::rules(false);
     for entry in set("rules") {
         let (value, _) = proven(&rules, &entry.board, true, 2_000_000).unwrap();
         assert_eq!(Some(value), entry.value_if_no_win_before_rotation, "{}", entry.id);

@@ -2,15 +2,15 @@
 
 mod common;
 
-use std::cell::{Cell, RefCell};
-use std::time::Duration;
+use spelrum_engine::games::{Nim, Pentago, TicTacToe};
+use std::ops::ControlFlow;
 
 use common::{Irregular, all_rules, key, play, player, start, without_times};
+use spelrum_engine::Position;
 use spelrum_engine::{
-    EndedBy, GameRecord, GameSetup, Host, MoveRecord, Outcome, PlayError, Player, Random, Rules,
-    Termination, Timeless, play_game, replay_moves, with_game,
+    Colour, EndedBy, Game, GameRecord, GameSetup, MoveRecord, Outcome, PlayError, Player, Random,
+    Rules, Termination, Timeless, play_game, play_watched, replay_moves, with_game,
 };
-use spelrum_engine::{Game, Position};
 
 const PLAYERS: &[&str] = &[
     r#"{"algorithm": "random"}"#,
@@ -74,61 +74,49 @@ fn a_record_agrees_with_a_replay_of_its_moves() {
     }
 }
 
-/// Writes down what it is told, and gives the game up after so many moves.
-#[derive(Default)]
-struct Listening {
-    played: RefCell<Vec<MoveRecord>>,
-    plies_max: Cell<Option<usize>>,
-}
-
-impl Host for Listening {
-    fn wall(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    fn cpu(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    fn aborted(&self) -> bool {
-        self.plies_max.get().is_some_and(|plies| self.played.borrow().len() >= plies)
-    }
-
-    fn played(&self, record: &MoveRecord) {
-        self.played.borrow_mut().push(record.clone());
-    }
-}
-
 #[test]
-fn the_host_is_told_of_each_move_and_can_end_the_game_there() {
+fn who_watches_is_told_of_each_move_and_can_end_the_game_there() {
     for rules in all_rules() {
         let players = players(&rules);
         for (seed, first) in (0..).zip(&players) {
-            let host = Listening::default();
-            let game = play(&rules, [first, &players[0]], seed, &host);
-            assert_eq!(*host.played.borrow(), game.moves);
-
-            // An only move is played whatever the host says: there is nothing to search.
-            let plies = game.moves.iter().rposition(|record| record.legal_moves > 1).unwrap();
-            let host = Listening::default();
-            host.plies_max.set(Some(plies));
+            let opening = start(&rules);
             let setup = GameSetup {
                 rules: &rules,
-                opening: &start(&rules),
+                opening: &opening,
                 players: [first, &players[0]],
                 keys: [key(seed), key(seed + 1)],
                 max_plies: None,
                 stops: None,
             };
-            assert_eq!(play_game(&setup, &host), Err(PlayError::Aborted));
-            assert_eq!(*host.played.borrow(), game.moves[..plies]);
+            let mut seen = Vec::new();
+            let mut watch = |record: &MoveRecord| {
+                seen.push(record.clone());
+                ControlFlow::Continue(())
+            };
+            let game = play_watched(&setup, &Timeless, &mut watch).unwrap();
+            assert_eq!(seen, game.moves);
+
+            for plies in [1, game.moves.len()] {
+                seen.clear();
+                let mut watch = |record: &MoveRecord| {
+                    seen.push(record.clone());
+                    if seen.len() < plies {
+                        ControlFlow::Continue(())
+                    } else {
+                        ControlFlow::Break(())
+                    }
+                };
+                let ended = play_watched(&setup, &Timeless, &mut watch);
+                assert_eq!(ended, Err(PlayError::Aborted));
+                assert_eq!(seen, game.moves[..plies]);
+            }
         }
     }
 }
 
 #[test]
 fn an_only_move_is_not_searched() {
-    let rules = Rules::Nim { heaps: vec![1, 1], misere: false };
+    let rules = Nim::rules(&[1, 1], false).unwrap();
     let minimax = player(&rules, r#"{"algorithm": "minimax", "depth": 5}"#);
     let game = play(&rules, [&minimax, &minimax], 0, &Timeless);
     assert_eq!((game.outcome, game.plies()), (Outcome::Loss, 2));
@@ -141,7 +129,7 @@ fn an_only_move_is_not_searched() {
 
 #[test]
 fn a_long_game_is_adjudicated_a_draw() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     let random = player(&rules, r#"{"algorithm": "random"}"#);
     let opening = start(&rules);
     let with_max = |max_plies| {
@@ -156,10 +144,10 @@ fn a_long_game_is_adjudicated_a_draw() {
         play_game(&setup, &Timeless).unwrap()
     };
     let whole = with_max(None);
-    assert_ne!(whole.termination, Termination::MaxPlies);
+    assert_ne!(whole.termination, Termination::MAX_PLIES);
     for plies in 0..whole.plies() {
         let short = with_max(Some(plies));
-        assert_eq!((short.outcome, short.termination), (Outcome::Draw, Termination::MaxPlies));
+        assert_eq!((short.outcome, short.termination), (Outcome::Draw, Termination::MAX_PLIES));
         assert_eq!(moves(&short), moves(&whole)[..plies as usize]);
     }
     // A game that ends with the last ply it may have has its own ending.
@@ -168,7 +156,7 @@ fn a_long_game_is_adjudicated_a_draw() {
 
 #[test]
 fn who_moves_first_from_the_opening_is_the_first_player() {
-    let rules = Rules::TicTacToe {};
+    let rules = TicTacToe::rules();
     let perfect = player(&rules, r#"{"algorithm": "alpha-beta", "iterative": true, "depth": 9}"#);
     let setup = GameSetup {
         rules: &rules,
@@ -184,7 +172,7 @@ fn who_moves_first_from_the_opening_is_the_first_player() {
 
 #[test]
 fn each_side_draws_from_its_own_key() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     let random = player(&rules, r#"{"algorithm": "random"}"#);
     let opening = start(&rules);
     let with_keys = |keys| {
@@ -207,7 +195,7 @@ fn each_side_draws_from_its_own_key() {
 /// A random player's moves are those of its stream, one number each.
 #[test]
 fn a_random_player_plays_every_move_equally_often() {
-    let rules = Rules::TicTacToe {};
+    let rules = TicTacToe::rules();
     let random = player(&rules, r#"{"algorithm": "random"}"#);
     let mut counts = [0_u32; 9];
     for seed in 0..9_000 {
@@ -225,7 +213,7 @@ fn a_random_player_plays_every_move_equally_often() {
 
 #[test]
 fn a_shuffled_search_repeats_no_game_and_an_unshuffled_one_does() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     for (shuffle, distinct) in [(true, true), (false, false)] {
         let json = format!(r#"{{"algorithm": "alpha-beta", "depth": 1, "shuffle": {shuffle}}}"#);
         let player = player(&rules, &json);
@@ -241,13 +229,14 @@ fn a_shuffled_search_repeats_no_game_and_an_unshuffled_one_does() {
 fn the_hash_of_the_moves_is_fixed_for_all_time() {
     let mut game = GameRecord {
         outcome: Outcome::Draw,
-        termination: Termination::FullBoard,
+        termination: Termination::FULL_BOARD,
+        first_side: Colour::White,
         moves: Vec::new(),
         wall_us: 0,
     };
     // The first 53 bits of SHA-256 of nothing, e3b0c44298fc1c149afb…
     assert_eq!(game.moves_hash(), 0xe3b0_c442_98fc_1c14 >> 11);
-    let rules = Rules::TicTacToe {};
+    let rules = TicTacToe::rules();
     let random = player(&rules, r#"{"algorithm": "random"}"#);
     game = play(&rules, [&random, &random], 0, &Timeless);
     game.moves.truncate(2);
@@ -263,9 +252,9 @@ const MOVES_HASH_A1_B2: u64 = 0xdc67_0a7a_6993_f5f4;
 #[test]
 fn an_opening_that_cannot_be_played_is_an_error() {
     for (rules, opening) in [
-        (Rules::TicTacToe {}, "xxx.oo..."),
-        (Rules::TicTacToe {}, "nonsense"),
-        (Rules::Nim { heaps: vec![2], misere: false }, "0/b"),
+        (TicTacToe::rules(), "xxx.oo..."),
+        (TicTacToe::rules(), "nonsense"),
+        (Nim::rules(&[2], false).unwrap(), "0/b"),
     ] {
         let random = player(&rules, r#"{"algorithm": "random"}"#);
         let setup = GameSetup {
@@ -283,8 +272,8 @@ fn an_opening_that_cannot_be_played_is_an_error() {
 
 #[test]
 fn a_player_of_another_game_is_an_error() {
-    let pentago = Rules::Pentago { win_before_rotation: true };
-    let rules = Rules::TicTacToe {};
+    let pentago = Pentago::rules(true);
+    let rules = TicTacToe::rules();
     let foreign = player(&pentago, r#"{"algorithm": "minimax", "depth": 1, "evaluation": "runs"}"#);
     let setup = GameSetup {
         rules: &rules,
@@ -299,13 +288,13 @@ fn a_player_of_another_game_is_an_error() {
 
 #[test]
 fn a_recorded_move_that_is_none_is_named() {
-    let rules = Rules::TicTacToe {};
+    let rules = TicTacToe::rules();
     let error = |moves: &[&str]| {
         replay_moves(&rules, ".........", moves.iter().copied()).unwrap_err().to_string()
     };
-    insta::assert_snapshot!(error(&["a1", "z9"]), @"move 2: `z9` is no tic-tac-toe move; write a cell from a1 (top left) to c3");
+    insta::assert_snapshot!(error(&["a1", "z9"]), @"move 2: `z9` is not a tic-tac-toe move; write a cell from a1 (top left) to c3");
     insta::assert_snapshot!(error(&["a1", "b1", "a1"]), @"move 3: `a1` is not legal in `xo.......`; a legal move is `c1`");
-    insta::assert_snapshot!(error(&["a1", "b1", "a2", "b2", "a3", "b3"]), @"move 6: `b3` is not legal in `xo.xo.x..`; leave it out: the game is over (white wins: three in a row)");
+    insta::assert_snapshot!(error(&["a1", "b1", "a2", "b2", "a3", "b3"]), @"move 6: `b3` is not legal in `xo.xo.x..`; leave it out: the game is over (x wins: three in a row)");
     let positions = replay_moves(&rules, ".........", ["a1", "b2"]).unwrap();
     insta::assert_snapshot!(positions.last().unwrap().position, @"x...o....");
     let start: String = with_game!(&rules, G => G::start(&rules).unwrap().to_string());

@@ -4,10 +4,13 @@
 
 mod common;
 
+use std::sync::LazyLock;
+
 use insta::assert_snapshot;
+use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::{ALGORITHMS, ParameterError, ParameterKind, Player, Rules, parameters_of};
 
-const PENTAGO: Rules = Rules::Pentago { win_before_rotation: true };
+static PENTAGO: LazyLock<Rules> = LazyLock::new(|| Pentago::rules(true));
 
 fn read(rules: &Rules, json: &str) -> Result<Player, ParameterError> {
     Player::from_parameters(rules, &serde_json::from_str(json).unwrap())
@@ -38,11 +41,11 @@ fn canonical_parameters_stay() {
         @r#"{"algorithm":"alpha-beta","depth":4,"evaluation":"lines","iterative":false,"nodes":1000,"order":false,"shuffle":true,"weight_line1":1,"weight_line2":3,"weight_line3":9,"weight_line4":27}"#
     );
     assert_snapshot!(
-        canonical(&Rules::TicTacToe {}, r#"{"algorithm": "alpha-beta", "evaluations": 5, "depth": "unlimited"}"#),
+        canonical(&TicTacToe::rules(), r#"{"algorithm": "alpha-beta", "evaluations": 5, "depth": "unlimited"}"#),
         @r#"{"algorithm":"alpha-beta","evaluation":"lines","evaluations":5,"iterative":false,"order":false,"shuffle":true,"weight_line1":1,"weight_line2":4}"#
     );
     assert_snapshot!(canonical(&PENTAGO, r#"{"algorithm": "mcts", "simulations": 1000, "exploration": 1}"#), @r#"{"algorithm":"mcts","bound":"ucb1","choice":"robust","evaluation":"runs","evaluation_scale":10.0,"expand_visits":1,"exploration":1.0,"first_play_urgency":1.0,"max_tree_nodes":4194304,"playout":"decisive","playout_plies":1000,"playouts":1,"reuse":true,"simulations":1000,"solver":true,"weight_centre":1,"weight_run3":3,"weight_run4":9}"#);
-    let nim = Rules::Nim { heaps: vec![1, 2], misere: false };
+    let nim = Nim::rules(&[1, 2], false).unwrap();
     assert_snapshot!(canonical(&nim, r#"{"algorithm": "minimax", "depth": 3}"#), @r#"{"algorithm":"minimax","depth":3,"evaluation":"none","shuffle":true}"#);
 }
 
@@ -96,7 +99,7 @@ fn errors_name_the_key_and_the_remedy() {
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "alpha-beta", "depth": 3, "weight_run3": 1.5}"#), @"`weight_run3` cannot be 1.5; write an integer from -10000 to 10000");
     assert_snapshot!(
         error(&PENTAGO, r#"{"algorithm": "alpha-beta", "depth": 3, "weight_line2": 5}"#),
-        @r#"`weight_line2` is no weight of the evaluation "runs"; leave it out, or choose the evaluation "lines""#
+        @r#"`weight_line2` is not a parameter of the evaluation "runs"; leave it out, or choose the evaluation "lines""#
     );
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts"}"#), @"nothing bounds the search of `mcts`; limit at least one of `simulations`, `nodes`, `evaluations`, `move_time`");
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "simulations": 0}"#), @r#"`simulations` cannot be 0; write an integer from 1 to 9007199254740991, or "unlimited""#);
@@ -105,7 +108,7 @@ fn errors_name_the_key_and_the_remedy() {
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "nodes": 9, "max_tree_nodes": 63}"#), @"`max_tree_nodes` cannot be 63; write an integer from 64 to 268435456");
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "nodes": 9, "depth": 3}"#), @"`mcts` has no parameter `depth`; its parameters are `evaluation`, `simulations`, `nodes`, `evaluations`, `move_time`, `bound`, `exploration`, `first_play_urgency`, `expand_visits`, `playout`, `playouts`, `playout_plies`, `evaluation_scale`, `solver`, `choice`, `reuse`, `max_tree_nodes`, `weight_run3`, `weight_run4`, `weight_centre`");
     assert_snapshot!(
-        error(&Rules::TicTacToe {}, r#"{"algorithm": "alpha-beta", "depth": 3, "evaluation": "runs"}"#),
+        error(&TicTacToe::rules(), r#"{"algorithm": "alpha-beta", "depth": 3, "evaluation": "runs"}"#),
         @r#"tic-tac-toe has no evaluation "runs"; write "lines" or "none""#
     );
 }
@@ -121,7 +124,7 @@ fn every_algorithm_has_a_reference_for_people() {
     assert!(parameters_of("chess").is_empty());
     for rules in common::all_rules() {
         for evaluation in rules.evaluations() {
-            for weight in evaluation.weights {
+            for weight in evaluation.parameters {
                 assert!(matches!(weight.kind, ParameterKind::Integer { .. }), "{}", weight.name);
             }
         }

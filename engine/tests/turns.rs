@@ -9,12 +9,12 @@ use std::fmt;
 
 use common::key;
 use proptest::prelude::*;
+use spelrum_engine::Knowledge;
 use spelrum_engine::search::alpha_beta::{self, AlphaBeta};
-use spelrum_engine::search::knowledge::Knowledge;
 use spelrum_engine::search::minimax::{self, Minimax};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search, WIN};
 use spelrum_engine::{
-    Colour, EndedBy, Ending, NotationError, Position, Random, Termination, Timeless,
+    Colour, EndedBy, Ending, Line, NotationError, Position, Random, SideName, Termination, Timeless,
 };
 
 /// A tree made up by hashing the moves made so far: who moves, how many moves there are, whether
@@ -50,6 +50,11 @@ fn mixed(hash: u64) -> u64 {
 impl Position for Relay {
     type Move = u8;
 
+    const SIDES: [SideName; 2] =
+        [SideName { word: "first", letter: 'f' }, SideName { word: "second", letter: 's' }];
+
+    const HISTORY_MATTERS: bool = false;
+
     fn to_move(&self) -> Colour {
         if self.part(0, 2) == 0 { Colour::White } else { Colour::Black }
     }
@@ -58,7 +63,7 @@ impl Position for Relay {
         let winners = [None, Some(Colour::White), Some(Colour::Black)];
         let ending = Ending {
             winner: winners[self.part(1, 3) as usize],
-            termination: Termination::FullBoard,
+            termination: Termination::FULL_BOARD,
         };
         (self.plies_left == 0 || self.part(2, 8) == 0).then_some(ending)
     }
@@ -88,10 +93,6 @@ impl Position for Relay {
         self.hash >> 11
     }
 
-    fn full_tree_leaves(&self, depth: u32) -> u64 {
-        self.width_max.saturating_pow(depth)
-    }
-
     fn board(&self) -> String {
         self.to_string()
     }
@@ -113,6 +114,10 @@ impl fmt::Display for Relay {
 struct Hunch;
 
 impl Evaluate<Relay> for Hunch {
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
     fn evaluate(&self, position: &Relay) -> i32 {
         assert!(!position.is_over(), "a position that is over has no static value");
         position.part(4, 7) as i32 - 3
@@ -148,6 +153,10 @@ impl Knowledge for Relay {
 
     fn move_code(mv: u8) -> u16 {
         u16::from(mv)
+    }
+
+    fn table_key(&self) -> u64 {
+        self.canonical_key()
     }
 
     fn plies_left(&self) -> u32 {
@@ -204,7 +213,7 @@ proptest! {
             for _ in 0..2 {
                 let mut budget = Budget::new(&Limits::default(), &Timeless);
                 let mut random = Random::from_key(key(seed));
-                let found = search.search(&root, &mut budget, &mut random).unwrap();
+                let found = search.search(Line::from_start(&root), &mut budget, &mut random).unwrap();
                 prop_assert_eq!(found.score, Some(value));
                 prop_assert!(matches!(found.ended_by, EndedBy::Depth | EndedBy::Proven));
                 let mut child = root.clone();
@@ -230,7 +239,7 @@ proptest! {
         let limits = Limits { nodes: Some(nodes), ..Limits::default() };
         let find = |search: &mut AlphaBeta<Relay, Hunch>, limits: &Limits| {
             let mut budget = Budget::new(limits, &Timeless);
-            let found = search.search(&root, &mut budget, &mut Random::from_key(key(seed)));
+            let found = search.search(Line::from_start(&root), &mut budget, &mut Random::from_key(key(seed)));
             (found, budget.nodes(), budget.evaluations())
         };
         prop_assert!(find(&mut used, &limits).0.is_ok());
@@ -257,7 +266,7 @@ proptest! {
             let options = alpha_beta::Options { depth, ..options };
             let mut budget = Budget::new(&Limits { nodes, ..Limits::default() }, &Timeless);
             let mut random = Random::from_key(key(seed));
-            AlphaBeta::new(options, Hunch).search(&root, &mut budget, &mut random).unwrap()
+            AlphaBeta::new(options, Hunch).search(Line::from_start(&root), &mut budget, &mut random).unwrap()
         };
         let cut = find(None, Some(nodes));
         if cut.ended_by != EndedBy::Nodes || cut.depth == 0 {

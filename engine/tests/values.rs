@@ -7,9 +7,11 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{key, player, random_position};
-use spelrum_engine::evaluation::{NoEvaluation, PentagoLines, PentagoRuns, TicTacToeLines};
+use spelrum_engine::Knowledge;
+use spelrum_engine::evaluation::NoEvaluation;
+use spelrum_engine::games::pentago::{PentagoLines, PentagoRuns};
+use spelrum_engine::games::tic_tac_toe::TicTacToeLines;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
-use spelrum_engine::search::knowledge::Knowledge;
 use spelrum_engine::search::{Evaluate, Limits, WIN, WIN_MIN};
 use spelrum_engine::{
     Analysis, EndedBy, Game, ParameterKind, Player, Position, Promise, Random, Rules, Timeless,
@@ -147,7 +149,7 @@ fn check<G: Game>(
 fn every_search_finds_minimaxs_value_in_pentago() {
     let (runs, lines) = (PentagoRuns::default(), PentagoLines::default());
     for win_before_rotation in [true, false] {
-        let rules = Rules::Pentago { win_before_rotation };
+        let rules = Pentago::rules(win_before_rotation);
         for seed in 0..24 {
             let mut random = Random::from_key(key(seed));
             let plies = random.below(34);
@@ -166,7 +168,7 @@ fn every_search_finds_minimaxs_value_in_pentago() {
 
 #[test]
 fn every_search_finds_minimaxs_value_in_tic_tac_toe_at_every_depth() {
-    let rules = Rules::TicTacToe {};
+    let rules = TicTacToe::rules();
     for seed in 0..60 {
         let mut random = Random::from_key(key(seed));
         let plies = 2 + random.below(6);
@@ -180,7 +182,7 @@ fn every_search_finds_minimaxs_value_in_tic_tac_toe_at_every_depth() {
 #[test]
 fn every_search_finds_minimaxs_value_in_nim_at_every_depth() {
     for misere in [false, true] {
-        let rules = Rules::Nim { heaps: vec![2, 2, 3], misere };
+        let rules = Nim::rules(&[2, 2, 3], misere).unwrap();
         for seed in 0..6 {
             let mut random = Random::from_key(key(seed));
             let plies = random.below(3);
@@ -222,7 +224,7 @@ fn solve_all<P: Position>(position: &P, values: &mut BTreeMap<String, i32>) -> i
 
 #[test]
 fn tic_tac_toe_is_solved_from_every_position() {
-    let rules = Rules::TicTacToe {};
+    let rules = TicTacToe::rules();
     let mut values = BTreeMap::new();
     assert_eq!(solve_all(&TicTacToe::empty(), &mut values), 0, "tic-tac-toe is a draw");
     // 5,478 positions, of which 626 are won by x, 316 by o and 16 are full without a three.
@@ -256,7 +258,7 @@ fn bouton_wins(nim: &Nim) -> bool {
 #[test]
 fn nim_is_solved_as_bouton_says() {
     for misere in [false, true] {
-        let rules = Rules::Nim { heaps: vec![3, 3, 4], misere };
+        let rules = Nim::rules(&[3, 3, 4], misere).unwrap();
         let mut checked = 0;
         for (seed, heaps) in (0..).zip(0..80) {
             let name = format!("{},{},{}/w", heaps / 20, heaps / 5 % 4, heaps % 5);
@@ -290,7 +292,7 @@ fn decided_roots_are_valued_like_all_others() {
     let runs = PentagoRuns::default();
     let (mut won, mut lost) = (0, 0);
     for seed in 0..400 {
-        let rules = Rules::Pentago { win_before_rotation: seed % 2 == 0 };
+        let rules = Pentago::rules(seed % 2 == 0);
         let mut random = Random::from_key(key(seed));
         let plies = 20 + random.below(12);
         let position: Pentago = random_position(&rules, plies, &mut random);
@@ -315,7 +317,7 @@ fn wins_with_the_ply_after_the_last_are_those_of_one_ply_more() {
     let evaluation = PentagoLines::default();
     let mut decided = 0;
     for seed in 0..120 {
-        let rules = Rules::Pentago { win_before_rotation: seed % 3 != 0 };
+        let rules = Pentago::rules(seed % 3 != 0);
         let mut random = Random::from_key(key(seed));
         let plies = 8 + random.below(25);
         let position: Pentago = random_position(&rules, plies, &mut random);
@@ -343,7 +345,7 @@ fn wins_with_the_ply_after_the_last_are_those_of_one_ply_more() {
 /// Near the end the exact solver chooses: what is won or drawn is kept, and the score says so.
 #[test]
 fn the_exact_solver_takes_over_near_the_end() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     let handing_over = r#"{"algorithm": "alpha-beta", "depth": 1, "exact_plies": 8}"#;
     let mut kept = 0;
     for seed in 0..40 {

@@ -1,6 +1,9 @@
 //! A played game: the engine's record with its identity, and [`v1::Game`].
 
-use spelrum_engine::{ENGINE_REVISION, GameRecord, MoveRecord, Outcome, SearchReport, Termination};
+use spelrum_engine::{
+    Colour, ENGINE_REVISION, GameRecord, MoveRecord, Outcome, SearchReport, Termination,
+    termination_named,
+};
 use spelrum_tournament::{CellId, DerivedGame, GameId};
 
 use crate::limits::{MOVE_BYTES_MAX, PLIES_MAX, POSITION_BYTES_MAX};
@@ -21,7 +24,7 @@ pub fn to_wire(
         engine_revision: ENGINE_REVISION,
         opening: derived.opening.to_string(),
         outcome: names::of_outcome(record.outcome).into(),
-        termination: names::of_termination(record.termination).to_owned(),
+        termination: record.termination.name().to_owned(),
         moves_hash: record.moves_hash(),
         started_unix_us,
         wall_us: record.wall_us,
@@ -81,6 +84,7 @@ pub fn from_wire(game: &v1::Game) -> Result<(GameId, GameRecord), WireError> {
     let record = GameRecord {
         outcome: outcome(game)?,
         termination: termination(game)?,
+        first_side: Colour::White,
         moves,
         wall_us: game.wall_us,
     };
@@ -100,7 +104,7 @@ fn outcome(game: &v1::Game) -> Result<Outcome, WireError> {
 }
 
 fn termination(game: &v1::Game) -> Result<Termination, WireError> {
-    names::termination(&game.termination)
+    termination_named(&game.termination)
         .ok_or_else(|| WireError::new("termination", unknown_word(&game.termination)))
 }
 

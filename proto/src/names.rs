@@ -1,19 +1,9 @@
-//! The stable names of the engine's enumerations: on the wire, and in the results database.
+//! The stable names of the engine's enumerations: on the wire, and in the results database. Those of
+//! terminations are the games' own ([`spelrum_engine::termination_named`]).
 
-use spelrum_engine::{EndedBy, Outcome, Termination};
+use spelrum_engine::{EndedBy, Outcome};
 
 use crate::v1;
-
-/// Every termination, for reading names back.
-const TERMINATIONS: [Termination; 7] = [
-    Termination::FiveByPlacement,
-    Termination::FiveByRotation,
-    Termination::BothFive,
-    Termination::FullBoard,
-    Termination::ThreeInARow,
-    Termination::LastObject,
-    Termination::MaxPlies,
-];
 
 /// Everything that ends a search, for reading names back.
 const ENDS: [EndedBy; 8] = [
@@ -26,26 +16,6 @@ const ENDS: [EndedBy; 8] = [
     EndedBy::Proven,
     EndedBy::OnlyMove,
 ];
-
-/// The name of a termination.
-#[must_use]
-pub const fn of_termination(termination: Termination) -> &'static str {
-    match termination {
-        Termination::FiveByPlacement => "five_by_placement",
-        Termination::FiveByRotation => "five_by_rotation",
-        Termination::BothFive => "both_five",
-        Termination::FullBoard => "full_board",
-        Termination::ThreeInARow => "three_in_a_row",
-        Termination::LastObject => "last_object",
-        Termination::MaxPlies => "max_plies",
-    }
-}
-
-/// The termination with this name.
-#[must_use]
-pub fn termination(name: &str) -> Option<Termination> {
-    TERMINATIONS.into_iter().find(|&it| of_termination(it) == name)
-}
 
 /// The name of what ended a search.
 #[must_use]
@@ -97,10 +67,6 @@ mod tests {
     /// missing in the tables above, fails.
     #[test]
     fn names_are_the_engines_and_read_back() {
-        for it in TERMINATIONS {
-            assert_eq!(serde_json::to_value(it).unwrap(), of_termination(it));
-            assert_eq!(termination(of_termination(it)), Some(it));
-        }
         for it in ENDS {
             assert_eq!(serde_json::to_value(it).unwrap(), of_ended_by(it));
             assert_eq!(ended_by(of_ended_by(it)), Some(it));
@@ -108,7 +74,6 @@ mod tests {
         for it in [Outcome::Win, Outcome::Draw, Outcome::Loss] {
             assert_eq!(outcome(of_outcome(it)), Some(it));
         }
-        assert_eq!(termination("Five_by_placement"), None);
         assert_eq!(ended_by(""), None);
         assert_eq!(outcome(v1::Outcome::Unspecified), None);
     }
@@ -116,8 +81,6 @@ mod tests {
     /// serde's message for an unknown variant lists all of them: no table forgets one.
     #[test]
     fn tables_are_complete() {
-        let all = serde_json::from_str::<Termination>("\"none\"").unwrap_err().to_string();
-        assert_eq!(all.matches('`').count() / 2 - 1, TERMINATIONS.len(), "{all}");
         let all = serde_json::from_str::<EndedBy>("\"none\"").unwrap_err().to_string();
         assert_eq!(all.matches('`').count() / 2 - 1, ENDS.len(), "{all}");
     }

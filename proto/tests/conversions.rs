@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use spelrum_engine::games::pentago::BOTH_FIVE;
 use spelrum_engine::{
-    ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Termination,
+    Colour, ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, SearchReport,
 };
 use spelrum_proto::limits::{
     FAILURE_BYTES_MAX, LEASES_MAX, MESSAGE_BYTES_MAX, NUMBER_MAX, PLIES_MAX, REPORT_RESULTS_MAX,
@@ -34,7 +35,8 @@ fn record() -> GameRecord {
     };
     GameRecord {
         outcome: Outcome::Loss,
-        termination: Termination::BothFive,
+        termination: BOTH_FIVE,
+        first_side: Colour::White,
         moves: vec![
             mv(0, "a1", Some(-5), EndedBy::Time),
             mv(1, "c3 TL+", Some(i32::MAX), EndedBy::OnlyMove),

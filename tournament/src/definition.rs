@@ -186,6 +186,7 @@ impl FromStr for DefinitionHash {
 mod tests {
     use proptest::prelude::*;
     use spelrum_engine::Value;
+    use spelrum_engine::games::Nim;
 
     use super::*;
 
@@ -201,7 +202,7 @@ mod tests {
         CellDefinition {
             format: CellDefinition::FORMAT,
             seed: 2014,
-            rules: Rules::Nim { heaps: vec![3, 4, 5], misere: false },
+            rules: Nim::rules(&[3, 4, 5], false).unwrap(),
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: None,
             players: [Arc::new(genetic), Arc::new(random)],
@@ -248,7 +249,7 @@ mod tests {
         let base = definition();
         let changed: [fn(&mut CellDefinition); 6] = [
             |d| d.seed += 1,
-            |d| d.rules = Rules::Nim { heaps: vec![3, 4, 5], misere: true },
+            |d| d.rules = Nim::rules(&[3, 4, 5], true).unwrap(),
             |d| d.openings = OpeningsRule::All { plies: 2 },
             |d| d.max_plies = Some(0),
             |d| d.players.swap(0, 1),

@@ -1,8 +1,9 @@
 //! From (cell, number) to a game, on whichever worker asks.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use spelrum_engine::{GameRecord, GameSetup, Host, PlayError, Player, play_game};
+use spelrum_engine::{GameRecord, GameSetup, Host, PlayError, Player, Watch, play_watched};
 
 use crate::definition::CellDefinition;
 use crate::openings::{Openings, OpeningsCache};
@@ -103,6 +104,20 @@ impl PlayableCell {
         stops: Option<&[Option<u64>]>,
         host: &dyn Host,
     ) -> Result<(DerivedGame, GameRecord), PlayError> {
+        self.play_watched(number, stops, host, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`PlayableCell::play`], with somebody who is told of each move and may end the game.
+    ///
+    /// # Errors
+    /// As [`spelrum_engine::play_watched`].
+    pub fn play_watched(
+        &self,
+        number: u64,
+        stops: Option<&[Option<u64>]>,
+        host: &dyn Host,
+        watch: Watch<'_>,
+    ) -> Result<(DerivedGame, GameRecord), PlayError> {
         let game = self.derive(number);
         let [first, second] = &self.players;
         let setup = GameSetup {
@@ -113,14 +128,15 @@ impl PlayableCell {
             max_plies: self.definition.max_plies,
             stops,
         };
-        let record = play_game(&setup, host)?;
+        let record = play_watched(&setup, host, watch)?;
         Ok((game, record))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use spelrum_engine::{Parameters, Rules, Timeless, Value};
+    use spelrum_engine::games::TicTacToe;
+    use spelrum_engine::{Parameters, Timeless, Value};
 
     use super::*;
     use crate::definition::OpeningsRule;
@@ -133,7 +149,7 @@ mod tests {
         CellDefinition {
             format: CellDefinition::FORMAT,
             seed: 2014,
-            rules: Rules::TicTacToe {},
+            rules: TicTacToe::rules(),
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: None,
             players: [random_player(), random_player()],

@@ -255,7 +255,7 @@ impl PlannedPlayer {
     pub fn new(parameters: &Parameters) -> Self {
         let algorithm = match parameters.get("algorithm") {
             Some(Value::Text(name)) => name.clone(),
-            Some(Value::Bool(_) | Value::Integer(_) | Value::Number(_)) | None => String::new(),
+            Some(_) | None => String::new(),
         };
         let mut parameters_json = canonical_json(parameters);
         // There may be 100,000 of them.

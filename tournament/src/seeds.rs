@@ -104,6 +104,7 @@ fn derive(name: &str, inputs: &[&[u8]]) -> Key {
 mod tests {
     use super::*;
     use crate::definition::DefinitionHash;
+    use spelrum_engine::games::Pentago;
 
     fn hex(key: Key) -> String {
         DefinitionHash(key).to_string()
@@ -127,11 +128,8 @@ mod tests {
 
     #[test]
     fn golden_openings_keys() {
-        let identity = openings_identity(
-            2014,
-            &Rules::Pentago { win_before_rotation: true },
-            &OpeningsRule::Random { plies: 2 },
-        );
+        let identity =
+            openings_identity(2014, &Pentago::rules(true), &OpeningsRule::Random { plies: 2 });
         assert_eq!(
             identity,
             r#"{"seed":2014,"rules":{"name":"pentago","win_before_rotation":true},"openings":{"kind":"random","plies":2}}"#

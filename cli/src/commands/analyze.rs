@@ -2,10 +2,9 @@
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_engine::games::{Pentago, PentagoMove};
 use spelrum_engine::search::WIN_MIN;
 use spelrum_engine::{
-    Analysis, Colour, EndedBy, Game, Parameters, Player, Position as _, Rules, analyze, with_game,
+    Analysis, EndedBy, Game, Parameters, Player, Position as _, Rules, analyze, with_game,
 };
 
 use crate::clock::Clock;
@@ -47,7 +46,7 @@ struct Json<'a> {
     game: &'static str,
     /// The position in the game's notation.
     position: &'a str,
-    to_move: &'static str,
+    to_move: char,
     player: &'a Parameters,
     /// The move in the game's notation.
     best_move: &'a str,
@@ -96,10 +95,7 @@ impl<'a> Json<'a> {
         Self {
             game: rules.name(),
             position: &found.position,
-            to_move: match found.to_move {
-                Colour::White => "w",
-                Colour::Black => "b",
-            },
+            to_move: rules.game().side(found.to_move).letter,
             player: player.parameters(),
             best_move: &found.best_move,
             numbered_move: numbered_move(rules, &found.position, &found.best_move),
@@ -117,17 +113,11 @@ impl<'a> Json<'a> {
     }
 }
 
-/// A Pentago move as the reference data writes it: cell row by row from the top left, quadrant
-/// and direction of the turn, or -1 and -1 for a placement that makes five.
+/// A move in the numbers of the game's reference data, if it has any.
 pub(crate) fn numbered_move(rules: &Rules, position: &str, mv: &str) -> Option<[i32; 3]> {
-    if !matches!(rules, Rules::Pentago { .. }) {
-        return None;
-    }
-    let mv: PentagoMove = Pentago::parse(rules, position).ok()?.parse_move(mv).ok()?;
-    let cell = i32::try_from(mv.cell()).ok()?;
-    Some(match mv.turn() {
-        None => [cell, -1, -1],
-        Some(turn) => [cell, turn.quadrant as i32, turn.direction as i32],
+    with_game!(rules, G => {
+        let position = G::parse(rules, position).ok()?;
+        G::numbered_move(position.parse_move(mv).ok()?)
     })
 }
 

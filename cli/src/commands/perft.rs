@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_engine::{Colour, Game, Rules, perft, with_game};
+use spelrum_engine::{Game, Rules, perft, with_game};
 
 use crate::error::Result;
 use crate::exit::Exit;
@@ -41,10 +41,10 @@ pub(crate) struct Perft {
 struct Json<'a> {
     game: &'static str,
     board: String,
-    to_move: &'static str,
+    to_move: char,
     /// Pentago: marbles on the board.
     #[serde(skip_serializing_if = "Option::is_none")]
-    stones: Option<usize>,
+    stones: Option<u32>,
     perft: Vec<Depth<'a>>,
 }
 
@@ -78,13 +78,9 @@ impl Perft {
             let board = position.to_string();
             let json = Json {
                 game: rules.name(),
-                stones: matches!(rules, Rules::Pentago { .. })
-                    .then(|| board.chars().filter(|cell| matches!(cell, 'w' | 'b')).count()),
+                stones: position.stones(),
                 board,
-                to_move: match position.to_move() {
-                    Colour::White => "w",
-                    Colour::Black => "b",
-                },
+                to_move: rules.game().side(position.to_move()).letter,
                 perft: counts.iter().map(|(depth, counts)| Depth::new(*depth, counts)).collect(),
             };
             write_json(&mut out, &json)?;

@@ -39,9 +39,6 @@ Examples:
   spelrum solve pentago --position bwbbw.wwwbww.b.w....w.bwb.bbwb.wbb.w --json
   spelrum solve nim --rule heaps=[3,4,5] --time 10s";
 
-/// Eight for each empty cell: with 17 of them, Pentago's solver is sure to be done in seconds.
-const MOVES_SOON: u32 = 8 * 17;
-
 /// Find the exact value of a position and all moves that reach it
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -64,10 +61,10 @@ pub(crate) struct Solve {
 struct Json<'a> {
     game: &'static str,
     board: &'a str,
-    to_move: &'static str,
+    to_move: char,
     /// Pentago: marbles on the board.
     #[serde(skip_serializing_if = "Option::is_none")]
-    stones: Option<usize>,
+    stones: Option<u32>,
     value: Option<i32>,
     legal_moves: u32,
     optimal_moves: Option<usize>,
@@ -85,6 +82,7 @@ struct Json<'a> {
 /// What there is to print.
 struct Report {
     board: String,
+    stones: Option<u32>,
     to_move: Colour,
     legal_moves: u32,
     solved: Option<Solved>,
@@ -105,7 +103,7 @@ impl Solve {
         let position: P = self.position.position_to_play(rules, "solve the position")?;
         let limits = Limits { nodes: self.nodes, move_time_us: self.time, ..Limits::default() };
         let interrupts = Interrupts::listen(|| {})?;
-        if matches!(rules, Rules::Pentago { .. }) && position.legal_move_count() > MOVES_SOON {
+        if !position.is_solved_soon() {
             say("so many cells are empty that this may take very long; Ctrl-C gives up");
         }
         let given_up: Arc<AtomicBool> = Arc::default();
@@ -142,6 +140,7 @@ impl Solve {
         };
         let report = Report {
             board: position.to_string(),
+            stones: position.stones(),
             to_move: position.to_move(),
             legal_moves: position.legal_move_count(),
             solved,
@@ -163,20 +162,15 @@ impl Solve {
 
 impl Report {
     fn json(&self, rules: &Rules) -> Json<'_> {
-        let is_pentago = matches!(rules, Rules::Pentago { .. });
         let moves = self.solved.as_ref().map(|solved| solved.optimal_moves.as_slice());
-        let list: Option<Vec<[i32; 3]>> = moves.filter(|_| is_pentago).map(|moves| {
-            moves.iter().filter_map(|mv| numbered_move(rules, &self.board, mv)).collect()
+        let list: Option<Vec<[i32; 3]>> = moves.and_then(|moves| {
+            moves.iter().map(|mv| numbered_move(rules, &self.board, mv)).collect()
         });
         Json {
             game: rules.name(),
             board: &self.board,
-            to_move: match self.to_move {
-                Colour::White => "w",
-                Colour::Black => "b",
-            },
-            stones: is_pentago
-                .then(|| self.board.chars().filter(|cell| matches!(cell, 'w' | 'b')).count()),
+            to_move: rules.game().side(self.to_move).letter,
+            stones: self.stones,
             value: self.solved.as_ref().map(|solved| solved.value),
             legal_moves: self.legal_moves,
             optimal_moves: moves.map(<[String]>::len),

@@ -1,8 +1,8 @@
 //! Playing a recorded game again, and comparing move by move while it is played.
 
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -99,9 +99,13 @@ pub(crate) fn play_again(
     if let Some(difference) = Difference::of_openings(&game.opening, &opening) {
         return Ok(Some(Again { check: Check::Different(difference), moves: Vec::new() }));
     }
-    let following = Following::new(game.moves.as_deref(), watch);
+    let host = Replaying { clock: Clock::default(), watch };
+    let mut following = Following::new(game.moves.as_deref(), watch);
     let stops = game.moves.as_deref().map(stops);
-    let check = match cell.play(game.it.number, stops.as_deref(), &following) {
+    let played = cell.play_watched(game.it.number, stops.as_deref(), &host, &mut |played| {
+        following.follow(played)
+    });
+    let check = match played {
         Ok((_, record)) => match following.difference.take() {
             Some(difference) => Check::Different(difference),
             None => match Difference::of_ends(&game.end, &record) {
@@ -118,7 +122,7 @@ pub(crate) fn play_again(
             return Err(failed().because(error));
         }
     };
-    Ok(Some(Again { check, moves: following.moves.into_inner() }))
+    Ok(Some(Again { check, moves: following.moves }))
 }
 
 /// Where the searches of a replay end: where the clock ended the recorded one, and otherwise one
@@ -157,28 +161,35 @@ impl Cells {
 
 /// Follows a game against its record, and gives it up at the first difference.
 struct Following<'a> {
-    clock: Clock,
     watch: &'a Watch,
     recorded: Option<&'a [MoveRecord]>,
-    moves: RefCell<Vec<MoveRecord>>,
-    difference: Cell<Option<Difference>>,
-    differs: Cell<bool>,
+    moves: Vec<MoveRecord>,
+    difference: Option<Difference>,
 }
 
 impl<'a> Following<'a> {
     fn new(recorded: Option<&'a [MoveRecord]>, watch: &'a Watch) -> Self {
-        Self {
-            clock: Clock::default(),
-            watch,
-            recorded,
-            moves: RefCell::default(),
-            difference: Cell::default(),
-            differs: Cell::default(),
+        Self { watch, recorded, moves: Vec::new(), difference: None }
+    }
+
+    fn follow(&mut self, played: &MoveRecord) -> ControlFlow<()> {
+        let ply = self.watch.plies.fetch_add(1, Ordering::Relaxed);
+        self.moves.push(played.clone());
+        if let Some(recorded) = self.recorded {
+            let recorded = usize::try_from(ply).ok().and_then(|ply| recorded.get(ply));
+            self.difference = Difference::of_moves(ply, recorded, played);
         }
+        if self.difference.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
-impl Host for Following<'_> {
+/// The machine's clocks, and whether somebody gave up.
+struct Replaying<'a> {
+    clock: Clock,
+    watch: &'a Watch,
+}
+
+impl Host for Replaying<'_> {
     fn wall(&self) -> Duration {
         self.clock.wall()
     }
@@ -188,18 +199,6 @@ impl Host for Following<'_> {
     }
 
     fn aborted(&self) -> bool {
-        self.differs.get() || self.watch.is_interrupted()
-    }
-
-    fn played(&self, played: &MoveRecord) {
-        let ply = self.watch.plies.fetch_add(1, Ordering::Relaxed);
-        if let Some(recorded) = self.recorded.filter(|_| !self.differs.get()) {
-            let recorded = usize::try_from(ply).ok().and_then(|ply| recorded.get(ply));
-            if let Some(difference) = Difference::of_moves(ply, recorded, played) {
-                self.difference.set(Some(difference));
-                self.differs.set(true);
-            }
-        }
-        self.moves.borrow_mut().push(played.clone());
+        self.watch.is_interrupted()
     }
 }

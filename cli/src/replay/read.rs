@@ -1,7 +1,7 @@
 //! A recorded game out of the results.
 
 use spelrum_coordinator::store::questions;
-use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Termination};
+use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Termination, termination_named};
 use spelrum_proto::limits::QUERY_ROWS_MAX;
 use spelrum_proto::names;
 use spelrum_tournament::{CellDefinition, CellId, DefinitionHash, GameId};
@@ -144,7 +144,7 @@ fn outcome(row: &Row<'_>) -> Result<Outcome> {
 
 fn termination(row: &Row<'_>) -> Result<Termination> {
     let name = row.text("termination")?;
-    names::termination(&name).ok_or_else(|| unexpected("termination", &format!("is {name}")))
+    termination_named(&name).ok_or_else(|| unexpected("termination", &format!("is {name}")))
 }
 
 fn ended_by(row: &Row<'_>) -> Result<EndedBy> {

@@ -1,7 +1,8 @@
+use spelrum_engine::games::TicTacToe;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use spelrum_engine::{ENGINE_REVISION, EndedBy, Parameters, Rules, Value};
+use spelrum_engine::{ENGINE_REVISION, EndedBy, Parameters, Rules, Termination, Value};
 use spelrum_tournament::{CellDefinition, CellId, OpeningsRule, PlayableCell};
 
 use super::*;
@@ -33,7 +34,7 @@ fn fixed_depth() -> CellDefinition {
         player(&[("algorithm", word("alpha-beta")), ("depth", Value::Integer(3))]),
         player(&[("algorithm", word("genetic-minimax")), ("depth", Value::Integer(3))]),
     ];
-    definition(Rules::TicTacToe {}, players)
+    definition(TicTacToe::rules(), players)
 }
 
 /// Pentago on the clock, which nothing else bounds.
@@ -149,7 +150,7 @@ fn what_the_whole_game_has_is_compared_too() {
         }),
         (None, vec!["outcome"])
     );
-    assert_eq!(changed(|game| game.end.termination = Termination::MaxPlies).1, ["termination"]);
+    assert_eq!(changed(|game| game.end.termination = Termination::MAX_PLIES).1, ["termination"]);
     assert_eq!(changed(|game| game.end.plies += 1), (None, vec!["plies"]));
     assert_eq!(changed(|game| game.end.moves_hash ^= 1), (None, vec!["moves_hash"]));
 }

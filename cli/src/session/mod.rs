@@ -5,7 +5,6 @@
 //! takes back everything.
 
 mod moves;
-mod rules;
 #[cfg(test)]
 mod tests;
 
@@ -148,9 +147,7 @@ impl<P: Game> Session<P> {
 
     /// By the name that this game has for it: the board's last line begins with it.
     fn side_to_move(&self) -> String {
-        let board = self.position().board();
-        let turn = board.trim_end().lines().last().unwrap_or_default();
-        turn.strip_suffix(" to move").unwrap_or(turn).to_owned()
+        P::side_name(self.position().to_move()).to_owned()
     }
 
     fn is_persons_turn(&self) -> bool {
@@ -163,7 +160,7 @@ impl<P: Game> Session<P> {
     }
 
     fn help(&self) -> String {
-        format!("{}\n\n{COMMANDS_HELP}\n", rules::explained(&self.setup.rules))
+        format!("{}\n\n{COMMANDS_HELP}\n", P::explain(&self.setup.rules))
     }
 
     fn hint(&self, host: &dyn Host) -> Result<String, PlayError> {

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
-use spelrum_engine::{Parameters, Position as _, Timeless};
+use spelrum_engine::{Parameters, Position as _, Rules, Timeless, Value};
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn session<P: Game>(rules: &Rules, opponent: &str, person_begins: bool) -> Sessi
 }
 
 fn tic_tac_toe(person_begins: bool) -> Session<TicTacToe> {
-    session(&Rules::TicTacToe {}, "alpha-beta", person_begins)
+    session(&TicTacToe::rules(), "alpha-beta", person_begins)
 }
 
 /// Lines and answers as they stand on a terminal.
@@ -44,7 +44,7 @@ fn transcript<P: Game>(session: &mut Session<P>, lines: &[&str]) -> String {
 
 #[test]
 fn a_game_is_played_to_its_end() {
-    let mut session: Session<TicTacToe> = session(&Rules::TicTacToe {}, "random", true);
+    let mut session: Session<TicTacToe> = session(&TicTacToe::rules(), "random", true);
     let mut lines = Vec::new();
     while !session.position().is_over() {
         lines.push(session.position().nth_legal_move(0).to_string());
@@ -57,14 +57,14 @@ fn a_game_is_played_to_its_end() {
 
 #[test]
 fn help_explains_every_game() {
-    let nim = Rules::Nim { heaps: vec![3, 4, 5], misere: true };
+    let nim = Nim::rules(&[3, 4, 5], true).unwrap();
     let pentago = Rules::from_name("pentago").unwrap();
-    let late = Rules::Pentago { win_before_rotation: false };
+    let late = Pentago::rules(false);
     let texts = [
         session::<Pentago>(&pentago, "random", true).help(),
-        rules::explained(&late),
-        rules::explained(&Rules::TicTacToe {}),
-        rules::explained(&nim),
+        Pentago::explain(&late),
+        TicTacToe::explain(&TicTacToe::rules()),
+        Nim::explain(&nim),
     ];
     assert!(texts.iter().flat_map(|text| text.lines()).all(|line| line.chars().count() <= 100));
     insta::assert_snapshot!(texts.join("\n----\n"));
@@ -131,7 +131,7 @@ fn the_same_seed_gives_the_same_games_and_another_game_other_moves() {
 
 #[test]
 fn both_sides_can_be_watched() {
-    let rules = Rules::Nim { heaps: vec![1, 2], misere: false };
+    let rules = Nim::rules(&[1, 2], false).unwrap();
     let mut session: Session<Nim> = session(&rules, "minimax", true);
     let mut text = String::new();
     while let Some(shown) = session.watch(&Timeless).unwrap() {
@@ -243,13 +243,13 @@ proptest! {
         lines in prop::collection::vec(line(), 0..40),
     ) {
         match game {
-            0 => obeys::<TicTacToe>(&Rules::TicTacToe {}, opponent, begins, &lines),
+            0 => obeys::<TicTacToe>(&TicTacToe::rules(), opponent, begins, &lines),
             1 => {
-                let rules = Rules::Nim { heaps: vec![3, 4, 5], misere: true };
+                let rules = Nim::rules(&[3, 4, 5], true).unwrap();
                 obeys::<Nim>(&rules, opponent, begins, &lines);
             }
             2 => {
-                let rules = Rules::Pentago { win_before_rotation: false };
+                let rules = Pentago::rules(false);
                 obeys::<Pentago>(&rules, opponent, begins, &lines);
             }
             _ => {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use spelrum_engine::Rules;
+use spelrum_engine::{ParameterInfo, Rules, Value};
 use spelrum_tournament::scheduler::CellState;
 use spelrum_tournament::{
     CellId, Conditions, DefinitionJson, OpeningsRule, Plan, PlannedCell, PlannedPlayer,
@@ -248,17 +248,21 @@ fn cell_row<'p>(
 
 /// A game's rules: name, as a number if it is one, and as the sweep writes it.
 fn rule_columns(rules: &Rules) -> Vec<(&'static str, Option<f64>, String)> {
-    let switch = |rule, on: bool| (rule, Some(f64::from(u8::from(on))), on.to_string());
-    match rules {
-        Rules::Pentago { win_before_rotation } => {
-            vec![switch("win_before_rotation", *win_before_rotation)]
-        }
-        Rules::TicTacToe {} => Vec::new(),
-        Rules::Nim { heaps, misere } => {
-            let heaps: Vec<String> = heaps.iter().map(u32::to_string).collect();
-            vec![("heaps", None, heaps.join(" ")), switch("misere", *misere)]
-        }
-    }
+    let column = |(info, value): (&ParameterInfo, &Value)| {
+        let (number, text) = match value {
+            Value::Bool(on) => (Some(f64::from(u8::from(*on))), on.to_string()),
+            Value::Integer(integer) => (Some(*integer as f64), integer.to_string()),
+            Value::Number(number) => (Some(*number), number.to_string()),
+            Value::Text(text) => (None, text.clone()),
+            Value::List(values) => {
+                let values: Vec<String> = values.iter().map(Value::to_string).collect();
+                (None, values.join(" "))
+            }
+            Value::Table(_) => (None, value.to_string()),
+        };
+        (info.name, number, text)
+    };
+    rules.values().map(column).collect()
 }
 
 /// Bytes in lower-case hexadecimal.

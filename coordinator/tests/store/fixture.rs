@@ -1,12 +1,13 @@
 //! A small sweep, and games that look like played ones.
 
+use spelrum_engine::games::Pentago;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use std::path::PathBuf;
 
 use spelrum_coordinator::store::{Readers, SqlValue, Submitted, Sweep, WorkerIntroduction, Writer};
-use spelrum_engine::{Parameters, Rules, Value};
+use spelrum_engine::{Parameters, Value};
 use spelrum_proto::v1;
 use spelrum_tournament::{
     AxisValue, CellDefinition, CellId, OpeningsRule, Plan, PlannedCell, WorkerId,
@@ -152,7 +153,7 @@ pub(crate) fn add_cell<'p>(
     let definition = CellDefinition {
         format: 1,
         seed: plan.seed,
-        rules: Rules::Pentago { win_before_rotation: true },
+        rules: Pentago::rules(true),
         openings: OpeningsRule::Random { plies: 2 },
         max_plies: Some(40),
         players: players.map(std::sync::Arc::new),

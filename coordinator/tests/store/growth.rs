@@ -1,12 +1,13 @@
 //! Growing an experiment: random sweeps one after the other, games in between, restarts, against a
 //! map from definitions to games.
 
+use spelrum_engine::games::Pentago;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spelrum_coordinator::store::{CellChange, Change, StoreError, Submitted, Sweep, Writer};
-use spelrum_engine::{Parameters, Rules};
+use spelrum_engine::Parameters;
 use spelrum_tournament::scheduler::{
     Effect, Event, ExperimentState, Report, Scheduler, Settings, Time, Verdict,
 };
@@ -136,7 +137,7 @@ async fn names_places_and_axes_are_replaced() {
         let definition = CellDefinition {
             format: 1,
             seed: 7,
-            rules: Rules::Pentago { win_before_rotation: true },
+            rules: Pentago::rules(true),
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: Some(40),
             players: [alpha_beta(depth), genetic(depth)].map(std::sync::Arc::new),
@@ -536,7 +537,7 @@ fn pool_plan(cells: &[(usize, u64)], look: u8) -> Plan {
         let definition = CellDefinition {
             format: 1,
             seed: plan.seed,
-            rules: Rules::Pentago { win_before_rotation: true },
+            rules: Pentago::rules(true),
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: None,
             players: [player(alpha_beta(depth + 1)), player(genetic(2))],

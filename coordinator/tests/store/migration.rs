@@ -123,6 +123,7 @@ fn columns(value: &Value) -> (Option<f64>, String) {
         Value::Integer(number) => (Some(*number as f64), number.to_string()),
         Value::Number(number) => (Some(*number), number.to_string()),
         Value::Text(text) => (None, text.clone()),
+        Value::List(_) | Value::Table(_) => panic!("no player had {value} then"),
     }
 }
 

@@ -1,23 +1,24 @@
 //! Reading what a sweep says of one player against the tables.
 
 use super::{
-    AlgorithmInfo, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,
-    Parameters, Preset, Value, alternatives, nearest, parse_duration_us,
+    AlgorithmInfo, EvaluationInfo, NESTED_DEPTH_MAX, NESTED_VALUES_MAX, ParameterDefault,
+    ParameterError, ParameterInfo, ParameterKind, Parameters, Preset, Value, alternatives, nearest,
+    parse_duration_us,
 };
-use crate::search::Limits;
 
 /// The longest move time: a day.
 const DURATION_MAX_US: i64 = 86_400_000_000;
 
 const UNLIMITED: &str = "unlimited";
 
-/// A player's parameters, checked and complete, to be read by name.
+/// A player's parameters, or a game's rules, checked and complete, to be read by name.
 ///
 /// The readers panic on a name that the tables do not declare with that kind: a mistake in this
 /// crate, which the first player made with it shows.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Settings {
-    algorithm: &'static str,
+pub struct Settings {
+    /// The algorithm or game whose they are.
+    owner: &'static str,
     values: Vec<(&'static ParameterInfo, Value)>,
 }
 
@@ -37,7 +38,7 @@ impl Settings {
             .find(|info| info.kind == ParameterKind::Evaluation)
             .map(|info| chosen_evaluation(info, game, evaluations, given))
             .transpose()?;
-        let weights = evaluation.map_or(&[][..], |evaluation| evaluation.weights);
+        let weights = evaluation.map_or(&[][..], |evaluation| evaluation.parameters);
         let tables = || algorithm.parameters.iter().chain(weights);
 
         let has_preset = !algorithm.presets.is_empty();
@@ -52,7 +53,7 @@ impl Settings {
         }
 
         let values = Vec::with_capacity(tables().count());
-        let mut settings = Self { algorithm: algorithm.name, values };
+        let mut settings = Self { owner: algorithm.name, values };
         for info in tables() {
             if let Some((other, wanted)) = info.only_with
                 && !is_constant(settings.value(other), wanted, evaluations)
@@ -86,10 +87,40 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Checks `given` against the table of a game's rules, and fills in what it does not say.
+    pub(crate) fn of_game(
+        game: &'static str,
+        rules: &'static [ParameterInfo],
+        given: &Parameters,
+    ) -> Result<Self, ParameterError> {
+        let names = || rules.iter().map(|info| info.name);
+        if let Some(key) = given.keys().find(|key| names().all(|name| name != key.as_str())) {
+            let remedy = match nearest(key, names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if rules.is_empty() => "leave it out".to_owned(),
+                None => format!("its rules are {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            return Err(ParameterError::new(
+                key,
+                format!("the game {game} has no rule `{key}`"),
+                remedy,
+            ));
+        }
+        let mut settings = Self { owner: game, values: Vec::with_capacity(rules.len()) };
+        for info in rules {
+            let value = match given_value(info, given)? {
+                Some(value) => value,
+                None => default_value(info, None, &[])?,
+            };
+            settings.values.push((info, value));
+        }
+        Ok(settings)
+    }
+
     /// The canonical map: see the module's two rules.
     pub(crate) fn canonical(&self) -> Parameters {
         let mut canonical = Parameters::new();
-        canonical.insert("algorithm".to_owned(), Value::Text(self.algorithm.to_owned()));
+        canonical.insert("algorithm".to_owned(), Value::Text(self.owner.to_owned()));
         for (info, value) in &self.values {
             let is_default = is_constant(value, info.default, &[]);
             let is_off_limit = info.default == ParameterDefault::Unlimited && is_default;
@@ -101,22 +132,60 @@ impl Settings {
         canonical
     }
 
-    pub(crate) fn switch(&self, name: &str) -> bool {
+    /// A switch.
+    ///
+    /// # Panics
+    /// If the tables declare no such parameter of this kind.
+    #[must_use]
+    pub fn switch(&self, name: &str) -> bool {
         let Value::Bool(value) = self.value(name) else { self.misread(name) };
         *value
     }
 
-    pub(crate) fn integer(&self, name: &str) -> i64 {
+    /// An integer.
+    ///
+    /// # Panics
+    /// If the tables declare no such parameter of this kind.
+    #[must_use]
+    pub fn integer(&self, name: &str) -> i64 {
         let Value::Integer(value) = self.value(name) else { self.misread(name) };
         *value
     }
 
-    pub(crate) fn number(&self, name: &str) -> f64 {
+    /// A number.
+    ///
+    /// # Panics
+    /// If the tables declare no such parameter of this kind.
+    #[must_use]
+    pub fn number(&self, name: &str) -> f64 {
         let Value::Number(value) = self.value(name) else { self.misread(name) };
         *value
     }
 
-    pub(crate) fn word(&self, name: &str) -> &str {
+    /// The integers of a list.
+    ///
+    /// # Panics
+    /// If the tables declare no such parameter of this kind.
+    #[must_use]
+    pub fn integers(&self, name: &str) -> Vec<i64> {
+        let Value::List(values) = self.value(name) else { self.misread(name) };
+        let integer = |value: &Value| match value {
+            Value::Integer(integer) => *integer,
+            Value::Bool(_)
+            | Value::Number(_)
+            | Value::Text(_)
+            | Value::List(_)
+            | Value::Table(_) => self.misread(name),
+        };
+        values.iter().map(integer).collect()
+    }
+
+    /// A word, a text or a content hash.
+    ///
+    /// # Panics
+    /// If the tables declare no such parameter of this kind.
+    #[must_use]
+    pub fn word(&self, name: &str) -> &str {
         let Value::Text(value) = self.value(name) else { self.misread(name) };
         value
     }
@@ -126,27 +195,28 @@ impl Settings {
         match self.find(name)? {
             Value::Integer(value) => u64::try_from(*value).ok(),
             Value::Text(_) => None,
-            Value::Bool(_) | Value::Number(_) => self.misread(name),
+            Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Table(_) => {
+                self.misread(name)
+            }
         }
     }
 
-    /// What bounds a move.
-    pub(crate) fn limits(&self) -> Limits {
-        Limits {
-            depth: self.limit("depth").and_then(|plies| u32::try_from(plies).ok()),
-            nodes: self.limit("nodes"),
-            evaluations: self.limit("evaluations"),
-            generations: self.limit("generations"),
-            move_time_us: self.limit("move_time"),
-        }
+    /// Every parameter with its value, in the order of the tables.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (&'static ParameterInfo, &Value)> {
+        self.values.iter().map(|(info, value)| (*info, value))
     }
 
-    fn value(&self, name: &str) -> &Value {
+    /// The value of a parameter, such as a nested one.
+    ///
+    /// # Panics
+    /// If the tables declare no such parameter.
+    #[must_use]
+    pub fn value(&self, name: &str) -> &Value {
         self.find(name).unwrap_or_else(|| self.misread(name))
     }
 
     fn misread(&self, name: &str) -> ! {
-        unreachable!("`{}` declares no `{name}` of the kind that is read", self.algorithm)
+        unreachable!("`{}` declares no `{name}` of the kind that is read", self.owner)
     }
 
     /// `None` also for a parameter whose `only_with` does not hold.
@@ -226,6 +296,26 @@ fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>
             let number = i32::try_from(*integer).ok().map(f64::from);
             number.filter(|number| (min..=max).contains(number)).map(Value::Number)
         }
+        (
+            ParameterKind::Integers { count_min, count_max, min, max },
+            Value::List(values),
+        ) if (count_min..=count_max).contains(&values.len())
+            && values.iter().all(|value| {
+                matches!(value, Value::Integer(integer) if (min..=max).contains(integer))
+            }) =>
+        {
+            Some(value.clone())
+        }
+        (ParameterKind::Text { bytes_max }, Value::Text(text)) if text.len() <= bytes_max => {
+            Some(value.clone())
+        }
+        (ParameterKind::Nested, Value::Table(_)) => {
+            let (size, depth) = value.size_and_depth();
+            (size <= NESTED_VALUES_MAX && depth <= NESTED_DEPTH_MAX).then(|| value.clone())
+        }
+        (ParameterKind::Content, Value::Text(text)) if is_content_hash(text) => {
+            Some(value.clone())
+        }
         (ParameterKind::Word(words), Value::Text(word)) => {
             if !words.contains(&word.as_str()) {
                 return Err(wrong_word(info.name, value, words.iter().copied()));
@@ -255,7 +345,11 @@ fn given_duration(
             let us = match value {
                 Value::Text(word) if word == UNLIMITED => return Ok(Some(value.clone())),
                 Value::Text(text) => parse_duration_us(text).and_then(|us| i64::try_from(us).ok()),
-                Value::Bool(_) | Value::Integer(_) | Value::Number(_) => None,
+                Value::Bool(_)
+                | Value::Integer(_)
+                | Value::Number(_)
+                | Value::List(_)
+                | Value::Table(_) => None,
             };
             (info.name, value, us)
         }
@@ -263,7 +357,11 @@ fn given_duration(
             let us = match value {
                 Value::Text(word) if word == UNLIMITED => return Ok(Some(value.clone())),
                 Value::Integer(us) => Some(*us),
-                Value::Bool(_) | Value::Number(_) | Value::Text(_) => None,
+                Value::Bool(_)
+                | Value::Number(_)
+                | Value::Text(_)
+                | Value::List(_)
+                | Value::Table(_) => None,
             };
             (canonical_key.as_str(), value, us)
         }
@@ -307,6 +405,9 @@ fn constant(default: ParameterDefault, evaluations: &'static [EvaluationInfo]) -
         ParameterDefault::Integer(value) => Value::Integer(value),
         ParameterDefault::Number(value) => Value::Number(value),
         ParameterDefault::Word(value) => Value::Text(value.to_owned()),
+        ParameterDefault::Integers(values) => {
+            Value::List(values.iter().copied().map(Value::Integer).collect())
+        }
         ParameterDefault::Unlimited => Value::Text(UNLIMITED.to_owned()),
         ParameterDefault::FirstEvaluation => {
             Value::Text(evaluations.first().map_or("", |first| first.name).to_owned())
@@ -326,6 +427,10 @@ fn is_constant(
         (Value::Integer(value), ParameterDefault::Integer(wanted)) => *value == wanted,
         (Value::Number(value), ParameterDefault::Number(wanted)) => *value == wanted,
         (Value::Text(value), ParameterDefault::Word(wanted)) => value == wanted,
+        (Value::List(values), ParameterDefault::Integers(wanted)) => {
+            let wanted = wanted.iter().copied().map(Value::Integer);
+            values.len() == wanted.len() && values.iter().zip(wanted).all(|(a, b)| *a == b)
+        }
         (Value::Text(value), ParameterDefault::Unlimited) => value == UNLIMITED,
         (Value::Text(value), ParameterDefault::FirstEvaluation) => {
             evaluations.first().map_or("", |first| first.name) == value
@@ -344,7 +449,11 @@ fn is_canonical_key(info: &ParameterInfo, key: &str) -> bool {
         | ParameterKind::Number { .. }
         | ParameterKind::Word(_)
         | ParameterKind::Limit { .. }
-        | ParameterKind::Evaluation => key == info.name,
+        | ParameterKind::Evaluation
+        | ParameterKind::Integers { .. }
+        | ParameterKind::Text { .. }
+        | ParameterKind::Nested
+        | ParameterKind::Content => key == info.name,
     }
 }
 
@@ -356,7 +465,11 @@ fn canonical_key(info: &ParameterInfo) -> String {
         | ParameterKind::Number { .. }
         | ParameterKind::Word(_)
         | ParameterKind::Limit { .. }
-        | ParameterKind::Evaluation => info.name.to_owned(),
+        | ParameterKind::Evaluation
+        | ParameterKind::Integers { .. }
+        | ParameterKind::Text { .. }
+        | ParameterKind::Nested
+        | ParameterKind::Content => info.name.to_owned(),
     }
 }
 
@@ -369,11 +482,11 @@ fn unknown_key(
 ) -> ParameterError {
     let owner = evaluations
         .iter()
-        .find(|evaluation| evaluation.weights.iter().any(|weight| weight.name == key));
+        .find(|evaluation| evaluation.parameters.iter().any(|info| info.name == key));
     if let (Some(owner), Some(chosen)) = (owner, chosen) {
         return ParameterError::new(
             key,
-            format!("`{key}` is no weight of the evaluation {:?}", chosen.name),
+            format!("`{key}` is not a parameter of the evaluation {:?}", chosen.name),
             format!("leave it out, or choose the evaluation {:?}", owner.name),
         );
     }
@@ -391,6 +504,10 @@ fn unknown_key(
     ParameterError::new(key, format!("`{}` has no parameter `{key}`", algorithm.name), remedy)
 }
 
+fn is_content_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 fn wrong_value(key: &str, value: &Value, kind: ParameterKind) -> ParameterError {
     ParameterError::new(key, format!("`{key}` cannot be {value}"), format!("write {kind}"))
 }
@@ -403,7 +520,11 @@ pub(crate) fn wrong_word<'w>(
 ) -> ParameterError {
     let near = match value {
         Value::Text(word) => nearest(word, words.clone()),
-        Value::Bool(_) | Value::Integer(_) | Value::Number(_) => None,
+        Value::Bool(_)
+        | Value::Integer(_)
+        | Value::Number(_)
+        | Value::List(_)
+        | Value::Table(_) => None,
     };
     let remedy = match near {
         Some(near) => format!("did you mean {near:?}?"),

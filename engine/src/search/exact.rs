@@ -1,15 +1,18 @@
 //! The exact player: it solves the position and plays a move that reaches the value.
 
-use super::{Budget, Evaluate, Found, Search, Stop, WIN_MIN, made, root, score};
+use super::registry::{Algorithm, Maker};
+use super::{Budget, Evaluate, Found, Search, Stop, WIN_MIN, made, root};
+use crate::evaluation::GameEvaluation;
+use crate::limits::EndedBy;
 use crate::parameters::{AlgorithmInfo, Settings, shared};
-use crate::play::EndedBy;
-use crate::position::Game;
+use crate::position::Line;
 use crate::rng::Random;
-use crate::solve::Solver;
+use crate::score;
+use crate::solver::{Solvable, Solver};
 
-/// What a sweep may say of it.
-pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
+const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "exact",
+    meaning: "Solves the position and plays a move that keeps its value.",
     parameters: &[
         shared::EVALUATION,
         shared::NODES,
@@ -20,6 +23,22 @@ pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
     presets: &[],
     bounded_by: &["nodes", "move_time"],
 };
+
+/// The exact player as an algorithm.
+pub(crate) struct ExactPlay;
+
+impl Algorithm for ExactPlay {
+    const INFO: AlgorithmInfo = INFO;
+
+    fn draws_random_numbers(settings: &Settings) -> bool {
+        settings.switch("shuffle")
+    }
+
+    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
+        let options = Options::from_settings(settings);
+        Maker::new(move || Box::new(Exact::<P, E>::new(options, evaluation.clone())))
+    }
+}
 
 /// The exact player's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,14 +61,14 @@ impl Options {
 /// loss its negative, a draw 0. The depth is that of the moves evaluated, 1: how far the solver
 /// looked is not known.
 #[derive(Debug)]
-pub struct Exact<G: Game, E> {
+pub struct Exact<G: Solvable, E> {
     options: Options,
     evaluation: E,
     solver: G::Solver,
     optimal: Vec<G::Move>,
 }
 
-impl<G: Game, E: Evaluate<G>> Exact<G, E> {
+impl<G: Solvable, E: Evaluate<G>> Exact<G, E> {
     /// A player with these options.
     #[must_use]
     pub fn new(options: Options, evaluation: E) -> Self {
@@ -84,13 +103,14 @@ impl<G: Game, E: Evaluate<G>> Exact<G, E> {
     }
 }
 
-impl<G: Game, E: Evaluate<G>> Search<G> for Exact<G, E> {
+impl<G: Solvable, E: Evaluate<G>> Search<G> for Exact<G, E> {
     fn search(
         &mut self,
-        root: &G,
+        line: Line<'_, G>,
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<Found<G::Move>, Stop> {
+        let root = line.position;
         let mut moves = Vec::new();
         root::list_moves(root, self.options.shuffle, random, &mut moves);
         let mut values = Vec::with_capacity(moves.len());

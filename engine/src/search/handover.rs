@@ -2,9 +2,10 @@
 
 use super::exact::{self, Exact};
 use super::{Budget, Evaluate, Found, Search, Stop};
-use crate::play::EndedBy;
-use crate::position::Game;
+use crate::limits::EndedBy;
+use crate::position::Line;
 use crate::rng::Random;
+use crate::solver::Solvable;
 
 /// A search that hands over to the exact player when few plies are left.
 ///
@@ -14,7 +15,7 @@ use crate::rng::Random;
 /// share, since a node count alone must tell a replay where it stopped: where a move has only a few
 /// milliseconds, it may use them up, and the best move by static evaluation is played.
 #[derive(Debug)]
-pub(crate) struct Handover<G: Game, S, E> {
+pub(crate) struct Handover<G: Solvable, S, E> {
     search: S,
     exact: Exact<G, E>,
     plies_max: u32,
@@ -24,31 +25,32 @@ pub(crate) struct Handover<G: Game, S, E> {
 /// Pentago with twelve empty cells, and all with eleven.
 const NODES_MAX: u64 = 100_000;
 
-impl<G: Game, S, E: Evaluate<G>> Handover<G, S, E> {
+impl<G: Solvable, S, E: Evaluate<G>> Handover<G, S, E> {
     /// A search that hands over when the game can last at most so many plies more.
     pub(crate) fn new(search: S, evaluation: E, plies_max: u32, shuffle: bool) -> Self {
         Self { search, exact: Exact::new(exact::Options { shuffle }, evaluation), plies_max }
     }
 }
 
-impl<G: Game, S: Search<G>, E: Evaluate<G>> Search<G> for Handover<G, S, E> {
+impl<G: Solvable, S: Search<G>, E: Evaluate<G>> Search<G> for Handover<G, S, E> {
     fn search(
         &mut self,
-        root: &G,
+        line: Line<'_, G>,
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<Found<G::Move>, Stop> {
+        let root = line.position;
         if root.plies_left() > self.plies_max {
-            return self.search.search(root, budget, random);
+            return self.search.search(line, budget, random);
         }
         let share = NODES_MAX.min(budget.nodes_left() / 2);
         let (found, is_share_spent) =
-            budget.with_share(share, |budget| self.exact.search(root, budget, random));
+            budget.with_share(share, |budget| self.exact.search(line, budget, random));
         let found = found?;
         let is_held =
             found.ended_by == EndedBy::Proven && found.score.is_some_and(|score| score >= 0);
         // At a limit of the move's own, the search could do nothing more.
         let is_stopped = found.ended_by != EndedBy::Proven && !is_share_spent;
-        if is_held || is_stopped { Ok(found) } else { self.search.search(root, budget, random) }
+        if is_held || is_stopped { Ok(found) } else { self.search.search(line, budget, random) }
     }
 }

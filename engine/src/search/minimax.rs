@@ -1,13 +1,17 @@
 //! Plain minimax: every position to a fixed depth. The yardstick that the others are held against.
 
-use super::{Budget, Evaluate, Found, Search, Stop, made, root, score};
+use super::registry::{Algorithm, Maker};
+use super::{Budget, Evaluate, Found, Limits, Search, Stop, made, root};
+use crate::evaluation::GameEvaluation;
 use crate::parameters::{AlgorithmInfo, Settings, shared};
-use crate::position::Position;
+use crate::position::{Line, Position};
 use crate::rng::Random;
+use crate::score;
+use crate::solver::Solvable;
 
-/// What a sweep may say of it.
-pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
+const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "minimax",
+    meaning: "Searches every position to a fixed depth: the yardstick of the others.",
     parameters: &[
         shared::EVALUATION,
         shared::DEPTH,
@@ -20,6 +24,22 @@ pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
     bounded_by: &["depth", "nodes", "evaluations", "move_time"],
 };
 
+/// Minimax as an algorithm.
+pub(crate) struct MinimaxPlay;
+
+impl Algorithm for MinimaxPlay {
+    const INFO: AlgorithmInfo = INFO;
+
+    fn draws_random_numbers(settings: &Settings) -> bool {
+        settings.switch("shuffle")
+    }
+
+    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
+        let options = Options::from_settings(settings);
+        Maker::new(move || Box::new(Minimax::new(options, evaluation.clone())))
+    }
+}
+
 /// Minimax's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -31,7 +51,7 @@ pub struct Options {
 
 impl Options {
     pub(crate) fn from_settings(settings: &Settings) -> Self {
-        Self { depth: settings.limits().depth, shuffle: settings.switch("shuffle") }
+        Self { depth: Limits::from_settings(settings).depth, shuffle: settings.switch("shuffle") }
     }
 }
 
@@ -106,10 +126,11 @@ impl<P: Position, E: Evaluate<P>> Minimax<P, E> {
 impl<P: Position, E: Evaluate<P>> Search<P> for Minimax<P, E> {
     fn search(
         &mut self,
-        root: &P,
+        line: Line<'_, P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<Found<P::Move>, Stop> {
+        let root = line.position;
         let mut root_moves = std::mem::take(&mut self.root_moves);
         root::list_moves(root, self.options.shuffle, random, &mut root_moves);
         self.moves.clear();

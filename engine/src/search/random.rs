@@ -1,14 +1,34 @@
 //! The player that does not search: every legal move is equally likely.
 
+use super::registry::{Algorithm, Maker};
 use super::{Budget, Found, Search, Stop};
-use crate::parameters::AlgorithmInfo;
-use crate::play::EndedBy;
-use crate::position::Position;
+use crate::evaluation::GameEvaluation;
+use crate::limits::EndedBy;
+use crate::parameters::{AlgorithmInfo, Settings};
+use crate::position::{Line, Position};
 use crate::rng::Random;
+use crate::solver::Solvable;
 
-/// It takes no parameters and needs no limits.
-pub(crate) const ALGORITHM: AlgorithmInfo =
-    AlgorithmInfo { name: "random", parameters: &[], presets: &[], bounded_by: &[] };
+/// Random play as an algorithm: it takes no parameters and needs no limits.
+pub(crate) struct RandomPlay;
+
+impl Algorithm for RandomPlay {
+    const INFO: AlgorithmInfo = AlgorithmInfo {
+        name: "random",
+        meaning: "Plays any legal move.",
+        parameters: &[],
+        presets: &[],
+        bounded_by: &[],
+    };
+
+    fn draws_random_numbers(_settings: &Settings) -> bool {
+        true
+    }
+
+    fn maker<P: Solvable, E: GameEvaluation<P>>(_settings: &Settings, _evaluation: E) -> Maker<P> {
+        Maker::new(|| Box::new(RandomMove))
+    }
+}
 
 /// Plays any legal move.
 #[derive(Clone, Copy, Debug)]
@@ -17,11 +37,11 @@ pub(crate) struct RandomMove;
 impl<P: Position> Search<P> for RandomMove {
     fn search(
         &mut self,
-        root: &P,
+        line: Line<'_, P>,
         _budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<Found<P::Move>, Stop> {
-        let mv = root.random_move(random);
+        let mv = line.position.random_move(random);
         Ok(Found { mv, depth: 0, score: None, ended_by: EndedBy::Depth })
     }
 }

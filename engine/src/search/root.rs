@@ -1,10 +1,11 @@
 //! What searches do alike at the root.
 
-use super::{Found, score};
+use super::Found;
+use crate::limits::EndedBy;
 use crate::parameters::{ParameterInfo, shared};
-use crate::play::EndedBy;
 use crate::position::Position;
 use crate::rng::Random;
+use crate::score;
 
 /// The switch that every search of root moves in order has.
 pub(crate) const SHUFFLE: ParameterInfo = ParameterInfo::switch(

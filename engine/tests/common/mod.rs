@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
+use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::{
     EndedBy, Game, GameRecord, GameSetup, Host, MoveRecord, Player, Random, Rules, Timeless,
     play_game, with_game,
@@ -20,11 +21,11 @@ pub fn player(rules: &Rules, json: &str) -> Player {
 /// The games under test, with rules that make small and large trees.
 pub fn all_rules() -> Vec<Rules> {
     vec![
-        Rules::Pentago { win_before_rotation: true },
-        Rules::Pentago { win_before_rotation: false },
-        Rules::TicTacToe {},
-        Rules::Nim { heaps: vec![3, 4, 5], misere: false },
-        Rules::Nim { heaps: vec![2, 3, 4], misere: true },
+        Pentago::rules(true),
+        Pentago::rules(false),
+        TicTacToe::rules(),
+        Nim::rules(&[3, 4, 5], false).unwrap(),
+        Nim::rules(&[2, 3, 4], true).unwrap(),
     ]
 }
 

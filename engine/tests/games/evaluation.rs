@@ -1,12 +1,14 @@
 //! Evaluations against slow twins, and what holds for all of them.
 
 use proptest::prelude::*;
-use spelrum_engine::evaluation::{
-    Evaluation, EvaluationVisitor, PentagoLines, PentagoRuns, TicTacToeLines, WEIGHT_MAX,
-};
-use spelrum_engine::games::{Nim, Pentago, TicTacToe};
+use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation, WEIGHT_MAX};
+use spelrum_engine::games::pentago::{PentagoLines, PentagoRuns};
+use spelrum_engine::games::tic_tac_toe::TicTacToeLines;
+use spelrum_engine::games::{Pentago, TicTacToe};
 use spelrum_engine::search::{Evaluate, WIN_MIN};
-use spelrum_engine::{Game, ParameterDefault, Parameters, Position, Rules, Value, with_game};
+use spelrum_engine::{
+    Game, ParameterDefault, Parameters, Position, Rules, Value, with_evaluation, with_game,
+};
 
 use super::slow_pentago::SlowBoard;
 use super::{board, pentago, random_board, random_game};
@@ -16,13 +18,18 @@ fn parameters(pairs: &[(&str, i64)]) -> Parameters {
 }
 
 /// An evaluation by its name and all its weights.
-fn evaluation(rules: &Rules, name: &str, weights: &[i32]) -> Evaluation {
-    let infos = Evaluation::with_defaults(rules, name).unwrap().info().weights;
-    let pairs: Vec<_> =
-        infos.iter().map(|info| info.name).zip(weights.iter().map(|&w| i64::from(w))).collect();
+fn evaluation(rules: &Rules, name: &str, weights: &[i32]) -> Parameters {
+    let info = rules.evaluations().iter().find(|info| info.name == name).unwrap();
+    let names = info.parameters.iter().map(|info| info.name);
+    let pairs: Vec<_> = names.zip(weights.iter().map(|&w| i64::from(w))).collect();
     let mut given = parameters(&pairs);
     given.insert("evaluation".to_owned(), Value::Text(name.to_owned()));
-    Evaluation::from_parameters(rules, &given).unwrap()
+    given
+}
+
+/// An evaluation by its name, with its default weights.
+fn with_defaults(name: &str) -> Parameters {
+    [("evaluation".to_owned(), Value::Text(name.to_owned()))].into()
 }
 
 struct At<'a, P>(&'a P);
@@ -30,13 +37,13 @@ struct At<'a, P>(&'a P);
 impl<P: Position> EvaluationVisitor<P> for At<'_, P> {
     type Output = i32;
 
-    fn visit<E: Evaluate<P> + Copy + 'static>(self, evaluation: E) -> i32 {
+    fn visit<E: GameEvaluation<P>>(self, evaluation: E) -> i32 {
         evaluation.evaluate(self.0)
     }
 }
 
-fn value<P: Game>(evaluation: &Evaluation, position: &P) -> i32 {
-    P::visit_evaluation(evaluation, At(position)).unwrap()
+fn value<P: Game>(evaluation: &Parameters, position: &P) -> i32 {
+    with_evaluation(evaluation, At(position)).unwrap()
 }
 
 fn weight() -> impl Strategy<Value = i32> {
@@ -71,7 +78,7 @@ proptest! {
             text.chars().map(|c| match c { 'w' => 'b', 'b' => 'w', c => c }).collect();
         if !board(&text).is_over() {
             for info in Pentago::EVALUATIONS {
-                let evaluation = Evaluation::with_defaults(&pentago(), info.name).unwrap();
+                let evaluation = with_defaults(info.name);
                 prop_assert_eq!(
                     value(&evaluation, &board(&text)),
                     -value(&evaluation, &board(&swapped))
@@ -108,8 +115,8 @@ fn six_in_two_directions_share_a_marble() {
 #[test]
 fn tic_tac_toe_lines_are_counted_by_hand() {
     let value = |weights: &[i32], text| {
-        let position = TicTacToe::parse(&Rules::TicTacToe {}, text).unwrap();
-        value(&evaluation(&Rules::TicTacToe {}, "lines", weights), &position)
+        let position = TicTacToe::parse(&TicTacToe::rules(), text).unwrap();
+        value(&evaluation(&TicTacToe::rules(), "lines", weights), &position)
     };
     // x on the centre has four lines; o to move.
     assert_eq!(value(&[1, 100], "....x...."), -4);
@@ -121,14 +128,14 @@ fn tic_tac_toe_lines_are_counted_by_hand() {
 
 #[test]
 fn every_evaluation_is_antisymmetric_and_bounded_in_every_game() {
-    for name in Rules::GAMES {
+    for name in Rules::games().iter().map(|game| game.name) {
         let rules = Rules::from_name(name).unwrap();
         with_game!(&rules, P => {
             assert_eq!(rules.evaluations(), P::EVALUATIONS);
             for info in P::EVALUATIONS {
-                let weights = vec![WEIGHT_MAX; 4];
+                let weights = vec![WEIGHT_MAX; info.parameters.len()];
                 let extreme = evaluation(&rules, info.name, &weights);
-                let defaults = Evaluation::with_defaults(&rules, info.name).unwrap();
+                let defaults = with_defaults(info.name);
                 for position in random_game(P::start(&rules).unwrap(), 7) {
                     assert!(value(&extreme, &position).abs() < WIN_MIN);
                     assert!(value(&defaults, &position).abs() < WIN_MIN);
@@ -138,26 +145,33 @@ fn every_evaluation_is_antisymmetric_and_bounded_in_every_game() {
     }
 }
 
+/// What a sweep need not say has the value that the table states.
 #[test]
-fn parameters_round_trip_and_have_their_stated_defaults() {
-    for name in Rules::GAMES {
-        let rules = Rules::from_name(name).unwrap();
-        let default = Evaluation::from_parameters(&rules, &Parameters::new()).unwrap();
-        assert_eq!(default.info(), &rules.evaluations()[0]);
-        for info in rules.evaluations() {
-            let with_defaults = Evaluation::with_defaults(&rules, info.name).unwrap();
-            assert_eq!(with_defaults.info(), info);
-            let weights = with_defaults.weights();
-            let stated = info.weights.iter().map(|weight| weight.default);
-            let expected = weights.iter().map(|&weight| ParameterDefault::Integer(weight.into()));
-            assert!(stated.eq(expected), "{name}: {info:?}");
-            assert_eq!(evaluation(&rules, info.name, weights), with_defaults);
+fn the_default_weights_are_those_stated() {
+    for game in Rules::games() {
+        let rules = Rules::from_name(game.name).unwrap();
+        for (index, info) in rules.evaluations().iter().enumerate() {
+            let stated: Vec<i32> = info
+                .parameters
+                .iter()
+                .map(|weight| match weight.default {
+                    ParameterDefault::Integer(weight) => weight as i32,
+                    other => panic!("{info:?} has the weight {other}"),
+                })
+                .collect();
+            with_game!(&rules, P => for position in random_game(P::start(&rules).unwrap(), 5) {
+                let by_default = value(&with_defaults(info.name), &position);
+                assert_eq!(value(&evaluation(&rules, info.name, &stated), &position), by_default);
+                if index == 0 {
+                    assert_eq!(value(&Parameters::new(), &position), by_default);
+                }
+            });
         }
     }
 }
 
 #[test]
-fn evaluations_that_are_none() {
+fn what_is_not_an_evaluation_is_refused() {
     let nim = Rules::from_name("nim").unwrap();
     let text = |text: &str| Value::Text(text.to_owned());
     let refusals = [
@@ -170,7 +184,9 @@ fn evaluations_that_are_none() {
     ]
     .map(|(rules, key, value)| {
         let given = Parameters::from([(key.to_owned(), value)]);
-        let error = Evaluation::from_parameters(&rules, &given).unwrap_err();
+        let error = with_game!(&rules, P => {
+            with_evaluation(&given, At(&P::start(&rules).unwrap())).unwrap_err()
+        });
         assert_eq!(error.key.as_deref(), Some(key));
         error.to_string()
     });
@@ -182,8 +198,6 @@ fn evaluations_that_are_none() {
     `weight_run4` cannot be -9223372036854775808; write an integer from -10000 to 10000
     `weight_centre` cannot be 0.5; write an integer from -10000 to 10000
     "#);
-    let lines = Evaluation::with_defaults(&pentago(), "lines").unwrap();
-    assert_eq!(Nim::visit_evaluation(&lines, At(&Nim::start(&nim).unwrap())), None);
 }
 
 /// The types can be used on their own, as a search compiled for one does.

@@ -1,11 +1,12 @@
 //! Exact values of positions, by a plain full-width solver over the engine's moves.
 
+use spelrum_engine::Game;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
+use spelrum_engine::Position;
 use spelrum_engine::games::Pentago;
 use spelrum_engine::games::pentago::PentagoMove;
-use spelrum_engine::{Game, Position, Rules};
 
 use super::{after, board, moves_of};
 
@@ -122,7 +123,7 @@ fn check_value_and_optimal_moves(entry: &Entry, positions: u32) -> bool {
 fn boards_on_which_one_rule_decides() {
     for entry in set("rules") {
         assert!(check_value_and_optimal_moves(&entry, 1_000_000));
-        let without = Rules::Pentago { win_before_rotation: false };
+        let without = Pentago::rules(false);
         let position = Pentago::parse(&without, &entry.board).unwrap();
         let value = Solver::new(1_000_000).value(&position);
         assert_eq!(value, entry.value_if_no_win_before_rotation, "{}", entry.board);

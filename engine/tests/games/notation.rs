@@ -28,11 +28,11 @@ fn round_trips<P: Game>(rules: &Rules, seed: u64) {
 
 fn every_rules() -> impl Strategy<Value = Rules> {
     prop_oneof![
-        any::<bool>().prop_map(|win_before_rotation| Rules::Pentago { win_before_rotation }),
-        Just(Rules::TicTacToe {}),
+        any::<bool>().prop_map(|win_before_rotation| Pentago::rules(win_before_rotation)),
+        Just(TicTacToe::rules()),
         (prop::collection::vec(0_u32..=30, 1..=8), any::<bool>())
             .prop_filter("an object", |(heaps, _)| heaps.iter().any(|&heap| heap > 0))
-            .prop_map(|(heaps, misere)| Rules::Nim { heaps, misere }),
+            .prop_map(|(heaps, misere)| Nim::rules(&heaps, misere).unwrap()),
     ]
 }
 
@@ -115,13 +115,13 @@ fn pentago_moves_that_are_none() {
     let texts = ["g1-1r", "c3-5r", "é3-1r", "c3-1", "c3-", "C3-1R", ""];
     let problem = |text: &str| Pentago::empty(true).parse_move(text).unwrap_err().problem;
     insta::assert_snapshot!(listed(&texts, problem), @r"
-    `g1-1r`: `g1-1r` is no Pentago move: `g1` is no cell from a1 to f6
-    `c3-5r`: `c3-5r` is no Pentago move: `5r` is no turn of a quadrant
-    `é3-1r`: `é3-1r` is no Pentago move: `é3` is no cell from a1 to f6
-    `c3-1`: `c3-1` is no Pentago move: `1` is no turn of a quadrant
-    `c3-`: `c3-` is no Pentago move: `` is no turn of a quadrant
-    `C3-1R`: `C3-1R` is no Pentago move: `C3` is no cell from a1 to f6
-    ``: `` is no Pentago move: `` is no cell from a1 to f6
+    `g1-1r`: `g1-1r` is not a Pentago move: `g1` is not a cell from a1 to f6
+    `c3-5r`: `c3-5r` is not a Pentago move: `5r` is not a turn of a quadrant
+    `é3-1r`: `é3-1r` is not a Pentago move: `é3` is not a cell from a1 to f6
+    `c3-1`: `c3-1` is not a Pentago move: `1` is not a turn of a quadrant
+    `c3-`: `c3-` is not a Pentago move: `` is not a turn of a quadrant
+    `C3-1R`: `C3-1R` is not a Pentago move: `C3` is not a cell from a1 to f6
+    ``: `` is not a Pentago move: `` is not a cell from a1 to f6
     ");
 }
 
@@ -137,8 +137,8 @@ fn tic_tac_toe_texts_that_are_none() {
     ");
     let problem = |text: &str| TicTacToe::empty().parse_move(text).unwrap_err().problem;
     insta::assert_snapshot!(listed(&["d1", ""], problem), @r"
-    `d1`: `d1` is no tic-tac-toe move
-    ``: `` is no tic-tac-toe move
+    `d1`: `d1` is not a tic-tac-toe move
+    ``: `` is not a tic-tac-toe move
     ");
 }
 
@@ -148,22 +148,22 @@ fn nim_texts_that_are_none() {
     let problem = |text: &str| refusal::<Nim>(r#"{"name":"nim","heaps":[3,4]}"#, text).problem;
     insta::assert_snapshot!(listed(&texts, problem), @r"
     `3,4`: `3,4` does not say who is to move
-    `3,4/x`: `x` is no colour
+    `3,4/x`: `x` is neither w nor b
     `3,+4/w`: heap 2 is `+4`
     `3,5/w`: heap 2 has 5 objects of 4 at the start
     `3/w`: the number of heaps is 1 instead of 2
     `3,4,5/w`: the number of heaps is 3 instead of 2
-    `3,4/b`: with so many objects taken it cannot be black's turn
-    `2,4/w`: with so many objects taken it cannot be white's turn
+    `3,4/b`: with so many objects taken it cannot be the second player's turn
+    `2,4/w`: with so many objects taken it cannot be the first player's turn
     ");
-    let nim = Nim::start(&Rules::Nim { heaps: vec![3, 4], misere: true }).unwrap();
+    let nim = Nim::start(&Nim::rules(&[3, 4], true).unwrap()).unwrap();
     let problem = |text: &str| nim.parse_move(text).unwrap_err().problem;
     insta::assert_snapshot!(listed(&["c1", "a0", "a01", "a31", ""], problem), @r"
-    `c1`: `c1` is no Nim move
-    `a0`: `a0` is no Nim move
-    `a01`: `a01` is no Nim move
-    `a31`: `a31` is no Nim move
-    ``: `` is no Nim move
+    `c1`: `c1` is not a Nim move
+    `a0`: `a0` is not a Nim move
+    `a01`: `a01` is not a Nim move
+    `a31`: `a31` is not a Nim move
+    ``: `` is not a Nim move
     ");
 }
 
@@ -182,7 +182,7 @@ fn remedies() {
     `o........`: x moves first: give as many x as o, or one more
     `xxxooo...`: the game ends with the first three: take back the moves after it
     ");
-    let rules = Rules::Nim { heaps: vec![3, 4], misere: false };
+    let rules = Nim::rules(&[3, 4], false).unwrap();
     insta::assert_snapshot!(Nim::parse(&rules, "?").unwrap_err().remedy, @"write a Nim position as its heaps and who moves, such as 3,4/w or 3,4/b");
     let moves = [
         Pentago::empty(true).parse_move("?").unwrap_err().remedy,
@@ -203,7 +203,7 @@ fn games_that_are_none() {
     let refusal = |text: &str| Played::<Pentago>::parse(&pentago(), text).unwrap_err();
     insta::assert_snapshot!(listed(&texts, |text| refusal(text).problem), @r"
     `c3-2r c3-1l`: ply 2: `c3-1l` is not legal in `..............w.....................`
-    `c3-2r d9`: ply 2: `d9` is no Pentago move: `d9` is no cell from a1 to f6
+    `c3-2r d9`: ply 2: `d9` is not a Pentago move: `d9` is not a cell from a1 to f6
     `w: c3-2r`: the position's length is 1 instead of 36
     `wwwww.bbb.........b.................+: a2-1r`: ply 1: `a2-1r` is not legal in `wwwww.bbb.........b.................+`
     ");
@@ -215,7 +215,7 @@ fn games_that_are_none() {
 
 #[test]
 fn a_game_without_a_position_starts_from_the_start() {
-    let played = Played::<TicTacToe>::parse(&Rules::TicTacToe {}, "b2 a1").unwrap();
+    let played = Played::<TicTacToe>::parse(&TicTacToe::rules(), "b2 a1").unwrap();
     assert_eq!(played.last().to_string(), "o...x....");
     assert_eq!(played.to_string(), ".........: b2 a1");
 }
@@ -245,7 +245,7 @@ fn boards_for_people() {
     6   . . .   . . .
     white wins: five in a row by a placement
     ");
-    let tic_tac_toe = TicTacToe::parse(&Rules::TicTacToe {}, "xo..x....").unwrap();
+    let tic_tac_toe = TicTacToe::parse(&TicTacToe::rules(), "xo..x....").unwrap();
     insta::assert_snapshot!(tic_tac_toe.board(), @r"
        a b c
     1  x o .
@@ -253,51 +253,47 @@ fn boards_for_people() {
     3  . . .
     o to move
     ");
-    let nim = Rules::Nim { heaps: vec![3, 4, 1], misere: true };
+    let nim = Nim::rules(&[3, 4, 1], true).unwrap();
     insta::assert_snapshot!(Nim::parse(&nim, "3,0,1/b").unwrap().board(), @r"
     a  3  o o o
     b  0
     c  1  o
-    black to move
+    the second player to move
     ");
     insta::assert_snapshot!(Nim::parse(&nim, "0,0,0/b").unwrap().board(), @r"
     a  0
     b  0
     c  0
-    black wins: the last object is taken
+    the second player wins: the last object is taken
     ");
 }
 
 #[test]
-fn rules_that_are_none() {
+fn what_is_not_a_game_or_its_rules_is_refused() {
     let game = |text: &str| Rules::from_name(text).unwrap_err();
     insta::assert_snapshot!(listed(&["pentaggo", "Tic-Tac-Toe", "chess", ""], game), @r"
     `pentaggo`: there is no game `pentaggo`; did you mean `pentago`?
     `Tic-Tac-Toe`: there is no game `Tic-Tac-Toe`; did you mean `tic-tac-toe`?
     `chess`: there is no game `chess`; the games are pentago, tic-tac-toe, nim
-    ``: there is no game ``; did you mean `nim`?
+    ``: there is no game ``; the games are pentago, tic-tac-toe, nim
     ");
-    let nim = |heaps: &[u32]| {
-        Nim::start(&Rules::Nim { heaps: heaps.to_vec(), misere: false }).unwrap_err()
-    };
-    let problems = [&[][..], &[0, 0], &[3, 31], &[1; 9]].map(|heaps| nim(heaps).problem);
+    let nim = |heaps: &[u32]| Nim::rules(heaps, false).unwrap_err();
+    let problems = [&[][..], &[0, 0], &[3, 31], &[1; 9]].map(|heaps| nim(heaps).to_string());
     insta::assert_snapshot!(problems.join("\n"), @r"
-    Nim needs at least one heap
-    Nim needs at least one object
-    heap 2 of Nim has 31 objects
-    9 heaps are too many for Nim
+    `heaps` cannot be []; write a list of 1 to 8 integers from 0 to 30
+    Nim needs at least one object; give a heap that has objects, such as heaps = [3, 4, 5]
+    `heaps` cannot be [3, 31]; write a list of 1 to 8 integers from 0 to 30
+    `heaps` cannot be [1, 1, 1, 1, 1, 1, 1, 1, 1]; write a list of 1 to 8 integers from 0 to 30
     ");
-    insta::assert_snapshot!(nim(&[]).remedy, @"give 1 to 8 heaps of at most 30 objects, such as [3, 4, 5]");
 }
 
 #[test]
 fn rules_have_a_name_and_a_json_form() {
-    for name in Rules::GAMES {
+    for name in Rules::games().iter().map(|game| game.name) {
         let rules = Rules::from_name(name).unwrap();
-        assert_eq!(rules.name(), *name);
-        assert_eq!(rules.validate(), Ok(()));
+        assert_eq!(rules.name(), name);
         let json = serde_json::to_value(&rules).unwrap();
-        assert_eq!(json["name"], *name);
+        assert_eq!(json["name"], name);
         assert_eq!(
             serde_json::from_str::<Rules>(&format!(r#"{{"name":"{name}"}}"#)).unwrap(),
             rules
@@ -307,6 +303,7 @@ fn rules_have_a_name_and_a_json_form() {
     insta::assert_snapshot!(json(&Rules::from_name("pentago").unwrap()), @r#"{"name":"pentago","win_before_rotation":true}"#);
     insta::assert_snapshot!(json(&Rules::from_name("tic-tac-toe").unwrap()), @r#"{"name":"tic-tac-toe"}"#);
     insta::assert_snapshot!(json(&Rules::from_name("nim").unwrap()), @r#"{"name":"nim","heaps":[3,4,5],"misere":false}"#);
+    assert_eq!(Nim::rules(&[3, 4, 5], false).unwrap(), Rules::from_name("nim").unwrap());
     for unknown in [r#"{"name":"chess"}"#, r#"{"name":"tic-tac-toe","size":4}"#, "{}"] {
         assert!(serde_json::from_str::<Rules>(unknown).is_err());
     }

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use spelrum_engine::games::Pentago;
+use spelrum_engine::games::pentago::{BOTH_FIVE, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION};
 use spelrum_engine::games::pentago::{Direction, PentagoMove, Quadrant, Turn};
 use spelrum_engine::{Colour, Ending, Game, Position, Rules, Termination};
 
@@ -9,7 +10,7 @@ use super::slow_pentago::{SlowBoard, SlowEnd, SlowMove};
 use super::{board, moves_of, random, random_board};
 
 fn rules(win_before_rotation: bool) -> Rules {
-    Rules::Pentago { win_before_rotation }
+    Pentago::rules(win_before_rotation)
 }
 
 fn slow_move(mv: PentagoMove) -> SlowMove {
@@ -23,13 +24,13 @@ fn ending(end: SlowEnd) -> Ending {
     let colour = |side| if side == 0 { Colour::White } else { Colour::Black };
     match end {
         SlowEnd::FiveByPlacement(side) => {
-            Ending { winner: Some(colour(side)), termination: Termination::FiveByPlacement }
+            Ending { winner: Some(colour(side)), termination: FIVE_BY_PLACEMENT }
         }
         SlowEnd::FiveByRotation(side) => {
-            Ending { winner: Some(colour(side)), termination: Termination::FiveByRotation }
+            Ending { winner: Some(colour(side)), termination: FIVE_BY_ROTATION }
         }
-        SlowEnd::BothFive => Ending { winner: None, termination: Termination::BothFive },
-        SlowEnd::FullBoard => Ending { winner: None, termination: Termination::FullBoard },
+        SlowEnd::BothFive => Ending { winner: None, termination: BOTH_FIVE },
+        SlowEnd::FullBoard => Ending { winner: None, termination: Termination::FULL_BOARD },
     }
 }
 
@@ -135,7 +136,7 @@ const FOUR_IN_THE_TOP_ROW: &str = "wwww..bbb.........b.................";
 fn a_placement_that_makes_five_is_one_move_and_wins() {
     let over = play(FOUR_IN_THE_TOP_ROW, "e1", true);
     let ending = over.ending().unwrap();
-    assert_eq!(ending.termination, Termination::FiveByPlacement);
+    assert_eq!(ending.termination, FIVE_BY_PLACEMENT);
     assert_eq!(ending.winner, Some(Colour::White));
     let before = board(FOUR_IN_THE_TOP_ROW);
     assert!(!before.is_legal(before.parse_move("e1-3r").unwrap()), "it needs no turn");
@@ -151,7 +152,7 @@ fn without_the_rule_five_counts_only_after_the_turn() {
     assert!(!position.is_legal(position.parse_move("e1").unwrap()));
     assert_eq!(play(FOUR_IN_THE_TOP_ROW, "e1-1r", false).ending(), None, "turned apart");
     let kept = play(FOUR_IN_THE_TOP_ROW, "e1-4r", false).ending().unwrap();
-    assert_eq!(kept.termination, Termination::FiveByRotation);
+    assert_eq!(kept.termination, FIVE_BY_ROTATION);
     assert_eq!(kept.winner, Some(Colour::White));
 }
 
@@ -159,12 +160,12 @@ fn without_the_rule_five_counts_only_after_the_turn() {
 fn a_turn_can_give_the_game_away_or_draw_it() {
     // Turned to the left, c1 to c3 become a1 to c1 and meet d1 and e1.
     let given = play("..bbb...b.....b.........ww.w.ww.....", "f6-1l", true).ending().unwrap();
-    assert_eq!(given.termination, Termination::FiveByRotation);
+    assert_eq!(given.termination, FIVE_BY_ROTATION);
     assert_eq!(given.winner, Some(Colour::Black), "white turned black's five together");
 
     // The same turn makes a1 to a3 the row a3 to c3, which meets d3 and e3.
     let drawn = play("w.bbb.w.b...w.bww...................", "f6-1l", true).ending().unwrap();
-    assert_eq!(drawn.termination, Termination::BothFive);
+    assert_eq!(drawn.termination, BOTH_FIVE);
     assert_eq!(drawn.winner, None);
 }
 
@@ -184,5 +185,5 @@ fn all_eight_turns_of_an_empty_board_are_legal_and_give_one_position() {
 #[test]
 fn six_in_a_row_wins_too() {
     let over = play("www.wwbbb.b........................b", "d1", true);
-    assert_eq!(over.ending().unwrap().termination, Termination::FiveByPlacement);
+    assert_eq!(over.ending().unwrap().termination, FIVE_BY_PLACEMENT);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
-use spelrum_engine::{Game, Rules, distinct_positions, perft};
+use spelrum_engine::{Game, distinct_positions, perft};
 
 use super::pentago;
 
@@ -84,7 +84,7 @@ fn tic_tac_toe_has_its_known_games_and_positions() {
 #[test]
 fn nim_games_end_with_the_last_object() {
     for (misere, kind) in [(false, "win_last_object"), (true, "loss_last_object")] {
-        let start = Nim::start(&Rules::Nim { heaps: vec![2, 1], misere }).unwrap();
+        let start = Nim::start(&Nim::rules(&[2, 1], misere).unwrap()).unwrap();
         let games = perft(&start, 10);
         // a2 b1, a1 a1 b1, a1 b1 a1, b1 a2, b1 a1 a1.
         assert_eq!(games.leaves, 5);

@@ -40,11 +40,11 @@ fn play_decisively_slowly<P: Position>(position: &mut P, random: &mut PlayoutRan
 
 fn all_rules() -> Vec<Rules> {
     vec![
-        Rules::Pentago { win_before_rotation: true },
-        Rules::Pentago { win_before_rotation: false },
-        Rules::TicTacToe {},
-        Rules::Nim { heaps: vec![3, 4, 5], misere: false },
-        Rules::Nim { heaps: vec![2, 3, 4], misere: true },
+        Pentago::rules(true),
+        Pentago::rules(false),
+        TicTacToe::rules(),
+        Nim::rules(&[3, 4, 5], false).unwrap(),
+        Nim::rules(&[2, 3, 4], true).unwrap(),
     ]
 }
 
@@ -111,7 +111,7 @@ proptest! {
         }
         let text: String = cells.iter().collect();
         for win_before_rotation in [true, false] {
-            let rules = Rules::Pentago { win_before_rotation };
+            let rules = Pentago::rules(win_before_rotation);
             let mut position = Pentago::parse(&rules, &text).unwrap();
             prop_assert_eq!(position.winning_move(), if position.is_over() {
                 None
@@ -133,7 +133,7 @@ proptest! {
 /// Four in line and a gap, before and after a turn, blocked and not.
 #[test]
 fn wins_by_placement_and_by_turn_are_found() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     let winning = |text: &str| {
         let position = Pentago::parse(&rules, text).unwrap();
         let found = position.winning_move();
@@ -168,7 +168,8 @@ fn playouts_end_as_games_of_random_moves_do() {
                 None => 2,
             };
             counts[which][outcome] += 1;
-            let by_placement = ending.termination == spelrum_engine::Termination::FiveByPlacement;
+            let by_placement =
+                ending.termination == spelrum_engine::games::pentago::FIVE_BY_PLACEMENT;
             counts[which][3] += i32::from(by_placement);
             plies[which] += i64::from(end.marbles());
         }
@@ -183,9 +184,9 @@ fn playouts_end_as_games_of_random_moves_do() {
 
 #[test]
 fn small_games_know_their_winning_moves() {
-    let tic_tac_toe = TicTacToe::parse(&Rules::TicTacToe {}, "xx.oo....").unwrap();
+    let tic_tac_toe = TicTacToe::parse(&TicTacToe::rules(), "xx.oo....").unwrap();
     assert_eq!(tic_tac_toe.winning_move().map(|mv| mv.to_string()), Some("c1".to_owned()));
-    let rules = Rules::Nim { heaps: vec![3], misere: false };
+    let rules = Nim::rules(&[3], false).unwrap();
     let nim = Nim::start(&rules).unwrap();
     assert_eq!(nim.winning_move().map(|mv| mv.to_string()), Some("a3".to_owned()));
 }

@@ -55,7 +55,7 @@ proptest! {
     fn nim_keys_ignore_the_order_of_heaps(heaps in prop::collection::vec(0_u32..=30, 1..=8)) {
         prop_assume!(heaps.iter().sum::<u32>() > 0);
         let key = |heaps: &[u32]| {
-            let rules = Rules::Nim { heaps: heaps.to_vec(), misere: false };
+            let rules = Nim::rules(heaps, false).unwrap();
             Nim::start(&rules).unwrap().canonical_key()
         };
         let mut sorted = heaps.clone();
@@ -104,7 +104,7 @@ fn golden_keys() {
 fn nim_keys_are_exact() {
     let mut keys = BTreeSet::new();
     let mut classes = BTreeSet::new();
-    let rules = Rules::Nim { heaps: vec![4, 4, 4], misere: false };
+    let rules = Nim::rules(&[4, 4, 4], false).unwrap();
     for number in 0..125 {
         let mut heaps = [number / 25, number / 5 % 5, number % 5];
         for colour in ["w", "b"] {

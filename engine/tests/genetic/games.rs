@@ -2,11 +2,13 @@
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
-use spelrum_engine::evaluation::{PentagoRuns, TicTacToeLines};
+use spelrum_engine::games::pentago::PentagoRuns;
+use spelrum_engine::games::tic_tac_toe::TicTacToeLines;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::genetic::{GeneticMinimax, GeneticParameters};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search, WIN};
-use spelrum_engine::{EndedBy, Game, GameSetup, Player, Random, Rules, Timeless, play_game};
+use spelrum_engine::{EndedBy, Game, GameSetup, Line, Player, Random, Rules, Timeless, play_game};
+use std::sync::LazyLock;
 
 use crate::common::{Irregular, key, play, player, random_position, start, stops, without_times};
 use crate::minimax::{minimax_of_moves, rank};
@@ -15,14 +17,14 @@ use crate::twin::Twin;
 /// The games, and both ways of ending Nim.
 fn rules() -> Vec<Rules> {
     vec![
-        PENTAGO,
-        Rules::TicTacToe {},
-        Rules::Nim { heaps: vec![3, 4, 5], misere: false },
-        Rules::Nim { heaps: vec![2, 3, 4], misere: true },
+        PENTAGO.clone(),
+        TicTacToe::rules(),
+        Nim::rules(&[3, 4, 5], false).unwrap(),
+        Nim::rules(&[2, 3, 4], true).unwrap(),
     ]
 }
 
-const PENTAGO: Rules = Rules::Pentago { win_before_rotation: true };
+static PENTAGO: LazyLock<Rules> = LazyLock::new(|| Pentago::rules(true));
 
 /// The mean rank of the moves it plays (how many first moves minimax of equal depth values higher)
 /// in some positions, after so many generations.
@@ -39,7 +41,11 @@ fn mean_ranks<P: Game, E: Evaluate<P> + Copy>(
         let ranks = roots.iter().zip(&values).zip(0..).map(|((root, values), seed)| {
             let mut search = GeneticMinimax::new(parameters, evaluation);
             let mut budget = Budget::new(&Limits::default(), &Timeless);
-            let found = search.search(root, &mut budget, &mut Random::from_key(key(seed)));
+            let found = search.search(
+                Line::from_start(root),
+                &mut budget,
+                &mut Random::from_key(key(seed)),
+            );
             rank(values, found.unwrap().mv)
         });
         ranks.sum::<usize>() as f64 / roots.len() as f64
@@ -82,7 +88,7 @@ fn more_generations_choose_better_moves_in_pentago() {
 
 #[test]
 fn more_generations_choose_better_moves_in_tic_tac_toe() {
-    let roots: Vec<TicTacToe> = positions(&Rules::TicTacToe {}, 2, 60);
+    let roots: Vec<TicTacToe> = positions(&TicTacToe::rules(), 2, 60);
     for preset in OF_GENERATIONS {
         let parameters = GeneticParameters {
             population: 20,
@@ -111,12 +117,12 @@ fn equals_its_slow_twin_in_pentago() {
             let mut budget = Budget::new(&limits, &Timeless);
             let mut twin_budget = Budget::new(&limits, &Timeless);
             let found = GeneticMinimax::new(parameters, PentagoRuns::default()).search(
-                &root,
+                Line::from_start(&root),
                 &mut budget,
                 &mut Random::from_key(key(seed)),
             );
             let twin_found = Twin::new(parameters, PentagoRuns::default()).search(
-                &root,
+                Line::from_start(&root),
                 &mut twin_budget,
                 &mut Random::from_key(key(seed)),
             );
@@ -140,7 +146,7 @@ fn nim_is_played_perfectly() {
         (vec![1, 1, 1], true, false),
         (vec![2, 1], true, true),
     ] {
-        let rules = Rules::Nim { heaps, misere };
+        let rules = Nim::rules(&heaps, misere).unwrap();
         let tuned =
             player(&rules, r#"{"algorithm": "genetic-minimax", "depth": 10, "generations": 5000}"#);
         let position = start(&rules);
@@ -166,7 +172,7 @@ proptest! {
             let mut search = GeneticMinimax::new(GeneticParameters::tuned(1), evaluation);
             let mut budget = Budget::new(&Limits::default(), &Timeless);
             let random = &mut Random::from_key(key(seed));
-            let found = search.search(root, &mut budget, random).unwrap();
+            let found = search.search(Line::from_start(root), &mut budget, random).unwrap();
             let (values, best) = minimax_of_moves(root, 1, &evaluation);
             assert_eq!(found.score, Some(best), "{root}");
             assert_eq!(rank(&values, found.mv), 0, "{root}");
@@ -174,19 +180,20 @@ proptest! {
         }
         let mut random = Random::from_key(key(seed));
         for rules in rules() {
-            match rules {
-                Rules::Pentago { .. } => {
+            match rules.name() {
+                "pentago" => {
                     let root: Pentago = random_position(&rules, plies, &mut random);
                     check(&root, PentagoRuns::default(), seed);
                 }
-                Rules::TicTacToe {} => {
+                "tic-tac-toe" => {
                     let root: TicTacToe = random_position(&rules, plies % 8, &mut random);
                     check(&root, TicTacToeLines::default(), seed);
                 }
-                Rules::Nim { .. } => {
+                "nim" => {
                     let root: Nim = random_position(&rules, plies % 4, &mut random);
                     check(&root, spelrum_engine::evaluation::NoEvaluation, seed);
                 }
+                other => panic!("which evaluation has {other}?"),
             }
         }
     }

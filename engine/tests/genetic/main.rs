@@ -17,7 +17,7 @@ use spelrum_engine::search::genetic::{
     GeneticMinimax, GeneticParameters, NodeId, ReservationTree, Selection,
 };
 use spelrum_engine::search::{Budget, Found, Limits, Search, Stop, WIN};
-use spelrum_engine::{EndedBy, Host, Position, Random, Timeless};
+use spelrum_engine::{EndedBy, Host, Line, Position, Random, Timeless};
 
 use minimax::minimax_of_moves;
 use thicket::{Foliage, Thicket};
@@ -123,8 +123,8 @@ proptest! {
             let mut twin_random = random.clone();
             let mut budget = Budget::new(&limits, &Timeless);
             let mut twin_budget = Budget::new(&limits, &Timeless);
-            let found = fast.search(&root, &mut budget, &mut random);
-            let twin_found = slow.search(&root, &mut twin_budget, &mut twin_random);
+            let found = fast.search(Line::from_start(&root), &mut budget, &mut random);
+            let twin_found = slow.search(Line::from_start(&root), &mut twin_budget, &mut twin_random);
             prop_assert_eq!(found, twin_found);
             prop_assert_eq!(budget.nodes(), twin_budget.nodes());
             prop_assert_eq!(budget.evaluations(), twin_budget.evaluations());
@@ -156,7 +156,7 @@ proptest! {
         let limits = Limits { move_time_us: Some(300), ..Limits::default() };
         let search = |budget: &mut Budget<'_>| {
             let mut search = GeneticMinimax::new(parameters, Foliage);
-            let found = search.search(&root, budget, &mut Random::from_key(key)).unwrap();
+            let found = search.search(Line::from_start(&root), budget, &mut Random::from_key(key)).unwrap();
             (found, budget.nodes(), budget.evaluations(), search.individuals())
         };
         let host = Ticking { now_us: Cell::new(0), tick_us };
@@ -253,7 +253,9 @@ fn a_full_tree_ends_the_search() {
         GeneticParameters { generations: None, max_tree_nodes: 100, ..GeneticParameters::tuned(6) };
     let mut search = GeneticMinimax::new(parameters, Foliage);
     let mut budget = Budget::new(&Limits::default(), &Timeless);
-    let found = search.search(&root, &mut budget, &mut Random::from_key([1; 32])).unwrap();
+    let found = search
+        .search(Line::from_start(&root), &mut budget, &mut Random::from_key([1; 32]))
+        .unwrap();
     assert_eq!(found.ended_by, EndedBy::Nodes);
     assert!((94..=100).contains(&search.tree().node_count()));
     assert_eq!(search.tree().visits(NodeId::ROOT), search.tree().leaf_count());
@@ -286,7 +288,11 @@ fn a_horizon_beyond_every_game_is_no_obstacle() {
 fn an_aborted_search_finds_nothing() {
     let mut search = GeneticMinimax::new(GeneticParameters::tuned(4), Foliage);
     let mut budget = Budget::new(&Limits::default(), &Unwanted);
-    let found = search.search(&Thicket::new(5, 9, 8), &mut budget, &mut Random::from_key([1; 32]));
+    let found = search.search(
+        Line::from_start(&Thicket::new(5, 9, 8)),
+        &mut budget,
+        &mut Random::from_key([1; 32]),
+    );
     assert_eq!(found, Err(Stop::Aborted));
 }
 
@@ -331,7 +337,8 @@ fn search_with_cost(
 ) -> (Found<<Thicket as Position>::Move>, u64, u64) {
     let mut budget = Budget::new(limits, &Timeless);
     let mut search = GeneticMinimax::new(parameters, Foliage);
-    let found = search.search(root, &mut budget, &mut Random::from_key(key)).unwrap();
+    let found =
+        search.search(Line::from_start(root), &mut budget, &mut Random::from_key(key)).unwrap();
     (found, budget.nodes(), budget.evaluations())
 }
 

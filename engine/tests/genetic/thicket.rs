@@ -5,7 +5,7 @@
 use std::fmt;
 
 use spelrum_engine::search::Evaluate;
-use spelrum_engine::{Colour, Ending, NotationError, Position, Termination};
+use spelrum_engine::{Colour, Ending, NotationError, Position, SideName, Termination};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Thicket {
@@ -54,6 +54,11 @@ fn mix(seed: u64) -> u64 {
 impl Position for Thicket {
     type Move = Branch;
 
+    const SIDES: [SideName; 2] =
+        [SideName { word: "first", letter: 'f' }, SideName { word: "second", letter: 's' }];
+
+    const HISTORY_MATTERS: bool = false;
+
     fn to_move(&self) -> Colour {
         if self.key & 1 == 0 { Colour::White } else { Colour::Black }
     }
@@ -64,7 +69,7 @@ impl Position for Thicket {
         is_over.then(|| Ending {
             winner: [None, Some(Colour::White), Some(Colour::Black)]
                 [((self.key >> 24) % 3) as usize],
-            termination: Termination::FullBoard,
+            termination: Termination::FULL_BOARD,
         })
     }
 
@@ -96,10 +101,6 @@ impl Position for Thicket {
         self.key >> 11
     }
 
-    fn full_tree_leaves(&self, depth: u32) -> u64 {
-        u64::from(self.widest).saturating_pow(depth).min((1 << 53) - 1)
-    }
-
     fn board(&self) -> String {
         self.to_string()
     }
@@ -129,6 +130,10 @@ impl fmt::Display for Branch {
 pub(crate) struct Foliage;
 
 impl Evaluate<Thicket> for Foliage {
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
     fn evaluate(&self, position: &Thicket) -> i32 {
         assert!(position.ending().is_none(), "positions that are over have no static value");
         ((position.key >> 32) % 7) as i32 - 3

@@ -488,10 +488,11 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
 impl<P: Position, E: Evaluate<P>> Search<P> for Twin<P, E> {
     fn search(
         &mut self,
-        root: &P,
+        at: spelrum_engine::Line<'_, P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<Found<P::Move>, Stop> {
+        let root = at.position;
         self.killers.clear();
         self.seeds.clear();
         let leaf_depth = self.parameters.depth - self.line_plies();

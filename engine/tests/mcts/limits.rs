@@ -1,6 +1,7 @@
 //! Limits hold exactly, and a timed game replays from its record (invariant 3).
 
 use proptest::prelude::*;
+use spelrum_engine::games::Pentago;
 use spelrum_engine::{Analysis, EndedBy, PlayError, Player, Rules, Timeless, analyze};
 
 use super::common::{Counting, all_rules, key, play_and_replay, player, start};
@@ -37,7 +38,7 @@ fn a_node_limit_is_kept_exactly() {
 
 #[test]
 fn limits_on_simulations_and_evaluations_are_kept_exactly() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     for search in SEARCHES {
         for simulations in [1, 2, 3, 100] {
             let player = limited(&rules, search, &format!(r#""simulations": {simulations}"#));
@@ -72,7 +73,7 @@ fn a_limit_that_is_not_reached_changes_nothing() {
 
 #[test]
 fn the_clock_is_looked_at_every_256_nodes_and_only_for_a_time_limit() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     for search in SEARCHES {
         let walls = |limits: &str, past_deadline_at_wall| {
             let host = Counting { past_deadline_at_wall, ..Counting::default() };

@@ -10,11 +10,13 @@ mod values;
 
 use common::{all_rules, key};
 use proptest::prelude::*;
-use spelrum_engine::evaluation::{NoEvaluation, PentagoRuns, TicTacToeLines};
+use spelrum_engine::evaluation::NoEvaluation;
+use spelrum_engine::games::pentago::PentagoRuns;
+use spelrum_engine::games::tic_tac_toe::TicTacToeLines;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::mcts::{Bound, Choice, Mcts, MctsParameters, PlayoutPolicy};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search};
-use spelrum_engine::{Game, Position, Random, Rules, Timeless};
+use spelrum_engine::{Game, Line, Position, Random, Rules, Timeless};
 
 use twin::Twin;
 
@@ -73,8 +75,10 @@ fn compare<G: Game, E: Evaluate<G> + Copy>(
             return;
         }
         let mut budgets = [Budget::new(limits, &Timeless), Budget::new(limits, &Timeless)];
-        let found = search.search(&position, &mut budgets[0], &mut randoms[0]).unwrap();
-        let expected = twin.search(&position, &mut budgets[1], &mut randoms[1]).unwrap();
+        let found =
+            search.search(Line::from_start(&position), &mut budgets[0], &mut randoms[0]).unwrap();
+        let expected =
+            twin.search(Line::from_start(&position), &mut budgets[1], &mut randoms[1]).unwrap();
         assert_eq!(found, expected, "{position} {parameters:?}");
         let counts = budgets.map(|budget| (budget.nodes(), budget.evaluations()));
         assert_eq!(counts[0], counts[1], "{position} {parameters:?}");
@@ -99,17 +103,16 @@ proptest! {
         let nodes = if parameters.simulations.is_none() { nodes.or(Some(3_000)) } else { nodes };
         let limits = Limits { nodes, evaluations, ..Limits::default() };
         for rules in all_rules() {
-            match rules {
-                Rules::Pentago { .. } => {
+            match rules.name() {
+                "pentago" => {
                     compare::<Pentago, _>(&rules, PentagoRuns::default(), parameters, &limits, seed);
                 }
-                Rules::TicTacToe {} => {
+                "tic-tac-toe" => {
                     let lines = TicTacToeLines::default();
                     compare::<TicTacToe, _>(&rules, lines, parameters, &limits, seed);
                 }
-                Rules::Nim { .. } => {
-                    compare::<Nim, _>(&rules, NoEvaluation, parameters, &limits, seed);
-                }
+                "nim" => compare::<Nim, _>(&rules, NoEvaluation, parameters, &limits, seed),
+                other => panic!("which evaluation has {other}?"),
             }
         }
     }
@@ -128,7 +131,7 @@ proptest! {
         let mut position = Pentago::empty(true);
         while position.legal_move_count() > 1 {
             let mut budget = Budget::new(&Limits::default(), &Timeless);
-            let found = search.search(&position, &mut budget, &mut random).unwrap();
+            let found = search.search(Line::from_start(&position), &mut budget, &mut random).unwrap();
             prop_assert!(search.tree_size() <= max_tree_nodes as usize);
             prop_assert!(position.is_legal(found.mv));
             position.play_unchecked(found.mv);

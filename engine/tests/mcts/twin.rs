@@ -3,7 +3,7 @@
 
 use spelrum_engine::search::mcts::{Bound, Choice, MctsParameters, PlayoutPolicy};
 use spelrum_engine::search::{Budget, Evaluate, Found, Search, Stop, WIN};
-use spelrum_engine::{Colour, EndedBy, Ending, PlayoutRandom, Position, Random};
+use spelrum_engine::{Colour, EndedBy, Ending, Line, PlayoutRandom, Position, Random};
 
 pub(super) struct Twin<P: Position, E> {
     parameters: MctsParameters,
@@ -228,10 +228,11 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
 impl<P: Position, E: Evaluate<P>> Search<P> for Twin<P, E> {
     fn search(
         &mut self,
-        root: &P,
+        line: Line<'_, P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<Found<P::Move>, Stop> {
+        let root = line.position;
         let mut random = PlayoutRandom::from_seed(random.seed());
         if self.parameters.playout == PlayoutPolicy::Decisive
             && let Some(mv) = winning_move(root)

@@ -57,7 +57,7 @@ fn proven(analysis: &Analysis) -> Option<i32> {
 
 /// How many positions of a set are proven, and of how many the best move is played.
 fn check(name: &str, settings: &str) -> (usize, usize) {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     let (mut proofs, mut best_moves) = (0, 0);
     for entry in set(name) {
         let position = Pentago::parse(&rules, &entry.board).unwrap();
@@ -146,7 +146,7 @@ const SOLVERS: &[&str] = &[
 #[test]
 fn tic_tac_toe_is_solved_from_every_position() {
     for settings in SOLVERS {
-        check_solved::<TicTacToe>(&Rules::TicTacToe {}, settings);
+        check_solved::<TicTacToe>(&TicTacToe::rules(), settings);
     }
 }
 
@@ -154,7 +154,7 @@ fn tic_tac_toe_is_solved_from_every_position() {
 fn nim_is_solved_from_every_position() {
     for settings in SOLVERS {
         for misere in [false, true] {
-            check_solved::<Nim>(&Rules::Nim { heaps: vec![2, 3, 3], misere }, settings);
+            check_solved::<Nim>(&Nim::rules(&[2, 3, 3], misere).unwrap(), settings);
         }
     }
 }
@@ -162,7 +162,7 @@ fn nim_is_solved_from_every_position() {
 /// Reported wins and losses are as far away as the line that proves them.
 #[test]
 fn a_win_at_once_is_found_at_once() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     let board = "wwww..bbb...b.......................";
     for settings in [r#""nodes": 1"#, r#""simulations": 100000, "playout": "uniform""#] {
         let analysis = analysed(&rules, board, settings);

@@ -1,5 +1,6 @@
 //! Limits and the host stop a solver, in every game.
 
+use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -33,12 +34,12 @@ const NEVER: u64 = u64::MAX;
 /// Positions that take more than a thousand nodes.
 fn hard() -> Vec<(Rules, &'static str)> {
     vec![
-        (Rules::Pentago { win_before_rotation: true }, "...................................."),
-        (Rules::Pentago { win_before_rotation: false }, ".w..b....w.....b..b.....w....b..w..."),
+        (Pentago::rules(true), "...................................."),
+        (Pentago::rules(false), ".w..b....w.....b..b.....w....b..w..."),
         // A drawn one, for which the sweep is needed.
-        (Rules::Pentago { win_before_rotation: true }, DRAWN),
-        (Rules::TicTacToe {}, "........."),
-        (Rules::Nim { heaps: vec![9, 9, 9, 9], misere: false }, "9,9,9,9/w"),
+        (Pentago::rules(true), DRAWN),
+        (TicTacToe::rules(), "........."),
+        (Nim::rules(&[9, 9, 9, 9], false).unwrap(), "9,9,9,9/w"),
     ]
 }
 
@@ -75,7 +76,7 @@ fn time_and_the_host_stop_it_soon() {
 
 #[test]
 fn what_cannot_be_solved_is_refused() {
-    let rules = Rules::TicTacToe {};
+    let rules = TicTacToe::rules();
     for (position, expected) in [("xxxoo....", "the game is over"), ("xx", "length is 2")] {
         let error = solve(&rules, position, &Limits::default(), &Timeless).unwrap_err();
         assert!(matches!(error, SolveError::Position(_)));
@@ -88,13 +89,13 @@ fn small_games_have_their_known_values() {
     let value = |rules: &Rules, position: &str| {
         solve(rules, position, &Limits::default(), &Timeless).unwrap().value
     };
-    assert_eq!(value(&Rules::TicTacToe {}, "........."), 0);
+    assert_eq!(value(&TicTacToe::rules(), "........."), 0);
     for (heaps, misere) in [(vec![3, 4, 5], false), (vec![1, 1, 1], true), (vec![2, 2], false)] {
         let nim_sum = heaps.iter().fold(0, |sum, heap| sum ^ heap);
         let text = heaps.iter().map(u32::to_string).collect::<Vec<_>>().join(",") + "/w";
         let only_ones = heaps.iter().all(|&heap| heap <= 1);
         // Bouton 1901: misère play differs once all heaps have one object at most.
         let wins = if misere && only_ones { nim_sum == 0 } else { nim_sum != 0 };
-        assert_eq!(value(&Rules::Nim { heaps, misere }, &text), if wins { 1 } else { -1 });
+        assert_eq!(value(&Nim::rules(&heaps, misere).unwrap(), &text), if wins { 1 } else { -1 });
     }
 }

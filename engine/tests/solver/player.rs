@@ -1,15 +1,16 @@
 //! The player `exact`: optimal moves within its limits, sensible ones beyond.
 
-use spelrum_engine::games::Pentago;
+use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::{Limits, WIN, WIN_MIN};
 use spelrum_engine::{
     Analysis, EndedBy, Game, GameSetup, Outcome, Player, Rules, Timeless, analyze, play_game,
     solve, with_game,
 };
+use std::sync::LazyLock;
 
 use super::{random, random_position};
 
-const PENTAGO: Rules = Rules::Pentago { win_before_rotation: true };
+static PENTAGO: LazyLock<Rules> = LazyLock::new(|| Pentago::rules(true));
 
 fn player(rules: &Rules, json: &str) -> Player {
     Player::from_parameters(rules, &serde_json::from_str(json).unwrap()).unwrap()
@@ -24,13 +25,13 @@ fn positions() -> Vec<(Rules, String)> {
     let mut positions = Vec::new();
     for (seed, plies) in [(1, 24), (2, 25), (3, 26), (4, 27), (5, 28), (6, 29), (7, 31), (8, 33)] {
         let position: Pentago = random_position(&PENTAGO, plies, &mut random(seed));
-        positions.push((PENTAGO, position.to_string()));
+        positions.push((PENTAGO.clone(), position.to_string()));
     }
     for plies in 0..5 {
         for rules in [
-            Rules::TicTacToe {},
-            Rules::Nim { heaps: vec![3, 4, 5], misere: false },
-            Rules::Nim { heaps: vec![2, 3, 4], misere: true },
+            TicTacToe::rules(),
+            Nim::rules(&[3, 4, 5], false).unwrap(),
+            Nim::rules(&[2, 3, 4], true).unwrap(),
         ] {
             let random = &mut random(u64::from(plies));
             let text = with_game!(&rules, P => {
@@ -72,7 +73,7 @@ fn of_optimal_moves_it_plays_the_best_by_evaluation() {
         r#"{"algorithm": "exact", "nodes": 100000000, "evaluation": "lines", "shuffle": false}"#;
     let shallow =
         r#"{"algorithm": "minimax", "depth": 1, "evaluation": "lines", "shuffle": false}"#;
-    for (rules, position) in positions().into_iter().filter(|(rules, _)| *rules == PENTAGO) {
+    for (rules, position) in positions().into_iter().filter(|(rules, _)| *rules == *PENTAGO) {
         let solved = solve(&rules, &position, &Limits::default(), &Timeless).unwrap();
         let found = analysed(&rules, &position, json, 1);
         assert_eq!(

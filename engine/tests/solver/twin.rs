@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use spelrum_engine::games::Pentago;
+use spelrum_engine::games::pentago::PentagoSolver;
 use spelrum_engine::search::{Budget, Limits};
-use spelrum_engine::{Game, PlainSolver, Position, Rules, Solver, Timeless};
+use spelrum_engine::{PlainSolver, Position, Solver, Timeless};
 
 use super::{random, random_position};
 
@@ -20,10 +21,10 @@ fn solve_with(
 }
 
 fn check(seed: u64, plies: u32, win_before_rotation: bool) {
-    let rules = Rules::Pentago { win_before_rotation };
+    let rules = Pentago::rules(win_before_rotation);
     let position: Pentago = random_position(&rules, plies, &mut random(seed));
     let expected = solve_with(&mut PlainSolver::default(), &position);
-    let found = solve_with(&mut <Pentago as Game>::Solver::default(), &position);
+    let found = solve_with(&mut PentagoSolver::default(), &position);
     assert_eq!(found, expected, "{position} under {rules:?}");
 }
 
@@ -47,14 +48,14 @@ fn values_and_optimal_moves_agree_further_from_the_end() {
 /// A solver is not led astray by what it solved before, and takes the same nodes each time.
 #[test]
 fn solving_again_takes_the_same_nodes() {
-    let mut solver = <Pentago as Game>::Solver::default();
+    let mut solver = PentagoSolver::default();
     let positions: Vec<Pentago> = (0..12)
         .map(|seed| {
-            let rules = Rules::Pentago { win_before_rotation: seed % 3 != 0 };
+            let rules = Pentago::rules(seed % 3 != 0);
             random_position(&rules, 23 + seed as u32 % 6, &mut random(seed))
         })
         .collect();
-    let solve = |solver: &mut <Pentago as Game>::Solver, position: &Pentago| {
+    let solve = |solver: &mut PentagoSolver, position: &Pentago| {
         let mut budget = Budget::new(&Limits::default(), &Timeless);
         let mut moves = Vec::new();
         let value = solver.optimal_moves(position, &mut budget, &mut moves).unwrap();
@@ -62,7 +63,7 @@ fn solving_again_takes_the_same_nodes() {
     };
     for _ in 0..2 {
         for position in &positions {
-            let fresh = solve(&mut <Pentago as Game>::Solver::default(), position);
+            let fresh = solve(&mut PentagoSolver::default(), position);
             assert_eq!(solve(&mut solver, position), fresh, "{position}");
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use spelrum_engine::games::Pentago;
 use spelrum_engine::search::Limits;
-use spelrum_engine::{Game, Position, Rules, Solved, Timeless, solve};
+use spelrum_engine::{Game, Position, Solved, Timeless, solve};
 
 #[derive(Deserialize)]
 struct File {
@@ -34,7 +34,7 @@ fn set(name: &str) -> Vec<Entry> {
 }
 
 fn solved(board: &str, win_before_rotation: bool) -> Solved {
-    let rules = Rules::Pentago { win_before_rotation };
+    let rules = Pentago::rules(win_before_rotation);
     solve(&rules, board, &Limits::default(), &Timeless).unwrap()
 }
 
@@ -50,8 +50,7 @@ fn reference_move(position: &Pentago, text: &str) -> [i32; 3] {
 
 fn check(entry: &Entry) {
     let solved = solved(&entry.board, true);
-    let position =
-        Pentago::parse(&Rules::Pentago { win_before_rotation: true }, &entry.board).unwrap();
+    let position = Pentago::parse(&Pentago::rules(true), &entry.board).unwrap();
     assert_eq!(position.marbles(), entry.stones);
     assert_eq!(solved.value, entry.value, "{}", entry.board);
     assert_eq!(solved.legal_moves, entry.leaf_moves, "{}", entry.board);
@@ -117,8 +116,7 @@ fn openings_agree_among_themselves() {
     let text = include_str!("../vectors/pentago/positions.json");
     let file: serde_json::Value = serde_json::from_str(text).unwrap();
     let openings: Vec<Opening> = serde_json::from_value(file["sets"]["opening"].clone()).unwrap();
-    let parse =
-        |board: &str| Pentago::parse(&Rules::Pentago { win_before_rotation: true }, board).unwrap();
+    let parse = |board: &str| Pentago::parse(&Pentago::rules(true), board).unwrap();
     let values: BTreeMap<u64, i32> = openings
         .iter()
         .map(|opening| (parse(&opening.board).canonical_key(), opening.value))

@@ -1,15 +1,16 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 
 use super::*;
 
-const PENTAGO: Rules = Rules::Pentago { win_before_rotation: true };
-const TIC_TAC_TOE: Rules = Rules::TicTacToe {};
+static PENTAGO: LazyLock<Rules> = LazyLock::new(|| Pentago::rules(true));
+static TIC_TAC_TOE: LazyLock<Rules> = LazyLock::new(TicTacToe::rules);
 
 fn nim(heaps: &[u32], misere: bool) -> Rules {
-    Rules::Nim { heaps: heaps.to_vec(), misere }
+    Nim::rules(heaps, misere).unwrap()
 }
 
 fn random(plies: u32) -> OpeningsRule {
@@ -97,7 +98,7 @@ fn small_games_give_every_opening_once() {
 
 #[test]
 fn start_is_the_start() {
-    for rules in [PENTAGO, TIC_TAC_TOE, nim(&[3, 4, 5], false)] {
+    for rules in [PENTAGO.clone(), TIC_TAC_TOE.clone(), nim(&[3, 4, 5], false)] {
         let openings = openings(1, &rules, &OpeningsRule::Start {});
         assert_eq!(openings.distinct(u64::MAX), 1);
         let start = with_game!(&rules, G => G::start(&rules).unwrap().to_string());
@@ -206,8 +207,11 @@ fn drawn_openings_end_and_start_again() {
     assert_eq!(drawn.openings().len(), whole.len());
 
     let count = drawn.openings().len() as u64;
-    let openings =
-        Openings { rules: TIC_TAC_TOE, sequence: Sequence::Drawn(RwLock::new(drawn)), played: 0 };
+    let openings = Openings {
+        rules: TIC_TAC_TOE.clone(),
+        sequence: Sequence::Drawn(RwLock::new(drawn)),
+        played: 0,
+    };
     assert_eq!(openings.distinct(u64::MAX), count);
     assert_eq!(openings.opening(count + 2), openings.opening(2));
 
@@ -219,7 +223,7 @@ fn seeds_rules_and_plies_choose_other_openings() {
     let pentago = |seed, plies| first(&openings(seed, &PENTAGO, &random(plies)), 8);
     assert_eq!(pentago(1, 2), pentago(1, 2));
     assert_ne!(pentago(1, 2), pentago(2, 2));
-    let other_rules = Rules::Pentago { win_before_rotation: false };
+    let other_rules = Pentago::rules(false);
     assert_ne!(pentago(1, 2), first(&openings(1, &other_rules, &random(2)), 8));
 }
 
@@ -227,9 +231,9 @@ fn seeds_rules_and_plies_choose_other_openings() {
 #[test]
 fn golden_openings() {
     let lines = [
-        (PENTAGO, random(2)),
-        (PENTAGO, random(8)),
-        (TIC_TAC_TOE, random(2)),
+        (PENTAGO.clone(), random(2)),
+        (PENTAGO.clone(), random(8)),
+        (TIC_TAC_TOE.clone(), random(2)),
         (nim(&[3, 4, 5], false), all(2)),
     ]
     .map(|(rules, rule)| {

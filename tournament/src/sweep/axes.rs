@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spelrum_engine::{Value, parse_duration_us};
+use spelrum_engine::parse_duration_us;
 
 use super::fault::{Fault, Span};
 use super::file::check_name;
 use super::range;
-use super::tree::{Entry, Node, Tree};
+use super::tree::{Entry, Node, Scalar, Tree};
 use crate::plan::{AxisValue, Side};
 
 /// Most values of all axes together, and most points of a grid.
@@ -134,13 +134,13 @@ pub(super) fn values(what: &str, key: &str, node: &Node) -> Result<Vec<Node>, Fa
 /// Equal for values that mean the same, such as "1s" and "1000ms".
 pub(super) fn identity(node: &Node) -> String {
     match &node.tree {
-        Tree::Scalar(Value::Text(text)) => match parse_duration_us(text) {
+        Tree::Scalar(Scalar::Text(text)) => match parse_duration_us(text) {
             Some(us) => format!("{us}us"),
             None => format!("{text:?}"),
         },
-        Tree::Scalar(Value::Integer(integer)) => format!("{:?}", *integer as f64),
-        Tree::Scalar(Value::Number(number)) => format!("{number:?}"),
-        Tree::Scalar(Value::Bool(_)) => node.to_string(),
+        Tree::Scalar(Scalar::Integer(integer)) => format!("{:?}", *integer as f64),
+        Tree::Scalar(Scalar::Number(number)) => format!("{number:?}"),
+        Tree::Scalar(Scalar::Bool(_)) => node.to_string(),
         Tree::Array(nodes) => {
             format!("[{}]", nodes.iter().map(identity).collect::<Vec<_>>().join(","))
         }
@@ -202,10 +202,10 @@ impl Axis {
 /// A value as reports and SQL show it.
 pub(super) fn axis_value(node: &Node) -> AxisValue {
     let number = match &node.tree {
-        Tree::Scalar(Value::Integer(integer)) => Some(*integer as f64),
-        Tree::Scalar(Value::Number(number)) => Some(*number),
-        Tree::Scalar(Value::Text(text)) => parse_duration_us(text).map(|us| us as f64 / 1000.0),
-        Tree::Scalar(Value::Bool(_)) | Tree::Array(_) | Tree::Table(_) => None,
+        Tree::Scalar(Scalar::Integer(integer)) => Some(*integer as f64),
+        Tree::Scalar(Scalar::Number(number)) => Some(*number),
+        Tree::Scalar(Scalar::Text(text)) => parse_duration_us(text).map(|us| us as f64 / 1000.0),
+        Tree::Scalar(Scalar::Bool(_)) | Tree::Array(_) | Tree::Table(_) => None,
     };
     AxisValue { number, text: node.to_string() }
 }

@@ -9,8 +9,7 @@ use super::SweepText;
 use super::fault::{Fault, Span, did_you_mean};
 use super::file::check_keys;
 use super::template::reference;
-use super::tree::{Entry, Node, Table, Tree};
-use spelrum_engine::Value;
+use super::tree::{Entry, Node, Scalar, Table, Tree};
 
 /// Most bytes of all files of a sweep together (invariant 9).
 pub(super) const FILES_BYTES_MAX: usize = 1 << 20;
@@ -87,7 +86,7 @@ impl Files {
             .map(|(offset, text)| {
                 let start = file.start + offset;
                 let place = start..start + text.len();
-                Node { place, tree: Tree::Scalar(Value::Text(text.to_owned())) }
+                Node { place, tree: Tree::Scalar(Scalar::Text(text.to_owned())) }
             })
             .collect();
         if positions.is_empty() {

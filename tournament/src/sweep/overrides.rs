@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_engine::Value;
-
 use super::axes::{Axis, identity};
 use super::fault::{Fault, Span, did_you_mean};
 use super::file::{check_keys, even_games, texts};
 use super::players::Players;
-use super::tree::{Entry, Node, Table, Tree};
+use super::tree::{Entry, Node, Scalar, Table, Tree};
 use super::vary::Variant;
 
 /// Most overrides of a sweep.
@@ -96,7 +94,7 @@ impl Reader<'_> {
         let games = match (table.get("games"), table.get("skip")) {
             (Some(games), None) => Some(even_games(&games.value)?),
             (None, Some(skip)) => match &skip.value.tree {
-                Tree::Scalar(Value::Bool(true)) => None,
+                Tree::Scalar(Scalar::Bool(true)) => None,
                 Tree::Scalar(_) | Tree::Array(_) | Tree::Table(_) => {
                     let problem = "`skip` can only be true";
                     let remedy = "write skip = true, or remove the override";

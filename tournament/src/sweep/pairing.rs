@@ -4,12 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_engine::Value;
-
 use super::fault::{Fault, Span};
 use super::file::{check_keys, texts};
 use super::players::Players;
-use super::tree::{Node, Table, Tree};
+use super::tree::{Node, Scalar, Table, Tree};
 
 /// Who meets whom, by their places among the variants.
 #[derive(Debug)]
@@ -323,7 +321,7 @@ const SELF_PLAY: &str = "self_play";
 fn self_play(table: &Table) -> Result<bool, Fault> {
     match table.get(SELF_PLAY).map(|entry| &entry.value) {
         None => Ok(false),
-        Some(Node { tree: Tree::Scalar(Value::Bool(value)), .. }) => Ok(*value),
+        Some(Node { tree: Tree::Scalar(Scalar::Bool(value)), .. }) => Ok(*value),
         Some(node) => Err(node.wrong_type("`self_play`", "a switch", "self_play = true")),
     }
 }

@@ -4,12 +4,12 @@
 //! A range must meet its end: one that passes it is an error, since the author expects the value
 //! that is written there.
 
-use spelrum_engine::{Value, parse_duration_us};
+use spelrum_engine::parse_duration_us;
 
 use super::axes::POINTS_MAX;
 use super::fault::{Fault, Span, did_you_mean};
 use super::file::check_keys;
-use super::tree::{Entry, Node, Table, Tree};
+use super::tree::{Entry, Node, Scalar, Table, Tree};
 
 const EXAMPLE: &str = "such as { from = 10, to = 50, step = 10 }, \
                        { from = \"10ms\", to = \"640ms\", factor = 2 } or \
@@ -49,7 +49,7 @@ pub(super) fn expand(table: &Table, place: &Span) -> Result<Vec<Node>, Fault> {
 
 /// Equal steps, without rounding: whole microseconds, or decimals of as many places as the
 /// sweep wrote.
-fn steps(from: &Node, to: &Node, step: &Node) -> Result<Vec<Value>, Fault> {
+fn steps(from: &Node, to: &Node, step: &Node) -> Result<Vec<Scalar>, Fault> {
     let unit = Unit::common(&[from, to, step])?;
     let (first, last, width) = (unit.exact(from)?, unit.exact(to)?, unit.exact(step)?);
     if width == 0 || (last - first).signum() * width.signum() < 0 {
@@ -72,7 +72,7 @@ fn steps(from: &Node, to: &Node, step: &Node) -> Result<Vec<Value>, Fault> {
 }
 
 /// Equal ratios, multiplied as floats; see [`Unit::write_rounded`].
-fn factors(from: &Node, to: &Node, factor: &Node) -> Result<Vec<Value>, Fault> {
+fn factors(from: &Node, to: &Node, factor: &Node) -> Result<Vec<Scalar>, Fault> {
     /// How far off the end may be after all the multiplications.
     const TOLERANCE: f64 = 1e-9;
     let Some(ratio) = number(factor) else {
@@ -122,7 +122,7 @@ fn counted(
     to: &Node,
     count: &Node,
     scale: Option<&Entry>,
-) -> Result<Vec<Value>, Fault> {
+) -> Result<Vec<Scalar>, Fault> {
     let logarithmic = match scale {
         None => false,
         Some(scale) => match scale.value.text("`scale`", "scale = \"log\"")? {
@@ -164,7 +164,7 @@ fn counted(
 }
 
 /// So many values at equal distances: exact wherever they have no more places than the ends.
-fn distances(unit: Unit, first: i128, last: i128, count: usize) -> Vec<Value> {
+fn distances(unit: Unit, first: i128, last: i128, count: usize) -> Vec<Scalar> {
     let (width, gaps) = (last - first, count as i128 - 1);
     // In parts of a unit, so that nothing is cut off yet.
     let parts = (0..count as i128).map(|index| first * gaps + width * index);
@@ -181,7 +181,7 @@ fn distances(unit: Unit, first: i128, last: i128, count: usize) -> Vec<Value> {
 }
 
 /// So many values in equal ratios.
-fn ratios(unit: Unit, from: &Node, to: &Node, count: usize) -> Result<Vec<Value>, Fault> {
+fn ratios(unit: Unit, from: &Node, to: &Node, count: usize) -> Result<Vec<Scalar>, Fault> {
     let (first, last) = (unit.float(from)?, unit.float(to)?);
     for (end, value) in [(from, first), (to, last)] {
         if value <= 0.0 {
@@ -267,26 +267,26 @@ impl Unit {
 
     /// Values for the axis: durations in the largest unit that suits them all, whole numbers
     /// where no place is needed.
-    fn write(self, values: &[i128]) -> Vec<Value> {
+    fn write(self, values: &[i128]) -> Vec<Scalar> {
         let all_by = |divisor: i128| values.iter().all(|value| value % divisor == 0);
         match self {
             Self::Duration => {
                 let units = [(1_000_000, "s"), (1_000, "ms"), (1, "us")];
                 let (size, name) =
                     units.into_iter().find(|&(size, _)| all_by(size)).unwrap_or((1, "us"));
-                let text = |us: &i128| Value::Text(format!("{}{name}", us / size));
+                let text = |us: &i128| Scalar::Text(format!("{}{name}", us / size));
                 values.iter().map(text).collect()
             }
             Self::Decimal { places: 0 } => {
                 let integer =
-                    |value: &i128| Value::Integer(i64::try_from(*value).unwrap_or(i64::MAX));
+                    |value: &i128| Scalar::Integer(i64::try_from(*value).unwrap_or(i64::MAX));
                 values.iter().map(integer).collect()
             }
             Self::Decimal { places } => {
                 // Written out and read back, so that 0.1 + 2 × 0.1 is 0.3.
                 let number = |value: &i128| {
                     let text = format!("{value}e-{places}");
-                    Value::Number(text.parse().unwrap_or(f64::NAN))
+                    Scalar::Number(text.parse().unwrap_or(f64::NAN))
                 };
                 values.iter().map(number).collect()
             }
@@ -295,7 +295,7 @@ impl Unit {
 
     /// The same for floats, rounded to whole microseconds or twelve digits, so that 0.1 doubled
     /// three times is 0.8.
-    fn write_rounded(self, values: &[f64]) -> Vec<Value> {
+    fn write_rounded(self, values: &[f64]) -> Vec<Scalar> {
         match self {
             Self::Duration => {
                 self.write(&values.iter().map(|us| us.round() as i128).collect::<Vec<_>>())
@@ -304,9 +304,9 @@ impl Unit {
                 let round = |value: &f64| format!("{value:.11e}").parse().unwrap_or(*value);
                 let rounded: Vec<f64> = values.iter().map(round).collect();
                 if rounded.iter().all(|value| value.fract() == 0.0) {
-                    rounded.iter().map(|&value| Value::Integer(value as i64)).collect()
+                    rounded.iter().map(|&value| Scalar::Integer(value as i64)).collect()
                 } else {
-                    rounded.into_iter().map(Value::Number).collect()
+                    rounded.into_iter().map(Scalar::Number).collect()
                 }
             }
         }
@@ -315,16 +315,16 @@ impl Unit {
 
 fn number(node: &Node) -> Option<f64> {
     match &node.tree {
-        Tree::Scalar(Value::Integer(integer)) => Some(*integer as f64),
-        Tree::Scalar(Value::Number(number)) => Some(*number),
-        Tree::Scalar(Value::Bool(_) | Value::Text(_)) | Tree::Array(_) | Tree::Table(_) => None,
+        Tree::Scalar(Scalar::Integer(integer)) => Some(*integer as f64),
+        Tree::Scalar(Scalar::Number(number)) => Some(*number),
+        Tree::Scalar(Scalar::Bool(_) | Scalar::Text(_)) | Tree::Array(_) | Tree::Table(_) => None,
     }
 }
 
 fn duration_us(node: &Node) -> Option<u64> {
     match &node.tree {
-        Tree::Scalar(Value::Text(text)) => parse_duration_us(text),
-        Tree::Scalar(Value::Bool(_) | Value::Integer(_) | Value::Number(_))
+        Tree::Scalar(Scalar::Text(text)) => parse_duration_us(text),
+        Tree::Scalar(Scalar::Bool(_) | Scalar::Integer(_) | Scalar::Number(_))
         | Tree::Array(_)
         | Tree::Table(_) => None,
     }
@@ -335,7 +335,7 @@ fn never_reaches(problem: String, place: &Node) -> Fault {
     Fault::at(&place.place, problem, remedy)
 }
 
-fn misses(to: &Node, around: &[Value]) -> Fault {
+fn misses(to: &Node, around: &[Scalar]) -> Fault {
     let around: Vec<String> = around
         .iter()
         .map(|value| Node { place: 0..0, tree: Tree::Scalar(value.clone()) }.to_string())

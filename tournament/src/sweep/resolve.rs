@@ -1,7 +1,6 @@
 //! From trees without references to the things themselves: a game, openings, a player.
 
-use serde_json::Value as Json;
-use spelrum_engine::{ALGORITHMS, Parameters, Player, Rules, Value, parameters_of};
+use spelrum_engine::{ALGORITHMS, ParameterKind, Parameters, Player, Rules, Value, parameters_of};
 
 use super::fault::{Fault, Span, did_you_mean};
 use super::file::{check_keys, texts};
@@ -23,16 +22,6 @@ pub(super) fn game(node: &Node) -> Result<Rules, Fault> {
         },
         Tree::Scalar(_) | Tree::Array(_) => named_game(node)?,
     };
-    rules.validate().map_err(|error| {
-        // Only Nim's heaps can be wrong here.
-        let place = match &node.tree {
-            Tree::Table(table) => {
-                table.get("heaps").map_or(&node.place, |entry| &entry.value.place)
-            }
-            Tree::Scalar(_) | Tree::Array(_) => &node.place,
-        };
-        Fault::at(place, error.problem, error.remedy)
-    })?;
     Ok(rules)
 }
 
@@ -41,39 +30,31 @@ fn named_game(name: &Node) -> Result<Rules, Fault> {
         .map_err(|error| Fault::at(&name.place, error.problem, error.remedy))
 }
 
-/// Rules are read by serde, which knows them, but not the places: so each key is tried alone,
-/// over the game's usual rules.
 fn game_with_rules(name: &Node, table: &Table) -> Result<Rules, Fault> {
-    let mut rules = named_game(name)?;
-    let Ok(Json::Object(usual)) = serde_json::to_value(&rules) else { return Ok(rules) };
-    let known: Vec<&str> = usual.keys().map(String::as_str).collect();
-    check_keys(table, &format!("the game {}", rules.name()), &known)?;
-    let mut given = usual.clone();
-    for entry in &table.entries {
-        given.insert(entry.key.clone(), json(&entry.value));
-        rules = serde_json::from_value(Json::Object(given.clone())).map_err(|error| {
-            Fault::at(
-                &entry.value.place,
-                format!("`{}` of {} is wrong: {error}", entry.key, rules.name()),
-                format!("write, for example, {} = {}", entry.key, usual[&entry.key]),
-            )
-        })?;
-    }
-    Ok(rules)
+    let game = named_game(name)?;
+    let rules = game.game().rules;
+    let known: Vec<&str> = ["name"].into_iter().chain(rules.iter().map(|rule| rule.name)).collect();
+    check_keys(table, &format!("the game {}", game.name()), &known)?;
+    let given = table.entries.iter().filter(|entry| entry.key != "name");
+    let given = given.map(|entry| Ok((entry.key.clone(), value(&entry.value)?)));
+    let given: Parameters = given.collect::<Result<_, Fault>>()?;
+    Rules::from_parameters(game.name(), &given).map_err(|error| {
+        let place = error.rule.and_then(|rule| table.get(&rule));
+        let place = place.map_or(&name.place, |entry| &entry.value.place);
+        Fault::at(place, error.problem, error.remedy)
+    })
 }
 
-fn json(node: &Node) -> Json {
-    match &node.tree {
-        Tree::Scalar(Value::Bool(value)) => Json::from(*value),
-        Tree::Scalar(Value::Integer(integer)) => Json::from(*integer),
-        Tree::Scalar(Value::Number(number)) => Json::from(*number),
-        Tree::Scalar(Value::Text(text)) => Json::from(text.as_str()),
-        Tree::Array(nodes) => nodes.iter().map(json).collect(),
+/// What stands in a node, whatever its form.
+fn value(node: &Node) -> Result<Value, Fault> {
+    Ok(match &node.tree {
+        Tree::Scalar(scalar) => scalar.clone().into(),
+        Tree::Array(nodes) => Value::List(nodes.iter().map(value).collect::<Result<_, _>>()?),
         Tree::Table(table) => {
-            let entry = |entry: &Entry| (entry.key.clone(), json(&entry.value));
-            Json::Object(table.entries.iter().map(entry).collect())
+            let entry = |entry: &Entry| Ok((entry.key.clone(), value(&entry.value)?));
+            Value::Table(table.entries.iter().map(entry).collect::<Result<_, Fault>>()?)
         }
-    }
+    })
 }
 
 const OPENINGS_EXAMPLE: &str = "openings = { kind = \"random\", plies = 2 }, \
@@ -214,25 +195,28 @@ pub(super) fn player(
     };
     let example = "algorithm = \"alpha-beta\"";
     let algorithm = algorithm.value.text("`algorithm`", example)?;
+    let weights = || rules.evaluations().iter().flat_map(|evaluation| evaluation.parameters);
+    let info =
+        |key: &str| parameters_of(algorithm).iter().chain(weights()).find(|it| it.name == key);
     let mut given = Parameters::new();
-    for Said { key, value, .. } in said {
-        let Tree::Scalar(scalar) = &value.tree else {
+    for Said { key, value: node, .. } in said {
+        let is_whole = info(key).is_some_and(|info| {
+            matches!(info.kind, ParameterKind::Nested | ParameterKind::Integers { .. })
+        });
+        if !is_whole && !matches!(node.tree, Tree::Scalar(_)) {
             return Err(Fault::at(
-                &value.place,
-                format!("`{key}` of the player `{name}` cannot be {}", value.kind()),
+                &node.place,
+                format!("`{key}` of the player `{name}` cannot be {}", node.kind()),
                 format!(
                     "give one value; to try several, write vary = {{ {key} = [1, 2] }}, or make \
                      an axis and write {key} = \"${key}\""
                 ),
             ));
-        };
-        given.insert((*key).to_owned(), scalar.clone());
+        }
+        given.insert((*key).to_owned(), value(node)?);
     }
     Player::from_parameters(rules, &given).map_err(|error| {
-        let weights = rules.evaluations().iter().flat_map(|evaluation| evaluation.weights);
-        let mut infos = parameters_of(algorithm).iter().chain(weights);
-        let mut known =
-            |key: &str| matches!(key, "algorithm" | "preset") || infos.any(|info| info.name == key);
+        let known = |key: &str| matches!(key, "algorithm" | "preset") || info(key).is_some();
         let place = match error.key.as_deref().and_then(find) {
             Some(said) if known(said.key) => &said.value.place,
             Some(said) => said.key_place,

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value as Json, json};
 use spelrum_engine::{
-    ALGORITHMS, EvaluationInfo, ParameterDefault, ParameterInfo, ParameterKind, Rules,
+    ALGORITHMS, EvaluationInfo, GameInfo, ParameterDefault, ParameterInfo, ParameterKind, Rules,
     parameters_of, presets_of,
 };
 
@@ -155,28 +155,14 @@ fn games(description: &str) -> Json {
 
 /// A name, or a name with rules.
 fn game() -> Json {
-    let mut rules = Map::new();
-    let mut forms = vec![json!({ "enum": Rules::GAMES }), reference()];
-    for name in Rules::GAMES {
-        let usual = Rules::from_name(name).ok();
-        let Some(Ok(Json::Object(usual))) = usual.map(serde_json::to_value) else { continue };
-        rules.clear();
-        for (rule, value) in usual {
-            let schema = match &value {
-                Json::String(name) => json!({ "const": name, "description": "The game." }),
-                Json::Bool(_) => described_rule(&rule, &value, json!({ "type": "boolean" })),
-                Json::Array(_) => {
-                    let list = json!({
-                        "type": "array",
-                        "items": { "anyOf": [{ "type": "integer", "minimum": 0 }, reference()] },
-                    });
-                    described_rule(&rule, &value, list)
-                }
-                Json::Null | Json::Number(_) | Json::Object(_) => {
-                    described_rule(&rule, &value, json!({}))
-                }
-            };
-            rules.insert(rule, schema);
+    let names: Vec<&str> = Rules::games().iter().map(|game| game.name).collect();
+    let mut forms = vec![json!({ "enum": names }), reference()];
+    for game in Rules::games() {
+        let mut rules = Map::new();
+        let name = json!({ "const": game.name, "description": game.meaning });
+        rules.insert("name".to_owned(), name);
+        for rule in game.rules {
+            rules.insert(rule.name.to_owned(), described_rule(rule));
         }
         forms.push(json!({
             "type": "object",
@@ -193,19 +179,11 @@ fn game() -> Json {
     })
 }
 
-fn described_rule(rule: &str, default: &Json, value: Json) -> Json {
-    let meaning = match rule {
-        "win_before_rotation" => {
-            "Whether a placement that makes five wins at once, before any turn of a quadrant."
-        }
-        "heaps" => "Objects in each heap.",
-        "misere" => "Whether taking the last object loses instead of winning.",
-        _ => "A rule of the game.",
-    };
+fn described_rule(rule: &ParameterInfo) -> Json {
     json!({
-        "description": format!("{meaning} Default: {default}."),
-        "default": default,
-        "anyOf": [value, reference()],
+        "description": format!("{} Default: {}.", rule.meaning, rule.default),
+        "default": default_json(rule.default),
+        "anyOf": [kind_json(rule.kind), reference()],
     })
 }
 
@@ -567,7 +545,7 @@ fn parameters(algorithms: &[&str]) -> Vec<Parameter> {
         let infos = parameters_of(algorithm);
         infos.iter().for_each(|info| add(parameter(info)));
         if infos.iter().any(|info| info.kind == ParameterKind::Evaluation) {
-            let weights = evaluations().into_iter().flat_map(|(_, of)| of.weights);
+            let weights = evaluations().into_iter().flat_map(|(_, of)| of.parameters);
             weights.for_each(|info| add(parameter(info)));
         }
     }
@@ -584,36 +562,58 @@ fn parameter(info: &ParameterInfo) -> Parameter {
     Parameter {
         name: info.name.to_owned(),
         description: format!("{meaning}. {}. Default: {}.{only}", kind_text(info), info.default),
-        default: match info.default {
-            ParameterDefault::Bool(value) => Some(json!(value)),
-            ParameterDefault::Integer(value) => Some(json!(value)),
-            ParameterDefault::Number(value) => Some(json!(value)),
-            ParameterDefault::Word(value) => Some(json!(value)),
-            ParameterDefault::Unlimited => Some(json!("unlimited")),
-            ParameterDefault::FirstEvaluation | ParameterDefault::Required => None,
-        },
-        value: match info.kind {
-            ParameterKind::Switch => json!({ "type": "boolean" }),
-            ParameterKind::Integer { min, max } => {
-                json!({ "type": "integer", "minimum": min, "maximum": max })
-            }
-            ParameterKind::Number { min, max } => {
-                json!({ "type": "number", "minimum": min, "maximum": max })
-            }
-            ParameterKind::Word(words) => json!({ "enum": words }),
-            ParameterKind::Limit { max } => json!({
-                "anyOf": [{ "type": "integer", "minimum": 1, "maximum": max }, unlimited()],
-            }),
-            ParameterKind::Duration => json!({
-                "anyOf": [{ "type": "string", "pattern": DURATION_PATTERN }, unlimited()],
-            }),
-            ParameterKind::Evaluation => {
-                let mut names: Vec<&str> = evaluations().iter().map(|(_, of)| of.name).collect();
-                names.sort_unstable();
-                names.dedup();
-                json!({ "enum": names })
-            }
-        },
+        default: default_json(info.default),
+        value: kind_json(info.kind),
+    }
+}
+
+/// A default, where a sweep could write it.
+fn default_json(default: ParameterDefault) -> Option<Json> {
+    match default {
+        ParameterDefault::Bool(value) => Some(json!(value)),
+        ParameterDefault::Integer(value) => Some(json!(value)),
+        ParameterDefault::Number(value) => Some(json!(value)),
+        ParameterDefault::Word(value) => Some(json!(value)),
+        ParameterDefault::Integers(values) => Some(json!(values)),
+        ParameterDefault::Unlimited => Some(json!("unlimited")),
+        ParameterDefault::FirstEvaluation | ParameterDefault::Required => None,
+    }
+}
+
+/// What a parameter may be.
+fn kind_json(kind: ParameterKind) -> Json {
+    match kind {
+        ParameterKind::Switch => json!({ "type": "boolean" }),
+        ParameterKind::Integer { min, max } => {
+            json!({ "type": "integer", "minimum": min, "maximum": max })
+        }
+        ParameterKind::Number { min, max } => {
+            json!({ "type": "number", "minimum": min, "maximum": max })
+        }
+        ParameterKind::Word(words) => json!({ "enum": words }),
+        ParameterKind::Limit { max } => json!({
+            "anyOf": [{ "type": "integer", "minimum": 1, "maximum": max }, unlimited()],
+        }),
+        ParameterKind::Duration => json!({
+            "anyOf": [{ "type": "string", "pattern": DURATION_PATTERN }, unlimited()],
+        }),
+        ParameterKind::Evaluation => {
+            let mut names: Vec<&str> = evaluations().iter().map(|(_, of)| of.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            json!({ "enum": names })
+        }
+        ParameterKind::Integers { count_min, count_max, min, max } => json!({
+            "type": "array",
+            "minItems": count_min,
+            "maxItems": count_max,
+            "items": {
+                "anyOf": [{ "type": "integer", "minimum": min, "maximum": max }, reference()],
+            },
+        }),
+        ParameterKind::Text { bytes_max } => json!({ "type": "string", "maxLength": bytes_max }),
+        ParameterKind::Nested => json!({ "type": "object" }),
+        ParameterKind::Content => json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" }),
     }
 }
 
@@ -632,9 +632,6 @@ fn kind_text(info: &ParameterInfo) -> String {
 
 /// Every evaluation with its game.
 fn evaluations() -> Vec<(&'static str, &'static EvaluationInfo)> {
-    let of = |&game: &&'static str| {
-        let rules = Rules::from_name(game).ok()?;
-        Some(rules.evaluations().iter().map(move |evaluation| (game, evaluation)))
-    };
-    Rules::GAMES.iter().filter_map(of).flatten().collect()
+    let of = |game: &'static GameInfo| game.evaluations.iter().map(move |it| (game.name, it));
+    Rules::games().into_iter().flat_map(of).collect()
 }

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_engine::Value;
-
 use super::axes::Axis;
 use super::fault::{Fault, did_you_mean};
-use super::tree::{Entry, Node, Table, Tree};
+use super::tree::{Entry, Node, Scalar, Table, Tree};
 
 /// Which axes, and which keys of their tables, a sweep uses.
 #[derive(Debug, Default)]
@@ -19,7 +17,7 @@ impl Uses {
     /// Notes every reference in a tree, after checking it against the axes.
     pub(super) fn note(&mut self, node: &Node, axes: &[Axis]) -> Result<(), Fault> {
         match &node.tree {
-            Tree::Scalar(Value::Text(text)) => match reference(text) {
+            Tree::Scalar(Scalar::Text(text)) => match reference(text) {
                 Some(wanted) => self.note_reference(node, wanted, axes),
                 None => Ok(()),
             },
@@ -142,7 +140,7 @@ fn check_shape(node: &Node, axis: &Axis, key: Option<&str>) -> Result<(), Fault>
 /// `point` has, for each axis, the index of its value. Every reference was noted before.
 pub(super) fn substitute(node: &Node, axes: &[Axis], point: &[u32]) -> Node {
     let tree = match &node.tree {
-        Tree::Scalar(Value::Text(text)) => match value_at(text, axes, point) {
+        Tree::Scalar(Scalar::Text(text)) => match value_at(text, axes, point) {
             Some(value) => return value.clone(),
             None => node.tree.clone(),
         },
@@ -175,7 +173,7 @@ pub(super) enum Source<'a> {
 impl<'a> Source<'a> {
     /// What a node is, or refers to. Every reference was noted before.
     pub(super) fn of(node: &'a Node, axes: &[Axis]) -> Self {
-        let Tree::Scalar(Value::Text(text)) = &node.tree else { return Self::Written(node) };
+        let Tree::Scalar(Scalar::Text(text)) = &node.tree else { return Self::Written(node) };
         let Some((name, key)) = reference(text) else { return Self::Written(node) };
         match axes.iter().position(|axis| axis.name == name) {
             None => Self::Written(node),

@@ -1,10 +1,11 @@
 //! What is planned, and what is said of everything that cannot be.
 
+use spelrum_engine::games::{Nim, Pentago};
 use std::collections::BTreeSet;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use proptest::prelude::*;
-use spelrum_engine::{Rules, Value};
+use spelrum_engine::Value;
 
 use super::*;
 use crate::definition::{CellDefinition, OpeningsRule};
@@ -140,7 +141,7 @@ fn the_designs_example_is_planned() {
         let value = AxisValue { number: Some(f64::from(depth)), text: depth.to_string() };
         assert_eq!(cell.axes, [("depth".to_owned(), value)]);
         let definition = &cell.definition;
-        assert_eq!(definition.rules, Rules::Pentago { win_before_rotation: true });
+        assert_eq!(definition.rules, Pentago::rules(true));
         assert_eq!(definition.openings, OpeningsRule::Random { plies: 2 });
         assert_eq!((definition.seed, definition.max_plies), (2014, None));
         for player in [0, 1] {
@@ -334,7 +335,7 @@ fn rules_and_openings_may_be_swept() {
     let plan = planned(text);
     assert_eq!(plan.cells.len(), 8);
     let last = plan.cells.last().unwrap();
-    assert_eq!(last.definition.rules, Rules::Nim { heaps: vec![2, 2], misere: true });
+    assert_eq!(last.definition.rules, Nim::rules(&[2, 2], true).unwrap());
     assert_eq!(last.definition.openings, OpeningsRule::Random { plies: 1 });
     assert_eq!(axes(last), [("heaps", "[2, 2]"), ("misere", "true"), ("plies", "1")]);
 }
@@ -455,7 +456,7 @@ fn finding_openings_is_bounded_over_the_whole_sweep() {
     };
     let cost = |plies: u32| -> u64 {
         let cost = |win_before_rotation| {
-            let rules = Rules::Pentago { win_before_rotation };
+            let rules = Pentago::rules(win_before_rotation);
             Openings::new(1, &rules, &OpeningsRule::Random { plies }).unwrap().cost()
         };
         cost(true) + cost(false)

@@ -20,11 +20,32 @@ pub(super) struct Node {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Tree {
     /// `true`, a number or a text.
-    Scalar(Value),
+    Scalar(Scalar),
     /// A list.
     Array(Vec<Node>),
     /// A table.
     Table(Table),
+}
+
+/// A value that has no parts.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Scalar {
+    Bool(bool),
+    Integer(i64),
+    /// Finite.
+    Number(f64),
+    Text(String),
+}
+
+impl From<Scalar> for Value {
+    fn from(scalar: Scalar) -> Self {
+        match scalar {
+            Scalar::Bool(value) => Self::Bool(value),
+            Scalar::Integer(integer) => Self::Integer(integer),
+            Scalar::Number(number) => Self::Number(number),
+            Scalar::Text(text) => Self::Text(text),
+        }
+    }
 }
 
 /// A table in the file's order.
@@ -67,15 +88,15 @@ fn table(table: DeTable<'_>) -> Result<Table, Fault> {
 fn node(value: toml::Spanned<DeValue<'_>>) -> Result<Node, Fault> {
     let place = value.span();
     let tree = match value.into_inner() {
-        DeValue::Boolean(value) => Tree::Scalar(Value::Bool(value)),
+        DeValue::Boolean(value) => Tree::Scalar(Scalar::Bool(value)),
         DeValue::Integer(digits) => {
             let integer = i64::from_str_radix(digits.as_str(), digits.radix()).map_err(|_| {
                 Fault::at(&place, "this number is too large", "write a smaller number")
             })?;
-            Tree::Scalar(Value::Integer(integer))
+            Tree::Scalar(Scalar::Integer(integer))
         }
         DeValue::Float(digits) => match digits.as_str().parse::<f64>() {
-            Ok(number) if number.is_finite() => Tree::Scalar(Value::Number(number)),
+            Ok(number) if number.is_finite() => Tree::Scalar(Scalar::Number(number)),
             Ok(_) | Err(_) => {
                 return Err(Fault::at(
                     &place,
@@ -84,7 +105,7 @@ fn node(value: toml::Spanned<DeValue<'_>>) -> Result<Node, Fault> {
                 ));
             }
         },
-        DeValue::String(text) => Tree::Scalar(Value::Text(text.into_owned())),
+        DeValue::String(text) => Tree::Scalar(Scalar::Text(text.into_owned())),
         DeValue::Datetime(_) => {
             return Err(Fault::at(
                 &place,
@@ -113,7 +134,7 @@ impl Table {
 impl Node {
     /// The text, or a fault that says what `what` should be.
     pub(super) fn text(&self, what: &str, example: &str) -> Result<&str, Fault> {
-        let Tree::Scalar(Value::Text(text)) = &self.tree else {
+        let Tree::Scalar(Scalar::Text(text)) = &self.tree else {
             return Err(self.wrong_type(what, "a text", example));
         };
         Ok(text)
@@ -121,7 +142,7 @@ impl Node {
 
     /// The whole number, or a fault.
     pub(super) fn integer(&self, what: &str, example: &str) -> Result<i64, Fault> {
-        let Tree::Scalar(Value::Integer(integer)) = &self.tree else {
+        let Tree::Scalar(Scalar::Integer(integer)) = &self.tree else {
             return Err(self.wrong_type(what, "a whole number", example));
         };
         Ok(*integer)
@@ -143,10 +164,10 @@ impl Node {
     /// What it is, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match &self.tree {
-            Tree::Scalar(Value::Bool(_)) => "a switch",
-            Tree::Scalar(Value::Integer(_)) => "a whole number",
-            Tree::Scalar(Value::Number(_)) => "a number with a fraction",
-            Tree::Scalar(Value::Text(_)) => "a text",
+            Tree::Scalar(Scalar::Bool(_)) => "a switch",
+            Tree::Scalar(Scalar::Integer(_)) => "a whole number",
+            Tree::Scalar(Scalar::Number(_)) => "a number with a fraction",
+            Tree::Scalar(Scalar::Text(_)) => "a text",
             Tree::Array(_) => "a list",
             Tree::Table(_) => "a table",
         }
@@ -157,10 +178,10 @@ impl Node {
 impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.tree {
-            Tree::Scalar(Value::Text(text)) => f.write_str(text),
-            Tree::Scalar(Value::Bool(value)) => value.fmt(f),
-            Tree::Scalar(Value::Integer(integer)) => integer.fmt(f),
-            Tree::Scalar(Value::Number(number)) => number.fmt(f),
+            Tree::Scalar(Scalar::Text(text)) => f.write_str(text),
+            Tree::Scalar(Scalar::Bool(value)) => value.fmt(f),
+            Tree::Scalar(Scalar::Integer(integer)) => integer.fmt(f),
+            Tree::Scalar(Scalar::Number(number)) => number.fmt(f),
             Tree::Array(nodes) => {
                 f.write_str("[")?;
                 for (index, node) in nodes.iter().enumerate() {

@@ -1,11 +1,9 @@
 //! `vary` in a player: one player, a variant, for each combination of some values.
 
-use spelrum_engine::Value;
-
 use super::axes;
 use super::fault::{Fault, Span};
 use super::players::{KEYS, PLAYERS_MAX, PlayerTemplate};
-use super::tree::{Entry, Node, Tree};
+use super::tree::{Entry, Node, Scalar, Tree};
 
 /// Longest name of a variant, in bytes.
 const VARIANT_NAME_BYTES_MAX: usize = 256;
@@ -55,7 +53,7 @@ pub(super) fn read(node: &Node, owner: &str) -> Result<Vec<Varied>, Fault> {
 /// Refuses what is no one value: lists, tables, and references to axes.
 fn check_value(key: &str, value: &Node) -> Result<(), Fault> {
     match &value.tree {
-        Tree::Scalar(Value::Text(text)) if text.starts_with('$') => Err(Fault::at(
+        Tree::Scalar(Scalar::Text(text)) if text.starts_with('$') => Err(Fault::at(
             &value.place,
             format!("`{key}` cannot vary by the axis `{text}`"),
             format!("write the values here, or write {key} = \"{text}\" in the player itself"),

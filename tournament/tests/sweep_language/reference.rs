@@ -157,10 +157,11 @@ fn every_parameter_is_described() {
             assert!(page.contains(&format!("\"{preset}\"`")), "{preset}");
         }
     }
-    for &game in Rules::GAMES {
-        for of in Rules::from_name(game).unwrap().evaluations() {
+    for info in Rules::games() {
+        let game = info.name;
+        for of in info.evaluations {
             need(format!("| `{game}` | `\"{}\"` | {} |", of.name, sentence(of.meaning)));
-            for weight in of.weights {
+            for weight in of.parameters {
                 let ParameterInfo { name, default, meaning, .. } = weight;
                 let meaning = sentence(meaning);
                 need(format!(

@@ -11,6 +11,8 @@
 
 mod bitboard;
 mod equal_results;
+mod evaluation;
+mod game;
 mod knowledge;
 mod moves;
 mod notation;
@@ -22,15 +24,14 @@ mod threats;
 
 use std::fmt;
 
-use crate::evaluation::{Evaluation, EvaluationVisitor, NoEvaluation, PentagoLines, PentagoRuns};
-use crate::parameters::EvaluationInfo;
-use crate::position::{Colour, Ending, Game, NotationError, Position, Termination};
+use crate::position::{Colour, Ending, NotationError, Position, SideName};
 use crate::rng::{PlayoutRandom, Random};
-use crate::rules::{Rules, RulesError};
+use crate::solver::Solvable;
+use crate::termination::{Termination, TerminationInfo};
 
-pub(crate) use bitboard::{Bitboard, add_parts};
+use bitboard::Bitboard;
+pub use evaluation::{PentagoLines, PentagoRuns};
 pub use moves::{Direction, PentagoMove, Quadrant, Turn};
-pub(crate) use patterns::{LINES, fulfilled, windows};
 pub use solver::PentagoSolver;
 pub use symmetry::Orientation;
 
@@ -61,6 +62,20 @@ enum State {
     FullBoard,
     FiveByPlacement,
 }
+
+/// A placement made five in a row; no quadrant was turned.
+pub const FIVE_BY_PLACEMENT: Termination = Termination::new(&TerminationInfo {
+    name: "five_by_placement",
+    words: "five in a row by a placement",
+});
+/// After the turn of the quadrant exactly one side has five in a row.
+pub const FIVE_BY_ROTATION: Termination = Termination::new(&TerminationInfo {
+    name: "five_by_rotation",
+    words: "five in a row after a turn",
+});
+/// After the turn of the quadrant both sides have five in a row: a draw.
+pub const BOTH_FIVE: Termination =
+    Termination::new(&TerminationInfo { name: "both_five", words: "both have five in a row" });
 
 const CELLS: u8 = 36;
 /// Turns that follow a placement: four quadrants, two directions.
@@ -183,6 +198,11 @@ impl State {
 impl Position for Pentago {
     type Move = PentagoMove;
 
+    const SIDES: [SideName; 2] =
+        [SideName { word: "white", letter: 'w' }, SideName { word: "black", letter: 'b' }];
+
+    const HISTORY_MATTERS: bool = false;
+
     #[inline]
     fn to_move(&self) -> Colour {
         if self.marbles.is_multiple_of(2) { Colour::White } else { Colour::Black }
@@ -193,11 +213,11 @@ impl Position for Pentago {
         let mover = self.to_move().other();
         let (winner, termination) = match self.state {
             State::Going => return None,
-            State::MoverHasFive => (Some(mover), Termination::FiveByRotation),
-            State::OtherHasFive => (Some(mover.other()), Termination::FiveByRotation),
-            State::BothHaveFive => (None, Termination::BothFive),
-            State::FullBoard => (None, Termination::FullBoard),
-            State::FiveByPlacement => (Some(mover), Termination::FiveByPlacement),
+            State::MoverHasFive => (Some(mover), FIVE_BY_ROTATION),
+            State::OtherHasFive => (Some(mover.other()), FIVE_BY_ROTATION),
+            State::BothHaveFive => (None, BOTH_FIVE),
+            State::FullBoard => (None, Termination::FULL_BOARD),
+            State::FiveByPlacement => (Some(mover), FIVE_BY_PLACEMENT),
         };
         Some(Ending { winner, termination })
     }
@@ -293,14 +313,14 @@ impl Position for Pentago {
     }
 
     /// Eight moves for each empty cell, until the board is full.
-    fn full_tree_leaves(&self, depth: u32) -> u64 {
+    fn full_tree_leaves(&self, depth: u32) -> Option<u64> {
         if self.is_over() {
-            return 1;
+            return Some(1);
         }
-        crate::position::product_of_moves(
+        Some(crate::position::product_of_moves(
             (1..=u64::from(CELLS - self.marbles)).rev().map(|empty| u64::from(TURNS) * empty),
             depth,
-        )
+        ))
     }
 
     fn board(&self) -> String {
@@ -312,54 +332,8 @@ impl Position for Pentago {
     }
 }
 
-impl Game for Pentago {
-    /// As in the reference data: by placement; by a turn for the mover and for the opponent; both;
-    /// a full board.
-    const LEAF_KINDS: &'static [&'static str] = &[
-        "win_before_rotation",
-        "win_by_rotation",
-        "loss_by_rotation",
-        "draw_both_five",
-        "draw_full_board",
-    ];
-
-    const EVALUATIONS: &'static [EvaluationInfo] =
-        &[PentagoRuns::INFO, PentagoLines::INFO, NoEvaluation::INFO];
-
+impl Solvable for Pentago {
     type Solver = PentagoSolver;
-
-    fn start(rules: &Rules) -> Result<Self, RulesError> {
-        match rules {
-            Rules::Pentago { win_before_rotation } => Ok(Self::empty(*win_before_rotation)),
-            Rules::TicTacToe {} | Rules::Nim { .. } => Err(rules.mismatch("pentago")),
-        }
-    }
-
-    fn parse(rules: &Rules, text: &str) -> Result<Self, NotationError> {
-        notation::parse(Self::start(rules)?.win_before_rotation, text)
-    }
-
-    fn leaf_kind(ending: Ending, mover: Colour) -> usize {
-        match (ending.termination, ending.winner) {
-            (Termination::FiveByPlacement, _) => 0,
-            (_, Some(winner)) if winner == mover => 1,
-            (_, Some(_)) => 2,
-            (Termination::BothFive, None) => 3,
-            (_, None) => 4,
-        }
-    }
-
-    fn visit_evaluation<V: EvaluationVisitor<Self>>(
-        evaluation: &Evaluation,
-        visitor: V,
-    ) -> Option<V::Output> {
-        match evaluation {
-            Evaluation::None(none) => Some(visitor.visit(*none)),
-            Evaluation::PentagoRuns(runs) => Some(visitor.visit(*runs)),
-            Evaluation::PentagoLines(lines) => Some(visitor.visit(*lines)),
-            Evaluation::TicTacToeLines(_) => None,
-        }
-    }
 }
 
 impl fmt::Display for Pentago {

@@ -179,7 +179,7 @@ pub(super) fn cell_name(cell: u32) -> String {
 /// Reads a move.
 pub(super) fn parse_move(text: &str) -> Result<PentagoMove, NotationError> {
     let error = |problem: String| NotationError {
-        problem: format!("`{text}` is no Pentago move: {problem}"),
+        problem: format!("`{text}` is not a Pentago move: {problem}"),
         remedy: "write a cell and a turn such as c3-2r (quadrants 1 top left, 2 top right, 3 \
                  bottom left, 4 bottom right; r clockwise, l counter-clockwise), or the cell \
                  alone if the placement makes five"
@@ -193,7 +193,7 @@ pub(super) fn parse_move(text: &str) -> Result<PentagoMove, NotationError> {
         [column @ b'a'..=b'f', row @ b'1'..=b'6'] => {
             u32::from(row - b'1') * 6 + u32::from(column - b'a')
         }
-        _ => return Err(error(format!("`{cell}` is no cell from a1 to f6"))),
+        _ => return Err(error(format!("`{cell}` is not a cell from a1 to f6"))),
     };
     let turn = match turn.map(str::as_bytes) {
         None => None,
@@ -203,7 +203,7 @@ pub(super) fn parse_move(text: &str) -> Result<PentagoMove, NotationError> {
         }),
         Some(_) => {
             let turn = text.get(3..).unwrap_or_default();
-            return Err(error(format!("`{turn}` is no turn of a quadrant")));
+            return Err(error(format!("`{turn}` is not a turn of a quadrant")));
         }
     };
     Ok(PentagoMove::new(cell, turn))

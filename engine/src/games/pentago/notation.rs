@@ -128,13 +128,3 @@ fn check_placement_end(position: &Pentago) -> Result<(), NotationError> {
     }
     Err(error("no single placement makes all the fives on it"))
 }
-
-impl Pentago {
-    /// Whose turn it is, or how the game ended, in words.
-    fn status(&self) -> String {
-        match self.ending() {
-            None => format!("{} to move", self.to_move().name()),
-            Some(ending) => ending.to_string(),
-        }
-    }
-}

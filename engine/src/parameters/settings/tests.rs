@@ -4,17 +4,19 @@ use insta::assert_snapshot;
 
 use super::super::shared;
 use super::*;
+use crate::limits::Limits;
 
 const EVALUATION_INFOS: &[EvaluationInfo] = &[
     EvaluationInfo {
         name: "runs",
         meaning: "Runs.",
-        weights: &[ParameterInfo::integer("three_weight", 0..=1_000, 3, "Three in a row.")],
+        parameters: &[ParameterInfo::integer("three_weight", 0..=1_000, 3, "Three in a row.")],
     },
-    EvaluationInfo { name: "zero", meaning: "Nothing.", weights: &[] },
+    EvaluationInfo { name: "zero", meaning: "Nothing.", parameters: &[] },
 ];
 
 const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
+    meaning: "Made up.",
     name: "climber",
     parameters: &[
         shared::EVALUATION,
@@ -100,7 +102,7 @@ fn typed_readers() {
     assert_eq!(settings.word("selection"), "roulette");
     assert!(settings.switch("ropes"));
     assert_eq!(
-        settings.limits(),
+        Limits::from_settings(&settings),
         Limits {
             depth: None,
             nodes: Some(9),
@@ -126,7 +128,7 @@ fn errors_name_the_key_and_the_remedy() {
     assert_snapshot!(error(r#""preset": "tunned""#), @r#"`preset` cannot be "tunned"; did you mean "tuned"?"#);
     assert_snapshot!(error(r#""evaluation": "rnus""#), @r#"snakes has no evaluation "rnus"; did you mean "runs"?"#);
     assert_snapshot!(error(r#""evaluation": "material""#), @r#"snakes has no evaluation "material"; write "runs" or "zero""#);
-    assert_snapshot!(error(r#""evaluation": "zero", "three_weight": 3"#), @r#"`three_weight` is no weight of the evaluation "zero"; leave it out, or choose the evaluation "runs""#);
+    assert_snapshot!(error(r#""evaluation": "zero", "three_weight": 3"#), @r#"`three_weight` is not a parameter of the evaluation "zero"; leave it out, or choose the evaluation "runs""#);
     assert_snapshot!(error(r#""tournament_size": 3"#), @r#"`tournament_size` has no effect here; leave it out, or set `selection` to "tournament""#);
     assert_snapshot!(error(r#""move_time": "10""#), @r#"`move_time` cannot be "10"; write a duration such as "200us", "10ms" or "1.5s", or "unlimited""#);
     assert_snapshot!(error(r#""move_time": 10"#), @r#"`move_time` cannot be 10; write a duration such as "200us", "10ms" or "1.5s", or "unlimited""#);
@@ -139,6 +141,7 @@ fn errors_name_the_key_and_the_remedy() {
 #[test]
 fn what_is_required_is_asked_for() {
     const STRICT: AlgorithmInfo = AlgorithmInfo {
+        meaning: "Made up.",
         name: "strict",
         parameters: &[shared::DEPTH.default_to(ParameterDefault::Required)],
         presets: &[],

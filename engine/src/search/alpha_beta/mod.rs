@@ -26,20 +26,50 @@ mod parameters;
 mod root_search;
 mod transposition;
 
-pub(crate) use parameters::ALGORITHM;
 pub use parameters::Options;
 
-use super::knowledge::Knowledge;
-use super::{Budget, Evaluate, Found, Search, Stop, root, score};
+use super::handover::Handover;
+use super::registry::{Algorithm, Maker};
+use super::{Budget, Evaluate, Found, Search, Stop, root};
+use crate::evaluation::GameEvaluation;
+use crate::knowledge::Knowledge;
+use crate::parameters::{AlgorithmInfo, Settings};
+use crate::position::Line;
 use crate::rng::Random;
+use crate::score;
+use crate::solver::Solvable;
 use ordering::{History, Key, Killers};
 use transposition::TranspositionTable;
+
+/// Alpha-beta as an algorithm.
+pub(crate) struct AlphaBetaPlay;
+
+impl Algorithm for AlphaBetaPlay {
+    const INFO: AlgorithmInfo = parameters::INFO;
+
+    fn draws_random_numbers(settings: &Settings) -> bool {
+        settings.switch("shuffle")
+    }
+
+    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
+        let options = Options::from_settings(settings);
+        match options.exact_plies {
+            0 => Maker::new(move || Box::new(AlphaBeta::new(options, evaluation.clone()))),
+            plies => Maker::new(move || {
+                let search = AlphaBeta::new(options, evaluation.clone());
+                Box::new(Handover::new(search, evaluation.clone(), plies, options.shuffle))
+            }),
+        }
+    }
+}
 
 /// Alpha-beta with an evaluation.
 #[derive(Debug)]
 pub struct AlphaBeta<P: Knowledge, E> {
     options: Options,
     evaluation: E,
+    /// Whether the evaluation has one value for positions equal up to symmetry.
+    is_symmetric: bool,
     root_moves: Vec<P::Move>,
     /// What the root moves are worth that an iteration has searched, in the order of the search.
     root_values: Vec<i32>,
@@ -87,6 +117,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     #[must_use]
     pub fn new(options: Options, evaluation: E) -> Self {
         Self {
+            is_symmetric: evaluation.is_symmetric(),
             options,
             evaluation,
             root_moves: Vec::new(),
@@ -105,10 +136,11 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
 impl<P: Knowledge, E: Evaluate<P>> Search<P> for AlphaBeta<P, E> {
     fn search(
         &mut self,
-        root: &P,
+        line: Line<'_, P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<Found<P::Move>, Stop> {
+        let root = line.position;
         root::list_moves(root, self.options.shuffle, random, &mut self.root_moves);
         self.moves.clear();
         self.keys.clear();

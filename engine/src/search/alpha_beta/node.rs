@@ -3,8 +3,9 @@
 use super::ordering::{Class, Key, bring_next};
 use super::transposition::{Bound, Entry};
 use super::{AlphaBeta, Options, Window};
-use crate::search::knowledge::{Knowledge, Losing};
-use crate::search::{Budget, Evaluate, LastPly, Stop, WIN_MIN, made, score};
+use crate::knowledge::{Knowledge, Losing};
+use crate::score;
+use crate::search::{Budget, Evaluate, LastPly, Stop, WIN_MIN, made};
 
 /// Where a move lies in the search: the position that it is made in, and what is known of it.
 #[derive(Clone, Copy, Debug)]
@@ -149,10 +150,16 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     ) -> Result<i32, Stop> {
         // Where little lies below, finding the least image costs more than it finds. A position that
         // is its own least image has one entry either way.
-        let (key, orientation) = if self.options.table_symmetry && depth > 2 {
+        let shares = self.options.table_symmetry && self.is_symmetric;
+        let (key, orientation) = if shares && depth > 2 {
             position.reduced_key()
         } else {
-            (position.table_key(), P::Orientation::default())
+            let key = if self.is_symmetric {
+                position.symmetric_table_key()
+            } else {
+                position.table_key()
+            };
+            (key, P::Orientation::default())
         };
         let known = self.table.as_ref().and_then(|table| table.find(key));
         if let Some((value, bound, stays)) = known.and_then(|entry| entry.at_depth(depth)) {

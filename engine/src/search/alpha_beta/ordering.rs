@@ -1,7 +1,7 @@
 //! In which order moves are tried: the sooner a good one comes up, the more of the rest is cut off.
 
+use crate::knowledge::Knowledge;
 use crate::search::WIN;
-use crate::search::knowledge::Knowledge;
 
 /// What decides a move's place among those of a position: the greater comes first, and no two are
 /// equal.

@@ -3,11 +3,12 @@
 use crate::parameters::{
     AlgorithmInfo, ParameterDefault, ParameterInfo, Preset, Promise, Settings, shared,
 };
-use crate::search::{WIN_MIN, root};
+use crate::search::{Limits, WIN_MIN, root};
 
 /// The table of its parameters.
-pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
+pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "alpha-beta",
+    meaning: "Finds minimax's value without the moves that cannot change it.",
     parameters: &[
         shared::EVALUATION,
         shared::DEPTH,
@@ -48,7 +49,8 @@ pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
             "table",
             "Whether a transposition table keeps what is found of positions that may come up \
              again, from one move of a game to the next as well.",
-        ),
+        )
+        .unless_history_matters(),
         ParameterInfo::integer(
             "table_mib",
             1..=65_536,
@@ -57,13 +59,15 @@ pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
         )
         .only_with("table", ParameterDefault::Bool(true))
         .promises(Promise::ValuePreserving)
+        .unless_history_matters()
         .added_later(),
         refinement(
             "table_symmetry",
             "Whether positions that the board's symmetries map to each other share an entry of \
              the transposition table.",
         )
-        .only_with("table", ParameterDefault::Bool(true)),
+        .only_with("table", ParameterDefault::Bool(true))
+        .unless_history_matters(),
         refinement(
             "killers",
             "Whether the newest two moves that refuted something at the same ply are tried first.",
@@ -189,7 +193,7 @@ impl Options {
         let small = |name: &str| u32::try_from(settings.integer(name)).unwrap_or(u32::MAX);
         let (iterative, table) = (settings.switch("iterative"), settings.switch("table"));
         Self {
-            depth: settings.limits().depth,
+            depth: Limits::from_settings(settings).depth,
             iterative,
             order: settings.switch("order"),
             shuffle: settings.switch("shuffle"),

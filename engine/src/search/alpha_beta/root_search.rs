@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use super::node::Step;
 use super::{AlphaBeta, Window};
-use crate::play::EndedBy;
-use crate::search::knowledge::Knowledge;
-use crate::search::{Budget, Evaluate, Found, Stop, WIN, WIN_MIN, made, root, score};
+use crate::knowledge::Knowledge;
+use crate::limits::EndedBy;
+use crate::score;
+use crate::search::{Budget, Evaluate, Found, Stop, WIN, WIN_MIN, made, root};
 
 /// A search that was stopped: the move to play and the depth completed.
 type Stopped<M> = (root::Best<M>, u32, Stop);
@@ -39,11 +40,16 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
         if self.options.distinct {
             // Here it costs nothing to take positions for equal that a symmetry maps to each other.
+            let is_symmetric = self.is_symmetric;
             let mut keys = BTreeSet::new();
             self.root_moves.retain(|&mv| {
                 let mut child = root.clone();
                 child.play_unchecked(mv);
-                child.is_over() || keys.insert(child.reduced_key().0)
+                let key = |child: &P| match is_symmetric {
+                    true => child.reduced_key().0,
+                    false => child.table_key(),
+                };
+                child.is_over() || keys.insert(key(&child))
             });
         }
     }

@@ -7,7 +7,8 @@
 use std::cmp::Reverse;
 
 use crate::position::Position;
-use crate::search::{Budget, Evaluate, Stop, made, score};
+use crate::score;
+use crate::search::{Budget, Evaluate, Stop, made};
 
 /// The values that matter to who asks: up to `alpha` and from `beta` up a bound is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

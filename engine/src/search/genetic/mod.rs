@@ -20,7 +20,6 @@ mod replay;
 mod selection;
 mod tree;
 
-pub(crate) use parameters::ALGORITHM;
 pub use parameters::{GeneticParameters, Selection};
 pub use tree::{NodeId, ReservationTree};
 
@@ -33,11 +32,31 @@ use selection::Selector;
 
 use std::cmp::Reverse;
 
-use super::score::WORST;
+use super::registry::{Algorithm, Maker};
 use super::{Budget, Evaluate, Found, Search, Stop, WIN_MIN};
-use crate::play::EndedBy;
-use crate::position::Position;
+use crate::evaluation::GameEvaluation;
+use crate::limits::EndedBy;
+use crate::parameters::{AlgorithmInfo, Settings};
+use crate::position::{Line, Position};
 use crate::rng::Random;
+use crate::score::WORST;
+use crate::solver::Solvable;
+
+/// Genetic minimax as an algorithm.
+pub(crate) struct GeneticPlay;
+
+impl Algorithm for GeneticPlay {
+    const INFO: AlgorithmInfo = parameters::INFO;
+
+    fn draws_random_numbers(_settings: &Settings) -> bool {
+        true
+    }
+
+    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
+        let parameters = GeneticParameters::from_settings(settings);
+        Maker::new(move || Box::new(GeneticMinimax::new(parameters, evaluation.clone())))
+    }
+}
 
 /// The search, with the memory it keeps from one move of a game to the next: once it has grown,
 /// nothing is allocated while it runs.
@@ -123,10 +142,11 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
 impl<P: Position, E: Evaluate<P>> Search<P> for GeneticMinimax<P, E> {
     fn search(
         &mut self,
-        root: &P,
+        line: Line<'_, P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<Found<P::Move>, Stop> {
+        let root = line.position;
         self.principal.forget_killers();
         self.seeds.clear();
         let leaf_depth = self.parameters.depth - self.parameters.plies_of_line();

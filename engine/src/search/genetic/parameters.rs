@@ -1,10 +1,12 @@
 //! The parameters of genetic minimax, and the presets that set them all.
 
+use crate::limits::Limits;
 use crate::parameters::{AlgorithmInfo, ParameterDefault, ParameterInfo, Preset, Settings, shared};
 
 /// What a sweep may say of it.
-pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
+pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "genetic-minimax",
+    meaning: "A genetic algorithm whose individuals are lines of play, judged in a reservation tree.",
     parameters: &[
         shared::EVALUATION,
         shared::DEPTH.default_to(ParameterDefault::Required),
@@ -339,7 +341,7 @@ impl GeneticParameters {
 
     /// What a player's settings say.
     pub(crate) fn from_settings(settings: &Settings) -> Self {
-        let limits = settings.limits();
+        let limits = Limits::from_settings(settings);
         // The table's ranges are inside the types'.
         let count = |name| u32::try_from(settings.integer(name)).unwrap_or(u32::MAX);
         let selection = match settings.word("selection") {

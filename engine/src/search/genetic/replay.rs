@@ -4,10 +4,11 @@
 use super::leaf::{LeafSearch, Window};
 use super::population::{Draft, Step};
 use super::tree::{BestSibling, NewNode, NodeId, ReservationTree};
-use crate::play::EndedBy;
+use crate::limits::EndedBy;
 use crate::position::Position;
 use crate::rng::Random;
-use crate::search::{Budget, Evaluate, Stop, score};
+use crate::score;
+use crate::search::{Budget, Evaluate, Stop};
 
 /// What is searched: everything about a leaf's value that stays the same during one search.
 #[derive(Clone, Copy, Debug)]

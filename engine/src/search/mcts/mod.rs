@@ -21,16 +21,36 @@
 mod parameters;
 mod tree;
 
-pub(crate) use parameters::ALGORITHM;
 pub use parameters::{Bound, Choice, MctsParameters, PlayoutPolicy};
 
 use std::cmp::Reverse;
 
-use super::{Budget, Evaluate, Found, Search, Stop, score};
-use crate::play::EndedBy;
-use crate::position::{Colour, Ending, Position};
+use super::registry::{Algorithm, Maker};
+use super::{Budget, Evaluate, Found, Search, Stop};
+use crate::evaluation::GameEvaluation;
+use crate::limits::EndedBy;
+use crate::parameters::{AlgorithmInfo, Settings};
+use crate::position::{Colour, Ending, Line, Position};
 use crate::rng::{PlayoutRandom, Random};
+use crate::score;
+use crate::solver::Solvable;
 use tree::{Child, Known, Tree};
+
+/// Monte Carlo tree search as an algorithm.
+pub(crate) struct MctsPlay;
+
+impl Algorithm for MctsPlay {
+    const INFO: AlgorithmInfo = parameters::INFO;
+
+    fn draws_random_numbers(_settings: &Settings) -> bool {
+        true
+    }
+
+    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
+        let parameters = MctsParameters::from_settings(settings);
+        Maker::new(move || Box::new(Mcts::new(parameters, evaluation.clone())))
+    }
+}
 
 /// Monte Carlo tree search with an evaluation for playouts that are cut off.
 #[derive(Debug)]
@@ -67,10 +87,11 @@ struct Verdict {
 impl<P: Position, E: Evaluate<P>> Search<P> for Mcts<P, E> {
     fn search(
         &mut self,
-        root: &P,
+        line: Line<'_, P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<Found<P::Move>, Stop> {
+        let root = line.position;
         let mut playout_random = PlayoutRandom::from_seed(random.seed());
         if self.parameters.playout == PlayoutPolicy::Decisive
             && let Some(mv) = root.winning_move()

@@ -3,8 +3,9 @@
 use crate::parameters::{AlgorithmInfo, ParameterInfo, Settings, shared};
 
 /// What a sweep may say of it.
-pub(crate) const ALGORITHM: AlgorithmInfo = AlgorithmInfo {
+pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "mcts",
+    meaning: "Monte Carlo tree search: counts the results of playouts in a growing tree.",
     parameters: &[
         shared::EVALUATION,
         ParameterInfo::limit(

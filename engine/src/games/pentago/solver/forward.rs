@@ -2,7 +2,8 @@
 
 use super::fives::Fives;
 use super::rotations::Rotations;
-use crate::search::{Budget, Stop};
+use crate::budget::Budget;
+use crate::limits::Stop;
 
 /// What the side to move wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,9 +18,10 @@ mod tests;
 
 use super::bitboard::Bitboard;
 use super::{Pentago, PentagoMove};
+use crate::budget::Budget;
+use crate::limits::Stop;
 use crate::position::Position;
-use crate::search::{Budget, Stop};
-use crate::solve::Solver;
+use crate::solver::Solver;
 
 use fives::Fives;
 use forward::{Forward, Goal, Halt, Run};

@@ -7,11 +7,12 @@ use super::reaches;
 use super::rotations::Rotations;
 use super::subsets::{self, Ranks};
 use super::sweep::{self, Sweep};
+use crate::budget::Budget;
 use crate::games::Pentago;
 use crate::host::Timeless;
+use crate::limits::Limits;
 use crate::position::Position;
 use crate::rng::Random;
-use crate::search::{Budget, Limits};
 
 /// The turns of the four quadrants that a bit of a set stands for.
 fn turns_of(bit: u32, parity: u32) -> [u32; 4] {

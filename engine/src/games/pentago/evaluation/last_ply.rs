@@ -1,10 +1,14 @@
 //! All moves of a position evaluated together: the opponent's marbles after each of the eight
 //! turns once, and for each placement only what one marble adds.
 
-use super::{PentagoLines, PentagoRuns, WINDOWS, marbles_on_lines};
-use crate::games::Pentago;
-use crate::games::pentago::{Bitboard, LINES, windows};
-use crate::search::{Budget, LastPly, Stop};
+use super::lines::{PentagoLines, marbles_on_lines};
+use super::runs::{PentagoRuns, WINDOWS};
+use crate::budget::Budget;
+use crate::evaluation::LastPly;
+use crate::games::pentago::Pentago;
+use crate::games::pentago::bitboard::Bitboard;
+use crate::games::pentago::patterns::{LINES, windows};
+use crate::limits::Stop;
 
 /// An evaluation that knows what one more marble changes.
 pub(super) trait Placements: Copy {

@@ -1,17 +1,24 @@
 //! Tic-tac-toe: 3×3 cells, three in a row wins.
 
+mod game;
+mod lines;
+
 use std::fmt;
 
-use crate::evaluation::{Evaluation, EvaluationVisitor, NoEvaluation, TicTacToeLines};
-use crate::parameters::EvaluationInfo;
-use crate::position::{Colour, Ending, Game, NotationError, Position, Termination};
-use crate::rules::{Rules, RulesError};
-use crate::search::knowledge::Knowledge;
-use crate::solve::PlainSolver;
+use crate::knowledge::Knowledge;
+use crate::position::{Colour, Ending, NotationError, Position, SideName};
+use crate::solver::{PlainSolver, Solvable};
+use crate::termination::{Termination, TerminationInfo};
+
+pub use lines::TicTacToeLines;
+
+/// Three in a row.
+pub const THREE_IN_A_ROW: Termination =
+    Termination::new(&TerminationInfo { name: "three_in_a_row", words: "three in a row" });
 
 const BOARD: u16 = 0o777;
 /// The eight lines of three cells. A cell's bit is its number, row by row from the top left.
-pub(crate) const LINES: [u16; 8] =
+pub(super) const LINES: [u16; 8] =
     [0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0b100_010_001, 0b001_010_100];
 /// Where each cell goes under the eight symmetries of the board.
 const SYMMETRIES: [[u8; 9]; 8] = [
@@ -65,7 +72,7 @@ impl TicTacToe {
     }
 
     /// Marks of the side to move and of the opponent.
-    pub(crate) fn own_and_other(&self) -> [u16; 2] {
+    pub(super) fn own_and_other(&self) -> [u16; 2] {
         let mover = self.to_move().index();
         [self.marks[mover], self.marks[1 - mover]]
     }
@@ -93,19 +100,24 @@ fn image(marks: u16, symmetry: &[u8; 9]) -> u16 {
 impl Position for TicTacToe {
     type Move = TicTacToeMove;
 
+    const SIDES: [SideName; 2] =
+        [SideName { word: "x", letter: 'x' }, SideName { word: "o", letter: 'o' }];
+
+    const HISTORY_MATTERS: bool = false;
+
     fn to_move(&self) -> Colour {
         let marks = (self.marks[0] | self.marks[1]).count_ones();
         if marks.is_multiple_of(2) { Colour::White } else { Colour::Black }
     }
 
     fn ending(&self) -> Option<Ending> {
-        let three = Termination::ThreeInARow;
+        let three = THREE_IN_A_ROW;
         if has_three(self.marks[0]) {
             Some(Ending { winner: Some(Colour::White), termination: three })
         } else if has_three(self.marks[1]) {
             Some(Ending { winner: Some(Colour::Black), termination: three })
         } else if self.empty_cells() == 0 {
-            Some(Ending { winner: None, termination: Termination::FullBoard })
+            Some(Ending { winner: None, termination: Termination::FULL_BOARD })
         } else {
             None
         }
@@ -147,9 +159,9 @@ impl Position for TicTacToe {
     }
 
     /// One move for each empty cell, until the board is full.
-    fn full_tree_leaves(&self, depth: u32) -> u64 {
+    fn full_tree_leaves(&self, depth: u32) -> Option<u64> {
         let moves = u64::from(self.legal_move_count());
-        crate::position::product_of_moves((1..=moves).rev(), depth)
+        Some(crate::position::product_of_moves((1..=moves).rev(), depth))
     }
 
     fn board(&self) -> String {
@@ -158,10 +170,7 @@ impl Position for TicTacToe {
         for (row, cells) in text.chunks(3).enumerate() {
             board.push_str(&format!("{}  {} {} {}\n", row + 1, cells[0], cells[1], cells[2]));
         }
-        board.push_str(&match self.ending() {
-            None => format!("{} to move", if self.to_move() == Colour::White { 'x' } else { 'o' }),
-            Some(ending) => ending.to_string(),
-        });
+        board.push_str(&self.status());
         board
     }
 
@@ -171,7 +180,7 @@ impl Position for TicTacToe {
                 Ok(TicTacToeMove((row - b'1') * 3 + column - b'a'))
             }
             _ => Err(NotationError {
-                problem: format!("`{text}` is no tic-tac-toe move"),
+                problem: format!("`{text}` is not a tic-tac-toe move"),
                 remedy: "write a cell from a1 (top left) to c3".to_owned(),
             }),
         }
@@ -187,46 +196,25 @@ impl Knowledge for TicTacToe {
         u16::from(mv.0)
     }
 
+    fn table_key(&self) -> u64 {
+        let [white, black] = self.marks.map(u64::from);
+        white << 9 | black
+    }
+
+    fn symmetric_table_key(&self) -> u64 {
+        self.canonical_key()
+    }
+
     fn plies_left(&self) -> u32 {
         self.legal_move_count()
     }
 }
 
-impl Game for TicTacToe {
-    const LEAF_KINDS: &'static [&'static str] = &["three_in_a_row", "draw_full_board"];
-
-    const EVALUATIONS: &'static [EvaluationInfo] = &[TicTacToeLines::INFO, NoEvaluation::INFO];
-
+impl Solvable for TicTacToe {
     type Solver = PlainSolver;
-
-    fn start(rules: &Rules) -> Result<Self, RulesError> {
-        match rules {
-            Rules::TicTacToe {} => Ok(Self::empty()),
-            Rules::Pentago { .. } | Rules::Nim { .. } => Err(rules.mismatch("tic-tac-toe")),
-        }
-    }
-
-    fn parse(rules: &Rules, text: &str) -> Result<Self, NotationError> {
-        Self::start(rules)?;
-        parse(text)
-    }
-
-    fn leaf_kind(ending: Ending, _mover: Colour) -> usize {
-        usize::from(ending.winner.is_none())
-    }
-
-    fn visit_evaluation<V: EvaluationVisitor<Self>>(
-        evaluation: &Evaluation,
-        visitor: V,
-    ) -> Option<V::Output> {
-        match evaluation {
-            Evaluation::None(none) => Some(visitor.visit(*none)),
-            Evaluation::TicTacToeLines(lines) => Some(visitor.visit(*lines)),
-            Evaluation::PentagoRuns(_) | Evaluation::PentagoLines(_) => None,
-        }
-    }
 }
 
+/// Reads a position.
 fn parse(text: &str) -> Result<TicTacToe, NotationError> {
     let error = |problem: String| NotationError {
         problem,

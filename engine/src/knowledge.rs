@@ -4,7 +4,7 @@ use crate::position::Position;
 
 /// A game's knowledge of its own positions.
 ///
-/// All but [`Knowledge::MOVE_CODES`] and [`Knowledge::move_code`] is optional: what a game does not
+/// What has a default is optional: what a game does not
 /// provide, a search does without. Everything must be exact, since alpha-beta's switches promise
 /// minimax's value.
 pub trait Knowledge: Position {
@@ -18,9 +18,15 @@ pub trait Knowledge: Position {
     /// different numbers.
     fn move_code(mv: Self::Move) -> u16;
 
-    /// A key that equal positions share, and no others but by a collision of hashes.
-    fn table_key(&self) -> u64 {
-        self.canonical_key()
+    /// A key that equal positions share, and no others but by a collision of hashes: not those that
+    /// are equal only up to the game's symmetries, which an evaluation may tell apart.
+    fn table_key(&self) -> u64;
+
+    /// A key for where the evaluation is symmetric: as [`Knowledge::table_key`], but it may be shared
+    /// by positions that the game's symmetries map to each other as well, in a game where telling
+    /// them apart would save nothing.
+    fn symmetric_table_key(&self) -> u64 {
+        self.table_key()
     }
 
     /// A key that positions share that are equal up to the game's symmetries, and the symmetry

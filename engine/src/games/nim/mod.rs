@@ -1,13 +1,17 @@
 //! Nim: take any number of objects from one heap; the last object decides.
 
+mod game;
+
 use std::fmt;
 
-use crate::evaluation::{Evaluation, EvaluationVisitor, NoEvaluation};
-use crate::parameters::EvaluationInfo;
-use crate::position::{Colour, Ending, Game, LEAVES_MAX, NotationError, Position, Termination};
-use crate::rules::{Rules, RulesError};
-use crate::search::knowledge::Knowledge;
-use crate::solve::PlainSolver;
+use crate::knowledge::Knowledge;
+use crate::position::{Colour, Ending, LEAVES_MAX, NotationError, Position, SideName};
+use crate::solver::{PlainSolver, Solvable};
+use crate::termination::{Termination, TerminationInfo};
+
+/// The last object was taken.
+pub const LAST_OBJECT: Termination =
+    Termination::new(&TerminationInfo { name: "last_object", words: "the last object is taken" });
 
 /// A Nim position.
 ///
@@ -80,14 +84,21 @@ impl Nim {
 impl Position for Nim {
     type Move = NimMove;
 
+    // The notation's letters, which are older than the words.
+    const SIDES: [SideName; 2] = [
+        SideName { word: "the first player", letter: 'w' },
+        SideName { word: "the second player", letter: 'b' },
+    ];
+
+    const HISTORY_MATTERS: bool = false;
+
     fn to_move(&self) -> Colour {
         self.to_move
     }
 
     fn ending(&self) -> Option<Ending> {
         let winner = if self.misere { self.to_move } else { self.to_move.other() };
-        self.is_over()
-            .then_some(Ending { winner: Some(winner), termination: Termination::LastObject })
+        self.is_over().then_some(Ending { winner: Some(winner), termination: LAST_OBJECT })
     }
 
     fn is_over(&self) -> bool {
@@ -136,8 +147,8 @@ impl Position for Nim {
 
     /// The exact number of sequences of moves: Nim's tree narrows by the moves made, so that no
     /// plain product bounds it well.
-    fn full_tree_leaves(&self, depth: u32) -> u64 {
-        count_sequences(self.used(), depth)
+    fn full_tree_leaves(&self, depth: u32) -> Option<u64> {
+        Some(count_sequences(self.used(), depth))
     }
 
     fn board(&self) -> String {
@@ -147,17 +158,14 @@ impl Position for Nim {
             board.push_str(row.trim_end());
             board.push('\n');
         }
-        board.push_str(&match self.ending() {
-            None => format!("{} to move", self.to_move.name()),
-            Some(ending) => ending.to_string(),
-        });
+        board.push_str(&self.status());
         board
     }
 
     fn parse_move(&self, text: &str) -> Result<NimMove, NotationError> {
         let last = (b'a' + self.heaps - 1) as char;
         let error = || NotationError {
-            problem: format!("`{text}` is no Nim move"),
+            problem: format!("`{text}` is not a Nim move"),
             remedy: format!(
                 "write a heap from a to {last} and how many objects to take, such as a2"
             ),
@@ -187,52 +195,22 @@ impl Knowledge for Nim {
         u16::from(mv.heap) * (Self::OBJECTS_MAX as u16 + 1) + u16::from(mv.objects)
     }
 
+    fn table_key(&self) -> u64 {
+        let heaps = self.objects.iter().fold(0, |key, &objects| key << 5 | u64::from(objects));
+        heaps << 1 | self.to_move.index() as u64
+    }
+
+    fn symmetric_table_key(&self) -> u64 {
+        self.canonical_key()
+    }
+
     fn plies_left(&self) -> u32 {
         self.heaps().sum()
     }
 }
 
-impl Game for Nim {
-    const LEAF_KINDS: &'static [&'static str] = &["win_last_object", "loss_last_object"];
-
-    const EVALUATIONS: &'static [EvaluationInfo] = &[NoEvaluation::INFO];
-
+impl Solvable for Nim {
     type Solver = PlainSolver;
-
-    fn start(rules: &Rules) -> Result<Self, RulesError> {
-        rules.validate()?;
-        match rules {
-            Rules::Nim { heaps, misere } => {
-                let mut objects = [0; Self::HEAPS_MAX];
-                for (to, &from) in objects.iter_mut().zip(heaps) {
-                    *to = from as u8;
-                }
-                let heaps = heaps.len() as u8;
-                Ok(Self { objects, heaps, to_move: Colour::White, misere: *misere })
-            }
-            Rules::Pentago { .. } | Rules::TicTacToe {} => Err(rules.mismatch("nim")),
-        }
-    }
-
-    fn parse(rules: &Rules, text: &str) -> Result<Self, NotationError> {
-        parse(Self::start(rules)?, text)
-    }
-
-    fn leaf_kind(ending: Ending, mover: Colour) -> usize {
-        usize::from(ending.winner != Some(mover))
-    }
-
-    fn visit_evaluation<V: EvaluationVisitor<Self>>(
-        evaluation: &Evaluation,
-        visitor: V,
-    ) -> Option<V::Output> {
-        match evaluation {
-            Evaluation::None(none) => Some(visitor.visit(*none)),
-            Evaluation::PentagoRuns(_)
-            | Evaluation::PentagoLines(_)
-            | Evaluation::TicTacToeLines(_) => None,
-        }
-    }
 }
 
 /// Reads a position that play can reach from the start.
@@ -247,7 +225,7 @@ fn parse(start: Nim, text: &str) -> Result<Nim, NotationError> {
     let (heaps, to_move) = match text.split_once('/') {
         Some((heaps, "w")) => (heaps, Colour::White),
         Some((heaps, "b")) => (heaps, Colour::Black),
-        Some((_, other)) => return Err(error(format!("`{other}` is no colour"))),
+        Some((_, other)) => return Err(error(format!("`{other}` is neither w nor b"))),
         None => return Err(error(format!("`{text}` does not say who is to move"))),
     };
     let mut position = Nim { to_move, ..start };
@@ -283,7 +261,10 @@ fn check_turn(start: &Nim, position: &Nim) -> Result<(), String> {
     if (least..=most).any(|moves| moves % 2 == parity) {
         return Ok(());
     }
-    Err(format!("with so many objects taken it cannot be {}'s turn", position.to_move.name()))
+    Err(format!(
+        "with so many objects taken it cannot be {}'s turn",
+        Nim::side_name(position.to_move)
+    ))
 }
 
 /// Plain digits only: no sign, no spaces, no leading zero.

@@ -1,33 +1,9 @@
-//! What bounds one move, and the counts of what it cost.
+//! The counts of what a move cost, held against its limits.
 
 use std::time::Duration;
 
 use crate::host::Host;
-use crate::play::EndedBy;
-
-/// What bounds one move, alone or together. `None` is unlimited.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
-    /// Plies.
-    pub depth: Option<u32>,
-    /// Positions made by a move in the search.
-    pub nodes: Option<u64>,
-    /// Calls of the static evaluation.
-    pub evaluations: Option<u64>,
-    /// Generations of a genetic search.
-    pub generations: Option<u64>,
-    /// Wall time, in microseconds.
-    pub move_time_us: Option<u64>,
-}
-
-/// Why a search must end now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// A limit was reached: play the best move so far.
-    Limit(EndedBy),
-    /// The game is no longer wanted.
-    Aborted,
-}
+use crate::limits::{EndedBy, Limits, Stop};
 
 /// How many nodes pass between two looks at the clock: tens of microseconds in the slowest search
 /// here, and a few in the fastest, of which looking more often took a tenth.

@@ -1,0 +1,166 @@
+//! The games there are, and the way from [`Rules`] as data to a game as a type.
+//!
+//! A game is registered by its line in [`with_game!`]; everything else that lists games asks here.
+
+use std::sync::LazyLock;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use crate::evaluation::{EvaluationVisitor, NoContents};
+use crate::game::{Game, GameInfo};
+use crate::parameters::{
+    AlgorithmInfo, EvaluationInfo, ParameterError, Parameters, Settings, Value, nearest, shared,
+};
+use crate::rules::{Rules, RulesError};
+use crate::termination::Termination;
+
+/// Runs an expression with a type alias bound to the game that [`Rules`](crate::Rules) are of: from
+/// the data form to static dispatch. The alias implements [`Game`](crate::Game).
+///
+/// ```
+/// use spelrum_engine::{Game, Position, Rules, with_game};
+///
+/// fn count_moves<P: Game>(rules: &Rules) -> u32 {
+///     P::start(rules).map_or(0, |position| position.legal_move_count())
+/// }
+///
+/// let rules = Rules::from_name("tic-tac-toe")?;
+/// assert_eq!(with_game!(&rules, P => count_moves::<P>(&rules)), 9);
+/// # Ok::<(), spelrum_engine::RulesError>(())
+/// ```
+///
+/// With `each` instead of rules, it runs the expression for every game, in an array:
+///
+/// ```
+/// use spelrum_engine::{Game, with_game};
+///
+/// assert!(with_game!(each P => P::NAME).contains(&"nim"));
+/// ```
+#[macro_export]
+macro_rules! with_game {
+    (@games [$($game:path),+ $(,)?] each $alias:ident => $body:expr) => {
+        [$({
+            type $alias = $game;
+            $body
+        }),+]
+    };
+    (@games [$($game:path),+ $(,)?] $rules:expr, $alias:ident => $body:expr) => {
+        match $rules {
+            $(rules if $crate::Rules::is_of::<$game>(rules) => {
+                type $alias = $game;
+                $body
+            })+
+            rules => unreachable!("rules are of a game that is registered, not {}", rules.name()),
+        }
+    };
+    ($($call:tt)+) => {
+        // Every game, in the order in which people are shown them.
+        $crate::with_game!(@games [
+            $crate::games::Pentago,
+            $crate::games::TicTacToe,
+            $crate::games::Nim,
+        ] $($call)+)
+    };
+}
+
+impl Rules {
+    /// Every game, in the order in which people are shown them.
+    #[must_use]
+    pub fn games() -> Vec<&'static GameInfo> {
+        with_game!(each G => G::INFO).to_vec()
+    }
+
+    /// A game under its usual rules, by its name alone.
+    ///
+    /// # Errors
+    /// If no game has this name; the remedy names the nearest one.
+    pub fn from_name(name: &str) -> Result<Self, RulesError> {
+        Self::from_parameters(name, &Parameters::new())
+    }
+
+    /// A game by its name, under these rules; those that are not named are as usual.
+    ///
+    /// # Errors
+    /// If no game has this name, or as [`Rules::of`].
+    pub fn from_parameters(name: &str, given: &Parameters) -> Result<Self, RulesError> {
+        let mut made = with_game!(each G => (G::NAME == name).then(|| Self::of::<G>(given)))
+            .into_iter()
+            .flatten();
+        made.next().unwrap_or_else(|| Err(unknown_game(name)))
+    }
+
+    /// The game's evaluations with their parameters, the default first: more parameters for players
+    /// that search.
+    #[must_use]
+    pub const fn evaluations(&self) -> &'static [EvaluationInfo] {
+        self.game().evaluations
+    }
+}
+
+impl<'de> Deserialize<'de> for Rules {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut given = Parameters::deserialize(deserializer)?;
+        match given.remove("name") {
+            Some(Value::Text(name)) => {
+                Self::from_parameters(&name, &given).map_err(D::Error::custom)
+            }
+            Some(other) => Err(D::Error::custom(format!("{other} is not a game's name"))),
+            None => Err(D::Error::missing_field("name")),
+        }
+    }
+}
+
+/// Every termination that a game or the arbiter may end with, each once.
+pub fn terminations() -> impl Iterator<Item = Termination> {
+    TERMINATIONS.iter().copied()
+}
+
+static TERMINATIONS: LazyLock<Vec<Termination>> = LazyLock::new(|| {
+    let mut all: Vec<Termination> = Vec::new();
+    let of_games = Rules::games().into_iter().flat_map(|game| game.terminations);
+    for &termination in of_games.chain(Termination::OF_ARBITER) {
+        if !all.contains(&termination) {
+            all.push(termination);
+        }
+    }
+    all
+});
+
+/// The termination that is stored under this name, if there is one.
+#[must_use]
+pub fn termination_named(name: &str) -> Option<Termination> {
+    terminations().find(|termination| termination.name() == name)
+}
+
+/// Makes a game's evaluation from its parameters alone, as a player's parameters have them, and
+/// hands it over as its own type.
+///
+/// # Errors
+/// If the game lacks the evaluation, or a key or value is not one of its parameters.
+pub fn with_evaluation<G: Game, V: EvaluationVisitor<G>>(
+    given: &Parameters,
+    visitor: V,
+) -> Result<V::Output, ParameterError> {
+    const ALONE: AlgorithmInfo = AlgorithmInfo {
+        name: "evaluation",
+        meaning: "An evaluation without a search.",
+        parameters: &[shared::EVALUATION],
+        presets: &[],
+        bounded_by: &[],
+    };
+    let settings = Settings::read(&ALONE, G::NAME, G::EVALUATIONS, given)?;
+    G::visit_evaluation(&settings, &NoContents, visitor)
+}
+
+fn unknown_game(name: &str) -> RulesError {
+    let games: Vec<&str> = Rules::games().iter().map(|game| game.name).collect();
+    RulesError {
+        rule: None,
+        problem: format!("there is no game `{name}`"),
+        remedy: match nearest(&name.to_lowercase(), games.iter().copied()) {
+            Some(game) => format!("did you mean `{game}`?"),
+            None => format!("the games are {}", games.join(", ")),
+        },
+    }
+}

@@ -1,0 +1,26 @@
+//! Both of a host's clocks at one moment.
+
+use std::time::Duration;
+
+use crate::host::Host;
+
+/// Both clocks at one moment.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading {
+    wall: Duration,
+    cpu: Duration,
+}
+
+impl Reading {
+    pub(crate) fn take(host: &dyn Host) -> Self {
+        Self { wall: host.wall(), cpu: host.cpu() }
+    }
+
+    /// Wall and processor time since an earlier moment, in microseconds.
+    pub(crate) fn since(self, earlier: Self) -> (u64, u64) {
+        let us = |now: Duration, then: Duration| {
+            u64::try_from(now.saturating_sub(then).as_micros()).unwrap_or(u64::MAX)
+        };
+        (us(self.wall, earlier.wall), us(self.cpu, earlier.cpu))
+    }
+}

@@ -1,0 +1,164 @@
+//! What a game tells of itself, so that generic code can go from data to its positions.
+
+use crate::evaluation::{Contents, EvaluationVisitor};
+use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
+use crate::position::{Colour, Ending, NotationError, SideName};
+use crate::rules::{Rules, RulesError};
+use crate::solver::Solvable;
+use crate::termination::Termination;
+
+/// A game with everything that generic code needs to go from data to it. What is played by
+/// positions alone needs only [`Position`](crate::Position). From [`Rules`] to the type:
+/// [`crate::with_game!`]. `docs/adding-a-game.md` leads through it.
+pub trait Game: Solvable {
+    /// The name that sweeps use, such as `tic-tac-toe`.
+    const NAME: &'static str;
+
+    /// What it is, in a sentence.
+    const MEANING: &'static str;
+
+    /// The rules that a sweep can choose, each once: name, meaning, range and usual value. Their
+    /// order is that of the JSON form.
+    const RULES: &'static [ParameterInfo];
+
+    /// How its games end, apart from what the arbiter may end them with.
+    const TERMINATIONS: &'static [Termination];
+
+    /// The kinds of ended games that [`crate::perft()`] counts apart, by their names in its output.
+    const LEAF_KINDS: &'static [&'static str];
+
+    /// The game's evaluations, the default first. [`evaluations!`](crate::evaluations) writes this and
+    /// [`Game::visit_evaluation`].
+    const EVALUATIONS: &'static [EvaluationInfo];
+
+    /// All of this for code that knows no types. Not for a game to change.
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Self::NAME,
+        meaning: Self::MEANING,
+        rules: Self::RULES,
+        sides: Self::SIDES,
+        terminations: Self::TERMINATIONS,
+        leaf_kinds: Self::LEAF_KINDS,
+        evaluations: Self::EVALUATIONS,
+        history_matters: Self::HISTORY_MATTERS,
+    };
+
+    /// Checks what the table of rules alone cannot.
+    ///
+    /// # Errors
+    /// If nothing can be played by these rules.
+    fn check_rules(_rules: &Rules) -> Result<(), RulesError> {
+        Ok(())
+    }
+
+    /// The start position under rules of this game, which have been checked.
+    fn from_rules(rules: &Rules) -> Self;
+
+    /// Reads a position that play can reach from `start`, in the game's notation. A position that is
+    /// over is read too.
+    ///
+    /// # Errors
+    /// If the text is not such a position.
+    fn read(start: Self, text: &str) -> Result<Self, NotationError>;
+
+    /// Which of [`Game::LEAF_KINDS`] a game ended in by a move of `mover` is.
+    fn leaf_kind(ending: Ending, mover: Colour) -> usize;
+
+    /// Makes the evaluation that the settings name and hands it over as its own type.
+    ///
+    /// # Errors
+    /// If the evaluation cannot be made of these settings.
+    fn visit_evaluation<V: EvaluationVisitor<Self>>(
+        settings: &Settings,
+        contents: &dyn Contents,
+        visitor: V,
+    ) -> Result<V::Output, ParameterError>;
+
+    /// How a move is written and what wins, for a newcomer who is about to play.
+    fn explain(rules: &Rules) -> String;
+
+    /// A move in numbers, where reference data of the game writes it so.
+    fn numbered_move(_mv: Self::Move) -> Option<[i32; 3]> {
+        None
+    }
+
+    /// The stones on the board, where reference data of the game counts by them.
+    fn stones(&self) -> Option<u32> {
+        None
+    }
+
+    /// Whether the solver usually needs no more than a few seconds from here.
+    fn is_solved_soon(&self) -> bool {
+        true
+    }
+
+    /// The start position.
+    ///
+    /// # Errors
+    /// If the rules are another game's.
+    fn start(rules: &Rules) -> Result<Self, RulesError> {
+        rules.must_be_of::<Self>()?;
+        Ok(Self::from_rules(rules))
+    }
+
+    /// Reads a position in the game's notation. A position that is over is read too.
+    ///
+    /// # Errors
+    /// If the rules are another game's, or the text is not a position of this game under them.
+    fn parse(rules: &Rules, text: &str) -> Result<Self, NotationError> {
+        Self::read(Self::start(rules)?, text)
+    }
+}
+
+/// A [`Game`] for code that knows no types.
+#[derive(Debug)]
+pub struct GameInfo {
+    /// The name that sweeps use.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub meaning: &'static str,
+    /// The rules that a sweep can choose.
+    pub rules: &'static [ParameterInfo],
+    /// What it calls its sides, the one that moves first from the start position first.
+    pub sides: [SideName; 2],
+    /// How its games end.
+    pub terminations: &'static [Termination],
+    /// The kinds of ended games that perft counts apart.
+    pub leaf_kinds: &'static [&'static str],
+    /// Its evaluations, the default first.
+    pub evaluations: &'static [EvaluationInfo],
+    /// Whether the moves before a position may decide how the game goes on from it.
+    pub history_matters: bool,
+}
+
+impl GameInfo {
+    /// The game's name for a side.
+    #[must_use]
+    pub const fn side(&self, side: Colour) -> SideName {
+        self.sides[side.index()]
+    }
+}
+
+/// Lists a game's evaluations, the default first: the table and the way to each type.
+#[macro_export]
+macro_rules! evaluations {
+    ($($evaluation:ty),+ $(,)?) => {
+        const EVALUATIONS: &'static [$crate::EvaluationInfo] =
+            &[$(<$evaluation as $crate::evaluation::GameEvaluation<Self>>::INFO),+];
+
+        fn visit_evaluation<V: $crate::evaluation::EvaluationVisitor<Self>>(
+            settings: &$crate::Settings,
+            contents: &dyn $crate::evaluation::Contents,
+            visitor: V,
+        ) -> Result<V::Output, $crate::ParameterError> {
+            use $crate::evaluation::GameEvaluation;
+            let name = settings.word("evaluation");
+            $(if name == <$evaluation as GameEvaluation<Self>>::INFO.name {
+                let evaluation =
+                    <$evaluation as GameEvaluation<Self>>::from_settings(settings, contents)?;
+                return Ok(visitor.visit(evaluation));
+            })+
+            unreachable!("settings name one of the game's evaluations, not {name}")
+        }
+    };
+}

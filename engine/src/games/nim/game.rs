@@ -1,0 +1,87 @@
+//! Nim in the catalogue.
+
+use super::{LAST_OBJECT, Nim};
+use crate::evaluation::NoEvaluation;
+use crate::evaluations;
+use crate::game::Game;
+use crate::parameters::{ParameterInfo, Value};
+use crate::position::{Colour, Ending, NotationError};
+use crate::rules::{Rules, RulesError};
+use crate::termination::Termination;
+
+impl Nim {
+    /// The rules of the game: the objects in each heap, and whether taking the last one loses.
+    ///
+    /// # Errors
+    /// If there are too many heaps or none, too many objects in one, or none at all.
+    pub fn rules(heaps: &[u32], misere: bool) -> Result<Rules, RulesError> {
+        let heaps = heaps.iter().map(|&objects| Value::Integer(objects.into())).collect();
+        let given = [("heaps", Value::List(heaps)), ("misere", Value::Bool(misere))];
+        Rules::of::<Self>(&given.map(|(name, value)| (name.to_owned(), value)).into())
+    }
+}
+
+impl Game for Nim {
+    const NAME: &'static str = "nim";
+
+    const MEANING: &'static str = "Objects in heaps; a move takes some of one heap.";
+
+    const RULES: &'static [ParameterInfo] = &[
+        ParameterInfo::integers(
+            "heaps",
+            1..=Self::HEAPS_MAX,
+            0..=Self::OBJECTS_MAX as i64,
+            &[3, 4, 5],
+            "Objects in each heap.",
+        ),
+        ParameterInfo::switch(
+            "misere",
+            false,
+            "Whether taking the last object loses instead of winning.",
+        ),
+    ];
+
+    const TERMINATIONS: &'static [Termination] = &[LAST_OBJECT];
+
+    const LEAF_KINDS: &'static [&'static str] = &["win_last_object", "loss_last_object"];
+
+    evaluations!(NoEvaluation);
+
+    fn check_rules(rules: &Rules) -> Result<(), RulesError> {
+        if rules.integers("heaps").iter().any(|&objects| objects > 0) {
+            return Ok(());
+        }
+        Err(RulesError {
+            rule: Some("heaps".to_owned()),
+            problem: "Nim needs at least one object".to_owned(),
+            remedy: "give a heap that has objects, such as heaps = [3, 4, 5]".to_owned(),
+        })
+    }
+
+    fn from_rules(rules: &Rules) -> Self {
+        let heaps = rules.integers("heaps");
+        let mut objects = [0; Self::HEAPS_MAX];
+        for (to, &from) in objects.iter_mut().zip(&heaps) {
+            // In the range that the table of rules names.
+            *to = from as u8;
+        }
+        let to_move = Colour::White;
+        Self { objects, heaps: heaps.len() as u8, to_move, misere: rules.switch("misere") }
+    }
+
+    fn read(start: Self, text: &str) -> Result<Self, NotationError> {
+        super::parse(start, text)
+    }
+
+    fn leaf_kind(ending: Ending, mover: Colour) -> usize {
+        usize::from(ending.winner != Some(mover))
+    }
+
+    fn explain(rules: &Rules) -> String {
+        let last = if rules.switch("misere") { "loses" } else { "wins" };
+        format!(
+            "A move is a heap and how many objects to take from it: a2 takes two from heap \
+             a.\nWhoever takes the last object {last}."
+        )
+    }
+}

@@ -1,0 +1,109 @@
+//! Pentago in the catalogue.
+
+use super::{
+    BOTH_FIVE, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, Pentago, PentagoLines, PentagoMove,
+    PentagoRuns, notation,
+};
+use crate::evaluation::NoEvaluation;
+use crate::evaluations;
+use crate::game::Game;
+use crate::parameters::{ParameterInfo, Value};
+use crate::position::{Colour, Ending, NotationError, Position};
+use crate::rules::Rules;
+use crate::termination::Termination;
+
+/// Eight for each empty cell: with 17 of them, the solver is sure to be done in seconds.
+const MOVES_SOLVED_SOON: u32 = 8 * 17;
+
+impl Pentago {
+    /// The rules of the game: whether a placement that makes five wins at once.
+    ///
+    /// # Panics
+    /// Never: both are rules of the game.
+    #[must_use]
+    pub fn rules(win_before_rotation: bool) -> Rules {
+        let given = [("win_before_rotation".to_owned(), Value::Bool(win_before_rotation))];
+        Rules::of::<Self>(&given.into()).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+impl Game for Pentago {
+    const NAME: &'static str = "pentago";
+
+    const MEANING: &'static str =
+        "Place a marble, turn a quadrant: five in a row on a board of 6×6 cells win.";
+
+    const RULES: &'static [ParameterInfo] = &[ParameterInfo::switch(
+        "win_before_rotation",
+        true,
+        "Whether a placement that makes five wins at once, before any turn of a quadrant.",
+    )];
+
+    const TERMINATIONS: &'static [Termination] =
+        &[FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, BOTH_FIVE, Termination::FULL_BOARD];
+
+    /// As in the reference data: by placement; by a turn for the mover and for the opponent; both;
+    /// a full board.
+    const LEAF_KINDS: &'static [&'static str] = &[
+        "win_before_rotation",
+        "win_by_rotation",
+        "loss_by_rotation",
+        "draw_both_five",
+        "draw_full_board",
+    ];
+
+    evaluations!(PentagoRuns, PentagoLines, NoEvaluation);
+
+    fn from_rules(rules: &Rules) -> Self {
+        Self::empty(rules.switch("win_before_rotation"))
+    }
+
+    fn read(start: Self, text: &str) -> Result<Self, NotationError> {
+        notation::parse(start.win_before_rotation, text)
+    }
+
+    fn leaf_kind(ending: Ending, mover: Colour) -> usize {
+        match ending.winner {
+            Some(winner) if winner != mover => 2,
+            Some(_) if ending.termination == FIVE_BY_PLACEMENT => 0,
+            Some(_) => 1,
+            None if ending.termination == BOTH_FIVE => 3,
+            None => 4,
+        }
+    }
+
+    fn explain(rules: &Rules) -> String {
+        let at_once = if rules.switch("win_before_rotation") {
+            "A marble that makes five wins at once, without a turn: write the cell alone, c3."
+        } else {
+            "Five count only after the turn."
+        };
+        format!(
+            "A move is a cell and the turn of a quadrant: c3-2r puts a marble on c3 and turns \
+             the\ntop right quadrant clockwise. Columns are a to f from the left, rows 1 to 6 \
+             from the top.\n\n\
+             \u{20}        1 | 2     the quadrants\n\
+             \u{20}       ---+---    r turns clockwise, to the right\n\
+             \u{20}        3 | 4     l turns counter-clockwise, to the left\n\n\
+             Five in a row win, in any direction.\n{at_once}"
+        )
+    }
+
+    /// The cell row by row from the top left, quadrant and direction of the turn, or -1 and -1 for a
+    /// placement that makes five.
+    fn numbered_move(mv: PentagoMove) -> Option<[i32; 3]> {
+        let cell = mv.cell() as i32;
+        Some(match mv.turn() {
+            None => [cell, -1, -1],
+            Some(turn) => [cell, turn.quadrant as i32, turn.direction as i32],
+        })
+    }
+
+    fn stones(&self) -> Option<u32> {
+        Some(self.marbles())
+    }
+
+    fn is_solved_soon(&self) -> bool {
+        self.legal_move_count() <= MOVES_SOLVED_SOON
+    }
+}

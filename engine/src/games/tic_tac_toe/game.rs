@@ -1,0 +1,50 @@
+//! Tic-tac-toe in the catalogue.
+
+use super::{THREE_IN_A_ROW, TicTacToe, TicTacToeLines};
+use crate::evaluation::NoEvaluation;
+use crate::evaluations;
+use crate::game::Game;
+use crate::parameters::ParameterInfo;
+use crate::position::{Colour, Ending, NotationError};
+use crate::rules::Rules;
+use crate::termination::Termination;
+
+impl TicTacToe {
+    /// The rules of the game.
+    #[must_use]
+    pub fn rules() -> Rules {
+        Rules::usual::<Self>()
+    }
+}
+
+impl Game for TicTacToe {
+    const NAME: &'static str = "tic-tac-toe";
+
+    const MEANING: &'static str = "Three in a row on a board of 3×3 cells.";
+
+    const RULES: &'static [ParameterInfo] = &[];
+
+    const TERMINATIONS: &'static [Termination] = &[THREE_IN_A_ROW, Termination::FULL_BOARD];
+
+    const LEAF_KINDS: &'static [&'static str] = &["three_in_a_row", "draw_full_board"];
+
+    evaluations!(TicTacToeLines, NoEvaluation);
+
+    fn from_rules(_rules: &Rules) -> Self {
+        Self::empty()
+    }
+
+    fn read(_start: Self, text: &str) -> Result<Self, NotationError> {
+        super::parse(text)
+    }
+
+    fn leaf_kind(ending: Ending, _mover: Colour) -> usize {
+        usize::from(ending.winner.is_none())
+    }
+
+    fn explain(_rules: &Rules) -> String {
+        "A move is a cell: columns a to c from the left, rows 1 to 3 from the top; b2 is the \
+         middle.\nThree in a row win."
+            .to_owned()
+    }
+}

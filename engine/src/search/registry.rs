@@ -1,0 +1,95 @@
+//! The algorithms there are. One is registered by its line at the end of the list below.
+
+use super::Search;
+use super::{alpha_beta, exact, genetic, mcts, minimax, random};
+use crate::evaluation::GameEvaluation;
+use crate::parameters::{AlgorithmInfo, ParameterInfo, Settings};
+use crate::solver::Solvable;
+
+/// An algorithm: what a sweep may say of it, and how a search is made of that.
+pub(crate) trait Algorithm {
+    /// Its name, meaning, parameters and presets.
+    const INFO: AlgorithmInfo;
+
+    /// Whether moves depend on random numbers, so that a repeated opening may give another game.
+    fn draws_random_numbers(settings: &Settings) -> bool;
+
+    /// What makes searches, one for each side and game.
+    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P>;
+}
+
+/// Makes searches that are all alike.
+pub(crate) struct Maker<P>(Box<dyn Fn() -> Box<dyn Search<P>> + Send + Sync>);
+
+impl<P: Solvable> Maker<P> {
+    pub(crate) fn new(make: impl Fn() -> Box<dyn Search<P>> + Send + Sync + 'static) -> Self {
+        Self(Box::new(make))
+    }
+
+    pub(crate) fn make(&self) -> Box<dyn Search<P>> {
+        (self.0)()
+    }
+}
+
+macro_rules! algorithms {
+    ($($algorithm:ty),+ $(,)?) => {
+        /// The algorithms by the names a sweep uses.
+        pub const ALGORITHMS: &[&str] = &[$(<$algorithm as Algorithm>::INFO.name),+];
+
+        /// Their tables, in the same order.
+        pub(crate) const TABLES: &[AlgorithmInfo] = &[$(<$algorithm as Algorithm>::INFO),+];
+
+        /// [`Algorithm::draws_random_numbers`] of the algorithm that `info` is of.
+        pub(crate) fn draws_random_numbers(info: &AlgorithmInfo, settings: &Settings) -> bool {
+            $(if info.name == <$algorithm as Algorithm>::INFO.name {
+                return <$algorithm as Algorithm>::draws_random_numbers(settings);
+            })+
+            unreachable!("every table is of an algorithm: {}", info.name)
+        }
+
+        /// [`Algorithm::maker`] of the algorithm that `info` is of.
+        pub(crate) fn maker<P: Solvable, E: GameEvaluation<P>>(
+            info: &AlgorithmInfo,
+            settings: &Settings,
+            evaluation: E,
+        ) -> Maker<P> {
+            $(if info.name == <$algorithm as Algorithm>::INFO.name {
+                return <$algorithm as Algorithm>::maker(settings, evaluation);
+            })+
+            unreachable!("every table is of an algorithm: {}", info.name)
+        }
+    };
+}
+
+algorithms! {
+    random::RandomPlay,
+    minimax::MinimaxPlay,
+    alpha_beta::AlphaBetaPlay,
+    genetic::GeneticPlay,
+    mcts::MctsPlay,
+    exact::ExactPlay,
+}
+
+/// The parameters an algorithm takes, limits included; empty for an unknown one.
+///
+/// Those of its evaluation come on top: [`crate::Rules::evaluations`].
+#[must_use]
+pub fn parameters_of(algorithm: &str) -> &'static [ParameterInfo] {
+    table(algorithm).map_or(&[], |info| info.parameters)
+}
+
+/// What an algorithm is, in a sentence; `None` for an unknown one.
+#[must_use]
+pub fn meaning_of(algorithm: &str) -> Option<&'static str> {
+    table(algorithm).map(|info| info.meaning)
+}
+
+/// What an algorithm's key `preset` may be, the default first; nothing if it has no such key.
+#[must_use]
+pub fn presets_of(algorithm: &str) -> Vec<&'static str> {
+    table(algorithm).into_iter().flat_map(|info| info.presets).map(|preset| preset.name).collect()
+}
+
+fn table(algorithm: &str) -> Option<&'static AlgorithmInfo> {
+    TABLES.iter().find(|info| info.name == algorithm)
+}

@@ -1,0 +1,82 @@
+//! Why a game ended: a name that is stored, and the words for people.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// Why a game ended. Each game declares its own beside its rules; the arbiter's and those that
+/// several games share stand here. The names are stored in the results database and never change.
+#[derive(Clone, Copy)]
+pub struct Termination(&'static TerminationInfo);
+
+/// What there is to say of a [`Termination`].
+#[derive(Debug)]
+pub struct TerminationInfo {
+    /// The name that is stored, such as `five_by_rotation`.
+    pub name: &'static str,
+    /// Why the game ended, in words for people.
+    pub words: &'static str,
+}
+
+impl Termination {
+    /// The board is full and nobody has won: a draw.
+    pub const FULL_BOARD: Self =
+        Self::new(&TerminationInfo { name: "full_board", words: "the board is full" });
+    /// The game reached the sweep's greatest number of plies: adjudicated a draw.
+    pub const MAX_PLIES: Self = Self::new(&TerminationInfo {
+        name: "max_plies",
+        words: "the game reached its greatest number of plies",
+    });
+    /// A player answered with something that is not a legal move, and loses.
+    pub const ILLEGAL_MOVE: Self =
+        Self::new(&TerminationInfo { name: "illegal_move", words: "an illegal move" });
+    /// A player failed in the middle of the game, and loses.
+    pub const CRASH: Self = Self::new(&TerminationInfo { name: "crash", words: "a player failed" });
+    /// A player overstepped its time, and loses.
+    pub const TIME_FORFEIT: Self = Self::new(&TerminationInfo {
+        name: "time_forfeit",
+        words: "a player overstepped its time",
+    });
+
+    /// What the arbiter may end any game with.
+    pub const OF_ARBITER: &[Self] =
+        &[Self::MAX_PLIES, Self::ILLEGAL_MOVE, Self::CRASH, Self::TIME_FORFEIT];
+
+    /// A termination that a game declares.
+    #[must_use]
+    pub const fn new(info: &'static TerminationInfo) -> Self {
+        Self(info)
+    }
+
+    /// The name that is stored.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Why the game ended, in words for people.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        self.0.words
+    }
+}
+
+impl PartialEq for Termination {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Termination {}
+
+impl fmt::Debug for Termination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Termination {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
