@@ -7,7 +7,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use spelrum_engine::games::pentago::{PentagoLines, PentagoRuns};
+use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::Evaluate;
 use spelrum_engine::{Game, PlayoutRandom, Position, Random, Rules, perft};

@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use spelrum_engine::games::Pentago;
-use spelrum_engine::games::pentago::{PentagoLines, PentagoRuns};
+use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
 use spelrum_engine::search::genetic::{GeneticMinimax, GeneticParameters};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search};
 use spelrum_engine::{Game, Line, Position, Random, Rules, Timeless};

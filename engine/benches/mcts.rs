@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use spelrum_engine::games::Pentago;
-use spelrum_engine::games::pentago::PentagoRuns;
+use spelrum_engine::games::pentago::evaluation::PentagoRuns;
 use spelrum_engine::search::mcts::{Bound, Mcts, MctsParameters, PlayoutPolicy};
 use spelrum_engine::search::{Budget, Limits, Search};
 use spelrum_engine::{Line, Random, Timeless};

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use spelrum_engine::games::Pentago;
-use spelrum_engine::games::pentago::{PentagoLines, PentagoRuns};
+use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
 use spelrum_engine::search::Evaluate;
 use spelrum_engine::{
     Game, Player, PlayoutRandom, Position, Random, Rules, Timeless, analyze, perft,

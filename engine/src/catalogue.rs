@@ -8,11 +8,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use crate::evaluation::{EvaluationVisitor, NoContents};
-use crate::game::{Game, GameInfo};
+use crate::game::Game;
 use crate::parameters::{
     AlgorithmInfo, EvaluationInfo, ParameterError, Parameters, Settings, Value, nearest, shared,
 };
-use crate::rules::{Rules, RulesError};
+use crate::rules::{GameInfo, Rules, RulesError};
 use crate::termination::Termination;
 
 /// Runs an expression with a type alias bound to the game that [`Rules`](crate::Rules) are of: from

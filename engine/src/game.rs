@@ -1,9 +1,9 @@
 //! What a game tells of itself, so that generic code can go from data to its positions.
 
 use crate::evaluation::{Contents, EvaluationVisitor};
-use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
-use crate::position::{Colour, Ending, NotationError, SideName};
-use crate::rules::{Rules, RulesError};
+use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Parameters, Settings};
+use crate::position::{Colour, Ending, NotationError};
+use crate::rules::{GameInfo, Rules, RulesError};
 use crate::solver::Solvable;
 use crate::termination::Termination;
 
@@ -110,32 +110,48 @@ pub trait Game: Solvable {
     }
 }
 
-/// A [`Game`] for code that knows no types.
-#[derive(Debug)]
-pub struct GameInfo {
-    /// The name that sweeps use.
-    pub name: &'static str,
-    /// What it is, in a sentence.
-    pub meaning: &'static str,
-    /// The rules that a sweep can choose.
-    pub rules: &'static [ParameterInfo],
-    /// What it calls its sides, the one that moves first from the start position first.
-    pub sides: [SideName; 2],
-    /// How its games end.
-    pub terminations: &'static [Termination],
-    /// The kinds of ended games that perft counts apart.
-    pub leaf_kinds: &'static [&'static str],
-    /// Its evaluations, the default first.
-    pub evaluations: &'static [EvaluationInfo],
-    /// Whether the moves before a position may decide how the game goes on from it.
-    pub history_matters: bool,
-}
-
-impl GameInfo {
-    /// The game's name for a side.
+impl Rules {
+    /// The usual rules of a game.
+    ///
+    /// # Panics
+    /// If the table of the game's rules has no usual value for one, or they fail the game's own
+    /// check: a mistake in the game.
     #[must_use]
-    pub const fn side(&self, side: Colour) -> SideName {
-        self.sides[side.index()]
+    pub fn usual<G: Game>() -> Self {
+        match Self::of::<G>(&Parameters::new()) {
+            Ok(rules) => rules,
+            Err(error) => panic!("the usual rules of {}: {error}", G::NAME),
+        }
+    }
+
+    /// A game under these rules; those that are not named are as usual.
+    ///
+    /// # Errors
+    /// If a rule is unknown, has the wrong type or is outside its range, or the rules fail the game's
+    /// own check.
+    pub fn of<G: Game>(given: &Parameters) -> Result<Self, RulesError> {
+        let values = Settings::of_game(G::NAME, G::RULES, given)?;
+        let rules = Self { game: G::INFO, values };
+        G::check_rules(&rules)?;
+        Ok(rules)
+    }
+
+    /// Whether these are rules of this game.
+    #[must_use]
+    pub fn is_of<G: Game>(&self) -> bool {
+        self.name() == G::NAME
+    }
+
+    /// Refuses the rules of another game.
+    pub(crate) fn must_be_of<G: Game>(&self) -> Result<(), RulesError> {
+        if self.is_of::<G>() {
+            return Ok(());
+        }
+        Err(RulesError {
+            rule: None,
+            problem: format!("these are rules of {}, not of {}", self.name(), G::NAME),
+            remedy: format!("give the rules of {}", G::NAME),
+        })
     }
 }
 

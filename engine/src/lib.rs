@@ -97,7 +97,7 @@
 //! ([`evaluation::GameEvaluation`]), and a search is compiled for it.
 //!
 //! ```
-//! use spelrum_engine::games::pentago::PentagoRuns;
+//! use spelrum_engine::games::pentago::evaluation::PentagoRuns;
 //! use spelrum_engine::search::Evaluate;
 //! use spelrum_engine::{Game, Rules, games::Pentago};
 //!
@@ -137,7 +137,7 @@ mod termination;
 
 pub use analyze::{Analysis, analyze};
 pub use catalogue::{termination_named, terminations, with_evaluation};
-pub use game::{Game, GameInfo};
+pub use game::Game;
 pub use host::{Host, Timeless};
 pub use knowledge::{Knowledge, Losing};
 pub use limits::EndedBy;
@@ -156,7 +156,7 @@ pub use position::{Before, Colour, Ending, Line, NotationError, Position, SideNa
 pub use records::{GameRecord, MoveRecord, Outcome, SearchReport};
 pub use replay::{ReplayedPosition, replay_moves};
 pub use rng::{PlayoutRandom, Random};
-pub use rules::{Rules, RulesError};
+pub use rules::{GameInfo, Rules, RulesError};
 pub use search::registry::{ALGORITHMS, meaning_of, parameters_of, presets_of};
 pub use seat::{Answer, Fault, OutsidePlayer, Seat, TextTurn, Turn};
 pub use solve::{SolveError, Solved, solve};

@@ -12,7 +12,8 @@ use crate::parameters::{
 };
 use crate::rules::Rules;
 use crate::search::Search;
-use crate::search::registry::{self, Maker, TABLES};
+use crate::search::algorithm::Maker;
+use crate::search::registry::{self, TABLES};
 use crate::with_game;
 
 /// A player, complete in itself: every parameter has its value, so that defaults may change

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use common::{key, random_position};
 use proptest::prelude::*;
-use spelrum_engine::games::pentago::{PentagoLines, PentagoRuns};
+use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
 use spelrum_engine::games::{Pentago, PentagoMove};
 use spelrum_engine::search::{Budget, Evaluate, LastPly, Limits};
 use spelrum_engine::{Game, Knowledge, Losing};

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use common::{key, player, random_position};
 use spelrum_engine::Knowledge;
 use spelrum_engine::evaluation::NoEvaluation;
-use spelrum_engine::games::pentago::{PentagoLines, PentagoRuns};
-use spelrum_engine::games::tic_tac_toe::TicTacToeLines;
+use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
+use spelrum_engine::games::tic_tac_toe::evaluation::TicTacToeLines;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::{Evaluate, Limits, WIN, WIN_MIN};
 use spelrum_engine::{

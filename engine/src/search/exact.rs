@@ -1,6 +1,6 @@
 //! The exact player: it solves the position and plays a move that reaches the value.
 
-use super::registry::{Algorithm, Maker};
+use super::algorithm::{Algorithm, Maker};
 use super::{Budget, Evaluate, Found, Search, Stop, WIN_MIN, made, root};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;

@@ -1,6 +1,6 @@
 //! Plain minimax: every position to a fixed depth. The yardstick that the others are held against.
 
-use super::registry::{Algorithm, Maker};
+use super::algorithm::{Algorithm, Maker};
 use super::{Budget, Evaluate, Found, Limits, Search, Stop, made, root};
 use crate::evaluation::GameEvaluation;
 use crate::parameters::{AlgorithmInfo, Settings, shared};

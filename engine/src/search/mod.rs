@@ -1,5 +1,6 @@
 //! Search algorithms behind one trait, under one set of limits.
 
+pub(crate) mod algorithm;
 pub mod alpha_beta;
 pub mod exact;
 pub mod genetic;

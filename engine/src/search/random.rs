@@ -1,6 +1,6 @@
 //! The player that does not search: every legal move is equally likely.
 
-use super::registry::{Algorithm, Maker};
+use super::algorithm::{Algorithm, Maker};
 use super::{Budget, Found, Search, Stop};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation, WEIGHT_MAX};
-use spelrum_engine::games::pentago::{PentagoLines, PentagoRuns};
-use spelrum_engine::games::tic_tac_toe::TicTacToeLines;
+use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
+use spelrum_engine::games::tic_tac_toe::evaluation::TicTacToeLines;
 use spelrum_engine::games::{Pentago, TicTacToe};
 use spelrum_engine::search::{Evaluate, WIN_MIN};
 use spelrum_engine::{

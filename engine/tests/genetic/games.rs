@@ -2,8 +2,8 @@
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
-use spelrum_engine::games::pentago::PentagoRuns;
-use spelrum_engine::games::tic_tac_toe::TicTacToeLines;
+use spelrum_engine::games::pentago::evaluation::PentagoRuns;
+use spelrum_engine::games::tic_tac_toe::evaluation::TicTacToeLines;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::genetic::{GeneticMinimax, GeneticParameters};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search, WIN};

@@ -1,9 +1,7 @@
 //! Pentago in the catalogue.
 
-use super::{
-    BOTH_FIVE, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, Pentago, PentagoLines, PentagoMove,
-    PentagoRuns, notation,
-};
+use super::evaluation::{PentagoLines, PentagoRuns};
+use super::{BOTH_FIVE, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, Pentago, PentagoMove, notation};
 use crate::evaluation::NoEvaluation;
 use crate::evaluations;
 use crate::game::Game;

@@ -11,7 +11,7 @@
 
 mod bitboard;
 mod equal_results;
-mod evaluation;
+pub mod evaluation;
 mod game;
 mod knowledge;
 mod moves;
@@ -30,7 +30,6 @@ use crate::solver::Solvable;
 use crate::termination::{Termination, TerminationInfo};
 
 use bitboard::Bitboard;
-pub use evaluation::{PentagoLines, PentagoRuns};
 pub use moves::{Direction, PentagoMove, Quadrant, Turn};
 pub use solver::PentagoSolver;
 pub use symmetry::Orientation;

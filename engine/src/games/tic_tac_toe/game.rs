@@ -1,6 +1,7 @@
 //! Tic-tac-toe in the catalogue.
 
-use super::{THREE_IN_A_ROW, TicTacToe, TicTacToeLines};
+use super::evaluation::TicTacToeLines;
+use super::{THREE_IN_A_ROW, TicTacToe};
 use crate::evaluation::NoEvaluation;
 use crate::evaluations;
 use crate::game::Game;

@@ -1,7 +1,7 @@
 //! Tic-tac-toe: 3×3 cells, three in a row wins.
 
+pub mod evaluation;
 mod game;
-mod lines;
 
 use std::fmt;
 
@@ -9,8 +9,6 @@ use crate::knowledge::Knowledge;
 use crate::position::{Colour, Ending, NotationError, Position, SideName};
 use crate::solver::{PlainSolver, Solvable};
 use crate::termination::{Termination, TerminationInfo};
-
-pub use lines::TicTacToeLines;
 
 /// Three in a row.
 pub const THREE_IN_A_ROW: Termination =

@@ -28,8 +28,8 @@ mod transposition;
 
 pub use parameters::Options;
 
+use super::algorithm::{Algorithm, Maker};
 use super::handover::Handover;
-use super::registry::{Algorithm, Maker};
 use super::{Budget, Evaluate, Found, Search, Stop, root};
 use crate::evaluation::GameEvaluation;
 use crate::knowledge::Knowledge;

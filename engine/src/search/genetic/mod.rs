@@ -32,7 +32,7 @@ use selection::Selector;
 
 use std::cmp::Reverse;
 
-use super::registry::{Algorithm, Maker};
+use super::algorithm::{Algorithm, Maker};
 use super::{Budget, Evaluate, Found, Search, Stop, WIN_MIN};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;

@@ -25,7 +25,7 @@ pub use parameters::{Bound, Choice, MctsParameters, PlayoutPolicy};
 
 use std::cmp::Reverse;
 
-use super::registry::{Algorithm, Maker};
+use super::algorithm::{Algorithm, Maker};
 use super::{Budget, Evaluate, Found, Search, Stop};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;
