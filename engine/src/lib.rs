@@ -158,7 +158,7 @@ pub use replay::{ReplayedPosition, replay_moves};
 pub use rng::{PlayoutRandom, Random};
 pub use rules::{GameInfo, Rules, RulesError};
 pub use search::registry::{ALGORITHMS, meaning_of, parameters_of, presets_of};
-pub use seat::{Answer, Fault, OutsidePlayer, Seat, TextTurn, Turn};
+pub use seat::{Answer, Fault, OutsidePlayer, Seat, TextTurn, Turn, seat_of};
 pub use solve::{SolveError, Solved, solve};
 pub use solver::{PlainSolver, Solvable, Solver};
 pub use termination::{Termination, TerminationInfo};

@@ -10,7 +10,7 @@ use crate::player::Player;
 use crate::position::{Before, Colour, Ending, Line, NotationError};
 use crate::records::{GameRecord, MoveRecord, Outcome};
 use crate::rules::Rules;
-use crate::seat::{Answer, Fault, OutsidePlayer, OutsideSeat, SearchSeat, Seat, Turn};
+use crate::seat::{Answer, Fault, OutsidePlayer, OutsideSeat, SearchSeat, Seat, Turn, seat_of};
 use crate::termination::Termination;
 use crate::with_game;
 
@@ -125,9 +125,7 @@ pub fn play_between(
 
 fn seated<'a, G: Game>(participant: Participant<'a>) -> Result<Box<dyn Seat<G> + 'a>, PlayError> {
     Ok(match participant {
-        Participant::Player { player, key } => {
-            Box::new(SearchSeat::new(player, key, None).ok_or(PlayError::OtherGame)?)
-        }
+        Participant::Player { player, key } => seat_of(player, key).ok_or(PlayError::OtherGame)?,
         Participant::Outside(player) => Box::new(OutsideSeat(player)),
     })
 }

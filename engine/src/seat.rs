@@ -135,6 +135,12 @@ impl<G: Game> Seat<G> for SearchSeat<'_, G> {
     }
 }
 
+/// One of our players at the board of a game as a type; `None` if it was made for another game.
+#[must_use]
+pub fn seat_of<G: Game>(player: &Player, key: [u8; 32]) -> Option<Box<dyn Seat<G>>> {
+    Some(Box::new(SearchSeat::new(player, key, None)?))
+}
+
 /// A player that is not ours and knows no types: another program, or a person. It may be anything,
 /// so the arbiter believes nothing that it says.
 pub trait OutsidePlayer {
