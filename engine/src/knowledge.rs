@@ -58,10 +58,9 @@ pub trait Knowledge: Position {
     }
 
     /// Removes, from index `first` on, the moves that lose at once or to some immediate reply, and
-    /// says how the best of them loses; `None` if it removed none. Only for positions without a
-    /// move that wins at once.
-    fn remove_losing(&self, _moves: &mut Vec<Self::Move>, _first: usize) -> Option<Losing> {
-        None
+    /// says what it found. Only for positions without a move that wins at once.
+    fn remove_losing(&self, _moves: &mut Vec<Self::Move>, _first: usize) -> Sifted {
+        Sifted::Unknown
     }
 
     /// The fewest plies after which the side to move, and the other side, may have won: lower
@@ -77,6 +76,17 @@ pub trait Knowledge: Position {
 
     /// An upper bound on the plies that the game can still last.
     fn plies_left(&self) -> u32;
+}
+
+/// What [`Knowledge::remove_losing`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sifted {
+    /// The game did not look: every move is still there, and any of them may lose to a reply.
+    Unknown,
+    /// None was removed: no immediate reply to any of them wins.
+    AllSafe,
+    /// Such moves were removed, the best of which loses like this; those that are left do not.
+    Removed(Losing),
 }
 
 /// How a move loses that needs no search.

@@ -139,7 +139,7 @@ pub use analyze::{Analysis, analyze};
 pub use catalogue::{termination_named, terminations, with_evaluation};
 pub use game::Game;
 pub use host::{Host, Timeless};
-pub use knowledge::{Knowledge, Losing};
+pub use knowledge::{Knowledge, Losing, Sifted};
 pub use limits::EndedBy;
 pub use notation::{Played, parse_legal_move};
 pub use parameters::{

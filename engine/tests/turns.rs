@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use spelrum_engine::Knowledge;
 use spelrum_engine::search::alpha_beta::{self, AlphaBeta};
 use spelrum_engine::search::minimax::{self, Minimax};
-use spelrum_engine::search::{Budget, Evaluate, Limits, Search, WIN};
+use spelrum_engine::search::{Budget, Evaluate, LastPly, Limits, Search, Stop, WIN};
 use spelrum_engine::{
     Colour, EndedBy, Ending, Line, NotationError, Position, Random, SideName, Termination, Timeless,
 };
@@ -24,13 +24,16 @@ struct Relay {
     hash: u64,
     plies_left: u32,
     width_max: u64,
+    /// Whether the game knows of wins at once and the evaluation of the last ply: a game may, and
+    /// yet not know which moves lose to a reply.
+    knows_wins: bool,
 }
 
 impl Relay {
     /// The first tree from this seed on whose root has something to choose.
-    fn new(seed: u64, plies: u32, width_max: u64) -> Self {
+    fn new(seed: u64, plies: u32, width_max: u64, knows_wins: bool) -> Self {
         (seed..)
-            .map(|seed| Self { hash: mixed(seed), plies_left: plies, width_max })
+            .map(|seed| Self { hash: mixed(seed), plies_left: plies, width_max, knows_wins })
             .find(|root| root.legal_move_count() >= 2)
             .unwrap()
     }
@@ -122,6 +125,34 @@ impl Evaluate<Relay> for Hunch {
         assert!(!position.is_over(), "a position that is over has no static value");
         position.part(4, 7) as i32 - 3
     }
+
+    /// By making every move, as tables would have it.
+    fn last_ply(
+        &self,
+        position: &Relay,
+        LastPly { lost, lost_to_reply, .. }: LastPly,
+        budget: &mut Budget<'_>,
+    ) -> Option<Result<i32, Stop>> {
+        assert_eq!(lost_to_reply, None, "nothing here looks beyond the last ply");
+        position.knows_wins.then(|| {
+            assert_eq!(position.winning_move(), None, "only for positions without a win at once");
+            budget.enter_many(position.legal_move_count())?;
+            let values = (0..position.legal_move_count()).map(|index| {
+                let mut child = position.clone();
+                child.play_unchecked(position.nth_legal_move(index));
+                match child.ending() {
+                    Some(ending) => Ok(if ending.winner.is_none() { 0 } else { lost }),
+                    None => budget.evaluate().map(|()| {
+                        let value = self.evaluate(&child);
+                        if child.to_move() == position.to_move() { value } else { -value }
+                    }),
+                }
+            });
+            values
+                .collect::<Result<Vec<i32>, Stop>>()
+                .map(|values| values.into_iter().max().unwrap())
+        })
+    }
 }
 
 /// Minimax as the textbook has it, for the side that moves at the root.
@@ -157,6 +188,10 @@ impl Knowledge for Relay {
 
     fn table_key(&self) -> u64 {
         self.canonical_key()
+    }
+
+    fn can_win_at_once(&self) -> bool {
+        self.knows_wins && self.winning_move().is_some()
     }
 
     fn plies_left(&self) -> u32 {
@@ -200,9 +235,10 @@ proptest! {
         plies in 1..=7_u32,
         width_max in 2..=6_u64,
         depth in prop::option::of(1..=7_u32),
+        knows_wins: bool,
         options in options(),
     ) {
-        let root = Relay::new(seed, plies, width_max);
+        let root = Relay::new(seed, plies, width_max, knows_wins);
         let value = twin(&root, depth.unwrap_or(plies), 0, &root);
         let mut searches: [Box<dyn Search<Relay>>; 2] = [
             Box::new(Minimax::new(minimax::Options { depth, shuffle: options.shuffle }, Hunch)),
@@ -230,9 +266,10 @@ proptest! {
     fn a_search_that_was_cut_off_can_be_used_again(
         seed in any::<u64>(),
         nodes in 0..200_u64,
+        knows_wins: bool,
         options in options(),
     ) {
-        let root = Relay::new(seed, 6, 5);
+        let root = Relay::new(seed, 6, 5, knows_wins);
         let options = alpha_beta::Options { depth: Some(5), ..options };
         let mut used = AlphaBeta::new(options, Hunch);
         let mut fresh = AlphaBeta::new(options, Hunch);
@@ -258,9 +295,10 @@ proptest! {
     fn an_unfinished_iteration_only_improves_the_move(
         seed in any::<u64>(),
         nodes in 1..400_u64,
+        knows_wins: bool,
         options in options(),
     ) {
-        let root = Relay::new(seed, 8, 6);
+        let root = Relay::new(seed, 8, 6, knows_wins);
         let options = alpha_beta::Options { iterative: true, ..options };
         let find = |depth, nodes| {
             let options = alpha_beta::Options { depth, ..options };

@@ -4,7 +4,7 @@ use super::moves::PentagoMove;
 use super::symmetry::{self, Orientation};
 use super::threats::Defence;
 use super::{CELLS, Pentago, equal_results, threats};
-use crate::knowledge::{Knowledge, Losing};
+use crate::knowledge::{Knowledge, Losing, Sifted};
 
 impl Knowledge for Pentago {
     const MOVE_CODES: usize = PentagoMove::CODES;
@@ -44,8 +44,8 @@ impl Knowledge for Pentago {
         threats::can_win(self.own, self.other, self.win_before_rotation)
     }
 
-    fn remove_losing(&self, moves: &mut Vec<PentagoMove>, first: usize) -> Option<Losing> {
-        let defence = self.defence()?;
+    fn remove_losing(&self, moves: &mut Vec<PentagoMove>, first: usize) -> Sifted {
+        let Some(defence) = self.defence() else { return Sifted::AllSafe };
         let mut removed = None;
         let mut kept = first;
         for index in first..moves.len() {
@@ -63,7 +63,7 @@ impl Knowledge for Pentago {
             }
         }
         moves.truncate(kept);
-        removed
+        removed.map_or(Sifted::AllSafe, Sifted::Removed)
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 use super::ordering::{Class, Key, bring_next};
 use super::transposition::{Bound, Entry};
 use super::{AlphaBeta, Options, Window};
-use crate::knowledge::{Knowledge, Losing};
+use crate::knowledge::{Knowledge, Losing, Sifted};
 use crate::score;
 use crate::search::{Budget, Evaluate, LastPly, Stop, WIN_MIN, made};
 
@@ -240,12 +240,14 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             position.legal_moves(&mut self.moves);
         }
         let mut best = (score::WORST, None);
-        let removes_losing = self.options.threats && depth > 1;
-        if removes_losing {
-            best.0 = match position.remove_losing(&mut self.moves, first) {
-                None => score::WORST,
-                Some(Losing::AtOnce) => -score::won_in(ply + 1),
-                Some(Losing::ToTheReply) => -score::won_in(ply + 2),
+        let mut is_safe = false;
+        if self.options.threats && depth > 1 {
+            let sifted = position.remove_losing(&mut self.moves, first);
+            is_safe = sifted != Sifted::Unknown;
+            best.0 = match sifted {
+                Sifted::Unknown | Sifted::AllSafe => score::WORST,
+                Sifted::Removed(Losing::AtOnce) => -score::won_in(ply + 1),
+                Sifted::Removed(Losing::ToTheReply) => -score::won_in(ply + 2),
             };
             if best.0 >= window.beta {
                 self.moves.truncate(first);
@@ -268,7 +270,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             }
             let mut child = position.clone();
             child.play_unchecked(mv);
-            let step = Step { depth, ply, is_first: index == 0, is_safe: removes_losing };
+            let step = Step { depth, ply, is_first: index == 0, is_safe };
             let value = self.move_value(position, &child, step, window, budget)?;
             if value > best.0 {
                 best = (value, Some(P::move_code(mv)));

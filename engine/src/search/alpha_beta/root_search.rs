@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::node::Step;
 use super::{AlphaBeta, Window};
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, Sifted};
 use crate::limits::EndedBy;
 use crate::score;
 use crate::search::{Budget, Evaluate, Found, Stop, WIN, WIN_MIN, made, root};
@@ -58,10 +58,10 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     fn drop_losing(&mut self, root: &P) {
         if self.options.threats && !root.can_win_at_once() {
             let mut moves = self.root_moves.clone();
-            root.remove_losing(&mut moves, 0);
+            let sifted = root.remove_losing(&mut moves, 0);
             if !moves.is_empty() {
                 self.root_moves = moves;
-                self.is_root_safe = true;
+                self.is_root_safe = sifted != Sifted::Unknown;
             }
         }
     }
