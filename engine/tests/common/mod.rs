@@ -3,10 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 #![expect(unreachable_pub, reason = "a module of tests, shared by several crates")]
 
+pub mod brute_force;
+
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use spelrum_engine::games::{Nim, Pentago, TicTacToe};
+use spelrum_engine::games::{Nim, Pentago};
 use spelrum_engine::{
     EndedBy, Game, GameRecord, GameSetup, Host, MoveRecord, Player, Random, Rules, Timeless,
     play_game, with_game,
@@ -18,15 +20,11 @@ pub fn player(rules: &Rules, json: &str) -> Player {
     Player::from_parameters(rules, &given).unwrap_or_else(|error| panic!("{json}: {error}"))
 }
 
-/// The games under test, with rules that make small and large trees.
+/// The games under test: every game under its usual rules, and some under others.
 pub fn all_rules() -> Vec<Rules> {
-    vec![
-        Pentago::rules(true),
-        Pentago::rules(false),
-        TicTacToe::rules(),
-        Nim::rules(&[3, 4, 5], false).unwrap(),
-        Nim::rules(&[2, 3, 4], true).unwrap(),
-    ]
+    let mut rules = with_game!(each G => Rules::usual::<G>()).to_vec();
+    rules.extend([Pentago::rules(false), Nim::rules(&[2, 3, 4], true).unwrap()]);
+    rules
 }
 
 /// The start position in the game's notation.
