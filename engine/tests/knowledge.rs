@@ -6,6 +6,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
+use common::brute_force::{after, moves_of, wins};
 use common::{key, random_position};
 use proptest::prelude::*;
 use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
@@ -22,24 +23,6 @@ fn position(seed: u64, win_before_rotation: bool) -> Pentago {
     random_position(&rules, plies, &mut random)
 }
 
-fn moves<P: Position>(position: &P) -> Vec<P::Move> {
-    let mut moves = Vec::new();
-    position.legal_moves(&mut moves);
-    moves
-}
-
-fn after<P: Position>(position: &P, mv: P::Move) -> P {
-    let mut child = position.clone();
-    child.play_unchecked(mv);
-    child
-}
-
-/// Whether a move wins at once for who makes it.
-fn wins<P: Position>(position: &P, mv: P::Move) -> bool {
-    let ending = after(position, mv).ending();
-    ending.is_some_and(|ending| ending.winner == Some(position.to_move()))
-}
-
 /// How a move loses at once or to a reply, if it does.
 fn loses<P: Position>(position: &P, mv: P::Move) -> Option<Losing> {
     let child = after(position, mv);
@@ -47,7 +30,9 @@ fn loses<P: Position>(position: &P, mv: P::Move) -> Option<Losing> {
         Some(ending) => {
             (ending.winner == Some(position.to_move().other())).then_some(Losing::AtOnce)
         }
-        None => moves(&child).into_iter().any(|mv| wins(&child, mv)).then_some(Losing::ToTheReply),
+        None => {
+            moves_of(&child).into_iter().any(|mv| wins(&child, mv)).then_some(Losing::ToTheReply)
+        }
     }
 }
 
@@ -68,7 +53,7 @@ fn best_by_making_every_move(
             (_, None, _) => -evaluation.evaluate(&child),
         }
     };
-    moves(position).into_iter().map(value).max().unwrap()
+    moves_of(position).into_iter().map(value).max().unwrap()
 }
 
 proptest! {
@@ -78,7 +63,7 @@ proptest! {
     fn a_win_at_once_is_found_if_there_is_one(seed: u64, win_before_rotation: bool) {
         let position = position(seed, win_before_rotation);
         let winning: Vec<PentagoMove> =
-            moves(&position).into_iter().filter(|&mv| wins(&position, mv)).collect();
+            moves_of(&position).into_iter().filter(|&mv| wins(&position, mv)).collect();
         prop_assert_eq!(position.winning_move(), winning.first().copied(), "{}", position);
         prop_assert_eq!(position.can_win_at_once(), !winning.is_empty(), "{}", position);
     }
@@ -89,7 +74,7 @@ proptest! {
         if position.winning_move().is_some() {
             return Ok(());
         }
-        let all = moves(&position);
+        let all = moves_of(&position);
         let mut kept = all.clone();
         let removed = position.remove_losing(&mut kept, 0);
         if position.plies_left() == 1 {
@@ -111,7 +96,7 @@ proptest! {
         let rules = Pentago::rules(seed % 2 == 0);
         let position: Pentago = random_position(&rules, plies, &mut Random::from_key(key(seed)));
         let mut results = BTreeSet::new();
-        let first_of_each: Vec<PentagoMove> = moves(&position)
+        let first_of_each: Vec<PentagoMove> = moves_of(&position)
             .into_iter()
             .filter(|&mv| results.insert(after(&position, mv).to_string()))
             .collect();
@@ -193,7 +178,7 @@ fn tables_and_moves_agree_where_rules_are_subtle() {
             for win_before_rotation in [true, false] {
                 let rules = Pentago::rules(win_before_rotation);
                 let position = Pentago::parse(&rules, entry["board"].as_str().unwrap()).unwrap();
-                let is_won = moves(&position).into_iter().any(|mv| wins(&position, mv));
+                let is_won = moves_of(&position).into_iter().any(|mv| wins(&position, mv));
                 assert_eq!(position.winning_move().is_some(), is_won, "{position}");
                 checked += 1;
             }

@@ -7,12 +7,13 @@ mod common;
 
 use std::fmt;
 
+use common::brute_force::{minimax, minimax_of_move};
 use common::key;
 use proptest::prelude::*;
 use spelrum_engine::Knowledge;
 use spelrum_engine::search::alpha_beta::{self, AlphaBeta};
 use spelrum_engine::search::minimax::{self, Minimax};
-use spelrum_engine::search::{Budget, Evaluate, LastPly, Limits, Search, Stop, WIN};
+use spelrum_engine::search::{Budget, Evaluate, LastPly, Limits, Search, Stop};
 use spelrum_engine::{
     Colour, EndedBy, Ending, Line, NotationError, Position, Random, SideName, Termination, Timeless,
 };
@@ -155,28 +156,6 @@ impl Evaluate<Relay> for Hunch {
     }
 }
 
-/// Minimax as the textbook has it, for the side that moves at the root.
-fn twin(position: &Relay, depth: u32, ply: i32, root: &Relay) -> i32 {
-    let side = root.to_move();
-    if let Some(ending) = position.ending() {
-        return match ending.winner {
-            None => 0,
-            Some(winner) if winner == side => WIN - ply,
-            Some(_) => ply - WIN,
-        };
-    }
-    if depth == 0 {
-        let value = Hunch.evaluate(position);
-        return if position.to_move() == side { value } else { -value };
-    }
-    let values = (0..position.legal_move_count()).map(|index| {
-        let mut child = position.clone();
-        child.play_unchecked(position.nth_legal_move(index));
-        twin(&child, depth - 1, ply + 1, root)
-    });
-    if position.to_move() == side { values.max().unwrap() } else { values.min().unwrap() }
-}
-
 impl Knowledge for Relay {
     const MOVE_CODES: usize = 256;
 
@@ -239,7 +218,7 @@ proptest! {
         options in options(),
     ) {
         let root = Relay::new(seed, plies, width_max, knows_wins);
-        let value = twin(&root, depth.unwrap_or(plies), 0, &root);
+        let value = minimax(&root, depth.unwrap_or(plies), 0, &Hunch);
         let mut searches: [Box<dyn Search<Relay>>; 2] = [
             Box::new(Minimax::new(minimax::Options { depth, shuffle: options.shuffle }, Hunch)),
             Box::new(AlphaBeta::new(alpha_beta::Options { depth, ..options }, Hunch)),
@@ -252,10 +231,8 @@ proptest! {
                 let found = search.search(Line::from_start(&root), &mut budget, &mut random).unwrap();
                 prop_assert_eq!(found.score, Some(value));
                 prop_assert!(matches!(found.ended_by, EndedBy::Depth | EndedBy::Proven));
-                let mut child = root.clone();
-                child.play_unchecked(found.mv);
                 let depth = depth.unwrap_or(plies);
-                prop_assert_eq!(twin(&child, depth - 1, 1, &root), value);
+                prop_assert_eq!(minimax_of_move(&root, found.mv, depth, &Hunch), value);
             }
         }
     }
@@ -310,11 +287,7 @@ proptest! {
         if cut.ended_by != EndedBy::Nodes || cut.depth == 0 {
             return Ok(());
         }
-        let value_at = |mv, depth| {
-            let mut child = root.clone();
-            child.play_unchecked(mv);
-            twin(&child, depth - 1, 1, &root)
-        };
+        let value_at = |mv, depth| minimax_of_move(&root, mv, depth, &Hunch);
         let completed = find(Some(cut.depth), None);
         let score = cut.score.unwrap();
         if cut.mv == completed.mv {

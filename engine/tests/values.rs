@@ -4,8 +4,7 @@
 
 mod common;
 
-use std::collections::BTreeMap;
-
+use common::brute_force::{ExactScores, minimax, minimax_of_move};
 use common::{key, player, random_position};
 use spelrum_engine::Knowledge;
 use spelrum_engine::evaluation::NoEvaluation;
@@ -17,51 +16,6 @@ use spelrum_engine::{
     Analysis, EndedBy, Game, ParameterKind, Player, Position, Promise, Random, Rules, Timeless,
     analyze, parameters_of, solve,
 };
-
-/// Minimax as the textbook has it: no limits, no shared buffers, nothing left out.
-fn twin<P: Position>(position: &P, depth: u32, ply: i32, evaluation: &dyn Evaluate<P>) -> i32 {
-    let side = position.to_move();
-    if depth == 0 {
-        return evaluation.evaluate(position);
-    }
-    let mut moves = Vec::new();
-    position.legal_moves(&mut moves);
-    let value = |mv: P::Move| {
-        let mut child = position.clone();
-        child.play_unchecked(mv);
-        match child.ending() {
-            Some(ending) => match ending.winner {
-                None => 0,
-                Some(winner) if winner == side => WIN - (ply + 1),
-                Some(_) => -(WIN - (ply + 1)),
-            },
-            None => {
-                let value = twin(&child, depth - 1, ply + 1, evaluation);
-                if child.to_move() == side { value } else { -value }
-            }
-        }
-    };
-    moves.into_iter().map(value).max().unwrap()
-}
-
-/// The twin's value of one move, searched to `depth` plies with this one.
-fn twin_of_move<P: Position>(
-    position: &P,
-    mv: P::Move,
-    depth: u32,
-    evaluation: &dyn Evaluate<P>,
-) -> i32 {
-    let mut child = position.clone();
-    child.play_unchecked(mv);
-    match child.ending() {
-        Some(ending) => match ending.winner {
-            None => 0,
-            Some(winner) if winner == position.to_move() => WIN - 1,
-            Some(_) => 1 - WIN,
-        },
-        None => -twin(&child, depth - 1, 1, evaluation),
-    }
-}
 
 /// Players that must find minimax's value at this depth; `None` is unlimited. Of the many
 /// combinations of refinements a third, another for each seed.
@@ -133,7 +87,7 @@ fn check<G: Game>(
     if position.legal_move_count() < 2 {
         return;
     }
-    let value = twin(position, depth, 0, evaluation);
+    let value = minimax(position, depth, 0, evaluation);
     let players = exact_players(rules, evaluation_name, Some(depth), seed);
     for player in players {
         let analysis = analysed(rules, position, &player, seed);
@@ -141,7 +95,7 @@ fn check<G: Game>(
         assert_eq!(analysis.search.score, Some(value), "{}", about());
         let mv = position.parse_move(&analysis.best_move).unwrap();
         assert!(position.is_legal(mv), "{}", about());
-        assert_eq!(twin_of_move(position, mv, depth, evaluation), value, "{}", about());
+        assert_eq!(minimax_of_move(position, mv, depth, evaluation), value, "{}", about());
     }
 }
 
@@ -194,42 +148,14 @@ fn every_search_finds_minimaxs_value_in_nim_at_every_depth() {
     }
 }
 
-/// The value of every position that play from `position` can reach, by plain recursion.
-fn solve_all<P: Position>(position: &P, values: &mut BTreeMap<String, i32>) -> i32 {
-    let name = position.to_string();
-    if let Some(&value) = values.get(&name) {
-        return value;
-    }
-    let side = position.to_move();
-    let mut moves = Vec::new();
-    position.legal_moves(&mut moves);
-    let mut best = -WIN;
-    for mv in moves {
-        let mut child = position.clone();
-        child.play_unchecked(mv);
-        let value = match child.ending() {
-            Some(ending) => {
-                ending.winner.map_or(0, |winner| if winner == side { WIN - 1 } else { 1 - WIN })
-            }
-            None => {
-                let value = -solve_all(&child, values);
-                value - value.signum() // one ply further away
-            }
-        };
-        best = best.max(value);
-    }
-    values.insert(name, best);
-    best
-}
-
 #[test]
 fn tic_tac_toe_is_solved_from_every_position() {
     let rules = TicTacToe::rules();
-    let mut values = BTreeMap::new();
-    assert_eq!(solve_all(&TicTacToe::empty(), &mut values), 0, "tic-tac-toe is a draw");
+    let mut scores = ExactScores::default();
+    assert_eq!(scores.of(&TicTacToe::empty(), 10_000), Some(0), "tic-tac-toe is a draw");
     // 5,478 positions, of which 626 are won by x, 316 by o and 16 are full without a three.
-    assert_eq!(values.len(), 5_478 - 626 - 316 - 16);
-    for (seed, (name, &value)) in (0..).zip(&values) {
+    assert_eq!(scores.known().count(), 5_478 - 626 - 316 - 16);
+    for (seed, (name, value)) in (0..).zip(scores.known()) {
         let position = TicTacToe::parse(&rules, name).unwrap();
         if position.legal_move_count() < 2 {
             continue;
@@ -299,7 +225,7 @@ fn decided_roots_are_valued_like_all_others() {
         if position.legal_move_count() < 2 {
             continue;
         }
-        let value = twin(&position, 2, 0, &runs);
+        let value = minimax(&position, 2, 0, &runs);
         won += u32::from(value == WIN - 1);
         lost += u32::from(value == 2 - WIN);
         if value.abs() >= WIN_MIN {
@@ -325,7 +251,7 @@ fn wins_with_the_ply_after_the_last_are_those_of_one_ply_more() {
             continue;
         }
         let depth = if position.legal_move_count() > 90 { 1 } else { 2 };
-        let further = twin(&position, depth + 1, 0, &evaluation);
+        let further = minimax(&position, depth + 1, 0, &evaluation);
         for switches in ["", r#", "last_ply": true"#, r#", "preset": "full", "exact_plies": 0"#] {
             let json = format!(
                 r#"{{"algorithm": "alpha-beta", "evaluation": "lines", "depth": {depth},

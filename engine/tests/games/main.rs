@@ -1,6 +1,8 @@
 //! The games against reference data, theory and slow, obvious twins.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+#[path = "../common/mod.rs"]
+mod common;
 mod evaluation;
 mod exact_values;
 mod notation;
@@ -11,6 +13,7 @@ mod slow_pentago;
 mod small_games;
 mod symmetry;
 
+use common::brute_force::{after, moves_of};
 use spelrum_engine::games::Pentago;
 use spelrum_engine::{Position, Random, Rules};
 
@@ -49,20 +52,6 @@ fn random_board(marbles: usize, seed: u64) -> String {
         .collect();
     random(seed).shuffle(&mut cells);
     cells.into_iter().collect()
-}
-
-/// The legal moves, listed.
-fn moves_of<P: Position>(position: &P) -> Vec<P::Move> {
-    let mut moves = Vec::new();
-    position.legal_moves(&mut moves);
-    moves
-}
-
-/// The position after a move.
-fn after<P: Position>(position: &P, mv: P::Move) -> P {
-    let mut child = position.clone();
-    child.play_unchecked(mv);
-    child
 }
 
 /// A Pentago position from its notation.

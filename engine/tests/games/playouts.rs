@@ -1,100 +1,13 @@
-//! Random games and immediate wins: the fast ways against the obvious ones.
+//! Random games and immediate wins where `conformance` does not look: crowded boards, known wins, and
+//! what random games come to.
 
 use proptest::prelude::*;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
-use spelrum_engine::{Colour, Game, PlayoutRandom, Position, Random, Rules};
+use spelrum_engine::{Colour, Game, PlayoutRandom, Position, Random};
 
-use super::{after, moves_of};
-
-/// A random game as `Position::play_randomly` describes it.
-fn play_slowly<P: Position>(position: &mut P, random: &mut PlayoutRandom, plies_max: u32) -> u32 {
-    let mut plies = 0;
-    while plies < plies_max && !position.is_over() {
-        let moves = moves_of(position);
-        position.play_unchecked(moves[random.below(moves.len() as u32) as usize]);
-        plies += 1;
-    }
-    plies
-}
-
-/// The first move that wins, by making every one.
-fn find_win_slowly<P: Position>(position: &P) -> Option<P::Move> {
-    let mover = Some(position.to_move());
-    let wins =
-        |&mv: &P::Move| after(position, mv).ending().is_some_and(|ending| ending.winner == mover);
-    moves_of(position).into_iter().find(wins)
-}
-
-/// A game in which whoever can win does, else at random.
-fn play_decisively_slowly<P: Position>(position: &mut P, random: &mut PlayoutRandom) -> u32 {
-    let mut plies = 0;
-    while !position.is_over() {
-        match find_win_slowly(position) {
-            Some(mv) => position.play_unchecked(mv),
-            None => _ = play_slowly(position, random, 1),
-        }
-        plies += 1;
-    }
-    plies
-}
-
-fn all_rules() -> Vec<Rules> {
-    vec![
-        Pentago::rules(true),
-        Pentago::rules(false),
-        TicTacToe::rules(),
-        Nim::rules(&[3, 4, 5], false).unwrap(),
-        Nim::rules(&[2, 3, 4], true).unwrap(),
-    ]
-}
-
-/// Whole games from the start by the fast and the slow way, and the same in pieces.
-fn check_games<G: Game>(rules: &Rules, seed: u64, piece: u32) {
-    let start = G::start(rules).unwrap();
-    let (mut fast, mut slow, mut pieces) = (start.clone(), start.clone(), start.clone());
-    let mut randoms = [(); 3].map(|()| PlayoutRandom::from_seed(seed));
-    let [random, slow_random, pieces_random] = &mut randoms;
-    let plies = fast.play_randomly(random, u32::MAX);
-    assert_eq!(plies, play_slowly(&mut slow, slow_random, u32::MAX));
-    assert!(fast.is_over());
-    assert_eq!(fast, slow);
-    let mut made = 0;
-    while !pieces.is_over() {
-        let before = made;
-        made += pieces.play_randomly(pieces_random, piece);
-        assert!(made == before + piece || pieces.is_over());
-        // What is found on the way is what the obvious way finds.
-        assert_eq!(pieces.winning_move(), find_win_slowly(&pieces), "{pieces:?}");
-    }
-    assert_eq!((made, &pieces), (plies, &fast));
-    assert_eq!(fast.play_randomly(random, 5), 0, "the game is over");
-    assert_eq!(fast.play_decisively(random, 5), 0, "the game is over");
-    assert_eq!(fast.winning_move(), None);
-    // The same numbers were drawn.
-    assert!(randoms.iter().all(|random| *random == randoms[0]));
-
-    let (mut fast, mut slow, mut pieces) = (start.clone(), start.clone(), start);
-    let mut randoms = [(); 3].map(|()| PlayoutRandom::from_seed(seed));
-    let [random, slow_random, pieces_random] = &mut randoms;
-    let plies = fast.play_decisively(random, u32::MAX);
-    assert_eq!(plies, play_decisively_slowly(&mut slow, slow_random));
-    assert_eq!(fast, slow);
-    let mut made = 0;
-    while !pieces.is_over() {
-        made += pieces.play_decisively(pieces_random, piece);
-    }
-    assert_eq!((made, &pieces), (plies, &fast));
-    assert!(randoms.iter().all(|random| *random == randoms[0]));
-}
+use super::common::brute_force::{self, first_win};
 
 proptest! {
-    #[test]
-    fn fast_games_are_the_slow_ones(seed: u64, piece in 1_u32..9) {
-        for rules in all_rules() {
-            spelrum_engine::with_game!(&rules, G => check_games::<G>(&rules, seed, piece));
-        }
-    }
-
     /// Boards as no game makes them, full of lines of four.
     #[test]
     fn wins_are_found_on_crowded_boards(
@@ -116,14 +29,14 @@ proptest! {
             prop_assert_eq!(position.winning_move(), if position.is_over() {
                 None
             } else {
-                find_win_slowly(&position)
+                first_win(&position)
             });
             let [mut slow, mut decisive, mut decisive_slow] = [position; 3];
             let mut randoms = [(); 4].map(|()| PlayoutRandom::from_seed(seed));
             position.play_randomly(&mut randoms[0], u32::MAX);
-            play_slowly(&mut slow, &mut randoms[1], u32::MAX);
+            brute_force::play_randomly(&mut slow, &mut randoms[1], u32::MAX);
             decisive.play_decisively(&mut randoms[2], u32::MAX);
-            play_decisively_slowly(&mut decisive_slow, &mut randoms[3]);
+            brute_force::play_decisively(&mut decisive_slow, &mut randoms[3], u32::MAX);
             prop_assert_eq!(decisive, decisive_slow);
             prop_assert_eq!(position, slow);
         }
@@ -137,7 +50,7 @@ fn wins_by_placement_and_by_turn_are_found() {
     let winning = |text: &str| {
         let position = Pentago::parse(&rules, text).unwrap();
         let found = position.winning_move();
-        assert_eq!(found, find_win_slowly(&position), "{text}");
+        assert_eq!(found, first_win(&position), "{text}");
         found.map(|mv| mv.to_string())
     };
     assert_eq!(winning("wwww..bbbb.........................."), Some("e1".to_owned()));

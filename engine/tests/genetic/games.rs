@@ -1,28 +1,25 @@
 //! Genetic minimax in the games there are, and as a player that a sweep names.
 
+use std::sync::LazyLock;
+
 use insta::assert_snapshot;
 use proptest::prelude::*;
+use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation};
 use spelrum_engine::games::pentago::evaluation::PentagoRuns;
 use spelrum_engine::games::tic_tac_toe::evaluation::TicTacToeLines;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::genetic::{GeneticMinimax, GeneticParameters};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search, WIN};
-use spelrum_engine::{EndedBy, Game, GameSetup, Line, Player, Random, Rules, Timeless, play_game};
-use std::sync::LazyLock;
+use spelrum_engine::{
+    EndedBy, Game, GameSetup, Knowledge, Line, Parameters, Player, Random, Rules, Timeless,
+    play_game, with_evaluation, with_game,
+};
 
-use crate::common::{Irregular, key, play, player, random_position, start, stops, without_times};
+use crate::common::{
+    Irregular, all_rules, key, play, player, random_position, start, stops, without_times,
+};
 use crate::minimax::{minimax_of_moves, rank};
 use crate::twin::Twin;
-
-/// The games, and both ways of ending Nim.
-fn rules() -> Vec<Rules> {
-    vec![
-        PENTAGO.clone(),
-        TicTacToe::rules(),
-        Nim::rules(&[3, 4, 5], false).unwrap(),
-        Nim::rules(&[2, 3, 4], true).unwrap(),
-    ]
-}
 
 static PENTAGO: LazyLock<Rules> = LazyLock::new(|| Pentago::rules(true));
 
@@ -159,42 +156,45 @@ fn nim_is_played_perfectly() {
     }
 }
 
+/// A root and what a seeded search, one ply deep, finds there.
+struct OnePlyDeep<'a, P> {
+    root: &'a P,
+    seed: u64,
+}
+
+impl<P: Game> EvaluationVisitor<P> for OnePlyDeep<'_, P> {
+    type Output = ();
+
+    fn visit<E: GameEvaluation<P>>(self, evaluation: E) {
+        let Self { root, seed } = self;
+        if root.legal_move_count() < 2 {
+            return;
+        }
+        let (values, best) = minimax_of_moves(root, 1, &evaluation);
+        let mut search = GeneticMinimax::new(GeneticParameters::tuned(1), evaluation);
+        let mut budget = Budget::new(&Limits::default(), &Timeless);
+        let random = &mut Random::from_key(key(seed));
+        let found = search.search(Line::from_start(root), &mut budget, random).unwrap();
+        assert_eq!(found.score, Some(best), "{root}");
+        assert_eq!(rank(&values, found.mv), 0, "{root}");
+        assert_eq!(budget.nodes(), values.len() as u64);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     /// With `seed_root`, one ply deep is minimax, in every game.
     #[test]
     fn one_ply_deep_it_is_minimax_in_every_game(plies in 0..30u32, seed in any::<u64>()) {
-        fn check<P: Game, E: Evaluate<P> + Copy>(root: &P, evaluation: E, seed: u64) {
-            if root.legal_move_count() < 2 {
-                return;
-            }
-            let mut search = GeneticMinimax::new(GeneticParameters::tuned(1), evaluation);
-            let mut budget = Budget::new(&Limits::default(), &Timeless);
-            let random = &mut Random::from_key(key(seed));
-            let found = search.search(Line::from_start(root), &mut budget, random).unwrap();
-            let (values, best) = minimax_of_moves(root, 1, &evaluation);
-            assert_eq!(found.score, Some(best), "{root}");
-            assert_eq!(rank(&values, found.mv), 0, "{root}");
-            assert_eq!(budget.nodes(), values.len() as u64);
-        }
-        let mut random = Random::from_key(key(seed));
-        for rules in rules() {
-            match rules.name() {
-                "pentago" => {
-                    let root: Pentago = random_position(&rules, plies, &mut random);
-                    check(&root, PentagoRuns::default(), seed);
-                }
-                "tic-tac-toe" => {
-                    let root: TicTacToe = random_position(&rules, plies % 8, &mut random);
-                    check(&root, TicTacToeLines::default(), seed);
-                }
-                "nim" => {
-                    let root: Nim = random_position(&rules, plies % 4, &mut random);
-                    check(&root, spelrum_engine::evaluation::NoEvaluation, seed);
-                }
-                other => panic!("which evaluation has {other}?"),
-            }
+        for rules in all_rules() {
+            let checked = with_game!(&rules, G => {
+                let mut random = Random::from_key(key(seed));
+                let plies_max = G::start(&rules).unwrap().plies_left() * 4 / 5;
+                let root: G = random_position(&rules, plies % (plies_max + 1), &mut random);
+                with_evaluation(&Parameters::new(), OnePlyDeep { root: &root, seed })
+            });
+            prop_assert_eq!(checked, Ok(()));
         }
     }
 
@@ -202,7 +202,7 @@ proptest! {
     /// game again.
     #[test]
     fn a_timed_game_replays_from_its_record(
-        rules in prop::sample::select(rules()),
+        rules in prop::sample::select(all_rules()),
         presets in prop::array::uniform2(prop::sample::select(GeneticParameters::PRESETS)),
         depth in 1..6u32,
         move_time_us in 1..3_000u64,

@@ -10,13 +10,14 @@ mod values;
 
 use common::{all_rules, key};
 use proptest::prelude::*;
-use spelrum_engine::evaluation::NoEvaluation;
+use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation};
+use spelrum_engine::games::Pentago;
 use spelrum_engine::games::pentago::evaluation::PentagoRuns;
-use spelrum_engine::games::tic_tac_toe::evaluation::TicTacToeLines;
-use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::mcts::{Bound, Choice, Mcts, MctsParameters, PlayoutPolicy};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search};
-use spelrum_engine::{Game, Line, Position, Random, Rules, Timeless};
+use spelrum_engine::{
+    Game, Line, Parameters, Position, Random, Rules, Timeless, with_evaluation, with_game,
+};
 
 use twin::Twin;
 
@@ -51,8 +52,24 @@ fn parameters() -> impl Strategy<Value = MctsParameters> {
     })
 }
 
+/// A search and its twin, with an evaluation that the catalogue provides.
+struct Comparison<'a> {
+    rules: &'a Rules,
+    parameters: MctsParameters,
+    limits: &'a Limits,
+    seed: u64,
+}
+
+impl<G: Game> EvaluationVisitor<G> for Comparison<'_> {
+    type Output = ();
+
+    fn visit<E: GameEvaluation<G>>(self, evaluation: E) {
+        compare(self.rules, evaluation, self.parameters, self.limits, self.seed);
+    }
+}
+
 /// Both play a game against a player of random moves: the same moves, counts and scores.
-fn compare<G: Game, E: Evaluate<G> + Copy>(
+fn compare<G: Game, E: Evaluate<G> + Clone>(
     rules: &Rules,
     evaluation: E,
     parameters: MctsParameters,
@@ -67,7 +84,7 @@ fn compare<G: Game, E: Evaluate<G> + Copy>(
             return;
         }
     }
-    let mut search = Mcts::new(parameters, evaluation);
+    let mut search = Mcts::new(parameters, evaluation.clone());
     let mut twin = Twin::new(parameters, evaluation);
     let mut randoms = [Random::from_key(key(seed)), Random::from_key(key(seed))];
     for _ in 0..4 {
@@ -103,17 +120,11 @@ proptest! {
         let nodes = if parameters.simulations.is_none() { nodes.or(Some(3_000)) } else { nodes };
         let limits = Limits { nodes, evaluations, ..Limits::default() };
         for rules in all_rules() {
-            match rules.name() {
-                "pentago" => {
-                    compare::<Pentago, _>(&rules, PentagoRuns::default(), parameters, &limits, seed);
-                }
-                "tic-tac-toe" => {
-                    let lines = TicTacToeLines::default();
-                    compare::<TicTacToe, _>(&rules, lines, parameters, &limits, seed);
-                }
-                "nim" => compare::<Nim, _>(&rules, NoEvaluation, parameters, &limits, seed),
-                other => panic!("which evaluation has {other}?"),
-            }
+            let comparison = Comparison { rules: &rules, parameters, limits: &limits, seed };
+            let compared = with_game!(&rules, G => {
+                with_evaluation::<G, _>(&Parameters::new(), comparison)
+            });
+            prop_assert_eq!(compared, Ok(()));
         }
     }
 

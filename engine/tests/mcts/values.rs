@@ -8,6 +8,7 @@ use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{Analysis, EndedBy, Game, Position, Rules, Timeless, analyze};
 
+use super::common::brute_force::{ExactScores, after, for_mover, score_of_end};
 use super::common::{key, player};
 
 #[derive(Deserialize)]
@@ -92,48 +93,27 @@ fn means_find_the_best_moves() {
     assert!(proofs <= 30 && best_moves >= 27, "{proofs} {best_moves}");
 }
 
-/// The value of every position, by plain recursion.
-fn solve<P: Position>(position: &P, values: &mut BTreeMap<String, i32>) -> i32 {
-    let name = position.to_string();
-    if let Some(&value) = values.get(&name) {
-        return value;
-    }
-    let side = position.to_move();
-    let mut moves = Vec::new();
-    position.legal_moves(&mut moves);
-    let value_of = |mv: P::Move, values: &mut BTreeMap<String, i32>| {
-        let mut child = position.clone();
-        child.play_unchecked(mv);
-        match child.ending() {
-            Some(ending) => ending.winner.map_or(0, |winner| if winner == side { 1 } else { -1 }),
-            None => -solve(&child, values),
-        }
-    };
-    let value = moves.into_iter().map(|mv| value_of(mv, values)).max().unwrap();
-    values.insert(name, value);
-    value
-}
-
-/// Every position is solved, and a move of its value played.
+/// Every position is solved, and a move of its value played. A win is no nearer than it can be, and
+/// as the same side always makes the last move of a game that is won, it is as many plies away as the
+/// nearest or an even number more.
 fn check_solved<G: Game>(rules: &Rules, settings: &str) {
-    let mut values = BTreeMap::new();
-    solve(&G::start(rules).unwrap(), &mut values);
-    for (name, &value) in &values {
+    let mut scores = ExactScores::default();
+    scores.of(&G::start(rules).unwrap(), usize::MAX).unwrap();
+    let exact: BTreeMap<&str, i32> = scores.known().collect();
+    for (name, score) in &exact {
         let position = G::parse(rules, name).unwrap();
         if position.legal_move_count() < 2 {
             continue;
         }
         let analysis = analysed(rules, name, settings);
-        assert_eq!(proven(&analysis), Some(value), "{name}: {analysis:?}");
-        let mut child = position.clone();
-        child.play_unchecked(position.parse_move(&analysis.best_move).unwrap());
-        let reached = match child.ending() {
-            Some(ending) => {
-                ending.winner.map_or(0, |winner| if winner == position.to_move() { 1 } else { -1 })
-            }
-            None => -values[&child.to_string()],
-        };
-        assert_eq!(reached, value, "{name}: {analysis:?}");
+        assert_eq!(proven(&analysis), Some(score.signum()), "{name}: {analysis:?}");
+        let child = after(&position, position.parse_move(&analysis.best_move).unwrap());
+        let reached = score_of_end(&child, 0).unwrap_or_else(|| exact[child.to_string().as_str()]);
+        let reached = for_mover(&position, &child, reached);
+        assert_eq!(reached.signum(), score.signum(), "{name}: {analysis:?}");
+        let found = analysis.search.score.unwrap();
+        assert!(found <= *score || *score <= 0, "{name}: {analysis:?} sooner than {score}");
+        assert_eq!(found % 2, score % 2, "{name}: {analysis:?} for {score}");
     }
 }
 
