@@ -9,7 +9,7 @@ use std::fmt;
 use common::brute_force::{after, moves_of};
 use common::{all_rules, key, player, random_position};
 use spelrum_engine::evaluation::NoEvaluation;
-use spelrum_engine::games::tic_tac_toe::TicTacToeLines;
+use spelrum_engine::games::tic_tac_toe::evaluation::TicTacToeLines;
 use spelrum_engine::games::{Nim, TicTacToe};
 use spelrum_engine::search::alpha_beta::{self, AlphaBeta};
 use spelrum_engine::search::genetic::{GeneticMinimax, GeneticParameters, NodeId, Selection};

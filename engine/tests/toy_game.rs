@@ -423,7 +423,7 @@ fn an_evaluation_is_made_once_for_all_games() {
     let made = MADE.load(Ordering::Relaxed);
     let rules = Rules::usual::<Ring>();
     let board = Board { rules: &rules, opening: "4o", max_plies: Some(20) };
-    for game in 0..100 {
+    for game in 0..100_u64 {
         let seat = |side| seat_of::<Ring>(&player, key(2 * game + side)).unwrap();
         let (mut first, mut second) = (seat(0), seat(1));
         let watch = &mut |_: &_| ControlFlow::Continue(());
