@@ -1,10 +1,16 @@
 //! Limits hold exactly, and a timed game replays from its record (invariant 3).
 
+use std::cell::Cell;
+
 use proptest::prelude::*;
 use spelrum_engine::games::Pentago;
-use spelrum_engine::{Analysis, EndedBy, PlayError, Player, Rules, Timeless, analyze};
+use spelrum_engine::search::mcts::{Mcts, MctsParameters};
+use spelrum_engine::search::{Budget, Evaluate, Limits, Search, Stop};
+use spelrum_engine::{
+    Analysis, EndedBy, Game, PlayError, Player, Random, Rules, Timeless, analyze,
+};
 
-use super::common::{Counting, all_rules, key, play_and_replay, player, start};
+use super::common::{Counting, all_rules, key, play, play_and_replay, player, start};
 
 /// Searches of every kind, none of which can prove a start position in a few hundred nodes.
 const SEARCHES: &[&str] = &[
@@ -103,6 +109,64 @@ fn it_gives_up_when_the_host_aborts() {
                 let host = Counting { abort_at_look: Some(abort_at_look), ..Counting::default() };
                 let aborted = analyze(&rules, &start(&rules), &player, key(1), &host);
                 assert_eq!(aborted, Err(PlayError::Aborted), "{search}");
+            }
+        }
+    }
+}
+
+/// An evaluation that is not asked more often than any search here has reason to.
+struct Sparing {
+    left: Cell<u32>,
+}
+
+impl Evaluate<Pentago> for Sparing {
+    fn evaluate(&self, _position: &Pentago) -> i32 {
+        let left = self.left.get().checked_sub(1);
+        self.left.set(left.expect("the search goes on for ever"));
+        0
+    }
+}
+
+/// Black has two fours: whatever White does, Black wins with the next ply.
+const LOST: &str = "bbbb........ww..ww......ww..wwbbbb..";
+
+/// When every child is proven and the tree has no room for another, nothing is left to be learnt:
+/// the search must not go on without ever looking at its budget.
+#[test]
+fn a_full_tree_of_lost_moves_ends_the_search() {
+    let rules = Rules::Pentago { win_before_rotation: true };
+    let root = Pentago::parse(&rules, LOST).unwrap();
+    let parameters =
+        MctsParameters { playout_plies: 0, max_tree_nodes: 64, ..MctsParameters::DEFAULT };
+    let limits = Limits { move_time_us: Some(1_000), ..Limits::default() };
+    let timed = Counting { past_deadline_at_wall: Some(20), ..Counting::default() };
+    let aborting = Counting { abort_at_look: Some(20), ..Counting::default() };
+    let [found, aborted] = [&timed, &aborting].map(|host| {
+        let mut search = Mcts::new(parameters, Sparing { left: Cell::new(10_000) });
+        let mut budget = Budget::new(&limits, host);
+        let found = search.search(&root, &mut budget, &mut Random::from_key(key(3)));
+        found.map(|found| (found, budget.nodes()))
+    });
+    let (found, nodes) = found.unwrap();
+    // A move of which nothing is known is better than one that loses.
+    assert_eq!((found.ended_by, found.depth, found.score), (EndedBy::Nodes, 0, None));
+    assert!(nodes >= 32, "{nodes}");
+    assert!(matches!(aborted, Ok((same, _)) if same == found) || aborted == Err(Stop::Aborted));
+}
+
+/// A tree that is kept for the next move has room for the root's first child, however small it is.
+#[test]
+fn a_small_tree_that_is_kept_has_room_to_grow() {
+    for rules in all_rules() {
+        for limits in [r#""simulations": 300"#, r#""simulations": 70, "expand_visits": 2"#] {
+            for seed in 0..20 {
+                let search = r#""algorithm": "mcts", "max_tree_nodes": 64"#;
+                let player = limited(&rules, search, limits);
+                for record in play(&rules, [&player, &player], seed, &Timeless).moves {
+                    let search = record.search;
+                    let is_known = matches!(search.ended_by, EndedBy::OnlyMove | EndedBy::Proven);
+                    assert!(is_known || search.nodes > 0, "{search:?}");
+                }
             }
         }
     }

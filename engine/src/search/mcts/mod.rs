@@ -11,6 +11,10 @@
 //! there is a move that wins at once is asked of the position and makes none. A simulation that a
 //! limit cuts off leaves no result.
 //!
+//! Every simulation makes a node, so that every one of them meets the budget. Where the root has
+//! nothing to go on to, since all its children are proven and the full tree has no room for
+//! another, nothing more can be learnt: the search ends as at a node limit.
+//!
 //! # What is reported
 //!
 //! The depth is the length of the most visited line. The score is, in thousandths, the expected
@@ -197,6 +201,10 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
     ) -> Result<(), Stop> {
         let mut position = root.clone();
         self.descend(&mut position, node, budget, random)?;
+        if self.path.is_empty() {
+            // It would make no node, and so never look at the clock, and teach nothing.
+            return Err(Stop::Limit(EndedBy::Nodes));
+        }
         let verdict = match position.ending() {
             Some(ending) => Verdict::of_ending(ending),
             None => self.play_out(&position, budget, random)?,
