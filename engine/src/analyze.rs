@@ -31,7 +31,8 @@ pub struct Analysis {
     pub cpu_us: u64,
 }
 
-/// Has a player search a position as if it were the first of a game.
+/// Has a player search a position as if it were the first of a game. The thread needs
+/// [`STACK_BYTES`](crate::search::STACK_BYTES) of stack.
 ///
 /// # Errors
 /// If the text is not a position of this game, the game is over there, the player was made for

@@ -133,6 +133,7 @@ pub mod search;
 mod seat;
 mod solve;
 mod solver;
+mod stack;
 mod termination;
 
 pub use analyze::{Analysis, analyze};

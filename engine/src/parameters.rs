@@ -456,7 +456,8 @@ pub(crate) struct Preset {
 pub(crate) mod shared {
     use super::{ParameterDefault, ParameterInfo, ParameterKind};
 
-    /// The deepest a search looks, also when its depth is unlimited: a bound on its stack.
+    /// The deepest a search looks, also when its depth is unlimited: a bound on its stack
+    /// ([`crate::search::STACK_BYTES`]).
     pub(crate) const DEPTH_MAX: i64 = 1_000;
 
     /// Counts stay below 2^53, where every program that reads the database has them exactly.

@@ -73,7 +73,8 @@ pub enum PlayError {
     OtherGame,
 }
 
-/// Plays one game between two of our players.
+/// Plays one game between two of our players. The thread needs
+/// [`STACK_BYTES`](crate::search::STACK_BYTES) of stack.
 ///
 /// # Errors
 /// If the opening cannot be played from, a player was made for another game, or the host aborts.

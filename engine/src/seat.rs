@@ -13,6 +13,7 @@ use crate::records::{MoveRecord, SearchReport};
 use crate::rng::Random;
 use crate::rules::Rules;
 use crate::search::Search;
+use crate::stack;
 
 /// One side of one game.
 pub trait Seat<G: Game> {
@@ -84,6 +85,7 @@ impl<'a, G: Game> SearchSeat<'a, G> {
         key: [u8; 32],
         stops: Option<&'a [Option<u64>]>,
     ) -> Option<Self> {
+        stack::assert_fits::<G>();
         let search = player.search::<G>()?;
         Some(Self { search, limits: *player.limits(), random: Random::from_key(key), stops })
     }

@@ -9,6 +9,7 @@ use crate::notation::opening_position;
 use crate::position::{Colour, NotationError};
 use crate::rules::Rules;
 use crate::solver::Solver;
+use crate::stack;
 use crate::with_game;
 
 /// A position solved.
@@ -51,7 +52,8 @@ pub enum SolveError {
     Aborted,
 }
 
-/// Solves a position. Of the limits, nodes and time bound a solver.
+/// Solves a position. Of the limits, nodes and time bound a solver. The thread needs
+/// [`STACK_BYTES`](crate::search::STACK_BYTES) of stack.
 ///
 /// ```
 /// use spelrum_engine::search::Limits;
@@ -82,6 +84,7 @@ fn solve_in<G: Game>(
     limits: &Limits,
     host: &dyn Host,
 ) -> Result<Solved, SolveError> {
+    stack::assert_fits::<G>();
     let position: G = opening_position(rules, position)?;
     let mut solver = G::Solver::default();
     let mut budget = Budget::new(limits, host);

@@ -5,8 +5,9 @@ use std::fmt::Debug;
 
 use crate::budget::Budget;
 use crate::knowledge::Knowledge;
-use crate::limits::Stop;
+use crate::limits::{EndedBy, Stop};
 use crate::position::Position;
+use crate::stack::PLIES_MAX;
 
 /// A game that has a solver.
 pub trait Solvable: Knowledge {
@@ -38,7 +39,8 @@ pub trait Solver<P: Position>: Send {
 }
 
 /// A solver for any small game: it goes through the tree, remembering values by canonical key.
-/// A node is a position made by a move.
+/// A node is a position made by a move. Where a game lasts longer than [`PLIES_MAX`], it ends as at
+/// a limit on the depth, since its stack is bounded.
 #[derive(Debug, Default)]
 pub struct PlainSolver {
     /// The values of positions for their side to move.
@@ -53,19 +55,24 @@ impl PlainSolver {
         &mut self,
         position: &P,
         mv: P::Move,
+        plies_left: u32,
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
+        let Some(plies_left) = plies_left.checked_sub(1) else {
+            return Err(Stop::Limit(EndedBy::Depth));
+        };
         budget.enter()?;
         let mover = position.to_move();
         let mut child = position.clone();
         child.play_unchecked(mv);
-        let value = self.value_of(&child, budget)?;
+        let value = self.value_of(&child, plies_left, budget)?;
         Ok(if child.to_move() == mover { value } else { -value })
     }
 
     fn value_of<P: Position>(
         &mut self,
         position: &P,
+        plies_left: u32,
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
         if let Some(ending) = position.ending() {
@@ -81,7 +88,8 @@ impl PlainSolver {
         }
         let mut best = -1;
         for index in 0..position.legal_move_count() {
-            best = best.max(self.child_value(position, position.nth_legal_move(index), budget)?);
+            let mv = position.nth_legal_move(index);
+            best = best.max(self.child_value(position, mv, plies_left, budget)?);
             if best == 1 {
                 break;
             }
@@ -97,7 +105,7 @@ impl<P: Position> Solver<P> for PlainSolver {
     fn value(&mut self, position: &P, budget: &mut Budget<'_>) -> Result<i32, Stop> {
         // What was learnt under other rules may have the same keys.
         self.known.clear();
-        self.value_of(position, budget)
+        self.value_of(position, PLIES_MAX, budget)
     }
 
     fn optimal_moves(
@@ -111,7 +119,7 @@ impl<P: Position> Solver<P> for PlainSolver {
         position.legal_moves(moves);
         let values = moves
             .iter()
-            .map(|&mv| self.child_value(position, mv, budget))
+            .map(|&mv| self.child_value(position, mv, PLIES_MAX, budget))
             .collect::<Result<Vec<i32>, Stop>>()?;
         let best = values.iter().copied().max().unwrap_or(-1);
         let mut values = values.into_iter();

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use spelrum_engine::search::STACK_BYTES;
 use spelrum_proto::limits::{LEASES_MAX, NAME_BYTES_MAX, SLOTS_MAX};
 use spelrum_proto::{Refusal, Token, WireError, v1};
 use tokio::sync::{Mutex, mpsc};
@@ -37,9 +38,6 @@ use outbox::Outbox;
 use pool::Pool;
 use reporting::{Reporting, Tally};
 use slot::{Playing, Slot};
-
-/// The stack of a slot's thread: searches recurse, though never deeply.
-const SLOT_STACK_BYTES: usize = 8 << 20;
 
 /// A worker that was told to finish, and has, tries for so long to report to a coordinator that
 /// is away.
@@ -307,7 +305,7 @@ fn start_slots(
         let alive = alive.clone();
         std::thread::Builder::new()
             .name(format!("slot {number}"))
-            .stack_size(SLOT_STACK_BYTES)
+            .stack_size(STACK_BYTES)
             .spawn(move || {
                 slot.run();
                 drop(alive);

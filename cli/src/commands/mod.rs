@@ -25,6 +25,7 @@ pub(crate) mod worker;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use spelrum_engine::search::STACK_BYTES;
 
 use crate::arguments::GlobalArguments;
 use crate::error::{CliError, Result};
@@ -122,8 +123,17 @@ pub(crate) enum Command {
     Schema(schema::Schema),
 }
 
-/// Runs one command to its end.
+/// Runs one command to its end, on a thread that has as much stack as searches need: that of a
+/// program's first thread is not the program's to choose.
 pub(crate) fn run(command: Command) -> Result<Exit> {
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(|| run_here(command));
+    let thread =
+        thread.map_err(|error| CliError::new(Exit::Internal, "start a thread").because(error))?;
+    // To where every panic of the program is told of.
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn run_here(command: Command) -> Result<Exit> {
     match command {
         Command::Analyze(analyze) => analyze.run(),
         Command::Perft(perft) => perft.run(),
@@ -157,6 +167,8 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
 fn on_runtime(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        // Players think on its blocking threads.
+        .thread_stack_size(STACK_BYTES)
         .build()
         .map_err(|error| CliError::new(Exit::Internal, "start the runtime").because(error))?;
     let result = runtime.block_on(command);

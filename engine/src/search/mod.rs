@@ -15,6 +15,7 @@ pub use crate::budget::Budget;
 pub use crate::evaluation::{Evaluate, LastPly};
 pub use crate::limits::{EndedBy, Limits, Stop};
 pub use crate::score::{WIN, WIN_MIN};
+pub use crate::stack::{PLIES_MAX, POSITION_BYTES_MAX, STACK_BYTES, STACK_BYTES_PER_PLY};
 
 use crate::position::{Line, Position};
 use crate::rng::Random;

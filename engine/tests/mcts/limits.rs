@@ -7,7 +7,7 @@ use spelrum_engine::games::Pentago;
 use spelrum_engine::search::mcts::{Mcts, MctsParameters};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search, Stop};
 use spelrum_engine::{
-    Analysis, EndedBy, Game, PlayError, Player, Random, Rules, Timeless, analyze,
+    Analysis, EndedBy, Game, Line, PlayError, Player, Random, Rules, Timeless, analyze,
 };
 
 use super::common::{Counting, all_rules, key, play, play_and_replay, player, start};
@@ -120,6 +120,10 @@ struct Sparing {
 }
 
 impl Evaluate<Pentago> for Sparing {
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+
     fn evaluate(&self, _position: &Pentago) -> i32 {
         let left = self.left.get().checked_sub(1);
         self.left.set(left.expect("the search goes on for ever"));
@@ -134,7 +138,7 @@ const LOST: &str = "bbbb........ww..ww......ww..wwbbbb..";
 /// the search must not go on without ever looking at its budget.
 #[test]
 fn a_full_tree_of_lost_moves_ends_the_search() {
-    let rules = Rules::Pentago { win_before_rotation: true };
+    let rules = Pentago::rules(true);
     let root = Pentago::parse(&rules, LOST).unwrap();
     let parameters =
         MctsParameters { playout_plies: 0, max_tree_nodes: 64, ..MctsParameters::DEFAULT };
@@ -144,7 +148,8 @@ fn a_full_tree_of_lost_moves_ends_the_search() {
     let [found, aborted] = [&timed, &aborting].map(|host| {
         let mut search = Mcts::new(parameters, Sparing { left: Cell::new(10_000) });
         let mut budget = Budget::new(&limits, host);
-        let found = search.search(&root, &mut budget, &mut Random::from_key(key(3)));
+        let found =
+            search.search(Line::from_start(&root), &mut budget, &mut Random::from_key(key(3)));
         found.map(|found| (found, budget.nodes()))
     });
     let (found, nodes) = found.unwrap();
