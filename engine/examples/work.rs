@@ -46,6 +46,10 @@ const WORK: &[(&str, &str, Piece)] = &[
     ("playouts-decisive", "plies", decisive_playouts),
     ("playouts-slow", "plies", slow_playouts),
     ("alpha-beta", "nodes", || search(EARLY, r#"{"algorithm": "alpha-beta", "depth": 3}"#)),
+    // Under a time limit: the budget looks at a clock, which stands still.
+    ("alpha-beta-timed", "nodes", || {
+        search(EARLY, r#"{"algorithm": "alpha-beta", "depth": 3, "move_time": "3600s"}"#)
+    }),
     ("alpha-beta-ordered", "nodes", || {
         let player = r#"{"algorithm": "alpha-beta", "depth": 3, "order": true, "iterative": true}"#;
         search(EARLY, player)
@@ -65,6 +69,7 @@ const WORK: &[(&str, &str, Piece)] = &[
         search(EARLY, r#"{"algorithm": "genetic-minimax", "depth": 4, "nodes": 200000}"#)
     }),
     ("mcts", "simulations", || mcts(r#""playout": "uniform""#)),
+    ("mcts-timed", "simulations", || mcts(r#""playout": "uniform", "move_time": "3600s""#)),
     ("mcts-decisive", "simulations", || mcts(r#""playout": "decisive""#)),
     ("mcts-classic", "simulations", || {
         mcts(

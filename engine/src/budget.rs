@@ -5,18 +5,26 @@ use std::time::Duration;
 use crate::host::Host;
 use crate::limits::{EndedBy, Limits, Stop};
 
-/// How many nodes pass between two looks at the clock: tens of microseconds in the slowest search
-/// here, and a few in the fastest, of which looking more often took a tenth.
-const NODES_BETWEEN_LOOKS: u64 = 256;
+/// The most nodes between two looks: a few microseconds of the fastest search, of which looking more
+/// often took a tenth.
+const NODES_BETWEEN_LOOKS_MAX: u64 = 256;
 
 /// The same for nodes that are each as much work as a hundred others.
 const COSTLY_NODES_BETWEEN_LOOKS: u64 = 4;
+
+/// How long it is between two readings of the clock, if the next nodes take as long as the last did.
+const TIME_BETWEEN_READINGS: Duration = Duration::from_micros(50);
 
 /// Counts a search's nodes and evaluations and says when to stop.
 ///
 /// A time limit is a node limit that the clock chose (invariant 3): the clock is read only here,
 /// only before a node is made, and the node count at which it stopped the search is recorded.
 /// Given that count instead of a clock, the same search stops at the same place.
+///
+/// How many nodes pass between two readings follows what the last ones took, which decides nothing
+/// but when the clock is read. While nodes cost the same, a limit is overrun by no more than
+/// 50 microseconds or one node, whichever is longer; where they become costly of a sudden, by no more
+/// than 256 of them, once.
 pub struct Budget<'h> {
     host: &'h dyn Host,
     nodes: u64,
@@ -25,15 +33,45 @@ pub struct Budget<'h> {
     next_look: u64,
     node_limit: u64,
     evaluation_limit: u64,
-    deadline: Option<Duration>,
+    deadline: Option<Deadline>,
     replayed_stop: Option<u64>,
+}
+
+/// When the time is up, and when to look whether it is.
+struct Deadline {
+    at: Duration,
+    /// When the clock was read last, and after how many nodes.
+    read_at: Duration,
+    read_after: u64,
+    /// Nodes until the next reading.
+    interval: u64,
+}
+
+impl Deadline {
+    fn new(now: Duration, time: Duration) -> Self {
+        Self { at: now + time, read_at: now, read_after: 0, interval: 1 }
+    }
+
+    /// Takes a reading of the clock after so many nodes: the more they took, the sooner comes the
+    /// next; the less, the later, by as much again at most.
+    fn read(&mut self, now: Duration, nodes: u64) {
+        let made = u128::from(nodes - self.read_after);
+        let took = now.saturating_sub(self.read_at).as_nanos();
+        if made > 0 {
+            let affordable = made * TIME_BETWEEN_READINGS.as_nanos() / took.max(1);
+            let most = (2 * self.interval).min(NODES_BETWEEN_LOOKS_MAX);
+            self.interval = u64::try_from(affordable).unwrap_or(u64::MAX).clamp(1, most);
+        }
+        (self.read_at, self.read_after) = (now, nodes);
+    }
 }
 
 impl<'h> Budget<'h> {
     /// A budget for one move, its time running from now.
     #[must_use]
     pub fn new(limits: &Limits, host: &'h dyn Host) -> Self {
-        let deadline = limits.move_time_us.map(|us| host.wall() + Duration::from_micros(us));
+        let deadline =
+            limits.move_time_us.map(|us| Deadline::new(host.wall(), Duration::from_micros(us)));
         Self::with(limits, host, deadline, None)
     }
 
@@ -47,7 +85,7 @@ impl<'h> Budget<'h> {
     fn with(
         limits: &Limits,
         host: &'h dyn Host,
-        deadline: Option<Duration>,
+        deadline: Option<Deadline>,
         replayed_stop: Option<u64>,
     ) -> Self {
         let mut budget = Self {
@@ -188,17 +226,24 @@ impl<'h> Budget<'h> {
             self.nodes = self.node_limit;
             return Err(Stop::Limit(EndedBy::Nodes));
         }
-        if self.replayed_stop.is_some_and(|stop| self.nodes >= stop)
-            || self.deadline.is_some_and(|deadline| self.host.wall() >= deadline)
-        {
+        if self.replayed_stop.is_some_and(|stop| self.nodes >= stop) {
             return Err(Stop::Limit(EndedBy::Time));
+        }
+        if let Some(deadline) = &mut self.deadline {
+            let now = self.host.wall();
+            if now >= deadline.at {
+                return Err(Stop::Limit(EndedBy::Time));
+            }
+            deadline.read(now, self.nodes);
         }
         self.plan_next_look();
         Ok(())
     }
 
     fn plan_next_look(&mut self) {
-        let periodic = self.nodes.saturating_add(NODES_BETWEEN_LOOKS);
+        // Without a clock to read, a look only asks whether the game is still wanted.
+        let interval = self.deadline.as_ref().map_or(NODES_BETWEEN_LOOKS_MAX, |it| it.interval);
+        let periodic = self.nodes.saturating_add(interval);
         self.next_look = periodic.min(self.node_limit).min(self.replayed_stop.unwrap_or(u64::MAX));
     }
 }

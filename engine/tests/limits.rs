@@ -5,8 +5,8 @@
 mod common;
 
 use common::{
-    Counting, Irregular, all_rules, key, play, play_and_replay, player, replay, start, stops,
-    without_times,
+    Counting, Irregular, READINGS_OF_CHEAP_NODES, all_rules, key, play, play_and_replay, player,
+    replay, start, stops, without_times,
 };
 use proptest::prelude::*;
 use spelrum_engine::games::Pentago;
@@ -157,7 +157,7 @@ fn an_iteration_that_is_cut_off_keeps_the_last_completed_one() {
 }
 
 #[test]
-fn the_clock_is_looked_at_every_256_nodes_and_only_for_a_time_limit() {
+fn the_clock_is_read_only_for_a_time_limit_and_seldom_while_nodes_are_cheap() {
     let rules = Pentago::rules(true);
     for search in SEARCHES {
         let walls = |limits: &str, past_deadline_at_wall| {
@@ -172,12 +172,12 @@ fn the_clock_is_looked_at_every_256_nodes_and_only_for_a_time_limit() {
         // One more sets the deadline.
         let (timed, report) = walls(r#""nodes": 10000, "move_time": "1s""#, None);
         assert_eq!(report.nodes, 10_000, "{search}");
-        assert_eq!(timed, 3 + 9_999 / 256, "{search}");
-        // The first look past the deadline ends the search.
-        for look in 1..5 {
-            let (_, report) = walls(r#""move_time": "1s""#, Some(2 + look));
+        assert_eq!(timed, 3 + READINGS_OF_CHEAP_NODES.len() as u64 + (9_999 - 1_023) / 256);
+        // The first reading past the deadline ends the search.
+        for (reading, nodes) in (1..).zip(READINGS_OF_CHEAP_NODES) {
+            let (_, report) = walls(r#""move_time": "1s""#, Some(2 + reading));
             assert_eq!(report.ended_by, EndedBy::Time, "{search}");
-            assert_eq!(report.nodes, 256 * look, "{search}");
+            assert_eq!(report.nodes, nodes, "{search}");
         }
     }
 }

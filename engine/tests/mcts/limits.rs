@@ -10,7 +10,9 @@ use spelrum_engine::{
     Analysis, EndedBy, Game, Line, PlayError, Player, Random, Rules, Timeless, analyze,
 };
 
-use super::common::{Counting, all_rules, key, play, play_and_replay, player, start};
+use super::common::{
+    Counting, READINGS_OF_CHEAP_NODES, all_rules, key, play, play_and_replay, player, start,
+};
 
 /// Searches of every kind, none of which can prove a start position in a few hundred nodes.
 const SEARCHES: &[&str] = &[
@@ -78,7 +80,7 @@ fn a_limit_that_is_not_reached_changes_nothing() {
 }
 
 #[test]
-fn the_clock_is_looked_at_every_256_nodes_and_only_for_a_time_limit() {
+fn the_clock_is_read_only_for_a_time_limit_and_seldom_while_nodes_are_cheap() {
     let rules = Pentago::rules(true);
     for search in SEARCHES {
         let walls = |limits: &str, past_deadline_at_wall| {
@@ -90,12 +92,13 @@ fn the_clock_is_looked_at_every_256_nodes_and_only_for_a_time_limit() {
         // Two readings are the record's, one more sets the deadline.
         assert_eq!(walls(r#""nodes": 10000"#, None).0, 2, "{search}");
         let (timed, report) = walls(r#""nodes": 10000, "move_time": "1s""#, None);
-        assert_eq!((timed, report.nodes), (3 + 9_999 / 256, 10_000), "{search}");
-        // The first look past the deadline ends the search.
-        for look in 1..5 {
-            let (_, report) = walls(r#""move_time": "1s""#, Some(2 + look));
+        let readings = 3 + READINGS_OF_CHEAP_NODES.len() as u64 + (9_999 - 1_023) / 256;
+        assert_eq!((timed, report.nodes), (readings, 10_000), "{search}");
+        // The first reading past the deadline ends the search.
+        for (reading, nodes) in (1..).zip(READINGS_OF_CHEAP_NODES) {
+            let (_, report) = walls(r#""move_time": "1s""#, Some(2 + reading));
             assert_eq!(report.ended_by, EndedBy::Time, "{search}");
-            assert_eq!(report.nodes, 256 * look, "{search}");
+            assert_eq!(report.nodes, nodes, "{search}");
         }
     }
 }
