@@ -36,7 +36,7 @@ fn hard() -> Vec<(Rules, &'static str)> {
     vec![
         (Pentago::rules(true), "...................................."),
         (Pentago::rules(false), ".w..b....w.....b..b.....w....b..w..."),
-        // A drawn one, for which the sweep is needed.
+        // A drawn one, that only the retrograde pass decides.
         (Pentago::rules(true), DRAWN),
         (TicTacToe::rules(), "........."),
         (Nim::rules(&[9, 9, 9, 9], false).unwrap(), "9,9,9,9/w"),

@@ -6,13 +6,13 @@
 //! it wins and whether it at least draws, instead of scores.
 //!
 //! A search from the root down (`forward`) is tried first. What it cannot decide soon is decided by
-//! working out every board below the root once, from the full ones back (`sweep`).
+//! working out every board below the root once, from the full ones back (`retrograde`).
 
 mod fives;
 mod forward;
+mod retrograde;
 mod rotations;
 mod subsets;
-mod sweep;
 #[cfg(test)]
 mod tests;
 
@@ -25,8 +25,8 @@ use crate::solver::Solver;
 
 use fives::Fives;
 use forward::{Forward, Goal, Halt, Run};
+use retrograde::Retrograde;
 use rotations::Rotations;
-use sweep::Sweep;
 
 /// Pentago's solver.
 ///
@@ -34,14 +34,14 @@ use sweep::Sweep;
 #[derive(Debug, Default)]
 pub struct PentagoSolver {
     forward: Forward,
-    sweep: Sweep,
+    retrograde: Retrograde,
 }
 
 /// Nodes of the first search, which works fives out as it needs them: making their tables would
 /// take longer than most positions do.
 const FIRST_NODES: u64 = 200;
-/// The second search, with tables, may make the sweep's number of nodes divided by this.
-const SWEEP_SHARE: u64 = 32;
+/// The second search, with tables, may make the retrograde pass's number of nodes divided by this.
+const FORWARD_SHARE: u64 = 32;
 
 impl Solver<Pentago> for PentagoSolver {
     fn value(&mut self, position: &Pentago, budget: &mut Budget<'_>) -> Result<i32, Stop> {
@@ -99,20 +99,20 @@ impl<'s> Solving<'s> {
     /// The value, and what was found of the goal that is reached, if one is.
     ///
     /// How hard a position is cannot be told before. Most are decided within a few plies, which a
-    /// search finds thousands of times sooner than a sweep; where it has to go to the end of the
-    /// game in most variations, the sweep, whose nodes take a fraction of the time and never
-    /// repeat, is sooner, and never takes longer than it takes. So a search of few nodes comes
-    /// first, then one of more nodes, then the sweep.
+    /// search finds thousands of times sooner than the retrograde pass; where it has to go to the
+    /// end of the game in most variations, the pass, whose nodes take a fraction of the time and
+    /// never repeat, is sooner, and never takes longer than it takes. So a search of few nodes comes
+    /// first, then one of more nodes, then the pass.
     fn solve(
         &mut self,
         budget: &mut Budget<'_>,
         mut search: impl FnMut(&mut Run<'_, '_>, Goal) -> Result<Answer, Halt>,
     ) -> Result<(i32, Answer), Stop> {
         let empty = self.position.empty_cells().count();
-        let can_sweep = empty <= sweep::EMPTY_MAX;
+        let can_work_back = empty <= retrograde::EMPTY_MAX;
         let mut answers = Answers::default();
-        let stages = if can_sweep {
-            [(false, FIRST_NODES), (true, sweep::boards(empty) / SWEEP_SHARE)]
+        let stages = if can_work_back {
+            [(false, FIRST_NODES), (true, retrograde::boards(empty) / FORWARD_SHARE)]
         } else {
             [(false, u64::MAX); 2]
         };
@@ -134,7 +134,7 @@ impl<'s> Solving<'s> {
         let wins_before_turn = !self.position.winning_cells().is_empty();
         for goal in GOALS {
             if !answers.has(goal) {
-                let good = self.sweep(goal, budget)?;
+                let good = self.work_back(goal, budget)?;
                 let is_reached = wins_before_turn || is_reached(&good);
                 answers.add(goal, is_reached.then_some(good));
             }
@@ -167,10 +167,10 @@ impl<'s> Solving<'s> {
 
     /// For each empty cell, the rotations in which the side to move reaches the goal after placing
     /// there and turning.
-    fn sweep(&mut self, goal: Goal, budget: &mut Budget<'_>) -> Result<Vec<Rotations>, Stop> {
+    fn work_back(&mut self, goal: Goal, budget: &mut Budget<'_>) -> Result<Vec<Rotations>, Stop> {
         let marbles = self.marbles();
         let fives = self.tables.get_or_insert_with(|| Fives::in_tables(marbles));
-        self.solver.sweep.run(fives, self.position.win_before_rotation(), goal, budget)
+        self.solver.retrograde.run(fives, self.position.win_before_rotation(), goal, budget)
     }
 
     fn marbles(&self) -> [Bitboard; 2] {

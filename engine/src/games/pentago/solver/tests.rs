@@ -4,9 +4,9 @@ use super::super::bitboard::Bitboard;
 use super::fives::{Fives, fives};
 use super::forward::{Forward, Goal};
 use super::reaches;
+use super::retrograde::{self, Retrograde};
 use super::rotations::Rotations;
 use super::subsets::{self, Ranks};
-use super::sweep::{self, Sweep};
 use crate::budget::Budget;
 use crate::games::Pentago;
 use crate::host::Timeless;
@@ -125,7 +125,7 @@ fn random_position(plies: u32, win_before_rotation: bool, random: &mut Random) -
 
 /// Both ways of solving give the same value and moves, in tables and without.
 #[test]
-fn the_search_and_the_sweep_agree() {
+fn the_search_and_the_retrograde_pass_agree() {
     let mut random = Random::from_key([7; 32]);
     for number in 0..60 {
         let position = random_position(27 + number % 9, number % 3 != 0, &mut random);
@@ -136,20 +136,21 @@ fn the_search_and_the_sweep_agree() {
         position.legal_moves(&mut moves);
         let cells = position.empty_cells();
         let tables = Fives::in_tables(marbles);
-        let mut sweep = Sweep::default();
+        let mut retrograde = Retrograde::default();
         let mut is_reached = false;
         for goal in [Goal::Win, Goal::WinOrDraw] {
             let nodes = budget.nodes();
-            let swept = sweep.run(&tables, before, goal, &mut budget).unwrap();
-            assert_eq!(budget.nodes() - nodes, sweep::boards(cells.count()));
-            let swept: Vec<_> = moves.iter().map(|&mv| reaches(mv, cells, &swept)).collect();
-            is_reached = is_reached || swept.contains(&true);
+            let worked_out = retrograde.run(&tables, before, goal, &mut budget).unwrap();
+            assert_eq!(budget.nodes() - nodes, retrograde::boards(cells.count()));
+            let worked_out: Vec<_> =
+                moves.iter().map(|&mv| reaches(mv, cells, &worked_out)).collect();
+            is_reached = is_reached || worked_out.contains(&true);
             for fives in [&tables, &Fives::as_needed(marbles)] {
                 let mut forward = Forward::default();
                 let mut run = forward.start(fives, before, 100_000, &mut budget);
                 let found = run.good_after(goal).unwrap();
                 let found: Vec<_> = moves.iter().map(|&mv| reaches(mv, cells, &found)).collect();
-                assert_eq!(found, swept, "{position}, {goal:?}");
+                assert_eq!(found, worked_out, "{position}, {goal:?}");
                 assert_eq!(run.root_reaches(goal).unwrap(), is_reached, "{position}, {goal:?}");
             }
         }

@@ -23,7 +23,7 @@ use crate::limits::Stop;
 /// times as much.
 pub(super) const EMPTY_MAX: u32 = 17;
 
-/// The nodes that a sweep makes below a root with so many empty cells.
+/// The nodes that it makes below a root with so many empty cells.
 pub(super) fn boards(empty: u32) -> u64 {
     let of_level = |placed: u32| {
         subsets::count(empty, placed) as u64 * subsets::count(placed, placed / 2) as u64
@@ -31,9 +31,9 @@ pub(super) fn boards(empty: u32) -> u64 {
     (1..=empty).map(of_level).sum()
 }
 
-/// Memory of a sweep, kept for the next.
+/// Its memory, kept for the next root.
 #[derive(Debug, Default)]
-pub(super) struct Sweep {
+pub(super) struct Retrograde {
     ranks: Ranks,
     level: Vec<Rotations>,
     next: Vec<Rotations>,
@@ -42,14 +42,14 @@ pub(super) struct Sweep {
     fives_after: Vec<Rotations>,
 }
 
-/// What all levels of a sweep share.
+/// What all levels share.
 #[derive(Clone, Copy)]
 struct Rules<'r> {
     fives: &'r Fives,
     win_before_rotation: bool,
 }
 
-impl Sweep {
+impl Retrograde {
     /// For each empty cell of the root, lowest bit first: the rotations in which its side to move
     /// reaches the goal after placing there and turning.
     ///
