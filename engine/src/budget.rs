@@ -159,6 +159,16 @@ impl<'h> Budget<'h> {
         Ok(made)
     }
 
+    /// Call again and again in work that makes no nodes but takes long, and before nodes are made:
+    /// looks at the clock. Whatever is done between two looks at the same node count must not
+    /// matter if the later one stops the search: a replay stops at the first.
+    ///
+    /// # Errors
+    /// If a limit forbids the next node, or time is up.
+    pub fn look_between_nodes(&mut self) -> Result<(), Stop> {
+        self.look(1)
+    }
+
     /// Call before the static evaluation: counts it.
     ///
     /// # Errors

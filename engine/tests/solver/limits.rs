@@ -4,8 +4,9 @@ use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use std::cell::Cell;
 use std::time::Duration;
 
-use spelrum_engine::search::Limits;
-use spelrum_engine::{EndedBy, Host, Rules, SolveError, Timeless, solve};
+use spelrum_engine::games::Pentago;
+use spelrum_engine::search::{Budget, Limits, Stop};
+use spelrum_engine::{EndedBy, Game, Host, Rules, SolveError, Solver, Timeless, solve};
 
 /// A clock that moves on by a millisecond at every look; aborts at the look with this number.
 struct Ticking {
@@ -36,12 +37,15 @@ fn hard() -> Vec<(Rules, &'static str)> {
     vec![
         (Pentago::rules(true), "...................................."),
         (Pentago::rules(false), ".w..b....w.....b..b.....w....b..w..."),
-        // A drawn one, that only the retrograde pass decides.
+        // A drawn one, that only working back decides.
         (Pentago::rules(true), DRAWN),
         (TicTacToe::rules(), "........."),
         (Nim::rules(&[9, 9, 9, 9], false).unwrap(), "9,9,9,9/w"),
     ]
 }
+
+/// One of 24 marbles that a few hundred nodes do not decide.
+const HARD_NEAR_THE_END: &str = "w....b.wb..ww.bbw.b.wbwbbwb.bwwbb.ww";
 
 /// D-02 of the reference positions.
 const DRAWN: &str = "w.b...bwbwb..w...w.b.bb.wb.ww...bbww";
@@ -98,4 +102,41 @@ fn small_games_have_their_known_values() {
         let wins = if misere && only_ones { nim_sum == 0 } else { nim_sum != 0 };
         assert_eq!(value(&Nim::rules(&heaps, misere).unwrap(), &text), if wins { 1 } else { -1 });
     }
+}
+
+/// With 12 empty cells, the searches that need no tables make 200 nodes for either goal; then tables
+/// are made, of 4,096 sets of cells for either side, with a look at the clock every 1,024.
+#[test]
+fn the_clock_is_looked_at_while_tables_are_made() {
+    let rules = Pentago::rules(true);
+    let looks = |nodes: u64| {
+        let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+        let host = Ticking { looks: Cell::new(0), aborted_at: NEVER };
+        let error = solve(&rules, HARD_NEAR_THE_END, &limits, &host).unwrap_err();
+        assert_eq!(error, SolveError::Limit { limit: EndedBy::Nodes, nodes });
+        host.looks.get()
+    };
+    assert!(looks(401) >= looks(400) + 2 * 4096 / 1024 - 1, "{} {}", looks(400), looks(401));
+}
+
+/// Time that runs out while tables are made stops the solver there, and a replay stops it too.
+#[test]
+fn a_stop_while_tables_are_made_is_replayed() {
+    let rules = Pentago::rules(true);
+    let position = Pentago::parse(&rules, HARD_NEAR_THE_END).unwrap();
+    let mut at_tables = 0;
+    for ms in 195..225 {
+        let limits = Limits { move_time_us: Some(1000 * ms), ..Limits::default() };
+        let host = Ticking { looks: Cell::new(0), aborted_at: NEVER };
+        let stopped = |mut budget: Budget<'_>| {
+            let mut solver = PentagoSolver::default();
+            (solver.value(&position, &mut budget), budget.nodes())
+        };
+        let (result, nodes) = stopped(Budget::new(&limits, &host));
+        assert_eq!(result, Err(Stop::Limit(EndedBy::Time)));
+        at_tables += u32::from(nodes == 400);
+        let replayed = stopped(Budget::replay(&limits, &Timeless, Some(nodes)));
+        assert_eq!(replayed, (result, nodes));
+    }
+    assert!(at_tables >= 8, "{at_tables}");
 }

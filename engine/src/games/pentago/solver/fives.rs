@@ -3,7 +3,9 @@
 use super::super::bitboard::Bitboard;
 use super::super::patterns::{LINES, windows};
 use super::rotations::Rotations;
-use super::subsets;
+use super::subsets::{self, SETS_BETWEEN_LOOKS};
+use crate::budget::Budget;
+use crate::limits::Stop;
 
 /// For each quadrant and its marbles: which quarter turns of it fill each line's part in it, four
 /// bits for each line (bit `4 * line + turns`). A line without a part there is always filled.
@@ -37,22 +39,33 @@ impl Fives {
 
     /// The same in tables.
     ///
+    /// # Errors
+    /// If the budget stops it.
+    ///
     /// # Panics
     /// If more than [`subsets::CELLS_MAX`] cells are empty.
-    pub(super) fn in_tables(marbles: [Bitboard; 2]) -> Self {
+    pub(super) fn in_tables(marbles: [Bitboard; 2], budget: &mut Budget<'_>) -> Result<Self, Stop> {
         let cells = Bitboard::ALL.without(marbles[0].or(marbles[1]));
         let empty = cells.count();
         assert!(empty <= subsets::CELLS_MAX, "the tables have a place for every set of cells");
-        let table = |side: usize| {
+        let mut table = |side: usize| {
             // The root's side to move places the first marble, and so half of them, rounded up.
             let most = (empty + 1 - side as u32) / 2;
             let fives_of = |set: u32| match set.count_ones() {
                 count if count > most => [Rotations::NONE; 2],
                 _ => fives(marbles[side].or(cells_of(cells, set))),
             };
-            (0..1_u32 << empty).map(fives_of).collect()
+            let mut table = Vec::with_capacity(1 << empty);
+            for set in 0..1_u32 << empty {
+                if set.is_multiple_of(SETS_BETWEEN_LOOKS) {
+                    budget.look_between_nodes()?;
+                }
+                table.push(fives_of(set));
+            }
+            Ok(table)
         };
-        Self { marbles, cells: (1 << empty) - 1, tables: Some([table(0), table(1)]) }
+        let tables = [table(0)?, table(1)?];
+        Ok(Self { marbles, cells: (1 << empty) - 1, tables: Some(tables) })
     }
 
     /// The set of all of the root's empty cells.

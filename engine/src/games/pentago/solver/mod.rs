@@ -157,7 +157,7 @@ impl<'s> Solving<'s> {
         let marbles = self.marbles();
         let as_needed;
         let fives = if in_tables {
-            &*self.tables.get_or_insert_with(|| Fives::in_tables(marbles))
+            tables(&mut self.tables, marbles, budget).map_err(Halt::Stop)?
         } else {
             as_needed = Fives::as_needed(marbles);
             &as_needed
@@ -169,12 +169,24 @@ impl<'s> Solving<'s> {
     /// there and turning.
     fn work_back(&mut self, goal: Goal, budget: &mut Budget<'_>) -> Result<Vec<Rotations>, Stop> {
         let marbles = self.marbles();
-        let fives = self.tables.get_or_insert_with(|| Fives::in_tables(marbles));
+        let fives = tables(&mut self.tables, marbles, budget)?;
         self.solver.retrograde.run(fives, self.position.win_before_rotation(), goal, budget)
     }
 
     fn marbles(&self) -> [Bitboard; 2] {
         [self.position.own(), self.position.other()]
+    }
+}
+
+/// The fives in tables, made if they are not yet.
+fn tables<'t>(
+    made: &'t mut Option<Fives>,
+    marbles: [Bitboard; 2],
+    budget: &mut Budget<'_>,
+) -> Result<&'t Fives, Stop> {
+    match made {
+        Some(fives) => Ok(fives),
+        None => Ok(made.insert(Fives::in_tables(marbles, budget)?)),
     }
 }
 

@@ -15,7 +15,7 @@
 use super::fives::Fives;
 use super::forward::Goal;
 use super::rotations::Rotations;
-use super::subsets::{self, Ranks};
+use super::subsets::{self, Ranks, SETS_BETWEEN_LOOKS};
 use crate::budget::Budget;
 use crate::limits::Stop;
 
@@ -25,10 +25,11 @@ pub(super) const EMPTY_MAX: u32 = 17;
 
 /// The nodes that it makes below a root with so many empty cells.
 pub(super) fn boards(empty: u32) -> u64 {
-    let of_level = |placed: u32| {
-        subsets::count(empty, placed) as u64 * subsets::count(placed, placed / 2) as u64
-    };
-    (1..=empty).map(of_level).sum()
+    (1..=empty).map(|placed| boards_of_level(empty, placed) as u64).sum()
+}
+
+fn boards_of_level(empty: u32, placed: u32) -> usize {
+    subsets::count(empty, placed) * subsets::count(placed, placed / 2)
 }
 
 /// Its memory, kept for the next root.
@@ -64,7 +65,12 @@ impl Retrograde {
     ) -> Result<Vec<Rotations>, Stop> {
         let empty = fives.cells().count_ones();
         assert!((1..=EMPTY_MAX).contains(&empty), "the root has 1 to {EMPTY_MAX} empty cells");
-        self.ranks.cover(empty);
+        self.ranks.cover(empty, budget)?;
+        let most = (1..=empty).map(|placed| boards_of_level(empty, placed)).max().unwrap_or(0);
+        for level in [&mut self.level, &mut self.next] {
+            level.clear();
+            level.reserve_exact(most);
+        }
         let rules = Rules { fives, win_before_rotation };
         for placed in (1..=empty).rev() {
             // The opponent wants to prevent what the root's side wants.
@@ -97,9 +103,9 @@ impl Retrograde {
         let free = empty - others;
         let degree = (free - own) as usize;
         let rows = subsets::count(empty - own, others);
-        self.level.resize(subsets::count(empty, own) * rows, Rotations::NONE);
+        resize(&mut self.level, subsets::count(empty, own) * rows, budget)?;
         let block_len = subsets::count(free, own + 1);
-        self.list_children(free, own);
+        self.list_children(free, own, budget)?;
         let [fives_of_mover, fives_of_other] = [fives.table(mover), fives.table(1 - mover)];
         for (block, other_set) in subsets::of_size(empty, others).enumerate() {
             let open = all & !other_set;
@@ -149,15 +155,37 @@ impl Retrograde {
     }
 
     /// For each set of `size` of `cells` cells: the ranks of the sets with one cell more.
-    fn list_children(&mut self, cells: u32, size: u32) {
+    fn list_children(
+        &mut self,
+        cells: u32,
+        size: u32,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), Stop> {
         self.children.clear();
-        let ranks = &self.ranks;
-        self.children.extend(subsets::of_size(cells, size).flat_map(|set| {
-            let absent = move |cell: &u32| set >> cell & 1 == 0;
+        for (number, set) in (0_u32..).zip(subsets::of_size(cells, size)) {
+            if number.is_multiple_of(SETS_BETWEEN_LOOKS) {
+                budget.look_between_nodes()?;
+            }
+            let absent = (0..cells).filter(|cell| set >> cell & 1 == 0);
             // The ranks are below 2^16: of 18 cells, 48,620 sets have one size.
-            (0..cells).filter(absent).map(move |cell| ranks.of(set | 1 << cell) as u16)
-        }));
+            self.children.extend(absent.map(|cell| self.ranks.of(set | 1 << cell) as u16));
+        }
+        Ok(())
     }
+}
+
+/// Boards that a level is made longer by between two looks at the clock: memory that was not used
+/// before takes time.
+const BOARDS_BETWEEN_LOOKS: usize = 1 << 13;
+
+/// Gives a level so many boards, whatever they hold.
+fn resize(level: &mut Vec<Rotations>, boards: usize, budget: &mut Budget<'_>) -> Result<(), Stop> {
+    level.truncate(boards);
+    while level.len() < boards {
+        budget.look_between_nodes()?;
+        level.resize(boards.min(level.len() + BOARDS_BETWEEN_LOOKS), Rotations::NONE);
+    }
+    Ok(())
 }
 
 /// The rotations that are in any of the sets with these indices.

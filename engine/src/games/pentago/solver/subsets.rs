@@ -3,8 +3,15 @@
 //! Sets of one size are ranked by their value as binary numbers (colexicographic order), so that
 //! counting up goes through them in order and a rank is an index.
 
+use crate::budget::Budget;
+use crate::limits::Stop;
+
 /// Cells that a set can have: three times the six of [`GATHERED`].
 pub(super) const CELLS_MAX: u32 = 18;
+
+/// Sets between two looks at the clock where something is worked out for each of many: tens of
+/// microseconds.
+pub(super) const SETS_BETWEEN_LOOKS: u32 = 1 << 10;
 
 /// `GATHERED[mask][set]`: the bits of `set` at the places of `mask`, moved together at the bottom.
 static GATHERED: [[u8; 64]; 64] = gathered();
@@ -20,19 +27,27 @@ pub(super) struct Ranks {
 
 impl Ranks {
     /// Makes the ranks cover sets of so many cells. They need not be made anew for fewer.
-    pub(super) fn cover(&mut self, cells: u32) {
+    ///
+    /// # Errors
+    /// If the budget stops it; then they cover none.
+    pub(super) fn cover(&mut self, cells: u32, budget: &mut Budget<'_>) -> Result<(), Stop> {
         assert!(cells <= CELLS_MAX, "the sets have at most {CELLS_MAX} cells");
-        if !self.ranks.is_empty() && cells <= self.cells {
-            return;
+        if cells <= self.cells {
+            return Ok(());
         }
-        self.cells = cells;
+        self.cells = 0;
         let mut seen = [0_u16; CELLS_MAX as usize + 1];
         self.ranks.clear();
-        self.ranks.extend((0..1_u32 << cells).map(|set| {
+        for set in 0..1_u32 << cells {
+            if set.is_multiple_of(SETS_BETWEEN_LOOKS) {
+                budget.look_between_nodes()?;
+            }
             let seen = &mut seen[set.count_ones() as usize];
+            self.ranks.push(*seen);
             *seen += 1;
-            *seen - 1
-        }));
+        }
+        self.cells = cells;
+        Ok(())
     }
 
     /// The rank of a set among those of its size.

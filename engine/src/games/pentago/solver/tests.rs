@@ -1,5 +1,8 @@
 //! The parts against slow twins that turn the quadrants of one board at a time.
 
+use std::cell::Cell;
+use std::time::Duration;
+
 use super::super::bitboard::Bitboard;
 use super::fives::{Fives, fives};
 use super::forward::{Forward, Goal};
@@ -9,7 +12,7 @@ use super::rotations::Rotations;
 use super::subsets::{self, Ranks};
 use crate::budget::Budget;
 use crate::games::Pentago;
-use crate::host::Timeless;
+use crate::host::{Host, Timeless};
 use crate::limits::Limits;
 use crate::position::Position;
 use crate::rng::Random;
@@ -82,8 +85,9 @@ fn fives_are_those_of_every_board_turned() {
 #[test]
 fn sets_are_ranked_in_order_and_move_in_and_out_of_masks() {
     let mut ranks = Ranks::default();
+    let mut budget = Budget::new(&Limits::default(), &Timeless);
     for cells in [1, 5, 9] {
-        ranks.cover(cells);
+        ranks.cover(cells, &mut budget).unwrap();
         for size in 0..=cells + 1 {
             let sets: Vec<u32> = subsets::of_size(cells, size).collect();
             let slow: Vec<u32> =
@@ -135,7 +139,7 @@ fn the_search_and_the_retrograde_pass_agree() {
         let mut moves = Vec::new();
         position.legal_moves(&mut moves);
         let cells = position.empty_cells();
-        let tables = Fives::in_tables(marbles);
+        let tables = Fives::in_tables(marbles, &mut budget).unwrap();
         let mut retrograde = Retrograde::default();
         let mut is_reached = false;
         for goal in [Goal::Win, Goal::WinOrDraw] {
@@ -153,6 +157,55 @@ fn the_search_and_the_retrograde_pass_agree() {
                 assert_eq!(found, worked_out, "{position}, {goal:?}");
                 assert_eq!(run.root_reaches(goal).unwrap(), is_reached, "{position}, {goal:?}");
             }
+        }
+    }
+}
+
+/// Counts how often it is looked at, and aborts at a look.
+struct Counting {
+    looks: Cell<u64>,
+    aborts_at: u64,
+}
+
+impl Host for Counting {
+    fn wall(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn cpu(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn aborted(&self) -> bool {
+        self.looks.set(self.looks.get() + 1);
+        self.looks.get() >= self.aborts_at
+    }
+}
+
+/// Work within a budget that says whether it was done.
+type Work = dyn Fn(&mut Budget<'_>) -> bool;
+
+/// Everything that is worked out without making a node is worked out in small pieces.
+#[test]
+fn tables_are_made_with_looks_at_the_clock() {
+    let mut random = Random::from_key([11; 32]);
+    let position = random_position(36 - 14, true, &mut random);
+    let marbles = [position.own(), position.other()];
+    let sets = 1_u64 << 14;
+    let looks = |aborts_at: u64, work: &Work| {
+        let host = Counting { looks: Cell::new(0), aborts_at };
+        let mut budget = Budget::new(&Limits::default(), &host);
+        let is_done = work(&mut budget);
+        assert_eq!(budget.nodes(), 0);
+        (host.looks.get(), is_done)
+    };
+    let pieces = sets.div_ceil(u64::from(subsets::SETS_BETWEEN_LOOKS));
+    let tables = move |budget: &mut Budget<'_>| Fives::in_tables(marbles, budget).is_ok();
+    let ranks = |budget: &mut Budget<'_>| Ranks::default().cover(14, budget).is_ok();
+    for (expected, work) in [(2 * pieces, &tables as &Work), (pieces, &ranks)] {
+        assert_eq!(looks(u64::MAX, work), (expected, true));
+        for aborts_at in [1, 2, expected] {
+            assert_eq!(looks(aborts_at, work), (aborts_at, false));
         }
     }
 }
