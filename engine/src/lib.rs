@@ -161,7 +161,7 @@ pub use rules::{GameInfo, Rules, RulesError};
 pub use search::registry::{ALGORITHMS, meaning_of, parameters_of, presets_of};
 pub use seat::{Answer, Fault, OutsidePlayer, Seat, TextTurn, Turn, seat_of};
 pub use solve::{SolveError, Solved, solve};
-pub use solver::{PlainSolver, Solvable, Solver};
+pub use solver::{Optimal, PlainSolver, Solvable, Solver};
 pub use termination::{Termination, TerminationInfo};
 
 /// Names what the engine plays: it changes whenever the same setup could give other moves, nodes

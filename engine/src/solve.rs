@@ -6,9 +6,9 @@ use crate::game::Game;
 use crate::host::Host;
 use crate::limits::{EndedBy, Limits, Stop};
 use crate::notation::opening_position;
-use crate::position::{Colour, NotationError};
+use crate::position::{Colour, NotationError, Position};
 use crate::rules::Rules;
-use crate::solver::Solver;
+use crate::solver::{Optimal, Solver};
 use crate::stack;
 use crate::with_game;
 
@@ -23,8 +23,11 @@ pub struct Solved {
     pub value: i32,
     /// How many moves there are to choose from.
     pub legal_moves: u32,
-    /// All moves that reach the value, in canonical order and the game's notation.
+    /// Moves that reach the value, one at least, in canonical order and the game's notation.
     pub optimal_moves: Vec<String>,
+    /// Whether these are all that do. Otherwise a limit ended the search for more, or there are so
+    /// many moves left that it was not begun.
+    pub are_all: bool,
     /// Nodes made: what counts as one is the solver's to say.
     pub nodes: u64,
     /// Wall time, in microseconds.
@@ -90,8 +93,8 @@ fn solve_in<G: Game>(
     let mut budget = Budget::new(limits, host);
     let started = Reading::take(host);
     let mut moves = Vec::new();
-    let value = match solver.optimal_moves(&position, &mut budget, &mut moves) {
-        Ok(value) => value,
+    let found = match solve_within(&mut solver, &position, &mut budget, &mut moves) {
+        Ok(found) => found,
         Err(Stop::Aborted) => return Err(SolveError::Aborted),
         Err(Stop::Limit(limit)) => {
             return Err(SolveError::Limit { limit, nodes: budget.nodes() });
@@ -101,13 +104,36 @@ fn solve_in<G: Game>(
     Ok(Solved {
         position: position.to_string(),
         to_move: position.to_move(),
-        value,
+        value: found.value,
+        are_all: found.are_all,
         legal_moves: position.legal_move_count(),
         optimal_moves: moves.iter().map(ToString::to_string).collect(),
         nodes: budget.nodes(),
         wall_us,
         cpu_us,
     })
+}
+
+/// The value, then all moves that reach it, as far as the limits allow.
+fn solve_within<P: Position>(
+    solver: &mut impl Solver<P>,
+    position: &P,
+    budget: &mut Budget<'_>,
+    moves: &mut Vec<P::Move>,
+) -> Result<Optimal, Stop> {
+    let found = solver.some_optimal_moves(position, budget, moves)?;
+    if found.are_all || !solver.lists_all_moves_soon(position) {
+        return Ok(found);
+    }
+    let mut all = Vec::new();
+    match solver.optimal_moves(position, budget, &mut all) {
+        Ok(_) => {
+            *moves = all;
+            Ok(Optimal { are_all: true, ..found })
+        }
+        Err(Stop::Limit(_)) => Ok(found),
+        Err(Stop::Aborted) => Err(Stop::Aborted),
+    }
 }
 
 const fn limit_name(limit: EndedBy) -> &'static str {

@@ -36,6 +36,36 @@ pub trait Solver<P: Position>: Send {
         budget: &mut Budget<'_>,
         moves: &mut Vec<P::Move>,
     ) -> Result<i32, Stop>;
+
+    /// The value of a position that is not over; `moves` becomes some moves that reach it, one at
+    /// least, in canonical order: for a player, who needs no more than one. Finding all of them may
+    /// take far longer than finding the value.
+    ///
+    /// # Errors
+    /// If a limit or the host stops it; then nothing is known.
+    fn some_optimal_moves(
+        &mut self,
+        position: &P,
+        budget: &mut Budget<'_>,
+        moves: &mut Vec<P::Move>,
+    ) -> Result<Optimal, Stop> {
+        let value = self.optimal_moves(position, budget, moves)?;
+        Ok(Optimal { value, are_all: true })
+    }
+
+    /// Whether [`Solver::optimal_moves`] takes a position no longer than is known beforehand.
+    fn lists_all_moves_soon(&self, _position: &P) -> bool {
+        true
+    }
+}
+
+/// What a solver found of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Optimal {
+    /// 1 if the side to move wins, 0 for a draw, -1 if it loses.
+    pub value: i32,
+    /// Whether the moves found to reach it are all that do.
+    pub are_all: bool,
 }
 
 /// A solver for any small game: it goes through the tree, remembering values by canonical key.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use spelrum_engine::search::{Budget, Limits, Stop};
-use spelrum_engine::{EndedBy, Host, Value};
+use spelrum_engine::{EndedBy, Host};
 
 /// A clock that others set.
 #[derive(Default)]

@@ -16,7 +16,7 @@ use spelrum_engine::search::{
     Budget, Evaluate, Found, Limits, PLIES_MAX, POSITION_BYTES_MAX, STACK_BYTES, Search, Stop,
 };
 use spelrum_engine::{
-    Colour, EndedBy, Ending, NotationError, PlainSolver, Position, Random, SideName, Solver,
+    Colour, EndedBy, Ending, Line, NotationError, PlainSolver, Position, Random, SideName, Solver,
     Termination, Timeless,
 };
 

@@ -8,7 +8,7 @@ use crate::parameters::{AlgorithmInfo, Settings, shared};
 use crate::position::Line;
 use crate::rng::Random;
 use crate::score;
-use crate::solver::{Solvable, Solver};
+use crate::solver::{Optimal, Solvable, Solver};
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "exact",
@@ -53,8 +53,8 @@ impl Options {
     }
 }
 
-/// Solves the position with the game's [`Solver`] and plays, of the moves that reach its value, one
-/// whose position has the best static evaluation; a move that wins at once needs no solver.
+/// Solves the position with the game's [`Solver`] and plays, of the moves found to reach its value,
+/// one whose position has the best static evaluation; a move that wins at once needs no solver.
 ///
 /// The moves are evaluated first: when a limit ends the solving, the best of them by evaluation is
 /// played, and its evaluation is the score. A proven win of unknown length scores [`WIN_MIN`], a
@@ -125,8 +125,8 @@ impl<G: Solvable, E: Evaluate<G>> Search<G> for Exact<G, E> {
             Err(Stop::Aborted) => return Err(Stop::Aborted),
             Err(Stop::Limit(limit)) => return Ok(best.found(0, limit)),
         }
-        match self.solver.optimal_moves(root, budget, &mut self.optimal) {
-            Ok(value) => {
+        match self.solver.some_optimal_moves(root, budget, &mut self.optimal) {
+            Ok(Optimal { value, .. }) => {
                 let mut best = root::Best::unsearched(moves[0]);
                 for (&mv, &value) in moves.iter().zip(&values) {
                     // Optimal moves are in canonical order.

@@ -4,7 +4,7 @@ use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use std::cell::Cell;
 use std::time::Duration;
 
-use spelrum_engine::games::Pentago;
+use spelrum_engine::games::pentago::PentagoSolver;
 use spelrum_engine::search::{Budget, Limits, Stop};
 use spelrum_engine::{EndedBy, Game, Host, Rules, SolveError, Solver, Timeless, solve};
 

@@ -3,6 +3,7 @@
 
 mod limits;
 mod player;
+mod short_wins;
 mod twin;
 mod vectors;
 

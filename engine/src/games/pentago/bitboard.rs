@@ -116,6 +116,16 @@ impl Bitboard {
         Self(self.0 & self.0.wrapping_sub(1))
     }
 
+    /// The bit indices of the cells, the lowest first.
+    #[inline]
+    pub(crate) fn cells(mut self) -> impl Iterator<Item = u32> {
+        std::iter::from_fn(move || {
+            let lowest = (!self.is_empty()).then(|| self.lowest());
+            self = self.without_lowest();
+            lowest
+        })
+    }
+
     /// The bit index of the cell with this rank, the lowest having rank 0. The set must have more
     /// than `rank` cells.
     ///

@@ -9,9 +9,17 @@ use crate::limits::Stop;
 
 /// For each quadrant and its marbles: which quarter turns of it fill each line's part in it, four
 /// bits for each line (bit `4 * line + turns`). A line without a part there is always filled.
-static FILLED_BY: [[u128; 512]; 4] = filled_by();
+pub(super) static FILLED_BY: [[u128; 512]; 4] = filled_by();
 /// For each quadrant and its marbles: the lines that some quarter turns fill, one bit each.
 static FILLABLE: [[u32; 512]; 4] = fillable(&FILLED_BY);
+/// For each quadrant and its marbles: which quarter turns of it leave each line's part in it without
+/// exactly one marble, laid out as in [`FILLED_BY`].
+static NEARLY_BY: [[u128; 512]; 4] = nearly_by(&FILLED_BY);
+/// For each quadrant and its marbles: the lines that some quarter turns fill but for one marble.
+static NEARLY_FILLABLE: [[u32; 512]; 4] = fillable(&NEARLY_BY);
+/// For each quadrant, line and number of quarter turns: the cells of the quadrant that the turns
+/// bring to the line.
+static PARTS: [[[u16; 4]; LINES]; 4] = parts();
 /// For each parity and set of turns of the first quadrant: the rotations with one of them.
 static FIRST: [[Rotations; 16]; 2] = [rotations_with(0, 0), rotations_with(0, 1)];
 /// The same for the other quadrants, whose turns the bit has whatever the parity.
@@ -125,6 +133,150 @@ pub(super) fn fives(marbles: Bitboard) -> [Rotations; 2] {
         lines &= lines - 1;
     }
     found
+}
+
+/// The fives of one side, and those that it has after one more placement.
+#[derive(Debug)]
+pub(super) struct OneMore {
+    /// The rotations of even and of odd parity in which it has five already.
+    pub(super) fives: [Rotations; 2],
+    /// The cells that make a five in a further rotation.
+    pub(super) cells: Bitboard,
+    /// For each cell, by [`place`], the rotations in which a marble on it makes five.
+    made: [[Rotations; 2]; PLACES],
+}
+
+/// Cells of the board.
+const PLACES: usize = 36;
+
+/// The index of a cell, by its bit, among all cells.
+#[inline]
+const fn place(bit: u32) -> usize {
+    (bit - bit / 16 * 7) as usize
+}
+
+impl OneMore {
+    /// The fives of a side with these marbles, which may place on the cells of `empty`.
+    ///
+    /// All cells are worked out together: a line can be completed by one marble in those rotations
+    /// in which a quadrant nearly fills its part and the others fill theirs.
+    pub(super) fn new(marbles: Bitboard, empty: Bitboard) -> Self {
+        let quadrants: [usize; 4] = std::array::from_fn(|quadrant| marbles.quadrant(quadrant));
+        let full: [u32; 4] = std::array::from_fn(|at| FILLABLE[at][quadrants[at]]);
+        let near: [u32; 4] = std::array::from_fn(|at| NEARLY_FILLABLE[at][quadrants[at]]);
+        let mut found = Self {
+            fives: [Rotations::NONE; 2],
+            cells: Bitboard::EMPTY,
+            made: [[Rotations::NONE; 2]; PLACES],
+        };
+        let (top, bottom) = (full[0] & full[1], full[2] & full[3]);
+        if top & bottom != 0 {
+            found.fives = fives(marbles);
+        }
+        let others_full = [full[1] & bottom, full[0] & bottom, top & full[3], top & full[2]];
+        for quadrant in 0..4 {
+            let mut lines = near[quadrant] & others_full[quadrant];
+            while lines != 0 {
+                let line = lines.trailing_zeros() as usize;
+                lines &= lines - 1;
+                found.complete(quadrants, quadrant, line, empty);
+            }
+        }
+        found
+    }
+
+    /// Adds the rotations in which one marble in a quadrant completes a line.
+    #[inline]
+    fn complete(&mut self, quadrants: [usize; 4], quadrant: usize, line: usize, empty: Bitboard) {
+        let turns_of = |table: &[[u128; 512]; 4], at: usize| {
+            (table[at][quadrants[at]] >> (4 * line)) as usize & 15
+        };
+        let filled: [usize; 4] =
+            std::array::from_fn(|at| if at == quadrant { 15 } else { turns_of(&FILLED_BY, at) });
+        let others = OTHERS[0][filled[1]].and(OTHERS[1][filled[2]]).and(OTHERS[2][filled[3]]);
+        let others = [FIRST[0][filled[0]].and(others), FIRST[1][filled[0]].and(others)];
+        let mut nearly = turns_of(&NEARLY_BY, quadrant);
+        while nearly != 0 {
+            let turns = nearly.trailing_zeros() as usize;
+            nearly &= nearly - 1;
+            let lacking = PARTS[quadrant][line][turns] & !(quadrants[quadrant] as u16);
+            let bit = 16 * quadrant as u32 + lacking.trailing_zeros();
+            if !empty.has(bit) {
+                continue;
+            }
+            self.cells = self.cells.or(Bitboard::cell(bit));
+            for (parity, made) in self.made[place(bit)].iter_mut().enumerate() {
+                let turned = match quadrant {
+                    0 => FIRST[parity][1 << turns],
+                    _ => OTHERS[quadrant - 1][1 << turns],
+                };
+                *made = made.or(others[parity].and(turned));
+            }
+        }
+    }
+
+    /// The rotations of a parity in which a marble on the cell with this bit makes five.
+    #[inline]
+    pub(super) fn made(&self, bit: u32, parity: usize) -> Rotations {
+        self.made[place(bit)][parity]
+    }
+
+    /// The rotations of a parity in which it has five after a placement on any cell.
+    #[inline]
+    pub(super) fn any(&self, parity: usize) -> Rotations {
+        self.any_of(self.cells, parity)
+    }
+
+    /// The same after a placement on any cell but the one with this bit.
+    #[inline]
+    pub(super) fn any_but(&self, bit: u32, parity: usize) -> Rotations {
+        self.any_of(self.cells.without(Bitboard::cell(bit)), parity)
+    }
+
+    #[inline]
+    fn any_of(&self, cells: Bitboard, parity: usize) -> Rotations {
+        cells.cells().fold(self.fives[parity], |any, bit| any.or(self.made(bit, parity)))
+    }
+}
+
+const fn nearly_by(filled_by: &[[u128; 512]; 4]) -> [[u128; 512]; 4] {
+    let mut table = [[0; 512]; 4];
+    let mut quadrant = 0;
+    while quadrant < 4 {
+        let mut cells = 0;
+        while cells < 512 {
+            let mut cell = 0;
+            while cell < 9 {
+                table[quadrant][cells] |= filled_by[quadrant][cells | 1 << cell];
+                cell += 1;
+            }
+            table[quadrant][cells] &= !filled_by[quadrant][cells];
+            cells += 1;
+        }
+        quadrant += 1;
+    }
+    table
+}
+
+const fn parts() -> [[[u16; 4]; LINES]; 4] {
+    let lines = windows::<5, LINES>();
+    let mut table = [[[0; 4]; LINES]; 4];
+    let mut quadrant = 0;
+    while quadrant < 4 {
+        let mut line = 0;
+        while line < LINES {
+            let mut part = (lines[line] >> (16 * quadrant)) as u32 & 0x1ff;
+            let mut turns = 0;
+            while turns < 4 {
+                table[quadrant][line][turns] = part as u16;
+                part = turned_back(part);
+                turns += 1;
+            }
+            line += 1;
+        }
+        quadrant += 1;
+    }
+    table
 }
 
 const fn filled_by() -> [[u128; 512]; 4] {

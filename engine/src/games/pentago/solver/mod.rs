@@ -5,11 +5,15 @@
 //! whether the side to move reaches its goal. A value is found by two yes-or-no questions, whether
 //! it wins and whether it at least draws, instead of scores.
 //!
-//! A search from the root down (`forward`) is tried first. What it cannot decide soon is decided by
-//! working out every board below the root once, from the full ones back (`retrograde`).
+//! With many empty cells, a search that deepens ply by ply (`deepening`) is tried first: most
+//! positions are won or lost soon. What it cannot decide, and near the end of the game, a search to
+//! the end (`forward`) gets a few nodes for, and then every board below the root is worked out once,
+//! from the full ones back (`retrograde`).
 
+mod deepening;
 mod fives;
 mod forward;
+mod open_lines;
 mod retrograde;
 mod rotations;
 mod subsets;
@@ -21,8 +25,9 @@ use super::{Pentago, PentagoMove};
 use crate::budget::Budget;
 use crate::limits::Stop;
 use crate::position::Position;
-use crate::solver::Solver;
+use crate::solver::{Optimal, Solver};
 
+use deepening::{Deepening, Found};
 use fives::Fives;
 use forward::{Forward, Goal, Halt, Run};
 use retrograde::Retrograde;
@@ -33,23 +38,31 @@ use rotations::Rotations;
 /// A node is a board with all its rotations, made by a placement, under one goal.
 #[derive(Debug, Default)]
 pub struct PentagoSolver {
+    deepening: Deepening,
     forward: Forward,
     retrograde: Retrograde,
 }
 
-/// Nodes of the first search, which works fives out as it needs them: making their tables would
-/// take longer than most positions do.
+/// Up to so many empty cells, the search to the end comes first.
+const EMPTY_NEAR_END: u32 = 12;
+/// Nodes of the first search near the end, which works fives out as it needs them: making their
+/// tables would take longer than most positions do.
 const FIRST_NODES: u64 = 200;
 /// The second search, with tables, may make the retrograde pass's number of nodes divided by this.
 const FORWARD_SHARE: u64 = 32;
+/// The same of the search that deepens.
+const DEEPENING_SHARE: u64 = 128;
 
 impl Solver<Pentago> for PentagoSolver {
     fn value(&mut self, position: &Pentago, budget: &mut Budget<'_>) -> Result<i32, Stop> {
-        if !position.winning_cells().is_empty() {
+        if position.winning_move().is_some() {
             return Ok(1);
         }
+        if let Some(found) = self.deepen(position, budget)? {
+            return Ok(found.value());
+        }
         let mut solving = Solving::new(self, position);
-        let (value, _) = solving.solve(budget, |run, goal| {
+        let (value, _) = solving.solve(Answers::default(), budget, |run, goal| {
             let is_reached = run.root_reaches(goal)?;
             Ok(is_reached.then(Vec::new))
         })?;
@@ -62,12 +75,104 @@ impl Solver<Pentago> for PentagoSolver {
         budget: &mut Budget<'_>,
         moves: &mut Vec<PentagoMove>,
     ) -> Result<i32, Stop> {
+        let found = self.some_optimal_moves(position, budget, moves)?;
+        if found.are_all {
+            return Ok(found.value);
+        }
         moves.clear();
         position.legal_moves(moves);
+        if can_work_back(position) {
+            self.list_moves(Answers::of_value(found.value), position, budget, moves)
+        } else {
+            self.retain_moves_of(found.value, position, budget, moves)?;
+            Ok(found.value)
+        }
+    }
+
+    fn some_optimal_moves(
+        &mut self,
+        position: &Pentago,
+        budget: &mut Budget<'_>,
+        moves: &mut Vec<PentagoMove>,
+    ) -> Result<Optimal, Stop> {
+        moves.clear();
+        if position.empty_cells().count() > EMPTY_NEAR_END
+            && let Some(mv) = position.winning_move()
+        {
+            moves.push(mv);
+            return Ok(Optimal { value: 1, are_all: false });
+        }
+        position.legal_moves(moves);
+        match self.deepen(position, budget)? {
+            None => {
+                let value = self.list_moves(Answers::default(), position, budget, moves)?;
+                Ok(Optimal { value, are_all: true })
+            }
+            Some(Found::Win(bit, good)) => {
+                moves.retain(|&mv| mv.bit() == bit && turns_into(mv, good));
+                Ok(Optimal { value: 1, are_all: false })
+            }
+            Some(Found::Loss) => Ok(Optimal { value: -1, are_all: true }),
+            Some(Found::Draw) if can_work_back(position) => {
+                let value = self.list_moves(Answers::of_value(0), position, budget, moves)?;
+                Ok(Optimal { value, are_all: true })
+            }
+            Some(Found::Draw) => {
+                self.retain_moves_of(0, position, budget, moves)?;
+                Ok(Optimal { value: 0, are_all: true })
+            }
+        }
+    }
+
+    fn lists_all_moves_soon(&self, position: &Pentago) -> bool {
+        can_work_back(position)
+    }
+}
+
+/// Whether so few cells are empty that every board below a position can be worked out.
+fn can_work_back(position: &Pentago) -> bool {
+    position.empty_cells().count() <= retrograde::EMPTY_MAX
+}
+
+impl PentagoSolver {
+    /// What deepening finds, if it decides the position. Only for a side to move that cannot win at
+    /// once.
+    fn deepen(
+        &mut self,
+        position: &Pentago,
+        budget: &mut Budget<'_>,
+    ) -> Result<Option<Found>, Stop> {
+        let empty = position.empty_cells().count();
+        if empty <= EMPTY_NEAR_END {
+            return Ok(None);
+        }
+        let allowance = if can_work_back(position) {
+            retrograde::boards(empty) / DEEPENING_SHARE
+        } else {
+            u64::MAX
+        };
+        let marbles = [position.own(), position.other()];
+        let before = position.win_before_rotation();
+        match self.deepening.run(marbles, before, allowance, budget) {
+            Ok(found) => Ok(Some(found)),
+            Err(Halt::Allowance) => Ok(None),
+            Err(Halt::Stop(stop)) => Err(stop),
+        }
+    }
+
+    /// The value of a position of which some is known already; of `moves`, those that reach it are
+    /// left.
+    fn list_moves(
+        &mut self,
+        known: Answers,
+        position: &Pentago,
+        budget: &mut Budget<'_>,
+        moves: &mut Vec<PentagoMove>,
+    ) -> Result<i32, Stop> {
         let cells = position.empty_cells();
         let wins_before_turn = !position.winning_cells().is_empty();
         let mut solving = Solving::new(self, position);
-        let (value, good) = solving.solve(budget, |run, goal| {
+        let (value, good) = solving.solve(known, budget, |run, goal| {
             let good = run.good_after(goal)?;
             let is_reached = wins_before_turn || is_reached(&good);
             Ok(is_reached.then_some(good))
@@ -76,6 +181,39 @@ impl Solver<Pentago> for PentagoSolver {
             moves.retain(|&mv| reaches(mv, cells, &good));
         }
         Ok(value)
+    }
+
+    /// Of the moves of a position of this value, leaves those that reach it, by solving what each
+    /// leads to.
+    fn retain_moves_of(
+        &mut self,
+        value: i32,
+        position: &Pentago,
+        budget: &mut Budget<'_>,
+        moves: &mut Vec<PentagoMove>,
+    ) -> Result<(), Stop> {
+        let mut stopped = None;
+        moves.retain(|&mv| {
+            let mut child = *position;
+            child.play_unchecked(mv);
+            let found = match child.ending() {
+                Some(ending) => Ok(match ending.winner {
+                    None => 0,
+                    Some(winner) if winner == child.to_move() => 1,
+                    Some(_) => -1,
+                }),
+                None if stopped.is_some() => return false,
+                None => self.value(&child, budget),
+            };
+            found.map_or_else(
+                |stop| {
+                    stopped = Some(stop);
+                    false
+                },
+                |found| -found == value,
+            )
+        });
+        stopped.map_or(Ok(()), Err)
     }
 }
 
@@ -101,22 +239,19 @@ impl<'s> Solving<'s> {
     /// How hard a position is cannot be told before. Most are decided within a few plies, which a
     /// search finds thousands of times sooner than the retrograde pass; where it has to go to the
     /// end of the game in most variations, the pass, whose nodes take a fraction of the time and
-    /// never repeat, is sooner, and never takes longer than it takes. So a search of few nodes comes
-    /// first, then one of more nodes, then the pass.
+    /// never repeat, is sooner, and never takes longer than it takes. So near the end a search of
+    /// few nodes comes first, then one of more nodes, then the pass.
     fn solve(
         &mut self,
+        mut answers: Answers,
         budget: &mut Budget<'_>,
         mut search: impl FnMut(&mut Run<'_, '_>, Goal) -> Result<Answer, Halt>,
     ) -> Result<(i32, Answer), Stop> {
         let empty = self.position.empty_cells().count();
-        let can_work_back = empty <= retrograde::EMPTY_MAX;
-        let mut answers = Answers::default();
-        let stages = if can_work_back {
-            [(false, FIRST_NODES), (true, retrograde::boards(empty) / FORWARD_SHARE)]
-        } else {
-            [(false, u64::MAX); 2]
-        };
-        for (in_tables, allowance) in stages {
+        let stages = [(false, FIRST_NODES), (true, retrograde::boards(empty) / FORWARD_SHARE)];
+        // Further from the end, deepening has found what a search of few nodes would.
+        let stages = if empty <= EMPTY_NEAR_END { &stages[..] } else { &[] };
+        for &(in_tables, allowance) in stages {
             for goal in GOALS {
                 if answers.has(goal) {
                     continue;
@@ -168,9 +303,12 @@ impl<'s> Solving<'s> {
     /// For each empty cell, the rotations in which the side to move reaches the goal after placing
     /// there and turning.
     fn work_back(&mut self, goal: Goal, budget: &mut Budget<'_>) -> Result<Vec<Rotations>, Stop> {
+        let before = self.position.win_before_rotation();
         let marbles = self.marbles();
         let fives = tables(&mut self.tables, marbles, budget)?;
-        self.solver.retrograde.run(fives, self.position.win_before_rotation(), goal, budget)
+        // Its memory is needed here.
+        self.solver.deepening = Deepening::default();
+        self.solver.retrograde.run(fives, before, goal, budget)
     }
 
     fn marbles(&self) -> [Bitboard; 2] {
@@ -200,6 +338,12 @@ struct Answers {
 }
 
 impl Answers {
+    /// What follows from the value alone, if it is a win or a draw: which goal is left to answer.
+    fn of_value(value: i32) -> Self {
+        let win = if value == 1 { None } else { Some(None) };
+        Self { win, win_or_draw: None }
+    }
+
     fn has(&self, goal: Goal) -> bool {
         match goal {
             Goal::Win => self.win.is_some(),
@@ -233,8 +377,13 @@ fn is_reached(good: &[Rotations]) -> bool {
 /// Whether a move of the root reaches a goal, given the rotations in which it does for each empty
 /// cell. A placement that makes five reaches any.
 fn reaches(mv: PentagoMove, cells: Bitboard, good: &[Rotations]) -> bool {
-    let Some((quadrant, direction)) = mv.turn_index() else { return true };
     let below = Bitboard::from_bits((1_u64 << mv.bit()) - 1);
+    turns_into(mv, good[cells.and(below).count() as usize])
+}
+
+/// Whether the move's turn leads to one of these rotations. A placement that makes five needs none.
+fn turns_into(mv: PentagoMove, good: Rotations) -> bool {
+    let Some((quadrant, direction)) = mv.turn_index() else { return true };
     let turned = Rotations::one_turned(quadrant, if direction == 0 { 1 } else { 3 });
-    !good[cells.and(below).count() as usize].and(turned).is_empty()
+    !good.and(turned).is_empty()
 }

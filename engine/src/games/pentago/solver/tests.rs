@@ -3,13 +3,16 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use super::super::bitboard::Bitboard;
-use super::fives::{Fives, fives};
-use super::forward::{Forward, Goal};
-use super::reaches;
+use super::super::bitboard::{Bitboard, bit_of_cell};
+use super::super::patterns::{LINES, windows};
+use super::deepening::{Deepening, Found};
+use super::fives::{Fives, OneMore, fives};
+use super::forward::{Forward, Goal, Halt};
+use super::open_lines::OpenLines;
 use super::retrograde::{self, Retrograde};
 use super::rotations::Rotations;
 use super::subsets::{self, Ranks};
+use super::{is_reached, reaches, turns_into};
 use crate::budget::Budget;
 use crate::games::Pentago;
 use crate::host::{Host, Timeless};
@@ -78,6 +81,76 @@ fn fives_are_those_of_every_board_turned() {
                 }
                 assert_eq!(has(found[parity as usize], bit), board.has_five(), "{marbles:?}");
             }
+        }
+    }
+}
+
+/// A board on which each cell has a marble of either side or none, in some proportion.
+fn random_boards(random: &mut Random) -> [Bitboard; 2] {
+    let density = 1 + random.below(3);
+    let mut boards = [Bitboard::EMPTY; 2];
+    for cell in 0..36 {
+        let side = random.below(6);
+        if side < 2 * density && side < 4 {
+            let board = &mut boards[side as usize % 2];
+            *board = board.or(Bitboard::cell(bit_of_cell(cell)));
+        }
+    }
+    boards
+}
+
+#[test]
+fn fives_with_one_more_marble_are_those_of_the_board_with_it() {
+    let mut random = Random::from_key([8; 32]);
+    for _ in 0..500 {
+        let [own, other] = random_boards(&mut random);
+        let empty = Bitboard::ALL.without(own.or(other));
+        let found = OneMore::new(own, empty);
+        assert_eq!(found.fives, fives(own));
+        for parity in 0..2 {
+            let mut any = found.fives[parity];
+            for bit in empty.cells() {
+                let with = fives(own.or(Bitboard::cell(bit)))[parity];
+                assert_eq!(found.fives[parity].or(found.made(bit, parity)), with, "{own:?} {bit}");
+                assert!(found.cells.has(bit) || found.made(bit, parity).is_empty());
+                any = any.or(with);
+                let but = empty.without(Bitboard::cell(bit)).cells();
+                let but = but.fold(found.fives[parity], |any, bit| any.or(found.made(bit, parity)));
+                assert_eq!(found.any_but(bit, parity), but);
+            }
+            assert_eq!(found.any(parity), any);
+        }
+    }
+}
+
+/// Over all rotations: the fewest marbles that a line without any of the other side's lacks.
+#[test]
+fn the_closest_line_is_that_of_every_board_turned() {
+    let lines = windows::<5, LINES>();
+    let mut random = Random::from_key([9; 32]);
+    for _ in 0..300 {
+        let [own, other] = random_boards(&mut random);
+        let turned = |board: Bitboard, turns: u32| {
+            (0..4).fold(board, |board, quadrant| {
+                let by = turns >> (2 * quadrant) & 3;
+                (0..by).fold(board, |board, _| board.turned(quadrant, 0))
+            })
+        };
+        let lacking = |own: Bitboard, other: Bitboard| {
+            let boards = (0..256).map(|turns| [turned(own, turns), turned(other, turns)]);
+            let of_board = |[own, other]: [Bitboard; 2]| {
+                let open = lines.iter().filter(move |&&line| line & other.bits() == 0);
+                open.map(move |&line| 5 - (line & own.bits()).count_ones()).min()
+            };
+            boards.filter_map(of_board).min().unwrap_or(u32::MAX)
+        };
+        let found = OpenLines::new(own, other);
+        assert_eq!(found.closest().0, lacking(own, other), "{own:?} {other:?}");
+        let empty = Bitboard::ALL.without(own.or(other));
+        for bit in empty.cells().take(3) {
+            let cell = Bitboard::cell(bit);
+            assert_eq!(found.with_own(bit).closest().0, lacking(own.or(cell), other));
+            assert_eq!(found.with_others(bit).closest().0, lacking(own, other.or(cell)));
         }
     }
 }
@@ -159,6 +232,54 @@ fn the_search_and_the_retrograde_pass_agree() {
             }
         }
     }
+}
+
+/// Deepening to the end of the game gives the value that the search to the end gives; a win comes
+/// with moves that win. What it finds with few nodes is never wrong.
+#[test]
+fn deepening_agrees_with_the_search_to_the_end() {
+    let mut random = Random::from_key([10; 32]);
+    let (mut values, mut undecided) = ([0; 3], 0);
+    for number in 0..1500 {
+        let position = random_position(25 + number % 10, number % 3 != 0, &mut random);
+        if position.winning_move().is_some() {
+            continue;
+        }
+        let marbles = [position.own(), position.other()];
+        let before = position.win_before_rotation();
+        let mut budget = Budget::new(&Limits::default(), &Timeless);
+        let mut forward = Forward::default();
+        let fives = Fives::as_needed(marbles);
+        let mut run = forward.start(&fives, before, u64::MAX, &mut budget);
+        let good = run.good_after(Goal::Win).unwrap();
+        let value = if is_reached(&good) {
+            1
+        } else {
+            i32::from(run.root_reaches(Goal::WinOrDraw).unwrap()) - 1
+        };
+        let mut deepening = Deepening::default();
+        let found = deepening.run(marbles, before, u64::MAX, &mut budget).unwrap();
+        assert_eq!(found.value(), value, "{position}");
+        if let Found::Win(bit, won) = found {
+            let mut moves = Vec::new();
+            position.legal_moves(&mut moves);
+            moves.retain(|&mv| mv.bit() == bit && turns_into(mv, won));
+            assert!(!moves.is_empty(), "{position}");
+            for mv in moves {
+                assert!(reaches(mv, position.empty_cells(), &good), "{position} {mv}");
+            }
+        }
+        for allowance in [5, 50, 500] {
+            match deepening.run(marbles, before, allowance, &mut budget) {
+                Ok(found) => assert_eq!(found.value(), value, "{position}"),
+                Err(Halt::Allowance) => undecided += 1,
+                Err(Halt::Stop(stop)) => panic!("{stop:?}"),
+            }
+        }
+        values[(value + 1) as usize] += 1;
+    }
+    assert!(values.iter().all(|&count| count >= 10), "{values:?}");
+    assert!(undecided > 0);
 }
 
 /// Counts how often it is looked at, and aborts at a look.
