@@ -88,17 +88,12 @@ impl Draw<'_> {
     /// Every player against every later one.
     fn all_meet_all(&mut self) -> Result<(), Fault> {
         let everybody: Vec<usize> = (0..self.players.variants.len()).collect();
-        if everybody.len() < 2 {
-            return Err(Fault {
-                problem: match self.players.variants.as_slice() {
-                    [] => "nobody plays".to_owned(),
-                    [only, ..] => format!("`{}` has nobody to play against", only.name),
-                },
-                remedy: "describe at least two players, each under a header such as \
-                         [players.alphabeta]"
-                    .to_owned(),
-                place: self.players.templates.first().map(|player| player.place.clone()),
-            });
+        if let [only] = everybody.as_slice() {
+            return Err(Fault::at(
+                self.place(*only),
+                format!("`{}` has nobody to play against", self.name(*only)),
+                "describe at least two players, each under a header such as [players.alphabeta]",
+            ));
         }
         self.each_meets_later(&everybody);
         Ok(())

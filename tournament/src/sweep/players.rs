@@ -73,6 +73,11 @@ pub(super) fn read(node: &Node) -> Result<Players, Fault> {
         let problem = format!("{} players are too many", table.entries.len());
         return Err(Fault::at(&node.place, problem, format!("name at most {PLAYERS_MAX}")));
     }
+    // Whatever the pairing: it would give no pairs, and the grid no cells.
+    if table.entries.is_empty() {
+        let remedy = "describe each player under a header such as [players.alphabeta]";
+        return Err(Fault::at(&node.place, "nobody plays", remedy));
+    }
     let mut own = Vec::new();
     for entry in &table.entries {
         check_name("a player", &entry.key, &entry.key_place)?;

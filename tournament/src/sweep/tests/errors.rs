@@ -172,6 +172,8 @@ algorithm = \"random\"");
     // Players.
     players_missing: "name = \"x\"\ngame = \"pentago\"\ngames = 2";
     players_none: "name = \"x\"\ngame = \"pentago\"\ngames = 2\n[players]";
+    players_none_in_self_play: "name = \"x\"\ngame = \"pentago\"\ngames = 2\npairing = \"self-play\"\n[players]";
+    players_none_in_braces: "name = \"x\"\ngame = \"pentago\"\ngames = 2\npairing = \"self-play\"\nplayers = {}";
     players_only_one: tic_tac_toe("", "[players.a]\nalgorithm = \"random\"");
     player_with_bad_name: tic_tac_toe("", "[players.\"a b\"]\nalgorithm = \"random\"");
     player_without_algorithm: player("depth = 3");
