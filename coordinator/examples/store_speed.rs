@@ -320,6 +320,7 @@ fn game(cell: i64, number: u64) -> v1::Game {
         number,
         engine_revision: 1,
         opening: ".........".to_owned(),
+        first_side: v1::Side::First.into(),
         outcome: [v1::Outcome::Win, v1::Outcome::Draw, v1::Outcome::Loss]
             [usize::try_from(random(3)).unwrap()]
         .into(),

@@ -228,9 +228,9 @@ fn a_shuffled_search_repeats_no_game_and_an_unshuffled_one_does() {
 #[test]
 fn the_hash_of_the_moves_is_fixed_for_all_time() {
     let mut game = GameRecord {
+        first_side: Colour::White,
         outcome: Outcome::Draw,
         termination: Termination::FULL_BOARD,
-        first_side: Colour::White,
         moves: Vec::new(),
         wall_us: 0,
     };
@@ -267,6 +267,27 @@ fn an_opening_that_cannot_be_played_is_an_error() {
         };
         let error = play_game(&setup, &Timeless).unwrap_err();
         assert!(matches!(error, PlayError::Opening(_)), "{error}");
+    }
+}
+
+/// The outcome is for who moved first from the opening, whichever side of the game that was.
+#[test]
+fn a_record_says_which_side_moved_first() {
+    let rules = Nim::rules(&[2], false).unwrap();
+    let random = player(&rules, r#"{"algorithm": "random"}"#);
+    for (opening, first_side) in [("2/w", Colour::White), ("1/b", Colour::Black)] {
+        let setup = GameSetup {
+            rules: &rules,
+            opening,
+            players: [&random, &random],
+            keys: [key(1), key(2)],
+            max_plies: None,
+            stops: None,
+        };
+        let game = play_game(&setup, &Timeless).unwrap();
+        assert_eq!(game.first_side, first_side, "{opening}");
+        let won = game.moves.len() % 2 == 1;
+        assert_eq!(game.outcome, if won { Outcome::Win } else { Outcome::Loss }, "{opening}");
     }
 }
 

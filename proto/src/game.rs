@@ -23,6 +23,7 @@ pub fn to_wire(
         number: game.number,
         engine_revision: ENGINE_REVISION,
         opening: derived.opening.to_string(),
+        first_side: names::of_side(record.first_side).into(),
         outcome: names::of_outcome(record.outcome).into(),
         termination: record.termination.name().to_owned(),
         moves_hash: record.moves_hash(),
@@ -57,6 +58,7 @@ pub fn check(game: &v1::Game) -> Result<GameId, WireError> {
     let it = game_id(game.cell_id, game.number)?;
     in_range("engine_revision", game.engine_revision.into(), 1, u32::MAX.into())?;
     plain_text("opening", &game.opening, POSITION_BYTES_MAX)?;
+    first_side(game)?;
     outcome(game)?;
     termination(game)?;
     number("moves_hash", game.moves_hash)?;
@@ -82,9 +84,9 @@ pub fn from_wire(game: &v1::Game) -> Result<(GameId, GameRecord), WireError> {
         moves.push(move_from_wire(mv)?);
     }
     let record = GameRecord {
+        first_side: first_side(game)?,
         outcome: outcome(game)?,
         termination: termination(game)?,
-        first_side: Colour::White,
         moves,
         wall_us: game.wall_us,
     };
@@ -94,6 +96,13 @@ pub fn from_wire(game: &v1::Game) -> Result<(GameId, GameRecord), WireError> {
 /// A game's identity.
 pub(crate) fn game_id(cell: i64, game_number: u64) -> Result<GameId, WireError> {
     Ok(GameId { cell: CellId(id("cell_id", cell)?), number: number("number", game_number)? })
+}
+
+fn first_side(game: &v1::Game) -> Result<Colour, WireError> {
+    v1::Side::try_from(game.first_side)
+        .ok()
+        .and_then(names::side)
+        .ok_or_else(|| WireError::new("first_side", Fault::UnknownVariant(game.first_side)))
 }
 
 fn outcome(game: &v1::Game) -> Result<Outcome, WireError> {

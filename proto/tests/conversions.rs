@@ -34,9 +34,9 @@ fn record() -> GameRecord {
         cpu_us: 0,
     };
     GameRecord {
+        first_side: Colour::Black,
         outcome: Outcome::Loss,
         termination: BOTH_FIVE,
-        first_side: Colour::White,
         moves: vec![
             mv(0, "a1", Some(-5), EndedBy::Time),
             mv(1, "c3 TL+", Some(i32::MAX), EndedBy::OnlyMove),
@@ -102,6 +102,8 @@ fn malformed_games_are_refused_by_field() {
         ("opening", |it| it.opening = "x".repeat(5_000)),
         ("opening", |it| it.opening.clear()),
         ("opening", |it| it.opening = "a\0b".to_owned()),
+        ("first_side", |it| it.first_side = 0),
+        ("first_side", |it| it.first_side = 3),
         ("outcome", |it| it.outcome = 0),
         ("outcome", |it| it.outcome = 99),
         ("termination", |it| it.termination = "boredom".to_owned()),

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use spelrum_engine::{EndedBy, GameRecord, MoveRecord};
+use spelrum_proto::names;
 
 use super::End;
 
@@ -67,6 +68,11 @@ impl Difference {
         Self::of(
             None,
             [
+                field(
+                    "first_side",
+                    names::side_name(recorded.first_side),
+                    names::side_name(played.first_side),
+                ),
                 field("outcome", json!(recorded.outcome), json!(played.outcome)),
                 field("termination", recorded.termination.name(), played.termination.name()),
                 field("plies", recorded.plies, played.plies()),

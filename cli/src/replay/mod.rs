@@ -8,7 +8,7 @@ mod read;
 mod tests;
 mod text;
 
-use spelrum_engine::{MoveRecord, Outcome, Termination};
+use spelrum_engine::{Colour, MoveRecord, Outcome, Termination};
 use spelrum_tournament::{CellDefinition, GameId};
 
 pub(crate) use again::{Again, Cells, Watch, play_again};
@@ -55,6 +55,8 @@ impl RecordedGame {
 /// What a game came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct End {
+    /// The side of the game that moved first from the opening.
+    first_side: Colour,
     outcome: Outcome,
     termination: Termination,
     plies: u32,

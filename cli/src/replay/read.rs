@@ -1,7 +1,9 @@
 //! A recorded game out of the results.
 
 use spelrum_coordinator::store::questions;
-use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Termination, termination_named};
+use spelrum_engine::{
+    Colour, EndedBy, MoveRecord, Outcome, SearchReport, Termination, termination_named,
+};
 use spelrum_proto::limits::QUERY_ROWS_MAX;
 use spelrum_proto::names;
 use spelrum_tournament::{CellDefinition, CellId, DefinitionHash, GameId};
@@ -54,6 +56,7 @@ pub(crate) async fn recorded_game(source: &ResultsSource, which: Which) -> Resul
         names: [row.text("first_name")?, row.text("second_name")?],
         opening: row.text("opening")?,
         end: End {
+            first_side: first_side(&row)?,
             outcome: outcome(&row)?,
             termination: termination(&row)?,
             plies,
@@ -131,6 +134,11 @@ fn recorded_move(row: &Row<'_>) -> Result<MoveRecord> {
         wall_us: row.count("wall_us")?,
         cpu_us: row.count("cpu_us")?,
     })
+}
+
+fn first_side(row: &Row<'_>) -> Result<Colour> {
+    let name = row.text("first_side")?;
+    names::side_of_name(&name).ok_or_else(|| unexpected("first_side", &format!("is {name}")))
 }
 
 fn outcome(row: &Row<'_>) -> Result<Outcome> {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::Value;
-use spelrum_engine::{EndedBy, MoveRecord, Outcome, ReplayedPosition, replay_moves};
+use spelrum_engine::{Colour, EndedBy, MoveRecord, Outcome, ReplayedPosition, replay_moves};
 
 use super::{Again, Check, Compared, Difference, Plies, RecordedGame};
 use crate::output::{count, duration_us, ended_by_text};
@@ -88,7 +88,12 @@ fn write_heading(out: &mut dyn Write, game: &RecordedGame) -> io::Result<()> {
         "Game {} of {}: cell {}, number {}",
         game.game_id, game.experiment, game.it.cell, game.it.number
     )?;
-    writeln!(out, "{first} moves first, {second} second, from {}", game.opening)
+    // Most games begin with the side that begins the game.
+    let side = match game.end.first_side {
+        Colour::White => "",
+        Colour::Black => " (with the second side)",
+    };
+    writeln!(out, "{first} moves first{side}, {second} second, from {}", game.opening)
 }
 
 fn write_move(

@@ -2,7 +2,7 @@
 //! must not be able to put into the database what its readers do not expect, or to make a
 //! transaction fail that holds other workers' results.
 
-use spelrum_proto::v1;
+use spelrum_proto::{names, v1};
 
 use super::rollup::SAFE_MAX;
 
@@ -13,15 +13,27 @@ const OPENING_BYTES_MAX: usize = 4096;
 /// The longest game, in plies.
 const PLIES_MAX: usize = 100_000;
 
-/// Checks a reported game; returns its outcome.
+/// What a reported game says in words of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// For who moved first.
+    pub outcome: v1::Outcome,
+    /// The name of the side of the game that moved first.
+    pub first_side: &'static str,
+}
+
+/// Checks a reported game.
 ///
 /// # Errors
 /// What is wrong with it, in words.
-pub fn check_game(game: &v1::Game) -> Result<v1::Outcome, String> {
+pub fn check_game(game: &v1::Game) -> Result<Told, String> {
     let outcome = match game.outcome() {
         v1::Outcome::Unspecified => return Err("it has no outcome".to_owned()),
         outcome @ (v1::Outcome::Win | v1::Outcome::Draw | v1::Outcome::Loss) => outcome,
     };
+    let first_side = names::side(game.first_side())
+        .map(names::side_name)
+        .ok_or_else(|| "it does not say which side of the game moved first".to_owned())?;
     word("its termination", &game.termination)?;
     text("its opening", &game.opening, OPENING_BYTES_MAX)?;
     number("its number", game.number)?;
@@ -34,7 +46,7 @@ pub fn check_game(game: &v1::Game) -> Result<v1::Outcome, String> {
         return Err(format!("it has {} moves", game.moves.len()));
     }
     game.moves.iter().try_for_each(check_move)?;
-    Ok(outcome)
+    Ok(Told { outcome, first_side })
 }
 
 fn check_move(mv: &v1::Move) -> Result<(), String> {

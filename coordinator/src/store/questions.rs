@@ -228,7 +228,7 @@ pub fn game(game_id: i64) -> String {
 
 /// A settled game by its cell and number: `game_id`, `cell_id`, `number`, `experiment`,
 /// `experiment_uuid`, `record`, `first_name` and `second_name` (who moved first, and who second),
-/// `opening`, `outcome`, `termination`, `plies`, `moves_hash`, `engine_revision`, `wall_us`,
+/// `opening`, `first_side`, `outcome`, `termination`, `plies`, `moves_hash`, `engine_revision`, `wall_us`,
 /// `counted`, `not_counted_reason`, `failure`. One row, or none.
 #[must_use]
 pub fn game_of_cell(game: GameId) -> String {
@@ -243,8 +243,8 @@ fn settled_game(condition: &str) -> String {
                  AS first_name, \
              CASE g.number % 2 WHEN 0 THEN c.second_player_name ELSE c.first_player_name END \
                  AS second_name, \
-             o.position AS opening, g.outcome, g.termination, g.plies, g.moves_hash, \
-             g.engine_revision, g.wall_us, g.counted, g.not_counted_reason, g.failure \
+             o.position AS opening, g.first_side, g.outcome, g.termination, g.plies, \
+             g.moves_hash, g.engine_revision, g.wall_us, g.counted, g.not_counted_reason, g.failure \
          FROM games AS g \
          JOIN cells AS c ON c.cell_id = g.cell_id \
          JOIN experiments AS e ON e.experiment_id = c.experiment_id \

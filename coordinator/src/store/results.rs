@@ -7,7 +7,7 @@ use serde::Serialize;
 use spelrum_proto::v1;
 use spelrum_tournament::{GameId, WorkerId};
 
-use super::check::check_game;
+use super::check::{Told, check_game};
 use super::error::StoreError;
 use super::rollup::{Searches, Side, bounded, count, integer};
 use super::transaction::{Cache, CellInfo, Transaction, rows};
@@ -17,6 +17,8 @@ pub(super) struct Checked<'g> {
     pub(super) game: &'g v1::Game,
     pub(super) number: i64,
     pub(super) outcome: v1::Outcome,
+    /// The name of the side of the game that moved first.
+    pub(super) first_side: &'static str,
     pub(super) cell: Arc<CellInfo>,
     pub(super) opening_id: i64,
 }
@@ -126,7 +128,8 @@ impl Transaction<'_> {
         self.fill_cells(games.iter().map(|game| game.cell_id)).await?;
         let mut checked = Vec::with_capacity(games.len());
         for game in games {
-            let outcome = check_game(game).map_err(|problem| invalid(game, problem))?;
+            let Told { outcome, first_side } =
+                check_game(game).map_err(|problem| invalid(game, problem))?;
             let Some(cell) = self.cache.cells.get(&game.cell_id) else {
                 return Err(invalid(game, "there is no such cell".to_owned()));
             };
@@ -134,6 +137,7 @@ impl Transaction<'_> {
                 game,
                 number: integer(game.number),
                 outcome,
+                first_side,
                 cell: Arc::clone(cell),
                 opening_id: 0,
             });
@@ -289,7 +293,22 @@ impl Transaction<'_> {
         games: &[Checked<'_>],
     ) -> Result<i64, StoreError> {
         #[derive(Serialize)]
-        struct Row<'g>(i64, i64, i64, i64, i64, i64, &'g str, &'g str, i64, i64, i64, i64, i64);
+        struct Row<'g>(
+            i64,
+            i64,
+            i64,
+            i64,
+            i64,
+            i64,
+            &'g str,
+            &'g str,
+            &'g str,
+            i64,
+            i64,
+            i64,
+            i64,
+            i64,
+        );
         let first_id =
             sqlx::query_scalar!(r#"SELECT coalesce(max(game_id), 0) + 1 AS "id!: i64" FROM games"#)
                 .fetch_one(self.connection())
@@ -306,6 +325,7 @@ impl Transaction<'_> {
                     checked.opening_id,
                     first,
                     second,
+                    checked.first_side,
                     outcome_name(checked.outcome),
                     &game.termination,
                     count(game.moves.len()),
@@ -319,11 +339,11 @@ impl Transaction<'_> {
         let list = rows(&list)?;
         sqlx::query!(
             "INSERT INTO games (game_id, cell_id, number, opening_id, first_player_id,
-                second_player_id, outcome, termination, plies, moves_hash, engine_revision,
-                started_unix_us, wall_us, worker_id, counted)
+                second_player_id, first_side, outcome, termination, plies, moves_hash,
+                engine_revision, started_unix_us, wall_us, worker_id, counted)
             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
                 value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11,
-                value ->> 12, ?2, 1
+                value ->> 12, value ->> 13, ?2, 1
             FROM jsonb_each(?1)",
             list,
             worker.0

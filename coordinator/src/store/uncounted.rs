@@ -74,12 +74,12 @@ impl Transaction<'_> {
     /// Compares a result with the settled one of its game.
     ///
     /// Games of a player with a time limit may differ; all others of one engine revision must
-    /// agree in moves, outcome, termination, depth, nodes and scores (invariant 2).
+    /// agree in who moved first, moves, outcome, termination, depth, nodes and scores (invariant 2).
     async fn compare(&mut self, game: &Checked<'_>) -> Result<Reason, StoreError> {
         let (cell, number) = (game.game.cell_id, game.number);
         let settled = sqlx::query!(
-            r#"SELECT g.game_id AS "game_id!: i64", g.outcome, g.termination, g.plies,
-                g.moves_hash, g.engine_revision, o.position AS "opening?: String",
+            r#"SELECT g.game_id AS "game_id!: i64", g.first_side, g.outcome, g.termination,
+                g.plies, g.moves_hash, g.engine_revision, o.position AS "opening?: String",
                 NOT EXISTS (
                     SELECT 1 FROM player_parameters AS p
                     WHERE p.player_id IN (g.first_player_id, g.second_player_id)
@@ -103,7 +103,8 @@ impl Transaction<'_> {
         {
             return Ok(Reason::Repeat);
         }
-        let same = settled.outcome.as_deref() == Some(outcome_name(game.outcome))
+        let same = settled.first_side.as_deref() == Some(game.first_side)
+            && settled.outcome.as_deref() == Some(outcome_name(game.outcome))
             && settled.termination.as_deref() == Some(&*new.termination)
             && settled.plies == Some(count(new.moves.len()))
             && settled.moves_hash == Some(integer(new.moves_hash))
@@ -139,7 +140,22 @@ impl Transaction<'_> {
         reason: Reason,
     ) -> Result<(), StoreError> {
         #[derive(Serialize)]
-        struct Row<'g>(i64, i64, &'g str, i64, i64, i64, &'g str, &'g str, i64, i64, i64, i64, i64);
+        struct Row<'g>(
+            i64,
+            i64,
+            &'g str,
+            i64,
+            i64,
+            i64,
+            &'g str,
+            &'g str,
+            &'g str,
+            i64,
+            i64,
+            i64,
+            i64,
+            i64,
+        );
         let game = checked.game;
         let [first, second] = checked.cell.movers(checked.number);
         let list = rows(&[Row(
@@ -149,6 +165,7 @@ impl Transaction<'_> {
             checked.opening_id,
             first,
             second,
+            checked.first_side,
             outcome_name(checked.outcome),
             &game.termination,
             count(game.moves.len()),
@@ -160,11 +177,11 @@ impl Transaction<'_> {
         let now = self.now_unix_us;
         let id = sqlx::query_scalar!(
             r#"INSERT INTO uncounted_games (cell_id, number, reason, opening_id, first_player_id,
-                second_player_id, outcome, termination, plies, moves_hash, engine_revision,
-                started_unix_us, wall_us, worker_id, received_unix_us)
+                second_player_id, first_side, outcome, termination, plies, moves_hash,
+                engine_revision, started_unix_us, wall_us, worker_id, received_unix_us)
             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
                 value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11,
-                value ->> 12, ?2, ?3
+                value ->> 12, value ->> 13, ?2, ?3
             FROM jsonb_each(?1)
             RETURNING uncounted_game_id AS "id!: i64""#,
             list,

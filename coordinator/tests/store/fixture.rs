@@ -210,6 +210,7 @@ pub(crate) fn game(cell: CellId, number: u64, variety: u64) -> v1::Game {
         number,
         engine_revision: 1,
         opening: format!("opening {}", number / 2 % 3),
+        first_side: v1::Side::First.into(),
         outcome: match variety % 3 {
             0 => v1::Outcome::Win,
             1 => v1::Outcome::Draw,

@@ -197,3 +197,58 @@ async fn an_earlier_database_is_carried_over() {
     let found = format!("SELECT count(*) FROM players WHERE hash = '{hash}'");
     assert_eq!(count(&found).await, "1");
 }
+
+/// Games of earlier releases know their opening, and that says which side moved first.
+#[tokio::test]
+async fn earlier_games_learn_which_side_moved_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("old.db");
+    let mut connection = first_schema(&path).await;
+    store_as_then(&mut connection, &old_plan()).await;
+    let openings = [
+        ("pentago", ".".repeat(36), "first"),
+        ("pentago", format!("w{}", ".".repeat(35)), "second"),
+        ("pentago", format!("wb{}", ".".repeat(34)), "first"),
+        ("pentago", format!("wwb{}", ".".repeat(33)), "second"),
+        ("tic-tac-toe", ".........".to_owned(), "first"),
+        ("tic-tac-toe", "....x....".to_owned(), "second"),
+        ("tic-tac-toe", "o...x....".to_owned(), "first"),
+        ("nim", "3,4,5/w".to_owned(), "first"),
+        ("nim", "3,4,4/b".to_owned(), "second"),
+    ];
+    let worker = "INSERT INTO workers VALUES (1, 'w', 'w', 'h', 1, 1, '0', 0, 0);
+        INSERT INTO games (cell_id, number, first_player_id, second_player_id, counted,
+            not_counted_reason, failure) VALUES (2, 0, 1, 1, 0, 'failed', 'why');";
+    connection.execute(worker).await.unwrap();
+    for (id, (game, position, _)) in (1_i64..).zip(&openings) {
+        sqlx::query(
+            "INSERT INTO openings VALUES (?1, ?2, ?3);
+            INSERT INTO games (cell_id, number, opening_id, first_player_id, second_player_id,
+                outcome, termination, plies, moves_hash, worker_id, engine_revision, counted)
+            VALUES (1, ?1, ?1, 1, 2, 'win', 'full_board', 1, 1, 1, 1, 1);
+            INSERT INTO uncounted_games VALUES (?1, 1, ?1, 'repeat', ?1, 1, 2, 'win', 'full_board',
+                1, 1, 1, 1, 0, 0, 0)",
+        )
+        .bind(id)
+        .bind(*game)
+        .bind(position)
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    }
+    connection.close().await.unwrap();
+
+    let writer = Writer::open(&path).await.unwrap();
+    let readers = writer.readers();
+    let expected: Vec<&str> = openings.iter().map(|(_, _, side)| *side).collect();
+    for table in ["games", "uncounted_games"] {
+        let sides = format!(
+            "SELECT first_side FROM {table} WHERE opening_id IS NOT NULL ORDER BY opening_id"
+        );
+        let sides: Vec<String> =
+            rows(&readers, &sides).await.iter().map(|row| text(&row[0])).collect();
+        assert_eq!(sides, expected, "{table}");
+    }
+    let failed = "SELECT first_side FROM games WHERE failure IS NOT NULL";
+    assert_eq!(rows(&readers, failed).await, [[SqlValue::Null]]);
+}

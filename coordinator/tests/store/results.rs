@@ -16,13 +16,14 @@ async fn a_game_comes_back_as_it_was_stored() {
     stored.moves[0].position_key = (1 << 53) - 1;
     stored.moves[0].r#move = "å'\"\\ \u{1f600}".to_owned();
     stored.moves[1].score = Some(i32::MIN);
+    stored.first_side = v1::Side::Second.into();
     store.store(std::slice::from_ref(&stored)).await;
 
     let rows = store
         .rows(
             "SELECT g.cell_id, g.number, o.game, o.position, g.outcome, g.termination, g.plies,
                 g.moves_hash, g.worker_id, g.engine_revision, g.started_unix_us, g.wall_us,
-                g.counted, g.not_counted_reason, g.failure,
+                g.counted, g.not_counted_reason, g.failure, g.first_side,
                 g.first_player_id = c.second_player_id, g.second_player_id = c.first_player_id
             FROM games AS g JOIN openings AS o ON o.opening_id = g.opening_id
             JOIN cells AS c ON c.cell_id = g.cell_id",
@@ -48,6 +49,7 @@ async fn a_game_comes_back_as_it_was_stored() {
             integer(1),
             SqlValue::Null,
             SqlValue::Null,
+            text("second"),
             integer(1),
             integer(1),
         ]]
@@ -129,6 +131,7 @@ async fn a_deterministic_game_that_differs_is_a_conflict() {
     let changes: Vec<(&str, Change)> = vec![
         ("repeat", |_| {}),
         ("conflict", |game| game.set_outcome(v1::Outcome::Loss)),
+        ("conflict", |game| game.set_first_side(v1::Side::Second)),
         ("conflict", |game| game.termination = "five_by_rotation".to_owned()),
         ("conflict", |game| game.moves_hash += 1),
         ("conflict", |game| game.moves[1].r#move = "other".to_owned()),
@@ -270,6 +273,8 @@ async fn a_result_that_no_engine_reports_is_refused() {
     let changes: Vec<fn(&mut v1::Game)> = vec![
         |game| game.set_outcome(v1::Outcome::Unspecified),
         |game| game.outcome = 17,
+        |game| game.set_first_side(v1::Side::Unspecified),
+        |game| game.first_side = 3,
         |game| game.cell_id = 999,
         |game| game.number = 1 << 53,
         |game| game.moves_hash = u64::MAX,

@@ -92,6 +92,16 @@ async fn both_players_see_each_game() {
             .await,
         9
     );
+    // And each has a side of the game: in pairs both have either as often.
+    assert_eq!(
+        store
+            .texts(
+                "SELECT printf('%s %s %d', player, game_side, count(*)) FROM game_players
+                GROUP BY player, game_side ORDER BY player, game_side"
+            )
+            .await,
+        ["ab first 5", "ab second 4", "gm first 4", "gm second 5"]
+    );
     let scores = "SELECT printf('%s %.1f', player, sum(score)) FROM game_players
         GROUP BY player ORDER BY player";
     let head_to_head = "SELECT printf('%s %.1f', player, score * games) FROM head_to_head
