@@ -462,8 +462,12 @@ async fn answers_are_true_while_commits_fail() {
     let site = Site::new();
     let served = site.serve().await;
     served.submit(&quick_sweep("storm", 400)).await;
-    let workers = (0..8).map(async |number| {
-        let mut worker = HandWorker::new(&served).await;
+    // They say Hello before the storm: a commit that is to fail for one of them may be another's.
+    let mut hands = Vec::new();
+    for _ in 0..8 {
+        hands.push(HandWorker::new(&served).await);
+    }
+    let workers = (0..).zip(hands).map(async |(number, mut worker): (u32, HandWorker)| {
         let mut counted = 0;
         let mut faults = if number == 0 { 30 } else { 0 };
         loop {
