@@ -28,8 +28,14 @@ pub(crate) struct Estimate {
     game: String,
     cells: u64,
     games: u64,
-    /// Pairs of the cell that has most.
+    /// Pairs of the cell that has most; 0 if sides are fixed.
     pairs: u64,
+    /// Whether the games come in pairs.
+    #[serde(skip)]
+    swap_sides: bool,
+    /// How many openings the cell takes that takes most: one for each pair, or for each game.
+    #[serde(skip)]
+    openings_wanted: u64,
     /// Distinct openings for them, in the cell that has fewest, counted up to
     /// [`OPENINGS_COUNTED_MAX`].
     openings: u64,
@@ -77,7 +83,9 @@ impl Estimate {
 
     fn openings_text(&self) -> String {
         let more = if self.openings == OPENINGS_COUNTED_MAX { "or more " } else { "" };
-        format!("{} {more}distinct, for {} pairs a cell", count(self.openings), count(self.pairs))
+        let what = if self.swap_sides { "pairs" } else { "games" };
+        let (openings, wanted) = (count(self.openings), count(self.openings_wanted));
+        format!("{openings} {more}distinct, for {wanted} {what} a cell")
     }
 }
 
@@ -95,12 +103,16 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
     }
     let share = games as f64 / cost.games_stood_for.max(1.0);
     let finished = (cost.finished > 0).then_some(cost);
+    let swap_sides = plan.conditions.iter().all(|of| of.swap_sides);
+    let wanted = plan.cells.iter().map(|cell| openings_of(plan, cell)).max().unwrap_or(0);
     Ok(Estimate {
         name: plan.name.clone(),
         game: plan.game.clone(),
         cells: plan.cells.len() as u64,
         games,
-        pairs: plan.cells.iter().map(pairs).max().unwrap_or(0),
+        pairs: if swap_sides { wanted } else { 0 },
+        swap_sides,
+        openings_wanted: wanted,
         openings: openings(plan)?,
         slots,
         seconds: finished.as_ref().map(|cost| cost.seconds * share / slots as f64),
@@ -115,11 +127,12 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
     })
 }
 
-fn pairs(cell: &PlannedCell) -> u64 {
-    cell.games / 2
+/// From how many openings a cell's games start.
+fn openings_of(plan: &Plan, cell: &PlannedCell) -> u64 {
+    plan.conditions[cell.conditions].openings_of(cell.games)
 }
 
-/// The distinct openings of the cell that has fewest, no more than it has pairs.
+/// The distinct openings of the cell that has fewest, no more than it takes.
 fn openings(plan: &Plan) -> Result<u64> {
     let cache = OpeningsCache::default();
     // For each of the plan's conditions.
@@ -129,13 +142,13 @@ fn openings(plan: &Plan) -> Result<u64> {
         .map(|of| cache.get(plan.seed, &of.rules, &of.openings))
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| CliError::new(Exit::Internal, "count the openings").because(error))?;
-    let mut most_pairs = vec![None; made.len()];
+    let mut wanted = vec![None; made.len()];
     for cell in &plan.cells {
-        let most = &mut most_pairs[cell.conditions];
-        *most = (*most).max(Some(pairs(cell).min(OPENINGS_COUNTED_MAX)));
+        let most = &mut wanted[cell.conditions];
+        *most = (*most).max(Some(openings_of(plan, cell).min(OPENINGS_COUNTED_MAX)));
     }
     let distinct =
-        made.iter().zip(most_pairs).filter_map(|(openings, pairs)| Some(openings.distinct(pairs?)));
+        made.iter().zip(wanted).filter_map(|(openings, wanted)| Some(openings.distinct(wanted?)));
     Ok(distinct.min().unwrap_or(0))
 }
 

@@ -111,7 +111,7 @@ pub(crate) fn lines(change: &v1::SubmitChange) -> Vec<String> {
         examples(Kind::Dropped, change.cells_dropped, &mut say);
     }
     let axes = change.axes_changed.then_some("axes");
-    let rules = change.rules_changed.then_some("rules or openings");
+    let rules = change.rules_changed.then_some("rules, openings or sides");
     let settings = change.settings_changed.iter().map(String::as_str);
     let also: Vec<_> = axes.into_iter().chain(rules).chain(settings).collect();
     if !also.is_empty() {

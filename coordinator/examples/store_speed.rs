@@ -261,6 +261,7 @@ fn plan(name: &str, cells: u64, games: u64) -> Plan {
             rules: TicTacToe::rules(),
             openings: OpeningsRule::Start {},
             max_plies: None,
+            swap_sides: true,
         }],
         players,
         ..Plan::default()

@@ -24,16 +24,29 @@ pub struct CellDefinition {
     pub seed: u64,
     /// The game and its rules.
     pub rules: Rules,
-    /// Where pairs start.
+    /// Where pairs start, or games if sides are fixed.
     pub openings: OpeningsRule,
     /// A game still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
-    /// The first player (who moves first in even numbers) and the second, every parameter spelt
+    /// Whether the players swap sides in odd numbers, so that two games from one opening are a pair.
+    /// If not, the first player moves first in every game, and game n starts from opening n. Absent
+    /// from the JSON where they swap: definitions from before there was a choice keep their hashes.
+    #[serde(default = "swapped", skip_serializing_if = "is_swapped")]
+    pub swap_sides: bool,
+    /// The first player (who moves first in even numbers, or in all) and the second, every parameter spelt
     /// out. Shared, since a sweep of 100,000 cells has few players.
     pub players: [Arc<Parameters>; 2],
 }
 
-/// Which positions the pairs of a cell start from.
+fn swapped() -> bool {
+    true
+}
+
+fn is_swapped(swap_sides: &bool) -> bool {
+    *swap_sides
+}
+
+/// Which positions the pairs of a cell start from; without pairs, its games.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum OpeningsRule {
@@ -106,6 +119,7 @@ impl DefinitionJson {
             rules: conditions.rules.clone(),
             openings: conditions.openings.clone(),
             max_plies: conditions.max_plies,
+            swap_sides: conditions.swap_sides,
             players: nobody,
         }
         .canonical_json();
@@ -205,6 +219,7 @@ mod tests {
             rules: Nim::rules(&[3, 4, 5], false).unwrap(),
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: None,
+            swap_sides: true,
             players: [Arc::new(genetic), Arc::new(random)],
         }
     }
@@ -220,11 +235,11 @@ mod tests {
 
     #[test]
     fn a_definition_in_parts_is_the_same() {
-        for max_plies in [None, Some(30)] {
-            let definition = CellDefinition { max_plies, ..definition() };
+        for (max_plies, swap_sides) in [(None, true), (Some(30), true), (None, false)] {
+            let definition = CellDefinition { max_plies, swap_sides, ..definition() };
             let CellDefinition { rules, openings, .. } = definition.clone();
-            let json =
-                DefinitionJson::new(definition.seed, &Conditions { rules, openings, max_plies });
+            let conditions = Conditions { rules, openings, max_plies, swap_sides };
+            let json = DefinitionJson::new(definition.seed, &conditions);
             let [first, second] =
                 [0, 1].map(|player| seeds::canonical_json(&definition.players[player]));
             assert_eq!(json.with_players(&first, &second), definition.canonical_json());
@@ -247,11 +262,12 @@ mod tests {
     #[test]
     fn every_part_changes_the_hash_and_the_seed() {
         let base = definition();
-        let changed: [fn(&mut CellDefinition); 6] = [
+        let changed: [fn(&mut CellDefinition); 7] = [
             |d| d.seed += 1,
             |d| d.rules = Nim::rules(&[3, 4, 5], true).unwrap(),
             |d| d.openings = OpeningsRule::All { plies: 2 },
             |d| d.max_plies = Some(0),
+            |d| d.swap_sides = false,
             |d| d.players.swap(0, 1),
             |d| {
                 Arc::make_mut(&mut d.players[0]).insert("depth".to_owned(), Value::Integer(5));
@@ -263,6 +279,20 @@ mod tests {
             assert_ne!(base.hash(), other.hash());
             assert_ne!(base.cell_seed(), other.cell_seed());
         }
+    }
+
+    /// Fixed sides stand before the players; swapped ones, as in every definition from before there
+    /// was a choice, do not stand there at all.
+    #[test]
+    fn golden_canonical_json_of_fixed_sides() {
+        let fixed = CellDefinition { swap_sides: false, ..definition() };
+        let json = GOLDEN_JSON.replace("\"players\"", "\"swap_sides\":false,\"players\"");
+        assert_eq!(fixed.canonical_json(), json);
+        assert_eq!(fixed.hash().to_string(), GOLDEN_FIXED_HASH);
+        assert_eq!(fixed.cell_seed(), GOLDEN_FIXED_SEED);
+        let read = |json: &str| serde_json::from_str::<CellDefinition>(json).unwrap();
+        assert_eq!(read(&json), fixed);
+        assert!(read(GOLDEN_JSON).swap_sides);
     }
 
     #[test]
@@ -306,4 +336,7 @@ mod tests {
     const GOLDEN_JSON: &str = r#"{"format":1,"seed":2014,"rules":{"name":"nim","heaps":[3,4,5],"misere":false},"openings":{"kind":"random","plies":2},"max_plies":null,"players":[{"algorithm":"genetic-minimax","crossover":0.8,"depth":4,"elite":1.0,"seed_root":true},{"algorithm":"random"}]}"#;
     const GOLDEN_HASH: &str = "f3be5ea31d911e70f3f3c01eee641e5c65a1ca73ae12ac17e74d730086c23434";
     const GOLDEN_SEED: u64 = 1_416_116_860_640_186;
+    const GOLDEN_FIXED_HASH: &str =
+        "288fccf29725716130da21520c0263512229b412548d5b0e0d02ad572e48e70d";
+    const GOLDEN_FIXED_SEED: u64 = 3_379_993_024_993_334;
 }

@@ -28,7 +28,7 @@ pub struct DefinitionError(pub String);
 pub struct DerivedGame {
     /// The position it starts from, in the game's notation.
     pub opening: Arc<str>,
-    /// Whether the cell's first player moves first: in even numbers.
+    /// Whether the cell's first player moves first: in even numbers, or always if sides are fixed.
     pub first_player_moves_first: bool,
     /// The ChaCha8 keys of who moves first and of the other.
     pub keys: [[u8; 32]; 2],
@@ -83,12 +83,14 @@ impl PlayableCell {
     }
 
     /// Derives the game with this number (invariant 1): its opening from its pair, who moves
-    /// first from its parity, the keys from the cell's seed.
+    /// first from its parity, the keys from the cell's seed. Where sides are fixed, its opening from
+    /// its number.
     #[must_use]
     pub fn derive(&self, number: u64) -> DerivedGame {
+        let swaps = self.definition.swap_sides;
         DerivedGame {
-            opening: self.openings.opening(number / 2),
-            first_player_moves_first: number.is_multiple_of(2),
+            opening: self.openings.opening(if swaps { number / 2 } else { number }),
+            first_player_moves_first: !swaps || number.is_multiple_of(2),
             keys: [0, 1].map(|side| seeds::player_key(self.cell_seed, number, side)),
         }
     }
@@ -152,6 +154,7 @@ mod tests {
             rules: TicTacToe::rules(),
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: None,
+            swap_sides: true,
             players: [random_player(), random_player()],
         }
     }
@@ -167,6 +170,20 @@ mod tests {
             keys.sort_unstable();
             keys.dedup();
             assert_eq!(keys.len(), 4, "no two sides of a pair share their random numbers");
+        }
+    }
+
+    #[test]
+    fn fixed_sides_play_each_opening_once() {
+        let openings = OpeningsRule::Random { plies: 2 };
+        let swapped = PlayableCell::new(definition()).unwrap();
+        let fixed = CellDefinition { swap_sides: false, openings, ..definition() };
+        let fixed = PlayableCell::new(fixed).unwrap();
+        for number in 0..30 {
+            let game = fixed.derive(number);
+            assert!(game.first_player_moves_first);
+            // The openings themselves are the same.
+            assert_eq!(game.opening, swapped.derive(2 * number).opening);
         }
     }
 

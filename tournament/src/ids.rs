@@ -43,7 +43,7 @@ id! {
 pub struct GameId {
     /// Its cell.
     pub cell: CellId,
-    /// Its number in the cell, from 0; pair = number / 2.
+    /// Its number in the cell, from 0; pair = number / 2, unless sides are fixed.
     pub number: u64,
 }
 

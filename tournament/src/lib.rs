@@ -20,7 +20,7 @@ pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
 pub use plan::{
     AxisValue, Conditions, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record, Side,
 };
-pub use statistics::{GameCounts, MeanInterval, PairCounts, ScoreInterval, Strength};
+pub use statistics::{GameCounts, PairCounts, ScoreInterval, Strength};
 pub use sweep::{
     EditError, Edited, Edits, NamedFile, Setting, SweepError, SweepText, check_experiment_name,
     edit_sweep, plan_sweep, sweep_schema,

@@ -98,10 +98,21 @@ impl Side {
 pub struct Conditions {
     /// The game and its rules.
     pub rules: Rules,
-    /// Where pairs start.
+    /// Where pairs start, or games if sides are fixed.
     pub openings: OpeningsRule,
     /// A game still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
+    /// Whether the players swap sides in odd numbers: see [`CellDefinition::swap_sides`].
+    pub swap_sides: bool,
+}
+
+impl Conditions {
+    /// From how many openings so many games start: one for each pair, or for each game if sides are
+    /// fixed.
+    #[must_use]
+    pub fn openings_of(&self, games: u64) -> u64 {
+        if self.swap_sides { games / 2 } else { games }
+    }
 }
 
 /// One player of a plan.
@@ -122,7 +133,8 @@ pub struct PlannedCell {
     pub seed: u64,
     /// Which of the plan's conditions.
     pub conditions: usize,
-    /// Which of the plan's players; the first moves first in even numbers.
+    /// Which of the plan's players; the first moves first in even numbers, or in all if sides are
+    /// fixed.
     pub players: [usize; 2],
     /// The names its two players have in the sweep. If pairings of other names turn out to be the
     /// same cell, it has those under which it comes first.
@@ -131,7 +143,7 @@ pub struct PlannedCell {
     /// points of the grid have are one cell; it lacks the axes on which these points differ, since
     /// they do not touch it.
     pub axes: Vec<(usize, usize)>,
-    /// How many games it gets: even, at least 2.
+    /// How many games it gets: at least 1; even if sides are swapped.
     pub games: u64,
     /// Whether its result depends on time.
     pub timed: bool,
@@ -160,13 +172,15 @@ impl Plan {
     /// A cell's definition, complete in itself.
     #[must_use]
     pub fn definition(&self, cell: &PlannedCell) -> CellDefinition {
-        let Conditions { rules, openings, max_plies } = self.conditions[cell.conditions].clone();
+        let Conditions { rules, openings, max_plies, swap_sides } =
+            self.conditions[cell.conditions].clone();
         CellDefinition {
             format: CellDefinition::FORMAT,
             seed: self.seed,
             rules,
             openings,
             max_plies,
+            swap_sides,
             players: cell.players.map(|player| Arc::new(self.players[player].parameters())),
         }
     }
@@ -205,6 +219,7 @@ impl Plan {
             rules: definition.rules.clone(),
             openings: definition.openings.clone(),
             max_plies: definition.max_plies,
+            swap_sides: definition.swap_sides,
         };
         let json = DefinitionJson::new(self.seed, &conditions);
         let conditions = number_of(&mut self.conditions, conditions);

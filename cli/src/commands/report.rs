@@ -9,13 +9,14 @@ use crate::report::{self, Detail};
 use crate::results::ResultsSource;
 
 const EXAMPLES: &str = "\
-For each cell: who is stronger, with a 95% interval over pairs of games; and for each player the \
-time, depth, nodes and evaluations of a move. It can be asked while games are being played.
+For each cell: who is stronger, with a 95% interval over pairs of games, or over games if the players \
+do not swap sides; and for each player the time, depth, nodes and evaluations of a move. It can be \
+asked while games are being played.
 
 JSON: experiment, experiment_uuid, game, state, games_planned, games_settled, games_failed, axes; \
 cells (cell_id, axes, player, opponent, timed, games_planned, games, games_failed, wins, draws, \
 losses, score, score_low, score_high, elo, elo_error, nelo, nelo_error, los, stronger, pairs, \
-distinct_games); moves, and depths (cell_id, axes, player, opponent, searched_moves, wall_us_mean, \
+distinct_games, swap_sides); moves, and depths (cell_id, axes, player, opponent, searched_moves, wall_us_mean, \
 wall_us_median, wall_us_p90, wall_us_p99, depth_mean, nodes_mean, evaluations_mean, \
 full_tree_share). A cell's axes are its values in the order of the experiment's. What is not known \
 is null.

@@ -24,6 +24,7 @@ fn definition(rules: Rules, players: [Arc<Parameters>; 2]) -> CellDefinition {
         rules,
         openings: OpeningsRule::Random { plies: 1 },
         max_plies: Some(12),
+        swap_sides: true,
         players,
     }
 }

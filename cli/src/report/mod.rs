@@ -72,8 +72,8 @@ struct CellResult {
     wins: u64,
     draws: u64,
     losses: u64,
-    /// Mean points for each game of the pairs that are complete, with a 95% interval; absent
-    /// without a pair.
+    /// Mean points for each game of the pairs that are complete, or of the games if sides are fixed,
+    /// with a 95% interval; absent without any.
     score: Option<f64>,
     score_low: Option<f64>,
     score_high: Option<f64>,
@@ -88,6 +88,9 @@ struct CellResult {
     /// Pairs by the player's points in both games: 0, ½, 1, 1½, 2.
     pairs: [u64; 5],
     distinct_games: u64,
+    /// Whether the players swap sides in odd numbers; if not, the player moves first in every game
+    /// and there are no pairs.
+    swap_sides: bool,
 }
 
 /// Who is stronger in a cell, as far as its games tell.

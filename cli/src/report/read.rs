@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use spelrum_coordinator::store::questions::{self, Question};
 use spelrum_proto::v1;
-use spelrum_tournament::{PairCounts, Side};
+use spelrum_tournament::{GameCounts, PairCounts, Side};
 
 use super::{CellResult, MoveCost, Report, Stronger};
 use crate::answer::{Answer, Row, ask, experiment_id, unexpected};
@@ -53,7 +53,12 @@ fn cell_result(row: &Row<'_>, places: &Places<'_>) -> Result<CellResult> {
         row.count("pairs_1_half")?,
         row.count("pairs_2")?,
     ]);
-    let strength = pairs.strength();
+    let swap_sides = row.integer("swap_sides")? != 0;
+    let (wins, draws, losses) = (row.count("wins")?, row.count("draws")?, row.count("losses")?);
+    let strength = match swap_sides {
+        true => pairs.strength(),
+        false => GameCounts([losses, draws, wins]).strength(),
+    };
     // Adding zero makes the zero of a draw positive.
     let finite = |figure: f64| (score.is_some() && figure.is_finite()).then_some(figure + 0.0);
     Ok(CellResult {
@@ -65,9 +70,9 @@ fn cell_result(row: &Row<'_>, places: &Places<'_>) -> Result<CellResult> {
         games_planned: row.count("games_planned")?,
         games: row.count("games")?,
         games_failed: row.count("games_failed")?,
-        wins: row.count("wins")?,
-        draws: row.count("draws")?,
-        losses: row.count("losses")?,
+        wins,
+        draws,
+        losses,
         score,
         score_low: interval.map(|(low, _)| low),
         score_high: interval.map(|(_, high)| high),
@@ -79,6 +84,7 @@ fn cell_result(row: &Row<'_>, places: &Places<'_>) -> Result<CellResult> {
         stronger: Stronger::of(interval),
         pairs: pairs.0,
         distinct_games: row.count("distinct_games")?,
+        swap_sides,
     })
 }
 

@@ -117,9 +117,12 @@ fn stronger(cell: &CellResult) -> String {
 
 /// What a reader of the first table must know besides.
 fn notes(report: &Report) -> Vec<String> {
-    let mut notes = vec![
-        "Score: the player's points per game, over pairs of games with colours swapped.".to_owned(),
-    ];
+    // The cells of one sweep are all alike in this.
+    let score = match report.cells.iter().all(|cell| cell.swap_sides) {
+        true => "Score: the player's points per game, over pairs of games with colours swapped.",
+        false => "Score: the player's points per game; the player moves first in every game.",
+    };
+    let mut notes = vec![score.to_owned()];
     let incomplete = report.cells.iter().filter(|cell| !cell.is_complete()).count();
     if incomplete > 0 {
         notes.push(format!("{} of {} cells are incomplete.", incomplete, report.cells.len()));
@@ -216,6 +219,7 @@ mod tests {
             stronger,
             pairs: [0, 0, games / 2, 0, 0],
             distinct_games: games,
+            swap_sides: true,
         };
         let cost = |player: &str, scale: f64, share| MoveCost {
             cell_id: 1,

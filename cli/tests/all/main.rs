@@ -20,6 +20,7 @@ mod replay;
 mod run;
 mod sandbox;
 mod shell;
+mod sides;
 mod steering;
 mod terminal;
 mod tidy;

@@ -146,6 +146,7 @@ impl Transaction<'_> {
             states.push(CellState {
                 cell: CellId(id),
                 in_sweep: true,
+                swap_sides: plan.conditions[cell.conditions].swap_sides,
                 games: cell.games,
                 next_number: 0,
                 returned: Vec::new(),
@@ -155,10 +156,10 @@ impl Transaction<'_> {
         sqlx::query!(
             "INSERT INTO cells (experiment_id, cell_id, number, definition_hash, conditions_id,
                 seed, first_player_id, second_player_id, first_player_name, second_player_name,
-                openings, opening_plies, plies_max, games_planned, timed)
+                openings, opening_plies, plies_max, games_planned, timed, swap_sides)
             SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
                 value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10,
-                value ->> 11, value ->> 12, value ->> 13
+                value ->> 11, value ->> 12, value ->> 13, value ->> 14
             FROM jsonb_each(?1)",
             list,
             experiment
@@ -210,6 +211,7 @@ struct CellRow<'p>(
     Option<u32>,
     i64,
     u8,
+    u8,
 );
 
 fn cell_row<'p>(
@@ -243,6 +245,7 @@ fn cell_row<'p>(
         conditions.max_plies,
         safe("a cell's games", cell.games)?,
         u8::from(cell.timed),
+        u8::from(conditions.swap_sides),
     ))
 }
 

@@ -42,7 +42,8 @@ pub struct Change {
     pub games_dropped: u64,
     /// Whether the axes' names, or the places of kept cells on them, differ.
     pub axes_changed: bool,
-    /// Whether the game's rules, the openings, the limit of plies or the seed differ, of any cell.
+    /// Whether the game's rules, the openings, the limit of plies, who moves first or the seed
+    /// differ, of any cell.
     pub rules_changed: bool,
     /// What else differs: `description`, `priority`, `record`, `game_timeout`, `anchors`.
     pub settings_changed: Vec<&'static str>,
@@ -115,6 +116,8 @@ pub(super) struct KnownCell {
     /// How many games it gets: no fewer than were leased.
     pub(super) games: u64,
     pub(super) next_number: u64,
+    /// Whether its games come in pairs.
+    pub(super) swap_sides: bool,
     /// Whether its row differs, whether in what the scheduler knows, and whether its place does.
     pub(super) row_differs: bool,
     pub(super) work_differs: bool,
@@ -128,6 +131,8 @@ pub(super) struct DroppedCell {
     pub(super) games: u64,
     pub(super) next_number: u64,
     pub(super) games_settled: u64,
+    /// 1 if its games come in pairs.
+    pub(super) swap_sides: u8,
 }
 
 /// A cell's row, as the comparison needs it.
@@ -223,7 +228,9 @@ impl Comparison {
             row;
         let new = &plan.cells[number];
         let in_sweep = in_sweep == 1;
-        let games = new.games.max(next.next_multiple_of(2));
+        let swap_sides = plan.conditions[new.conditions].swap_sides;
+        // No pair that was begun is left half.
+        let games = new.games.max(if swap_sides { next.next_multiple_of(2) } else { next });
         let [first_name, second_name] = &new.player_names;
         let work_differs = !in_sweep || games != planned;
         let row_differs = work_differs
@@ -237,6 +244,7 @@ impl Comparison {
             number,
             games,
             next_number: next,
+            swap_sides,
             row_differs,
             work_differs,
             place_differs,
@@ -301,7 +309,7 @@ impl Comparison {
         }
         let found = sqlx::query_scalar!(
             r#"SELECT json_group_array(json_array(c.cell_id, c.games_planned, c.next_number,
-                coalesce(r.games + r.games_failed, 0))) AS "list!: String"
+                coalesce(r.games + r.games_failed, 0), c.swap_sides)) AS "list!: String"
             FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
             WHERE c.experiment_id = ? AND c.in_sweep = 1"#,
             experiment

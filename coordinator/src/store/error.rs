@@ -99,7 +99,7 @@ pub enum StoreError {
     #[error(
         "failed to submit: an experiment named \"{name}\" is there already, and this sweep has no \
          cell in common with it{}",
-        if *rules_changed { ": its rules, openings, limit of plies or seed differ" } else { "" }
+        if *rules_changed { ": its rules, openings, limit of plies, swapped sides or seed differ" } else { "" }
     )]
     NothingInCommon {
         /// The name.

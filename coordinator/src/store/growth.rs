@@ -31,6 +31,7 @@ impl Transaction<'_> {
         states.extend(known.iter().filter(|cell| cell.work_differs).map(|known| CellState {
             cell: CellId(known.cell),
             in_sweep: true,
+            swap_sides: known.swap_sides,
             games: known.games,
             next_number: known.next_number,
             returned: Vec::new(),
@@ -47,6 +48,7 @@ impl Transaction<'_> {
             states.extend(cells.iter().map(|cell| CellState {
                 cell: CellId(cell.cell),
                 in_sweep: false,
+                swap_sides: cell.swap_sides == 1,
                 games: cell.games,
                 next_number: cell.next_number,
                 returned: Vec::new(),

@@ -49,11 +49,11 @@ pub const CELL_AXES: Question = Question {
 /// Each cell's result, in the grid's order: `cell_id`, `axes`, `player`, `opponent`,
 /// `games_planned`, `games`, `games_failed`, `wins`, `draws`, `losses`, `score`, `score_low`,
 /// `score_high`, `pairs`, `pairs_0`, `pairs_half`, `pairs_1`, `pairs_1_half`, `pairs_2`,
-/// `distinct_games`, `plies_mean`, `timed`.
+/// `distinct_games`, `plies_mean`, `timed`, `swap_sides`.
 pub const CELL_RESULTS: Question = Question {
     template: "SELECT cell_id, axes, player, opponent, games_planned, games, games_failed, wins, \
          draws, losses, score, score_low, score_high, pairs, pairs_0, pairs_half, pairs_1, \
-         pairs_1_half, pairs_2, distinct_games, plies_mean, timed \
+         pairs_1_half, pairs_2, distinct_games, plies_mean, timed, swap_sides \
          FROM results WHERE experiment_id = {experiment_id} ORDER BY cell_number",
 };
 
@@ -239,10 +239,10 @@ fn settled_game(condition: &str) -> String {
     format!(
         "SELECT g.game_id, g.cell_id, g.number, e.name AS experiment, \
              e.uuid AS experiment_uuid, e.record, \
-             CASE g.number % 2 WHEN 0 THEN c.first_player_name ELSE c.second_player_name END \
-                 AS first_name, \
-             CASE g.number % 2 WHEN 0 THEN c.second_player_name ELSE c.first_player_name END \
-                 AS second_name, \
+             CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.first_player_name \
+                 ELSE c.second_player_name END AS first_name, \
+             CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.second_player_name \
+                 ELSE c.first_player_name END AS second_name, \
              o.position AS opening, g.first_side, g.outcome, g.termination, g.plies, \
              g.moves_hash, g.engine_revision, g.wall_us, g.counted, g.not_counted_reason, g.failure \
          FROM games AS g \

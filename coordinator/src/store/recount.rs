@@ -157,18 +157,21 @@ fn prefixed(columns: &[&str], of: &str) -> String {
     columns.join(", ")
 }
 
-/// The bounds of the intervals, from the counted pairs.
+/// The bounds of the intervals, from the counted pairs, or games where sides are fixed.
 async fn intervals(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT cell_id, pairs_0, pairs_half, pairs_1, pairs_1_half, pairs_2, score, score_low,
-            score_high
-        FROM cell_results ORDER BY cell_id"#
+        r#"SELECT r.cell_id, r.wins, r.draws, r.losses, r.pairs_0, r.pairs_half, r.pairs_1,
+            r.pairs_1_half, r.pairs_2, r.score, r.score_low, r.score_high,
+            c.swap_sides AS "swap_sides: bool"
+        FROM cell_results AS r JOIN cells AS c ON c.cell_id = r.cell_id ORDER BY r.cell_id"#
     )
     .fetch_all(pool)
     .await?;
     let found = found.into_iter().filter_map(|row| {
         let pairs = [row.pairs_0, row.pairs_half, row.pairs_1, row.pairs_1_half, row.pairs_2];
-        let interval = CellResult { pairs, ..CellResult::default() }.pair_counts().interval();
+        let (wins, draws, losses) = (row.wins, row.draws, row.losses);
+        let result = CellResult { pairs, wins, draws, losses, ..CellResult::default() };
+        let interval = result.interval(row.swap_sides);
         let stored = [row.score, row.score_low, row.score_high];
         let counted = [interval.score, interval.low, interval.high];
         (stored != counted).then(|| Difference {
@@ -307,27 +310,30 @@ const ROLLUPS: &[Rollup] = &[
                     sum(CASE WHEN counted AND points = 1.0 THEN 1 ELSE 0 END) AS wins,
                     sum(CASE WHEN counted AND points = 0.5 THEN 1 ELSE 0 END) AS draws,
                     sum(CASE WHEN counted AND points = 0.0 THEN 1 ELSE 0 END) AS losses,
-                    sum(CASE WHEN counted AND number % 2 = 0 AND points = 1.0 THEN 1 ELSE 0 END) AS wins_moving_first,
-                    sum(CASE WHEN counted AND number % 2 = 0 AND points = 0.5 THEN 1 ELSE 0 END) AS draws_moving_first,
-                    sum(CASE WHEN counted AND number % 2 = 0 AND points = 0.0 THEN 1 ELSE 0 END) AS losses_moving_first,
+                    sum(CASE WHEN counted AND moved_first AND points = 1.0 THEN 1 ELSE 0 END) AS wins_moving_first,
+                    sum(CASE WHEN counted AND moved_first AND points = 0.5 THEN 1 ELSE 0 END) AS draws_moving_first,
+                    sum(CASE WHEN counted AND moved_first AND points = 0.0 THEN 1 ELSE 0 END) AS losses_moving_first,
                     sum(CASE WHEN counted THEN plies ELSE 0 END) AS plies,
                     total(CASE WHEN counted THEN wall_us END) AS wall_us
                 FROM (
                     SELECT *, CASE outcome WHEN 'draw' THEN 0.5
-                        WHEN 'win' THEN (number % 2 = 0) * 1.0
-                        WHEN 'loss' THEN (number % 2 = 1) * 1.0 END AS points
-                    FROM games)
+                        WHEN 'win' THEN moved_first * 1.0
+                        WHEN 'loss' THEN (1 - moved_first) * 1.0 END AS points
+                    FROM (
+                        SELECT g.*, (g.number % 2 = 0 OR c.swap_sides = 0) AS moved_first
+                        FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id))
                 GROUP BY cell_id) AS p
             LEFT JOIN (
                 SELECT cell_id, sum(points = 0.0) AS pairs_0, sum(points = 0.5) AS pairs_half,
                     sum(points = 1.0) AS pairs_1, sum(points = 1.5) AS pairs_1_half,
                     sum(points = 2.0) AS pairs_2
                 FROM (
-                    SELECT cell_id, sum(CASE outcome WHEN 'draw' THEN 0.5
-                        WHEN 'win' THEN (number % 2 = 0) * 1.0
-                        ELSE (number % 2 = 1) * 1.0 END) AS points
-                    FROM games WHERE counted = 1
-                    GROUP BY cell_id, number / 2 HAVING count(*) = 2)
+                    SELECT g.cell_id, sum(CASE g.outcome WHEN 'draw' THEN 0.5
+                        WHEN 'win' THEN (g.number % 2 = 0) * 1.0
+                        ELSE (g.number % 2 = 1) * 1.0 END) AS points
+                    FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id
+                    WHERE g.counted = 1 AND c.swap_sides = 1
+                    GROUP BY g.cell_id, g.number / 2 HAVING count(*) = 2)
                 GROUP BY cell_id) AS q ON q.cell_id = p.cell_id",
     },
     Rollup {

@@ -9,7 +9,7 @@ use spelrum_tournament::{GameId, WorkerId};
 
 use super::check::{Told, check_game};
 use super::error::StoreError;
-use super::rollup::{Searches, Side, bounded, count, integer};
+use super::rollup::{Searches, Side, bounded, count, half_points, integer};
 use super::transaction::{Cache, CellInfo, Transaction, rows};
 
 /// A game that is ready to be stored.
@@ -26,6 +26,11 @@ pub(super) struct Checked<'g> {
 impl Checked<'_> {
     pub(super) fn movers(&self) -> [i64; 2] {
         self.cell.movers(self.number)
+    }
+
+    /// Half points of the cell's first player.
+    pub(super) fn half_points(&self) -> usize {
+        half_points(self.cell.first_player_moves_first(self.number), self.outcome)
     }
 
     pub(super) fn id(&self) -> (i64, i64) {
@@ -93,8 +98,10 @@ impl Transaction<'_> {
             r#"INSERT INTO games (cell_id, number, first_player_id, second_player_id, counted,
                 not_counted_reason, failure)
             SELECT c.cell_id, j.value ->> 1,
-                CASE WHEN (j.value ->> 1) % 2 = 0 THEN c.first_player_id ELSE c.second_player_id END,
-                CASE WHEN (j.value ->> 1) % 2 = 0 THEN c.second_player_id ELSE c.first_player_id END,
+                CASE (j.value ->> 1) % 2 * c.swap_sides WHEN 0 THEN c.first_player_id
+                    ELSE c.second_player_id END,
+                CASE (j.value ->> 1) % 2 * c.swap_sides WHEN 0 THEN c.second_player_id
+                    ELSE c.first_player_id END,
                 0, 'failed', j.value ->> 2
             FROM jsonb_each(?1) AS j JOIN cells AS c ON c.cell_id = j.value ->> 0
             WHERE true
@@ -108,6 +115,7 @@ impl Transaction<'_> {
         for cell in settled {
             *failed.entry(cell).or_default() += 1;
         }
+        self.fill_cells(failed.keys().copied()).await?;
         let mut results = self.cell_results(failed.keys().copied()).await?;
         for (cell, count) in failed {
             results.entry(cell).or_default().games_failed += count;
@@ -170,7 +178,7 @@ impl Transaction<'_> {
         let list = rows(&missing)?;
         let found = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", c.experiment_id, c.first_player_id,
-                c.second_player_id, e.game, e.record = 'moves' AS "record_moves!: bool"
+                c.second_player_id, c.swap_sides AS "swap_sides: bool", e.game, e.record = 'moves' AS "record_moves!: bool"
             FROM jsonb_each(?) AS j
             JOIN cells AS c ON c.cell_id = j.value
             JOIN experiments AS e ON e.experiment_id = c.experiment_id"#,
@@ -183,6 +191,7 @@ impl Transaction<'_> {
                 experiment: cell.experiment_id,
                 game: cell.game,
                 players: [cell.first_player_id, cell.second_player_id],
+                swap_sides: cell.swap_sides,
                 record_moves: cell.record_moves,
             };
             (cell.cell_id, Arc::new(info))

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use spelrum_proto::v1;
-use spelrum_tournament::PairCounts;
+use spelrum_tournament::{GameCounts, PairCounts, ScoreInterval};
 
 /// The name under which a forced move is stored (`EndedBy::OnlyMove`): nothing was searched.
 pub(super) const ONLY_MOVE: &str = "only_move";
@@ -86,16 +86,18 @@ pub(super) struct CellResult {
 }
 
 impl CellResult {
-    /// Adds a counted game by its number and its outcome for who moved first.
-    pub(super) fn add(&mut self, number: i64, outcome: v1::Outcome) {
+    /// Adds a counted game by whether the cell's first player moved first in it, and its outcome
+    /// for who did.
+    pub(super) fn add(&mut self, first_player_moved_first: bool, outcome: v1::Outcome) {
+        let half_points = half_points(first_player_moved_first, outcome);
         self.games += 1;
-        match half_points(number, outcome) {
+        match half_points {
             2 => self.wins += 1,
             1 => self.draws += 1,
             _ => self.losses += 1,
         }
-        if number % 2 == 0 {
-            match half_points(number, outcome) {
+        if first_player_moved_first {
+            match half_points {
                 2 => self.wins_moving_first += 1,
                 1 => self.draws_moving_first += 1,
                 _ => self.losses_moving_first += 1,
@@ -103,15 +105,21 @@ impl CellResult {
         }
     }
 
-    /// The pairs as the statistics take them.
-    pub(super) fn pair_counts(&self) -> PairCounts {
-        PairCounts(self.pairs.map(|pairs| u64::try_from(pairs).unwrap_or(0)))
+    /// The mean score of the first player with its interval: over pairs, or over games if the cell's
+    /// players do not swap sides.
+    pub(super) fn interval(&self, swap_sides: bool) -> ScoreInterval {
+        let number = |count: i64| u64::try_from(count).unwrap_or(0);
+        if swap_sides {
+            PairCounts(self.pairs.map(number)).interval()
+        } else {
+            GameCounts([self.losses, self.draws, self.wins].map(number)).interval()
+        }
     }
 }
 
-/// Half points of the cell's first player, who moves first in even numbers: 0, 1 or 2.
-pub(super) fn half_points(number: i64, outcome: v1::Outcome) -> usize {
-    match (outcome, number % 2 == 0) {
+/// Half points of the cell's first player, who moved first or not: 0, 1 or 2.
+pub(super) fn half_points(first_player_moved_first: bool, outcome: v1::Outcome) -> usize {
+    match (outcome, first_player_moved_first) {
         (v1::Outcome::Win, true) | (v1::Outcome::Loss, false) => 2,
         (v1::Outcome::Draw, _) => 1,
         _ => 0,
@@ -185,10 +193,15 @@ mod tests {
     #[test]
     fn points_are_the_first_players() {
         use v1::Outcome::{Draw, Loss, Win};
-        for (number, outcome, expected) in
-            [(0, Win, 2), (0, Loss, 0), (1, Win, 0), (1, Loss, 2), (6, Draw, 1), (7, Draw, 1)]
-        {
-            assert_eq!(half_points(number, outcome), expected);
+        for (moved_first, outcome, expected) in [
+            (true, Win, 2),
+            (true, Loss, 0),
+            (false, Win, 0),
+            (false, Loss, 2),
+            (true, Draw, 1),
+            (false, Draw, 1),
+        ] {
+            assert_eq!(half_points(moved_first, outcome), expected);
         }
     }
 }

@@ -94,15 +94,19 @@ impl Transaction<'_> {
         let mut settled: HashMap<(i64, i64), v1::Outcome> = HashMap::with_capacity(games.len());
         for (game, &distinct) in games.iter().zip(distinct) {
             let result = results.entry(game.game.cell_id).or_default();
-            result.add(game.number, game.outcome);
+            result.add(game.cell.first_player_moves_first(game.number), game.outcome);
             result.distinct_games += i64::from(distinct);
             result.plies += count(game.game.moves.len());
             result.wall_us += real(game.game.wall_us);
+            // Where sides are fixed there are no pairs.
+            if !game.cell.swap_sides {
+                continue;
+            }
             let other = (game.game.cell_id, game.number ^ 1);
             let other_outcome = settled.get(&other).copied().or_else(|| there.get(&other)?.outcome);
             if let Some(outcome) = other_outcome {
-                let points = half_points(game.number, game.outcome) + half_points(other.1, outcome);
-                result.pairs[points] += 1;
+                let other_moves_first = game.cell.first_player_moves_first(other.1);
+                result.pairs[game.half_points() + half_points(other_moves_first, outcome)] += 1;
             }
             settled.insert(game.id(), game.outcome);
         }
@@ -141,7 +145,8 @@ impl Transaction<'_> {
         Ok(found.collect())
     }
 
-    /// Writes rows of `cell_results`, with the intervals that follow from them.
+    /// Writes rows of `cell_results`, with the intervals that follow from them. Their cells are in
+    /// the cache.
     pub(super) async fn write_cell_results(
         &mut self,
         results: &BTreeMap<i64, CellResult>,
@@ -151,7 +156,8 @@ impl Transaction<'_> {
         let list: Vec<Row> = results
             .iter()
             .map(|(&cell, result)| {
-                let interval = result.pair_counts().interval();
+                let swap_sides = self.cache.cells.get(&cell).is_none_or(|cell| cell.swap_sides);
+                let interval = result.interval(swap_sides);
                 Row(
                     cell,
                     [

@@ -86,7 +86,7 @@ impl Transaction<'_> {
     ) -> Result<Vec<CellState>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", c.in_sweep AS "in_sweep: bool",
-                c.games_planned, c.next_number, r.first_number AS "first_number?: i64",
+                c.swap_sides AS "swap_sides: bool", c.games_planned, c.next_number, r.first_number AS "first_number?: i64",
                 r.games AS "games?: i64"
             FROM cells AS c LEFT JOIN returned_ranges AS r ON r.cell_id = c.cell_id
             WHERE c.experiment_id = ?
@@ -102,6 +102,7 @@ impl Transaction<'_> {
                 cells.push(CellState {
                     cell,
                     in_sweep: row.in_sweep,
+                    swap_sides: row.swap_sides,
                     games: unsigned(row.games_planned),
                     next_number: unsigned(row.next_number),
                     returned: Vec::new(),

@@ -83,8 +83,10 @@ impl Cache {
 pub(super) struct CellInfo {
     pub(super) experiment: i64,
     pub(super) game: String,
-    /// The first player, who moves first in even numbers, and the second.
+    /// The first player, who moves first in even numbers, or in all if sides are fixed, and the second.
     pub(super) players: [i64; 2],
+    /// Whether its players swap sides in odd numbers, so that its games come in pairs.
+    pub(super) swap_sides: bool,
     pub(super) record_moves: bool,
 }
 
@@ -92,7 +94,12 @@ impl CellInfo {
     /// The players in the order in which they move in the game with this number.
     pub(super) fn movers(&self, number: i64) -> [i64; 2] {
         let [first, second] = self.players;
-        if number % 2 == 0 { [first, second] } else { [second, first] }
+        if self.first_player_moves_first(number) { [first, second] } else { [second, first] }
+    }
+
+    /// Whether the first player moves first in the game with this number.
+    pub(super) fn first_player_moves_first(&self, number: i64) -> bool {
+        !self.swap_sides || number % 2 == 0
     }
 }
 

@@ -148,6 +148,18 @@ pub(crate) fn add_cell<'p>(
     depth: i64,
     games: u64,
 ) -> &'p mut PlannedCell {
+    add_cell_of(plan, true, names, players, depth, games)
+}
+
+/// The same, where the players swap sides or not.
+pub(crate) fn add_cell_of<'p>(
+    plan: &'p mut Plan,
+    swap_sides: bool,
+    names: [&str; 2],
+    players: [Parameters; 2],
+    depth: i64,
+    games: u64,
+) -> &'p mut PlannedCell {
     #[expect(clippy::cast_precision_loss, reason = "small")]
     let number = Some(depth as f64);
     let definition = CellDefinition {
@@ -156,6 +168,7 @@ pub(crate) fn add_cell<'p>(
         rules: Pentago::rules(true),
         openings: OpeningsRule::Random { plies: 2 },
         max_plies: Some(40),
+        swap_sides,
         players: players.map(std::sync::Arc::new),
     };
     let depth = AxisValue { number, text: depth.to_string() };

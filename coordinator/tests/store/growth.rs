@@ -9,7 +9,7 @@ use proptest::test_runner::TestCaseError;
 use spelrum_coordinator::store::{CellChange, Change, StoreError, Submitted, Sweep, Writer};
 use spelrum_engine::Parameters;
 use spelrum_tournament::scheduler::{
-    Effect, Event, ExperimentState, Report, Scheduler, Settings, Time, Verdict,
+    CellState, Changes, Effect, Event, ExperimentState, Report, Scheduler, Settings, Time, Verdict,
 };
 use spelrum_tournament::{
     AxisValue, CellDefinition, CellId, DefinitionHash, GameId, GameRange, LeaseId, OpeningsRule,
@@ -17,7 +17,8 @@ use spelrum_tournament::{
 };
 
 use crate::fixture::{
-    Store, add_cell, alpha_beta, empty_plan, game, genetic, introduction, plan, rows, sweep, text,
+    Store, add_cell, add_cell_of, alpha_beta, empty_plan, game, genetic, introduction, plan, rows,
+    sweep, text,
 };
 
 /// A plan with these cells: depth and games.
@@ -140,6 +141,7 @@ async fn names_places_and_axes_are_replaced() {
             rules: Pentago::rules(true),
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: Some(40),
+            swap_sides: true,
             players: [alpha_beta(depth), genetic(depth)].map(std::sync::Arc::new),
         };
         let word = AxisValue { number: None, text: format!("d{depth}") };
@@ -163,6 +165,37 @@ async fn names_places_and_axes_are_replaced() {
     assert_eq!(store.integer("SELECT count(*) FROM cell_axes").await, 4);
     let again = grow(&mut store, "text 3", &changed).await.unwrap().change.unwrap();
     assert!(!again.axes_changed && again.settings_changed.is_empty());
+}
+
+/// Where sides are fixed, a cell that is cut short ends where it is: no pair has to be completed.
+#[tokio::test]
+async fn a_cell_of_fixed_sides_grows_by_single_games() {
+    let fixed = |games| {
+        let mut plan = empty_plan("small");
+        add_cell_of(&mut plan, false, ["ab", "gm"], [alpha_beta(1), genetic(1)], 1, games);
+        plan
+    };
+    let mut store = Store::with(&fixed(5)).await;
+    let state = |games| CellState {
+        cell: store.submitted.cells[0].cell,
+        in_sweep: true,
+        swap_sides: false,
+        games,
+        next_number: 5,
+        returned: Vec::new(),
+    };
+    let changes = Changes { cells: vec![state(5)], ..Changes::default() };
+    let (grown, fewer) = (state(7), state(5));
+    let mut transaction = store.writer.begin().await.unwrap();
+    transaction.apply(&changes).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(grow(&mut store, "more", &fixed(7)).await.unwrap().cells, [grown]);
+    assert_eq!(grow(&mut store, "fewer", &fixed(3)).await.unwrap().cells, [fewer]);
+    // With swapped sides it is another cell.
+    let mut swapped = empty_plan("small");
+    add_cell(&mut swapped, ["ab", "gm"], [alpha_beta(1), genetic(1)], 1, 20);
+    let error = grow(&mut store, "swapped", &swapped).await.unwrap_err();
+    assert!(matches!(error, StoreError::NothingInCommon { rules_changed: true, .. }), "{error}");
 }
 
 #[tokio::test]
@@ -540,6 +573,7 @@ fn pool_plan(cells: &[(usize, u64)], look: u8) -> Plan {
             rules: Pentago::rules(true),
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: None,
+            swap_sides: true,
             players: [player(alpha_beta(depth + 1)), player(genetic(2))],
         };
         let names = if look.is_multiple_of(2) { ["ab", "gm"] } else { ["x", "y"] };

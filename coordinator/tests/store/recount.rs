@@ -8,7 +8,7 @@ use spelrum_tournament::GameId;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 
-use crate::fixture::{Store, add_cell, alpha_beta, game, introduction, plan};
+use crate::fixture::{Store, add_cell, add_cell_of, alpha_beta, game, genetic, introduction, plan};
 
 /// What happens to the store.
 #[derive(Clone, Debug)]
@@ -22,13 +22,13 @@ enum Step {
 }
 
 fn steps() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
-    let games = || vec((0..3usize, 0..12u64, 0..6u64), 0..10);
+    let games = || vec((0..4usize, 0..12u64, 0..6u64), 0..10);
     vec(
         proptest::prop_oneof![
             6 => (games(), any::<bool>())
                 .prop_map(|(games, second_worker)| Step::Games { games, second_worker }),
             1 => games().prop_map(|games| Step::Lost { games }),
-            1 => (0..3usize, 0..12u64).prop_map(|(cell, number)| Step::Failed { cell, number }),
+            1 => (0..4usize, 0..12u64).prop_map(|(cell, number)| Step::Failed { cell, number }),
         ],
         1..12,
     )
@@ -46,8 +46,9 @@ proptest::proptest! {
 
 async fn run(steps: Vec<Step>) -> Result<(), proptest::test_runner::TestCaseError> {
     let mut plan = plan("random");
-    // One cell of self-play among them.
+    // One cell of self-play among them, and one of fixed sides.
     add_cell(&mut plan, ["ab", "ab"], [alpha_beta(1), alpha_beta(1)], 3, 20);
+    add_cell_of(&mut plan, false, ["ab", "gm"], [alpha_beta(3), genetic(3)], 4, 19);
     let mut store = Store::with(&plan).await;
     let mut transaction = store.writer.begin().await.unwrap();
     let second = transaction.introduce(&introduction("worker-2")).await.unwrap();
@@ -101,9 +102,13 @@ async fn run(steps: Vec<Step>) -> Result<(), proptest::test_runner::TestCaseErro
 /// The recount finds what it should: every rollup, spoilt in every way.
 #[tokio::test]
 async fn a_recount_finds_every_difference() {
-    let mut store = Store::new().await;
-    let games: Vec<_> = (0..10).map(|number| game(store.cell(0), number, number)).collect();
-    store.store(&games).await;
+    let mut plan = plan("spoilt");
+    add_cell_of(&mut plan, false, ["ab", "gm"], [alpha_beta(3), genetic(3)], 4, 19);
+    let mut store = Store::with(&plan).await;
+    for cell in [0, 2] {
+        let games: Vec<_> = (0..10).map(|number| game(store.cell(cell), number, number)).collect();
+        store.store(&games).await;
+    }
     store.assert_recount().await;
     let path = store.path();
     for (table, spoil) in [
@@ -120,6 +125,10 @@ async fn a_recount_finds_every_difference() {
         ("cell_results", "UPDATE cell_results SET pairs_0 = pairs_0 + 1"),
         ("cell_results", "UPDATE cell_results SET distinct_games = 1"),
         ("cell_results", "UPDATE cell_results SET score_low = 0.123"),
+        // As if the cell of fixed sides had pairs, and the other one had none.
+        ("cell_results", "UPDATE cell_results SET pairs_1 = 5 WHERE cell_id = 3"),
+        ("cell_results", "UPDATE cells SET swap_sides = 1 WHERE cell_id = 3"),
+        ("cell_results", "UPDATE cells SET swap_sides = 0 WHERE cell_id = 1"),
         ("worker_results", "UPDATE worker_results SET plies = 0"),
         ("worker_results", "DELETE FROM worker_results"),
     ] {

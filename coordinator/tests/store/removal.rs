@@ -70,7 +70,14 @@ fn changes(cell: CellId, last_lease: &mut i64, worker: WorkerId) -> Changes {
     }
     let returned =
         vec![GameRange { cell, first: 14, count: 2 }, GameRange { cell, first: 17, count: 1 }];
-    changes.cells.push(CellState { cell, in_sweep: true, games: 20, next_number: 20, returned });
+    changes.cells.push(CellState {
+        cell,
+        in_sweep: true,
+        swap_sides: true,
+        games: 20,
+        next_number: 20,
+        returned,
+    });
     let game = GameId { cell, number: 13 };
     changes.attempts.push(Attempts { game, lost: 1, lost_alone: 0, failed: 3 });
     changes

@@ -41,6 +41,7 @@ async fn a_new_experiment_is_all_there_is() {
         CellState {
             cell: store.cell(1),
             in_sweep: true,
+            swap_sides: true,
             games: 20,
             next_number: 0,
             returned: vec![]
@@ -62,6 +63,7 @@ async fn what_was_applied_is_found_again() {
     let cell = |cell, next_number, returned| CellState {
         cell,
         in_sweep: true,
+        swap_sides: true,
         games: 20,
         next_number,
         returned,

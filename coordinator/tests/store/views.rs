@@ -2,9 +2,9 @@
 
 use spelrum_coordinator::store::SqlValue;
 use spelrum_proto::v1;
-use spelrum_tournament::{AxisValue, PairCounts, PlannedAxis};
+use spelrum_tournament::{AxisValue, GameCounts, PairCounts, PlannedAxis};
 
-use crate::fixture::{Store, game, plan, text};
+use crate::fixture::{Store, add_cell_of, alpha_beta, empty_plan, game, genetic, plan, text};
 
 /// Wins, draws and losses of who moved first: varieties 0, 1 and 2 of the fixture's games.
 const WIN: u64 = 0;
@@ -70,6 +70,51 @@ async fn results_are_for_the_cells_first_player() {
     let by_hand: std::collections::BTreeSet<_> =
         games.iter().map(|game| (game.moves_hash, game.opening.clone(), game.number % 2)).collect();
     assert_eq!(distinct, i64::try_from(by_hand.len()).unwrap());
+}
+
+/// Where sides are fixed the first player moves first in every game, and the game is the unit.
+#[tokio::test]
+async fn results_of_fixed_sides_are_over_games() {
+    let mut plan = empty_plan("fixed");
+    add_cell_of(&mut plan, false, ["ab", "gm"], [alpha_beta(1), genetic(1)], 1, 5);
+    let mut store = Store::with(&plan).await;
+    let cell = store.cell(0);
+    let games: Vec<_> = (0..)
+        .zip([WIN, LOSS, WIN, WIN, DRAW])
+        .map(|(number, outcome)| game(cell, number, outcome))
+        .collect();
+    store.store(&games).await;
+    let interval = GameCounts([1, 1, 3]).interval();
+    let row = store
+        .rows(
+            "SELECT games_planned, games, wins, draws, losses, pairs, pairs_1, swap_sides, score,
+                score_low, score_high
+            FROM results",
+        )
+        .await;
+    let row: Vec<String> = row[0].iter().map(text).collect();
+    let figures = [interval.score, interval.low, interval.high].map(|figure| figure.to_string());
+    assert_eq!(row[..8], ["5", "5", "3", "1", "1", "0", "0", "0"]);
+    assert_eq!(row[8..], figures);
+    assert_eq!(
+        store
+            .texts(
+                "SELECT printf('%s %d %d %s', player, side, count(*), coalesce(pair, '-'))
+                FROM game_players GROUP BY player, side, pair ORDER BY player"
+            )
+            .await,
+        ["ab 0 5 -", "gm 1 5 -"]
+    );
+    let first = "SELECT count(*) FROM slowest_games
+        WHERE first_player = 'ab' AND second_player = 'gm'";
+    assert_eq!(store.integer(first).await, 5);
+    let movers = "SELECT count(*) FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id
+        WHERE g.first_player_id = c.first_player_id";
+    assert_eq!(store.integer(movers).await, 5);
+    let moving_first = "SELECT wins_moving_first + draws_moving_first + losses_moving_first
+        FROM cell_results";
+    assert_eq!(store.integer(moving_first).await, 5);
+    store.assert_recount().await;
 }
 
 #[tokio::test]

@@ -17,6 +17,8 @@ pub struct CellState {
     /// Whether its experiment's sweep names it. The games of one that it no longer names are not
     /// handed out; those that are leased may finish.
     pub in_sweep: bool,
+    /// Whether games 2k and 2k + 1 are a pair, so that one that was begun is played to its end.
+    pub swap_sides: bool,
     /// How many games it gets.
     pub games: u64,
     /// The lowest number that was never leased.

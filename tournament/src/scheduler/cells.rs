@@ -20,6 +20,8 @@ pub(super) struct Cell {
     experiment: ExperimentId,
     /// Whether the experiment's sweep names it. If not, nothing of it is handed out.
     in_sweep: bool,
+    /// Whether its games come in pairs.
+    swap_sides: bool,
     /// How many games it gets. A stop rule will lower this to the end of the stopping pair, and a
     /// precision goal raise it (invariant 7): nothing else decides where a cell ends.
     games: u64,
@@ -65,8 +67,9 @@ impl Cell {
         Self {
             experiment,
             in_sweep: state.in_sweep,
+            swap_sides: state.swap_sides,
             // A sweep that was made smaller does not take back what was leased already.
-            games: games_with(state.games, state.next_number),
+            games: games_with(state.swap_sides, state.games, state.next_number),
             next_number: state.next_number,
             returned,
             alone: BTreeSet::new(),
@@ -82,7 +85,7 @@ impl Cell {
     pub(super) fn restore_leased(&mut self, range: Range<u64>, lease: LeaseId) {
         if !range.is_empty() {
             self.next_number = self.next_number.max(range.end);
-            self.games = games_with(self.games, self.next_number);
+            self.games = games_with(self.swap_sides, self.games, self.next_number);
             self.leased.insert(range, lease);
         }
     }
@@ -205,7 +208,7 @@ impl Cell {
     /// Takes what the sweep says of the cell now.
     pub(super) fn set_planned(&mut self, in_sweep: bool, games: u64) {
         self.in_sweep = in_sweep;
-        self.games = games_with(games, self.next_number);
+        self.games = games_with(self.swap_sides, games, self.next_number);
     }
 
     /// The average wall time of a game, once one was measured.
@@ -233,6 +236,7 @@ impl Cell {
         CellState {
             cell,
             in_sweep: self.in_sweep,
+            swap_sides: self.swap_sides,
             games: self.games,
             next_number: self.next_number,
             returned: returned.iter().map(game_range).collect(),
@@ -274,7 +278,20 @@ impl Cell {
 }
 
 /// Where a cell ends that is to have so many games: no pair that was begun is left half.
-const fn games_with(games: u64, next_number: u64) -> u64 {
-    let begun = next_number.next_multiple_of(2);
+const fn games_with(swap_sides: bool, games: u64, next_number: u64) -> u64 {
+    let begun = if swap_sides { next_number.next_multiple_of(2) } else { next_number };
     if games > begun { games } else { begun }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::games_with;
+
+    #[test]
+    fn a_pair_that_was_begun_is_not_left_half() {
+        assert_eq!([games_with(true, 4, 5), games_with(true, 8, 5)], [6, 8]);
+        // Where sides are fixed, there are no halves.
+        assert_eq!([games_with(false, 4, 5), games_with(false, 5, 5)], [5, 5]);
+        assert_eq!(games_with(false, 7, 5), 7);
+    }
 }

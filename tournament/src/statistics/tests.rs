@@ -105,16 +105,26 @@ const PAIRS: [(&str, [f64; 5]); 14] = [
     ("nearly always ahead", [0.02, 0.0, 0.0, 0.98, 0.0]),
 ];
 
-fn true_mean(distribution: &[f64; 5]) -> f64 {
-    distribution.iter().enumerate().map(|(class, p)| class as f64 / 4.0 * p).sum()
+fn true_mean<const N: usize>(distribution: &[f64; N]) -> f64 {
+    let step = 1.0 / (N - 1) as f64;
+    distribution.iter().enumerate().map(|(class, p)| class as f64 * step * p).sum()
 }
 
-/// The coverage of N pairs, exactly: the probability of every outcome whose interval holds the
-/// true mean.
-fn exact_coverage(distribution: &[f64; 5], pairs: u64) -> f64 {
-    fn outcomes(class: usize, left: u64, counts: &mut [u64; 5], visit: &mut impl FnMut(&[u64; 5])) {
-        if class == 4 {
-            counts[4] = left;
+/// The coverage of N pairs or games, exactly: the probability of every outcome whose interval holds
+/// the true mean.
+fn exact_coverage<const N: usize>(
+    distribution: &[f64; N],
+    units: u64,
+    interval: fn(&[u64; N]) -> ScoreInterval,
+) -> f64 {
+    fn outcomes<const N: usize>(
+        class: usize,
+        left: u64,
+        counts: &mut [u64; N],
+        visit: &mut impl FnMut(&[u64; N]),
+    ) {
+        if class == N - 1 {
+            counts[class] = left;
             visit(counts);
             return;
         }
@@ -126,18 +136,18 @@ fn exact_coverage(distribution: &[f64; 5], pairs: u64) -> f64 {
     let mean = true_mean(distribution);
     let log_factorial = |n: u64| libm::lgamma(n as f64 + 1.0);
     let mut covered = 0.0;
-    outcomes(0, pairs, &mut [0; 5], &mut |counts| {
+    outcomes(0, units, &mut [0; N], &mut |counts| {
         if counts.iter().zip(distribution).any(|(&n, &p)| n > 0 && p == 0.0) {
             return;
         }
-        let log_probability: f64 = log_factorial(pairs)
+        let log_probability: f64 = log_factorial(units)
             + counts
                 .iter()
                 .zip(distribution)
                 .filter(|&(&n, _)| n > 0)
                 .map(|(&n, &p)| n as f64 * libm::log(p) - log_factorial(n))
                 .sum::<f64>();
-        let interval = PairCounts(*counts).interval();
+        let interval = interval(counts);
         if (interval.low..=interval.high).contains(&mean) {
             covered += libm::exp(log_probability);
         }
@@ -145,16 +155,51 @@ fn exact_coverage(distribution: &[f64; 5], pairs: u64) -> f64 {
     covered
 }
 
+fn over_pairs(counts: &[u64; 5]) -> ScoreInterval {
+    PairCounts(*counts).interval()
+}
+
+fn over_games(counts: &[u64; 3]) -> ScoreInterval {
+    GameCounts(*counts).interval()
+}
+
 #[test]
 fn intervals_of_few_pairs_cover_the_truth() {
     for (name, distribution) in PAIRS {
         for pairs in [10, 20] {
-            let coverage = exact_coverage(&distribution, pairs);
+            let coverage = exact_coverage(&distribution, pairs, over_pairs);
             assert!(coverage >= 0.95, "{name}, {pairs} pairs: {coverage}");
         }
     }
     // The worst there is: one pair in a hundred is lost, so nine cells of ten see none.
-    assert!(exact_coverage(&[0.01, 0.0, 0.0, 0.01, 0.98], 10) > 0.9);
+    assert!(exact_coverage(&[0.01, 0.0, 0.0, 0.01, 0.98], 10, over_pairs) > 0.9);
+}
+
+/// Where sides are fixed: losses, draws and wins.
+#[test]
+fn intervals_of_few_games_cover_the_truth() {
+    for (name, distribution) in [
+        ("even", [1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0]),
+        ("coin", [0.5, 0.0, 0.5]),
+        ("drawish", [0.05, 0.9, 0.05]),
+        ("the first move tells", [0.2, 0.1, 0.7]),
+        ("lopsided", [0.1, 0.05, 0.85]),
+        ("no losses", [0.0, 0.5, 0.5]),
+        ("a draw now and then", [0.0, 0.1, 0.9]),
+    ] {
+        for games in [20, 50, 100] {
+            let coverage = exact_coverage(&distribution, games, over_games);
+            assert!(coverage >= 0.94, "{name}, {games} games: {coverage}");
+        }
+    }
+}
+
+/// A pair that scores ½ each way, or a game of ½ points: the unit is all that differs.
+#[test]
+fn equal_units_have_equal_intervals() {
+    assert_eq!(GameCounts([0, 7, 0]).interval(), PairCounts([0, 0, 7, 0, 0]).interval());
+    assert_eq!(GameCounts([3, 0, 9]).interval(), PairCounts([3, 0, 0, 0, 9]).interval());
+    assert_eq!(GameCounts::default().interval(), PairCounts::default().interval());
 }
 
 #[test]
@@ -205,23 +250,6 @@ fn student_quantiles_agree_with_tables() {
     ] {
         assert!((student_quantile(freedom) / quantile - 1.0).abs() < 1e-6, "{freedom}");
     }
-}
-
-#[test]
-fn means_have_intervals() {
-    assert_eq!(
-        MeanInterval::from_sums(0, 0.0, 0.0),
-        MeanInterval { mean: 0.0, error: f64::INFINITY }
-    );
-    assert_eq!(
-        MeanInterval::from_sums(1, 4.0, 16.0),
-        MeanInterval { mean: 4.0, error: f64::INFINITY }
-    );
-    let equal = MeanInterval::from_sums(3, 0.3, 3.0 * 0.1 * 0.1);
-    assert!(equal.error.is_finite() && equal.error < 1e-6);
-    // 1, 2, 3: deviation 1, t(2) = 4.303.
-    let three = MeanInterval::from_sums(3, 6.0, 14.0);
-    assert!((three.error - 4.302_653 / 3.0_f64.sqrt()).abs() < 1e-5);
 }
 
 proptest! {

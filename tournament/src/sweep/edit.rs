@@ -278,12 +278,14 @@ fn is_measure(text: &str) -> bool {
 /// Makes every number of games a tenth.
 fn quicken(document: &mut DocumentMut) -> Vec<(i64, i64)> {
     let mut changed = Vec::new();
+    let swap_sides = document.get("swap_sides").and_then(Item::as_bool).unwrap_or(true);
     let mut quicken = |table: &mut dyn TableLike| {
         if let Some(games) = table.get("games").and_then(Item::as_integer)
             && games > 0
         {
-            put(table, "games", tenth(games).into());
-            changed.push((games, tenth(games)));
+            let fewer = tenth(games, swap_sides);
+            put(table, "games", fewer.into());
+            changed.push((games, fewer));
         }
     };
     quicken(document.as_table_mut());
@@ -300,11 +302,12 @@ fn quicken(document: &mut DocumentMut) -> Vec<(i64, i64)> {
     changed
 }
 
-/// A tenth, rounded up to whole pairs: the first games of the whole number, so that playing the rest
-/// of them later continues the same experiment.
-fn tenth(games: i64) -> i64 {
-    let pairs = games / 20 + i64::from(games % 20 > 0);
-    2 * pairs
+/// A tenth, rounded up to whole pairs, or to whole games if sides are fixed: the first games of the
+/// whole number, so that playing the rest of them later continues the same experiment.
+fn tenth(games: i64, swap_sides: bool) -> i64 {
+    let together = if swap_sides { 2 } else { 1 };
+    let tenths = games / (10 * together) + i64::from(games % (10 * together) > 0);
+    together * tenths
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use spelrum_engine::parse_duration_us;
+use spelrum_engine::{Value, parse_duration_us};
 
 use super::axes::{self, Axis};
 use super::fault::{Fault, Span, did_you_mean};
@@ -21,7 +21,9 @@ pub(super) struct SweepFile {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) seed: u64,
-    /// Per cell: even, at least 2.
+    /// Whether players swap sides, so that games come in pairs.
+    pub(super) swap_sides: bool,
+    /// Per cell: at least 1, and even if sides are swapped.
     pub(super) games: u64,
     pub(super) games_place: Span,
     pub(super) game: Node,
@@ -45,12 +47,13 @@ pub(super) struct SweepFile {
 }
 
 /// The keys of a sweep.
-pub(super) const KEYS: [&str; 17] = [
+pub(super) const KEYS: [&str; 18] = [
     "name",
     "description",
     "game",
     "seed",
     "games",
+    "swap_sides",
     "openings",
     "measure",
     "record",
@@ -79,6 +82,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
     check_keys(root, "the sweep", &KEYS)?;
     let name = read_name(required(root, "name", "name = \"my-sweep\"")?)?;
     let game = required(root, "game", "game = \"pentago\"")?.clone();
+    let swap_sides = swap_sides(value(root, "swap_sides"))?;
     let games = required(root, "games", "games = 100")?;
     let players = players::read(required(root, "players", "[players.alphabeta]")?)?;
     let axes = value(root, "axes").map_or(Ok(Vec::new()), axes::read)?;
@@ -90,7 +94,8 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
             None => String::new(),
         },
         seed: seed(value(root, "seed"))?,
-        games: even_games(games)?,
+        swap_sides,
+        games: number_of_games(games, swap_sides)?,
         games_place: games.place.clone(),
         game,
         openings: value(root, "openings").cloned(),
@@ -103,7 +108,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         game_timeout_us: game_timeout_us(value(root, "game_timeout"))?,
         sample: value(root, "sample").map(|node| sample::read(node, &axes)).transpose()?,
         overrides: match value(root, "override") {
-            Some(node) => overrides::read(node, &axes, &players)?,
+            Some(node) => overrides::read(node, &axes, &players, swap_sides)?,
             None => Vec::new(),
         },
         axes,
@@ -155,18 +160,29 @@ fn seed(node: Option<&Node>) -> Result<u64, Fault> {
     })
 }
 
-/// A number of games: whole pairs, at least one.
-pub(super) fn even_games(node: &Node) -> Result<u64, Fault> {
+/// Whether players swap sides.
+fn swap_sides(node: Option<&Node>) -> Result<bool, Fault> {
+    match node {
+        None => Ok(true),
+        Some(Node { tree: Tree::Scalar(Value::Bool(value)), .. }) => Ok(*value),
+        Some(node) => Err(node.wrong_type("`swap_sides`", "a switch", "swap_sides = false")),
+    }
+}
+
+/// A number of games: whole pairs if sides are swapped; at least a pair or a game.
+pub(super) fn number_of_games(node: &Node, swap_sides: bool) -> Result<u64, Fault> {
     let games = node.integer("`games`", "games = 100")?;
     if games < 1 {
         let problem = format!("a cell cannot have {games} games");
-        return Err(Fault::at(&node.place, problem, "play at least 2: a pair"));
+        let remedy = if swap_sides { "play at least 2: a pair" } else { "play at least 1" };
+        return Err(Fault::at(&node.place, problem, remedy));
     }
-    if games % 2 != 0 {
-        let remedy = match games {
-            1 => "write 2".to_owned(),
-            _ => format!("write {}, or {}", games - 1, games.saturating_add(1)),
+    if swap_sides && games % 2 != 0 {
+        let even = match games {
+            1 => "2".to_owned(),
+            _ => format!("{}, or {}", games - 1, games.saturating_add(1)),
         };
+        let remedy = format!("write {even}; or play single games, with swap_sides = false");
         let problem = format!("games come in colour-swapped pairs: {games} is odd");
         return Err(Fault::at(&node.place, problem, remedy));
     }

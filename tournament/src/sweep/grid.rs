@@ -41,9 +41,14 @@ fn check_games(file: &SweepFile, points: &Points) -> Result<(), Fault> {
         Some((games, place)) => Err(Fault::at(
             place,
             format!("{games} games in each of {cells} cells are too many"),
-            format!("play at most {} in each", most_games & !1),
+            format!("play at most {} in each", whole(most_games, file.swap_sides)),
         )),
     }
+}
+
+/// So many games, or one less if games come in pairs and this is no whole number of them.
+fn whole(games: u64, swap_sides: bool) -> u64 {
+    if swap_sides { games & !1 } else { games }
 }
 
 struct Planner<'a> {
@@ -72,12 +77,6 @@ struct DraftCell {
 struct Games {
     games: u64,
     overridden_by: Option<usize>,
-}
-
-impl DraftCell {
-    fn pairs(&self) -> u64 {
-        self.games.games / 2
-    }
 }
 
 impl Planner<'_> {
@@ -171,16 +170,21 @@ impl Planner<'_> {
         let mut wanted = BTreeMap::new();
         for cell in &repeating {
             let wanted = wanted.entry(cell.setting).or_default();
-            *wanted = cell.pairs().max(*wanted);
+            *wanted = self.openings_of(cell).max(*wanted);
         }
         let mut distinct = BTreeMap::new();
         for (setting, wanted) in wanted {
             distinct.insert(setting, self.made.distinct_openings(setting, wanted)?);
         }
-        match repeating.iter().find(|cell| distinct[&cell.setting] < cell.pairs()) {
+        match repeating.iter().find(|cell| distinct[&cell.setting] < self.openings_of(cell)) {
             None => Ok(()),
             Some(cell) => Err(self.too_few_openings(cell, distinct[&cell.setting])),
         }
+    }
+
+    /// From how many openings a cell's games start.
+    fn openings_of(&self, cell: &DraftCell) -> u64 {
+        if self.file.swap_sides { cell.games.games / 2 } else { cell.games.games }
     }
 
     fn too_few_openings(&self, cell: &DraftCell, distinct: u64) -> Fault {
@@ -198,19 +202,23 @@ impl Planner<'_> {
             OpeningsRule::Listed { .. } => "a longer list".to_owned(),
         };
         let openings = if distinct == 1 { "opening" } else { "openings" };
+        let games = cell.games.games;
+        let (asked, possible) = match self.file.swap_sides {
+            true => (format!("{games} games are {} pairs", self.openings_of(cell)), distinct * 2),
+            false => {
+                (format!("{games} games without swapped sides need as many openings"), distinct)
+            }
+        };
         Fault::at(
             place,
             format!(
-                "{} games are {} pairs, but there {} {distinct} distinct {openings}, and \
+                "{asked}, but there {} {distinct} distinct {openings}, and \
                  neither `{first}` nor `{second}` draws random numbers: games would repeat",
-                cell.games.games,
-                cell.pairs(),
                 if distinct == 1 { "is" } else { "are" },
             ),
             format!(
-                "play games = {}, or take {more}, or let a player draw random numbers \
-                 (shuffle = true)",
-                distinct * 2
+                "play games = {possible}, or take {more}, or let a player draw random numbers \
+                 (shuffle = true)"
             ),
         )
     }
@@ -226,6 +234,7 @@ impl Planner<'_> {
             rules,
             openings: rule,
             max_plies: file.max_plies,
+            swap_sides: file.swap_sides,
         };
         let conditions: Vec<Conditions> = made.settings.items.into_iter().map(condition).collect();
         let definitions: Vec<DefinitionJson> = conditions

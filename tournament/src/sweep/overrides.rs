@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::axes::{Axis, identity};
 use super::fault::{Fault, Span, did_you_mean};
-use super::file::{check_keys, even_games, texts};
+use super::file::{check_keys, number_of_games, texts};
 use super::players::Players;
 use super::tree::{Entry, Node, Scalar, Table, Tree};
 use super::vary::Variant;
@@ -62,7 +62,12 @@ impl Override {
 const EXAMPLE: &str = "[[override]] and below it where = { depth = 6 } and games = 10";
 
 /// Reads `override`.
-pub(super) fn read(node: &Node, axes: &[Axis], players: &Players) -> Result<Vec<Override>, Fault> {
+pub(super) fn read(
+    node: &Node,
+    axes: &[Axis],
+    players: &Players,
+    swap_sides: bool,
+) -> Result<Vec<Override>, Fault> {
     let Tree::Array(nodes) = &node.tree else {
         return Err(node.wrong_type("`override`", "a list of tables", EXAMPLE));
     };
@@ -71,13 +76,15 @@ pub(super) fn read(node: &Node, axes: &[Axis], players: &Players) -> Result<Vec<
         let remedy = format!("write at most {OVERRIDES_MAX}: a list in `where` means any of it");
         return Err(Fault::at(&node.place, problem, remedy));
     }
-    let mut reader = Reader { axes, players, values: BTreeMap::new(), comparisons: 0 };
+    let mut reader = Reader { axes, players, swap_sides, values: BTreeMap::new(), comparisons: 0 };
     nodes.iter().map(|node| reader.read(node)).collect()
 }
 
 struct Reader<'a> {
     axes: &'a [Axis],
     players: &'a Players,
+    /// Whether games come in pairs.
+    swap_sides: bool,
     /// Of axes that were named: each value by what it means.
     values: BTreeMap<usize, BTreeMap<String, u32>>,
     comparisons: usize,
@@ -92,7 +99,7 @@ impl Reader<'_> {
             return Err(Fault::at(&node.place, problem, format!("write, for example, {EXAMPLE}")));
         };
         let games = match (table.get("games"), table.get("skip")) {
-            (Some(games), None) => Some(even_games(&games.value)?),
+            (Some(games), None) => Some(number_of_games(&games.value, self.swap_sides)?),
             (None, Some(skip)) => match &skip.value.tree {
                 Tree::Scalar(Scalar::Bool(true)) => None,
                 Tree::Scalar(_) | Tree::Array(_) | Tree::Table(_) => {

@@ -12,7 +12,7 @@ use super::tree::{Node, Scalar, Table, Tree};
 /// Who meets whom, by their places among the variants.
 #[derive(Debug)]
 pub(super) struct Pairing {
-    /// The first of each moves first in even games. Distinct.
+    /// The first of each moves first in even games, or in all if sides are fixed. Distinct.
     pub(super) pairs: Vec<(usize, usize)>,
     /// Those that the others' strength is measured against.
     pub(super) anchors: Vec<usize>,

@@ -49,7 +49,16 @@ pub fn sweep_schema() -> Json {
                 "default": 1,
             },
             "games": games("Games in each cell: even, since both players play both colours of each \
-                            opening. A larger number later continues the same experiment."),
+                            opening, unless swap_sides is false. A larger number later continues \
+                            the same experiment."),
+            "swap_sides": {
+                "title": "Swapped sides",
+                "description": "Whether each opening is played twice, with the players' sides \
+                                swapped. false: the first of a pairing moves first in every game, \
+                                each from an opening of its own. Default: true.",
+                "type": "boolean",
+                "default": true,
+            },
             "openings": openings(),
             "measure": {
                 "title": "What is measured",
@@ -101,6 +110,22 @@ pub fn sweep_schema() -> Json {
             "axes": axes(),
             "players": players(),
         },
+        // Whole pairs, unless sides are fixed.
+        "if": {
+            "required": ["swap_sides"],
+            "properties": {
+                "swap_sides": { "description": "Sides are fixed.", "const": false },
+            },
+        },
+        "else": {
+            "properties": {
+                "games": whole_pairs(),
+                "override": {
+                    "description": "Whole pairs here, too.",
+                    "items": { "properties": { "games": whole_pairs() } },
+                },
+            },
+        },
         "definitions": { REFERENCE: reference_definition(), RANGE: range_definition() },
     })
 }
@@ -148,9 +173,12 @@ fn games(description: &str) -> Json {
         "title": "Games",
         "description": description,
         "type": "integer",
-        "minimum": 2,
-        "multipleOf": 2,
+        "minimum": 1,
     })
+}
+
+fn whole_pairs() -> Json {
+    json!({ "description": "Whole pairs of games, since sides are swapped.", "multipleOf": 2 })
 }
 
 /// A name, or a name with rules.
@@ -334,7 +362,7 @@ fn overrides() -> Json {
                     "type": "object",
                     "minProperties": 1,
                 },
-                "games": games("Games in each of these cells: even."),
+                "games": games("Games in each of these cells: even, unless swap_sides is false."),
                 "skip": {
                     "title": "Skip",
                     "description": "These cells are not played.",

@@ -398,6 +398,29 @@ fn deterministic_players_need_an_opening_for_each_pair() {
     assert_eq!(planned(&sweep(1_000_000, true)).cells[0].games, 1_000_000);
 }
 
+/// Without pairs each game has an opening of its own, and its number may be odd.
+#[test]
+fn fixed_sides_take_an_opening_for_each_game() {
+    let sweep = |games: u64, swap_sides: &str| {
+        format!(
+            "name = \"t\"\ngame = \"tic-tac-toe\"\ngames = {games}\n{swap_sides}\n\
+             openings = {{ kind = \"random\", plies = 2 }}\n\
+             [players.a]\nalgorithm = \"minimax\"\ndepth = 2\nshuffle = false\n\
+             [players.b]\nalgorithm = \"alpha-beta\"\ndepth = 1\nshuffle = false"
+        )
+    };
+    let plan = planned(&sweep(11, "swap_sides = false"));
+    assert_eq!(plan.cells[0].games, 11);
+    assert!(!plan.cells[0].definition.swap_sides);
+    // There are 12 openings of two plies.
+    assert!(plan_sweep(&SweepText::new("t", sweep(13, "swap_sides = false"))).is_err());
+    // Another cell than with swapped sides, which is the same whether or not it says so.
+    let hash = |text: &str| planned(text).cells[0].definition.hash();
+    let swapped = hash(&sweep(12, ""));
+    assert_eq!(swapped, hash(&sweep(12, "swap_sides = true")));
+    assert_ne!(swapped, hash(&sweep(12, "swap_sides = false")));
+}
+
 /// The sweeps that come with the program.
 #[test]
 fn the_example_sweeps_are_planned() {

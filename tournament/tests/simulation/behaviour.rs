@@ -585,6 +585,7 @@ mod restarts {
         let cell = CellState {
             cell: CellId(10),
             in_sweep: true,
+            swap_sides: true,
             games: 2,
             next_number: 2,
             returned: Vec::new(),

@@ -13,6 +13,7 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
     let cell = |id| CellState {
         cell: CellId(id),
         in_sweep: true,
+        swap_sides: true,
         games: 1_000,
         next_number: 0,
         returned: vec![],

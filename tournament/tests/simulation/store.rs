@@ -46,8 +46,14 @@ impl Store {
         let before: BTreeMap<CellId, CellState> = self.cells_of(id).collect();
         let named: BTreeMap<CellId, u64> = cells.iter().copied().collect();
         for (&cell, &games) in &named {
-            let none =
-                CellState { cell, in_sweep: true, games, next_number: 0, returned: Vec::new() };
+            let none = CellState {
+                cell,
+                in_sweep: true,
+                swap_sides: true,
+                games,
+                next_number: 0,
+                returned: Vec::new(),
+            };
             let state = &mut self.cells.entry(cell).or_insert((id, none)).1;
             state.in_sweep = true;
             state.games = games.max(state.next_number.next_multiple_of(2));

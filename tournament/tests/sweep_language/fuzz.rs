@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use spelrum_tournament::{Plan, SweepError, SweepText, plan_sweep};
+use spelrum_tournament::{Plan, PlannedCell, SweepError, SweepText, plan_sweep};
 
 use crate::example_sweeps;
 use crate::reference::examples;
@@ -22,7 +22,11 @@ fn check(sweep: &SweepText) -> Result<Plan, SweepError> {
     match &planned {
         Ok(plan) => {
             assert!(!plan.cells.is_empty() && plan.cells.len() <= 100_000);
-            assert!(plan.cells.iter().all(|cell| cell.games >= 2 && cell.games % 2 == 0));
+            let whole = |cell: &PlannedCell| {
+                let swap_sides = plan.conditions[cell.conditions].swap_sides;
+                cell.games >= 1 && (!swap_sides || cell.games.is_multiple_of(2))
+            };
+            assert!(plan.cells.iter().all(whole));
         }
         Err(error) => check_error(sweep, error),
     }
@@ -57,6 +61,7 @@ const WORDS: &[&str] = &[
     "game",
     "seed",
     "games",
+    "swap_sides",
     "openings",
     "measure",
     "record",

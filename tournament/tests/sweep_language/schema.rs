@@ -92,6 +92,9 @@ const SLIPS: &[(&str, &str)] = &[
     ("games = 10", "games = \"10\""),
     ("games = 10", "games = 11"),
     ("games = 10", "games = 0"),
+    ("games = 10", "games = 11\nswap_sides = true"),
+    ("games = 10", "games = 0\nswap_sides = false"),
+    ("games = 10", "games = 10\nswap_sides = 0"),
     ("name = \"x\"", "name = \"x y\""),
     ("name = \"x\"", "name = 3"),
     ("\"pentago\"", "\"pentagon\""),
@@ -152,6 +155,16 @@ fn slips_are_refused_as_planning_refuses_them() {
         assert!(!errors(&validator, &text).is_empty(), "the schema takes {from} as {to}");
         assert!(plan_sweep(&SweepText::new("x", &*text)).is_err(), "a plan takes {from} as {to}");
     }
+}
+
+/// Where sides are fixed, games need not come in pairs.
+#[test]
+fn odd_numbers_of_games_are_taken_with_fixed_sides() {
+    let validator = validator();
+    let games = "games = 7\nswap_sides = false\noverride = [{ where = { depth = 1 }, games = 3 }]";
+    let text = BASE.replacen("games = 10", games, 1);
+    assert_eq!(errors(&validator, &text), Vec::<String>::new());
+    plan_sweep(&SweepText::new("x", &*text)).unwrap();
 }
 
 /// Whatever key an editor stands on, it has something to say.

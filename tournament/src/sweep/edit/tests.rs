@@ -127,13 +127,16 @@ fn a_tenth_is_whole_pairs() {
     for (games, expected) in
         [(2, 2), (10, 2), (20, 2), (22, 4), (50, 6), (100, 10), (110, 12), (1_000, 100), (7, 2)]
     {
-        assert_eq!(tenth(games), expected, "{games}");
+        assert_eq!(tenth(games, true), expected, "{games}");
     }
-    assert_eq!(tenth(i64::MAX) % 2, 0);
+    assert_eq!(tenth(i64::MAX, true) % 2, 0);
 }
 
 #[test]
 fn quick_plays_a_tenth_of_every_number_of_games() {
+    // Whole games where sides are fixed.
+    let fixed = SWEEP.replacen("games", "swap_sides = false\ngames", 1);
+    assert_eq!(edited(&fixed, &["games=25"], true).unwrap().quickened, [(25, 3)]);
     assert_eq!(difference(&[], true), ["- games = 100 # per cell", "+ games = 10 # per cell"]);
     assert_eq!(edited(SWEEP, &["games=400"], true).unwrap().quickened, [(400, 40)]);
 

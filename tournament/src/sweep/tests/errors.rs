@@ -169,6 +169,11 @@ evaluations = \"$y\"
 [players.b]
 algorithm = \"random\"");
 
+    // Sides.
+    swap_sides_that_is_a_number: head("swap_sides = 0");
+    no_games_with_fixed_sides: tic_tac_toe("swap_sides = false", RANDOM_PLAYERS).replace("games = 2", "games = 0");
+    too_few_openings_for_fixed_sides: "name = \"x\"\ngame = \"tic-tac-toe\"\ngames = 4\nswap_sides = false\nopenings = { kind = \"random\", plies = 1 }\n[players.a]\nalgorithm = \"minimax\"\ndepth = 1\nshuffle = false\n[players.b]\nalgorithm = \"minimax\"\ndepth = 2\nshuffle = false";
+
     // Players.
     players_missing: "name = \"x\"\ngame = \"pentago\"\ngames = 2";
     players_none: "name = \"x\"\ngame = \"pentago\"\ngames = 2\n[players]";
