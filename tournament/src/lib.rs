@@ -23,5 +23,5 @@ pub use plan::{
 pub use statistics::{GameCounts, PairCounts, ScoreInterval, Strength};
 pub use sweep::{
     EditError, Edited, Edits, NamedFile, Setting, SweepError, SweepText, check_experiment_name,
-    edit_sweep, plan_sweep, sweep_schema,
+    did_you_mean, edit_sweep, plan_sweep, sweep_keys, sweep_schema,
 };

@@ -11,7 +11,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Key, TableLike, Value};
 
 use super::SweepText;
 use super::fault::did_you_mean;
-use super::file::KEYS;
+use super::sweep_keys;
 
 /// `KEY=VALUE`: one value of a sweep to be replaced, or added.
 ///
@@ -174,7 +174,7 @@ fn full_path(document: &DocumentMut, setting: &Setting) -> Result<Vec<String>, E
             let remedy = did_you_mean(player, "players", players.iter().map(String::as_str));
             Err(setting.error(format_args!("there is no player `{player}`"), remedy))
         }
-        [first, ..] if KEYS.contains(&first.as_str()) => Ok(path.clone()),
+        [first, ..] if sweep_keys().any(|key| key == first) => Ok(path.clone()),
         [axis] if axes.contains(axis) => Ok(vec![AXES.to_owned(), axis.clone()]),
         [] => Ok(Vec::new()),
         [first, ..] => {
@@ -184,7 +184,8 @@ fn full_path(document: &DocumentMut, setting: &Setting) -> Result<Vec<String>, E
             let remedy = match players.iter().find(has_it) {
                 Some(player) => format!("a player's value is set as {PLAYERS}.{player}.{first}"),
                 None => {
-                    let known = axes.iter().map(String::as_str).chain(KEYS);
+                    let keys: Vec<&str> = sweep_keys().collect();
+                    let known = axes.iter().map(String::as_str).chain(keys.iter().copied());
                     did_you_mean(first, "axes and keys", known)
                 }
             };

@@ -29,7 +29,8 @@ impl Fault {
 }
 
 /// A remedy for a word that is not among the known ones: the nearest, or all of them.
-pub(super) fn did_you_mean<'a>(
+#[must_use]
+pub fn did_you_mean<'a>(
     word: &str,
     kind: &str,
     known: impl IntoIterator<Item = &'a str>,

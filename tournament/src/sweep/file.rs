@@ -7,6 +7,7 @@ use spelrum_engine::{Value, parse_duration_us};
 use super::axes::{self, Axis};
 use super::fault::{Fault, Span, did_you_mean};
 use super::files::Files;
+use super::keys;
 use super::overrides::{self, Override};
 use super::pairing::{self, Pairing};
 use super::players::{self, Players};
@@ -46,30 +47,8 @@ pub(super) struct SweepFile {
     pub(super) overrides: Vec<Override>,
 }
 
-/// The keys of a sweep.
-pub(super) const KEYS: [&str; 18] = [
-    "name",
-    "description",
-    "game",
-    "seed",
-    "games",
-    "swap_sides",
-    "openings",
-    "measure",
-    "record",
-    "max_plies",
-    "priority",
-    "game_timeout",
-    "pairing",
-    "anchors",
-    "axes",
-    "sample",
-    "players",
-    "override",
-];
-
 /// The seed of a sweep that names none.
-const DEFAULT_SEED: u64 = 1;
+pub(super) const DEFAULT_SEED: u64 = 1;
 
 /// The longest time limit of a game: 10,000 hours.
 const GAME_TIMEOUT_US_MAX: u64 = 10_000 * 3_600 * 1_000_000;
@@ -79,7 +58,7 @@ const NAME_BYTES_MAX: usize = 64;
 
 /// Reads the file's keys; `files` came with it.
 pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> {
-    check_keys(root, "the sweep", &KEYS)?;
+    keys::check(root, "the sweep", &keys::SWEEP)?;
     let name = read_name(required(root, "name", "name = \"my-sweep\"")?)?;
     let game = required(root, "game", "game = \"pentago\"")?.clone();
     let swap_sides = swap_sides(value(root, "swap_sides"))?;

@@ -7,7 +7,7 @@
 
 use super::SweepText;
 use super::fault::{Fault, Span, did_you_mean};
-use super::file::check_keys;
+use super::keys;
 use super::template::reference;
 use super::tree::{Entry, Node, Scalar, Table, Tree};
 
@@ -51,7 +51,7 @@ impl Files {
     /// Openings with the positions of the file that they name, if they name one.
     pub(super) fn fill(&self, openings: Node) -> Result<Node, Fault> {
         let Some((table, kind, file)) = listed_in_file(&openings) else { return Ok(openings) };
-        check_keys(table, "\"listed\" openings", &["kind", "positions", "file"])?;
+        keys::check(table, "\"listed\" openings", &keys::OPENINGS_LISTED)?;
         if let Some(positions) = table.get("positions") {
             return Err(Fault::at(
                 &positions.key_place,

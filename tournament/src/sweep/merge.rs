@@ -2,7 +2,8 @@
 
 use super::axes::Axis;
 use super::fault::{Fault, did_you_mean};
-use super::players::{KEYS, PlayerTemplate};
+use super::keys;
+use super::players::PlayerTemplate;
 use super::resolve::Said;
 use super::template::reference;
 use super::tree::{Entry, Node, Tree};
@@ -76,7 +77,7 @@ fn check_key<'a>(
     let Entry { key, key_place, .. } = entry;
     let name = &template.name;
     let fault = |problem, remedy: &str| Err(Fault::at(key_place, problem, remedy));
-    if KEYS.contains(&key.as_str()) {
+    if keys::names(&keys::PLAYER).any(|known| known == key) {
         return fault(
             format!("`{key}` of the player `{name}` cannot come from an axis"),
             "write it in the player itself",

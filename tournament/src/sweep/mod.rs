@@ -3,7 +3,7 @@
 //! A sweep goes through these stages, each in its own module:
 //!
 //! 1. [`tree`]: TOML with a place for every key and value, in the file's order;
-//! 2. [`mod@file`]: the keys of the file, checked; [`players`] (with [`vary`] and [`merge`]),
+//! 2. [`mod@file`]: the keys of the file (see [`keys`]), checked; [`players`] (with [`vary`] and [`merge`]),
 //!    [`pairing`], [`axes`] (with [`range`]) and [`overrides`] read its larger parts. Whatever may
 //!    name an axis (`"$depth"`) stays a tree. [`files`] holds the files that it names;
 //! 3. [`points`]: the points of the grid, or a part of them ([`sample`]);
@@ -23,6 +23,7 @@ mod fault;
 mod file;
 mod files;
 mod grid;
+mod keys;
 mod made;
 mod merge;
 mod overrides;
@@ -45,6 +46,7 @@ use miette::{Diagnostic, NamedSource, SourceSpan};
 use crate::plan::Plan;
 pub use edit::{EditError, Edited, Edits, Setting, edit_sweep};
 use fault::Fault;
+pub use fault::did_you_mean;
 use files::Files;
 pub use schema::sweep_schema;
 
@@ -150,6 +152,11 @@ pub fn plan_sweep(sweep: &SweepText) -> Result<Plan, SweepError> {
     file::read(&root, Arc::clone(&files))
         .and_then(|file| grid::plan(&file, made::OPENINGS_COST_MAX))
         .map_err(|fault| sweep.error(fault, Some(&files)))
+}
+
+/// The keys of a sweep, in the order of its reference.
+pub fn sweep_keys() -> impl Iterator<Item = &'static str> {
+    keys::names(&keys::SWEEP)
 }
 
 /// Checks that an experiment may have this name.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::axes::{Axis, identity};
 use super::fault::{Fault, Span, did_you_mean};
-use super::file::{check_keys, number_of_games, texts};
+use super::file::{number_of_games, texts};
+use super::keys;
 use super::players::Players;
 use super::tree::{Entry, Node, Scalar, Table, Tree};
 use super::vary::Variant;
@@ -93,7 +94,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, node: &Node) -> Result<Override, Fault> {
         let table = node.table("an override", EXAMPLE)?;
-        check_keys(table, "the override", &["where", "games", "skip"])?;
+        keys::check(table, "the override", &keys::OVERRIDE)?;
         let Some(condition) = table.get("where") else {
             let problem = "this override does not say which cells it means";
             return Err(Fault::at(&node.place, problem, format!("write, for example, {EXAMPLE}")));

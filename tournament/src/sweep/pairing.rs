@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use super::fault::{Fault, Span};
 use super::file::{check_keys, texts};
+use super::keys::{self, PAIRING_BESIDES, PAIRING_FORMS};
 use super::players::Players;
 use super::tree::{Node, Scalar, Table, Tree};
 
@@ -21,8 +22,6 @@ pub(super) struct Pairing {
 const EXAMPLE: &str = "pairing = \"round-robin\", \"self-play\", { gauntlet = \"alphabeta\" }, \
                        { between = [\"alphabeta\", \"genetic\"] } or \
                        { pairs = [[\"alphabeta\", \"genetic\"]] }";
-
-const FORMS: [&str; 4] = ["round_robin", "gauntlet", "between", "pairs"];
 
 /// Reads `pairing` and `anchors`; without the one all meet all, without the other there are none.
 pub(super) fn read(
@@ -66,9 +65,11 @@ impl Draw<'_> {
                 }
             };
         };
-        let [round_robin, gauntlet, between, pairs] = FORMS;
-        check_keys(table, "`pairing`", &[round_robin, gauntlet, between, pairs, SELF_PLAY])?;
-        let mut forms = table.entries.iter().filter(|entry| FORMS.contains(&entry.key.as_str()));
+        let known: Vec<&str> =
+            keys::names(&PAIRING_FORMS).chain(keys::names(&PAIRING_BESIDES)).collect();
+        check_keys(table, "`pairing`", &known)?;
+        let is_form = |key: &str| keys::names(&PAIRING_FORMS).any(|form| form == key);
+        let mut forms = table.entries.iter().filter(|entry| is_form(&entry.key));
         let (Some(form), None) = (forms.next(), forms.next()) else {
             let problem = "`pairing` takes exactly one form";
             return Err(Fault::at(&node.place, problem, format!("write {EXAMPLE}")));

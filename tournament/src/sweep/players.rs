@@ -12,8 +12,6 @@ pub(super) const PLAYERS_MAX: usize = 256;
 /// Most parameters of a player: no algorithm has so many.
 const PARAMETERS_MAX: usize = 128;
 
-/// Keys of a player that are no parameters.
-pub(super) const KEYS: [&str; 3] = [LIKE, USE, VARY];
 const LIKE: &str = "like";
 const USE: &str = "use";
 const VARY: &str = "vary";

@@ -8,7 +8,7 @@ use spelrum_engine::parse_duration_us;
 
 use super::axes::POINTS_MAX;
 use super::fault::{Fault, Span, did_you_mean};
-use super::file::check_keys;
+use super::keys;
 use super::tree::{Entry, Node, Scalar, Table, Tree};
 
 const EXAMPLE: &str = "such as { from = 10, to = 50, step = 10 }, \
@@ -17,7 +17,7 @@ const EXAMPLE: &str = "such as { from = 10, to = 50, step = 10 }, \
 
 /// The values of a range. All have the range's place.
 pub(super) fn expand(table: &Table, place: &Span) -> Result<Vec<Node>, Fault> {
-    check_keys(table, "this range", &["from", "to", "step", "factor", "count", "scale"])?;
+    keys::check(table, "this range", &keys::RANGE)?;
     let end = |key: &str| {
         table.get(key).map(|entry| &entry.value).ok_or_else(|| {
             let problem = format!("this range has no `{key}`");

@@ -4,6 +4,7 @@ use spelrum_engine::{ALGORITHMS, ParameterKind, Parameters, Player, Rules, Value
 
 use super::fault::{Fault, Span, did_you_mean};
 use super::file::{check_keys, texts};
+use super::keys::{self, Key};
 use super::tree::{Entry, Node, Table, Tree};
 use crate::definition::OpeningsRule;
 use crate::openings::{OPENING_PLIES_MAX, OpeningsError};
@@ -88,26 +89,24 @@ pub(super) fn openings(node: &Node) -> Result<OpeningsRule, Fault> {
             };
             let name = kind.value.text("`kind`", OPENINGS_EXAMPLE)?;
             let owner = format!("\"{name}\" openings");
-            let needed = |key: &str, example: &str| {
-                check_keys(table, &owner, &["kind", key])?;
+            let needed = |keys: &'static [Key], key: &str, example: &str| {
+                keys::check(table, &owner, keys)?;
                 table.get(key).map(|entry| &entry.value).ok_or_else(|| {
                     let problem = format!("{owner} have no `{key}`");
                     Fault::at(&node.place, problem, format!("add, for example, {example}"))
                 })
             };
+            let needed_plies = || needed(&keys::OPENINGS_PLIES, "plies", "plies = 2");
             match name {
-                "start" => check_keys(table, &owner, &["kind"]).map(|()| OpeningsRule::Start {}),
-                "random" => {
-                    Ok(OpeningsRule::Random { plies: plies(needed("plies", "plies = 2")?)? })
-                }
-                "all" => Ok(OpeningsRule::All { plies: plies(needed("plies", "plies = 2")?)? }),
-                "listed" => {
-                    check_keys(table, &owner, &["kind", "positions", "file"])?;
-                    listed(needed(
-                        "positions",
-                        "positions = [\"…\", \"…\"], or file = \"openings.txt\"",
-                    )?)
-                }
+                "start" => keys::check(table, &owner, &keys::OPENINGS_START)
+                    .map(|()| OpeningsRule::Start {}),
+                "random" => Ok(OpeningsRule::Random { plies: plies(needed_plies()?)? }),
+                "all" => Ok(OpeningsRule::All { plies: plies(needed_plies()?)? }),
+                "listed" => listed(needed(
+                    &keys::OPENINGS_LISTED,
+                    "positions",
+                    "positions = [\"…\", \"…\"], or file = \"openings.txt\"",
+                )?),
                 _ => Err(unknown_openings(name, &kind.value.place)),
             }
         }

@@ -17,7 +17,8 @@ use spelrum_engine::Random;
 
 use super::axes::{Axis, POINTS_MAX};
 use super::fault::{Fault, Span, did_you_mean};
-use super::file::{check_keys, texts};
+use super::file::texts;
+use super::keys;
 use super::tree::{Node, Table};
 use crate::seeds;
 
@@ -47,7 +48,7 @@ const EXAMPLE: &str = "sample = { method = \"latin-hypercube\", points = 64 }";
 /// Reads `sample`.
 pub(super) fn read(node: &Node, axes: &[Axis]) -> Result<Sample, Fault> {
     let table = node.table("`sample`", EXAMPLE)?;
-    check_keys(table, "`sample`", &["method", "points", "axes"])?;
+    keys::check(table, "`sample`", &keys::SAMPLE)?;
     let needed = |key: &str| {
         table.get(key).map(|entry| &entry.value).ok_or_else(|| {
             let problem = format!("`sample` has no `{key}`");

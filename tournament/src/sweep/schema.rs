@@ -1,7 +1,7 @@
 //! The JSON schema of the sweep file, by which editors complete, explain and check it.
 //!
-//! Algorithms, their parameters and games come from the engine's own tables; the language's keys are
-//! here, with what an editor says of each. A schema sees one file without its meaning: it refuses
+//! Algorithms, their parameters and games come from the engine's own tables, the language's keys from
+//! [`super::keys`]. A schema sees one file without its meaning: it refuses
 //! misspelt keys, wrong types and another algorithm's parameters, and leaves the rest to planning.
 
 use serde_json::{Map, Value as Json, json};
@@ -10,106 +10,16 @@ use spelrum_engine::{
     parameters_of, presets_of,
 };
 
-use super::axes::POINTS_MAX;
-use crate::openings::OPENING_PLIES_MAX;
-use crate::seeds::SEED_END;
+use super::keys::{self, Key};
 
 /// The schema (JSON Schema, draft 7, which every TOML editor reads).
 #[must_use]
 pub fn sweep_schema() -> Json {
-    json!({
+    let mut schema = keys::object(&keys::SWEEP);
+    let members = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Spelrum sweep",
         "description": "An experiment: a game, players, and the conditions to compare them under.",
-        "type": "object",
-        "required": ["name", "game", "games", "players"],
-        "additionalProperties": false,
-        "properties": {
-            "name": {
-                "title": "Name",
-                "description": "Names the experiment and its database: a letter, then letters, \
-                                digits, `_` and `-`.",
-                "type": "string",
-                "pattern": NAME_PATTERN,
-            },
-            "description": {
-                "title": "Description",
-                "description": "What the experiment asks, in a sentence; reports show it.",
-                "type": "string",
-            },
-            "game": game(),
-            "seed": {
-                "title": "Seed",
-                "description": "Every random number of the experiment comes from it: openings, and \
-                                whatever players draw. The same file gives the same games on every \
-                                machine. Default: 1.",
-                "type": "integer",
-                "minimum": 0,
-                "maximum": SEED_END - 1,
-                "default": 1,
-            },
-            "games": games("Games in each cell: even, since both players play both colours of each \
-                            opening, unless swap_sides is false. A larger number later continues \
-                            the same experiment."),
-            "swap_sides": {
-                "title": "Swapped sides",
-                "description": "Whether each opening is played twice, with the players' sides \
-                                swapped. false: the first of a pairing moves first in every game, \
-                                each from an opening of its own. Default: true.",
-                "type": "boolean",
-                "default": true,
-            },
-            "openings": openings(),
-            "measure": {
-                "title": "What is measured",
-                "description": "\"score\": who wins. \"time\": also how long moves take, so that \
-                                every cell counts as timed. Default: \"score\".",
-                "enum": ["score", "time"],
-                "default": "score",
-            },
-            "record": {
-                "title": "What is stored",
-                "description": "\"moves\": every game with its moves. \"games\": games without \
-                                moves, and what is summed over them. Default: \"moves\".",
-                "enum": ["moves", "games"],
-                "default": "moves",
-            },
-            "max_plies": {
-                "title": "Longest game",
-                "description": "Plies from the opening after which a game is a draw. Default: \
-                                \"unlimited\".",
-                "anyOf": [{ "type": "integer", "minimum": 1, "maximum": u32::MAX }, unlimited()],
-                "default": "unlimited",
-            },
-            "game_timeout": {
-                "title": "Game timeout",
-                "description": "A game that takes longer on the wall clock than this, such as \
-                                \"10m\", fails and is tried again. Default: \"unlimited\".",
-                "anyOf": [{ "type": "string", "pattern": TIMEOUT_PATTERN }, unlimited()],
-                "default": "unlimited",
-            },
-            "priority": {
-                "title": "Priority",
-                "description": "Experiments with a larger number are played first; equal ones share \
-                                the workers. Default: 0.",
-                "type": "integer",
-                "minimum": i32::MIN,
-                "maximum": i32::MAX,
-                "default": 0,
-            },
-            "pairing": pairing(),
-            "anchors": {
-                "title": "Anchors",
-                "description": "Players that the others' strength is measured against: everybody \
-                                else meets each of them at each point.",
-                "type": "array",
-                "items": player_name(),
-            },
-            "sample": sample(),
-            "override": overrides(),
-            "axes": axes(),
-            "players": players(),
-        },
         // Whole pairs, unless sides are fixed.
         "if": {
             "required": ["swap_sides"],
@@ -127,14 +37,18 @@ pub fn sweep_schema() -> Json {
             },
         },
         "definitions": { REFERENCE: reference_definition(), RANGE: range_definition() },
-    })
+    });
+    if let (Json::Object(schema), Json::Object(members)) = (&mut schema, members) {
+        schema.extend(members);
+    }
+    schema
 }
 
 /// What stands in hundreds of places is defined once.
 const REFERENCE: &str = "reference";
 const RANGE: &str = "range";
 
-fn reference() -> Json {
+pub(super) fn reference() -> Json {
     json!({ "$ref": format!("#/definitions/{REFERENCE}") })
 }
 
@@ -142,11 +56,11 @@ fn range() -> Json {
     json!({ "$ref": format!("#/definitions/{RANGE}") })
 }
 
-const NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_-]{0,63}$";
+pub(super) const NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_-]{0,63}$";
 const DURATION_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s)$";
 const TIMEOUT_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m|h)$";
 
-fn unlimited() -> Json {
+pub(super) fn unlimited() -> Json {
     json!({ "const": "unlimited" })
 }
 
@@ -168,21 +82,20 @@ fn player_name() -> Json {
     })
 }
 
-fn games(description: &str) -> Json {
-    json!({
-        "title": "Games",
-        "description": description,
-        "type": "integer",
-        "minimum": 1,
-    })
-}
-
 fn whole_pairs() -> Json {
     json!({ "description": "Whole pairs of games, since sides are swapped.", "multipleOf": 2 })
 }
 
+/// As a key of the sweep has it: with units that moves do not need.
+pub(super) fn timeout() -> Json {
+    json!({
+        "anyOf": [{ "type": "string", "pattern": TIMEOUT_PATTERN }, unlimited()],
+        "default": "unlimited",
+    })
+}
+
 /// A name, or a name with rules.
-fn game() -> Json {
+pub(super) fn game() -> Json {
     let names: Vec<&str> = Rules::games().iter().map(|game| game.name).collect();
     let mut forms = vec![json!({ "enum": names }), reference()];
     for game in Rules::games() {
@@ -199,12 +112,7 @@ fn game() -> Json {
             "properties": rules,
         }));
     }
-    json!({
-        "title": "Game",
-        "description": "The game, or a table of its name and its rules, which may be axes: \
-                        { name = \"nim\", heaps = [3, 4, 5], misere = \"$misere\" }.",
-        "anyOf": forms,
-    })
+    json!({ "anyOf": forms })
 }
 
 fn described_rule(rule: &ParameterInfo) -> Json {
@@ -215,170 +123,101 @@ fn described_rule(rule: &ParameterInfo) -> Json {
     })
 }
 
-fn openings() -> Json {
+/// A word, an axis, a list, or a table for each kind.
+pub(super) fn openings() -> Json {
     let kind = |kind: &str, meaning: &str| json!({ "const": kind, "description": meaning });
-    let positions = json!({
-        "title": "Positions",
-        "description": "Positions in the game's notation, each once up to symmetry.",
-        "type": "array",
-        "minItems": 1,
-        "items": { "type": "string" },
-    });
-    let plies = json!({
-        "title": "Plies",
-        "description": "Plies from the start of the game.",
-        "anyOf": [
-            { "type": "integer", "minimum": 0, "maximum": OPENING_PLIES_MAX },
-            reference(),
-        ],
-    });
-    let file = json!({
-        "title": "File",
-        "description": "A text file, from where the sweep is: one position on each line, comments \
-                        after `#`.",
-        "type": "string",
-    });
-    let form = |properties: Json, required: &[&str]| {
-        json!({
-            "type": "object",
-            "required": required,
-            "additionalProperties": false,
-            "properties": properties,
-        })
-    };
+    let start = kind("start", "Always the start of the game.");
     let random = kind("random", "Random play from the start; all different, none won in one move.");
     let all = kind("all", "Every position so many plies from the start, in a shuffled order.");
     let listed = kind("listed", "The positions that you list, in this order.");
-    let swept_kind = json!({
-        "description": "The kind: the value of an axis.",
-        "anyOf": [reference()],
-    });
+    let form = |keys: &'static [Key], kind: &Json, required: &[&str]| {
+        let mut form = keys::object(keys);
+        form["properties"]["kind"] = kind.clone();
+        form["required"] = json!(required);
+        form
+    };
+    // Where an axis has the kind, it may be one that needs no plies.
+    let mut swept = keys::object(&keys::OPENINGS_PLIES);
+    swept["required"] = json!(["kind"]);
+    let positions = keys::object(&keys::OPENINGS_LISTED)["properties"]["positions"].take();
+    let mut listed_here = form(&keys::OPENINGS_LISTED, &listed, &["kind", "positions"]);
+    let mut listed_there = form(&keys::OPENINGS_LISTED, &listed, &["kind", "file"]);
+    for (form, other) in [(&mut listed_here, "file"), (&mut listed_there, "positions")] {
+        if let Some(properties) = form["properties"].as_object_mut() {
+            properties.remove(other);
+        }
+    }
     json!({
-        "title": "Openings",
-        "description": "Where games start. Pair k has the same opening in every cell, so that cells \
-                        can be compared. Default: \"start\".",
         "default": "start",
         "anyOf": [
-            kind("start", "Always the start of the game."),
+            start,
             reference(),
             positions,
-            form(json!({ "kind": kind("start", "Always the start of the game.") }), &["kind"]),
-            form(json!({ "kind": random, "plies": plies }), &["kind", "plies"]),
-            form(json!({ "kind": all, "plies": plies }), &["kind", "plies"]),
-            form(json!({ "kind": listed, "positions": positions }), &["kind", "positions"]),
-            form(json!({ "kind": listed, "file": file }), &["kind", "file"]),
-            form(json!({ "kind": swept_kind, "plies": plies }), &["kind"]),
+            form(&keys::OPENINGS_START, &start, &["kind"]),
+            form(&keys::OPENINGS_PLIES, &random, &["kind", "plies"]),
+            form(&keys::OPENINGS_PLIES, &all, &["kind", "plies"]),
+            listed_here,
+            listed_there,
+            swept,
         ],
     })
 }
 
-fn pairing() -> Json {
-    let names = json!({ "type": "array", "minItems": 1, "items": player_name() });
-    let self_play = json!({
-        "title": "Self-play",
-        "description": "Whether everybody who plays also plays against itself. Default: false.",
-        "type": "boolean",
-        "default": false,
-    });
-    let form = |key: &str, meaning: &str, value: &Json| {
-        let mut described = value.clone();
-        described["description"] = meaning.into();
-        json!({
-            "type": "object",
-            "required": [key],
-            "additionalProperties": false,
-            "properties": { key: described, "self_play": self_play },
-        })
+pub(super) fn positions() -> Json {
+    json!({ "type": "array", "minItems": 1, "items": { "type": "string" } })
+}
+
+/// A word, or one form with what may stand besides it.
+pub(super) fn pairing() -> Json {
+    let form = |key: &'static Key| {
+        let mut form = keys::object(&keys::PAIRING_BESIDES);
+        form["required"] = json!([key.name]);
+        form["properties"][key.name] = key.schema();
+        form
     };
-    let pairs = json!({
+    let words = [
+        json!({ "const": "round-robin", "description": "Everybody meets everybody else." }),
+        json!({ "const": "self-play", "description": "Everybody plays against itself." }),
+    ];
+    let forms: Vec<Json> = words.into_iter().chain(keys::PAIRING_FORMS.iter().map(form)).collect();
+    json!({ "default": "round-robin", "anyOf": forms })
+}
+
+pub(super) fn player_names() -> Json {
+    json!({ "type": "array", "minItems": 1, "items": player_name() })
+}
+
+/// One player or several.
+pub(super) fn heroes() -> Json {
+    json!({ "anyOf": [player_name(), player_names()] })
+}
+
+/// At least two.
+pub(super) fn groups() -> Json {
+    json!({ "type": "array", "minItems": 2, "items": player_name() })
+}
+
+pub(super) fn pairs() -> Json {
+    json!({
         "type": "array",
         "minItems": 1,
         "items": { "type": "array", "minItems": 2, "maxItems": 2, "items": player_name() },
-    });
-    let heroes = json!({ "anyOf": [player_name(), names] });
-    let between = json!({ "type": "array", "minItems": 2, "items": player_name() });
-    json!({
-        "title": "Pairing",
-        "description": "Who meets whom at each point of the grid. Default: \"round-robin\".",
-        "default": "round-robin",
-        "anyOf": [
-            { "const": "round-robin", "description": "Everybody meets everybody else." },
-            { "const": "self-play", "description": "Everybody plays against itself." },
-            form("round_robin", "These players meet each other.", &names),
-            form("gauntlet", "One player, or each of several, meets everybody else.", &heroes),
-            form("between", "Every two of these meet, but not the variants of one.", &between),
-            form("pairs", "These pairs meet; twice the same player: it plays itself.", &pairs),
-        ],
     })
 }
 
-fn sample() -> Json {
-    json!({
-        "title": "Sample",
-        "description": "Plays some points of the grid instead of all of them, drawn by the seed.",
-        "type": "object",
-        "required": ["method", "points"],
-        "additionalProperties": false,
-        "properties": {
-            "method": {
-                "title": "Method",
-                "description": "\"latin-hypercube\": every value of every axis equally often. \
-                                \"random\": any points; more of them later keep the earlier ones.",
-                "enum": ["latin-hypercube", "random"],
-            },
-            "points": {
-                "title": "Points",
-                "description": "How many points of the grid are played.",
-                "type": "integer",
-                "minimum": 1,
-                "maximum": POINTS_MAX,
-            },
-            "axes": {
-                "title": "Sampled axes",
-                "description": "Only these axes are thinned, at every combination of the others. \
-                                Default: all of them.",
-                "type": "array",
-                "minItems": 1,
-                "items": { "type": "string" },
-            },
-        },
-    })
+pub(super) fn anchors() -> Json {
+    json!({ "type": "array", "items": player_name() })
 }
 
-fn overrides() -> Json {
-    json!({
-        "title": "Overrides",
-        "description": "Other numbers of games for some cells, or none. Later overrides win.",
-        "type": "array",
-        "items": {
-            "type": "object",
-            "required": ["where"],
-            "additionalProperties": false,
-            "properties": {
-                "where": {
-                    "title": "Where",
-                    "description": "Which cells: values of axes (a list means any of them), and \
-                                    `player` and `opponent` by name.",
-                    "type": "object",
-                    "minProperties": 1,
-                },
-                "games": games("Games in each of these cells: even, unless swap_sides is false."),
-                "skip": {
-                    "title": "Skip",
-                    "description": "These cells are not played.",
-                    "const": true,
-                },
-            },
-            "oneOf": [{ "required": ["games"] }, { "required": ["skip"] }],
-        },
-    })
+/// Each says either `games` or `skip`.
+pub(super) fn overrides() -> Json {
+    let mut one = keys::object(&keys::OVERRIDE);
+    one["oneOf"] = json!([{ "required": ["games"] }, { "required": ["skip"] }]);
+    json!({ "type": "array", "items": one })
 }
 
-fn axes() -> Json {
+pub(super) fn axes() -> Json {
     json!({
-        "title": "Axes",
-        "description": "What changes from cell to cell. Players, the game and openings name an axis \
-                        as \"$depth\", or \"$budget.ab\" if its values are tables.",
         "type": "object",
         "propertyNames": { "pattern": NAME_PATTERN, "not": { "enum": ["player", "opponent"] } },
         "additionalProperties": {
@@ -388,49 +227,25 @@ fn axes() -> Json {
     })
 }
 
+/// A number or a duration.
+pub(super) fn range_end() -> Json {
+    json!({ "anyOf": [{ "type": "number" }, { "type": "string", "pattern": DURATION_PATTERN }] })
+}
+
 fn range_definition() -> Json {
-    let end = |meaning: &str| {
-        json!({
-            "description": meaning,
-            "anyOf": [{ "type": "number" }, { "type": "string", "pattern": DURATION_PATTERN }],
-        })
-    };
-    json!({
-        "title": "Range",
-        "description": "{ from, to, step }, { from, to, factor } or { from, to, count }.",
-        "type": "object",
-        "required": ["from", "to"],
-        "additionalProperties": false,
-        "properties": {
-            "from": end("The first value."),
-            "to": end("The last value; a step or a factor must meet it."),
-            "step": end("What is added from value to value."),
-            "factor": {
-                "description": "What each value is multiplied by.",
-                "type": "number",
-                "exclusiveMinimum": 0,
-            },
-            "count": {
-                "description": "How many values, both ends among them.",
-                "type": "integer",
-                "minimum": 2,
-                "maximum": POINTS_MAX,
-            },
-            "scale": {
-                "description": "With `count`: equal distances (\"linear\") or equal ratios \
-                                (\"log\"). Default: \"linear\".",
-                "enum": ["linear", "log"],
-                "default": "linear",
-            },
-        },
-        "oneOf": [{ "required": ["step"] }, { "required": ["factor"] }, { "required": ["count"] }],
-        "dependencies": { "scale": ["count"] },
-    })
+    let mut range = keys::object(&keys::RANGE);
+    range["title"] = "Range".into();
+    range["description"] =
+        "{ from, to, step }, { from, to, factor } or { from, to, count }.".into();
+    range["oneOf"] =
+        json!([{ "required": ["step"] }, { "required": ["factor"] }, { "required": ["count"] }]);
+    range["dependencies"] = json!({ "scale": ["count"] });
+    range
 }
 
 /// One form for each algorithm, so that another one's parameters are refused, and one for players
 /// whose algorithm stands elsewhere.
-fn players() -> Json {
+pub(super) fn players() -> Json {
     let mut forms: Vec<Json> = ALGORITHMS
         .iter()
         .map(|&algorithm| {
@@ -449,8 +264,6 @@ fn players() -> Json {
     elsewhere["anyOf"] = json!(mentions);
     forms.push(elsewhere);
     json!({
-        "title": "Players",
-        "description": "Who plays: each player under a header such as [players.alphabeta].",
         "type": "object",
         "minProperties": 1,
         "propertyNames": { "pattern": NAME_PATTERN },
@@ -474,6 +287,11 @@ fn algorithm_meaning(algorithm: &str) -> &'static str {
     }
 }
 
+/// An axis, or several.
+pub(super) fn used_axes() -> Json {
+    json!({ "anyOf": [reference(), { "type": "array", "minItems": 1, "items": reference() }] })
+}
+
 /// A player with these parameters.
 fn player(algorithm: Json, parameters: &[Parameter]) -> Json {
     let mut properties = Map::new();
@@ -481,23 +299,6 @@ fn player(algorithm: Json, parameters: &[Parameter]) -> Json {
     let mut algorithm = algorithm;
     algorithm["title"] = "Algorithm".into();
     properties.insert("algorithm".into(), algorithm);
-    properties.insert(
-        "like".into(),
-        json!({
-            "title": "Like",
-            "description": "Starts from what another player says; keys here replace its keys.",
-            "type": "string",
-        }),
-    );
-    properties.insert(
-        "use".into(),
-        json!({
-            "title": "Use",
-            "description": "Merges the tables of an axis into the player: \"$selection\", or a list \
-                            of such.",
-            "anyOf": [reference(), { "type": "array", "minItems": 1, "items": reference() }],
-        }),
-    );
     for Parameter { name, description, default, value } in parameters {
         let mut schema = json!({
             "title": name,
@@ -516,19 +317,13 @@ fn player(algorithm: Json, parameters: &[Parameter]) -> Json {
     }
     let algorithms = json!({ "type": "array", "minItems": 1, "items": { "enum": ALGORITHMS } });
     varied.insert("algorithm".into(), algorithms);
-    properties.insert(
-        "vary".into(),
-        json!({
-            "title": "Vary",
-            "description": "One player for each combination of these values, lists or ranges: \
-                            vary = { depth = [1, 2, 3] } makes ab(depth=1), ab(depth=2) and \
-                            ab(depth=3).",
-            "type": "object",
-            "minProperties": 1,
-            "additionalProperties": false,
-            "properties": varied,
-        }),
-    );
+    for key in &keys::PLAYER {
+        let mut schema = key.schema();
+        if key.name == "vary" {
+            schema["properties"] = Json::Object(std::mem::take(&mut varied));
+        }
+        properties.insert(key.name.to_owned(), schema);
+    }
     json!({ "additionalProperties": false, "properties": properties })
 }
 

@@ -15,6 +15,7 @@ use crate::plan::{AxisValue, PlannedCell, Record};
 mod errors;
 mod files;
 mod game_timeout;
+mod keys;
 mod merge;
 mod overrides;
 mod pairing;

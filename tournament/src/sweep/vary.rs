@@ -2,7 +2,8 @@
 
 use super::axes;
 use super::fault::{Fault, Span};
-use super::players::{KEYS, PLAYERS_MAX, PlayerTemplate};
+use super::keys;
+use super::players::{PLAYERS_MAX, PlayerTemplate};
 use super::tree::{Entry, Node, Scalar, Tree};
 
 /// Longest name of a variant, in bytes.
@@ -32,7 +33,7 @@ pub(super) struct Variant {
 pub(super) fn read(node: &Node, owner: &str) -> Result<Vec<Varied>, Fault> {
     let varied = |entry: &Entry| {
         let key = &entry.key;
-        if KEYS.contains(&key.as_str()) {
+        if keys::names(&keys::PLAYER).any(|known| known == key) {
             return Err(Fault::at(
                 &entry.key_place,
                 format!("`{key}` cannot be varied"),

@@ -1,0 +1,454 @@
+//! Every key of the sweep language, once: its name, what it means, and what it may be.
+//!
+//! Reading refuses keys that are not here ([`check`]), and the schema for editors ([`super::schema`])
+//! has exactly these, so that neither knows a key which the other does not. Players' parameters and
+//! games' rules are not among them: those are the engine's.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::axes::POINTS_MAX;
+use super::fault::Fault;
+use super::file::{self, DEFAULT_SEED};
+use super::schema;
+use super::tree::Table;
+use crate::openings::OPENING_PLIES_MAX;
+use crate::seeds::SEED_END;
+
+/// A key of one of the language's tables.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    /// For editors: a heading. Empty where the name says enough.
+    title: &'static str,
+    /// For editors: what it means.
+    meaning: &'static str,
+    kind: Kind,
+    /// Whether its table must have it.
+    is_required: bool,
+}
+
+/// What a key may be.
+#[derive(Debug)]
+enum Kind {
+    Text,
+    /// A name that becomes a column, a file, a word in messages.
+    Name,
+    /// True or false.
+    Switch {
+        default: bool,
+    },
+    /// A whole number.
+    Whole {
+        min: i64,
+        max: Option<i64>,
+        default: Option<i64>,
+    },
+    /// A number from 1 on, or "unlimited", which is the default.
+    Limit {
+        max: u32,
+    },
+    /// One of a few words.
+    Word {
+        words: &'static [&'static str],
+        default: Option<&'static str>,
+    },
+    /// What has a form of its own, which the schema describes.
+    Own(fn() -> Json),
+}
+
+/// The keys of a sweep.
+pub(super) static SWEEP: [Key; 18] = [
+    Key::new(
+        "name",
+        "Name",
+        "Names the experiment and its database: a letter, then letters, digits, `_` and `-`.",
+        Kind::Name,
+    )
+    .required(),
+    Key::new(
+        "description",
+        "Description",
+        "What the experiment asks, in a sentence; reports show it.",
+        Kind::Text,
+    ),
+    Key::new(
+        "game",
+        "Game",
+        "The game, or a table of its name and its rules, which may be axes: \
+         { name = \"nim\", heaps = [3, 4, 5], misere = \"$misere\" }.",
+        Kind::Own(schema::game),
+    )
+    .required(),
+    Key::new(
+        "seed",
+        "Seed",
+        "Every random number of the experiment comes from it: openings, and whatever players draw. \
+         The same file gives the same games on every machine. Default: 1.",
+        Kind::Whole {
+            min: 0,
+            max: Some(SEED_END.cast_signed() - 1),
+            default: Some(DEFAULT_SEED.cast_signed()),
+        },
+    ),
+    Key::new(
+        "games",
+        "Games",
+        "Games in each cell: even, since both players play both colours of each opening, unless \
+         swap_sides is false. A larger number later continues the same experiment.",
+        Kind::Whole { min: 1, max: None, default: None },
+    )
+    .required(),
+    Key::new(
+        "swap_sides",
+        "Swapped sides",
+        "Whether each opening is played twice, with the players' sides swapped. false: the first of \
+         a pairing moves first in every game, each from an opening of its own. Default: true.",
+        Kind::Switch { default: true },
+    ),
+    Key::new(
+        "openings",
+        "Openings",
+        "Where games start. Pair k has the same opening in every cell, so that cells can be \
+         compared. Default: \"start\".",
+        Kind::Own(schema::openings),
+    ),
+    Key::new(
+        "measure",
+        "What is measured",
+        "\"score\": who wins. \"time\": also how long moves take, so that every cell counts as \
+         timed. Default: \"score\".",
+        Kind::Word { words: &["score", "time"], default: Some("score") },
+    ),
+    Key::new(
+        "record",
+        "What is stored",
+        "\"moves\": every game with its moves. \"games\": games without moves, and what is summed \
+         over them. Default: \"moves\".",
+        Kind::Word { words: &["moves", "games"], default: Some("moves") },
+    ),
+    Key::new(
+        "max_plies",
+        "Longest game",
+        "Plies from the opening after which a game is a draw. Default: \"unlimited\".",
+        Kind::Limit { max: u32::MAX },
+    ),
+    Key::new(
+        "priority",
+        "Priority",
+        "Experiments with a larger number are played first; equal ones share the workers. Default: \
+         0.",
+        Kind::Whole { min: i32::MIN as i64, max: Some(i32::MAX as i64), default: Some(0) },
+    ),
+    Key::new(
+        "game_timeout",
+        "Game timeout",
+        "A game that takes longer on the wall clock than this, such as \"10m\", fails and is tried \
+         again. Default: \"unlimited\".",
+        Kind::Own(schema::timeout),
+    ),
+    Key::new(
+        "pairing",
+        "Pairing",
+        "Who meets whom at each point of the grid. Default: \"round-robin\".",
+        Kind::Own(schema::pairing),
+    ),
+    Key::new(
+        "anchors",
+        "Anchors",
+        "Players that the others' strength is measured against: everybody else meets each of them \
+         at each point.",
+        Kind::Own(schema::anchors),
+    ),
+    Key::new(
+        "axes",
+        "Axes",
+        "What changes from cell to cell. Players, the game and openings name an axis as \"$depth\", \
+         or \"$budget.ab\" if its values are tables.",
+        Kind::Own(schema::axes),
+    ),
+    Key::new(
+        "sample",
+        "Sample",
+        "Plays some points of the grid instead of all of them, drawn by the seed.",
+        Kind::Own(|| object(&SAMPLE)),
+    ),
+    Key::new(
+        "players",
+        "Players",
+        "Who plays: each player under a header such as [players.alphabeta].",
+        Kind::Own(schema::players),
+    )
+    .required(),
+    Key::new(
+        "override",
+        "Overrides",
+        "Other numbers of games for some cells, or none. Later overrides win.",
+        Kind::Own(schema::overrides),
+    ),
+];
+
+/// The keys of openings that are a table: of those of every kind, and then of each.
+pub(super) static OPENINGS_START: [Key; 1] = [OPENINGS_KIND];
+/// Of openings that are so many plies from the start.
+pub(super) static OPENINGS_PLIES: [Key; 2] = [
+    OPENINGS_KIND,
+    Key::new(
+        "plies",
+        "Plies",
+        "Plies from the start of the game.",
+        Kind::Own(|| {
+            json!({
+                "anyOf": [
+                    { "type": "integer", "minimum": 0, "maximum": OPENING_PLIES_MAX },
+                    schema::reference(),
+                ],
+            })
+        }),
+    )
+    .required(),
+];
+/// Of openings that are listed, here or in a file.
+pub(super) static OPENINGS_LISTED: [Key; 3] = [
+    OPENINGS_KIND,
+    Key::new(
+        "positions",
+        "Positions",
+        "Positions in the game's notation, each once up to symmetry.",
+        Kind::Own(schema::positions),
+    ),
+    Key::new(
+        "file",
+        "File",
+        "A text file, from where the sweep is: one position on each line, comments after `#`.",
+        Kind::Text,
+    ),
+];
+
+/// The schema has a form for each kind, which says what it means.
+const OPENINGS_KIND: Key = Key::new(
+    "kind",
+    "",
+    "The kind: the value of an axis.",
+    Kind::Own(|| json!({ "anyOf": [schema::reference()] })),
+)
+.required();
+
+/// The forms of `pairing` as a table, of which it has one.
+pub(super) static PAIRING_FORMS: [Key; 4] = [
+    Key::new("round_robin", "", "These players meet each other.", Kind::Own(schema::player_names))
+        .required(),
+    Key::new(
+        "gauntlet",
+        "",
+        "One player, or each of several, meets everybody else.",
+        Kind::Own(schema::heroes),
+    )
+    .required(),
+    Key::new(
+        "between",
+        "",
+        "Every two of these meet, but not the variants of one.",
+        Kind::Own(schema::groups),
+    )
+    .required(),
+    Key::new(
+        "pairs",
+        "",
+        "These pairs meet; twice the same player: it plays itself.",
+        Kind::Own(schema::pairs),
+    )
+    .required(),
+];
+
+/// What any of these forms may have besides.
+pub(super) static PAIRING_BESIDES: [Key; 1] = [Key::new(
+    "self_play",
+    "Self-play",
+    "Whether everybody who plays also plays against itself. Default: false.",
+    Kind::Switch { default: false },
+)];
+
+/// The keys of `sample`.
+pub(super) static SAMPLE: [Key; 3] = [
+    Key::new(
+        "method",
+        "Method",
+        "\"latin-hypercube\": every value of every axis equally often. \"random\": any points; more \
+         of them later keep the earlier ones.",
+        Kind::Word { words: &["latin-hypercube", "random"], default: None },
+    )
+    .required(),
+    Key::new(
+        "points",
+        "Points",
+        "How many points of the grid are played.",
+        Kind::Whole { min: 1, max: Some(POINTS_MAX as i64), default: None },
+    )
+    .required(),
+    Key::new(
+        "axes",
+        "Sampled axes",
+        "Only these axes are thinned, at every combination of the others. Default: all of them.",
+        Kind::Own(|| json!({ "type": "array", "minItems": 1, "items": { "type": "string" } })),
+    ),
+];
+
+/// The keys of an override.
+pub(super) static OVERRIDE: [Key; 3] = [
+    Key::new(
+        "where",
+        "Where",
+        "Which cells: values of axes (a list means any of them), and `player` and `opponent` by \
+         name.",
+        Kind::Own(|| json!({ "type": "object", "minProperties": 1 })),
+    )
+    .required(),
+    Key::new(
+        "games",
+        "Games",
+        "Games in each of these cells: even, unless swap_sides is false.",
+        Kind::Whole { min: 1, max: None, default: None },
+    ),
+    Key::new("skip", "Skip", "These cells are not played.", Kind::Own(|| json!({ "const": true }))),
+];
+
+/// The keys of a range.
+pub(super) static RANGE: [Key; 6] = [
+    Key::new("from", "", "The first value.", Kind::Own(schema::range_end)).required(),
+    Key::new(
+        "to",
+        "",
+        "The last value; a step or a factor must meet it.",
+        Kind::Own(schema::range_end),
+    )
+    .required(),
+    Key::new("step", "", "What is added from value to value.", Kind::Own(schema::range_end)),
+    Key::new(
+        "factor",
+        "",
+        "What each value is multiplied by.",
+        Kind::Own(|| json!({ "type": "number", "exclusiveMinimum": 0 })),
+    ),
+    Key::new(
+        "count",
+        "",
+        "How many values, both ends among them.",
+        Kind::Whole { min: 2, max: Some(POINTS_MAX as i64), default: None },
+    ),
+    Key::new(
+        "scale",
+        "",
+        "With `count`: equal distances (\"linear\") or equal ratios (\"log\"). Default: \"linear\".",
+        Kind::Word { words: &["linear", "log"], default: Some("linear") },
+    ),
+];
+
+/// The keys of a player that are not parameters. The schema says of each algorithm what `vary` may
+/// have.
+pub(super) static PLAYER: [Key; 3] = [
+    Key::new(
+        "like",
+        "Like",
+        "Starts from what another player says; keys here replace its keys.",
+        Kind::Text,
+    ),
+    Key::new(
+        "use",
+        "Use",
+        "Merges the tables of an axis into the player: \"$selection\", or a list of such.",
+        Kind::Own(schema::used_axes),
+    ),
+    Key::new(
+        "vary",
+        "Vary",
+        "One player for each combination of these values, lists or ranges: \
+         vary = { depth = [1, 2, 3] } makes ab(depth=1), ab(depth=2) and ab(depth=3).",
+        Kind::Own(
+            || json!({ "type": "object", "minProperties": 1, "additionalProperties": false }),
+        ),
+    ),
+];
+
+impl Key {
+    const fn new(
+        name: &'static str,
+        title: &'static str,
+        meaning: &'static str,
+        kind: Kind,
+    ) -> Self {
+        Self { name, title, meaning, kind, is_required: false }
+    }
+
+    const fn required(mut self) -> Self {
+        self.is_required = true;
+        self
+    }
+
+    /// For an editor.
+    pub(super) fn schema(&self) -> Json {
+        let mut schema = self.kind.schema();
+        schema["description"] = self.meaning.into();
+        if !self.title.is_empty() {
+            schema["title"] = self.title.into();
+        }
+        schema
+    }
+}
+
+impl Kind {
+    fn schema(&self) -> Json {
+        match self {
+            Self::Text => json!({ "type": "string" }),
+            Self::Name => json!({ "type": "string", "pattern": schema::NAME_PATTERN }),
+            Self::Switch { default } => json!({ "type": "boolean", "default": default }),
+            Self::Whole { min, max, default } => {
+                let mut schema = json!({ "type": "integer", "minimum": min });
+                for (key, value) in [("maximum", max), ("default", default)] {
+                    if let Some(value) = value {
+                        schema[key] = (*value).into();
+                    }
+                }
+                schema
+            }
+            Self::Limit { max } => json!({
+                "anyOf": [{ "type": "integer", "minimum": 1, "maximum": max }, schema::unlimited()],
+                "default": "unlimited",
+            }),
+            Self::Word { words, default } => {
+                let mut schema = json!({ "enum": words });
+                if let Some(default) = default {
+                    schema["default"] = (*default).into();
+                }
+                schema
+            }
+            Self::Own(schema) => schema(),
+        }
+    }
+}
+
+/// The names of keys.
+pub(super) fn names(keys: &'static [Key]) -> impl Iterator<Item = &'static str> {
+    keys.iter().map(|key| key.name)
+}
+
+/// Refuses the first key of a table that is not one of these.
+pub(super) fn check(table: &Table, owner: &str, keys: &'static [Key]) -> Result<(), Fault> {
+    file::check_keys(table, owner, &names(keys).collect::<Vec<_>>())
+}
+
+/// The schema of a table with these keys.
+pub(super) fn object(keys: &'static [Key]) -> Json {
+    let properties: Map<String, Json> =
+        keys.iter().map(|key| (key.name.to_owned(), key.schema())).collect();
+    let required: Vec<&str> =
+        keys.iter().filter(|key| key.is_required).map(|key| key.name).collect();
+    let mut schema = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+    });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
