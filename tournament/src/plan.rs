@@ -116,7 +116,7 @@ impl Conditions {
 }
 
 /// One player of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PlannedPlayer {
     /// Its algorithm.
     pub algorithm: String,

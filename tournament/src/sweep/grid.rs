@@ -163,7 +163,7 @@ impl Planner<'_> {
 
     /// Refuses repeated openings between players that would repeat the game with them.
     fn check_openings(&mut self, cells: &[DraftCell]) -> Result<(), Fault> {
-        let players = &self.made.players.items;
+        let players = &self.made.players;
         let draws = |&player: &usize| players[player].draws_random_numbers;
         let repeating: Vec<&DraftCell> =
             cells.iter().filter(|cell| !cell.players.iter().any(draws)).collect();
@@ -194,7 +194,7 @@ impl Planner<'_> {
             (None, Some(openings)) => &openings.place,
             (None, None) => &self.file.games_place,
         };
-        let more = match &self.made.settings.items[cell.setting].rule {
+        let more = match &self.made.settings[cell.setting].rule {
             OpeningsRule::Start {} => "openings = { kind = \"random\", plies = 2 }".to_owned(),
             OpeningsRule::Random { plies } | OpeningsRule::All { plies } => {
                 format!("openings = {{ kind = \"random\", plies = {} }}", plies.saturating_add(1))
@@ -236,16 +236,17 @@ impl Planner<'_> {
             max_plies: file.max_plies,
             swap_sides: file.swap_sides,
         };
-        let conditions: Vec<Conditions> = made.settings.items.into_iter().map(condition).collect();
+        let conditions: Vec<Conditions> = made.settings.into_values().map(condition).collect();
         let definitions: Vec<DefinitionJson> = conditions
             .iter()
             .map(|conditions| DefinitionJson::new(file.seed, conditions))
             .collect();
-        let players = &made.players.items;
+        let players = &made.players;
         let planned = |cell: DraftCell| {
-            let [first, second] = cell.players.map(|player| &players[player]);
-            let (definition_hash, seed) = definitions[cell.setting]
-                .hash_and_seed(&first.planned.parameters_json, &second.planned.parameters_json);
+            let by_number = players.keys();
+            let parameters = cell.players.map(|player| &*by_number[player].parameters_json);
+            let (definition_hash, seed) =
+                definitions[cell.setting].hash_and_seed(parameters[0], parameters[1]);
             let place = columns.place(cell.columns, points.at(cell.point));
             PlannedCell {
                 definition_hash,
@@ -255,7 +256,8 @@ impl Planner<'_> {
                 player_names: [cell.names.0, cell.names.1].map(|name| Arc::clone(&names[name])),
                 axes: place.chain(varied.place(cell.names)).collect(),
                 games: cell.games.games,
-                timed: file.measures_time || first.is_timed || second.is_timed,
+                timed: file.measures_time
+                    || cell.players.iter().any(|&player| players[player].is_timed),
             }
         };
         let cells = cells.into_iter().map(planned).collect();
@@ -277,7 +279,7 @@ impl Planner<'_> {
                 .collect(),
             axes,
             conditions,
-            players: made.players.items.into_iter().map(|player| player.planned).collect(),
+            players: made.players.into_keys().collect(),
             cells,
         }
     }

@@ -2,8 +2,10 @@
 //! of the values of the axes it names.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
+use foldhash::fast::FixedState;
+use indexmap::IndexMap;
+use indexmap::map::Entry;
 use spelrum_engine::Rules;
 
 use super::axes::Axis;
@@ -31,10 +33,15 @@ pub(super) const OPENINGS_COST_MAX: u64 = 1 << 25;
 /// each combination reads its list anew (invariant 9).
 const LISTED_MAX: usize = 1 << 20;
 
+/// Distinct things by what tells them apart, numbered in the order in which they come: that order,
+/// and nothing of the hash, is what planning sees.
+pub(super) type Numbered<K, V> = IndexMap<K, V, FixedState>;
+
 /// Makes settings and players as points need them.
 pub(super) struct Made<'a> {
     file: &'a SweepFile,
-    pub(super) settings: Interned<Setting>,
+    /// By their canonical JSON.
+    pub(super) settings: Numbered<String, Setting>,
     setting_choices: Choices,
     /// Settings by what is said of them: many combinations may come to say the same.
     settings_said: BTreeMap<String, usize>,
@@ -42,7 +49,7 @@ pub(super) struct Made<'a> {
     listed: usize,
     /// What finding the openings may still cost.
     openings_cost_left: u64,
-    pub(super) players: Interned<ResolvedPlayer>,
+    pub(super) players: Numbered<PlannedPlayer, PlayerTraits>,
     /// One for each variant.
     variants: Vec<Variant<'a>>,
 }
@@ -54,9 +61,8 @@ pub(super) struct Setting {
     pub(super) openings: Openings,
 }
 
-/// A player at the points that give it the same parameters.
-pub(super) struct ResolvedPlayer {
-    pub(super) planned: PlannedPlayer,
+/// What planning must know of a player besides its parameters.
+pub(super) struct PlayerTraits {
     pub(super) draws_random_numbers: bool,
     pub(super) is_timed: bool,
 }
@@ -119,12 +125,12 @@ impl<'a> Made<'a> {
         };
         Ok(Self {
             file,
-            settings: Interned::default(),
+            settings: Numbered::default(),
             setting_choices: Choices::new(&setting_axes, axes),
             settings_said: BTreeMap::new(),
             listed: 0,
             openings_cost_left: openings_cost_max,
-            players: Interned::default(),
+            players: Numbered::default(),
             variants: file.players.variants.iter().map(variant).collect(),
         })
     }
@@ -157,7 +163,7 @@ impl<'a> Made<'a> {
             self.setting_choices.remember(point, known);
             return Ok(known);
         }
-        if self.settings.items.len() >= SETTINGS_MAX {
+        if self.settings.len() >= SETTINGS_MAX {
             let problem = "this sweep has too many games and openings";
             let remedy = format!("sweep at most {SETTINGS_MAX} combinations of them");
             return Err(Fault::at(&place.place, problem, remedy));
@@ -168,11 +174,10 @@ impl<'a> Made<'a> {
             .openings_cost_left
             .checked_sub(setting.openings.cost())
             .ok_or_else(|| dear_openings(&place.place))?;
-        let index = self.settings.number(
-            hash_of(&canonical_json(&(&setting.rules, &setting.rule))),
-            setting,
-            |one, other| one.rules == other.rules && one.rule == other.rule,
-        );
+        let index = match self.settings.entry(canonical_json(&(&setting.rules, &setting.rule))) {
+            Entry::Occupied(known) => known.index(),
+            Entry::Vacant(new) => new.insert_entry(setting).index(),
+        };
         self.settings_said.insert(said, index);
         self.setting_choices.remember(point, index);
         Ok(index)
@@ -180,7 +185,7 @@ impl<'a> Made<'a> {
 
     /// How many of the openings of a setting are distinct, counting no further than `wanted`.
     pub(super) fn distinct_openings(&mut self, setting: usize, wanted: u64) -> Result<u64, Fault> {
-        let openings = &self.settings.items[setting].openings;
+        let openings = &self.settings[setting].openings;
         let before = openings.cost();
         let most = before.saturating_add(self.openings_cost_left);
         let distinct = openings.distinct_within(wanted, most);
@@ -211,17 +216,15 @@ impl<'a> Made<'a> {
             })
             .collect();
         merge::merge(&mut said, used, &self.file.axes, point);
-        let rules = &self.settings.items[setting].rules;
+        let rules = &self.settings[setting].rules;
         let player = resolve::player(rules, name, place, &said)?;
         let planned = PlannedPlayer::new(player.parameters());
-        let index = self.players.number(
-            hash_of(&planned.parameters_json),
-            ResolvedPlayer {
-                planned,
+        let (index, _) = self.players.insert_full(
+            planned,
+            PlayerTraits {
                 draws_random_numbers: player.draws_random_numbers(),
                 is_timed: player.is_timed(),
             },
-            |one, other| one.planned == other.planned,
         );
         choices.remember(point, index);
         Ok(index)
@@ -307,55 +310,4 @@ fn combinations(axes: &[(usize, usize)]) -> Option<usize> {
     axes.iter().try_fold(1, |combinations: usize, &(_, size)| {
         combinations.checked_mul(size).filter(|&combinations| combinations <= CELLS_MAX)
     })
-}
-
-/// Distinct things, numbered.
-pub(super) struct Interned<T> {
-    /// By hash, then by how many of equal hash came before.
-    numbers: BTreeMap<(u64, u32), u32>,
-    pub(super) items: Vec<T>,
-}
-
-impl<T> Default for Interned<T> {
-    fn default() -> Self {
-        Self { numbers: BTreeMap::new(), items: Vec::new() }
-    }
-}
-
-impl<T> Interned<T> {
-    /// The number of a thing with this hash, kept if it is new.
-    fn number(&mut self, hash: u64, item: T, are_equal: impl Fn(&T, &T) -> bool) -> usize {
-        let mut key = (hash, 0);
-        while let Some(&number) = self.numbers.get(&key) {
-            if are_equal(&self.items[number as usize], &item) {
-                return number as usize;
-            }
-            key.1 += 1;
-        }
-        let number = self.items.len();
-        self.numbers.insert(key, u32::try_from(number).unwrap_or(u32::MAX));
-        self.items.push(item);
-        number
-    }
-}
-
-/// Equal for equal texts, and nothing that outlives the planning depends on it.
-fn hash_of(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Interned;
-
-    #[test]
-    fn different_things_of_equal_hash_have_different_numbers() {
-        let mut words = Interned::default();
-        let mut number = |hash, word| words.number(hash, word, |one, other| one == other);
-        assert_eq!([number(7, "a"), number(7, "b"), number(8, "c")], [0, 1, 2]);
-        assert_eq!([number(7, "b"), number(8, "c"), number(7, "a"), number(8, "a")], [1, 2, 0, 3]);
-        assert_eq!(words.items, ["a", "b", "c", "a"]);
-    }
 }

@@ -13,6 +13,8 @@
 
 use std::collections::BTreeSet;
 
+use foldhash::fast::FixedState;
+use indexmap::IndexSet;
 use spelrum_engine::Random;
 
 use super::axes::{Axis, POINTS_MAX};
@@ -219,10 +221,8 @@ struct Rows {
     strides: Vec<u128>,
     /// The numbers of the points.
     numbers: Vec<u128>,
-    /// Which points have a number: lists of points by a hash of it, the first of each list here,
-    /// and behind each point the next one. (A set would take longer than all the rest of planning.)
-    heads: Vec<Option<u32>>,
-    next: Vec<Option<u32>>,
+    /// The same, to look them up. Nothing depends on their order.
+    taken: IndexSet<u128, FixedState>,
 }
 
 impl Rows {
@@ -235,13 +235,8 @@ impl Rows {
             point.iter().zip(&strides).map(|(&value, stride)| u128::from(value) * stride).sum()
         };
         let numbers: Vec<u128> = points.iter().map(number).collect();
-        let heads = vec![None; (2 * points.len()).next_power_of_two()];
-        let next = vec![None; points.len()];
-        let mut rows = Self { points, strides, numbers, heads, next };
-        for row in 0..rows.points.len() {
-            rows.put(row);
-        }
-        rows
+        let taken = numbers.iter().copied().collect();
+        Self { points, strides, numbers, taken }
     }
 
     /// Exchanges two points' values on an axis, unless one of them would be equal to a third.
@@ -254,50 +249,14 @@ impl Rows {
         let [from, to] = values.map(|value| u128::from(value) * stride);
         let before = [self.numbers[one], self.numbers[other]];
         let after = [before[0] - from + to, before[1] - to + from];
-        if after.iter().any(|number| !before.contains(number) && self.is_taken(*number)) {
+        if after.iter().any(|number| !before.contains(number) && self.taken.contains(number)) {
             return;
         }
-        for (row, number) in [one, other].into_iter().zip(after) {
-            self.take_out(row);
-            self.numbers[row] = number;
+        for number in before {
+            self.taken.swap_remove(&number);
         }
-        for row in [one, other] {
-            self.put(row);
-        }
+        self.taken.extend(after);
+        [self.numbers[one], self.numbers[other]] = after;
         [self.points[one][axis], self.points[other][axis]] = [values[1], values[0]];
-    }
-
-    fn is_taken(&self, number: u128) -> bool {
-        let mut row = self.heads[self.list(number)];
-        while let Some(index) = row {
-            if self.numbers[index as usize] == number {
-                return true;
-            }
-            row = self.next[index as usize];
-        }
-        false
-    }
-
-    fn put(&mut self, row: usize) {
-        let list = self.list(self.numbers[row]);
-        self.next[row] = self.heads[list].replace(row as u32);
-    }
-
-    fn take_out(&mut self, row: usize) {
-        let behind = self.next[row];
-        let mut link = self.list(self.numbers[row]);
-        let mut links = &mut self.heads;
-        while let Some(index) = links[link].filter(|&index| index as usize != row) {
-            link = index as usize;
-            links = &mut self.next;
-        }
-        links[link] = behind;
-    }
-
-    /// The list of a number: its upper bits after multiplying (Knuth, volume 3, section 6.4).
-    fn list(&self, number: u128) -> usize {
-        let folded = (number >> 64) as u64 ^ number as u64;
-        let mixed = folded.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (mixed >> 32) as usize & (self.heads.len() - 1)
     }
 }
