@@ -12,7 +12,7 @@ use super::overrides::{self, Override};
 use super::pairing::{self, Pairing};
 use super::players::{self, Players};
 use super::sample::{self, Sample};
-use super::tree::{Node, Table, Tree};
+use super::tree::{Node, Scalar, Table, Tree};
 use crate::plan::Record;
 use crate::seeds::SEED_END;
 
@@ -143,7 +143,7 @@ fn seed(node: Option<&Node>) -> Result<u64, Fault> {
 fn swap_sides(node: Option<&Node>) -> Result<bool, Fault> {
     match node {
         None => Ok(true),
-        Some(Node { tree: Tree::Scalar(Value::Bool(value)), .. }) => Ok(*value),
+        Some(Node { tree: Tree::Scalar(Scalar::Bool(value)), .. }) => Ok(*value),
         Some(node) => Err(node.wrong_type("`swap_sides`", "a switch", "swap_sides = false")),
     }
 }
