@@ -17,7 +17,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use spelrum_proto::{Guard, Token};
-use spelrum_tournament::scheduler::Settings;
+use spelrum_tournament::scheduler::Policy;
 use tokio::net::TcpListener;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -93,14 +93,14 @@ impl Coordinator {
         let database_uuid = writer.database_uuid().await?;
         let checkpointer = writer.checkpointer().await?;
         let lease_duration = heartbeat_interval * HEARTBEATS_PER_LEASE;
-        let settings = Settings {
+        let policy = Policy {
             lease_duration_ms: u64::try_from(lease_duration.as_millis()).unwrap_or(u64::MAX),
-            ..Settings::default()
+            ..Policy::default()
         };
         let clock = Clock::start();
         let faults = Faults::default();
         let (dispatcher, dispatch) =
-            Dispatcher::start(writer, settings, clock, faults.clone()).await?;
+            Dispatcher::start(writer, policy, clock, faults.clone()).await?;
         tracing::info!(db = %db.display(), epoch, "opened the database");
         Ok(Self {
             dispatcher,

@@ -18,7 +18,7 @@ pub use game::{DefinitionError, DerivedGame, PlayableCell};
 pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
 pub use plan::{
-    AxisValue, Conditions, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record, Side,
+    AxisValue, Conditions, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record, Role,
 };
 pub use statistics::{GameCounts, PairCounts, ScoreInterval, Strength};
 pub use sweep::{

@@ -30,7 +30,7 @@ pub struct Plan {
     /// Players by name that the others' strength is measured against.
     pub anchors: Vec<String>,
     /// The axes, in the file's order. An axis whose values are tables stands here once for each
-    /// of their keys, as `budget.ab`. Then what players vary, for either [`Side`] of a cell.
+    /// of their keys, as `budget.ab`. Then what players vary, for either [`Role`] of a cell.
     pub axes: Vec<PlannedAxis>,
     /// Under which conditions games are played; distinct.
     pub conditions: Vec<Conditions>,
@@ -52,30 +52,30 @@ pub struct PlannedAxis {
 
 /// Which of a cell's two players a column of an axis is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum Role {
     /// The cell's first player.
     Player,
     /// Its second.
     Opponent,
 }
 
-impl Side {
-    /// The name of the column of what this side varies, such as `player.depth`.
+impl Role {
+    /// The name of the column of what this one varies, such as `player.depth`.
     #[must_use]
     pub fn axis(self, parameter: &str) -> String {
         format!("{}.{parameter}", self.prefix())
     }
 
-    /// Which side's parameter an axis of this name is, and which parameter; `None` for an axis of
+    /// Whose parameter an axis of this name is, and which parameter; `None` for an axis of
     /// the grid, which cannot have such a name.
     #[must_use]
     pub fn of_axis(axis: &str) -> Option<(Self, &str)> {
         [Self::Player, Self::Opponent]
             .into_iter()
-            .find_map(|side| Some((side, axis.strip_prefix(side.prefix())?.strip_prefix('.')?)))
+            .find_map(|role| Some((role, axis.strip_prefix(role.prefix())?.strip_prefix('.')?)))
     }
 
-    /// The side that the other player of a cell sees.
+    /// The role that the other player of a cell sees.
     #[must_use]
     pub fn swapped(self) -> Self {
         match self {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use spelrum_coordinator::store::questions::{self, Question};
 use spelrum_proto::v1;
-use spelrum_tournament::{GameCounts, PairCounts, Side};
+use spelrum_tournament::{GameCounts, PairCounts, Role};
 
 use super::{CellResult, MoveCost, Report, Stronger};
 use crate::answer::{Answer, Row, ask, experiment_id, unexpected};
@@ -97,10 +97,10 @@ fn move_cost(
 ) -> Result<MoveCost> {
     let cell_id = row.integer("cell_id")?;
     let player = row.text("player")?;
-    let (side, opponent) = opponents.of_player(cell_id, &player)?;
+    let (role, opponent) = opponents.of_player(cell_id, &player)?;
     Ok(MoveCost {
         cell_id,
-        axes: places.seen_by(side, cell_id),
+        axes: places.seen_by(role, cell_id),
         opponent,
         player,
         searched_moves: row.count("searched_moves")?,
@@ -138,14 +138,14 @@ impl<'a> Places<'a> {
     }
 
     /// The same for one of its players: `player.depth` is its own, `opponent.depth` the other's.
-    fn seen_by(&self, side: Side, cell_id: i64) -> Vec<Option<String>> {
+    fn seen_by(&self, role: Role, cell_id: i64) -> Vec<Option<String>> {
         let values = self.of(cell_id);
-        let value = |(index, axis): (usize, &String)| match (side, Side::of_axis(axis)) {
-            (Side::Opponent, Some((axis_side, parameter))) => {
-                let other = axis_side.swapped().axis(parameter);
+        let value = |(index, axis): (usize, &String)| match (role, Role::of_axis(axis)) {
+            (Role::Opponent, Some((axis_role, parameter))) => {
+                let other = axis_role.swapped().axis(parameter);
                 values[self.axes.iter().position(|axis| *axis == other)?].clone()
             }
-            (Side::Player, _) | (Side::Opponent, None) => values[index].clone(),
+            (Role::Player, _) | (Role::Opponent, None) => values[index].clone(),
         };
         self.axes.iter().enumerate().map(value).collect()
     }
@@ -160,11 +160,11 @@ impl<'a> Opponents<'a> {
         Self(cells.iter().map(|cell| (cell.cell_id, players(cell))).collect())
     }
 
-    /// On which side of a cell a player is, and whom it meets.
-    fn of_player(&self, cell_id: i64, player: &str) -> Result<(Side, String)> {
+    /// Which role a player has in a cell, and whom it meets.
+    fn of_player(&self, cell_id: i64, player: &str) -> Result<(Role, String)> {
         match self.0.get(&cell_id) {
-            Some([first, second]) if *first == player => Ok((Side::Player, (*second).to_owned())),
-            Some([first, _]) => Ok((Side::Opponent, (*first).to_owned())),
+            Some([first, second]) if *first == player => Ok((Role::Player, (*second).to_owned())),
+            Some([first, _]) => Ok((Role::Opponent, (*first).to_owned())),
             None => Err(unexpected("cell_id", &format!("is {cell_id}, which has no result"))),
         }
     }

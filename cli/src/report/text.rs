@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anstyle::Style;
-use spelrum_tournament::Side;
+use spelrum_tournament::Role;
 
 use super::{CellResult, Detail, MoveCost, Report, Stronger};
 use crate::output::{Column, TextTable, count, duration_us, optional, percent, signed};
@@ -104,7 +104,7 @@ fn places(report: &Report, values: &[Option<String>]) -> impl Iterator<Item = St
 }
 
 fn is_of_the_grid(axis: &str) -> bool {
-    Side::of_axis(axis).is_none()
+    Role::of_axis(axis).is_none()
 }
 
 fn stronger(cell: &CellResult) -> String {

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::{Reason, Refusal};
 use spelrum_tournament::CellId;
-use spelrum_tournament::scheduler::{Scheduler, Settings, Snapshot};
+use spelrum_tournament::scheduler::{Policy, Scheduler, Snapshot};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -55,7 +55,7 @@ pub(crate) struct Dispatcher {
     writer: Writer,
     /// `None` after a failed transaction, until it is built again from the store.
     scheduler: Option<Scheduler>,
-    settings: Settings,
+    policy: Policy,
     roster: Roster,
     requests: mpsc::Receiver<Arrived>,
     clock: Clock,
@@ -72,20 +72,20 @@ impl Dispatcher {
     /// Reads the durable state.
     pub(crate) async fn start(
         mut writer: Writer,
-        settings: Settings,
+        policy: Policy,
         clock: Clock,
         faults: Faults,
     ) -> Result<(Self, Dispatch), StoreError> {
         let mut roster = Roster::default();
         let snapshot = playable(&mut writer).await?;
         roster.restart(&snapshot.leases);
-        let scheduler = Scheduler::restore(snapshot, settings.clone(), clock.now());
+        let scheduler = Scheduler::restore(snapshot, policy.clone(), clock.now());
         let (dispatch, requests) = Dispatch::new(clock);
         let removals = Removals::new(writer.is_removing().await?);
         let dispatcher = Self {
             writer,
             scheduler: Some(scheduler),
-            settings,
+            policy,
             roster,
             requests,
             clock,
@@ -208,7 +208,7 @@ impl Dispatcher {
                 let snapshot = playable(&mut self.writer).await?;
                 self.roster.restart(&snapshot.leases);
                 tracing::info!("the scheduler is built again from the database");
-                self.scheduler.insert(Scheduler::restore(snapshot, self.settings.clone(), now))
+                self.scheduler.insert(Scheduler::restore(snapshot, self.policy.clone(), now))
             }
         };
         let epoch = self.writer.epoch();

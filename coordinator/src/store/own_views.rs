@@ -1,6 +1,6 @@
 //! An experiment's own views: results and times with a column for each of its axes.
 
-use spelrum_tournament::{Plan, PlannedAxis, Side};
+use spelrum_tournament::{Plan, PlannedAxis, Role};
 use sqlx::AssertSqlSafe;
 
 use super::error::StoreError;
@@ -129,14 +129,14 @@ fn view_sql(
 fn axis_columns(rows: Rows, plan: &Plan) -> Vec<(String, String)> {
     let mut columns = Vec::<(String, String)>::new();
     for PlannedAxis { name, .. } in &plan.axes {
-        let (Rows::Players, Some((_, parameter))) = (rows, Side::of_axis(name)) else {
+        let (Rows::Players, Some((_, parameter))) = (rows, Role::of_axis(name)) else {
             columns.push((name.clone(), quoted(name, '\'')));
             continue;
         };
-        for side in [Side::Player, Side::Opponent] {
-            let own = side.axis(parameter);
+        for role in [Role::Player, Role::Opponent] {
+            let own = role.axis(parameter);
             if columns.iter().all(|(known, _)| *known != own) {
-                let others = quoted(&side.swapped().axis(parameter), '\'');
+                let others = quoted(&role.swapped().axis(parameter), '\'');
                 let axis = format!(
                     "CASE WHEN s.player_id = c.first_player_id THEN {} ELSE {others} END",
                     quoted(&own, '\''),

@@ -9,7 +9,7 @@ use spelrum_tournament::{GameId, WorkerId};
 
 use super::check::{Told, check_game};
 use super::error::StoreError;
-use super::rollup::{Searches, Side, bounded, count, half_points, integer};
+use super::rollup::{Searches, SideSums, bounded, count, half_points, integer};
 use super::transaction::{Cache, CellInfo, Transaction, rows};
 
 /// A game that is ready to be stored.
@@ -403,7 +403,8 @@ impl Transaction<'_> {
         for (id, game) in (first_id..).zip(games) {
             let movers = game.movers();
             let sides = searches.add(game.game.cell_id, movers, &game.game.moves);
-            for (side, (player, Side { moves, sums })) in movers.into_iter().zip(sides).enumerate()
+            for (side, (player, SideSums { moves, sums })) in
+                movers.into_iter().zip(sides).enumerate()
             {
                 list.push(Row(
                     id,

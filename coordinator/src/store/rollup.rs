@@ -35,7 +35,7 @@ impl Sums {
 
 /// One player's side of one game.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Side {
+pub(super) struct SideSums {
     pub(super) moves: i64,
     pub(super) sums: Sums,
 }
@@ -51,8 +51,13 @@ pub(super) struct Searches {
 
 impl Searches {
     /// Adds a game whose sides are played by `players`, and sums up the sides.
-    pub(super) fn add(&mut self, cell: i64, players: [i64; 2], moves: &[v1::Move]) -> [Side; 2] {
-        let mut sides = [Side::default(); 2];
+    pub(super) fn add(
+        &mut self,
+        cell: i64,
+        players: [i64; 2],
+        moves: &[v1::Move],
+    ) -> [SideSums; 2] {
+        let mut sides = [SideSums::default(); 2];
         for mv in moves {
             let side = usize::from(mv.mover != 0);
             sides[side].moves += 1;

@@ -9,7 +9,7 @@ use proptest::test_runner::TestCaseError;
 use spelrum_coordinator::store::{CellChange, Change, StoreError, Submitted, Sweep, Writer};
 use spelrum_engine::Parameters;
 use spelrum_tournament::scheduler::{
-    CellState, Changes, Effect, Event, ExperimentState, Report, Scheduler, Settings, Time, Verdict,
+    CellState, Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler, Time, Verdict,
 };
 use spelrum_tournament::{
     AxisValue, CellDefinition, CellId, DefinitionHash, GameId, GameRange, LeaseId, OpeningsRule,
@@ -297,7 +297,7 @@ impl Desk {
         let mut transaction = writer.begin().await.unwrap();
         let worker = transaction.introduce(&introduction("w")).await.unwrap();
         transaction.commit().await.unwrap();
-        let scheduler = Scheduler::restore(writer.snapshot().await.unwrap(), settings(), Time(0));
+        let scheduler = Scheduler::restore(writer.snapshot().await.unwrap(), policy(), Time(0));
         let (submits, last_plan, held, twin) = (0, Vec::new(), Vec::new(), Twin::default());
         Self { directory, writer, scheduler, worker, submits, last_plan, held, twin }
     }
@@ -308,7 +308,7 @@ impl Desk {
         std::mem::replace(&mut self.writer, spare).close().await.unwrap();
         self.writer = Writer::open(&path).await.unwrap();
         let snapshot = self.writer.snapshot().await.unwrap();
-        self.scheduler = Scheduler::restore(snapshot, settings(), Time(0));
+        self.scheduler = Scheduler::restore(snapshot, policy(), Time(0));
     }
 
     async fn submit(&mut self, cells: &[(usize, u64)], look: u8) -> Result<(), TestCaseError> {
@@ -556,8 +556,8 @@ impl Desk {
     }
 }
 
-fn settings() -> Settings {
-    Settings { games_per_lease_max: 4, ranges_per_lease_max: 2, ..Settings::default() }
+fn policy() -> Policy {
+    Policy { games_per_lease_max: 4, ranges_per_lease_max: 2, ..Policy::default() }
 }
 
 /// Cells of a pool; how they are named and placed depends on the look, what they play does not.

@@ -20,7 +20,7 @@
 use std::collections::BTreeMap;
 
 use super::api::Attempts;
-use super::settings::Settings;
+use super::policy::Policy;
 use crate::ids::{CellId, GameId, GameRange};
 
 /// Losses alone after which a game is a suspect.
@@ -67,16 +67,16 @@ impl AttemptBook {
     }
 
     /// How a game is to be leased next.
-    pub(super) fn next(&self, game: GameId, settings: &Settings) -> Next {
-        self.attempts.get(&game).map_or(Next::Shared, |attempts| decide(attempts, settings))
+    pub(super) fn next(&self, game: GameId, policy: &Policy) -> Next {
+        self.attempts.get(&game).map_or(Next::Shared, |attempts| decide(attempts, policy))
     }
 
     /// The games of a range that are not to be leased in any batch.
-    pub(super) fn set_apart(&self, range: GameRange, settings: &Settings) -> Vec<GameId> {
+    pub(super) fn set_apart(&self, range: GameRange, policy: &Policy) -> Vec<GameId> {
         let number = |number| GameId { cell: range.cell, number };
         self.attempts
             .range(number(range.first)..number(range.end()))
-            .filter(|(_, attempts)| decide(attempts, settings) != Next::Shared)
+            .filter(|(_, attempts)| decide(attempts, policy) != Next::Shared)
             .map(|(&game, _)| game)
             .collect()
     }
@@ -126,13 +126,12 @@ impl AttemptBook {
 }
 
 /// The rules at the top.
-const fn decide(attempts: &Attempts, settings: &Settings) -> Next {
-    if attempts.failed >= settings.failures_max || attempts.lost_alone >= settings.losses_alone_max
-    {
+const fn decide(attempts: &Attempts, policy: &Policy) -> Next {
+    if attempts.failed >= policy.failures_max || attempts.lost_alone >= policy.losses_alone_max {
         Next::GiveUp
     } else if attempts.lost_alone >= LOSSES_UNTIL_SUSPECT {
         Next::Suspect
-    } else if attempts.lost >= settings.losses_until_alone {
+    } else if attempts.lost >= policy.losses_until_alone {
         Next::Alone
     } else {
         Next::Shared

@@ -13,8 +13,8 @@
 //! who watches sees cells become complete one after another, instead of all at the very end.
 
 use super::cells::Cell;
+use super::policy::Policy;
 use super::ranges::whole_pairs;
-use super::settings::Settings;
 use crate::ids::{CellId, GameRange};
 
 /// The wall time that a reported one is cut to: a day.
@@ -53,9 +53,9 @@ impl Load {
     }
 }
 
-/// What a lease may hold.
+/// What there is still room for in a lease.
 #[derive(Clone, Debug)]
-pub(super) struct Budget {
+pub(super) struct LeaseRoom {
     work_us: u128,
     games: u64,
     ranges: usize,
@@ -73,17 +73,17 @@ pub(super) struct Batch {
     pub(super) work_us: u128,
 }
 
-impl Budget {
+impl LeaseRoom {
     /// For a worker with `slots` of the `all_slots` that are at work, in an experiment with this
     /// load and this average game.
     pub(super) fn new(
-        settings: &Settings,
+        policy: &Policy,
         slots: u64,
         all_slots: u64,
         load: Load,
         experiment_game_us: Option<u64>,
     ) -> Self {
-        let batch_us = u128::from(slots) * u128::from(settings.batch_ms) * 1_000;
+        let batch_us = u128::from(slots) * u128::from(policy.batch_ms) * 1_000;
         let work_us = match experiment_game_us {
             None => batch_us,
             Some(game_us) => {
@@ -94,8 +94,8 @@ impl Budget {
         let pair_per_slot = 2 * slots;
         Self {
             work_us,
-            games: settings.games_per_lease_max.max(2),
-            ranges: settings.ranges_per_lease_max.max(1),
+            games: policy.games_per_lease_max.max(2),
+            ranges: policy.ranges_per_lease_max.max(1),
             unmeasured_games: match experiment_game_us {
                 None => pair_per_slot,
                 Some(_) => pair_per_slot.max(UNMEASURED_GAMES_MIN),
@@ -128,7 +128,7 @@ impl Budget {
         batch
     }
 
-    /// How many games of the cell the budget has left.
+    /// How many games of the cell there is room for.
     fn affordable(&self, cell: &Cell) -> u64 {
         let unmeasured = cell.game_us().map_or(self.unmeasured_games, |_| u64::MAX);
         let in_time = cell.game_us().or(self.experiment_game_us).map_or(u64::MAX, |game_us| {
@@ -137,7 +137,7 @@ impl Budget {
         self.games.min(unmeasured).min(in_time)
     }
 
-    /// Takes games off the budget, and says what work they are taken to be.
+    /// Takes up room with games, and says what work they are taken to be.
     fn spend(&mut self, cell: &Cell, games: u64) -> u128 {
         let game_us = cell.game_us().or(self.experiment_game_us).unwrap_or(GAME_US_UNKNOWN);
         let work_us = u128::from(games) * u128::from(game_us);

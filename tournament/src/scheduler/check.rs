@@ -78,7 +78,7 @@ impl Scheduler {
                 .iter()
                 .filter(|(_, cell)| cell.in_sweep())
                 .flat_map(|(&cell, c)| c.alone().map(move |number| GameId { cell, number }));
-            numbers.filter(move |&game| self.attempts.next(game, &self.settings) == next)
+            numbers.filter(move |&game| self.attempts.next(game, &self.policy) == next)
         };
         assert!(apart(Next::Alone).eq(experiment.alone.iter().copied()), "alone of {id}");
         assert!(apart(Next::Suspect).eq(experiment.suspects.iter().copied()), "suspects of {id}");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::api::{Effect, LeaseState, Time};
 use super::attempts::Next;
-use super::batches::{Batch, Budget};
+use super::batches::{Batch, LeaseRoom};
 use super::leases::Lease;
 use super::machine::Scheduler;
 use crate::ids::{ExperimentId, GameId, GameRange, WorkerId};
@@ -33,7 +33,7 @@ impl Scheduler {
         }
         let all_done = !self.any_running();
         let retry_after_ms =
-            if all_done { self.settings.retry_done_ms } else { self.settings.retry_waiting_ms };
+            if all_done { self.policy.retry_done_ms } else { self.policy.retry_waiting_ms };
         Effect::Idle { worker, retry_after_ms, all_done }
     }
 
@@ -49,10 +49,10 @@ impl Scheduler {
             return Batch { ranges: vec![range], work_us };
         }
         let all_slots = self.leases.slots_with(worker, slots);
-        let budget =
-            Budget::new(&self.settings, slots, all_slots, experiment.load, experiment.game_us);
+        let room =
+            LeaseRoom::new(&self.policy, slots, all_slots, experiment.load, experiment.game_us);
         let cells = experiment.with_work.iter();
-        budget.fill(cells.filter_map(|&id| self.cells.get(&id).map(|cell| (id, cell))))
+        room.fill(cells.filter_map(|&id| self.cells.get(&id).map(|cell| (id, cell))))
     }
 
     fn grant(&mut self, worker: WorkerId, slots: u64, of: ExperimentId, batch: Batch) -> Effect {
@@ -86,7 +86,7 @@ impl Scheduler {
         match granted {
             [only] if only.count == 1 => {
                 let game = GameId { cell: only.cell, number: only.first };
-                self.attempts.next(game, &self.settings) == Next::Suspect
+                self.attempts.next(game, &self.policy) == Next::Suspect
             }
             _ => false,
         }

@@ -9,14 +9,14 @@ use super::attempts::AttemptBook;
 use super::cells::Cell;
 use super::experiments::{CellSum, Experiment, Experiments};
 use super::leases::{Lease, Leases};
-use super::settings::Settings;
+use super::policy::Policy;
 use super::shares::Shares;
 use crate::ids::{CellId, ExperimentId, GameId, LeaseId};
 
 /// The scheduler. See the [module](super) for what it decides and how.
 #[derive(Debug)]
 pub struct Scheduler {
-    pub(super) settings: Settings,
+    pub(super) policy: Policy,
     /// The latest time it was told. It never goes back.
     pub(super) now: Time,
     pub(super) cells: BTreeMap<CellId, Cell>,
@@ -140,7 +140,7 @@ impl Scheduler {
 
     /// Puts a game that has left its lease where it waits to be leased again.
     pub(super) fn set_apart(&mut self, game: GameId) {
-        let next = self.attempts.next(game, &self.settings);
+        let next = self.attempts.next(game, &self.policy);
         let Some(cell) = self.cells.get(&game.cell) else { return };
         if cell.in_sweep()
             && let Some(experiment) = self.experiments.get_mut(&cell.experiment())
@@ -209,7 +209,7 @@ impl Scheduler {
             for number in cell.alone() {
                 let game = GameId { cell: state.cell, number };
                 if state.in_sweep {
-                    experiment.set_apart(game, self.attempts.next(game, &self.settings));
+                    experiment.set_apart(game, self.attempts.next(game, &self.policy));
                 } else {
                     experiment.take_apart(game);
                 }
@@ -284,6 +284,6 @@ impl Scheduler {
 
     /// When a lease that is granted or renewed now expires.
     pub(super) const fn deadline(&self) -> Time {
-        Time(self.now.0.saturating_add(self.settings.lease_duration_ms))
+        Time(self.now.0.saturating_add(self.policy.lease_duration_ms))
     }
 }

@@ -62,7 +62,7 @@
 //!
 //! # Bounds (invariant 9)
 //!
-//! [`Settings`] bounds the games and ranges of a lease. A worker holds at most two leases for
+//! [`Policy`] bounds the games and ranges of a lease. A worker holds at most two leases for
 //! each slot and a few beside. Games reported as started are a part of the leased ones; games
 //! with attempts are a part of the leased and returned ones. Ranges of one cell are at most twice
 //! as many as games were lost or are in play.
@@ -76,12 +76,12 @@ mod experiments;
 mod grants;
 mod leases;
 mod machine;
+mod policy;
 mod ranges;
 mod reports;
 mod restore;
-mod settings;
 mod shares;
 
 pub use api::*;
 pub use machine::Scheduler;
-pub use settings::Settings;
+pub use policy::Policy;

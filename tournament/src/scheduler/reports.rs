@@ -60,7 +60,7 @@ impl Scheduler {
             }
             self.return_games(id, &lease.granted);
             for &game in &lease.started {
-                if self.attempts.next(game, &self.settings) == Next::GiveUp {
+                if self.attempts.next(game, &self.policy) == Next::GiveUp {
                     let times = self.attempts.lost_alone(game);
                     let message =
                         format!("lost {times} times with the worker that played it alone");
@@ -136,7 +136,7 @@ impl Scheduler {
         self.attempts.failed(game);
         self.return_games(id, &[GameRange { cell: game.cell, first: game.number, count: 1 }]);
         self.leave_lease(id, game);
-        if self.attempts.next(game, &self.settings) == Next::GiveUp {
+        if self.attempts.next(game, &self.policy) == Next::GiveUp {
             message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
             self.settle_failed(game, message, effects);
         }
@@ -188,7 +188,7 @@ impl Scheduler {
                 let count = part.end - first;
                 self.change_cell(range.cell, |cell| cell.give_back(part));
                 let part = GameRange { cell: range.cell, first, count };
-                for game in self.attempts.set_apart(part, &self.settings) {
+                for game in self.attempts.set_apart(part, &self.policy) {
                     self.set_apart(game);
                 }
             }

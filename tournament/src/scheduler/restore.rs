@@ -8,16 +8,16 @@ use super::cells::Cell;
 use super::experiments::Experiment;
 use super::leases::{Lease, Leases};
 use super::machine::Scheduler;
-use super::settings::Settings;
+use super::policy::Policy;
 use super::shares::Shares;
 use crate::ids::{CellId, GameRange};
 
 impl Scheduler {
     /// Builds it from the durable state; live leases get one new full duration.
     #[must_use]
-    pub fn restore(snapshot: Snapshot, settings: Settings, now: Time) -> Self {
+    pub fn restore(snapshot: Snapshot, policy: Policy, now: Time) -> Self {
         let mut scheduler = Self {
-            settings,
+            policy,
             now,
             cells: BTreeMap::new(),
             experiments: BTreeMap::new(),
@@ -112,12 +112,12 @@ impl Scheduler {
         let returned = cell.state(id).returned;
         let apart: Vec<_> = returned
             .into_iter()
-            .flat_map(|range| self.attempts.set_apart(range, &self.settings))
+            .flat_map(|range| self.attempts.set_apart(range, &self.policy))
             .collect();
         for game in apart {
             cell.set_apart(game.number);
             if cell.in_sweep() {
-                experiment.set_apart(game, self.attempts.next(game, &self.settings));
+                experiment.set_apart(game, self.attempts.next(game, &self.policy));
             }
         }
         experiment.account(id, None, cell);

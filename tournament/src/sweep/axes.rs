@@ -8,7 +8,7 @@ use super::fault::{Fault, Span};
 use super::file::check_name;
 use super::range;
 use super::tree::{Entry, Node, Scalar, Tree};
-use crate::plan::{AxisValue, Side};
+use crate::plan::{AxisValue, Role};
 
 /// Most values of all axes together, and most points of a grid.
 pub(super) const POINTS_MAX: usize = 100_000;
@@ -64,7 +64,7 @@ pub(super) fn read(node: &Node) -> Result<Vec<Axis>, Fault> {
                 "rename one of them",
             ));
         }
-        let taken = [Side::Player, Side::Opponent].map(Side::prefix);
+        let taken = [Role::Player, Role::Opponent].map(Role::prefix);
         if taken.iter().any(|taken| entry.key.eq_ignore_ascii_case(taken)) {
             return Err(Fault::at(
                 &entry.key_place,

@@ -7,7 +7,7 @@ use super::axes::{Axis, COLUMNS_MAX, Column, axis_value};
 use super::fault::Fault;
 use super::players::Players;
 use super::vary::Variant;
-use crate::plan::{AxisValue, PlannedAxis, Side};
+use crate::plan::{AxisValue, PlannedAxis, Role};
 
 /// Refuses players that vary more than reports have columns for.
 pub(super) fn check_varied(axes: &[Axis], players: &Players) -> Result<(), Fault> {
@@ -84,7 +84,7 @@ impl AxisColumns {
 /// The columns of what players vary, for a cell's first player and for its second.
 pub(super) struct VariedColumns {
     planned: Vec<PlannedAxis>,
-    /// For each side, for each variant: its place.
+    /// For each role, for each variant: its place.
     places: [Vec<Vec<(usize, usize)>>; 2],
 }
 
@@ -102,7 +102,7 @@ impl VariedColumns {
         }
         let mut planned = Vec::new();
         let places =
-            [(Side::Player, &plays[0]), (Side::Opponent, &plays[1])].map(|(side, plays)| {
+            [(Role::Player, &plays[0]), (Role::Opponent, &plays[1])].map(|(role, plays)| {
                 let mut columns = BTreeMap::new();
                 let place = |(index, variant): (usize, &Variant)| {
                     if !plays[index] {
@@ -111,7 +111,7 @@ impl VariedColumns {
                     let varied = &players.templates[variant.template].varied;
                     let place = varied.iter().zip(&variant.values).map(|(varied, &value)| {
                         let column = *columns.entry(varied.key.as_str()).or_insert_with(|| {
-                            let name = side.axis(&varied.key);
+                            let name = role.axis(&varied.key);
                             planned.push(PlannedAxis { name, values: Vec::new() });
                             planned.len() - 1
                         });

@@ -43,7 +43,7 @@ pub(super) struct Made<'a> {
     /// By their canonical JSON.
     pub(super) settings: Numbered<String, Setting>,
     setting_choices: Choices,
-    /// Settings by what is said of them: many combinations may come to say the same.
+    /// Their numbers by what is said of them: many combinations may come to say the same.
     settings_said: BTreeMap<String, usize>,
     /// How many positions were listed, over all combinations of values.
     listed: usize,

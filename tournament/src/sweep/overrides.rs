@@ -22,7 +22,7 @@ pub(super) struct Override {
     /// Where it says which cells.
     pub(super) place: Span,
     axes: MeantValues,
-    sides: Sides,
+    sides: Whose,
     /// None if the cells are skipped.
     pub(super) games: Option<u64>,
     /// Where it says what the cells get.
@@ -34,7 +34,7 @@ type MeantValues = Vec<(usize, Vec<u32>)>;
 
 /// Whose games are meant, by variants.
 #[derive(Debug)]
-enum Sides {
+enum Whose {
     Anybody,
     /// One of the two is among these.
     Either(Vec<bool>),
@@ -51,9 +51,9 @@ impl Override {
     /// Whether it is about a pairing of variants.
     pub(super) fn is_of(&self, (first, second): (usize, usize)) -> bool {
         match &self.sides {
-            Sides::Anybody => true,
-            Sides::Either(player) => player[first] || player[second],
-            Sides::Both(player, opponent) => {
+            Whose::Anybody => true,
+            Whose::Either(player) => player[first] || player[second],
+            Whose::Both(player, opponent) => {
                 (player[first] && opponent[second]) || (player[second] && opponent[first])
             }
         }
@@ -129,7 +129,7 @@ impl Reader<'_> {
     }
 
     /// Which values of which axes, and whose games.
-    fn condition(&mut self, node: &Node) -> Result<(MeantValues, Sides), Fault> {
+    fn condition(&mut self, node: &Node) -> Result<(MeantValues, Whose), Fault> {
         let table = node.table("`where`", "where = { depth = 6 }")?;
         if table.entries.is_empty() {
             return Err(Fault::at(
@@ -217,12 +217,12 @@ impl Reader<'_> {
     }
 
     /// Whom `player` and `opponent` mean.
-    fn sides(&self, table: &Table) -> Result<Sides, Fault> {
+    fn sides(&self, table: &Table) -> Result<Whose, Fault> {
         match (table.get("player"), table.get("opponent")) {
-            (None, None) => Ok(Sides::Anybody),
-            (Some(player), None) => Ok(Sides::Either(self.named(player)?)),
+            (None, None) => Ok(Whose::Anybody),
+            (Some(player), None) => Ok(Whose::Either(self.named(player)?)),
             (Some(player), Some(opponent)) => {
-                Ok(Sides::Both(self.named(player)?, self.named(opponent)?))
+                Ok(Whose::Both(self.named(player)?, self.named(opponent)?))
             }
             (None, Some(opponent)) => Err(Fault::at(
                 &opponent.key_place,

@@ -1,7 +1,7 @@
 //! What the scheduler does, one rule at a time.
 
 use spelrum_tournament::scheduler::{
-    CellState, Effect, Event, ExperimentState, Scheduler, Settings, Snapshot, Time,
+    CellState, Effect, Event, ExperimentState, Policy, Scheduler, Snapshot, Time,
 };
 use spelrum_tournament::{CellId, ExperimentId};
 
@@ -38,9 +38,9 @@ mod leasing {
 
     #[test]
     fn a_lease_that_a_pair_does_not_fit_into_leaves_it_whole() {
-        let settings = Settings { games_per_lease_max: 3, ..Settings::default() };
+        let policy = Policy { games_per_lease_max: 3, ..Policy::default() };
         check_with(
-            settings,
+            policy,
             "submit e1 10x8    ->
              w1 wants 4        -> lease 1: 10:0-1
              w1 wants 4        -> lease 2: 10:2-3
@@ -53,9 +53,9 @@ mod leasing {
 
     #[test]
     fn ranges_of_a_lease_are_bounded() {
-        let settings = Settings { ranges_per_lease_max: 2, ..Settings::default() };
+        let policy = Policy { ranges_per_lease_max: 2, ..Policy::default() };
         check_with(
-            settings,
+            policy,
             "submit e1 10x2 11x2 12x2  ->
              w1 wants 8                -> lease 1: 10:0-1 11:0-1",
         );
@@ -398,9 +398,9 @@ mod experiments {
     /// One that has had ten times the work waits until the other has, too.
     #[test]
     fn equals_share_by_time_and_not_by_games() {
-        let settings = Settings { batch_ms: 1, ..Settings::default() };
+        let policy = Policy { batch_ms: 1, ..Policy::default() };
         check_with(
-            settings,
+            policy,
             "submit e1 10x100              ->
              submit e2 20x100              ->
              w1 wants 1                    -> lease 1: 10:0-1
@@ -595,7 +595,7 @@ mod restarts {
             experiments: vec![(experiment, 0, ExperimentState::Running, vec![cell])],
             ..Snapshot::default()
         };
-        let mut scheduler = Scheduler::restore(snapshot, Settings::default(), Time(7));
+        let mut scheduler = Scheduler::restore(snapshot, Policy::default(), Time(7));
         assert_eq!(scheduler.next_deadline(), Some(Time(7)));
         let finished = Effect::Finished { experiment };
         assert_eq!(scheduler.handle(Event::Tick, Time(7)), [finished]);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use spelrum_tournament::scheduler::{
-    Changes, Effect, Event, ExperimentState, Report, Settings, Time, Verdict,
+    Changes, Effect, Event, ExperimentState, Policy, Report, Time, Verdict,
 };
 use spelrum_tournament::{ExperimentId, GameId, LeaseId, WorkerId};
 
@@ -14,7 +14,7 @@ use crate::store::{Settled, Store};
 /// Owns the scheduler as a coordinator does: events, one transaction for them, then replies.
 #[derive(Debug)]
 pub(crate) struct Desk {
-    settings: Settings,
+    policy: Policy,
     mutant: Option<Mutant>,
     subject: Subject,
     judge: Judge,
@@ -36,12 +36,12 @@ pub(crate) struct Result {
 
 impl Desk {
     /// With an empty disk.
-    pub(crate) fn open(settings: Settings, mutant: Option<Mutant>) -> Self {
-        let judge = Judge::new(settings.clone());
+    pub(crate) fn open(policy: Policy, mutant: Option<Mutant>) -> Self {
+        let judge = Judge::new(policy.clone());
         let staged = Rc::new(Store::default());
-        let subject = Subject::restore(staged.snapshot(), settings.clone(), Time(0), mutant);
+        let subject = Subject::restore(staged.snapshot(), policy.clone(), Time(0), mutant);
         let committed = (Rc::clone(&staged), judge.clone());
-        Self { settings, mutant, subject, judge, staged, committed }
+        Self { policy, mutant, subject, judge, staged, committed }
     }
 
     /// What is on disk.
@@ -140,7 +140,7 @@ impl Desk {
         self.judge = judge.clone();
         self.judge.restarted(now);
         let snapshot = self.staged.snapshot();
-        self.subject = Subject::restore(snapshot, self.settings.clone(), Time(now), self.mutant);
+        self.subject = Subject::restore(snapshot, self.policy.clone(), Time(now), self.mutant);
     }
 
     /// Whether this coordinator makes the mistake.

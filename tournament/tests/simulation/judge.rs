@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use spelrum_tournament::scheduler::{
-    Attempts, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Report, Settings,
-    Time, Verdict,
+    Attempts, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Policy, Report, Time,
+    Verdict,
 };
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
@@ -54,7 +54,7 @@ struct Lease {
 /// The twin.
 #[derive(Clone, Debug)]
 pub(crate) struct Judge {
-    settings: Settings,
+    policy: Policy,
     now: u64,
     experiments: BTreeMap<ExperimentId, (i32, ExperimentState)>,
     cells: BTreeMap<CellId, Rc<Cell>>,
@@ -67,10 +67,10 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    /// Of a scheduler with these settings and nothing to do.
-    pub(crate) fn new(settings: Settings) -> Self {
+    /// Of a scheduler with these policy and nothing to do.
+    pub(crate) fn new(policy: Policy) -> Self {
         Self {
-            settings,
+            policy,
             now: 0,
             experiments: BTreeMap::new(),
             cells: BTreeMap::new(),
@@ -87,7 +87,7 @@ impl Judge {
     pub(crate) fn restarted(&mut self, now: u64) {
         self.now = now;
         for lease in self.live.values_mut().map(Rc::make_mut) {
-            lease.deadline = now + self.settings.lease_duration_ms;
+            lease.deadline = now + self.policy.lease_duration_ms;
             lease.started.clear();
         }
     }
@@ -132,7 +132,7 @@ impl Judge {
                 let answer = effects.last().expect("an answer");
                 match answer {
                     Effect::Grant { worker: to, lease, ranges, duration_ms } => {
-                        assert_eq!((to, *duration_ms), (worker, self.settings.lease_duration_ms));
+                        assert_eq!((to, *duration_ms), (worker, self.policy.lease_duration_ms));
                         self.judge_grant(*worker, *slots, *lease, ranges);
                     }
                     Effect::Idle { worker: to, retry_after_ms, all_done } => {
@@ -247,7 +247,7 @@ impl Judge {
     }
 
     fn heartbeat(&mut self, worker: WorkerId, leases: &[LeaseId], playing: &[GameId]) -> Effect {
-        let deadline = self.now + self.settings.lease_duration_ms;
+        let deadline = self.now + self.policy.lease_duration_ms;
         let mut ended = Vec::new();
         for id in leases {
             match self.live.get_mut(id).map(Rc::make_mut) {
@@ -318,11 +318,11 @@ impl Judge {
     fn judge_grant(&mut self, worker: WorkerId, slots: u32, id: LeaseId, ranges: &[GameRange]) {
         assert!(id > self.last_lease, "invariant 6: lease ids only grow");
         assert!(self.of(worker).count() < leases_max(slots), "invariant 9: leases of a worker");
-        assert!(!ranges.is_empty() && ranges.len() <= self.settings.ranges_per_lease_max);
+        assert!(!ranges.is_empty() && ranges.len() <= self.policy.ranges_per_lease_max);
         let granted: BTreeSet<_> = ranges.iter().flat_map(games).collect();
         let count: u64 = ranges.iter().map(|range| range.count).sum();
         assert_eq!(count, granted.len() as u64, "a game twice in one lease");
-        assert!((1..=self.settings.games_per_lease_max).contains(&count), "invariant 9: {count}");
+        assert!((1..=self.policy.games_per_lease_max).contains(&count), "invariant 9: {count}");
 
         let experiment = self.cells[&ranges[0].cell].experiment;
         let (priority, state) = self.experiments[&experiment];
@@ -343,7 +343,7 @@ impl Judge {
             left: BTreeSet::new(),
             started: BTreeSet::new(),
             suspect,
-            deadline: self.now + self.settings.lease_duration_ms,
+            deadline: self.now + self.policy.lease_duration_ms,
         };
         self.live.insert(id, Rc::new(lease));
         self.last_lease = id;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_tournament::scheduler::{
-    Changes, Effect, Event, ExperimentState, Scheduler, Settings, Snapshot, Time, Verdict,
+    Changes, Effect, Event, ExperimentState, Policy, Scheduler, Snapshot, Time, Verdict,
 };
 use spelrum_tournament::{ExperimentId, WorkerId};
 
@@ -136,7 +136,7 @@ impl Subject {
     /// [`Scheduler::restore`].
     pub(crate) fn restore(
         mut snapshot: Snapshot,
-        mut settings: Settings,
+        mut policy: Policy,
         now: Time,
         mutant: Option<Mutant>,
     ) -> Self {
@@ -150,16 +150,16 @@ impl Subject {
                 snapshot.last_lease = snapshot.leases.iter().map(|l| l.lease.0).max().unwrap_or(0);
             }
             Some(Mutant::RestartsImpatiently) => from = Time(now.0.saturating_sub(20_000)),
-            Some(Mutant::GivesUpEarly) => settings.failures_max = 2,
-            Some(Mutant::GivesUpLate) => settings.losses_alone_max = 11,
-            Some(Mutant::NeverAlone) => settings.losses_until_alone = u32::MAX,
+            Some(Mutant::GivesUpEarly) => policy.failures_max = 2,
+            Some(Mutant::GivesUpLate) => policy.losses_alone_max = 11,
+            Some(Mutant::NeverAlone) => policy.losses_until_alone = u32::MAX,
             Some(Mutant::RestartsWithoutDrops) => {
                 let cells = snapshot.experiments.iter_mut().flat_map(|(.., cells)| cells);
                 cells.for_each(|cell| cell.in_sweep = true);
             }
             _ => {}
         }
-        let scheduler = Scheduler::restore(snapshot, settings, from);
+        let scheduler = Scheduler::restore(snapshot, policy, from);
         Self { scheduler, mutant, holders, started: now, dropped: BTreeSet::new() }
     }
 

@@ -1,7 +1,7 @@
 //! What must not grow with games or cells.
 
 use spelrum_tournament::scheduler::{
-    CellState, Effect, Event, Report, Scheduler, Settings, Snapshot, Time,
+    CellState, Effect, Event, Policy, Report, Scheduler, Snapshot, Time,
 };
 use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
 
@@ -9,7 +9,7 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
 /// change the durable state of one cell each, and a result changes none.
 #[test]
 fn a_hundred_million_games_are_durable_in_a_few_ranges() {
-    let mut scheduler = Scheduler::restore(Snapshot::default(), Settings::default(), Time(0));
+    let mut scheduler = Scheduler::restore(Snapshot::default(), Policy::default(), Time(0));
     let cell = |id| CellState {
         cell: CellId(id),
         in_sweep: true,

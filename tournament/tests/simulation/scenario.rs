@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::scheduler::{ExperimentState, Settings};
+use spelrum_tournament::scheduler::{ExperimentState, Policy};
 use spelrum_tournament::{CellId, ExperimentId, GameId};
 
 use crate::dice::Dice;
@@ -67,7 +67,7 @@ pub(crate) struct Faults {
 /// All of it.
 #[derive(Debug)]
 pub(crate) struct Scenario {
-    pub(crate) settings: Settings,
+    pub(crate) policy: Policy,
     pub(crate) faults: Faults,
     /// When the faults end.
     pub(crate) calm_ms: u64,
@@ -84,11 +84,11 @@ pub(crate) struct Scenario {
 impl Scenario {
     /// Draws one.
     pub(crate) fn draw(dice: &mut Dice) -> Self {
-        let settings = Settings {
+        let policy = Policy {
             batch_ms: dice.pick(&[200, 1_000, 4_000]),
             games_per_lease_max: dice.pick(&[2, 4, 10, 64]),
             ranges_per_lease_max: usize::try_from(dice.pick(&[1, 2, 8])).unwrap(),
-            ..Settings::default()
+            ..Policy::default()
         };
         let mut level = |worst: u64| if dice.chance(500) { dice.below(worst) } else { 0 };
         let faults = Faults {
@@ -103,7 +103,7 @@ impl Scenario {
         let calm_ms = dice.between(30_000, 240_000);
         let workers = (0..dice.between(1, 4)).map(|_| dice.pick(&[1, 1, 2, 4])).collect();
         let mut scenario = Self {
-            settings,
+            policy,
             faults,
             calm_ms,
             workers,

@@ -13,21 +13,21 @@
 //! Each line is a transaction of its own, judged and committed. `lost: …` is one whose commit
 //! fails, and `restart` builds the scheduler again. A line without `->` may have any effects.
 
-use spelrum_tournament::scheduler::{Effect, Event, ExperimentState, Report, Settings, Verdict};
+use spelrum_tournament::scheduler::{Effect, Event, ExperimentState, Policy, Report, Verdict};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
 use crate::desk::{Desk, Result};
 
-/// Plays a story under the default settings.
+/// Plays a story under the default policy.
 #[track_caller]
 pub(crate) fn check(story: &str) {
-    check_with(Settings::default(), story);
+    check_with(Policy::default(), story);
 }
 
 /// Plays a story.
 #[track_caller]
-pub(crate) fn check_with(settings: Settings, story: &str) {
-    let mut stage = Stage { desk: Desk::open(settings, None), now: 0, playing: 0 };
+pub(crate) fn check_with(policy: Policy, story: &str) {
+    let mut stage = Stage { desk: Desk::open(policy, None), now: 0, playing: 0 };
     let mut told = String::new();
     for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (what, expected) = match line.split_once("->") {

@@ -115,7 +115,7 @@ impl World {
             .map(|(id, &slots)| Worker::new(WorkerId(id), slots))
             .collect();
         let mut world = Self {
-            desk: Desk::open(scenario.settings.clone(), mutant),
+            desk: Desk::open(scenario.policy.clone(), mutant),
             dice,
             trace,
             now: 0,

@@ -1,9 +1,9 @@
 //! What an operator may choose, and the bounds of what a worker may ask (invariant 9).
 
-/// The scheduler's constants. [`Settings::default`] is right unless a test or an operator knows
+/// The scheduler's constants. [`Policy::default`] is right unless a test or an operator knows
 /// better.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct Policy {
     /// How long a lease lives without a heartbeat that names it: six heartbeats.
     pub lease_duration_ms: u64,
     /// How much work each slot of a worker is handed at once, by measured game times.
@@ -24,7 +24,7 @@ pub struct Settings {
     pub losses_alone_max: u32,
 }
 
-impl Default for Settings {
+impl Default for Policy {
     fn default() -> Self {
         Self {
             lease_duration_ms: 30_000,
