@@ -31,6 +31,7 @@ mod results;
 mod session;
 mod steering;
 mod summary;
+mod sweep_edit;
 mod sweep_file;
 mod waiting;
 

@@ -8,14 +8,12 @@ use clap::Args;
 use spelrum_proto::limits::{
     NAME_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
-use spelrum_tournament::{
-    EditError, Edited, Edits, NamedFile, Plan, Setting, SweepError, SweepText, edit_sweep,
-    plan_sweep,
-};
+use spelrum_tournament::{NamedFile, Plan, SweepError, SweepText, plan_sweep};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::output::count;
+use crate::sweep_edit::{EditError, Edited, Edits, Setting, edit_sweep};
 
 /// A sweep on the command line.
 #[derive(Args, Debug)]

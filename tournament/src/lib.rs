@@ -22,6 +22,6 @@ pub use plan::{
 };
 pub use statistics::{GameCounts, PairCounts, ScoreInterval, Strength};
 pub use sweep::{
-    EditError, Edited, Edits, NamedFile, Setting, SweepError, SweepText, check_experiment_name,
-    did_you_mean, edit_sweep, plan_sweep, sweep_keys, sweep_schema,
+    NamedFile, SweepError, SweepText, check_experiment_name, did_you_mean, plan_sweep, sweep_keys,
+    sweep_schema,
 };

@@ -18,7 +18,6 @@
 
 mod axes;
 mod columns;
-mod edit;
 mod fault;
 mod file;
 mod files;
@@ -44,7 +43,6 @@ use std::sync::Arc;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
 use crate::plan::Plan;
-pub use edit::{EditError, Edited, Edits, Setting, edit_sweep};
 use fault::Fault;
 pub use fault::did_you_mean;
 use files::Files;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::sweep::plan_sweep;
+use spelrum_tournament::plan_sweep;
 
 const SWEEP: &str = r#"# What is asked.
 name = "small" # a name

@@ -7,11 +7,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use spelrum_engine::parse_duration_us;
+use spelrum_tournament::{SweepText, did_you_mean, sweep_keys};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Key, TableLike, Value};
-
-use super::SweepText;
-use super::fault::did_you_mean;
-use super::sweep_keys;
 
 /// `KEY=VALUE`: one value of a sweep to be replaced, or added.
 ///
@@ -19,7 +16,7 @@ use super::sweep_keys;
 /// TOML value; texts need no quotes, `1..3` is a range of whole numbers, and an axis takes one value
 /// or several with commas between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
+pub(crate) struct Setting {
     path: Vec<String>,
     value: String,
     /// As it was given.
@@ -28,31 +25,31 @@ pub struct Setting {
 
 /// What to change of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Edits {
+pub(crate) struct Edits {
     /// In this order.
-    pub settings: Vec<Setting>,
+    pub(crate) settings: Vec<Setting>,
     /// Whether to play a tenth of the games.
-    pub quick: bool,
+    pub(crate) quick: bool,
 }
 
 /// A sweep after the changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edited {
+pub(crate) struct Edited {
     /// The sweep; its name says what was changed.
-    pub sweep: SweepText,
+    pub(crate) sweep: SweepText,
     /// What [`Edits::quick`] did: numbers of games a cell, before and after, the sweep's own first
     /// and then those of its overrides.
-    pub quickened: Vec<(i64, i64)>,
+    pub(crate) quickened: Vec<(i64, i64)>,
 }
 
 /// A change that cannot be made, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
-pub struct EditError {
+pub(crate) struct EditError {
     /// What is wrong.
-    pub problem: String,
+    pub(crate) problem: String,
     /// What to write instead.
-    pub remedy: String,
+    pub(crate) remedy: String,
 }
 
 /// Changes a sweep's text. One that is no TOML stays as it is: planning it says so.
@@ -60,7 +57,7 @@ pub struct EditError {
 /// # Errors
 /// If a setting names nothing that a sweep has, or its value cannot stand there. Whether the sweep
 /// means anything afterwards, planning tells.
-pub fn edit_sweep(sweep: &SweepText, edits: &Edits) -> Result<Edited, EditError> {
+pub(crate) fn edit_sweep(sweep: &SweepText, edits: &Edits) -> Result<Edited, EditError> {
     let Edits { settings, quick } = edits;
     let unchanged = Edited { sweep: sweep.clone(), quickened: Vec::new() };
     if settings.is_empty() && !quick {
