@@ -189,9 +189,8 @@ struct Measured {
 }
 
 fn measure(definition: CellDefinition, games: u64, slice: Duration) -> Result<Measured> {
-    let failed = |error: String| {
-        CliError::new(Exit::Internal, "play a game of the sweep for its time").because(error)
-    };
+    const ACTION: &str = "play a game of the sweep for its time";
+    let failed = |error: String| CliError::new(Exit::Internal, ACTION).because(error);
     let playable = PlayableCell::new(definition).map_err(|error| failed(error.to_string()))?;
     let host = Until { start: Instant::now(), slice };
     let mut measured = Measured::default();
@@ -209,7 +208,7 @@ fn measure(definition: CellDefinition, games: u64, slice: Duration) -> Result<Me
                 }
                 break;
             }
-            Err(error) => return Err(failed(error.to_string())),
+            Err(error) => return Err(CliError::of_engine(ACTION, error)),
         }
         if measured.wall >= ENOUGH || host.aborted() {
             break;

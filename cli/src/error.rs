@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
+use spelrum_engine::PlayError;
 use spelrum_tournament::SweepError;
 
 use crate::config::ConfigError;
@@ -48,6 +49,19 @@ impl CliError {
         match sentence.strip_prefix("failed to ") {
             Some(action) => Self::new(exit, action),
             None => Self::new(exit, "do that").because(sentence),
+        }
+    }
+
+    /// What the engine could not do. Memory is a question of what was asked for; the rest should not
+    /// happen.
+    pub(crate) fn of_engine(action: impl Into<String>, error: PlayError) -> Self {
+        match error {
+            PlayError::Memory(refused) => {
+                Self::new(Exit::Input, action).help(refused.remedy()).because(refused)
+            }
+            PlayError::Aborted | PlayError::Opening(_) | PlayError::OtherGame => {
+                Self::new(Exit::Internal, action).because(error)
+            }
         }
     }
 

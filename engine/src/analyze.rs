@@ -60,6 +60,7 @@ fn analyze_in<G: Game>(
     let mut chosen = match seat.search(Line::from_start(&position), host) {
         Ok(chosen) => chosen,
         Err(Fault::Aborted) => return Err(PlayError::Aborted),
+        Err(Fault::Memory(refused)) => return Err(PlayError::Memory(refused)),
         Err(fault) => unreachable!("our searches have no other fault than {fault}"),
     };
     let (wall_us, cpu_us) = Reading::take(host).since(started);

@@ -39,6 +39,29 @@ pub enum Stop {
     Limit(EndedBy),
     /// The game is no longer wanted.
     Aborted,
+    /// The system refused memory that the search needs.
+    Memory(MemoryRefused),
+}
+
+/// Memory that the system refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the system refused the {} MiB of memory that `{parameter}` asks for", bytes.div_ceil(1 << 20))]
+pub struct MemoryRefused {
+    /// The parameter that decides how much it is.
+    pub parameter: &'static str,
+    /// How much was asked for.
+    pub bytes: u64,
+}
+
+impl MemoryRefused {
+    /// What to do about it, as a sentence without an end mark.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        format!(
+            "make `{}` smaller, play fewer games at once, or use a machine with more memory",
+            self.parameter
+        )
+    }
 }
 
 /// What ended a search. The names are stored in the results database.

@@ -90,6 +90,14 @@ impl Value {
 /// Parameters by name. A `BTreeMap`, so that the order never depends on anything.
 pub type Parameters = BTreeMap<String, Value>;
 
+/// A whole number among a player's parameters, from 0; 0 if it is not there.
+pub(crate) fn count_of(parameters: &Parameters, name: &str) -> u64 {
+    match parameters.get(name) {
+        Some(&Value::Integer(count)) => u64::try_from(count).unwrap_or(0),
+        Some(_) | None => 0,
+    }
+}
+
 /// What is wrong with a player's parameters: which key, why, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; {remedy}")]

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use crate::clock::Reading;
 use crate::game::Game;
 use crate::host::Host;
+use crate::limits::MemoryRefused;
 use crate::notation::opening_position;
 use crate::player::Player;
 use crate::position::{Before, Colour, Ending, Line, NotationError};
@@ -71,6 +72,9 @@ pub enum PlayError {
         "failed to play: a player was made for another game; make players and game from the same rules"
     )]
     OtherGame,
+    /// A player did not get the memory that one of its parameters asks for.
+    #[error("failed to play: {}; {}", .0, .0.remedy())]
+    Memory(MemoryRefused),
 }
 
 /// Plays one game between two of our players. The thread needs
@@ -231,6 +235,7 @@ fn forfeit(side: Colour, fault: &Fault) -> Result<Ending, PlayError> {
         Fault::Crash(_) => Termination::CRASH,
         Fault::OutOfTime(_) => Termination::TIME_FORFEIT,
         Fault::Aborted => return Err(PlayError::Aborted),
+        Fault::Memory(refused) => return Err(PlayError::Memory(*refused)),
     };
     Ok(Ending { winner: Some(side.other()), termination })
 }

@@ -99,6 +99,13 @@ impl Player {
         self.draws_random_numbers
     }
 
+    /// An upper bound on the memory that it reserves in a game, in bytes: tables and trees as large
+    /// as its parameters let them be. The operating system provides less where less is used.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        registry::memory_bytes_of(&self.parameters)
+    }
+
     /// Whether a time limit bounds its moves.
     #[must_use]
     pub fn is_timed(&self) -> bool {

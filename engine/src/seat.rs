@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::budget::Budget;
 use crate::game::Game;
 use crate::host::Host;
-use crate::limits::{Limits, Stop};
+use crate::limits::{Limits, MemoryRefused, Stop};
 use crate::notation::parse_legal_move;
 use crate::player::Player;
 use crate::position::{Colour, Line};
@@ -52,7 +52,7 @@ pub struct Answer<M> {
     pub search: SearchReport,
 }
 
-/// Why a seat has no move. All but [`Fault::Aborted`] lose the game.
+/// Why a seat has no move. All but [`Fault::Aborted`] and [`Fault::Memory`] lose the game.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// What was answered is not a legal move.
@@ -64,6 +64,9 @@ pub enum Fault {
     /// The player used up its time, or more.
     #[error("out of time: {0}")]
     OutOfTime(String),
+    /// The system refused memory that one of our players needs: the game has no result.
+    #[error("{}; {}", .0, .0.remedy())]
+    Memory(MemoryRefused),
     /// The host asked to stop: nobody is to blame.
     #[error("the game was aborted")]
     Aborted,
@@ -115,6 +118,7 @@ impl<'a, G: Game> SearchSeat<'a, G> {
         let found = match self.search.search(line, &mut budget, &mut self.random) {
             Ok(found) => found,
             Err(Stop::Aborted) => return Err(Fault::Aborted),
+            Err(Stop::Memory(refused)) => return Err(Fault::Memory(refused)),
             Err(Stop::Limit(limit)) => {
                 unreachable!("a search ends with a move at a limit, here {limit:?}")
             }

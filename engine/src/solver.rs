@@ -59,6 +59,9 @@ pub trait Solver<P: Position>: Send {
     }
 }
 
+/// Bytes of memory that a game's solver takes at most.
+pub(crate) const SOLVER_BYTES_MAX: u64 = 256 << 20;
+
 /// What a solver found of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Optimal {

@@ -16,7 +16,16 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("positions", &["termination.rs", "position.rs", "knowledge.rs"]),
     (
         "host, limits, budget, score, solver traits",
-        &["host.rs", "clock.rs", "limits.rs", "budget.rs", "score.rs", "stack.rs", "solver.rs"],
+        &[
+            "host.rs",
+            "clock.rs",
+            "limits.rs",
+            "memory.rs",
+            "budget.rs",
+            "score.rs",
+            "stack.rs",
+            "solver.rs",
+        ],
     ),
     ("games with their solvers", &["games.rs", "games/*/"]),
     ("evaluations", &["evaluation.rs", "games/*/evaluation.rs", "games/*/evaluation/"]),

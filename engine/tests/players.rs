@@ -130,3 +130,29 @@ fn every_algorithm_has_a_reference_for_people() {
         }
     }
 }
+
+/// How much memory a player may need, from its parameters alone.
+#[test]
+fn players_say_how_much_memory_they_may_need() {
+    let mebibytes = |json: &str| read(&PENTAGO, json).unwrap().memory_bytes() >> 20;
+    assert_eq!(mebibytes(r#"{"algorithm": "random"}"#), 1);
+    assert_eq!(mebibytes(r#"{"algorithm": "minimax", "depth": 3}"#), 1);
+    assert_eq!(mebibytes(r#"{"algorithm": "alpha-beta", "depth": 3}"#), 1);
+    assert_eq!(mebibytes(r#"{"algorithm": "exact", "nodes": 3}"#), 257);
+    let tables = |parameters: &str| {
+        mebibytes(&format!(
+            r#"{{"algorithm": "alpha-beta", "depth": 3, "table": true{parameters}}}"#
+        ))
+    };
+    assert_eq!(tables(""), 17);
+    assert_eq!(tables(r#", "table_mib": 65536"#), 65_537);
+    assert_eq!(tables(r#", "exact_plies": 12"#), 25);
+    let nodes = |algorithm: &str, nodes: u64| {
+        mebibytes(&format!(
+            r#"{{"algorithm": "{algorithm}", "depth": 3, "nodes": 9, "max_tree_nodes": {nodes}}}"#
+        ))
+    };
+    assert_eq!(nodes("genetic-minimax", 1 << 20), 65);
+    let mcts = mebibytes(r#"{"algorithm": "mcts", "nodes": 9, "max_tree_nodes": 1048576}"#);
+    assert_eq!(mcts, 61);
+}

@@ -78,7 +78,7 @@ impl Analyze {
         let position: P = self.position.position_to_play(rules, "search the position")?;
         let key = key_of_seed(self.player.seed);
         let found = analyze(rules, &position.to_string(), player, key, &Clock::default())
-            .map_err(|error| CliError::new(Exit::Internal, "search the position").because(error))?;
+            .map_err(|error| CliError::of_engine("search the position", error))?;
         let mut out = anstream::stdout().lock();
         if self.json {
             write_json(&mut out, &Json::new(rules, player, &found))?;

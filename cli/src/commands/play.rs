@@ -174,9 +174,7 @@ impl<P: Game> Table<P> {
         match done {
             Ok(done) => Ok(Some(done)),
             Err(PlayError::Aborted) => Ok(None),
-            Err(error @ (PlayError::Opening(_) | PlayError::OtherGame)) => {
-                Err(CliError::new(Exit::Internal, "play").because(error))
-            }
+            Err(error) => Err(CliError::of_engine("play", error)),
         }
     }
 }

@@ -118,6 +118,9 @@ pub(crate) fn play_again(
             Some(difference) => Check::Different(difference),
             None => return Ok(None),
         },
+        Err(PlayError::Memory(refused)) => {
+            return Err(failed().help(refused.remedy()).because(refused));
+        }
         Err(error @ (PlayError::Opening(_) | PlayError::OtherGame)) => {
             return Err(failed().because(error));
         }

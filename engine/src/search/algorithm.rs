@@ -2,7 +2,7 @@
 
 use super::Search;
 use crate::evaluation::GameEvaluation;
-use crate::parameters::{AlgorithmInfo, Settings};
+use crate::parameters::{AlgorithmInfo, Parameters, Settings};
 use crate::solver::Solvable;
 
 /// An algorithm: what a sweep may say of it, and how a search is made of that.
@@ -12,6 +12,12 @@ pub(crate) trait Algorithm {
 
     /// Whether moves depend on random numbers, so that a repeated opening may give another game.
     fn draws_random_numbers(settings: &Settings) -> bool;
+
+    /// An upper bound on the bytes that its tables and trees take with these parameters, which are all
+    /// spelt out.
+    fn memory_bytes(_parameters: &Parameters) -> u64 {
+        0
+    }
 
     /// What makes searches, one for each side and game.
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P>;

@@ -4,11 +4,11 @@ use super::algorithm::{Algorithm, Maker};
 use super::{Budget, Evaluate, Found, Search, Stop, WIN_MIN, made, root};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, Settings, shared};
+use crate::parameters::{AlgorithmInfo, Parameters, Settings, shared};
 use crate::position::Line;
 use crate::rng::Random;
 use crate::score;
-use crate::solver::{Optimal, Solvable, Solver};
+use crate::solver::{Optimal, SOLVER_BYTES_MAX, Solvable, Solver};
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "exact",
@@ -32,6 +32,10 @@ impl Algorithm for ExactPlay {
 
     fn draws_random_numbers(settings: &Settings) -> bool {
         settings.switch("shuffle")
+    }
+
+    fn memory_bytes(_parameters: &Parameters) -> u64 {
+        SOLVER_BYTES_MAX
     }
 
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
@@ -122,7 +126,7 @@ impl<G: Solvable, E: Evaluate<G>> Search<G> for Exact<G, E> {
         match evaluated {
             Ok(()) if best.value() == score::BEST => return Ok(best.found(1, EndedBy::Proven)),
             Ok(()) => {}
-            Err(Stop::Aborted) => return Err(Stop::Aborted),
+            Err(stop @ (Stop::Aborted | Stop::Memory(_))) => return Err(stop),
             Err(Stop::Limit(limit)) => return Ok(best.found(0, limit)),
         }
         match self.solver.some_optimal_moves(root, budget, &mut self.optimal) {
@@ -137,7 +141,7 @@ impl<G: Solvable, E: Evaluate<G>> Search<G> for Exact<G, E> {
                 let score = Some(value.signum() * WIN_MIN);
                 Ok(Found { score, ..best.found(1, EndedBy::Proven) })
             }
-            Err(Stop::Aborted) => Err(Stop::Aborted),
+            Err(stop @ (Stop::Aborted | Stop::Memory(_))) => Err(stop),
             Err(Stop::Limit(limit)) => Ok(best.found(1, limit)),
         }
     }

@@ -153,7 +153,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Minimax<P, E> {
         match stop {
             None => Ok(self.sight.completed(best, self.options.depth)),
             Some(Stop::Limit(limit)) => Ok(best.found(0, limit)),
-            Some(Stop::Aborted) => Err(Stop::Aborted),
+            Some(stop @ (Stop::Aborted | Stop::Memory(_))) => Err(stop),
         }
     }
 }

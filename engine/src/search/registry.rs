@@ -3,7 +3,7 @@
 use super::algorithm::{Algorithm, Maker};
 use super::{alpha_beta, exact, genetic, mcts, minimax, random};
 use crate::evaluation::GameEvaluation;
-use crate::parameters::{AlgorithmInfo, ParameterInfo, Settings};
+use crate::parameters::{AlgorithmInfo, ParameterInfo, Parameters, Settings, Value};
 use crate::solver::Solvable;
 
 macro_rules! algorithms {
@@ -20,6 +20,19 @@ macro_rules! algorithms {
                 return <$algorithm as Algorithm>::draws_random_numbers(settings);
             })+
             unreachable!("every table is of an algorithm: {}", info.name)
+        }
+
+        /// [`crate::Player::memory_bytes`] of the player with these parameters, which are all spelt
+        /// out. Of what no player has it is little.
+        #[must_use]
+        pub fn memory_bytes_of(parameters: &Parameters) -> u64 {
+            /// Moves, killers, histories, and what else is small.
+            const BESIDE_BYTES: u64 = 1 << 20;
+            let Some(Value::Text(name)) = parameters.get("algorithm") else { return BESIDE_BYTES };
+            $(if name == <$algorithm as Algorithm>::INFO.name {
+                return BESIDE_BYTES + <$algorithm as Algorithm>::memory_bytes(parameters);
+            })+
+            BESIDE_BYTES
         }
 
         /// [`Algorithm::maker`] of the algorithm that `info` is of.

@@ -262,7 +262,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Twin<P, E> {
             match self.simulate(&mut node, budget, &mut random) {
                 Ok(_) => simulations += 1,
                 Err(Stop::Limit(ended_by)) => break ended_by,
-                Err(Stop::Aborted) => return Err(Stop::Aborted),
+                Err(stop @ (Stop::Aborted | Stop::Memory(_))) => return Err(stop),
             }
         };
         let found = self.choose(&node, ended_by);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use spelrum_engine::{Value, parse_duration_us};
+use spelrum_engine::parse_duration_us;
 
 use super::axes::{self, Axis};
 use super::fault::{Fault, Span, did_you_mean};

@@ -33,7 +33,7 @@ use super::handover::Handover;
 use super::{Budget, Evaluate, Found, Search, Stop, root};
 use crate::evaluation::GameEvaluation;
 use crate::knowledge::Knowledge;
-use crate::parameters::{AlgorithmInfo, Settings};
+use crate::parameters::{AlgorithmInfo, Parameters, Settings};
 use crate::position::Line;
 use crate::rng::Random;
 use crate::score;
@@ -49,6 +49,10 @@ impl Algorithm for AlphaBetaPlay {
 
     fn draws_random_numbers(settings: &Settings) -> bool {
         settings.switch("shuffle")
+    }
+
+    fn memory_bytes(parameters: &Parameters) -> u64 {
+        parameters::memory_bytes(parameters)
     }
 
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
@@ -147,7 +151,11 @@ impl<P: Knowledge, E: Evaluate<P>> Search<P> for AlphaBeta<P, E> {
         self.killers.clear();
         self.history.fade();
         if let Some(mebibytes) = self.options.table_mib {
-            self.table.get_or_insert_with(|| TranspositionTable::new(mebibytes)).begin_search();
+            let table = match self.table.take() {
+                Some(table) => table,
+                None => TranspositionTable::new(mebibytes)?,
+            };
+            self.table.insert(table).begin_search();
         }
         self.search_root(root, budget)
     }

@@ -1,9 +1,14 @@
 //! What a sweep may say of alpha-beta.
 
 use crate::parameters::{
-    AlgorithmInfo, ParameterDefault, ParameterInfo, Preset, Promise, Settings, shared,
+    AlgorithmInfo, ParameterDefault, ParameterInfo, Parameters, Preset, Promise, Settings, Value,
+    count_of, shared,
 };
 use crate::search::{Limits, WIN_MIN, root};
+use crate::solver::SOLVER_BYTES_MAX;
+
+/// The size of a transposition table where nothing else is said.
+const TABLE_MIB: u64 = 16;
 
 /// The table of its parameters.
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
@@ -54,7 +59,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParameterInfo::integer(
             "table_mib",
             1..=65_536,
-            16,
+            TABLE_MIB as i64,
             "Size of the transposition table in MiB. Every game being played has its own.",
         )
         .only_with("table", ParameterDefault::Bool(true))
@@ -147,6 +152,28 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
 /// A value-preserving switch that is off unless a sweep or a preset turns it on.
 const fn refinement(name: &'static str, meaning: &'static str) -> ParameterInfo {
     ParameterInfo::switch(name, false, meaning).promises(Promise::ValuePreserving).added_later()
+}
+
+/// The greatest number of plies from the end at which the solver that chooses there needs little
+/// memory, and how little.
+const EXACT_PLIES_CHEAP: u64 = 13;
+const EXACT_CHEAP_BYTES: u64 = 8 << 20;
+
+/// Bytes of memory that a search with these parameters reserves at most.
+pub(super) fn memory_bytes(parameters: &Parameters) -> u64 {
+    let has_table = parameters.get("table") == Some(&Value::Bool(true));
+    // The canonical map leaves the default out.
+    let mebibytes = match count_of(parameters, "table_mib") {
+        0 => TABLE_MIB,
+        mebibytes => mebibytes,
+    };
+    let table = if has_table { mebibytes << 20 } else { 0 };
+    let solver = match count_of(parameters, "exact_plies") {
+        0 => 0,
+        plies if plies <= EXACT_PLIES_CHEAP => EXACT_CHEAP_BYTES,
+        _ => SOLVER_BYTES_MAX,
+    };
+    table + solver
 }
 
 /// Alpha-beta's parameters.

@@ -23,7 +23,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         match self.deepen(root, budget) {
             Ok(found) => Ok(found),
             Err((best, completed, Stop::Limit(limit))) => Ok(best.found(completed, limit)),
-            Err((_, _, Stop::Aborted)) => Err(Stop::Aborted),
+            Err((_, _, stop @ (Stop::Aborted | Stop::Memory(_)))) => Err(stop),
         }
     }
 

@@ -9,7 +9,8 @@
 //! all its games, for every greater depth. So a table changes what a search costs, and not what it
 //! finds.
 
-use crate::search::{WIN, WIN_MIN};
+use crate::memory;
+use crate::search::{Stop, WIN, WIN_MIN};
 
 /// Which values an entry stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,14 +69,14 @@ const AGES: u64 = 1 << 3;
 impl TranspositionTable {
     /// An empty table of so many mebibytes. The operating system provides the memory as it is
     /// written, so that a large table delays no move.
-    pub(super) fn new(mebibytes: u32) -> Self {
+    ///
+    /// # Errors
+    /// If the system refuses it.
+    pub(super) fn new(mebibytes: u32) -> Result<Self, Stop> {
         let bytes = (mebibytes as usize) << 20;
         let buckets = (bytes / (8 * SLOT_WORDS * BUCKET_SLOTS)).max(1);
-        Self {
-            words: vec![0; buckets * BUCKET_SLOTS * SLOT_WORDS],
-            buckets: buckets as u64,
-            age: 0,
-        }
+        let words = memory::zeros(buckets * BUCKET_SLOTS * SLOT_WORDS, "table_mib")?;
+        Ok(Self { words, buckets: buckets as u64, age: 0 })
     }
 
     /// Begins the search of another move: what is there stays, but makes room.
@@ -176,10 +177,18 @@ mod tests {
         )
     }
 
+    #[test]
+    fn a_table_that_the_system_refuses_is_an_error() {
+        // 4 PiB: beyond every address space that there is.
+        let refused = TranspositionTable::new(u32::MAX).unwrap_err();
+        let Stop::Memory(refused) = refused else { panic!("{refused:?}") };
+        assert_eq!((refused.parameter, refused.bytes >> 20), ("table_mib", u32::MAX.into()));
+    }
+
     proptest! {
         #[test]
         fn an_entry_comes_back_as_it_was(key: u64, entry in entries()) {
-            let mut table = TranspositionTable::new(1);
+            let mut table = TranspositionTable::new(1).unwrap();
             table.insert(key, entry);
             prop_assert_eq!(table.find(key), Some(entry));
             prop_assert_eq!(table.find(key ^ 1 << 40), None);
@@ -190,7 +199,7 @@ mod tests {
         fn a_full_table_answers_with_the_newest_or_not_at_all(
             inserted in prop::collection::vec((0..40_u64, entries()), 1..200),
         ) {
-            let mut table = TranspositionTable::new(0);
+            let mut table = TranspositionTable::new(0).unwrap();
             let mut newest = std::collections::BTreeMap::new();
             for (key, entry) in inserted {
                 table.insert(key, entry);

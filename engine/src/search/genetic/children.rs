@@ -1,5 +1,8 @@
 //! Where a reservation tree keeps who is whose child.
 
+use crate::limits::Stop;
+use crate::memory;
+
 /// The children of one node: a run of entries in [`ChildLists`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ChildList {
@@ -42,10 +45,12 @@ impl<M: Copy + Ord> ChildLists<M> {
     }
 
     /// Forgets all lists, and reserves room for so many children (see `ReservationTree::reset`).
-    pub(super) fn reset(&mut self, max_children: usize) {
-        self.entries.clear();
-        self.entries.reserve_exact(4 * max_children);
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub(super) fn reset(&mut self, max_children: usize) -> Result<(), Stop> {
         self.vacant = [None; u32::BITS as usize];
+        memory::reserve(&mut self.entries, 4 * max_children, super::tree::PARAMETER)
     }
 
     /// Moves and nodes of a list, in the order of the moves.
@@ -120,7 +125,7 @@ mod tests {
         #[test]
         fn equals_sorted_maps(children in prop::collection::vec((0..5usize, 0..60u16), 0..300)) {
             let mut lists = ChildLists::new();
-            lists.reset(children.len());
+            lists.reset(children.len()).unwrap();
             let reserved = lists.entries.capacity();
             let mut of = [ChildList::default(); 5];
             let mut maps: [BTreeMap<u16, u32>; 5] = Default::default();

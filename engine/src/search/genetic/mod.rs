@@ -36,7 +36,7 @@ use super::algorithm::{Algorithm, Maker};
 use super::{Budget, Evaluate, Found, Search, Stop, WIN_MIN};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, Settings};
+use crate::parameters::{AlgorithmInfo, Parameters, Settings};
 use crate::position::{Line, Position};
 use crate::rng::Random;
 use crate::score::WORST;
@@ -50,6 +50,10 @@ impl Algorithm for GeneticPlay {
 
     fn draws_random_numbers(_settings: &Settings) -> bool {
         true
+    }
+
+    fn memory_bytes(parameters: &Parameters) -> u64 {
+        parameters::memory_bytes(parameters)
     }
 
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
@@ -155,7 +159,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for GeneticMinimax<P, E> {
         let mut settled = None;
         loop {
             let legal_moves = root.legal_move_count();
-            self.tree.reset(root.nth_legal_move(0), legal_moves, self.parameters.max_tree_nodes);
+            self.tree.reset(root.nth_legal_move(0), legal_moves, self.parameters.max_tree_nodes)?;
             self.principal.clear();
             self.leaves.reset();
             self.population.clear();
@@ -163,7 +167,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for GeneticMinimax<P, E> {
             self.floor = WORST;
             let stop = self.evolve(root, &mut generations, budget, random);
             match (stop, self.decisive_move()) {
-                (Stop::Aborted, _) => return Err(Stop::Aborted),
+                (stop @ (Stop::Aborted | Stop::Memory(_)), _) => return Err(stop),
                 (Stop::Limit(EndedBy::Depth), Some((mv, best))) => {
                     let found = self.found(mv, best, EndedBy::Depth);
                     if found.ended_by == EndedBy::Proven || self.leaf_depth == leaf_depth {

@@ -1,7 +1,11 @@
 //! The parameters of genetic minimax, and the presets that set them all.
 
+use super::{principal, tree};
 use crate::limits::Limits;
-use crate::parameters::{AlgorithmInfo, ParameterDefault, ParameterInfo, Preset, Settings, shared};
+use crate::parameters::{
+    AlgorithmInfo, ParameterDefault, ParameterInfo, Parameters, Preset, Settings, Value, count_of,
+    shared,
+};
 
 /// What a sweep may say of it.
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
@@ -169,6 +173,27 @@ const fn word(selection: Selection) -> &'static str {
         Selection::Tournament => "tournament",
         Selection::Rank => "rank",
     }
+}
+
+/// Bytes of memory that a search with these parameters reserves at most.
+pub(super) fn memory_bytes(parameters: &Parameters) -> u64 {
+    /// Generations that are there at once: this one, the next, and the best lines of the last tree.
+    const GENERATIONS: u64 = 3;
+    /// A gene with the node that it leads to.
+    const STEP_BYTES: u64 = 16;
+    let plies = match count_of(parameters, "line_plies") {
+        0 => count_of(parameters, "depth"),
+        plies => plies,
+    };
+    // An unlimited depth is a word.
+    let plies = if plies == 0 { shared::DEPTH_MAX as u64 } else { plies };
+    let lines = GENERATIONS * count_of(parameters, "population") * plies * STEP_BYTES;
+    let ordered = if parameters.get("order") == Some(&Value::Bool(true)) {
+        principal::ORDERED_BYTES_MAX
+    } else {
+        0
+    };
+    tree::bytes(count_of(parameters, "max_tree_nodes")) + lines + ordered
 }
 
 /// Everything that decides how genetic minimax searches, apart from the limits in its budget.

@@ -59,6 +59,9 @@ pub(super) enum Refutation {
 /// Replies in static orders that are kept at most. All are forgotten when there are more.
 const MAX_ORDERED_REPLIES: usize = 1 << 22;
 
+/// Bytes of memory that they take at most.
+pub(super) const ORDERED_BYTES_MAX: u64 = 8 * MAX_ORDERED_REPLIES as u64;
+
 impl<M: Copy + Ord> PrincipalLine<M> {
     pub(super) const fn new() -> Self {
         Self { steps: Vec::new(), orders: Orders::new(), killers: Vec::new(), attack: None }

@@ -5,6 +5,20 @@ use std::cmp::Reverse;
 
 use super::children::{ChildList, ChildLists};
 use super::population::Step;
+use crate::limits::Stop;
+use crate::memory;
+
+/// What decides how much memory a tree reserves.
+pub(super) const PARAMETER: &str = "max_tree_nodes";
+
+/// Bytes at most of a node, and of the four entries for it in lists of children.
+const NODE_BYTES: usize = 32;
+const ENTRIES_BYTES: usize = 4 * 8;
+
+/// Bytes of a tree with room for so many nodes.
+pub(super) const fn bytes(max_nodes: u64) -> u64 {
+    max_nodes * (NODE_BYTES + ENTRIES_BYTES) as u64
+}
 
 /// A node of a [`ReservationTree`], valid until the tree's next search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,11 +101,22 @@ impl<M: Copy + Ord> ReservationTree<M> {
     ///
     /// All at once, since moving a large tree to a larger place would overrun a time limit; the
     /// operating system provides the memory only where it is written.
-    pub(super) fn reset(&mut self, any_move: M, legal_moves: u32, max_nodes: u32) {
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub(super) fn reset(
+        &mut self,
+        any_move: M,
+        legal_moves: u32,
+        max_nodes: u32,
+    ) -> Result<(), Stop> {
+        const {
+            assert!(size_of::<Node<M>>() <= NODE_BYTES, "nodes are larger than is said");
+            assert!(4 * size_of::<(M, u32)>() <= ENTRIES_BYTES, "lists of children are");
+        }
         self.max_nodes = max_nodes as usize;
-        self.nodes.clear();
-        self.nodes.reserve_exact(self.max_nodes);
-        self.children.reset(self.max_nodes - 1);
+        memory::reserve(&mut self.nodes, self.max_nodes, PARAMETER)?;
+        self.children.reset(self.max_nodes - 1)?;
         self.leaves = 0;
         self.nodes.push(Node {
             parent: NodeId::ROOT.0,
@@ -102,6 +127,7 @@ impl<M: Copy + Ord> ReservationTree<M> {
             mv: any_move,
             maximises: true,
         });
+        Ok(())
     }
 
     /// Nodes, the root included.

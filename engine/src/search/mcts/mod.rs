@@ -33,7 +33,7 @@ use super::algorithm::{Algorithm, Maker};
 use super::{Budget, Evaluate, Found, Search, Stop};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, Settings};
+use crate::parameters::{AlgorithmInfo, Parameters, Settings};
 use crate::position::{Colour, Ending, Line, Position};
 use crate::rng::{PlayoutRandom, Random};
 use crate::score;
@@ -48,6 +48,10 @@ impl Algorithm for MctsPlay {
 
     fn draws_random_numbers(_settings: &Settings) -> bool {
         true
+    }
+
+    fn memory_bytes(parameters: &Parameters) -> u64 {
+        parameters::memory_bytes(parameters)
     }
 
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
@@ -104,10 +108,10 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Mcts<P, E> {
             let score = Some(score::won_in(1));
             return Ok(Found { mv, depth: 1, score, ended_by: EndedBy::Proven });
         }
-        let node = self.node_of_root(root, &mut playout_random);
+        let node = self.node_of_root(root, &mut playout_random)?;
         let ended_by = match self.simulate_until_stopped(root, node, budget, &mut playout_random) {
             Ok(ended_by) | Err(Stop::Limit(ended_by)) => ended_by,
-            Err(Stop::Aborted) => return Err(Stop::Aborted),
+            Err(stop @ (Stop::Aborted | Stop::Memory(_))) => return Err(stop),
         };
         let found = self.choose(root, node, ended_by);
         self.keep_for_next_move(root, node, found.mv);
@@ -137,10 +141,10 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
     ///
     /// Only a position that follows upon the move played last, with or without a reply, is looked
     /// for; after a reply that had no choice, the tree begins anew.
-    fn node_of_root(&mut self, root: &P, random: &mut PlayoutRandom) -> u32 {
+    fn node_of_root(&mut self, root: &P, random: &mut PlayoutRandom) -> Result<u32, Stop> {
         if let Some((position, node)) = self.kept.take() {
             if position == *root {
-                return node;
+                return Ok(node);
             }
             let leads_to_root = |child: &Child<P::Move>| {
                 let mut reply = position.clone();
@@ -153,12 +157,12 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
             let same = same.max_by_key(|child| child.visits);
             if let Some(below) = same.and_then(Child::node) {
                 self.tree.give_up(node, Some(below));
-                return below;
+                return Ok(below);
             }
         }
-        self.tree.reset(self.parameters.max_tree_nodes, root.nth_legal_move(0));
+        self.tree.reset(self.parameters.max_tree_nodes, root.nth_legal_move(0))?;
         let node = self.tree.add_node(root.to_move(), root.legal_move_count(), random);
-        node.unwrap_or_default()
+        Ok(node.unwrap_or_default())
     }
 
     fn keep_for_next_move(&mut self, root: &P, node: u32, mv: P::Move) {

@@ -1,6 +1,7 @@
 //! The parameters of Monte Carlo tree search.
 
-use crate::parameters::{AlgorithmInfo, ParameterInfo, Settings, shared};
+use super::tree;
+use crate::parameters::{AlgorithmInfo, ParameterInfo, Parameters, Settings, count_of, shared};
 
 /// What a sweep may say of it.
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
@@ -97,6 +98,11 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
 };
 
 const DEFAULTS: MctsParameters = MctsParameters::DEFAULT;
+
+/// Bytes of memory that a search with these parameters reserves at most.
+pub(super) fn memory_bytes(parameters: &Parameters) -> u64 {
+    tree::bytes(count_of(parameters, "max_tree_nodes"))
+}
 
 /// Everything that decides how Monte Carlo tree search works, apart from the limits in its budget.
 #[derive(Clone, Copy, Debug, PartialEq)]

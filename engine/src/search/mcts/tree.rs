@@ -6,8 +6,13 @@
 //! used again. The arena is reserved whole when a game begins (the operating system provides memory
 //! only where it is written), so that no growth of it overruns a time limit.
 
+use crate::limits::Stop;
+use crate::memory;
 use crate::position::Colour;
 use crate::rng::PlayoutRandom;
+
+/// What decides how much memory a tree reserves.
+const PARAMETER: &str = "max_tree_nodes";
 
 /// No node, no block: a child that is a leaf of the tree, the end of a list.
 const NONE: u32 = u32::MAX;
@@ -18,6 +23,15 @@ const BLOCK_MIN: u32 = 4;
 /// The mean of a place without a child, and of a child that needs no more visits: below every
 /// other.
 const NEVER: f32 = -1.0;
+
+/// Bytes at most of a node, and of a child with its mean and spread.
+const NODE_BYTES: usize = 48;
+const CHILD_BYTES: usize = 48;
+
+/// Bytes of a tree with room for so many children.
+pub(super) const fn bytes(children_max: u64) -> u64 {
+    children_max * CHILD_BYTES as u64 + (children_max / BLOCK_MIN as u64 + 1) * NODE_BYTES as u64
+}
 
 /// Children whose urgencies are compared at once.
 const COMPARED: usize = 16;
@@ -120,20 +134,23 @@ impl<M: Copy + Eq> Tree<M> {
     }
 
     /// Empties the tree, and reserves room for so many children. Any move will do.
-    pub(super) fn reset(&mut self, children_max: u32, any_move: M) {
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub(super) fn reset(&mut self, children_max: u32, any_move: M) -> Result<(), Stop> {
+        const {
+            assert!(size_of::<Node>() <= NODE_BYTES, "nodes are larger than is said");
+            assert!(size_of::<Child<M>>() + 2 * size_of::<f32>() <= CHILD_BYTES, "children are");
+        }
         self.children_max = children_max as usize;
         self.nodes_max = self.children_max / BLOCK_MIN as usize + 1;
-        self.nodes.clear();
-        self.children.clear();
-        self.means.clear();
-        self.spreads.clear();
         self.free_blocks = [NONE; 32];
         (self.free_nodes, self.abandoned) = (NONE, NONE);
         self.any_move = Some(any_move);
-        self.nodes.reserve_exact(self.nodes_max);
-        self.children.reserve_exact(self.children_max);
-        self.means.reserve_exact(self.children_max);
-        self.spreads.reserve_exact(self.children_max);
+        memory::reserve(&mut self.nodes, self.nodes_max, PARAMETER)?;
+        memory::reserve(&mut self.children, self.children_max, PARAMETER)?;
+        memory::reserve(&mut self.means, self.children_max, PARAMETER)?;
+        memory::reserve(&mut self.spreads, self.children_max, PARAMETER)
     }
 
     /// A node without children; `None` if there is no room.
