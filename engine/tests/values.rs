@@ -5,16 +5,16 @@
 mod common;
 
 use common::brute_force::{ExactScores, minimax, minimax_of_move};
-use common::{key, player, random_position};
+use common::{all_rules, key, player, random_position};
 use spelrum_engine::Knowledge;
-use spelrum_engine::evaluation::NoEvaluation;
+use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation, NoEvaluation};
 use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
 use spelrum_engine::games::tic_tac_toe::evaluation::TicTacToeLines;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::{Evaluate, Limits, WIN, WIN_MIN};
 use spelrum_engine::{
     Analysis, EndedBy, Game, ParameterKind, Player, Position, Promise, Random, Rules, Timeless,
-    analyze, parameters_of, solve,
+    Value, analyze, parameters_of, solve, with_evaluation, with_game,
 };
 
 /// Players that must find minimax's value at this depth; `None` is unlimited. Of the many
@@ -96,6 +96,46 @@ fn check<G: Game>(
         let mv = position.parse_move(&analysis.best_move).unwrap();
         assert!(position.is_legal(mv), "{}", about());
         assert_eq!(minimax_of_move(position, mv, depth, evaluation), value, "{}", about());
+    }
+}
+
+/// A position of a game, to be searched with an evaluation of the catalogue.
+struct Searched<'a, G> {
+    rules: &'a Rules,
+    position: &'a G,
+    evaluation: &'static str,
+    seed: u64,
+}
+
+impl<G: Game> EvaluationVisitor<G> for Searched<'_, G> {
+    type Output = ();
+
+    fn visit<E: GameEvaluation<G>>(self, evaluation: E) {
+        let Self { rules, position, evaluation: name, seed } = self;
+        let moves = position.legal_move_count();
+        let depth = (1..6).find(|&depth| moves.pow(depth + 1) > 5_000).unwrap_or(6);
+        check(rules, position, depth, name, &evaluation, seed);
+    }
+}
+
+/// Whatever games there are, with all their evaluations; the tests below look harder at some.
+#[test]
+fn every_search_finds_minimaxs_value_in_every_game() {
+    for rules in all_rules() {
+        for seed in 0..8 {
+            with_game!(&rules, G => {
+                let mut random = Random::from_key(key(seed));
+                let plies_max = G::start(&rules).unwrap().plies_left() * 4 / 5;
+                let position: G = random_position(&rules, random.below(plies_max), &mut random);
+                for info in G::EVALUATIONS {
+                    let name = Value::Text(info.name.to_owned());
+                    let given = [("evaluation".to_owned(), name)].into();
+                    let evaluation = info.name;
+                    let searched = Searched { rules: &rules, position: &position, evaluation, seed };
+                    with_evaluation(&given, searched).unwrap();
+                }
+            });
+        }
     }
 }
 
