@@ -60,6 +60,7 @@ macro_rules! with_game {
             $crate::games::Pentago,
             $crate::games::TicTacToe,
             $crate::games::Nim,
+            $crate::games::ConnectFour,
         ] $($call)+)
     };
 }

@@ -18,7 +18,7 @@ fn parameters(pairs: &[(&str, i64)]) -> Parameters {
 }
 
 /// An evaluation by its name and all its weights.
-fn evaluation(rules: &Rules, name: &str, weights: &[i32]) -> Parameters {
+pub(super) fn evaluation(rules: &Rules, name: &str, weights: &[i32]) -> Parameters {
     let info = rules.evaluations().iter().find(|info| info.name == name).unwrap();
     let names = info.parameters.iter().map(|info| info.name);
     let pairs: Vec<_> = names.zip(weights.iter().map(|&w| i64::from(w))).collect();
@@ -42,7 +42,7 @@ impl<P: Position> EvaluationVisitor<P> for At<'_, P> {
     }
 }
 
-fn value<P: Game>(evaluation: &Parameters, position: &P) -> i32 {
+pub(super) fn value<P: Game>(evaluation: &Parameters, position: &P) -> i32 {
     with_evaluation(evaluation, At(position)).unwrap()
 }
 

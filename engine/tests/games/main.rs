@@ -3,12 +3,14 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod connect_four;
 mod evaluation;
 mod exact_values;
 mod notation;
 mod pentago_rules;
 mod perft;
 mod playouts;
+mod slow_connect_four;
 mod slow_pentago;
 mod small_games;
 mod symmetry;
