@@ -25,8 +25,10 @@ use crate::waiting::while_waiting;
 const EXAMPLES: &str = "\
 The value is that of play without a mistake on either side, to the end of the game. In Pentago \
 nearly every position of 20 marbles or more is solved within a second, and of 19 within a few. \
-With 18 or fewer only short wins are found and it may never end: give a limit. A limit that ends \
-the solving leaves the value unknown (in JSON `value`, `optimal_moves` and `moves` are null).
+With 18 or fewer most are, those won or lost within some ten plies, and the others may take for \
+ever: give a limit. A limit that ends the solving leaves the value unknown (in JSON `value`, \
+`optimal_moves` and `moves` are null). A won position of so few marbles is told with the winning \
+moves found, and so is one whose other moves a limit left unknown: `optimal_moves` is null then.
 
 JSON, with the keys of the reference data: game, board, to_move (w or b), stones (Pentago), value \
 (1, 0, -1 for the side to move), legal_moves, optimal_moves (how many), optimal_moves_x8 (Pentago: \
@@ -168,6 +170,7 @@ impl Solve {
 impl Report {
     fn json(&self, rules: &Rules) -> Json<'_> {
         let moves = self.solved.as_ref().map(|solved| solved.optimal_moves.as_slice());
+        let are_all = self.solved.as_ref().is_some_and(|solved| solved.are_all);
         let list: Option<Vec<[i32; 3]>> = moves.and_then(|moves| {
             moves.iter().map(|mv| numbered_move(rules, &self.board, mv)).collect()
         });
@@ -178,8 +181,8 @@ impl Report {
             stones: self.stones,
             value: self.solved.as_ref().map(|solved| solved.value),
             legal_moves: self.legal_moves,
-            optimal_moves: moves.map(<[String]>::len),
-            optimal_moves_x8: list.as_ref().map(|moves| {
+            optimal_moves: moves.filter(|_| are_all).map(<[String]>::len),
+            optimal_moves_x8: list.as_ref().filter(|_| are_all).map(|moves| {
                 moves.iter().map(|[_, quadrant, _]| if *quadrant < 0 { 8 } else { 1 }).sum()
             }),
             optimal_list: list,
@@ -209,9 +212,10 @@ impl Report {
                 writeln!(out, "value          {value} for the side to move")?;
                 let moves = &solved.optimal_moves;
                 let shown = &moves[..moves.len().min(MOVES_SHOWN)];
+                let at_least = if solved.are_all { "" } else { "at least " };
                 writeln!(
                     out,
-                    "optimal moves  {} of {legal}: {}{}",
+                    "optimal moves  {at_least}{} of {legal}: {}{}",
                     moves.len(),
                     shown.join(" "),
                     { if shown.len() < moves.len() { " … (all with --json)" } else { "" } }

@@ -196,6 +196,24 @@ fn a_limit_leaves_the_value_unknown() {
     assert!(ran.stdout().contains(expected), "{}", ran.stdout());
 }
 
+/// A win in three plies with 18 empty cells: that there is one is known long before it could be
+/// known of each move.
+#[test]
+fn a_win_that_is_near_is_told_with_the_moves_found() {
+    let solve = ["solve", "pentago", "--position", ".b......wbw.b....b.wbwwb.w..w..bwwbb"];
+    let solved = json(&[&solve[..], &["--json", "--quiet"]].concat());
+    assert_eq!(solved["value"], 1);
+    assert_eq!(solved["optimal_moves"], Value::Null);
+    assert_eq!(solved["optimal_moves_x8"], Value::Null);
+    let moves = solved["moves"].as_array().unwrap().len();
+    assert!(moves > 0);
+    assert_eq!(solved["optimal_list"].as_array().unwrap().len(), moves);
+    let ran = Sandbox::new().run(&solve);
+    ran.expect_exit(0);
+    let expected = format!("optimal moves  at least {moves} of 144: ");
+    assert!(ran.stdout().contains(&expected), "{}", ran.stdout());
+}
+
 #[test]
 fn solve_tells_people_the_value_and_the_moves() {
     let solve = ["solve", "tic-tac-toe", "--position", "x...o...x"];

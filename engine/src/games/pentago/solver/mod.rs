@@ -61,7 +61,7 @@ impl Solver<Pentago> for PentagoSolver {
         if let Some(found) = self.deepen(position, budget)? {
             return Ok(found.value());
         }
-        let mut solving = Solving::new(self, position);
+        let mut solving = Solving::new(self, position, false);
         let (value, _) = solving.solve(Answers::default(), budget, |run, goal| {
             let is_reached = run.root_reaches(goal)?;
             Ok(is_reached.then(Vec::new))
@@ -171,7 +171,7 @@ impl PentagoSolver {
     ) -> Result<i32, Stop> {
         let cells = position.empty_cells();
         let wins_before_turn = !position.winning_cells().is_empty();
-        let mut solving = Solving::new(self, position);
+        let mut solving = Solving::new(self, position, true);
         let (value, good) = solving.solve(known, budget, |run, goal| {
             let good = run.good_after(goal)?;
             let is_reached = wins_before_turn || is_reached(&good);
@@ -227,11 +227,13 @@ struct Solving<'s> {
     position: &'s Pentago,
     /// Fives in tables, once they are needed.
     tables: Option<Fives>,
+    /// Whether all moves that reach the value are asked for, not the value alone.
+    lists_moves: bool,
 }
 
 impl<'s> Solving<'s> {
-    fn new(solver: &'s mut PentagoSolver, position: &'s Pentago) -> Self {
-        Self { solver, position, tables: None }
+    fn new(solver: &'s mut PentagoSolver, position: &'s Pentago, lists_moves: bool) -> Self {
+        Self { solver, position, tables: None, lists_moves }
     }
 
     /// The value, and what was found of the goal that is reached, if one is.
@@ -248,9 +250,14 @@ impl<'s> Solving<'s> {
         mut search: impl FnMut(&mut Run<'_, '_>, Goal) -> Result<Answer, Halt>,
     ) -> Result<(i32, Answer), Stop> {
         let empty = self.position.empty_cells().count();
-        let stages = [(false, FIRST_NODES), (true, retrograde::boards(empty) / FORWARD_SHARE)];
-        // Further from the end, deepening has found what a search of few nodes would.
-        let stages = if empty <= EMPTY_NEAR_END { &stages[..] } else { &[] };
+        let second = (true, retrograde::boards(empty) / FORWARD_SHARE);
+        // Further from the end, deepening has found the value if a search does so soon; but not
+        // which moves reach it.
+        let stages = match (empty <= EMPTY_NEAR_END, self.lists_moves) {
+            (true, _) => &[(false, FIRST_NODES), second][..],
+            (false, true) => &[second],
+            (false, false) => &[],
+        };
         for &(in_tables, allowance) in stages {
             for goal in GOALS {
                 if answers.has(goal) {
