@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::notation::opening_position;
 use crate::play::PlayError;
 use crate::player::Player;
-use crate::position::{Colour, Line};
+use crate::position::{Line, Side};
 use crate::records::SearchReport;
 use crate::rules::Rules;
 use crate::seat::{Fault, SearchSeat};
@@ -18,7 +18,7 @@ pub struct Analysis {
     /// The position in the game's notation.
     pub position: String,
     /// Whose move it is.
-    pub to_move: Colour,
+    pub to_move: Side,
     /// How many moves there are to choose from.
     pub legal_moves: u32,
     /// The move it would play, in the game's notation.

@@ -2,7 +2,7 @@
 
 use crate::evaluation::{Contents, EvaluationVisitor};
 use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Parameters, Settings};
-use crate::position::{Colour, Ending, NotationError};
+use crate::position::{Ending, NotationError, Side};
 use crate::rules::{GameInfo, Rules, RulesError};
 use crate::solver::Solvable;
 use crate::termination::Termination;
@@ -62,7 +62,7 @@ pub trait Game: Solvable {
     fn read(start: Self, text: &str) -> Result<Self, NotationError>;
 
     /// Which of [`Game::LEAF_KINDS`] a game ended in by a move of `mover` is.
-    fn leaf_kind(ending: Ending, mover: Colour) -> usize;
+    fn leaf_kind(ending: Ending, mover: Side) -> usize;
 
     /// Makes the evaluation that the settings name and hands it over as its own type.
     ///

@@ -36,7 +36,7 @@
 //!
 //! ```
 //! use spelrum_engine::games::Pentago;
-//! use spelrum_engine::{Colour, Position};
+//! use spelrum_engine::{Side, Position};
 //!
 //! let mut position = Pentago::empty(true);
 //! assert_eq!(position.legal_move_count(), 288);
@@ -46,7 +46,7 @@
 //! assert!(position.is_legal(mv));
 //! position.play_unchecked(mv);
 //! assert_eq!(position.to_string(), "............w.......................");
-//! assert_eq!(position.to_move(), Colour::Black);
+//! assert_eq!(position.to_move(), Side::Second);
 //! # Ok::<(), spelrum_engine::NotationError>(())
 //! ```
 //!
@@ -55,7 +55,7 @@
 //!
 //! ```
 //! use spelrum_engine::games::pentago::{FIVE_BY_PLACEMENT, Pentago};
-//! use spelrum_engine::{Colour, Played, Position, Rules};
+//! use spelrum_engine::{Side, Played, Position, Rules};
 //!
 //! let rules = Rules::from_name("pentago")?;
 //! let game = Played::<Pentago>::parse(
@@ -65,7 +65,7 @@
 //! let over = game.last();
 //! println!("{}", over.board());
 //! let ending = over.ending().expect("white has five");
-//! assert_eq!(ending.winner, Some(Colour::White));
+//! assert_eq!(ending.winner, Some(Side::First));
 //! assert_eq!(ending.termination, FIVE_BY_PLACEMENT);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -154,7 +154,7 @@ pub use play::{
     play_watched,
 };
 pub use player::Player;
-pub use position::{Before, Colour, Ending, Line, NotationError, Position, SideName};
+pub use position::{Before, Ending, Line, NotationError, Position, Side, SideName};
 pub use records::{GameRecord, MoveRecord, Outcome, SearchReport};
 pub use replay::{ReplayedPosition, replay_moves};
 pub use rng::{PlayoutRandom, Random};
@@ -167,4 +167,4 @@ pub use termination::{Termination, TerminationInfo};
 
 /// Names what the engine plays: it changes whenever the same setup could give other moves, nodes
 /// or scores. Golden games fail until it is raised with them.
-pub const ENGINE_REVISION: u32 = 1;
+pub const ENGINE_REVISION: u32 = 2;

@@ -8,7 +8,7 @@ use crate::host::Host;
 use crate::limits::MemoryRefused;
 use crate::notation::opening_position;
 use crate::player::Player;
-use crate::position::{Before, Colour, Ending, Line, NotationError};
+use crate::position::{Before, Ending, Line, NotationError, Side};
 use crate::records::{GameRecord, MoveRecord, Outcome};
 use crate::rules::Rules;
 use crate::seat::{Answer, Fault, OutsidePlayer, OutsideSeat, SearchSeat, Seat, Turn, seat_of};
@@ -229,7 +229,7 @@ fn legal<G: Game>(position: &G, answer: Answer<G::Move>) -> Result<Answer<G::Mov
 }
 
 /// The end of a game that a side lost by a fault of its own.
-fn forfeit(side: Colour, fault: &Fault) -> Result<Ending, PlayError> {
+fn forfeit(side: Side, fault: &Fault) -> Result<Ending, PlayError> {
     let termination = match fault {
         Fault::IllegalMove(_) => Termination::ILLEGAL_MOVE,
         Fault::Crash(_) => Termination::CRASH,

@@ -8,32 +8,32 @@ use serde::{Deserialize, Serialize};
 use crate::rng::{PlayoutRandom, Random};
 use crate::termination::Termination;
 
-/// Whose marbles, marks or pieces. White moves first from the start position of every game.
+/// One of a game's two sides. What the game calls them: [`Position::SIDES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Colour {
-    /// Moves first from the start position.
-    White,
+pub enum Side {
+    /// Moves first from the start position of the game; not always from an opening.
+    First,
     /// The other.
-    Black,
+    Second,
 }
 
-impl Colour {
-    /// The opponent's colour.
+impl Side {
+    /// The opponent's side.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
-            Self::White => Self::Black,
-            Self::Black => Self::White,
+            Self::First => Self::Second,
+            Self::Second => Self::First,
         }
     }
 
-    /// 0 for white, 1 for black.
+    /// 0 for the first side, 1 for the second.
     #[must_use]
     pub const fn index(self) -> usize {
         match self {
-            Self::White => 0,
-            Self::Black => 1,
+            Self::First => 0,
+            Self::Second => 1,
         }
     }
 }
@@ -42,7 +42,7 @@ impl Colour {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending {
     /// The winner, or `None` for a draw.
-    pub winner: Option<Colour>,
+    pub winner: Option<Side>,
     /// Why it is over.
     pub termination: Termination,
 }
@@ -113,7 +113,7 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
     const HISTORY_MATTERS: bool;
 
     /// Who moves now; in a position that is over, who would.
-    fn to_move(&self) -> Colour;
+    fn to_move(&self) -> Side;
 
     /// How the game ended, or `None` while it goes on.
     fn ending(&self) -> Option<Ending>;
@@ -230,7 +230,7 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
 
     /// The game's word for a side.
     #[must_use]
-    fn side_name(side: Colour) -> &'static str {
+    fn side_name(side: Side) -> &'static str {
         Self::SIDES[side.index()].word
     }
 

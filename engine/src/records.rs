@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::limits::EndedBy;
-use crate::position::Colour;
+use crate::position::Side;
 use crate::termination::Termination;
 
 /// A finished game.
@@ -16,7 +16,7 @@ pub struct GameRecord {
     pub termination: Termination,
     /// The side of the game that moved first from the opening: not always the one that moves first
     /// from the game's start.
-    pub first_side: Colour,
+    pub first_side: Side,
     /// One record for each ply.
     pub moves: Vec<MoveRecord>,
     /// Wall time of the whole game, in microseconds.

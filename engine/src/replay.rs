@@ -2,7 +2,7 @@
 
 use crate::game::Game;
 use crate::notation::parse_legal_move;
-use crate::position::{Colour, Ending, NotationError};
+use crate::position::{Ending, NotationError, Side};
 use crate::rules::Rules;
 use crate::with_game;
 
@@ -16,7 +16,7 @@ pub struct ReplayedPosition {
     /// A multi-line board for people.
     pub board: String,
     /// Whose move it is (of no meaning once the game is over).
-    pub to_move: Colour,
+    pub to_move: Side,
     /// Legal moves; 0 if the game is over.
     pub legal_moves: u32,
     /// Equal for positions that are equal up to the game's symmetries.

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use crate::parameters::{
     EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, Settings, Value,
 };
-use crate::position::{Colour, SideName};
+use crate::position::{Side, SideName};
 use crate::termination::Termination;
 
 /// A game and its rules, as a sweep names them: checked and complete.
@@ -82,7 +82,7 @@ pub struct GameInfo {
 impl GameInfo {
     /// The game's name for a side.
     #[must_use]
-    pub const fn side(&self, side: Colour) -> SideName {
+    pub const fn side(&self, side: Side) -> SideName {
         self.sides[side.index()]
     }
 }

@@ -1,6 +1,6 @@
 //! Scores that searches share.
 
-use crate::position::{Colour, Ending};
+use crate::position::{Ending, Side};
 
 /// The score of a win that is on the board. A win in n plies scores `WIN - n`, a loss in n plies
 /// `-(WIN - n)`: a sooner win is above a later one, and every win above any evaluation.
@@ -22,7 +22,7 @@ pub(crate) const BEST: i32 = WIN - 1;
 
 /// The score of a game that ended `plies` after the root, for `side`.
 #[inline]
-pub(crate) fn of_ending(ending: Ending, side: Colour, plies: u32) -> i32 {
+pub(crate) fn of_ending(ending: Ending, side: Side, plies: u32) -> i32 {
     match ending.winner {
         None => 0,
         Some(winner) if winner == side => won_in(plies),
@@ -34,7 +34,7 @@ pub(crate) fn of_ending(ending: Ending, side: Colour, plies: u32) -> i32 {
 ///
 /// Sides are compared and not assumed to alternate: a position may keep the turn.
 #[inline]
-pub(crate) const fn for_mover(mover: Colour, child_side: Colour, score: i32) -> i32 {
+pub(crate) const fn for_mover(mover: Side, child_side: Side, score: i32) -> i32 {
     if mover.index() == child_side.index() { score } else { -score }
 }
 

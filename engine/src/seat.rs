@@ -8,7 +8,7 @@ use crate::host::Host;
 use crate::limits::{Limits, MemoryRefused, Stop};
 use crate::notation::parse_legal_move;
 use crate::player::Player;
-use crate::position::{Colour, Line};
+use crate::position::{Line, Side};
 use crate::records::{MoveRecord, SearchReport};
 use crate::rng::Random;
 use crate::rules::Rules;
@@ -175,7 +175,7 @@ pub struct TextTurn<'a> {
     /// The moves played since, with what was recorded of them.
     pub moves: &'a [MoveRecord],
     /// Whose turn it is.
-    pub to_move: Colour,
+    pub to_move: Side,
 }
 
 /// An outside player at the board of a game as a type.

@@ -6,7 +6,7 @@ use crate::game::Game;
 use crate::host::Host;
 use crate::limits::{EndedBy, Limits, MemoryRefused, Stop};
 use crate::notation::opening_position;
-use crate::position::{Colour, NotationError, Position};
+use crate::position::{NotationError, Position, Side};
 use crate::rules::Rules;
 use crate::solver::{Optimal, Solver};
 use crate::stack;
@@ -18,7 +18,7 @@ pub struct Solved {
     /// The position in the game's notation.
     pub position: String,
     /// Whose move it is.
-    pub to_move: Colour,
+    pub to_move: Side,
     /// 1 if the side to move wins, 0 for a draw, -1 if it loses.
     pub value: i32,
     /// How many moves there are to choose from.

@@ -10,6 +10,7 @@ mod common;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use common::{key, player, start};
 use spelrum_engine::{ENGINE_REVISION, GameSetup, Rules, Timeless, play_game};
@@ -17,12 +18,16 @@ use spelrum_engine::{ENGINE_REVISION, GameSetup, Rules, Timeless, play_game};
 /// Set to write the file anew, after raising `ENGINE_REVISION`.
 const WRITE: &str = "SPELRUM_WRITE_GOLDEN";
 
+/// Where they are, in the crate.
+const GOLDEN: &str = "tests/golden/games.txt";
+
 const GAMES: &[&str] = &[
     r#"{"name": "pentago"}"#,
     r#"{"name": "pentago", "win_before_rotation": false}"#,
     r#"{"name": "tic-tac-toe"}"#,
     r#"{"name": "nim"}"#,
     r#"{"name": "nim", "heaps": [3, 4, 4], "misere": true}"#,
+    r#"{"name": "connect-four"}"#,
 ];
 
 /// Who plays whom, in every game.
@@ -63,10 +68,11 @@ const PAIRS: &[[&str; 2]] = &[
 #[test]
 fn golden_games_are_played_again() {
     let played = golden_games();
-    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/games.txt");
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN);
     if std::env::var_os(WRITE).is_some() {
-        let written = std::fs::read_to_string(&path).unwrap_or_default();
-        if let Some(changed) = rewritten_under_one_revision(&written, &played) {
+        // What was committed counts, and not what lies there: a file can be deleted.
+        let committed = at_commit("HEAD").expect("writing golden games takes a git checkout");
+        if let Some(changed) = rewritten_under_one_revision(&committed, &played) {
             panic!("raise ENGINE_REVISION in src/lib.rs first: it would play otherwise\n{changed}");
         }
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -85,6 +91,47 @@ fn golden_games_are_played_again() {
         );
     }
     assert_eq!(golden.lines().count(), played.lines().count(), "games are missing: {WRITE}=1");
+}
+
+/// Whoever rewrote a game that was committed, by whatever means: from the revision named here on, the
+/// file's whole history keeps every game under its revision.
+#[test]
+fn no_commit_rewrites_a_game_under_its_revision() {
+    const KEPT_FROM: u32 = 2;
+    let Some(commits) = git(&["log", "--format=%H", "--", GOLDEN]) else {
+        eprintln!("skipped: without git and a checkout there is no history of golden games");
+        return;
+    };
+    let read = |path| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
+    let now = read(GOLDEN).unwrap();
+    let versions = [now].into_iter().chain(commits.lines().filter_map(at_commit));
+    // The newest first.
+    let versions: Vec<String> = versions.collect();
+    for pair in versions.windows(2) {
+        let [after, before] = pair else { continue };
+        if revision_of(before) >= KEPT_FROM {
+            let changed = rewritten_under_one_revision(before, after);
+            assert_eq!(changed, None, "a game was rewritten: raise ENGINE_REVISION instead");
+            assert!(revision_of(after) >= revision_of(before), "revisions only grow");
+        }
+    }
+}
+
+fn revision_of(file: &str) -> u32 {
+    let first = file.lines().next().unwrap_or_default();
+    first.rsplit(' ').next().and_then(|revision| revision.parse().ok()).unwrap_or(0)
+}
+
+/// The golden games as they are in a commit.
+fn at_commit(commit: &str) -> Option<String> {
+    git(&["show", &format!("{commit}:./{GOLDEN}")])
+}
+
+/// What git says; `None` where there is no git, no checkout or no such thing.
+fn git(arguments: &[&str]) -> Option<String> {
+    let mut git = Command::new("git");
+    let output = git.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().ok()?;
+    output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
 }
 
 /// The file names the revision it was written for. Under the same revision it may gain games, but

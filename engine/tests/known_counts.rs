@@ -17,8 +17,8 @@ use spelrum_engine::search::mcts::{Bound, Choice, Mcts, MctsParameters, PlayoutP
 use spelrum_engine::search::minimax::{self, Minimax};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search};
 use spelrum_engine::{
-    Colour, EndedBy, Ending, Game, Knowledge, Line, NotationError, PlayoutRandom, Position, Random,
-    Rules, SideName, Termination, Timeless, analyze, perft, with_game,
+    EndedBy, Ending, Game, Knowledge, Line, NotationError, PlayoutRandom, Position, Random, Rules,
+    Side, SideName, Termination, Timeless, analyze, perft, with_game,
 };
 
 /// The positions that games of up to `depth` plies go through, the first not counted, and those of
@@ -79,8 +79,8 @@ impl Position for Uniform {
 
     const HISTORY_MATTERS: bool = false;
 
-    fn to_move(&self) -> Colour {
-        if self.path.len().is_multiple_of(2) { Colour::White } else { Colour::Black }
+    fn to_move(&self) -> Side {
+        if self.path.len().is_multiple_of(2) { Side::First } else { Side::Second }
     }
 
     fn ending(&self) -> Option<Ending> {
@@ -264,8 +264,8 @@ fn a_complete_reservation_tree_is_the_whole_tree() {
 fn expected_result<P: Position>(position: &P) -> f64 {
     if let Some(ending) = position.ending() {
         return match ending.winner {
-            Some(Colour::White) => 1.0,
-            Some(Colour::Black) => 0.0,
+            Some(Side::First) => 1.0,
+            Some(Side::Second) => 0.0,
             None => 0.5,
         };
     }
@@ -324,7 +324,7 @@ fn a_flat_tree_finds_the_expected_results_of_random_play() {
             .unwrap();
         let for_mover = |mv| {
             let white = expected_result(&after(&root, mv));
-            if root.to_move() == Colour::White { white } else { 1.0 - white }
+            if root.to_move() == Side::First { white } else { 1.0 - white }
         };
         let best = moves_of(&root).into_iter().map(for_mover).fold(0.0, f64::max);
         let exact = for_mover(found.mv);

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use common::{Irregular, all_rules, key, play, player, start, without_times};
 use spelrum_engine::Position;
 use spelrum_engine::{
-    Colour, EndedBy, Game, GameRecord, GameSetup, MoveRecord, Outcome, PlayError, Player, Random,
-    Rules, Termination, Timeless, play_game, play_watched, replay_moves, with_game,
+    EndedBy, Game, GameRecord, GameSetup, MoveRecord, Outcome, PlayError, Player, Random, Rules,
+    Side, Termination, Timeless, play_game, play_watched, replay_moves, with_game,
 };
 
 const PLAYERS: &[&str] = &[
@@ -228,7 +228,7 @@ fn a_shuffled_search_repeats_no_game_and_an_unshuffled_one_does() {
 #[test]
 fn the_hash_of_the_moves_is_fixed_for_all_time() {
     let mut game = GameRecord {
-        first_side: Colour::White,
+        first_side: Side::First,
         outcome: Outcome::Draw,
         termination: Termination::FULL_BOARD,
         moves: Vec::new(),
@@ -275,7 +275,7 @@ fn an_opening_that_cannot_be_played_is_an_error() {
 fn a_record_says_which_side_moved_first() {
     let rules = Nim::rules(&[2], false).unwrap();
     let random = player(&rules, r#"{"algorithm": "random"}"#);
-    for (opening, first_side) in [("2/w", Colour::White), ("1/b", Colour::Black)] {
+    for (opening, first_side) in [("2/w", Side::First), ("1/b", Side::Second)] {
         let setup = GameSetup {
             rules: &rules,
             opening,

@@ -16,7 +16,7 @@ use spelrum_engine::search::{
     Budget, Evaluate, Found, Limits, PLIES_MAX, POSITION_BYTES_MAX, STACK_BYTES, Search, Stop,
 };
 use spelrum_engine::{
-    Colour, EndedBy, Ending, Line, NotationError, PlainSolver, Position, Random, SideName, Solver,
+    EndedBy, Ending, Line, NotationError, PlainSolver, Position, Random, Side, SideName, Solver,
     Termination, Timeless,
 };
 
@@ -53,8 +53,8 @@ impl Position for Corridor {
 
     const HISTORY_MATTERS: bool = false;
 
-    fn to_move(&self) -> Colour {
-        if self.room.is_multiple_of(2) { Colour::White } else { Colour::Black }
+    fn to_move(&self) -> Side {
+        if self.room.is_multiple_of(2) { Side::First } else { Side::Second }
     }
 
     fn ending(&self) -> Option<Ending> {

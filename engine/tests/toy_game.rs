@@ -19,9 +19,9 @@ use spelrum_engine::search::alpha_beta::{self, AlphaBeta};
 use spelrum_engine::search::minimax::{self, Minimax};
 use spelrum_engine::search::{Budget, Evaluate, Found, Limits, Search};
 use spelrum_engine::{
-    Answer, Before, Board, Colour, Ending, EvaluationInfo, Fault, Game, Host, Knowledge, Line,
+    Answer, Before, Board, Ending, EvaluationInfo, Fault, Game, Host, Knowledge, Line,
     NotationError, Outcome, ParameterError, ParameterInfo, Parameters, PlainSolver, Player,
-    Position, Promise, Random, Rules, SearchReport, Seat, Settings, SideName, Solvable,
+    Position, Promise, Random, Rules, SearchReport, Seat, Settings, Side, SideName, Solvable,
     Termination, TerminationInfo, Timeless, Turn, Value, arbitrate, evaluations, parameters_of,
     seat_of,
 };
@@ -32,7 +32,7 @@ use spelrum_engine::{
 struct Ring {
     cell: u8,
     cells: u8,
-    to_move: Colour,
+    to_move: Side,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,7 +67,7 @@ impl Position for Ring {
 
     const HISTORY_MATTERS: bool = true;
 
-    fn to_move(&self) -> Colour {
+    fn to_move(&self) -> Side {
         self.to_move
     }
 
@@ -175,7 +175,7 @@ static MADE: AtomicUsize = AtomicUsize::new(0);
 impl Evaluate<Ring> for Heights {
     fn evaluate(&self, position: &Ring) -> i32 {
         let height = i32::from(self.heights[usize::from(position.cell)]) * self.scale + self.shift;
-        if position.to_move == Colour::White { height } else { -height }
+        if position.to_move == Side::First { height } else { -height }
     }
 
     fn is_symmetric(&self) -> bool {
@@ -230,7 +230,7 @@ impl Game for Ring {
     fn from_rules(rules: &Rules) -> Self {
         let cells = rules.values().find(|(info, _)| info.name == "cells").unwrap().1;
         let Value::Integer(cells) = cells else { panic!("{cells} is an integer") };
-        Self { cell: *cells as u8 / 2, cells: *cells as u8, to_move: Colour::White }
+        Self { cell: *cells as u8 / 2, cells: *cells as u8, to_move: Side::First }
     }
 
     fn read(start: Self, text: &str) -> Result<Self, NotationError> {
@@ -239,14 +239,14 @@ impl Game for Ring {
             remedy: "write 3o".to_owned(),
         };
         let (cell, to_move) = match text.strip_suffix('o') {
-            Some(cell) => (cell, Colour::White),
-            None => (text.strip_suffix('e').ok_or_else(error)?, Colour::Black),
+            Some(cell) => (cell, Side::First),
+            None => (text.strip_suffix('e').ok_or_else(error)?, Side::Second),
         };
         let cell = cell.parse().ok().filter(|&cell| cell < start.cells).ok_or_else(error)?;
         Ok(Self { cell, to_move, ..start })
     }
 
-    fn leaf_kind(_ending: Ending, _mover: Colour) -> usize {
+    fn leaf_kind(_ending: Ending, _mover: Side) -> usize {
         0
     }
 
@@ -316,7 +316,7 @@ fn the_arbiter_ends_a_game_by_what_came_before() {
 #[test]
 fn a_game_says_which_side_moved_first() {
     let rules = Rules::usual::<Ring>();
-    for (opening, side) in [("3o", Colour::White), ("3e", Colour::Black)] {
+    for (opening, side) in [("3o", Side::First), ("3e", Side::Second)] {
         let board = Board { rules: &rules, opening, max_plies: None };
         let [mut first, mut second] = [Way::Left, Way::Left].map(Stubborn);
         let watch = &mut |_: &_| ControlFlow::Continue(());
@@ -345,7 +345,7 @@ impl Search<Ring> for Remembering {
 
 #[test]
 fn a_search_gets_the_line_to_its_root() {
-    let start = Ring { cell: 4, cells: 8, to_move: Colour::White };
+    let start = Ring { cell: 4, cells: 8, to_move: Side::First };
     let before = [Before { mv: Way::Right, key: start.canonical_key() }];
     let mut now = start;
     now.play_unchecked(Way::Right);
@@ -444,7 +444,7 @@ proptest! {
         iterative: bool,
         seed: u64,
     ) {
-        let position = Ring { cell, cells: 12, to_move: Colour::White };
+        let position = Ring { cell, cells: 12, to_move: Side::First };
         let evaluation = Heights { heights: heights.into(), scale: 1, shift: 0 };
         let mut budget = Budget::new(&Limits::default(), &Timeless);
         let options = minimax::Options { depth: Some(depth), shuffle: false };

@@ -15,7 +15,7 @@ use spelrum_engine::search::alpha_beta::{self, AlphaBeta};
 use spelrum_engine::search::minimax::{self, Minimax};
 use spelrum_engine::search::{Budget, Evaluate, LastPly, Limits, Search, Stop};
 use spelrum_engine::{
-    Colour, EndedBy, Ending, Line, NotationError, Position, Random, SideName, Termination, Timeless,
+    EndedBy, Ending, Line, NotationError, Position, Random, Side, SideName, Termination, Timeless,
 };
 
 /// A tree made up by hashing the moves made so far: who moves, how many moves there are, whether
@@ -59,12 +59,12 @@ impl Position for Relay {
 
     const HISTORY_MATTERS: bool = false;
 
-    fn to_move(&self) -> Colour {
-        if self.part(0, 2) == 0 { Colour::White } else { Colour::Black }
+    fn to_move(&self) -> Side {
+        if self.part(0, 2) == 0 { Side::First } else { Side::Second }
     }
 
     fn ending(&self) -> Option<Ending> {
-        let winners = [None, Some(Colour::White), Some(Colour::Black)];
+        let winners = [None, Some(Side::First), Some(Side::Second)];
         let ending = Ending {
             winner: winners[self.part(1, 3) as usize],
             termination: Termination::FULL_BOARD,

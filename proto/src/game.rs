@@ -1,7 +1,7 @@
 //! A played game: the engine's record with its identity, and [`v1::Game`].
 
 use spelrum_engine::{
-    Colour, ENGINE_REVISION, GameRecord, MoveRecord, Outcome, SearchReport, Termination,
+    ENGINE_REVISION, GameRecord, MoveRecord, Outcome, SearchReport, Side, Termination,
     termination_named,
 };
 use spelrum_tournament::{CellId, DerivedGame, GameId};
@@ -98,7 +98,7 @@ pub(crate) fn game_id(cell: i64, game_number: u64) -> Result<GameId, WireError> 
     Ok(GameId { cell: CellId(id("cell_id", cell)?), number: number("number", game_number)? })
 }
 
-fn first_side(game: &v1::Game) -> Result<Colour, WireError> {
+fn first_side(game: &v1::Game) -> Result<Side, WireError> {
     v1::Side::try_from(game.first_side)
         .ok()
         .and_then(names::side)

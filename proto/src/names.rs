@@ -1,7 +1,7 @@
 //! The stable names of the engine's enumerations: on the wire, and in the results database. Those of
 //! terminations are the games' own ([`spelrum_engine::termination_named`]).
 
-use spelrum_engine::{Colour, EndedBy, Outcome};
+use spelrum_engine::{EndedBy, Outcome, Side};
 
 use crate::v1;
 
@@ -61,36 +61,36 @@ pub const fn outcome(outcome: v1::Outcome) -> Option<Outcome> {
 
 /// A side of a game on the wire.
 #[must_use]
-pub const fn of_side(side: Colour) -> v1::Side {
+pub const fn of_side(side: Side) -> v1::Side {
     match side {
-        Colour::White => v1::Side::First,
-        Colour::Black => v1::Side::Second,
+        Side::First => v1::Side::First,
+        Side::Second => v1::Side::Second,
     }
 }
 
 /// A side of a game from the wire; `None` for an unspecified one.
 #[must_use]
-pub const fn side(side: v1::Side) -> Option<Colour> {
+pub const fn side(side: v1::Side) -> Option<Side> {
     match side {
         v1::Side::Unspecified => None,
-        v1::Side::First => Some(Colour::White),
-        v1::Side::Second => Some(Colour::Black),
+        v1::Side::First => Some(Side::First),
+        v1::Side::Second => Some(Side::Second),
     }
 }
 
 /// The name of a side in the results database.
 #[must_use]
-pub const fn side_name(side: Colour) -> &'static str {
+pub const fn side_name(side: Side) -> &'static str {
     match side {
-        Colour::White => "first",
-        Colour::Black => "second",
+        Side::First => "first",
+        Side::Second => "second",
     }
 }
 
 /// The side with this name in the results database.
 #[must_use]
-pub fn side_of_name(name: &str) -> Option<Colour> {
-    [Colour::White, Colour::Black].into_iter().find(|&it| side_name(it) == name)
+pub fn side_of_name(name: &str) -> Option<Side> {
+    [Side::First, Side::Second].into_iter().find(|&it| side_name(it) == name)
 }
 
 #[cfg(test)]
@@ -108,7 +108,7 @@ mod tests {
         for it in [Outcome::Win, Outcome::Draw, Outcome::Loss] {
             assert_eq!(outcome(of_outcome(it)), Some(it));
         }
-        for (it, name) in [(Colour::White, "first"), (Colour::Black, "second")] {
+        for (it, name) in [(Side::First, "first"), (Side::Second, "second")] {
             assert_eq!(side(of_side(it)), Some(it));
             assert_eq!(side_name(it), name);
             assert_eq!(side_of_name(name), Some(it));

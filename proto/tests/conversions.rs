@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use spelrum_engine::games::pentago::BOTH_FIVE;
 use spelrum_engine::{
-    Colour, ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, SearchReport,
+    ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Side,
 };
 use spelrum_proto::limits::{
     FAILURE_BYTES_MAX, LEASES_MAX, MESSAGE_BYTES_MAX, NUMBER_MAX, PLIES_MAX, REPORT_RESULTS_MAX,
@@ -34,7 +34,7 @@ fn record() -> GameRecord {
         cpu_us: 0,
     };
     GameRecord {
-        first_side: Colour::Black,
+        first_side: Side::Second,
         outcome: Outcome::Loss,
         termination: BOTH_FIVE,
         moves: vec![

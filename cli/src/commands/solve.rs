@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use spelrum_engine::search::Limits;
 use spelrum_engine::{
-    Colour, EndedBy, Game, Host, Rules, SolveError, Solved, parse_duration_us, solve, with_game,
+    EndedBy, Game, Host, Rules, Side, SolveError, Solved, parse_duration_us, solve, with_game,
 };
 
 use super::analyze::numbered_move;
@@ -85,7 +85,7 @@ struct Json<'a> {
 struct Report {
     board: String,
     stones: Option<u32>,
-    to_move: Colour,
+    to_move: Side,
     legal_moves: u32,
     solved: Option<Solved>,
     nodes: u64,

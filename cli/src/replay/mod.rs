@@ -8,7 +8,7 @@ mod read;
 mod tests;
 mod text;
 
-use spelrum_engine::{Colour, MoveRecord, Outcome, Termination};
+use spelrum_engine::{MoveRecord, Outcome, Side, Termination};
 use spelrum_tournament::{CellDefinition, GameId};
 
 pub(crate) use again::{Again, Cells, Watch, play_again};
@@ -56,7 +56,7 @@ impl RecordedGame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct End {
     /// The side of the game that moved first from the opening.
-    first_side: Colour,
+    first_side: Side,
     outcome: Outcome,
     termination: Termination,
     plies: u32,

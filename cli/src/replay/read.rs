@@ -2,7 +2,7 @@
 
 use spelrum_coordinator::store::questions;
 use spelrum_engine::{
-    Colour, EndedBy, MoveRecord, Outcome, SearchReport, Termination, termination_named,
+    EndedBy, MoveRecord, Outcome, SearchReport, Side, Termination, termination_named,
 };
 use spelrum_proto::limits::QUERY_ROWS_MAX;
 use spelrum_proto::names;
@@ -136,7 +136,7 @@ fn recorded_move(row: &Row<'_>) -> Result<MoveRecord> {
     })
 }
 
-fn first_side(row: &Row<'_>) -> Result<Colour> {
+fn first_side(row: &Row<'_>) -> Result<Side> {
     let name = row.text("first_side")?;
     names::side_of_name(&name).ok_or_else(|| unexpected("first_side", &format!("is {name}")))
 }

@@ -2,7 +2,7 @@ use spelrum_engine::games::TicTacToe;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use spelrum_engine::{Colour, ENGINE_REVISION, EndedBy, Parameters, Rules, Termination, Value};
+use spelrum_engine::{ENGINE_REVISION, EndedBy, Parameters, Rules, Side, Termination, Value};
 use spelrum_tournament::{CellDefinition, CellId, OpeningsRule, PlayableCell};
 
 use super::*;
@@ -153,8 +153,8 @@ fn what_the_whole_game_has_is_compared_too() {
         (None, vec!["outcome"])
     );
     // After one ply.
-    assert_eq!(recorded(fixed_depth(), 2).end.first_side, Colour::Black);
-    assert_eq!(changed(|game| game.end.first_side = Colour::White), (None, vec!["first_side"]));
+    assert_eq!(recorded(fixed_depth(), 2).end.first_side, Side::Second);
+    assert_eq!(changed(|game| game.end.first_side = Side::First), (None, vec!["first_side"]));
     assert_eq!(changed(|game| game.end.termination = Termination::MAX_PLIES).1, ["termination"]);
     assert_eq!(changed(|game| game.end.plies += 1), (None, vec!["plies"]));
     assert_eq!(changed(|game| game.end.moves_hash ^= 1), (None, vec!["moves_hash"]));

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::Value;
-use spelrum_engine::{Colour, EndedBy, MoveRecord, Outcome, ReplayedPosition, replay_moves};
+use spelrum_engine::{EndedBy, MoveRecord, Outcome, ReplayedPosition, Side, replay_moves};
 
 use super::{Again, Check, Compared, Difference, Plies, RecordedGame};
 use crate::output::{count, duration_us, ended_by_text};
@@ -90,8 +90,8 @@ fn write_heading(out: &mut dyn Write, game: &RecordedGame) -> io::Result<()> {
     )?;
     // Most games begin with the side that begins the game.
     let side = match game.end.first_side {
-        Colour::White => "",
-        Colour::Black => " (with the second side)",
+        Side::First => "",
+        Side::Second => " (with the second side)",
     };
     writeln!(out, "{first} moves first{side}, {second} second, from {}", game.opening)
 }

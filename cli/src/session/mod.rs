@@ -11,7 +11,7 @@ mod tests;
 use std::fmt::Write as _;
 
 use spelrum_engine::{
-    Analysis, Colour, Game, Host, PlayError, Played, Player, Rules, Value, analyze, nearest,
+    Analysis, Game, Host, PlayError, Played, Player, Rules, Side, Value, analyze, nearest,
 };
 
 use crate::output::{count, duration_us, ended_by_text, score_text};
@@ -154,7 +154,7 @@ impl<P: Game> Session<P> {
         self.position().to_move() == self.person()
     }
 
-    fn person(&self) -> Colour {
+    fn person(&self) -> Side {
         let first = self.setup.start.to_move();
         if self.setup.person_begins { first } else { first.other() }
     }

@@ -6,7 +6,7 @@ use spelrum_engine::games::connect_four::FOUR_IN_A_ROW;
 use spelrum_engine::games::{ConnectFour, ConnectFourMove, Nim};
 use spelrum_engine::search::Limits;
 use spelrum_engine::{
-    Colour, DistinctPositions, Ending, Game, Knowledge, NotationError, Played, Position, Rules,
+    DistinctPositions, Ending, Game, Knowledge, NotationError, Played, Position, Rules, Side,
     Termination, Timeless, distinct_positions, perft, solve,
 };
 
@@ -64,7 +64,7 @@ proptest! {
             let is_legal = position.is_legal(ConnectFourMove::new(column as u32));
             prop_assert_eq!(is_legal, columns.contains(&column), "{:?}", position);
         }
-        let side = |disc| if disc == 'r' { Colour::White } else { Colour::Black };
+        let side = |disc| if disc == 'r' { Side::First } else { Side::Second };
         prop_assert_eq!(position.to_move(), side(slow.to_move()));
         let expected = match slow.winner() {
             Some(disc) => {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use spelrum_engine::games::Pentago;
 use spelrum_engine::games::pentago::{BOTH_FIVE, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION};
 use spelrum_engine::games::pentago::{Direction, PentagoMove, Quadrant, Turn};
-use spelrum_engine::{Colour, Ending, Game, Position, Rules, Termination};
+use spelrum_engine::{Ending, Game, Position, Rules, Side, Termination};
 
 use super::slow_pentago::{SlowBoard, SlowEnd, SlowMove};
 use super::{board, moves_of, random, random_board};
@@ -21,7 +21,7 @@ fn slow_move(mv: PentagoMove) -> SlowMove {
 }
 
 fn ending(end: SlowEnd) -> Ending {
-    let colour = |side| if side == 0 { Colour::White } else { Colour::Black };
+    let colour = |side| if side == 0 { Side::First } else { Side::Second };
     match end {
         SlowEnd::FiveByPlacement(side) => {
             Ending { winner: Some(colour(side)), termination: FIVE_BY_PLACEMENT }
@@ -137,7 +137,7 @@ fn a_placement_that_makes_five_is_one_move_and_wins() {
     let over = play(FOUR_IN_THE_TOP_ROW, "e1", true);
     let ending = over.ending().unwrap();
     assert_eq!(ending.termination, FIVE_BY_PLACEMENT);
-    assert_eq!(ending.winner, Some(Colour::White));
+    assert_eq!(ending.winner, Some(Side::First));
     let before = board(FOUR_IN_THE_TOP_ROW);
     assert!(!before.is_legal(before.parse_move("e1-3r").unwrap()), "it needs no turn");
     assert!(!before.is_legal(before.parse_move("f1").unwrap()), "that makes no five");
@@ -153,7 +153,7 @@ fn without_the_rule_five_counts_only_after_the_turn() {
     assert_eq!(play(FOUR_IN_THE_TOP_ROW, "e1-1r", false).ending(), None, "turned apart");
     let kept = play(FOUR_IN_THE_TOP_ROW, "e1-4r", false).ending().unwrap();
     assert_eq!(kept.termination, FIVE_BY_ROTATION);
-    assert_eq!(kept.winner, Some(Colour::White));
+    assert_eq!(kept.winner, Some(Side::First));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_turn_can_give_the_game_away_or_draw_it() {
     // Turned to the left, c1 to c3 become a1 to c1 and meet d1 and e1.
     let given = play("..bbb...b.....b.........ww.w.ww.....", "f6-1l", true).ending().unwrap();
     assert_eq!(given.termination, FIVE_BY_ROTATION);
-    assert_eq!(given.winner, Some(Colour::Black), "white turned black's five together");
+    assert_eq!(given.winner, Some(Side::Second), "white turned black's five together");
 
     // The same turn makes a1 to a3 the row a3 to c3, which meets d3 and e3.
     let drawn = play("w.bbb.w.b...w.bww...................", "f6-1l", true).ending().unwrap();

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
-use spelrum_engine::{Colour, Game, PlayoutRandom, Position, Random};
+use spelrum_engine::{Game, PlayoutRandom, Position, Random, Side};
 
 use super::common::brute_force::{self, first_win};
 
@@ -76,8 +76,8 @@ fn playouts_end_as_games_of_random_moves_do() {
         for (which, end) in [slow, fast].into_iter().enumerate() {
             let ending = end.ending().unwrap();
             let outcome = match ending.winner {
-                Some(Colour::White) => 0,
-                Some(Colour::Black) => 1,
+                Some(Side::First) => 0,
+                Some(Side::Second) => 1,
                 None => 2,
             };
             counts[which][outcome] += 1;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use spelrum_engine::games::nim::LAST_OBJECT;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
-use spelrum_engine::{Colour, Game, Position, perft};
+use spelrum_engine::{Game, Position, Side, perft};
 
 use super::exact_values::Solver;
 use super::{after, moves_of, random_game};
@@ -57,7 +57,7 @@ fn nim_has_the_values_of_theory() {
 
 #[test]
 fn the_last_object_wins_or_in_misere_play_loses() {
-    for (misere, winner) in [(false, Colour::White), (true, Colour::Black)] {
+    for (misere, winner) in [(false, Side::First), (true, Side::Second)] {
         let position = nim(&[2], misere);
         let over = after(&position, position.parse_move("a2").unwrap());
         let ending = over.ending().unwrap();

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use spelrum_engine::search::Evaluate;
-use spelrum_engine::{Colour, Ending, NotationError, Position, SideName, Termination};
+use spelrum_engine::{Ending, NotationError, Position, Side, SideName, Termination};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Thicket {
@@ -59,16 +59,15 @@ impl Position for Thicket {
 
     const HISTORY_MATTERS: bool = false;
 
-    fn to_move(&self) -> Colour {
-        if self.key & 1 == 0 { Colour::White } else { Colour::Black }
+    fn to_move(&self) -> Side {
+        if self.key & 1 == 0 { Side::First } else { Side::Second }
     }
 
     fn ending(&self) -> Option<Ending> {
         let is_over =
             self.ply == self.last_ply || (self.ply > 0 && (self.key >> 16).is_multiple_of(9));
         is_over.then(|| Ending {
-            winner: [None, Some(Colour::White), Some(Colour::Black)]
-                [((self.key >> 24) % 3) as usize],
+            winner: [None, Some(Side::First), Some(Side::Second)][((self.key >> 24) % 3) as usize],
             termination: Termination::FULL_BOARD,
         })
     }

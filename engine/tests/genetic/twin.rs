@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use spelrum_engine::search::genetic::{GeneticParameters, Selection};
 use spelrum_engine::search::{Budget, Evaluate, Found, Search, Stop, WIN, WIN_MIN};
-use spelrum_engine::{Colour, EndedBy, Position, Random};
+use spelrum_engine::{EndedBy, Position, Random, Side};
 
 use leaf_twin::{LeafTwin, static_value};
 
@@ -610,7 +610,7 @@ fn best<M: Copy + Ord>(node: &TwinNode<M>, min_visits: u32) -> Option<(&M, &Twin
 type Line<'a, M> = (&'a [M], i32);
 
 /// Builds the subtree of some lines, given from this position on.
-fn build<P: Position>(position: &P, us: Colour, lines: &[Line<'_, P::Move>]) -> TwinNode<P::Move> {
+fn build<P: Position>(position: &P, us: Side, lines: &[Line<'_, P::Move>]) -> TwinNode<P::Move> {
     let maximises = position.to_move() == us;
     if let [(line, value)] = lines
         && line.is_empty()

@@ -3,7 +3,7 @@
 
 use spelrum_engine::search::mcts::{Bound, Choice, MctsParameters, PlayoutPolicy};
 use spelrum_engine::search::{Budget, Evaluate, Found, Search, Stop, WIN};
-use spelrum_engine::{Colour, EndedBy, Ending, Line, PlayoutRandom, Position, Random};
+use spelrum_engine::{EndedBy, Ending, Line, PlayoutRandom, Position, Random, Side};
 
 pub(super) struct Twin<P: Position, E> {
     parameters: MctsParameters,
@@ -146,7 +146,7 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
     fn play_out(
         &self,
         start: &P,
-        mover: Colour,
+        mover: Side,
         known: &mut Known,
         budget: &mut Budget<'_>,
         random: &mut PlayoutRandom,
@@ -360,14 +360,14 @@ fn winning_move<P: Position>(position: &P) -> Option<P::Move> {
 
 fn result_of(ending: Ending) -> f64 {
     match ending.winner {
-        Some(Colour::White) => 1.0,
+        Some(Side::First) => 1.0,
         None => 0.5,
-        Some(Colour::Black) => 0.0,
+        Some(Side::Second) => 0.0,
     }
 }
 
-fn for_side(side: Colour, result: f64) -> f64 {
-    if side == Colour::White { result } else { 1.0 - result }
+fn for_side(side: Side, result: f64) -> f64 {
+    if side == Side::First { result } else { 1.0 - result }
 }
 
 fn is_prime(number: usize) -> bool {

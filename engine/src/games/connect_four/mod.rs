@@ -18,7 +18,7 @@ mod notation;
 
 use std::fmt;
 
-use crate::position::{Colour, Ending, NotationError, Position, SideName};
+use crate::position::{Ending, NotationError, Position, Side, SideName};
 use crate::solver::{PlainSolver, Solvable};
 use crate::termination::{Termination, TerminationInfo};
 
@@ -123,8 +123,8 @@ impl ConnectFour {
 
     fn red_and_yellow(&self) -> [u64; 2] {
         match self.to_move() {
-            Colour::White => [self.own(), self.other()],
-            Colour::Black => [self.other(), self.own()],
+            Side::First => [self.own(), self.other()],
+            Side::Second => [self.other(), self.own()],
         }
     }
 
@@ -163,8 +163,8 @@ impl Position for ConnectFour {
     const HISTORY_MATTERS: bool = false;
 
     #[inline]
-    fn to_move(&self) -> Colour {
-        if self.discs().is_multiple_of(2) { Colour::White } else { Colour::Black }
+    fn to_move(&self) -> Side {
+        if self.discs().is_multiple_of(2) { Side::First } else { Side::Second }
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use crate::evaluation::NoEvaluation;
 use crate::evaluations;
 use crate::game::Game;
 use crate::parameters::{ParameterInfo, Value};
-use crate::position::{Colour, Ending, NotationError};
+use crate::position::{Ending, NotationError, Side};
 use crate::rules::{Rules, RulesError};
 use crate::termination::Termination;
 
@@ -65,7 +65,7 @@ impl Game for Nim {
             // In the range that the table of rules names.
             *to = from as u8;
         }
-        let to_move = Colour::White;
+        let to_move = Side::First;
         Self { objects, heaps: heaps.len() as u8, to_move, misere: rules.switch("misere") }
     }
 
@@ -73,7 +73,7 @@ impl Game for Nim {
         super::parse(start, text)
     }
 
-    fn leaf_kind(ending: Ending, mover: Colour) -> usize {
+    fn leaf_kind(ending: Ending, mover: Side) -> usize {
         usize::from(ending.winner != Some(mover))
     }
 

@@ -5,7 +5,7 @@ mod game;
 use std::fmt;
 
 use crate::knowledge::Knowledge;
-use crate::position::{Colour, Ending, LEAVES_MAX, NotationError, Position, SideName};
+use crate::position::{Ending, LEAVES_MAX, NotationError, Position, Side, SideName};
 use crate::solver::{PlainSolver, Solvable};
 use crate::termination::{Termination, TerminationInfo};
 
@@ -22,7 +22,7 @@ pub struct Nim {
     /// Objects in each heap; zeros after the last heap.
     objects: [u8; Self::HEAPS_MAX],
     heaps: u8,
-    to_move: Colour,
+    to_move: Side,
     misere: bool,
 }
 
@@ -92,7 +92,7 @@ impl Position for Nim {
 
     const HISTORY_MATTERS: bool = false;
 
-    fn to_move(&self) -> Colour {
+    fn to_move(&self) -> Side {
         self.to_move
     }
 
@@ -223,8 +223,8 @@ fn parse(start: Nim, text: &str) -> Result<Nim, NotationError> {
         ),
     };
     let (heaps, to_move) = match text.split_once('/') {
-        Some((heaps, "w")) => (heaps, Colour::White),
-        Some((heaps, "b")) => (heaps, Colour::Black),
+        Some((heaps, "w")) => (heaps, Side::First),
+        Some((heaps, "b")) => (heaps, Side::Second),
         Some((_, other)) => return Err(error(format!("`{other}` is neither w nor b"))),
         None => return Err(error(format!("`{text}` does not say who is to move"))),
     };
@@ -326,8 +326,8 @@ impl fmt::Display for Nim {
             write!(f, "{comma}{objects}")?;
         }
         f.write_str(match self.to_move {
-            Colour::White => "/w",
-            Colour::Black => "/b",
+            Side::First => "/w",
+            Side::Second => "/b",
         })
     }
 }

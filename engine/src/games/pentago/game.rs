@@ -6,7 +6,7 @@ use crate::evaluation::NoEvaluation;
 use crate::evaluations;
 use crate::game::Game;
 use crate::parameters::{ParameterInfo, Value};
-use crate::position::{Colour, Ending, NotationError, Position};
+use crate::position::{Ending, NotationError, Position, Side};
 use crate::rules::Rules;
 use crate::termination::Termination;
 
@@ -60,7 +60,7 @@ impl Game for Pentago {
         notation::parse(start.win_before_rotation, text)
     }
 
-    fn leaf_kind(ending: Ending, mover: Colour) -> usize {
+    fn leaf_kind(ending: Ending, mover: Side) -> usize {
         match ending.winner {
             Some(winner) if winner != mover => 2,
             Some(_) if ending.termination == FIVE_BY_PLACEMENT => 0,

@@ -24,7 +24,7 @@ mod threats;
 
 use std::fmt;
 
-use crate::position::{Colour, Ending, NotationError, Position, SideName};
+use crate::position::{Ending, NotationError, Position, Side, SideName};
 use crate::rng::{PlayoutRandom, Random};
 use crate::solver::Solvable;
 use crate::termination::{Termination, TerminationInfo};
@@ -135,8 +135,8 @@ impl Pentago {
 
     fn white_and_black(&self) -> [Bitboard; 2] {
         match self.to_move() {
-            Colour::White => [self.own, self.other],
-            Colour::Black => [self.other, self.own],
+            Side::First => [self.own, self.other],
+            Side::Second => [self.other, self.own],
         }
     }
 
@@ -203,8 +203,8 @@ impl Position for Pentago {
     const HISTORY_MATTERS: bool = false;
 
     #[inline]
-    fn to_move(&self) -> Colour {
-        if self.marbles.is_multiple_of(2) { Colour::White } else { Colour::Black }
+    fn to_move(&self) -> Side {
+        if self.marbles.is_multiple_of(2) { Side::First } else { Side::Second }
     }
 
     #[inline]

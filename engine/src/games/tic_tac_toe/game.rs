@@ -6,7 +6,7 @@ use crate::evaluation::NoEvaluation;
 use crate::evaluations;
 use crate::game::Game;
 use crate::parameters::ParameterInfo;
-use crate::position::{Colour, Ending, NotationError};
+use crate::position::{Ending, NotationError, Side};
 use crate::rules::Rules;
 use crate::termination::Termination;
 
@@ -39,7 +39,7 @@ impl Game for TicTacToe {
         super::parse(text)
     }
 
-    fn leaf_kind(ending: Ending, _mover: Colour) -> usize {
+    fn leaf_kind(ending: Ending, _mover: Side) -> usize {
         usize::from(ending.winner.is_none())
     }
 

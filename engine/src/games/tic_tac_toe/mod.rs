@@ -6,7 +6,7 @@ mod game;
 use std::fmt;
 
 use crate::knowledge::Knowledge;
-use crate::position::{Colour, Ending, NotationError, Position, SideName};
+use crate::position::{Ending, NotationError, Position, Side, SideName};
 use crate::solver::{PlainSolver, Solvable};
 use crate::termination::{Termination, TerminationInfo};
 
@@ -103,17 +103,17 @@ impl Position for TicTacToe {
 
     const HISTORY_MATTERS: bool = false;
 
-    fn to_move(&self) -> Colour {
+    fn to_move(&self) -> Side {
         let marks = (self.marks[0] | self.marks[1]).count_ones();
-        if marks.is_multiple_of(2) { Colour::White } else { Colour::Black }
+        if marks.is_multiple_of(2) { Side::First } else { Side::Second }
     }
 
     fn ending(&self) -> Option<Ending> {
         let three = THREE_IN_A_ROW;
         if has_three(self.marks[0]) {
-            Some(Ending { winner: Some(Colour::White), termination: three })
+            Some(Ending { winner: Some(Side::First), termination: three })
         } else if has_three(self.marks[1]) {
-            Some(Ending { winner: Some(Colour::Black), termination: three })
+            Some(Ending { winner: Some(Side::Second), termination: three })
         } else if self.empty_cells() == 0 {
             Some(Ending { winner: None, termination: Termination::FULL_BOARD })
         } else {

@@ -34,7 +34,7 @@ use super::{Budget, Evaluate, Found, Search, Stop};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;
 use crate::parameters::{AlgorithmInfo, Parameters, Settings};
-use crate::position::{Colour, Ending, Line, Position};
+use crate::position::{Ending, Line, Position, Side};
 use crate::rng::{PlayoutRandom, Random};
 use crate::score;
 use crate::solver::Solvable;
@@ -86,9 +86,9 @@ struct Step<M> {
 /// What a simulation found at its end.
 #[derive(Clone, Copy, Debug)]
 struct Verdict {
-    /// 1 if white wins, 0 if black does.
+    /// 1 if the first side wins, 0 if the second does.
     result: f64,
-    /// What is known of the last position, for white, with the plies from the move that led there.
+    /// What is known of the last position, for the first side, with the plies from the move that led there.
     known: Known,
 }
 
@@ -315,8 +315,8 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
         if is_decisive && start.winning_move().is_some() {
             budget.enter()?;
             return Ok(match start.to_move() {
-                Colour::White => Verdict { result: 1.0, known: Known::Win(2) },
-                Colour::Black => Verdict { result: 0.0, known: Known::Loss(2) },
+                Side::First => Verdict { result: 1.0, known: Known::Win(2) },
+                Side::Second => Verdict { result: 0.0, known: Known::Loss(2) },
             });
         }
         let mut sum = 0.0;
@@ -341,7 +341,7 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
         Ok(Verdict { result: sum / f64::from(self.parameters.playouts), known: Known::No })
     }
 
-    /// The static evaluation as a chance that white wins.
+    /// The static evaluation as a chance that the first side wins.
     fn evaluate(&self, position: &P, budget: &mut Budget<'_>) -> Result<f64, Stop> {
         budget.evaluate()?;
         let value = f64::from(self.evaluation.evaluate(position));
@@ -353,7 +353,7 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
     /// as it settles more (Winands, Björnsson & Saito 2008, "Monte-Carlo tree search solver"; draws
     /// as by Cazenave & Saffidine 2010, "Score bounded Monte-Carlo tree search").
     fn back_up(&mut self, verdict: Verdict) {
-        // For white; a node's children have it for who moves there.
+        // For the first side; a node's children have it for who moves there.
         let Verdict { mut result, mut known } = verdict;
         if !self.parameters.solver {
             known = Known::No;
@@ -439,31 +439,31 @@ fn best_child<M>(children: &[Child<M>], draws: u32, choice: Choice) -> Option<&C
     best.map(|(_, child)| child)
 }
 
-/// White's result as this side's, or this side's as white's.
-fn for_side(side: Colour, result: f64) -> f64 {
+/// The first side's result as this side's, or this side's as the first side's.
+fn for_side(side: Side, result: f64) -> f64 {
     match side {
-        Colour::White => result,
-        Colour::Black => 1.0 - result,
+        Side::First => result,
+        Side::Second => 1.0 - result,
     }
 }
 
 impl Verdict {
     fn of_ending(ending: Ending) -> Self {
         match ending.winner {
-            Some(Colour::White) => Self { result: 1.0, known: Known::Win(1) },
+            Some(Side::First) => Self { result: 1.0, known: Known::Win(1) },
             None => Self { result: 0.5, known: Known::Draw },
-            Some(Colour::Black) => Self { result: 0.0, known: Known::Loss(1) },
+            Some(Side::Second) => Self { result: 0.0, known: Known::Loss(1) },
         }
     }
 }
 
 impl Known {
-    /// What white knows as this side has it, or this side as white has it.
-    const fn for_side(self, side: Colour) -> Self {
+    /// What the first side knows as this side has it, or this side as the first has it.
+    const fn for_side(self, side: Side) -> Self {
         match (side, self) {
-            (Colour::White, known) | (Colour::Black, known @ (Self::No | Self::Draw)) => known,
-            (Colour::Black, Self::Win(plies)) => Self::Loss(plies),
-            (Colour::Black, Self::Loss(plies)) => Self::Win(plies),
+            (Side::First, known) | (Side::Second, known @ (Self::No | Self::Draw)) => known,
+            (Side::Second, Self::Win(plies)) => Self::Loss(plies),
+            (Side::Second, Self::Loss(plies)) => Self::Win(plies),
         }
     }
 

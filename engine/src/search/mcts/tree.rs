@@ -8,7 +8,7 @@
 
 use crate::limits::Stop;
 use crate::memory;
-use crate::position::Colour;
+use crate::position::Side;
 use crate::rng::PlayoutRandom;
 
 /// What decides how much memory a tree reserves.
@@ -91,7 +91,7 @@ pub(super) struct Node {
     /// Visits in which a draw in hand was worth more than the child that was looked at.
     pub(super) draws: u32,
     /// Who moves.
-    pub(super) mover: Colour,
+    pub(super) mover: Side,
 }
 
 /// The tree, in one arena.
@@ -159,7 +159,7 @@ impl<M: Copy + Eq> Tree<M> {
     /// likely to be tried first, second and so on, and the order takes no memory.
     pub(super) fn add_node(
         &mut self,
-        mover: Colour,
+        mover: Side,
         legal_moves: u32,
         random: &mut PlayoutRandom,
     ) -> Option<u32> {
