@@ -137,7 +137,7 @@ impl Embedded {
             slots,
             exit_when_done: false,
         };
-        // The worker also ends when the experiment does, which is no interruption.
+        // The worker also ends when the experiment does, which is not an interruption.
         let finish = interrupts.finish.child_token();
         let shutdown = worker::Shutdown { finish: finish.clone(), now: interrupts.now.clone() };
         let mut working = pin!(worker::run(config, shutdown));

@@ -196,7 +196,7 @@ impl From<SweepError> for CliError {
 impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            // `spelrum report | head` is no failure.
+            // `spelrum report | head` is not a failure.
             let action = "write the output".to_owned();
             return Self {
                 exit: Exit::Success,

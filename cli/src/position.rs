@@ -9,7 +9,7 @@ use crate::exit::Exit;
 /// A game, its rules and a position.
 #[derive(Args, Debug)]
 pub(crate) struct PositionArguments {
-    /// pentago, tic-tac-toe or nim
+    #[arg(help = games_by_name())]
     game: String,
     /// The position in the game's notation; Pentago also takes 36 characters `.wb`, row by row
     /// from the top left [default: the start position]
@@ -18,6 +18,15 @@ pub(crate) struct PositionArguments {
     /// One of the game's rules, such as `win_before_rotation=false` or `heaps=[1,3,5]`
     #[arg(long = "rule", value_name = "KEY=VALUE")]
     rules: Vec<String>,
+}
+
+/// "pentago, tic-tac-toe or nim".
+fn games_by_name() -> String {
+    let names: Vec<&str> = Rules::games().iter().map(|game| game.name).collect();
+    match names.as_slice() {
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
+        [] => String::new(),
+    }
 }
 
 impl PositionArguments {

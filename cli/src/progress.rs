@@ -158,7 +158,7 @@ pub(crate) fn say(line: &str) {
     }
 }
 
-/// A bar that draws on stderr, or nothing where stderr is no terminal or cannot move its cursor.
+/// A bar that draws on stderr, or nothing where stderr is not a terminal or cannot move its cursor.
 pub(crate) fn bar() -> ProgressBar {
     bar_like(TEMPLATE)
 }

@@ -52,7 +52,7 @@ pub(crate) struct EditError {
     pub(crate) remedy: String,
 }
 
-/// Changes a sweep's text. One that is no TOML stays as it is: planning it says so.
+/// Changes a sweep's text. One that is not TOML stays as it is: planning it says so.
 ///
 /// # Errors
 /// If a setting names nothing that a sweep has, or its value cannot stand there. Whether the sweep
@@ -89,7 +89,7 @@ impl FromStr for Setting {
             return Err(wrong(format!("`{text}` has no `=`")));
         };
         let path = Key::parse(key.trim())
-            .map_err(|_not_a_key| wrong(format!("`{}` is no key of a sweep", key.trim())))?;
+            .map_err(|_not_a_key| wrong(format!("`{}` is not a key of a sweep", key.trim())))?;
         let value = value.trim().to_owned();
         if value.is_empty() {
             return Err(wrong(format!("`{text}` has no value")));
@@ -130,7 +130,7 @@ fn set(document: &mut DocumentMut, setting: &Setting) -> Result<(), EditError> {
     Ok(())
 }
 
-/// The error of a path that goes on below what is no table.
+/// The error of a path that goes on below what is not a table.
 fn no_table(setting: &Setting, item: &Item, above: &[String], below: &[String]) -> EditError {
     let (above, below) = (above.join("."), below.join("."));
     // A game's name is its short form.
@@ -139,7 +139,7 @@ fn no_table(setting: &Setting, item: &Item, above: &[String], below: &[String]) 
         Some(_) | None => String::new(),
     };
     setting.error(
-        format_args!("`{above}` is no table there, so it has no `{below}`"),
+        format_args!("`{above}` is not a table there, so it has no `{below}`"),
         format!("set it whole: --set '{above}={{ {name}{below} = {} }}'", setting.value),
     )
 }
@@ -157,7 +157,7 @@ fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
     table.insert(key, Item::Value(value));
 }
 
-/// The path from the file's root: a bare name that is no key of a sweep is an axis.
+/// The path from the file's root: a bare name that is not a key of a sweep is an axis.
 fn full_path(document: &DocumentMut, setting: &Setting) -> Result<Vec<String>, EditError> {
     let path = &setting.path;
     let names = |table: &str| -> Vec<String> {
@@ -219,13 +219,13 @@ fn value(setting: &Setting, is_list: bool) -> Result<Value, EditError> {
         let is_whole = !is_list || value.is_array() || value.is_inline_table();
         return Ok(if is_whole { value } else { list([value]) });
     }
-    // As TOML where it is, so that a comma inside quotes is none between values.
+    // As TOML where it is, so that a comma inside quotes does not stand between values.
     if is_list && let Ok(Value::Array(values)) = format!("[{text}]").parse() {
         return Ok(list(values));
     }
     if let Some(opening) = text.chars().next().filter(|first| "[{\"'".contains(*first)) {
         return Err(setting.error(
-            format_args!("what begins with {opening} here is no TOML value"),
+            format_args!("what begins with {opening} here is not a TOML value"),
             "write, for example, [1, 2], { from = 1, to = 9, step = 2 } or \"text\"",
         ));
     }

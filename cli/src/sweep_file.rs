@@ -143,7 +143,7 @@ fn read_named_files(sweep: &mut SweepText, directory: &Path) -> Result<(), Sweep
                 .filter(|&&byte| byte == b'\n')
                 .count()
                 + 1;
-            let problem = format!("`{name}` is no UTF-8 text at its line {line}");
+            let problem = format!("`{name}` is not UTF-8 text at its line {line}");
             wrong(problem, "write one position on each line, and `#` before comments")
         })?;
         sweep.files.insert(name, text);

@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use common::{all_rules, key, player, start};
+use spelrum_engine::games::{Pentago, TicTacToe};
 use spelrum_engine::{
     Answer, Board, Fault, GameRecord, Host, Outcome, OutsidePlayer, Participant, PlayError, Player,
     Rules, SearchReport, Termination, TextTurn, Timeless, play_between, play_game, replay_moves,
@@ -168,7 +169,7 @@ fn who_fails_loses_and_the_termination_says_how() {
                 assert_eq!(record.termination, termination, "{about}");
                 let outcome = if is_first { Outcome::Loss } else { Outcome::Win };
                 assert_eq!(record.outcome, outcome, "{about}");
-                // Its moves before that stand; the one that lost the game is no part of it.
+                // Its moves before that stand; the one that lost the game is not a part of it.
                 let plies = ply + usize::from(is_first == (ply % 2 == 1));
                 assert_eq!(record.moves.len(), plies, "{about}");
             }
@@ -179,9 +180,8 @@ fn who_fails_loses_and_the_termination_says_how() {
 /// A legal move of another position is illegal in this one.
 #[test]
 fn a_cell_that_is_taken_cannot_be_taken_again() {
-    for rules in all_rules().iter().filter(|rules| rules.name() != "nim") {
-        let taken = if rules.name() == "pentago" { "a1-4r" } else { "a1" };
-        let record = game(rules, true, 0, What::Says(taken), None).unwrap();
+    for (rules, taken) in [(Pentago::rules(true), "a1-4r"), (TicTacToe::rules(), "a1")] {
+        let record = game(&rules, true, 0, What::Says(taken), None).unwrap();
         assert_eq!(record.termination, Termination::ILLEGAL_MOVE, "{rules:?}");
         assert!(!record.moves.is_empty(), "the first is legal");
     }
@@ -239,7 +239,7 @@ fn terminations_have_names_of_their_own() {
     let names: Vec<&str> = terminations().map(Termination::name).collect();
     insta::assert_snapshot!(
         names.join(" "),
-        @"five_by_placement five_by_rotation both_five full_board three_in_a_row last_object max_plies illegal_move crash time_forfeit"
+        @"five_by_placement five_by_rotation both_five full_board three_in_a_row last_object four_in_a_row max_plies illegal_move crash time_forfeit"
     );
     for termination in terminations() {
         assert_eq!(termination_named(termination.name()), Some(termination));

@@ -277,7 +277,7 @@ fn decided_roots_are_valued_like_all_others() {
 }
 
 /// What extends the depth tells of wins and losses what a search of one ply more knows, and all
-/// else as before: a value that is no win or loss may differ, never which of the three it is.
+/// else as before: a value that is not a win or loss may differ, never which of the three it is.
 #[test]
 fn wins_with_the_ply_after_the_last_are_those_of_one_ply_more() {
     let evaluation = PentagoLines::default();

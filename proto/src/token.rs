@@ -27,7 +27,7 @@ const REMEDY: &str = "give the coordinator's token in SPELRUM_TOKEN, or as `toke
 #[derive(Clone)]
 pub struct Token(String);
 
-/// Why a text is no token; never with the text.
+/// Why a text is not a token; never with the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// There is nothing.

@@ -81,7 +81,7 @@ impl fmt::Display for WireError {
         write!(f, "the message's field {} ", self.field)?;
         match &self.fault {
             Fault::Missing => write!(f, "is missing, or of a kind that this version does not know"),
-            Fault::NotAnId(id) => write!(f, "is {id}, which is no id (1 to {NUMBER_MAX})"),
+            Fault::NotAnId(id) => write!(f, "is {id}, which is not an id (1 to {NUMBER_MAX})"),
             Fault::Negative(number) => write!(f, "is {number}, which is less than 0"),
             Fault::NumberTooLarge(number) => {
                 write!(f, "is {number}, which is more than {NUMBER_MAX}")
@@ -90,7 +90,7 @@ impl fmt::Display for WireError {
                 write!(f, "is {value}, which is not in {min} to {max}")
             }
             Fault::NotAHash { bytes } => write!(f, "has {bytes} bytes, but a hash has 32"),
-            Fault::NotAUuid => write!(f, "is no UUID"),
+            Fault::NotAUuid => write!(f, "is not a UUID"),
             Fault::UnknownWord(word) => write!(f, "is {word:?}, which this version does not know"),
             Fault::UnknownVariant(number) => {
                 write!(f, "is {number}, which this version does not know")

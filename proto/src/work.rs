@@ -25,7 +25,7 @@ pub struct Caller {
 /// Reads who calls.
 ///
 /// # Errors
-/// If an id is none.
+/// If an id is not one.
 pub fn caller(worker_id: i64, coordinator_epoch: i64) -> Result<Caller, WireError> {
     Ok(Caller {
         worker: WorkerId(id("worker_id", worker_id)?),
@@ -63,7 +63,7 @@ pub fn encoded_len(result: &v1::Result) -> usize {
 /// Reads a UUID, in any of its usual forms.
 ///
 /// # Errors
-/// If it is none.
+/// If it is not one.
 pub fn uuid(field: &str, text: &str) -> Result<Uuid, WireError> {
     Uuid::try_parse(text).map_err(|_| WireError::new(field, Fault::NotAUuid))
 }
@@ -155,7 +155,7 @@ fn failed_game(failed: v1::FailedGame) -> Result<(GameId, ReportedWhat), WireErr
 /// Reads a list of leases.
 ///
 /// # Errors
-/// If there are too many, or one is no id.
+/// If there are too many, or one is not an id.
 pub fn lease_ids(ids: &[i64]) -> Result<Vec<LeaseId>, WireError> {
     at_most("lease_ids", ids.len(), LEASES_MAX)?;
     ids.iter().map(|&lease| id("lease_ids", lease).map(LeaseId)).collect()

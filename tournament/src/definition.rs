@@ -13,7 +13,7 @@ use crate::seeds;
 
 /// Everything that, with a number, decides a game. Complete in itself: a worker needs nothing else.
 ///
-/// How many games the cell gets, what is measured and what is recorded are no part of it, so that
+/// How many games the cell gets, what is measured and what is recorded are not a part of it, so that
 /// a cell whose sweep changes in those keeps its games.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -172,7 +172,7 @@ impl fmt::Display for DefinitionHash {
     }
 }
 
-/// A text that is no definition hash.
+/// A text that is not a definition hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a definition hash is 64 hexadecimal digits")]
 pub struct HashError;

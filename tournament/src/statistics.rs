@@ -99,7 +99,7 @@ impl GameCounts {
 /// interval. Defined for every input: fewer than two units give 0..1; equal units give an interval of
 /// some width that shrinks with their number.
 ///
-/// Wilson's score interval (Wilson 1927) with an effective sample size. A unit's score is no coin:
+/// Wilson's score interval (Wilson 1927) with an effective sample size. A unit's score is not a coin:
 /// its variance v is that of a coin of the same mean times some r ≤ 1, so N units are worth N / r
 /// tosses (Korn and Graubard 1998 do the same with surveys' design effects). As r must be estimated,
 /// half a unit of each extreme score is added first (the prior of Jeffreys; compare Agresti and Coull
@@ -159,7 +159,7 @@ impl Moments {
         let c = 800.0 / core::f64::consts::LN_10;
         let deviation = self.variance.sqrt();
         let lead = self.mean - 0.5;
-        // With no variance any lead is beyond doubt, and no lead is none.
+        // With no variance any lead is beyond doubt, and a tie is not a lead.
         let per_deviation = |scale: f64| match (deviation > 0.0, lead == 0.0) {
             (_, true) => 0.0,
             (true, false) => lead * scale / deviation,

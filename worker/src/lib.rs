@@ -91,7 +91,7 @@ pub enum WorkerError {
     /// messages that it does not understand.
     #[error("failed to work for the coordinator: {}", .0.problem)]
     Refused(Refusal),
-    /// What answers is no coordinator.
+    /// What answers is not a coordinator.
     #[error("failed to work for the coordinator: what answers there is none ({0})")]
     NoCoordinator(String),
     /// The coordinator sent a message that makes no sense.

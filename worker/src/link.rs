@@ -330,7 +330,7 @@ impl Link {
 }
 
 impl Failed {
-    /// What a status means. One without a refusal is no word of a coordinator's: it comes from
+    /// What a status means. One without a refusal does not come from a coordinator: it comes from
     /// the way there, or from a proxy on it.
     fn of(status: &Status) -> Self {
         let Some(refusal) = Refusal::of(status) else {

@@ -31,7 +31,7 @@ pub(crate) struct Completions {
 impl Completions {
     /// Prints them.
     pub(crate) fn run(self) -> Result<Exit> {
-        // Whole in memory, so that a reader who goes away is no panic.
+        // Whole in memory, so that a reader who goes away causes no panic.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Arguments::command(), "spelrum", &mut script);
         std::io::stdout().write_all(&script)?;

@@ -194,7 +194,7 @@ fn unknown(template: &str) -> CliError {
 fn experiment_name(file: &Path) -> Result<&str> {
     let failed = || CliError::new(Exit::Input, format!("name a sweep after {}", file.display()));
     let name = file.file_stem().and_then(OsStr::to_str).ok_or_else(|| {
-        failed().because("its name is no text").help("name a file such as my-sweep.toml")
+        failed().because("its name is not text").help("name a file such as my-sweep.toml")
     })?;
     check_experiment_name(name)
         .map_err(|error| failed().because(error.problem).help(error.remedy))?;

@@ -24,7 +24,7 @@ const EXAMPLES: &str = "\
 The results stay in the database. Run the same file again and it goes on where it was; when every \
 game is settled it only shows the tables. Change the file and run it again: it says what it keeps, \
 adds and drops, and plays what is missing. The first Ctrl-C finishes the games under way, the \
-second stops now; either way nothing that was finished is lost. Where stderr is no terminal, a \
+second stops now; either way nothing that was finished is lost. Where stderr is not a terminal, a \
 line says how far it is after 30 s, then after 1, 2 and 5 min, then every 10 min.
 
 {RANGE}

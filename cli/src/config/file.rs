@@ -246,8 +246,8 @@ impl Reader<'_> {
         let parsed = text.parse().map_err(|problem: String| {
             let key = key.get_ref();
             let (problem, remedy) = match problem.rsplit_once(": ") {
-                Some((why, remedy)) => (format!("`{key}` is no address: {why}"), remedy),
-                None => (format!("`{key}` is no address"), problem.as_str()),
+                Some((why, remedy)) => (format!("`{key}` is not an address: {why}"), remedy),
+                None => (format!("`{key}` is not an address"), problem.as_str()),
             };
             Fault::at(value.span(), problem, remedy)
         })?;
@@ -269,7 +269,7 @@ impl Reader<'_> {
         *secret = Some(if key.get_ref() == "token" {
             let value = text.parse().map_err(|error| {
                 let remedy = "write visible ASCII in quotes, as `openssl rand -hex 32` makes it";
-                Fault::at(key.span(), format!("this token is none: {error}"), remedy)
+                Fault::at(key.span(), format!("this is not a token: {error}"), remedy)
             })?;
             Secret::Inline(Sourced { value, origin })
         } else {

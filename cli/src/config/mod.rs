@@ -139,14 +139,14 @@ fn environment(name: &'static str) -> Result<Option<String>> {
         Ok(text) => Ok(Some(text)),
         Err(VarError::NotPresent) => Ok(None),
         Err(VarError::NotUnicode(_)) => Err(CliError::new(Exit::Usage, format!("read {name}"))
-            .because("it is no UTF-8 text")
+            .because("it is not UTF-8 text")
             .help(format!("set {name} to plain text, or unset it"))),
     }
 }
 
 fn unknown_name(file: &ConfigFile, name: &str) -> CliError {
     let problem = if file.exists {
-        format!("it is no address, and the config file has no [coordinators.{name}]")
+        format!("it is not an address, and the config file has no [coordinators.{name}]")
     } else {
         "it is no address, and there is no config file that names it".to_owned()
     };

@@ -33,7 +33,7 @@ pub(crate) fn write_game(
         match positions.iter().find(|position| position.ply == ply + 1) {
             Some(after) => writeln!(out, "\n{}", after.board.trim_end())?,
             None => {
-                writeln!(out, "\nThis is no legal move here.")?;
+                writeln!(out, "\nThis is not a legal move here.")?;
                 break;
             }
         }

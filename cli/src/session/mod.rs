@@ -257,7 +257,7 @@ impl<P: Game> Session<P> {
     /// The move, or what is wrong with it and what would be right.
     fn legal_move(&self, position: &P, text: &str) -> Result<P::Move, String> {
         if text.chars().count() > LINE_CHARACTERS_MAX {
-            return Err("That is no move and no command; `help` tells how.\n".to_owned());
+            return Err("That is neither a move nor a command; `help` tells how.\n".to_owned());
         }
         let problem = match position.parse_move(text) {
             Ok(mv) if position.is_legal(mv) => return Ok(mv),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use spelrum_engine::Position;
 
-/// How many moves are named to who wrote one that is none.
+/// How many moves are named to who wrote one that is not legal.
 const NEAREST: usize = 3;
 
 /// Lines are broken before this column.

@@ -60,14 +60,14 @@ fn lines_that_are_no_text_are_no_moves() {
     drop(stdin);
     let ran = Ran(child.wait_with_output().unwrap());
     ran.expect_exit(0);
-    assert!(ran.stdout().contains("is no Nim move"), "{}", ran.stdout());
+    assert!(ran.stdout().contains("is not a Nim move"), "{}", ran.stdout());
 }
 
 #[test]
 fn players_can_be_watched() {
     let ran = play(&[&NIM[..], &["--watch"]].concat(), "");
     ran.expect_exit(0);
-    assert!(ran.stdout().starts_with("minimax (white) plays "), "{}", ran.stdout());
+    assert!(ran.stdout().starts_with("minimax (the first player) plays "), "{}", ran.stdout());
     assert!(ran.stdout().ends_with("wins: the last object is taken\n\n"), "{}", ran.stdout());
 }
 
@@ -113,7 +113,7 @@ fn waiting_for(arguments: &[&str], lines: &str, said: &str) -> (Process, ChildSt
 
 #[test]
 fn an_interrupt_ends_the_session_at_the_prompt_and_in_thought() {
-    let (mut asked, _stdin) = waiting_for(&NIM, "", "white to move> ");
+    let (mut asked, _stdin) = waiting_for(&NIM, "", "the first player to move> ");
     asked.signal(Signal::INT);
     assert_eq!(asked.wait().code(), Some(130));
     // Nobody would wait for this one.

@@ -121,7 +121,7 @@ mod tests {
         let [(kind, 7, problem)] = &told(&running, &[])[..] else { panic!("one") };
         assert_eq!(kind, "no_workers");
         assert_eq!(problem, "7 games wait to be played, and no worker is here");
-        // One that went away long ago is none; one that was heard of lately is.
+        // One that went away long ago is not one; one that was heard of lately is.
         assert_eq!(told(&running, &[worker("w", 60_000, 0)]).len(), 1);
         assert_eq!(told(&running, &[worker("w", 1_000, 0)]), []);
         assert_eq!(told(&[experiment("a", "running", 10)], &[]), []);

@@ -322,7 +322,7 @@ fn read_files(files: Vec<v1::SweepFile>) -> Result<BTreeMap<String, String>, Ref
 }
 
 fn bad_sweep(error: SweepError) -> Refusal {
-    // A place in a file that the sweep names is none in the sweep: the problem says it.
+    // A place in a file that the sweep names is not one in the sweep: the problem says it.
     let place = error.place.filter(|_| error.file.is_none()).map(|span| Place {
         line: error.line,
         offset: span.offset(),

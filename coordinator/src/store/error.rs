@@ -155,7 +155,7 @@ pub enum StoreError {
         /// What is wrong with it.
         problem: String,
     },
-    /// A text that is no single read-only SQL statement.
+    /// A text that is not a single read-only SQL statement.
     #[error("failed to run the query: {problem}")]
     NotAQuery {
         /// What is wrong.

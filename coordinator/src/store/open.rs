@@ -200,7 +200,7 @@ pub(super) fn cannot_be_written(path: &Path) -> bool {
 /// The smallest database: one page of the smallest size.
 const DATABASE_BYTES_MIN: u64 = 512;
 
-/// Refuses a file that is no database of this project.
+/// Refuses a file that is not a database of this project.
 ///
 /// SQLite reads it, not we: closing a handle of our own would release the locks that other
 /// connections of this process have on it.

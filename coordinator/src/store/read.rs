@@ -134,7 +134,7 @@ impl Readers {
     /// Runs one read-only statement, bounded in rows, bytes and time (invariants 9 and 10).
     ///
     /// # Errors
-    /// If it is no single read-only statement, is wrong, or takes too long.
+    /// If it is not a single read-only statement, is wrong, or takes too long.
     pub async fn query(&self, sql: &str, rows_max: u32) -> Result<Table, StoreError> {
         let sql = single_query(sql).map_err(|problem| StoreError::NotAQuery { problem })?;
         let mut connection = self.queries.acquire().await?;

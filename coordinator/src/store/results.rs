@@ -45,7 +45,7 @@ impl Transaction<'_> {
     /// in `uncounted_games` instead (invariant 4).
     ///
     /// # Errors
-    /// If a game is none that an engine reports (see [`check_game`]), or the database fails.
+    /// If a game is not one that an engine reports (see [`check_game`]), or the database fails.
     pub async fn store_games(
         &mut self,
         worker: WorkerId,

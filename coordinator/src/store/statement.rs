@@ -132,7 +132,7 @@ mod tests {
             ("VALUES (1), (2)", "VALUES (1), (2)"),
             ("explain query plan select 1", "explain query plan select 1"),
             ("EXPLAIN SELECT 1", "EXPLAIN SELECT 1"),
-            // What a comment swallows to the end is no second statement.
+            // What a comment swallows to the end is not a second statement.
             ("SELECT /*/ 1; VACUUM", "SELECT /*/ 1; VACUUM"),
             (
                 "SELECT 'it''s; fine', \"a;b\", `c;d`, [e;f]",
@@ -203,7 +203,7 @@ mod tests {
             let broken_out = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
                 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqliteConnection};
                 let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
-                // Most are no SQL; what matters is what ran before SQLite found that out.
+                // Most are not SQL; what matters is what ran before SQLite found that out.
                 let _ = connection.execute(AssertSqlSafe(query.to_owned())).await;
                 let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
                     .fetch_one(&mut connection).await.unwrap();

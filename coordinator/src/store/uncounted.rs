@@ -34,7 +34,7 @@ impl Transaction<'_> {
     /// Keeps other results whole in `uncounted_games`; tells repeats from conflicts itself.
     ///
     /// # Errors
-    /// If a game is none that an engine reports (see [`super::check_game`]), or the database fails.
+    /// If a game is not one that an engine reports (see [`super::check_game`]), or the database fails.
     pub async fn store_uncounted(
         &mut self,
         worker: WorkerId,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use spelrum_coordinator::store::{SqlValue, Sweep, Writer};
-use spelrum_engine::{Parameters, Value};
+use spelrum_engine::{ENGINE_REVISION, Parameters, Value};
 use spelrum_tournament::{DefinitionHash, Plan, PlannedPlayer};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions};
@@ -65,12 +65,14 @@ async fn store_as_then(connection: &mut SqliteConnection, plan: &Plan) {
     let insert = "INSERT INTO experiments (experiment_id, uuid, name, description, game, seed,
             state, priority, record, sweep_toml, engine_revision, submitted_unix_us, results_view,
             times_view)
-        VALUES (1, 'uuid-1', 'old', '', 'pentago', 7, 'running', 3, 'moves', 'text', 1, 5,
+        VALUES (1, 'uuid-1', 'old', '', 'pentago', 7, 'running', 3, 'moves', 'text', ?, 5,
             'results_old', 'times_old');
         CREATE VIEW results_old AS SELECT * FROM results WHERE experiment_id = 1;
         CREATE VIEW times_old AS SELECT * FROM time_per_move WHERE experiment_id = 1;
         INSERT INTO experiment_axes VALUES (1, 0, 'depth');";
-    connection.execute(insert).await.unwrap();
+    // As if this engine had begun it: an experiment of another would not be gone on with.
+    let insert = insert.replace("'text', ?,", &format!("'text', {ENGINE_REVISION},"));
+    connection.execute(sqlx::AssertSqlSafe(insert)).await.unwrap();
     for (id, player) in (1_i64..).zip(&plan.players) {
         sqlx::query("INSERT INTO players VALUES (?, ?, ?)")
             .bind(id)

@@ -30,7 +30,7 @@ async fn a_query_gives_columns_and_rows_of_any_kind() {
     let none = readers.query("SELECT game_id, number FROM games", 10).await.unwrap();
     assert_eq!(none.columns, ["game_id", "number"]);
     assert!(none.rows.is_empty());
-    // One column of mixed types, and a text that is no UTF-8.
+    // One column of mixed types, and a text that is not UTF-8.
     let mixed = readers.query("VALUES (1), ('a'), (NULL), (CAST(x'61ff' AS TEXT))", 10).await;
     assert_eq!(
         mixed.unwrap().rows,

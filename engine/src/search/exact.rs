@@ -12,7 +12,7 @@ use crate::solver::{Optimal, SOLVER_BYTES_MAX, Solvable, Solver};
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "exact",
-    meaning: "Solves the position and plays a move that keeps its value.",
+    meaning: "Solves the position to the end of the game, as far as its limits let it.",
     parameters: &[
         shared::EVALUATION,
         shared::NODES,

@@ -11,7 +11,7 @@ use crate::solver::Solvable;
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "minimax",
-    meaning: "Searches every position to a fixed depth: the yardstick of the others.",
+    meaning: "Searches every move to its depth.",
     parameters: &[
         shared::EVALUATION,
         shared::DEPTH,

@@ -106,7 +106,7 @@ impl Position for Thicket {
 
     fn parse_move(&self, text: &str) -> Result<Branch, NotationError> {
         text.parse().map(Branch).map_err(|_| NotationError {
-            problem: format!("{text:?} is no branch"),
+            problem: format!("{text:?} is not a branch"),
             remedy: "write its number".to_owned(),
         })
     }

@@ -50,7 +50,7 @@ enum Sequence {
 /// Why there are no such openings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpeningsError {
-    /// The rules are none.
+    /// The rules cannot be played by.
     #[error("failed to set up the game: {0}")]
     Rules(#[from] RulesError),
     /// Further from the start than [`OPENING_PLIES_MAX`].
@@ -74,7 +74,7 @@ pub enum OpeningsError {
     /// The list is empty.
     #[error("the list of openings is empty")]
     Empty,
-    /// A listed position is none.
+    /// A listed position cannot be read.
     #[error("failed to read opening {number}: {error}")]
     Notation {
         /// Its place in the list, from 1.

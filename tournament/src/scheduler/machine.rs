@@ -26,7 +26,7 @@ pub struct Scheduler {
     pub(super) shares: Shares,
     /// How many experiments are in the state `Running`.
     pub(super) running: usize,
-    /// What became of events that were no events: experiments that a restart found complete.
+    /// What became of events that were not events: experiments that a restart found complete.
     pub(super) pending: Vec<Effect>,
     /// Experiments that are over. They are forgotten at the next drain: from then on the owner
     /// finds on disk what a late report of their games must be compared with.

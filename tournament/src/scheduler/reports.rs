@@ -32,7 +32,7 @@ impl Scheduler {
         for &game in playing {
             let Some(cell) = self.cells.get(&game.cell) else { continue };
             let Place::Leased(holder) = cell.place(game.number) else { continue };
-            // A game that another worker holds by now is none of this one's business.
+            // A game that another worker holds by now is not this one's business.
             if let Some(lease) = self.leases.get_mut(holder).filter(|l| l.worker == worker) {
                 lease.started.insert(game);
             }

@@ -35,7 +35,7 @@ pub fn did_you_mean<'a>(
     kind: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> String {
-    // Longer words are no slips, and comparing them would take long.
+    // Longer words are not slips, and comparing them would take long.
     const COMPARED_BYTES_MAX: usize = 64;
     const LISTED_MAX: usize = 16;
     let known: Vec<&str> = known.into_iter().collect();

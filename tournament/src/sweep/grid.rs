@@ -46,7 +46,7 @@ fn check_games(file: &SweepFile, points: &Points) -> Result<(), Fault> {
     }
 }
 
-/// So many games, or one less if games come in pairs and this is no whole number of them.
+/// So many games, or one less if games come in pairs and this is not a whole number of them.
 fn whole(games: u64, swap_sides: bool) -> u64 {
     if swap_sides { games & !1 } else { games }
 }

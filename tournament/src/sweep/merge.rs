@@ -19,7 +19,7 @@ pub(super) fn read(node: &Node) -> Result<Vec<Node>, Fault> {
     for node in &nodes {
         let text = node.text("`use`", EXAMPLE)?;
         let problem = match reference(text) {
-            None => format!("`use` takes axes, and \"{text}\" is none"),
+            None => format!("`use` takes axes, and \"{text}\" is not one"),
             Some((_, Some(_))) => format!("`use` merges whole tables, and \"{text}\" is a part"),
             Some((_, None)) => continue,
         };
@@ -67,7 +67,7 @@ fn axis(node: &Node, axes: &[Axis]) -> Result<usize, Fault> {
     }
 }
 
-/// Refuses a key that is no parameter, or that the player has from two sides.
+/// Refuses a key that is not a parameter, or that the player has from two sides.
 fn check_key<'a>(
     entry: &Entry,
     template: &PlayerTemplate,

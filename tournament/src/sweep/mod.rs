@@ -100,7 +100,7 @@ impl SweepText {
     }
 
     /// The files that it names: who reads a sweep reads these too, and puts them into
-    /// [`SweepText::files`]. None if the text is no sweep, which planning it tells.
+    /// [`SweepText::files`]. None if the text is not a sweep, which planning it tells.
     #[must_use]
     pub fn named_files(&self) -> Vec<NamedFile> {
         let named = parse(&self.text).map(|root| files::named(&root)).unwrap_or_default();

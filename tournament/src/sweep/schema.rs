@@ -7,7 +7,7 @@
 use serde_json::{Map, Value as Json, json};
 use spelrum_engine::{
     ALGORITHMS, EvaluationInfo, GameInfo, ParameterDefault, ParameterInfo, ParameterKind, Rules,
-    parameters_of, presets_of,
+    meaning_of, parameters_of, presets_of,
 };
 
 use super::keys::{self, Key};
@@ -249,7 +249,7 @@ pub(super) fn players() -> Json {
     let mut forms: Vec<Json> = ALGORITHMS
         .iter()
         .map(|&algorithm| {
-            let name = json!({ "const": algorithm, "description": algorithm_meaning(algorithm) });
+            let name = json!({ "const": algorithm, "description": meaning_of(algorithm) });
             let mut form = player(name, &parameters(&[algorithm]));
             form["required"] = json!(["algorithm"]);
             form
@@ -273,18 +273,6 @@ pub(super) fn players() -> Json {
             "anyOf": forms,
         },
     })
-}
-
-fn algorithm_meaning(algorithm: &str) -> &'static str {
-    match algorithm {
-        "random" => "Plays any legal move.",
-        "minimax" => "Searches every move to its depth.",
-        "alpha-beta" => "Searches every move to its depth, but for what cannot change the result.",
-        "genetic-minimax" => "Breeds lines of play, and backs their values up a reservation tree.",
-        "exact" => "Solves the position to the end of the game, as far as its limits let it.",
-        "mcts" => "Plays games at random from the ends of a tree that grows where they go well.",
-        _ => "An algorithm.",
-    }
 }
 
 /// An axis, or several.

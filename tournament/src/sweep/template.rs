@@ -94,7 +94,7 @@ impl Uses {
     }
 }
 
-/// Refuses a key where some value is no table with that key, and no key where some is a table.
+/// Refuses a key where some value is not a table with that key, and no key where some is a table.
 fn check_shape(node: &Node, axis: &Axis, key: Option<&str>) -> Result<(), Fault> {
     let name = &axis.name;
     let Some(key) = key else {

@@ -149,7 +149,7 @@ fn the_designs_example_is_planned() {
             assert_eq!(parameter(cell, player, "depth"), Some(&Value::Integer(depth.into())));
             assert_eq!(parameter(cell, player, "evaluation"), Some(&Value::Text("runs".into())));
         }
-        // Every parameter is spelt out: a preset is no part of a definition.
+        // Every parameter is spelt out: a preset is not a part of a definition.
         assert_eq!(parameter(cell, 1, "preset"), None);
         assert!(parameter(cell, 1, "population").is_some());
     }

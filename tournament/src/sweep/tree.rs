@@ -100,7 +100,7 @@ fn node(value: toml::Spanned<DeValue<'_>>) -> Result<Node, Fault> {
             Ok(_) | Err(_) => {
                 return Err(Fault::at(
                     &place,
-                    "this is no finite number",
+                    "this is not a finite number",
                     "write a finite number; a limit that is off is \"unlimited\"",
                 ));
             }

@@ -70,7 +70,7 @@ impl Desk {
         self.subject.next_deadline()
     }
 
-    /// One event that is no report.
+    /// One event that is not a report.
     pub(crate) fn handle(&mut self, event: Event, now: u64) -> Vec<Effect> {
         self.drive(event, None, now)
     }

@@ -14,7 +14,7 @@ pub(crate) struct Example {
     pub(crate) sweep: SweepText,
 }
 
-/// The page's TOML blocks. One that is no whole sweep is completed by what the comment
+/// The page's TOML blocks. One that is not a whole sweep is completed by what the comment
 /// `<!-- with … -->` above it says, and then by what a sweep needs.
 pub(crate) fn examples() -> Vec<Example> {
     let page = project_file("docs/sweeps.md");

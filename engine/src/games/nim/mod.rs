@@ -137,7 +137,7 @@ impl Position for Nim {
     }
 
     /// The heaps from the largest down, five bits each, and below them one bit for who is to move:
-    /// exact, the order of heaps being the game's only symmetry. The rules are no part.
+    /// exact, the order of heaps being the game's only symmetry. The rules are not a part.
     fn canonical_key(&self) -> u64 {
         let mut objects = self.objects;
         objects.sort_unstable_by(|a, b| b.cmp(a));

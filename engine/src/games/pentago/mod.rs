@@ -304,7 +304,7 @@ impl Position for Pentago {
     }
 
     /// The boards (white, black) whose bits are least among the eight images under the symmetries
-    /// of the whole board, mixed with whether a placement ended the game; the rules are no part.
+    /// of the whole board, mixed with whether a placement ended the game; the rules are not a part.
     fn canonical_key(&self) -> u64 {
         let [white, black] = symmetry::canonical(self.white_and_black());
         let ended = u64::from(self.state == State::FiveByPlacement);

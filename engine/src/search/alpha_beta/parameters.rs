@@ -13,7 +13,7 @@ const TABLE_MIB: u64 = 16;
 /// The table of its parameters.
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "alpha-beta",
-    meaning: "Finds minimax's value without the moves that cannot change it.",
+    meaning: "Searches every move to its depth, but for what cannot change the result.",
     parameters: &[
         shared::EVALUATION,
         shared::DEPTH,

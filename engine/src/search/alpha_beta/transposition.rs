@@ -119,7 +119,7 @@ impl TranspositionTable {
 
     #[inline]
     fn bucket(&self, key: u64) -> usize {
-        // Keys are no hashes: the multiplication brings all their bits to the top.
+        // Keys are not hashes: the multiplication brings all their bits to the top.
         let mixed = (key ^ key >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let bucket = (u128::from(mixed) * u128::from(self.buckets)) >> 64;

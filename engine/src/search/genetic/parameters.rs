@@ -10,7 +10,7 @@ use crate::parameters::{
 /// What a sweep may say of it.
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "genetic-minimax",
-    meaning: "A genetic algorithm whose individuals are lines of play, judged in a reservation tree.",
+    meaning: "Breeds lines of play, and backs their values up a reservation tree.",
     parameters: &[
         shared::EVALUATION,
         shared::DEPTH.default_to(ParameterDefault::Required),

@@ -6,7 +6,7 @@ use crate::parameters::{AlgorithmInfo, ParameterInfo, Parameters, Settings, coun
 /// What a sweep may say of it.
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "mcts",
-    meaning: "Monte Carlo tree search: counts the results of playouts in a growing tree.",
+    meaning: "Plays games at random from the ends of a tree that grows where they go well.",
     parameters: &[
         shared::EVALUATION,
         ParameterInfo::limit(

@@ -84,13 +84,13 @@ impl World {
                 match self.event(Event::LeaseWanted { worker: id, slots }, at).pop() {
                     Some(Effect::Grant { lease, ranges, .. }) => Reply::Granted { lease, ranges },
                     Some(Effect::Idle { retry_after_ms, .. }) => Reply::Idle { retry_after_ms },
-                    other => panic!("{other:?} is no answer"),
+                    other => panic!("{other:?} is not an answer"),
                 }
             }
             Call::Heartbeat { leases, playing } => {
                 match self.event(Event::Heartbeat { worker: id, leases, playing }, at).pop() {
                     Some(Effect::Drop { leases, .. }) => Reply::Dropped(leases),
-                    other => panic!("{other:?} is no answer"),
+                    other => panic!("{other:?} is not an answer"),
                 }
             }
             Call::GiveBack { lease } => {
