@@ -129,7 +129,7 @@ fn random_games(criterion: &mut Criterion) {
         let mut random = Random::from_key([6; 32]);
         (0..100).map(|_| random_game(start, &mut random)).sum()
     }
-    let nim = Nim::rules(&[3, 4, 5], false).unwrap();
+    let nim = Nim::rules(&[3, 4, 5], false).expect("these are rules");
     let nim = Nim::start(&nim).expect("these are its rules");
     let (pentago, tic_tac_toe) = (Pentago::empty(true), TicTacToe::empty());
     let mut group = criterion.benchmark_group("100 random games");

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::budget::Budget;
 use crate::limits::Stop;
-use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings, Value};
+use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
 use crate::position::Position;
 use crate::score::WIN_MIN;
 
@@ -163,10 +163,7 @@ pub fn weights<const N: usize>(settings: &Settings, info: &EvaluationInfo) -> [i
     let mut weights = [0; N];
     for (weight, info) in weights.iter_mut().zip(info.parameters) {
         // The tables' ranges are far inside those of an i32.
-        *weight = match settings.value(info.name) {
-            Value::Integer(value) => i32::try_from(*value).unwrap_or(WEIGHT_MAX),
-            other => unreachable!("the weight {} is {other}", info.name),
-        };
+        *weight = i32::try_from(settings.integer(info.name)).unwrap_or(WEIGHT_MAX);
     }
     weights
 }

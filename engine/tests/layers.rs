@@ -129,7 +129,7 @@ fn layer(file: &str) -> usize {
     };
     let rows = LAYERS.iter().enumerate();
     let found = rows.filter(|(_, (_, patterns))| patterns.iter().any(|pattern| fits(pattern)));
-    found.map(|(layer, _)| layer).last().unwrap_or_else(|| panic!("{file} is in no layer"))
+    found.map(|(layer, _)| layer).max().unwrap_or_else(|| panic!("{file} is in no layer"))
 }
 
 /// The sources without tests and comments, by their paths from `src`.

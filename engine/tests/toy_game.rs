@@ -203,12 +203,12 @@ impl GameEvaluation<Ring> for Heights {
             let problem = format!("`formula` cannot be {formula:?}");
             ParameterError::new("formula", problem, "write it like \"* 3\"".to_owned())
         })?;
-        let shift = match settings.value("recipe") {
-            Value::Table(recipe) => match recipe.get("plus") {
-                Some(Value::Integer(plus)) => *plus as i32,
-                _ => 0,
-            },
-            other => panic!("the table was checked before: {other}"),
+        let Value::Table(recipe) = settings.value("recipe") else {
+            unreachable!("the kind was checked before")
+        };
+        let shift = match recipe.get("plus") {
+            Some(Value::Integer(plus)) => *plus as i32,
+            _ => 0,
         };
         Ok(Self { heights, scale, shift })
     }

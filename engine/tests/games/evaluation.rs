@@ -154,9 +154,11 @@ fn the_default_weights_are_those_stated() {
             let stated: Vec<i32> = info
                 .parameters
                 .iter()
-                .map(|weight| match weight.default {
-                    ParameterDefault::Integer(weight) => weight as i32,
-                    other => panic!("{info:?} has the weight {other}"),
+                .map(|weight| {
+                    let ParameterDefault::Integer(value) = weight.default else {
+                        panic!("{info:?} has the weight {}", weight.default)
+                    };
+                    value as i32
                 })
                 .collect();
             with_game!(&rules, P => for position in random_game(P::start(&rules).unwrap(), 5) {

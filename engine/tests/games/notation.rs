@@ -28,7 +28,7 @@ fn round_trips<P: Game>(rules: &Rules, seed: u64) {
 
 fn every_rules() -> impl Strategy<Value = Rules> {
     prop_oneof![
-        any::<bool>().prop_map(|win_before_rotation| Pentago::rules(win_before_rotation)),
+        any::<bool>().prop_map(Pentago::rules),
         Just(TicTacToe::rules()),
         (prop::collection::vec(0_u32..=30, 1..=8), any::<bool>())
             .prop_filter("an object", |(heaps, _)| heaps.iter().any(|&heap| heap > 0))
