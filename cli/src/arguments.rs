@@ -9,6 +9,9 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use tonic::transport::{Endpoint, Uri};
 
+use crate::calibration::mebibytes;
+use crate::error::CliError;
+use crate::exit::Exit;
 use crate::progress;
 
 /// The environment variable for the coordinator's address.
@@ -104,15 +107,86 @@ pub(crate) struct SlotsArguments {
     /// How many games to play at once [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = slots_from_text)]
     slots: Option<NonZeroU32>,
+    /// How much memory all these games together may take, such as 900MiB or 4GiB; games that may
+    /// need more than a slot's part are not played here [default: three quarters of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = bytes_from_text)]
+    memory: Option<u64>,
+}
+
+fn bytes_from_text(text: &str) -> Result<u64, &'static str> {
+    let remedy = "write a whole number of MiB or GiB, such as 900MiB or 4GiB";
+    let (number, shift) = [("MiB", 20), ("GiB", 30)]
+        .into_iter()
+        .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, shift)))
+        .ok_or(remedy)?;
+    let number: NonZeroU32 = number.trim_end().parse().map_err(|_| remedy)?;
+    Ok(u64::from(number.get()) << shift)
 }
 
 fn slots_from_text(text: &str) -> Result<NonZeroU32, &'static str> {
     text.parse().map_err(|_| "write a whole number from 1 up")
 }
 
+/// What this machine plays at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Offer {
+    pub(crate) slots: NonZeroU32,
+    /// For all of them together, in bytes; `None` if nobody says and the system does not tell.
+    pub(crate) memory_bytes: Option<u64>,
+}
+
+impl Offer {
+    /// What a slot has.
+    fn slot_bytes(self) -> u64 {
+        self.memory_bytes.map_or(u64::MAX, |bytes| bytes / u64::from(self.slots.get()))
+    }
+
+    /// The most slots that may each play such a game.
+    fn slots_for(self, game_bytes: u64) -> Option<NonZeroU32> {
+        let memory_bytes = self.memory_bytes.unwrap_or(u64::MAX);
+        let fitting = memory_bytes.checked_div(game_bytes).unwrap_or(u64::MAX);
+        NonZeroU32::new(u32::try_from(fitting).unwrap_or(u32::MAX).min(self.slots.get()))
+    }
+}
+
 impl SlotsArguments {
+    /// As many slots as were asked for, or as there are cores.
+    pub(crate) fn offer(&self) -> Offer {
+        let memory_bytes = self.memory.or_else(spelrum_worker::memory_to_offer);
+        Offer { slots: self.slots(), memory_bytes }
+    }
+
+    /// The same for games that may take so much memory each: with fewer slots than there are cores
+    /// where these would need more than there is, unless a number was asked for.
+    ///
+    /// # Errors
+    /// If not even those asked for, or one, can hold such games.
+    pub(crate) fn offer_for(&self, game_bytes: u64) -> Result<Offer, CliError> {
+        let offer = self.offer();
+        let fitting = offer.slots_for(game_bytes);
+        match fitting {
+            Some(slots) if slots == offer.slots || self.slots.is_none() => {
+                Ok(Offer { slots, ..offer })
+            }
+            Some(_) | None => {
+                let fewer = fitting.map(|slots| format!("use --slots {slots}, "));
+                Err(CliError::new(Exit::Input, "play the sweep")
+                    .because(format!(
+                        "a game of it may take {} of memory, and a slot has {}",
+                        mebibytes(game_bytes),
+                        mebibytes(offer.slot_bytes())
+                    ))
+                    .help(format!(
+                        "{}make the players' tables and trees smaller (table_mib, \
+                         max_tree_nodes), or say --memory if there is more",
+                        fewer.unwrap_or_default()
+                    )))
+            }
+        }
+    }
+
     /// The number of slots.
-    pub(crate) fn slots(&self) -> NonZeroU32 {
+    fn slots(&self) -> NonZeroU32 {
         self.slots.unwrap_or_else(|| {
             std::thread::available_parallelism()
                 .ok()

@@ -1,6 +1,5 @@
 //! A coordinator and a worker inside this process.
 
-use std::num::NonZeroU32;
 use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::answer::experiment_id;
-use crate::arguments::CoordinatorUrl;
+use crate::arguments::{CoordinatorUrl, Offer};
 use crate::causes::failed_call;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -123,7 +122,7 @@ impl Embedded {
     pub(crate) async fn play(
         &mut self,
         experiment: &v1::ExperimentSummary,
-        slots: NonZeroU32,
+        Offer { slots, memory_bytes }: Offer,
         interrupts: &Interrupts,
         progress: &mut Progress,
     ) -> Result<()> {
@@ -135,6 +134,7 @@ impl Embedded {
             token: self.token.clone(),
             name: None,
             slots,
+            memory_bytes,
             exit_when_done: false,
         };
         // The worker also ends when the experiment does, which is not an interruption.

@@ -238,6 +238,7 @@ fn introduction() -> WorkerIntroduction {
         slots: 2,
         engine_revision: 1,
         version: "0".to_owned(),
+        memory_bytes: None,
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use spelrum_engine::{Parameters, Rules, Value};
+use spelrum_engine::{Parameters, Rules, Value, memory_bytes_of};
 
 use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule};
 use crate::seeds::canonical_json;
@@ -194,6 +194,15 @@ impl Plan {
             let axis = &self.axes[axis];
             (axis.name.as_str(), &axis.values[value])
         })
+    }
+
+    /// Bytes of memory that the largest of its games may take: both players of a cell together.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        let of_players: Vec<u64> =
+            self.players.iter().map(|player| memory_bytes_of(&player.parameters())).collect();
+        let of_cell = |cell: &PlannedCell| cell.players.map(|player| of_players[player]);
+        self.cells.iter().map(|cell| of_cell(cell).iter().sum()).max().unwrap_or(0)
     }
 
     /// How many games its cells have together.

@@ -87,6 +87,7 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
         token: None,
         name: None,
         slots: NonZeroU32::new(SLOTS).ok_or("no slots")?,
+        memory_bytes: None,
         exit_when_done: true,
     };
     let shutdown = Shutdown { finish: CancellationToken::new(), now: CancellationToken::new() };

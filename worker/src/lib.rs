@@ -11,11 +11,14 @@ mod cells;
 mod heartbeat;
 mod leasing;
 mod link;
+mod memory;
 mod outbox;
 mod panics;
 mod pool;
 mod reporting;
 mod slot;
+
+pub use memory::memory_to_offer;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -60,6 +63,9 @@ pub struct Config {
     pub name: Option<String>,
     /// Playing threads.
     pub slots: NonZeroU32,
+    /// Bytes of memory that it offers them together: it gets no games that may take more than a
+    /// slot's part. `None` is as much as they like.
+    pub memory_bytes: Option<u64>,
     /// Whether to end when the coordinator has nothing left to do, instead of waiting for more.
     pub exit_when_done: bool,
 }
@@ -143,7 +149,7 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
             pool.restart(generation);
         })
     };
-    let introduction = introduction(config.name, slots);
+    let introduction = introduction(config.name, slots, config.memory_bytes);
     let link =
         Link::new(config.coordinator, config.token.as_ref(), introduction, on_other_database);
     let worker = Worker {
@@ -318,7 +324,7 @@ fn start_slots(
 
 /// How this worker introduces itself. Names come from people and machines: what the protocol does
 /// not allow in them is left out.
-fn introduction(name: Option<String>, slots: u32) -> Introduction {
+fn introduction(name: Option<String>, slots: u32, memory_bytes: Option<u64>) -> Introduction {
     let clean = |name: &str| {
         let mut clean: String = name.chars().filter(|it| !it.is_control()).collect();
         clean.truncate(clean.floor_char_boundary(NAME_BYTES_MAX));
@@ -327,7 +333,7 @@ fn introduction(name: Option<String>, slots: u32) -> Introduction {
     let host = gethostname::gethostname();
     let host = clean(&host.to_string_lossy()).unwrap_or_else(|| "unknown".to_owned());
     let name = name.as_deref().and_then(clean).unwrap_or_else(|| host.clone());
-    Introduction { uuid: Uuid::new_v4(), name, host, slots }
+    Introduction { uuid: Uuid::new_v4(), name, host, slots, memory_bytes }
 }
 
 /// Ends the slots when the worker's future is dropped.

@@ -41,6 +41,7 @@ pub(crate) struct Introduction {
     pub(crate) name: String,
     pub(crate) host: String,
     pub(crate) slots: u32,
+    pub(crate) memory_bytes: Option<u64>,
 }
 
 /// What a Hello brought.
@@ -244,7 +245,7 @@ impl Link {
     }
 
     async fn say_hello(&self) -> Result<Response<v1::HelloResponse>, Status> {
-        let Introduction { uuid, name, host, slots } = self.introduction.clone();
+        let Introduction { uuid, name, host, slots, memory_bytes } = self.introduction.clone();
         let hello = v1::HelloRequest {
             protocol_major: PROTOCOL_MAJOR,
             protocol_minor: PROTOCOL_MINOR,
@@ -254,6 +255,8 @@ impl Link {
             host,
             slots,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            // 0 would be not to say.
+            memory_bytes: memory_bytes.map_or(0, |bytes| bytes.max(1)),
         };
         self.client.clone().hello(hello).await
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use spelrum_proto::v1;
 
-use crate::arguments::SlotsArguments;
+use crate::arguments::{Offer, SlotsArguments};
 use crate::change;
 use crate::embedded::{Embedded, has_ended};
 use crate::error::Result;
@@ -91,6 +91,31 @@ impl Run {
         ended
     }
 
+    /// As many slots as there is memory for. Where workers may join, a game that is too large here
+    /// is left to them.
+    fn offer(&self, sweep: &SweepFile) -> Result<Offer> {
+        let whole = self.slots.offer();
+        match self.slots.offer_for(sweep.plan.memory_bytes()) {
+            Ok(offer) => {
+                if offer.slots < whole.slots {
+                    progress::say(&format!(
+                        "playing {} games at once instead of {}, which may need more memory than \
+                         there is",
+                        offer.slots, whole.slots
+                    ));
+                }
+                Ok(offer)
+            }
+            Err(_) if self.listen.is_some() => {
+                progress::say(
+                    "some games may need more memory than there is here: they are left to workers",
+                );
+                Ok(whole)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     async fn play(
         &self,
         coordinator: &mut Embedded,
@@ -106,11 +131,11 @@ impl Run {
         if has_ended(&experiment) {
             progress::say(&already(&experiment, db));
         } else {
+            let offer = self.offer(sweep)?;
             progress::say(&beginning(&submitted, &experiment, db));
             let (settled, planned) = (experiment.games_settled, experiment.games_planned);
             let mut progress = Progress::start(bar, settled, planned);
-            let slots = self.slots.slots();
-            coordinator.play(&experiment, slots, interrupts, &mut progress).await?;
+            coordinator.play(&experiment, offer, interrupts, &mut progress).await?;
             progress.end();
         }
 

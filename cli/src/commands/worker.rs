@@ -46,11 +46,13 @@ impl Worker {
         let interrupts = Interrupts::listen(|| {
             tracing::info!("ending: finishing the games under way; a second signal stops now");
         })?;
+        let offer = self.slots.offer();
         let config = worker::Config {
             coordinator: coordinator.url.value.endpoint(),
             token: coordinator.token.map(|token| token.value),
             name: self.name,
-            slots: self.slots.slots(),
+            slots: offer.slots,
+            memory_bytes: offer.memory_bytes,
             exit_when_done: self.exit_when_done,
         };
         let shutdown =

@@ -13,6 +13,7 @@ mod interrupt;
 mod json;
 mod kill;
 mod life;
+mod memory;
 mod new;
 mod play;
 mod readme;

@@ -11,7 +11,7 @@ use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 use super::BatchError;
 use super::meaning::{Answer, Consequences, Placement, read, report_of};
 use super::request::{
-    Arrived, Held, Leased, Removal, Reply, Request, Steering, Submission, Submitted,
+    Arrived, Held, Leased, Removal, Reply, Request, Steering, Submission, Submitted, Workforce,
 };
 use super::roster::{News, Roster};
 use crate::faults::Faults;
@@ -145,7 +145,9 @@ impl<'d> Batch<'d> {
             }
             Request::Workers { reply } => {
                 // Nothing that the transaction could undo.
-                let _gone = reply.send(Ok(self.roster.summaries(now)));
+                let workers = self.roster.summaries(now);
+                let largest = self.scheduler.largest_waiting();
+                let _gone = reply.send(Ok(Workforce { workers, largest }));
                 Ok(())
             }
         }
@@ -199,7 +201,8 @@ impl<'d> Batch<'d> {
 
     async fn lease(&mut self, caller: Caller, slots: u32, now: Time) -> Result<Leased, Failure> {
         let worker = self.known(caller, now)?;
-        match self.handle(Event::LeaseWanted { worker, slots }, now).await? {
+        let memory_bytes = self.roster.memory_of(worker);
+        match self.handle(Event::LeaseWanted { worker, slots, memory_bytes }, now).await? {
             Some(Answer::Grant { lease, ranges, duration }) => {
                 let games = self.with_cells(ranges).await?;
                 tracing::debug!(%worker, %lease, ranges = games.len(), "granted");

@@ -28,7 +28,7 @@ use request::{Arrived, Held, Request};
 use roster::{News, Roster};
 
 pub(crate) use batch::{not_submitted, unknown_experiment};
-pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission};
+pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission, Workforce};
 
 use crate::faults::Faults;
 use crate::store::{StoreError, WAL_RESTART_BYTES, Writer};
@@ -147,7 +147,10 @@ impl Dispatcher {
         let mut next = first;
         if let Some(Arrived { at, request: Request::Workers { reply } }) = next {
             // Whatever the disk does, people may see who works.
-            let _gone = reply.send(Ok(self.roster.summaries(at)));
+            let workers = self.roster.summaries(at);
+            let largest = self.scheduler.as_ref().map(Scheduler::largest_waiting);
+            let largest = largest.unwrap_or_default();
+            let _gone = reply.send(Ok(Workforce { workers, largest }));
             return Ok(());
         }
         let mut held = Vec::new();

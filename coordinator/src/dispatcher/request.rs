@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use spelrum_proto::work::{Caller, Grant, Reported};
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::scheduler::{ExperimentState, Time};
-use spelrum_tournament::{GameId, LeaseId, Plan, WorkerId};
+use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::store::{Change, Removing, WorkerIntroduction};
@@ -47,7 +47,16 @@ pub(super) enum Request {
     /// A client throws an experiment or its moves away; answered with its UUID.
     Remove { removal: Removal, reply: Reply<String> },
     /// A client asks who works.
-    Workers { reply: Reply<Vec<v1::WorkerSummary>> },
+    Workers { reply: Reply<Workforce> },
+}
+
+/// Answer to [`Request::Workers`].
+#[derive(Debug)]
+pub(crate) struct Workforce {
+    /// Who works.
+    pub(crate) workers: Vec<v1::WorkerSummary>,
+    /// Of each experiment that waits for workers the cell whose games need most memory, and how much.
+    pub(crate) largest: Vec<(ExperimentId, CellId, u64)>,
 }
 
 /// How an experiment is steered.
@@ -262,7 +271,7 @@ impl Dispatch {
         self.ask(|reply| Request::Remove { removal, reply }).await
     }
 
-    pub(crate) async fn workers(&self) -> Result<Vec<v1::WorkerSummary>, Refusal> {
+    pub(crate) async fn workers(&self) -> Result<Workforce, Refusal> {
         self.ask(|reply| Request::Workers { reply }).await
     }
 

@@ -1,4 +1,4 @@
-//! Who works, as people see it in `Status`. Kept in memory only: nothing here decides anything.
+//! Who works, as people see it in `Status`, and the memory that each offers. Kept in memory only.
 
 use std::collections::BTreeMap;
 
@@ -59,6 +59,11 @@ impl Roster {
     /// Whether the worker has said Hello.
     pub(super) fn knows(&self, worker: WorkerId) -> bool {
         self.workers.contains_key(&worker)
+    }
+
+    /// The memory that a worker offers its slots together, if it says.
+    pub(super) fn memory_of(&self, worker: WorkerId) -> Option<u64> {
+        self.workers.get(&worker)?.introduction.memory_bytes
     }
 
     /// Whether the worker with this UUID has said Hello.
@@ -131,6 +136,7 @@ impl Roster {
             leased_games: leased.get(&worker).copied().unwrap_or(0),
             playing_games: entry.playing,
             reported_games: entry.reported,
+            memory_bytes: entry.introduction.memory_bytes.unwrap_or(0),
         };
         self.workers.iter().map(summary).collect()
     }
@@ -150,6 +156,7 @@ mod tests {
             slots: 2,
             engine_revision: 1,
             version: "0".to_owned(),
+            memory_bytes: None,
         }
     }
 

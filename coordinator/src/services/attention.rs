@@ -6,21 +6,68 @@ use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::v1;
 
 use super::work::millis;
+use crate::store::LargestCell;
 
 /// A worker that holds games and was not heard of for so many heartbeats may be gone. Its games go to
 /// others after six.
 const SILENT_HEARTBEATS: u32 = 3;
 
+/// Who works, and what is largest of what waits for them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Workers<'w> {
+    pub(super) workers: &'w [v1::WorkerSummary],
+    pub(super) largest: &'w [LargestCell],
+}
+
 /// Adds what the workers need.
 pub(super) fn of_workers(
     experiments: &[v1::ExperimentSummary],
-    workers: &[v1::WorkerSummary],
+    Workers { workers, largest }: Workers<'_>,
     heartbeat_interval: Duration,
     attention: &mut Vec<v1::Attention>,
 ) {
     let silent_ms = millis(heartbeat_interval * SILENT_HEARTBEATS);
     attention.extend(silent(workers, silent_ms));
     attention.extend(nobody(experiments, workers, silent_ms, attention));
+    let named = |it: &&LargestCell| experiments.iter().any(|named| named.name == it.experiment);
+    attention.extend(
+        largest.iter().filter(named).filter_map(|cell| too_large(cell, workers, silent_ms)),
+    );
+}
+
+/// Whether a worker is here and plays with this engine.
+fn plays(worker: &v1::WorkerSummary, silent_ms: u64) -> bool {
+    worker.silent_ms < silent_ms && worker.engine_revision == ENGINE_REVISION
+}
+
+/// A cell that none of the workers that are here gets, since its games may need too much memory.
+fn too_large(
+    cell: &LargestCell,
+    workers: &[v1::WorkerSummary],
+    silent_ms: u64,
+) -> Option<v1::Attention> {
+    let of_slot = |worker: &v1::WorkerSummary| match worker.memory_bytes {
+        0 => u64::MAX,
+        offered => offered / u64::from(worker.slots.max(1)),
+    };
+    let here = workers.iter().filter(|worker| plays(worker, silent_ms));
+    let largest = here.max_by_key(|worker| of_slot(worker))?;
+    let LargestCell { cell, experiment, players: [first, second], memory_bytes } = cell;
+    (of_slot(largest) < *memory_bytes).then(|| v1::Attention {
+        kind: "too_large".to_owned(),
+        experiment: experiment.clone(),
+        count: *memory_bytes,
+        problem: format!(
+            "a game of cell {cell} ({first} against {second}) may take {} MiB of memory, and no \
+             worker that is here has so much for a slot: {} has most, {} MiB",
+            memory_bytes.div_ceil(1 << 20),
+            largest.name,
+            of_slot(largest) >> 20
+        ),
+        remedy: "start a worker with fewer --slots, or with more --memory where there is more, or \
+                 make the players' tables and trees smaller (table_mib, max_tree_nodes)"
+            .to_owned(),
+    })
 }
 
 /// Workers that hold games and say nothing.
@@ -61,9 +108,7 @@ fn nobody(
         it.state == "running" && it.games_settled < it.games_planned && !elsewhere(&it.name)
     };
     let waiting: Vec<_> = experiments.iter().filter(waits).collect();
-    let plays =
-        |it: &v1::WorkerSummary| it.silent_ms < silent_ms && it.engine_revision == ENGINE_REVISION;
-    if waiting.is_empty() || workers.iter().any(plays) {
+    if waiting.is_empty() || workers.iter().any(|worker| plays(worker, silent_ms)) {
         return None;
     }
     let games: u64 = waiting.iter().map(|it| it.games_planned - it.games_settled).sum();
@@ -111,6 +156,7 @@ mod tests {
         workers: &[v1::WorkerSummary],
     ) -> Vec<(String, u64, String)> {
         let mut attention = Vec::new();
+        let workers = Workers { workers, largest: &[] };
         of_workers(experiments, workers, BEAT, &mut attention);
         attention.into_iter().map(|it| (it.kind, it.count, it.problem)).collect()
     }
@@ -126,6 +172,41 @@ mod tests {
         assert_eq!(told(&running, &[worker("w", 1_000, 0)]), []);
         assert_eq!(told(&[experiment("a", "running", 10)], &[]), []);
         assert_eq!(told(&[experiment("a", "paused", 0)], &[]), []);
+    }
+
+    /// What a slot has is the worker's memory divided by its slots; one that does not say has any.
+    #[test]
+    fn a_cell_that_no_worker_can_hold_is_named() {
+        let largest = [LargestCell {
+            cell: 7,
+            experiment: "a".to_owned(),
+            players: ["big".to_owned(), "small".to_owned()],
+            memory_bytes: 600 << 20,
+        }];
+        let told = |name: &str, workers: &[v1::WorkerSummary]| {
+            let mut attention = Vec::new();
+            let workers = Workers { workers, largest: &largest };
+            of_workers(&[experiment(name, "running", 4)], workers, BEAT, &mut attention);
+            attention.retain(|it| it.kind == "too_large");
+            attention
+        };
+        let offering = |name: &str, mebibytes: u64, silent_ms| v1::WorkerSummary {
+            slots: 2,
+            memory_bytes: mebibytes << 20,
+            ..worker(name, silent_ms, 0)
+        };
+        let workers = [offering("w", 1_199, 0), offering("v", 300, 0), offering("u", 0, 60_000)];
+        let [told_of] = &told("a", &workers)[..] else { panic!("one") };
+        assert_eq!((&*told_of.experiment, told_of.count), ("a", 600 << 20));
+        assert_eq!(
+            told_of.problem,
+            "a game of cell 7 (big against small) may take 600 MiB of memory, and no worker that \
+             is here has so much for a slot: w has most, 599 MiB"
+        );
+        assert_eq!(told("b", &workers), []);
+        assert_eq!(told("a", &[offering("w", 1_200, 0)]), []);
+        assert_eq!(told("a", &[offering("w", 1_199, 0), offering("u", 0, 0)]), []);
+        assert_eq!(told("a", &[]), []);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use tonic::{Request, Response, Status};
 use super::work::{canonical_uuid, millis};
 use super::{attention, pages, reading_failed};
 use crate::dispatcher::{
-    Clock, Dispatch, Removal, Steering, Submission, not_submitted, unknown_experiment,
+    Clock, Dispatch, Removal, Steering, Submission, Workforce, not_submitted, unknown_experiment,
 };
 use crate::store::{Readers, Removing, StoreError, Sweep};
 
@@ -173,10 +173,12 @@ impl Experiments for ExperimentsService {
     ) -> Result<Response<v1::StatusResponse>, Status> {
         let mut experiments = self.summaries(&request.get_ref().experiment).await?;
         let experiments_total = experiments.len() as u64;
-        let mut workers = self.dispatch.workers().await?;
+        let Workforce { mut workers, largest } = self.dispatch.workers().await?;
         let workers_total = workers.len() as u64;
         let mut attention = self.readers.attention(&experiments).await.map_err(reading_failed)?;
-        attention::of_workers(&experiments, &workers, self.heartbeat_interval, &mut attention);
+        let largest = self.readers.cells_named(&largest).await.map_err(reading_failed)?;
+        let of_workers = attention::Workers { workers: &workers, largest: &largest };
+        attention::of_workers(&experiments, of_workers, self.heartbeat_interval, &mut attention);
         let removals = self.readers.removals().await.map_err(reading_failed)?;
         keep_newest(&mut experiments);
         keep_busiest(&mut workers);

@@ -39,6 +39,7 @@ impl Work for WorkService {
             slots: hello.slots,
             engine_revision: hello.engine_revision,
             version: hello.version,
+            memory_bytes: Some(hello.memory_bytes).filter(|&bytes| bytes > 0),
         };
         let worker = self.dispatch.hello(introduction).await?;
         Ok(Response::new(v1::HelloResponse {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::v1;
+use spelrum_tournament::{CellId, ExperimentId};
 
 use super::error::StoreError;
 use super::read::Readers;
@@ -24,6 +25,19 @@ const MESSAGE_BYTES_SHOWN_MAX: usize = 200;
 
 /// Things of one kind that are named.
 const NAMED_MAX: usize = 100;
+
+/// The cell of an experiment whose games need most memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LargestCell {
+    /// The cell.
+    pub cell: i64,
+    /// Its experiment's name.
+    pub experiment: String,
+    /// The names of its players.
+    pub players: [String; 2],
+    /// Bytes of memory that a game of it may take.
+    pub memory_bytes: u64,
+}
 
 impl Readers {
     /// What needs somebody in these experiments, and in the database as a whole.
@@ -172,6 +186,40 @@ impl Readers {
                         .to_owned(),
                     experiment: row.name,
                 }
+            })
+            .collect())
+    }
+
+    /// Cells with the names of their experiments, of which a cell that is deleted has none.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn cells_named(
+        &self,
+        cells: &[(ExperimentId, CellId, u64)],
+    ) -> Result<Vec<LargestCell>, StoreError> {
+        let list: Vec<i64> = cells.iter().map(|(_, cell, _)| cell.0).collect();
+        let list = rows(&list)?;
+        let found = sqlx::query!(
+            r#"SELECT c.cell_id AS "cell_id!: i64", e.name, c.first_player_name,
+                c.second_player_name
+            FROM cells AS c JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            WHERE c.cell_id IN (SELECT value FROM json_each(?))
+            ORDER BY c.cell_id"#,
+            list
+        )
+        .fetch_all(self.own())
+        .await?;
+        let bytes = |cell: i64| cells.iter().find(|(_, it, _)| it.0 == cell).map(|it| it.2);
+        Ok(found
+            .into_iter()
+            .filter_map(|row| {
+                Some(LargestCell {
+                    cell: row.cell_id,
+                    experiment: row.name,
+                    players: [row.first_player_name, row.second_player_name],
+                    memory_bytes: bytes(row.cell_id)?,
+                })
             })
             .collect())
     }

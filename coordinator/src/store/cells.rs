@@ -150,6 +150,7 @@ impl Transaction<'_> {
                 games: cell.games,
                 next_number: 0,
                 returned: Vec::new(),
+                memory_bytes: 0,
             });
         }
         let list = rows(&list)?;

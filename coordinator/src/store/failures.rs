@@ -13,6 +13,7 @@ fn introduction(uuid: String) -> WorkerIntroduction {
         slots: 1,
         engine_revision: 1,
         version: "0".to_owned(),
+        memory_bytes: None,
     }
 }
 

@@ -35,6 +35,7 @@ impl Transaction<'_> {
             games: known.games,
             next_number: known.next_number,
             returned: Vec::new(),
+            memory_bytes: 0,
         }));
         for cells in comparison.dropped.chunks(ROWS_AT_ONCE) {
             let list: Vec<i64> = cells.iter().map(|cell| cell.cell).collect();
@@ -52,6 +53,7 @@ impl Transaction<'_> {
                 games: cell.games,
                 next_number: cell.next_number,
                 returned: Vec::new(),
+                memory_bytes: 0,
             }));
         }
         if !comparison.added.is_empty() {

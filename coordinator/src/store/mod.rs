@@ -28,6 +28,7 @@ mod files;
 mod growth;
 mod lock;
 mod lookups;
+mod memory;
 mod open;
 mod own_views;
 pub mod questions;
@@ -49,6 +50,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sqlx::{Connection as _, SqliteConnection};
 
+pub use attention::LargestCell;
 pub use change::{CellChange, CellExample, Change};
 pub use check::check_game;
 pub use checkpoint::{

@@ -237,6 +237,7 @@ impl Readers {
             leased_games: 0,
             playing_games: 0,
             reported_games: unsigned(row.games),
+            memory_bytes: 0,
         });
         Ok(found.collect())
     }

@@ -35,6 +35,8 @@ pub struct WorkerIntroduction {
     pub engine_revision: u32,
     /// Its program's version.
     pub version: String,
+    /// Bytes of memory that it offers its slots together; `None` if it does not say. Not stored.
+    pub memory_bytes: Option<u64>,
 }
 
 impl Writer {
@@ -68,7 +70,8 @@ impl Transaction<'_> {
         for experiment in found {
             let state =
                 if experiment.paused { ExperimentState::Paused } else { ExperimentState::Running };
-            let cells = self.cell_states(experiment.experiment_id).await?;
+            let mut cells = self.cell_states(experiment.experiment_id).await?;
+            self.add_memory(experiment.experiment_id, &mut cells).await?;
             experiments.push((
                 ExperimentId(experiment.experiment_id),
                 experiment.priority,
@@ -106,6 +109,7 @@ impl Transaction<'_> {
                     games: unsigned(row.games_planned),
                     next_number: unsigned(row.next_number),
                     returned: Vec::new(),
+                    memory_bytes: 0,
                 });
             }
             if let (Some(last), Some(first), Some(games)) =

@@ -200,14 +200,16 @@ impl Transaction<'_> {
     /// If the one that is there cannot grow (cancelled, of another engine, or with no cell in
     /// common), or the database fails.
     pub async fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
-        match sweep.decide(self.connection()).await? {
-            Decision::Begin => self.begin_experiment(sweep).await,
+        let mut submitted = match sweep.decide(self.connection()).await? {
+            Decision::Begin => self.begin_experiment(sweep).await?,
             Decision::Leave(found) => {
                 let games = self.games_planned(found.experiment).await?;
-                Ok(Submitted::unchanged(found, games))
+                Submitted::unchanged(found, games)
             }
-            Decision::Grow(found) => self.grow(sweep, found).await,
-        }
+            Decision::Grow(found) => self.grow(sweep, found).await?,
+        };
+        self.add_memory(submitted.experiment.0, &mut submitted.cells).await?;
+        Ok(submitted)
     }
 
     async fn begin_experiment(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {

@@ -287,6 +287,7 @@ pub(crate) fn hello(uuid: &str) -> v1::HelloRequest {
         host: "here".to_owned(),
         slots: 1,
         version: "0".to_owned(),
+        memory_bytes: 0,
     }
 }
 

@@ -111,6 +111,7 @@ pub(crate) fn introduction(uuid: &str) -> WorkerIntroduction {
         slots: 2,
         engine_revision: 1,
         version: "0.1.0".to_owned(),
+        memory_bytes: None,
     }
 }
 

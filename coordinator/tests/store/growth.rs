@@ -179,6 +179,7 @@ async fn a_cell_of_fixed_sides_grows_by_single_games() {
     let state = |games| CellState {
         cell: store.submitted.cells[0].cell,
         in_sweep: true,
+        memory_bytes: store.submitted.cells[0].memory_bytes,
         swap_sides: false,
         games,
         next_number: 5,
@@ -392,7 +393,7 @@ impl Desk {
     async fn play(&mut self, games: usize, give_back: bool) -> Result<(), TestCaseError> {
         let worker = self.worker;
         let mut transaction = self.writer.begin().await.unwrap();
-        let wanted = Event::LeaseWanted { worker, slots: 2 };
+        let wanted = Event::LeaseWanted { worker, slots: 2, memory_bytes: None };
         for effect in self.scheduler.handle(wanted, Time(0)) {
             if let Effect::Grant { lease, ranges, .. } = effect {
                 self.held.push((lease, ranges));

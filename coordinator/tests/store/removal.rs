@@ -77,6 +77,7 @@ fn changes(cell: CellId, last_lease: &mut i64, worker: WorkerId) -> Changes {
         games: 20,
         next_number: 20,
         returned,
+        memory_bytes: 0,
     });
     let game = GameId { cell, number: 13 };
     changes.attempts.push(Attempts { game, lost: 1, lost_alone: 0, failed: 3 });

@@ -44,7 +44,9 @@ async fn a_new_experiment_is_all_there_is() {
             swap_sides: true,
             games: 20,
             next_number: 0,
-            returned: vec![]
+            returned: vec![],
+            // Two players who keep next to nothing.
+            memory_bytes: 2 << 20,
         }
     );
 }
@@ -67,6 +69,7 @@ async fn what_was_applied_is_found_again() {
         games: 20,
         next_number,
         returned,
+        memory_bytes: 2 << 20,
     };
     let attempts = |number, lost, lost_alone, failed| Attempts {
         game: GameId { cell: second, number },

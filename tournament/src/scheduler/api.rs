@@ -25,6 +25,8 @@ pub struct CellState {
     pub next_number: u64,
     /// Numbers below it that are neither settled nor in a live lease: ascending, disjoint.
     pub returned: Vec<GameRange>,
+    /// Bytes of memory that one game of it may take. Its definition says so: it never changes.
+    pub memory_bytes: u64,
 }
 
 /// Whether an experiment's games are handed out.
@@ -113,6 +115,8 @@ pub enum Event {
         worker: WorkerId,
         /// Its playing threads.
         slots: u32,
+        /// Bytes of memory that it offers them together; `None` if it does not say.
+        memory_bytes: Option<u64>,
     },
     /// A worker is alive and names the leases it holds; one it does not name is not renewed.
     Heartbeat {

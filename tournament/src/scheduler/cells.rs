@@ -38,6 +38,8 @@ pub(super) struct Cell {
     /// Moving average of a game's wall time, once one was measured. Not durable: after a restart
     /// a cell starts again with a small batch.
     game_us: Option<u64>,
+    /// Bytes of memory that a game may take.
+    memory_bytes: u64,
     /// Whether the durable part changed since [`Cell::take_changed`].
     changed: bool,
 }
@@ -76,6 +78,7 @@ impl Cell {
             leased: RangeMap::new(),
             leased_count: 0,
             game_us: None,
+            memory_bytes: state.memory_bytes,
             changed: false,
         }
     }
@@ -216,6 +219,11 @@ impl Cell {
         self.game_us
     }
 
+    /// Bytes of memory that a game may take.
+    pub(super) const fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
+    }
+
     /// Takes a measured wall time into the average.
     pub(super) fn measure(&mut self, wall_us: u64) {
         self.game_us = Some(super::batches::moving_average(self.game_us, wall_us));
@@ -240,6 +248,7 @@ impl Cell {
             games: self.games,
             next_number: self.next_number,
             returned: returned.iter().map(game_range).collect(),
+            memory_bytes: self.memory_bytes,
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::api::{Effect, LeaseState, Time};
 use super::attempts::Next;
 use super::batches::{Batch, LeaseRoom};
+use super::cells::Cell;
 use super::leases::Lease;
 use super::machine::Scheduler;
 use crate::ids::{ExperimentId, GameId, GameRange, WorkerId};
@@ -18,13 +19,18 @@ const LEASES_BESIDE: usize = 8;
 
 impl Scheduler {
     /// Grants a lease, or says when to ask again.
-    pub(super) fn lease_wanted(&mut self, worker: WorkerId, slots: u32) -> Effect {
+    pub(super) fn lease_wanted(
+        &mut self,
+        worker: WorkerId,
+        slots: u32,
+        memory_bytes: Option<u64>,
+    ) -> Effect {
         let slots = slots.clamp(1, SLOTS_MAX);
         let leases_max = 2 * slots as usize + LEASES_BESIDE;
         if self.leases.count_of(worker) < leases_max {
             let mut turn = None;
             while let Some(next) = self.shares.next(turn) {
-                let batch = self.batch(next.experiment, worker, u64::from(slots));
+                let batch = self.batch(next.experiment, worker, u64::from(slots), memory_bytes);
                 if !batch.ranges.is_empty() {
                     return self.grant(worker, u64::from(slots), next.experiment, batch);
                 }
@@ -38,12 +44,22 @@ impl Scheduler {
     }
 
     /// What the experiment has for the worker. Games that were lost before come first: they hold
-    /// up every decision about their cell (invariant 7).
-    fn batch(&self, id: ExperimentId, worker: WorkerId, slots: u64) -> Batch {
+    /// up every decision about their cell (invariant 7). Each of its slots may play the largest game
+    /// at the same time: a cell of which they cannot all hold one is not for this worker.
+    fn batch(
+        &self,
+        id: ExperimentId,
+        worker: WorkerId,
+        slots: u64,
+        memory_bytes: Option<u64>,
+    ) -> Batch {
         let Some(experiment) = self.experiments.get(&id) else { return Batch::default() };
-        let suspect = experiment.suspects.first();
-        let suspect = suspect.filter(|_| self.leases.of(worker).all(|lease| !lease.suspect));
-        if let Some(game) = suspect.or(experiment.alone.first()) {
+        let slot_bytes = memory_bytes.map_or(u64::MAX, |offered| offered / slots);
+        let fits = |cell: &Cell| cell.memory_bytes() <= slot_bytes;
+        let has_room = |game: &&GameId| self.cells.get(&game.cell).is_some_and(fits);
+        let may_suspect = self.leases.of(worker).all(|lease| !lease.suspect);
+        let suspect = experiment.suspects.iter().find(has_room).filter(|_| may_suspect);
+        if let Some(game) = suspect.or_else(|| experiment.alone.iter().find(has_room)) {
             let range = GameRange { cell: game.cell, first: game.number, count: 1 };
             let work_us = u128::from(experiment.game_us.unwrap_or_default());
             return Batch { ranges: vec![range], work_us };
@@ -52,7 +68,8 @@ impl Scheduler {
         let room =
             LeaseRoom::new(&self.policy, slots, all_slots, experiment.load, experiment.game_us);
         let cells = experiment.with_work.iter();
-        room.fill(cells.filter_map(|&id| self.cells.get(&id).map(|cell| (id, cell))))
+        let cells = cells.filter_map(|&id| self.cells.get(&id).map(|cell| (id, cell)));
+        room.fill(cells.filter(|(_, cell)| fits(cell)))
     }
 
     fn grant(&mut self, worker: WorkerId, slots: u64, of: ExperimentId, batch: Batch) -> Effect {

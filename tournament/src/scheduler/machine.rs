@@ -1,5 +1,6 @@
 //! The state machine: its state, its events, and the bookkeeping that all decisions share.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::api::{
@@ -49,8 +50,8 @@ impl Scheduler {
             Event::Steered { experiment, state } => self.steered(experiment, state),
             Event::Prioritized { experiment, priority } => self.prioritized(experiment, priority),
             Event::Removed { experiment } => self.removed(experiment),
-            Event::LeaseWanted { worker, slots } => {
-                effects.push(self.lease_wanted(worker, slots));
+            Event::LeaseWanted { worker, slots, memory_bytes } => {
+                effects.push(self.lease_wanted(worker, slots, memory_bytes));
             }
             Event::Heartbeat { worker, leases, playing } => {
                 effects.push(self.heartbeat(worker, &leases, &playing));
@@ -76,6 +77,22 @@ impl Scheduler {
     #[must_use]
     pub fn holds_leases(&self, experiment: ExperimentId) -> bool {
         self.leases.iter().any(|(_, lease)| lease.experiment == experiment)
+    }
+
+    /// Of each running experiment the cell that waits for a slot with most memory, and how much.
+    #[must_use]
+    pub fn largest_waiting(&self) -> Vec<(ExperimentId, CellId, u64)> {
+        let running = self.experiments.iter().filter(|(_, it)| it.is_ready());
+        let largest = |(&id, experiment): (&ExperimentId, &Experiment)| {
+            let apart = experiment.alone.iter().chain(&experiment.suspects).map(|game| game.cell);
+            let waiting = experiment.with_work.iter().copied().chain(apart);
+            let needs =
+                waiting.filter_map(|cell| Some((self.cells.get(&cell)?.memory_bytes(), cell)));
+            // The first of equals.
+            let largest = needs.max_by_key(|&(bytes, cell)| (bytes, Reverse(cell)));
+            largest.map(|(bytes, cell)| (id, cell, bytes))
+        };
+        running.filter_map(largest).collect()
     }
 
     /// Drains what must be stored before the replies are sent.

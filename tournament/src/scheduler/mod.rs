@@ -44,6 +44,8 @@
 //!   and no game of another cell is leased any more.
 //! - How many: a few seconds of work, less towards the end (`batches`).
 //! - When a game is given up (`attempts`).
+//! - Whom for: a worker gets no game that may take more memory than it offers each of its slots
+//!   (`grants`).
 //!
 //! Stop rules and precision goals will decide one thing more, where a cell ends, from the longest
 //! gap-free prefix of settled pairs (invariant 7): the first unsettled number of a cell is the
@@ -58,7 +60,8 @@
 //! [`Event::Tick`] when [`Scheduler::next_deadline`] has come.
 //!
 //! No event takes time with the number of cells or games, except that submitting, cancelling and
-//! finishing an experiment take time with its own cells, and cancelling with the live leases.
+//! finishing an experiment take time with its own cells, cancelling with the live leases, and
+//! granting with the cells that are too large for the worker.
 //!
 //! # Bounds (invariant 9)
 //!

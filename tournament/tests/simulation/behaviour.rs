@@ -51,6 +51,50 @@ mod leasing {
         );
     }
 
+    /// Both slots may play the largest game at once.
+    #[test]
+    fn a_worker_gets_no_cell_that_its_slots_cannot_hold() {
+        check(
+            "10 needs 60                ->
+             11 needs 50                ->
+             submit e1 10x2 11x2 12x2   ->
+             w1 wants 2 of 119          -> lease 1: 11:0-1 12:0-1
+             w1 wants 2 of 119          -> wait
+             w2 wants 2 of 120          -> lease 2: 10:0-1
+             w2 failed 2/10:0           -> noted
+             w1 wants 2 of 119          -> wait
+             w1 wants 1 of 59           -> wait
+             w1 wants 1 of 60           -> lease 3: 10:0",
+        );
+    }
+
+    #[test]
+    fn a_game_that_is_leased_alone_needs_its_room_too() {
+        check(
+            "10 needs 60                ->
+             submit e1 10x2             ->
+             w1 wants 1 of 60           -> lease 1: 10:0-1
+             w1 beats 1 playing 10:0    ->
+             30s pass                   ->
+             w1 wants 1 of 60           -> lease 2: 10:0-1
+             w1 beats 2 playing 10:0    ->
+             30s pass                   ->
+             w2 wants 1 of 59           -> wait
+             w3 wants 1                 -> lease 3: 10:0",
+        );
+    }
+
+    #[test]
+    fn another_experiment_is_served_where_the_first_is_too_large() {
+        check(
+            "10 needs 60                ->
+             submit e1 10x2 priority 7  ->
+             submit e2 20x2             ->
+             w1 wants 1 of 59           -> lease 1: 20:0-1
+             w1 wants 1 of 60           -> lease 2: 10:0-1",
+        );
+    }
+
     #[test]
     fn ranges_of_a_lease_are_bounded() {
         let policy = Policy { ranges_per_lease_max: 2, ..Policy::default() };
@@ -589,6 +633,7 @@ mod restarts {
             games: 2,
             next_number: 2,
             returned: Vec::new(),
+            memory_bytes: 0,
         };
         let experiment = ExperimentId(1);
         let snapshot = Snapshot {

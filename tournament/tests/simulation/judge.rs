@@ -37,6 +37,7 @@ struct Cell {
     experiment: ExperimentId,
     in_sweep: bool,
     places: Vec<Place>,
+    memory_bytes: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -61,6 +62,8 @@ pub(crate) struct Judge {
     live: BTreeMap<LeaseId, Rc<Lease>>,
     attempts: BTreeMap<GameId, Attempts>,
     last_lease: LeaseId,
+    /// What a slot of the worker that asks for games has; `None` if it does not say.
+    slot_bytes: Option<u64>,
     granted: Vec<LeaseState>,
     ended: Vec<(LeaseId, LeaseEnd)>,
     attempted: BTreeSet<GameId>,
@@ -77,6 +80,7 @@ impl Judge {
             live: BTreeMap::new(),
             attempts: BTreeMap::new(),
             last_lease: LeaseId(0),
+            slot_bytes: None,
             granted: Vec::new(),
             ended: Vec::new(),
             attempted: BTreeSet::new(),
@@ -108,7 +112,12 @@ impl Judge {
                     self.experiments.insert(*experiment, (*priority, ExperimentState::Running));
                 }
                 for state in cells {
-                    let new = Cell { experiment: *experiment, in_sweep: true, places: Vec::new() };
+                    let new = Cell {
+                        experiment: *experiment,
+                        in_sweep: true,
+                        places: Vec::new(),
+                        memory_bytes: state.memory_bytes,
+                    };
                     let cell = self.cells.entry(state.cell).or_insert(Rc::new(new));
                     let cell = Rc::make_mut(cell);
                     cell.in_sweep = state.in_sweep;
@@ -128,7 +137,9 @@ impl Judge {
                 }
             }
             Event::Removed { experiment } => self.remove(*experiment),
-            Event::LeaseWanted { worker, slots } => {
+            Event::LeaseWanted { worker, slots, memory_bytes } => {
+                let per_slot = |offered: u64| offered / u64::from(*slots);
+                self.slot_bytes = memory_bytes.map(per_slot);
                 let answer = effects.last().expect("an answer");
                 match answer {
                     Effect::Grant { worker: to, lease, ranges, duration_ms } => {
@@ -367,6 +378,7 @@ impl Judge {
             );
             assert_eq!(self.cells[&game.cell].experiment, experiment, "two experiments");
             assert!(self.cells[&game.cell].in_sweep, "the sweep does not name {game:?}");
+            assert!(self.fits(&self.cells[&game.cell]), "{game:?} is too large for {worker}");
         }
         let first = *granted.first().unwrap();
         match self.manner(first) {
@@ -412,12 +424,18 @@ impl Judge {
             })
     }
 
-    /// The games that wait to be leased.
+    /// Whether the worker that asks has the memory for it.
+    fn fits(&self, cell: &Cell) -> bool {
+        self.slot_bytes.is_none_or(|bytes| cell.memory_bytes <= bytes)
+    }
+
+    /// The games that wait to be leased by the worker that asks.
     fn free(&self, experiment: ExperimentId) -> impl Iterator<Item = (GameId, Manner)> + '_ {
         let its = self
             .cells
             .iter()
-            .filter(move |(_, cell)| cell.experiment == experiment && cell.in_sweep);
+            .filter(move |(_, cell)| cell.experiment == experiment && cell.in_sweep)
+            .filter(|(_, cell)| self.fits(cell));
         its.flat_map(|(&id, cell)| {
             let free = (0..)
                 .zip(&cell.places)

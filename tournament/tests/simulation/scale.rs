@@ -17,6 +17,7 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
         games: 1_000,
         next_number: 0,
         returned: vec![],
+        memory_bytes: 0,
     };
     let cells = (0..100_000).map(cell).collect();
     let submit =
@@ -26,7 +27,8 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
 
     let worker = WorkerId(1);
     for round in 0..100 {
-        let effects = scheduler.handle(Event::LeaseWanted { worker, slots: 8 }, Time(round));
+        let effects = scheduler
+            .handle(Event::LeaseWanted { worker, slots: 8, memory_bytes: None }, Time(round));
         let [Effect::Grant { lease, ranges, .. }] = effects.as_slice() else {
             panic!("{effects:?}")
         };

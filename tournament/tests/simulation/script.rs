@@ -10,6 +10,9 @@
 //! w2 wants 1                -> lease 2: 10:2-3
 //! ```
 //!
+//! `10 needs 60`, before it is submitted, gives the games of a cell a need of memory;
+//! `w1 wants 2 of 100` is a worker whose two slots have so much together.
+//!
 //! Each line is a transaction of its own, judged and committed. `lost: …` is one whose commit
 //! fails, and `restart` builds the scheduler again. A line without `->` may have any effects.
 
@@ -99,9 +102,21 @@ impl Stage {
                 self.desk.staged_mut().prioritize(of(experiment), priority)
             }
             ["delete", experiment] => self.desk.staged_mut().delete(of(experiment)),
-            [worker, "wants", slots] => {
-                Event::LeaseWanted { worker: worker_id(worker), slots: slots.parse().unwrap() }
+            [cell, "needs", bytes] => {
+                let cell = CellId(cell.parse().unwrap());
+                self.desk.staged_mut().needs.insert(cell, bytes.parse().unwrap());
+                return Vec::new();
             }
+            [worker, "wants", slots] => Event::LeaseWanted {
+                worker: worker_id(worker),
+                slots: slots.parse().unwrap(),
+                memory_bytes: None,
+            },
+            [worker, "wants", slots, "of", bytes] => Event::LeaseWanted {
+                worker: worker_id(worker),
+                slots: slots.parse().unwrap(),
+                memory_bytes: Some(bytes.parse().unwrap()),
+            },
             [worker, "beats", ref leases @ .., "playing", playing] => Event::Heartbeat {
                 worker: worker_id(worker),
                 leases: leases.iter().map(|text| lease_id(text)).collect(),

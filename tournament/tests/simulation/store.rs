@@ -17,6 +17,8 @@ pub(crate) struct Store {
     pub(crate) leases: BTreeMap<LeaseId, (Rc<LeaseState>, Option<LeaseEnd>)>,
     pub(crate) attempts: BTreeMap<GameId, Attempts>,
     pub(crate) games: BTreeMap<GameId, Settled>,
+    /// The memory that a game of these cells takes; none of all others.
+    pub(crate) needs: BTreeMap<CellId, u64>,
     /// Requests of clients that were carried out, so that a repeated one is a no-op.
     pub(crate) requests: Vec<usize>,
     /// Results that were there until their experiment was deleted.
@@ -53,6 +55,7 @@ impl Store {
                 games,
                 next_number: 0,
                 returned: Vec::new(),
+                memory_bytes: self.needs.get(&cell).copied().unwrap_or(0),
             };
             let state = &mut self.cells.entry(cell).or_insert((id, none)).1;
             state.in_sweep = true;

@@ -35,6 +35,7 @@ impl Working {
             token,
             name: Some("a test's".to_owned()),
             slots: NonZeroU32::new(slots).unwrap(),
+            memory_bytes: None,
             exit_when_done,
         };
         let task = tokio::spawn(run(config, shutdown.clone()));

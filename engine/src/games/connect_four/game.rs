@@ -54,7 +54,7 @@ impl Game for ConnectFour {
         Some(self.discs())
     }
 
-    /// The plain solver takes a second at most with 20 discs on the board.
+    /// The plain solver usually takes a second at most with 20 discs on the board.
     fn is_solved_soon(&self) -> bool {
         self.discs() >= SOLVED_SOON
     }

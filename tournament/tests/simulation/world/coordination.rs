@@ -81,7 +81,10 @@ impl World {
     pub(super) fn answer(&mut self, id: WorkerId, what: Call, at: u64) -> Reply {
         match what {
             Call::Lease { slots } => {
-                match self.event(Event::LeaseWanted { worker: id, slots }, at).pop() {
+                match self
+                    .event(Event::LeaseWanted { worker: id, slots, memory_bytes: None }, at)
+                    .pop()
+                {
                     Some(Effect::Grant { lease, ranges, .. }) => Reply::Granted { lease, ranges },
                     Some(Effect::Idle { retry_after_ms, .. }) => Reply::Idle { retry_after_ms },
                     other => panic!("{other:?} is not an answer"),

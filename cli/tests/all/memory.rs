@@ -1,0 +1,118 @@
+//! Memory that the system refuses, and games that may need more than there is.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::sandbox::{Ran, Sandbox};
+
+/// Runs the program where it cannot have more than four million kibibytes of addresses.
+fn run_limited(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
+    let free = sandbox.spelrum(arguments);
+    let mut limited = Command::new("sh");
+    limited
+        .args(["-c", "ulimit -v 4000000 && exec \"$@\"", "sh"])
+        .arg(free.get_program())
+        .args(free.get_args())
+        .current_dir(free.get_current_dir().unwrap());
+    for (name, value) in free.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    Ran(limited.output().unwrap())
+}
+
+/// A sweep of two games in which one player asks for this.
+fn sweep(player: &str) -> String {
+    format!(
+        "name = \"large\"\ngame = \"tic-tac-toe\"\nseed = 1\ngames = 2\n\
+         [players.small]\nalgorithm = \"random\"\n[players.large]\n{player}\n"
+    )
+}
+
+const LARGE: &[(&str, &str)] = &[
+    ("algorithm = \"alpha-beta\"\ndepth = 3\ntable = true\ntable_mib = 65_536", "table_mib"),
+    ("algorithm = \"mcts\"\nsimulations = 9\nmax_tree_nodes = 268_435_456", "max_tree_nodes"),
+    (
+        "algorithm = \"genetic-minimax\"\ndepth = 3\ngenerations = 2\n\
+         max_tree_nodes = 268_435_456",
+        "max_tree_nodes",
+    ),
+];
+
+/// A player that does not get its memory fails its games, which say what to do, and the program
+/// goes on.
+#[test]
+fn a_refused_allocation_fails_the_game_and_not_the_program() {
+    for &(player, parameter) in LARGE {
+        let sandbox = Sandbox::new();
+        sandbox.write("sweep.toml", &sweep(player));
+        let ran = run_limited(&sandbox, &["run", "sweep.toml", "--memory", "1000GiB"]);
+        ran.expect_exit(7);
+        let failed = "SELECT count(*) FROM games WHERE failure LIKE '%smaller%'";
+        assert_eq!(sandbox.sql("large.db", failed), "2", "{player}");
+        let message = sandbox.sql("large.db", "SELECT failure FROM games LIMIT 1");
+        assert!(message.contains("the system refused"), "{message}");
+        assert!(message.contains(&format!("make `{parameter}` smaller")), "{message}");
+    }
+}
+
+#[test]
+fn a_refused_allocation_ends_an_analysis_with_what_to_do() {
+    let sandbox = Sandbox::new();
+    let player = ["--player", "mcts", "--set", "simulations=9"];
+    let tree = ["--set", "max_tree_nodes=268435456"];
+    let ran =
+        run_limited(&sandbox, &[&["analyze", "tic-tac-toe"][..], &player[..], &tree[..]].concat());
+    ran.expect_exit(3);
+    assert!(ran.stderr().contains("help: make `max_tree_nodes` smaller"), "{}", ran.stderr());
+}
+
+/// `run` plays as many games at once as there is memory for; where that is none, it says so instead
+/// of waiting for ever.
+#[test]
+fn run_refuses_what_it_has_no_memory_for() {
+    let sandbox = Sandbox::new();
+    let player = "algorithm = \"alpha-beta\"\ndepth = 3\ntable = true\ntable_mib = 30";
+    sandbox.write("sweep.toml", &sweep(player));
+    let refused = sandbox.run(&["run", "sweep.toml", "--memory", "31MiB"]);
+    refused.expect_exit(3);
+    let said = "a game of it may take 32.0 MiB of memory";
+    assert!(refused.stderr().contains(said), "{}", refused.stderr());
+    let refused = sandbox.run(&["run", "sweep.toml", "--memory", "63MiB", "--slots", "2"]);
+    refused.expect_exit(3);
+    assert!(refused.stderr().contains("use --slots 1"), "{}", refused.stderr());
+    sandbox.run(&["run", "sweep.toml", "--memory", "64MiB", "--slots", "2"]).expect_exit(0);
+    // What is settled needs none.
+    sandbox.run(&["run", "sweep.toml", "--memory", "31MiB"]).expect_exit(0);
+}
+
+/// A worker gets no games that are too large for it, which `status` says; one that has the memory
+/// plays them, and the coordinator knows after a restart, too.
+#[test]
+fn games_wait_for_a_worker_that_can_hold_them() {
+    let sandbox = Sandbox::new();
+    let player = "algorithm = \"alpha-beta\"\ndepth = 3\ntable = true\ntable_mib = 30";
+    sandbox.write("sweep.toml", &sweep(player));
+    let coordinator = sandbox.coordinator_with("a.db", "127.0.0.1:0", "200ms");
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &coordinator.url]).expect_exit(0);
+    drop(coordinator);
+    let coordinator = sandbox.coordinator_with("a.db", "127.0.0.1:0", "200ms");
+    let url = &*coordinator.url;
+    let _small = sandbox.worker(url, "2", &["--memory", "63MiB"]);
+    let told = loop {
+        let status = sandbox.run(&["status", "--coordinator", url, "--json"]);
+        let status: Value = serde_json::from_str(status.expect_exit(0).stdout()).unwrap();
+        let mut attention = status["attention"].as_array().unwrap().iter();
+        if let Some(told) = attention.find(|it| it["kind"] == "too_large") {
+            break told["problem"].as_str().unwrap().to_owned();
+        }
+    };
+    assert!(told.contains("may take 32 MiB of memory"), "{told}");
+    assert_eq!(sandbox.sql("a.db", "SELECT count(*) FROM leases"), "0");
+    let mut large = sandbox.worker(url, "2", &["--memory", "64MiB", "--exit-when-done"]);
+    assert_eq!(large.wait().code(), Some(0));
+    assert_eq!(sandbox.sql("a.db", "SELECT state FROM experiments"), "finished");
+}
