@@ -229,7 +229,7 @@ impl Position for ConnectFour {
         self.is_won = fours::has_four(mover);
     }
 
-    /// [`Self::packed`], the lesser of the two mirror images: exact.
+    /// The packed columns, the lesser of the two mirror images: exact.
     #[inline]
     fn canonical_key(&self) -> u64 {
         let packed = self.packed();
