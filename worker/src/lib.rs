@@ -21,6 +21,7 @@ mod slot;
 pub use memory::memory_to_offer;
 
 use std::num::NonZeroU32;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -164,10 +165,7 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
         exit_when_done: config.exit_when_done,
         threads: Mutex::new(threads),
     };
-    match shutdown.now.run_until_cancelled(worker.work(&shutdown.finish)).await {
-        Some(worked) => worked?,
-        None => worker.end_now().await,
-    }
+    worker.work_until(&shutdown).await?;
     let summary = worker.summary();
     let Summary { acknowledged, failed, unreported } = summary;
     tracing::info!(acknowledged, failed, unreported, "the worker ends");
@@ -190,6 +188,25 @@ struct Worker {
 }
 
 impl Worker {
+    /// [Works](Self::work), but plays no game to its end and has little patience from the moment
+    /// that it is told to end now.
+    async fn work_until(&self, shutdown: &Shutdown) -> Result<(), WorkerError> {
+        let finish = shutdown.finish.child_token();
+        let mut working = pin!(self.work(&finish));
+        tokio::select! {
+            worked = &mut working => return worked,
+            () = shutdown.now.cancelled() => {}
+        }
+        self.pool.abort();
+        finish.cancel();
+        // A Lease that is under way has its answer first: what it grants must be given back.
+        tokio::time::timeout(NOW_PATIENCE, working).await.unwrap_or_else(|_elapsed| {
+            let results = self.outbox.len();
+            tracing::warn!(results, "ended without reporting or giving back everything");
+            Ok(())
+        })
+    }
+
     /// Leases, plays and reports until `finish` or until there is nothing left to do; then lets
     /// games in progress end, reports them and gives the rest back.
     async fn work(&self, finish: &CancellationToken) -> Result<(), WorkerError> {
@@ -232,21 +249,6 @@ impl Worker {
             }
             Err(CallError::Fatal(error)) => Err(error),
             Err(CallError::Refused(refusal)) => Err(WorkerError::Refused(refusal)),
-        }
-    }
-
-    /// Stops playing, and reports what is finished if that works at once.
-    async fn end_now(&self) {
-        self.pool.abort();
-        let Self { link, pool, outbox, tally, .. } = self;
-        let reporting = Reporting { link, pool, outbox, tally };
-        let last = async {
-            self.threads_ended().await;
-            reporting.report_rest().await;
-            self.give_back().await;
-        };
-        if tokio::time::timeout(NOW_PATIENCE, last).await.is_err() {
-            tracing::warn!(results = outbox.len(), "ended without reporting everything");
         }
     }
 

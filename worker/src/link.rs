@@ -216,15 +216,6 @@ impl Link {
         }
     }
 
-    /// One call in the latest session, without trying again: for a worker that must end now.
-    pub(crate) async fn call_once<T, F>(&self, call: impl Fn(Client, Session) -> F) -> Option<T>
-    where
-        F: Future<Output = Result<Response<T>, Status>>,
-    {
-        let session = self.acquaintance.lock().await.session.clone()?;
-        self.attempt(call(self.client.clone(), session)).await.ok()
-    }
-
     /// The session; says Hello, until there is an answer, if there is none.
     pub(crate) async fn session(&self) -> Result<Session, CallError> {
         self.call("Hello", |_client, session| async { Ok(Response::new(session)) }).await

@@ -1,7 +1,7 @@
 //! Finished results on their way to the coordinator: kept until they are acknowledged.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use spelrum_proto::{v1, work};
@@ -34,11 +34,11 @@ pub(crate) struct Outbox {
 }
 
 /// Results that go out together; never none.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Report {
     /// Which results database they are for.
     pub(crate) generation: u64,
-    pub(crate) results: Arc<Vec<v1::Result>>,
+    pub(crate) results: Vec<v1::Result>,
 }
 
 #[derive(Debug, Default)]
@@ -46,8 +46,8 @@ struct State {
     results: VecDeque<v1::Result>,
     /// How many bytes these have on the wire.
     bytes: usize,
-    /// The report that is under way.
-    sent: Option<Report>,
+    /// How many more are in the report that is under way.
+    sent: usize,
     /// Which results database they are for; see [`crate::link::Session::generation`].
     generation: u64,
     closed: bool,
@@ -79,7 +79,7 @@ impl Outbox {
         let mut state = self.state();
         state.results.clear();
         state.bytes = 0;
-        state.sent = None;
+        state.sent = 0;
         state.generation = generation;
         drop(state);
         self.drained.notify_one();
@@ -91,7 +91,7 @@ impl Outbox {
         self.filled.notify_one();
     }
 
-    /// The next report, when it is time for it. It is kept here, too, until it is
+    /// The next report, when it is time for it. It is counted here until it is
     /// [settled](Outbox::settled). `None` when the outbox is closed and empty.
     pub(crate) async fn next_report(&self, results_max: usize) -> Option<Report> {
         let wanted = results_max.min(REPORT_RESULTS);
@@ -104,18 +104,9 @@ impl Outbox {
         report
     }
 
-    /// The next report, at once: first of all the one that is under way.
-    pub(crate) fn rest(&self, results_max: usize) -> Option<Report> {
-        let mut state = self.state();
-        match &state.sent {
-            Some(report) => Some(report.clone()),
-            None => state.send(results_max.min(REPORT_RESULTS)),
-        }
-    }
-
     /// The report that was under way is acknowledged, or was refused for good.
     pub(crate) fn settled(&self) {
-        self.state().sent = None;
+        self.state().sent = 0;
     }
 
     /// Waits until few enough results are waiting that new games may be asked for.
@@ -128,7 +119,7 @@ impl Outbox {
     /// How many results are not acknowledged.
     pub(crate) fn len(&self) -> usize {
         let state = self.state();
-        state.results.len() + state.sent.as_ref().map_or(0, |report| report.results.len())
+        state.results.len() + state.sent
     }
 
     async fn wait(&self, until: impl Fn(&State) -> bool) {
@@ -162,9 +153,8 @@ impl State {
             .count();
         let results: Vec<_> = self.results.drain(..fitting).collect();
         self.bytes -= results.iter().map(work::encoded_len).sum::<usize>();
-        self.sent = (!results.is_empty())
-            .then(|| Report { generation: self.generation, results: Arc::new(results) });
-        self.sent.clone()
+        self.sent = results.len();
+        (!results.is_empty()).then_some(Report { generation: self.generation, results })
     }
 }
 
@@ -186,7 +176,7 @@ mod tests {
     async fn next(outbox: &Outbox) -> Option<Vec<v1::Result>> {
         let report = outbox.next_report(REPORT_RESULTS_MAX).await?;
         outbox.settled();
-        Some(report.results.to_vec())
+        Some(report.results)
     }
 
     #[tokio::test]
@@ -244,13 +234,11 @@ mod tests {
         let sent = outbox.next_report(REPORT_RESULTS_MAX).await.unwrap();
         outbox.push(0, results(2, 1));
         assert_eq!(outbox.len(), 3);
-        let again = outbox.rest(REPORT_RESULTS_MAX).unwrap();
-        assert_eq!(again.results, sent.results);
+        assert_eq!(sent.results, results(0, 2));
         outbox.settled();
-        let rest = outbox.rest(REPORT_RESULTS_MAX).unwrap();
-        assert_eq!(*rest.results, results(2, 1));
-        outbox.settled();
-        assert!(outbox.rest(REPORT_RESULTS_MAX).is_none());
+        assert_eq!(outbox.len(), 1);
+        assert_eq!(next(&outbox).await.unwrap(), results(2, 1));
+        assert_eq!(outbox.len(), 0);
     }
 
     #[tokio::test]

@@ -41,21 +41,6 @@ impl Reporting<'_> {
         Ok(())
     }
 
-    /// Reports what there is, without trying again: for a worker that must end now.
-    pub(crate) async fn report_rest(&self) {
-        while let Some(report) = self.outbox.rest(usize::MAX) {
-            let answer = self
-                .link
-                .call_once(|client, session| {
-                    send(client, session, report.generation, &report.results)
-                })
-                .await;
-            let Some(response) = answer else { return };
-            self.acknowledged(&report.results, &response.verdicts);
-            self.outbox.settled();
-        }
-    }
-
     async fn report(&self, generation: u64, results: &[v1::Result]) -> Result<(), CallError> {
         let started = Instant::now();
         let reported = self

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use spelrum_proto::v1::work_server::{Work, WorkServer};
@@ -21,6 +22,8 @@ use super::support::eventually;
 struct Script {
     hello: Option<Refusal>,
     lease: Option<Refusal>,
+    /// How long a Lease takes.
+    slow_to_grant: Duration,
     /// The definition of the one cell, as it is handed out.
     definition: String,
     /// The hash that leases name it by; the right one, if none is given.
@@ -40,7 +43,10 @@ struct Script {
 /// What it saw.
 #[derive(Debug, Default)]
 struct Seen {
+    /// Leases that were asked for, granted or not.
+    asked: usize,
     leases: i64,
+    given_back: Vec<i64>,
     fetches: usize,
     /// The games that heartbeats named.
     named: Vec<v1::GameId>,
@@ -92,6 +98,9 @@ impl Work for Fake {
         &self,
         _request: Request<v1::LeaseRequest>,
     ) -> Result<Response<v1::LeaseResponse>, Status> {
+        self.seen.lock().unwrap().asked += 1;
+        let slow_to_grant = self.script.lock().unwrap().slow_to_grant;
+        tokio::time::sleep(slow_to_grant).await;
         let script = self.script.lock().unwrap();
         if let Some(refusal) = script.lease.clone() {
             return Err(refusal.into());
@@ -168,8 +177,9 @@ impl Work for Fake {
 
     async fn give_back(
         &self,
-        _request: Request<v1::GiveBackRequest>,
+        request: Request<v1::GiveBackRequest>,
     ) -> Result<Response<v1::GiveBackResponse>, Status> {
+        self.seen.lock().unwrap().given_back.extend(request.into_inner().lease_ids);
         Ok(Response::new(v1::GiveBackResponse {}))
     }
 }
@@ -334,4 +344,18 @@ async fn a_game_that_starts_is_named_before_it_can_kill() {
         working.shutdown.now.cancel();
         working.ended().await.unwrap();
     }
+}
+
+/// A lease whose grant is still travelling when the worker is told to end now is not left to
+/// itself: its games would wait until it expires.
+#[tokio::test]
+async fn what_is_granted_while_a_worker_ends_now_is_given_back() {
+    let slow_to_grant = Duration::from_millis(300);
+    let script = Script { definition: definition(), games: 2, slow_to_grant, ..Default::default() };
+    let (url, seen) = Fake::serve(script).await;
+    let working = Working::start(url, 1, false);
+    eventually("it asks", async || (seen.lock().unwrap().asked == 1).then_some(())).await;
+    working.shutdown.now.cancel();
+    working.ended().await.unwrap();
+    assert_eq!(seen.lock().unwrap().given_back, [1]);
 }
