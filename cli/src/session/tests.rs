@@ -71,7 +71,7 @@ fn help_explains_every_game() {
 }
 
 #[test]
-fn what_is_no_move_says_so_and_names_the_nearest() {
+fn what_is_not_a_move_says_so_and_names_the_nearest() {
     let long = "c3-2r".repeat(100);
     let mut game = session::<Pentago>(&Rules::from_name("pentago").unwrap(), "random", false);
     let before = game.played.clone();

@@ -162,7 +162,7 @@ fn quick_plays_a_tenth_of_every_number_of_games() {
 }
 
 #[test]
-fn what_is_no_toml_stays_as_it_is() {
+fn what_is_not_toml_stays_as_it_is() {
     for text in ["games = ", "[[", "\"", "games = 2\ngames = 4"] {
         let unchanged = edited(text, &["games=20"], true).unwrap();
         assert_eq!(unchanged.sweep, SweepText::new("small.toml", text));

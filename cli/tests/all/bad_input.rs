@@ -105,7 +105,7 @@ fn more_pairs_than_openings() {
 }
 
 #[test]
-fn settings_that_are_none() {
+fn what_is_not_a_setting() {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", &tic_tac_toe("small", 10));
     let run = |setting: &str| sandbox.run(&["run", "sweep.toml", "--set", setting]);
@@ -191,7 +191,7 @@ fn a_database_in_a_directory_that_is_not_there() {
 }
 
 #[test]
-fn a_database_that_is_none() {
+fn what_is_not_a_database() {
     let sandbox = Sandbox::new();
     let text = "dear diary\n".repeat(100);
     sandbox.write("diary.db", &text);
@@ -239,7 +239,7 @@ fn a_port_in_use() {
 }
 
 #[test]
-fn an_address_that_is_none() {
+fn what_is_not_an_address() {
     let sandbox = Sandbox::new();
     let ran = sandbox.run(&["coordinator", "--db", "x.db", "--listen", "7878"]);
     assert_failure!(&sandbox, ran, 2);
@@ -296,7 +296,7 @@ fn no_source_of_results() {
 }
 
 #[test]
-fn positions_that_are_none() {
+fn what_is_not_a_position() {
     let sandbox = Sandbox::new();
     let perft =
         |game, position| sandbox.run(&["perft", game, "--position", position, "--depth", "1"]);
@@ -334,7 +334,7 @@ fn a_position_where_the_game_is_over() {
 }
 
 #[test]
-fn players_that_are_none() {
+fn what_is_not_a_player() {
     let sandbox = Sandbox::new();
     let analyze =
         |more: &[&str]| sandbox.run(&[&["analyze", "pentago", "--player"], more].concat());
@@ -346,7 +346,7 @@ fn players_that_are_none() {
 }
 
 #[test]
-fn a_coordinator_url_that_is_none() {
+fn what_is_not_a_coordinator_url() {
     let sandbox = Sandbox::new();
     let list = |url| sandbox.run(&["list", "--coordinator", url]);
     assert_failure!(&sandbox, list("ftp://example.com:21"), 2);

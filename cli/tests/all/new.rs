@@ -64,7 +64,7 @@ fn nothing_is_overwritten() {
 }
 
 #[test]
-fn names_that_are_none_are_refused() {
+fn what_is_not_a_name_is_refused() {
     let sandbox = Sandbox::new();
     for (arguments, left) in [
         (&["new", "ladders"][..], 0),

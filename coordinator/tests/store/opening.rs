@@ -97,7 +97,7 @@ async fn a_missing_directory_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_database_is_refused() {
+async fn what_is_not_a_database_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.db");
     for bytes in [&b"x"[..], b"[axes]\ndepth = [1, 2]\n", &[7; 8192]] {

@@ -81,7 +81,7 @@ fn listed<E: std::fmt::Display>(texts: &[&str], answer: impl Fn(&str) -> E) -> S
 const PENTAGO: &str = r#"{"name":"pentago"}"#;
 
 #[test]
-fn pentago_positions_that_are_none() {
+fn what_is_not_a_pentago_position() {
     let texts = [
         "",
         ".....................................",
@@ -111,7 +111,7 @@ fn pentago_positions_that_are_none() {
 }
 
 #[test]
-fn pentago_moves_that_are_none() {
+fn what_is_not_a_pentago_move() {
     let texts = ["g1-1r", "c3-5r", "é3-1r", "c3-1", "c3-", "C3-1R", ""];
     let problem = |text: &str| Pentago::empty(true).parse_move(text).unwrap_err().problem;
     insta::assert_snapshot!(listed(&texts, problem), @r"
@@ -126,7 +126,7 @@ fn pentago_moves_that_are_none() {
 }
 
 #[test]
-fn tic_tac_toe_texts_that_are_none() {
+fn what_is_not_a_tic_tac_toe_text() {
     let texts = ["xo", "xo..w....", "xx.......", "xxxooo..."];
     let problem = |text: &str| refusal::<TicTacToe>(r#"{"name":"tic-tac-toe"}"#, text).problem;
     insta::assert_snapshot!(listed(&texts, problem), @r"
@@ -143,7 +143,7 @@ fn tic_tac_toe_texts_that_are_none() {
 }
 
 #[test]
-fn nim_texts_that_are_none() {
+fn what_is_not_a_nim_text() {
     let texts = ["3,4", "3,4/x", "3,+4/w", "3,5/w", "3/w", "3,4,5/w", "3,4/b", "2,4/w"];
     let problem = |text: &str| refusal::<Nim>(r#"{"name":"nim","heaps":[3,4]}"#, text).problem;
     insta::assert_snapshot!(listed(&texts, problem), @r"
@@ -197,7 +197,7 @@ fn remedies() {
 }
 
 #[test]
-fn games_that_are_none() {
+fn what_is_not_a_game() {
     let texts =
         ["c3-2r c3-1l", "c3-2r d9", "w: c3-2r", "wwwww.bbb.........b.................+: a2-1r"];
     let refusal = |text: &str| Played::<Pentago>::parse(&pentago(), text).unwrap_err();

@@ -223,7 +223,7 @@ async fn a_worker_that_is_not_wanted_ends_with_the_remedy() {
 }
 
 #[tokio::test]
-async fn what_is_no_coordinator_is_an_error() {
+async fn what_is_not_a_coordinator_is_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     // Another gRPC server.

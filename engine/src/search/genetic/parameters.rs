@@ -1,4 +1,4 @@
-//! The parameters of genetic minimax, and the presets that set them all.
+//! The parameters of genetic minimax, and its presets.
 
 use super::{principal, tree};
 use crate::limits::Limits;
@@ -122,9 +122,35 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
         )),
     ],
     presets: &[
-        Preset { name: "tuned", values: &preset(&TUNED) },
-        Preset { name: "study", values: &preset(&STUDY) },
-        Preset { name: "strong", values: &preset(&STRONG) },
+        // The defaults; the others say how they differ from them.
+        Preset { name: "tuned", values: &[] },
+        Preset {
+            name: "study",
+            values: &[
+                ("generations", generations(&STUDY)),
+                ("selection", ParameterDefault::Word(word(STUDY.selection))),
+                ("tournament_size", ParameterDefault::Integer(STUDY.tournament_size as i64)),
+                ("elites", ParameterDefault::Integer(STUDY.elites as i64)),
+                ("crossover_rate", ParameterDefault::Number(STUDY.crossover_rate)),
+                ("mutation_rate", ParameterDefault::Number(STUDY.mutation_rate)),
+                ("refute", ParameterDefault::Number(STUDY.refute)),
+                ("seed_root", ParameterDefault::Bool(STUDY.seed_root)),
+                ("min_visits", ParameterDefault::Integer(STUDY.min_visits as i64)),
+                ("reject_duplicates", ParameterDefault::Bool(STUDY.reject_duplicates)),
+            ],
+        },
+        Preset {
+            name: "strong",
+            values: &[
+                ("generations", generations(&STRONG)),
+                ("refute", ParameterDefault::Number(STRONG.refute)),
+                ("line_plies", ParameterDefault::Integer(STRONG.line_plies as i64)),
+                ("deepen", ParameterDefault::Bool(STRONG.deepen)),
+                ("in_turn", ParameterDefault::Bool(STRONG.in_turn)),
+                ("order", ParameterDefault::Bool(STRONG.order)),
+                ("killers", ParameterDefault::Integer(STRONG.killers as i64)),
+            ],
+        },
     ],
     bounded_by: &["generations", "nodes", "evaluations", "move_time"],
 };
@@ -135,29 +161,6 @@ const STRONG: GeneticParameters = GeneticParameters::strong(1);
 
 const fn added_later(info: ParameterInfo) -> ParameterInfo {
     ParameterInfo { added_later: true, ..info }
-}
-
-/// A preset's values as the table has them: all but the depth.
-const fn preset(values: &GeneticParameters) -> [(&'static str, ParameterDefault); 17] {
-    [
-        ("generations", generations(values)),
-        ("population", ParameterDefault::Integer(values.population as i64)),
-        ("selection", ParameterDefault::Word(word(values.selection))),
-        ("tournament_size", ParameterDefault::Integer(values.tournament_size as i64)),
-        ("elites", ParameterDefault::Integer(values.elites as i64)),
-        ("crossover_rate", ParameterDefault::Number(values.crossover_rate)),
-        ("mutation_rate", ParameterDefault::Number(values.mutation_rate)),
-        ("refute", ParameterDefault::Number(values.refute)),
-        ("seed_root", ParameterDefault::Bool(values.seed_root)),
-        ("min_visits", ParameterDefault::Integer(values.min_visits as i64)),
-        ("reject_duplicates", ParameterDefault::Bool(values.reject_duplicates)),
-        ("max_tree_nodes", ParameterDefault::Integer(values.max_tree_nodes as i64)),
-        ("line_plies", ParameterDefault::Integer(values.line_plies as i64)),
-        ("deepen", ParameterDefault::Bool(values.deepen)),
-        ("in_turn", ParameterDefault::Bool(values.in_turn)),
-        ("order", ParameterDefault::Bool(values.order)),
-        ("killers", ParameterDefault::Integer(values.killers as i64)),
-    ]
 }
 
 const fn generations(values: &GeneticParameters) -> ParameterDefault {
@@ -291,9 +294,7 @@ impl GeneticParameters {
     #[must_use]
     pub const fn study(depth: u32) -> Self {
         Self {
-            depth,
             generations: Some(100),
-            population: 100,
             selection: Selection::Roulette,
             tournament_size: 2,
             elites: 2,
@@ -303,12 +304,7 @@ impl GeneticParameters {
             seed_root: false,
             min_visits: 0,
             reject_duplicates: false,
-            max_tree_nodes: 1 << 22,
-            line_plies: 0,
-            deepen: false,
-            in_turn: false,
-            order: false,
-            killers: 0,
+            ..Self::tuned(depth)
         }
     }
 
@@ -419,5 +415,31 @@ impl GeneticParameters {
         );
         assert!(self.line_plies <= Self::MAX_DEPTH, "line too long");
         assert!(self.killers <= Self::MAX_KILLERS, "too many killers");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+    use super::*;
+    use crate::game::Game as _;
+    use crate::games::TicTacToe;
+
+    /// The table says only how presets differ; the searches are made of all their values.
+    #[test]
+    fn the_tables_presets_are_the_constructors() {
+        for name in GeneticParameters::PRESETS {
+            let given = format!(r#"{{"preset": "{name}", "depth": 4, "selection": "tournament"}}"#);
+            let given = serde_json::from_str(&given).unwrap();
+            let settings =
+                Settings::read(&INFO, TicTacToe::NAME, TicTacToe::EVALUATIONS, &given).unwrap();
+            let preset = GeneticParameters::preset(name, 4).unwrap();
+            let expected = GeneticParameters { selection: Selection::Tournament, ..preset };
+            assert_eq!(GeneticParameters::from_settings(&settings), expected, "{name}");
+            assert!(INFO.presets.iter().any(|preset| preset.name == *name));
+        }
+        assert_eq!(INFO.presets.len(), GeneticParameters::PRESETS.len());
+        assert_eq!(INFO.presets[0].name, GeneticParameters::DEFAULT_PRESET);
     }
 }
