@@ -39,8 +39,21 @@ pub enum Stop {
     Limit(EndedBy),
     /// The game is no longer wanted.
     Aborted,
+}
+
+/// Why a search has no move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoMove {
+    /// The game is no longer wanted.
+    Aborted,
     /// The system refused memory that the search needs.
     Memory(MemoryRefused),
+}
+
+impl From<MemoryRefused> for NoMove {
+    fn from(refused: MemoryRefused) -> Self {
+        Self::Memory(refused)
+    }
 }
 
 /// Memory that the system refused.

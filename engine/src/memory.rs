@@ -1,11 +1,11 @@
 //! Memory that a search reserves at once, as large as a parameter says. The system may refuse it,
 //! which must end the game and not the program.
 
-use crate::limits::{MemoryRefused, Stop};
+use crate::limits::MemoryRefused;
 
 /// So many zeros. The operating system provides them page by page as they are used, so that they
 /// cost nothing before.
-pub(crate) fn zeros(len: usize, parameter: &'static str) -> Result<Vec<u64>, Stop> {
+pub(crate) fn zeros(len: usize, parameter: &'static str) -> Result<Vec<u64>, MemoryRefused> {
     bytemuck::allocation::try_zeroed_vec(len).map_err(|()| refused::<u64>(len, parameter))
 }
 
@@ -14,14 +14,14 @@ pub(crate) fn reserve<T>(
     list: &mut Vec<T>,
     len: usize,
     parameter: &'static str,
-) -> Result<(), Stop> {
+) -> Result<(), MemoryRefused> {
     list.clear();
     list.try_reserve_exact(len).map_err(|_| refused::<T>(len, parameter))
 }
 
-fn refused<T>(len: usize, parameter: &'static str) -> Stop {
+fn refused<T>(len: usize, parameter: &'static str) -> MemoryRefused {
     let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
-    Stop::Memory(MemoryRefused { parameter, bytes })
+    MemoryRefused { parameter, bytes }
 }
 
 #[cfg(test)]
@@ -35,11 +35,8 @@ mod tests {
     fn what_the_system_refuses_is_an_error() {
         let bytes = TOO_MANY as u64 * 8;
         let refused = MemoryRefused { parameter: "table_mib", bytes };
-        assert_eq!(zeros(TOO_MANY, "table_mib"), Err(Stop::Memory(refused)));
-        assert_eq!(
-            reserve(&mut Vec::<u64>::new(), TOO_MANY, "table_mib"),
-            Err(Stop::Memory(refused))
-        );
+        assert_eq!(zeros(TOO_MANY, "table_mib"), Err(refused));
+        assert_eq!(reserve(&mut Vec::<u64>::new(), TOO_MANY, "table_mib"), Err(refused));
         assert_eq!(
             format!("{refused}; {}", refused.remedy()),
             "the system refused the 4398046511104 MiB of memory that `table_mib` asks for; make \

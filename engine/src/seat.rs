@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::budget::Budget;
 use crate::game::Game;
 use crate::host::Host;
-use crate::limits::{Limits, MemoryRefused, Stop};
+use crate::limits::{Limits, MemoryRefused, NoMove};
 use crate::notation::parse_legal_move;
 use crate::player::Player;
 use crate::position::{Line, Side};
@@ -117,11 +117,8 @@ impl<'a, G: Game> SearchSeat<'a, G> {
         };
         let found = match self.search.search(line, &mut budget, &mut self.random) {
             Ok(found) => found,
-            Err(Stop::Aborted) => return Err(Fault::Aborted),
-            Err(Stop::Memory(refused)) => return Err(Fault::Memory(refused)),
-            Err(Stop::Limit(limit)) => {
-                unreachable!("a search ends with a move at a limit, here {limit:?}")
-            }
+            Err(NoMove::Aborted) => return Err(Fault::Aborted),
+            Err(NoMove::Memory(refused)) => return Err(Fault::Memory(refused)),
         };
         let search = SearchReport {
             depth: found.depth,

@@ -4,7 +4,7 @@ use crate::budget::Budget;
 use crate::clock::Reading;
 use crate::game::Game;
 use crate::host::Host;
-use crate::limits::{EndedBy, Limits, MemoryRefused, Stop};
+use crate::limits::{EndedBy, Limits, Stop};
 use crate::notation::opening_position;
 use crate::position::{NotationError, Position, Side};
 use crate::rules::Rules;
@@ -53,9 +53,6 @@ pub enum SolveError {
     /// The host asked to stop.
     #[error("the solving was aborted")]
     Aborted,
-    /// The solver did not get the memory that it needs.
-    #[error("failed to solve: {}; {}", .0, .0.remedy())]
-    Memory(MemoryRefused),
 }
 
 /// Solves a position. Of the limits, nodes and time bound a solver. The thread needs
@@ -99,7 +96,6 @@ fn solve_in<G: Game>(
     let found = match solve_within(&mut solver, &position, &mut budget, &mut moves) {
         Ok(found) => found,
         Err(Stop::Aborted) => return Err(SolveError::Aborted),
-        Err(Stop::Memory(refused)) => return Err(SolveError::Memory(refused)),
         Err(Stop::Limit(limit)) => {
             return Err(SolveError::Limit { limit, nodes: budget.nodes() });
         }
@@ -136,7 +132,7 @@ fn solve_within<P: Position>(
             Ok(Optimal { are_all: true, ..found })
         }
         Err(Stop::Limit(_)) => Ok(found),
-        Err(stop @ (Stop::Aborted | Stop::Memory(_))) => Err(stop),
+        Err(Stop::Aborted) => Err(Stop::Aborted),
     }
 }
 

@@ -336,7 +336,7 @@ impl Search<Ring> for Remembering {
         line: Line<'_, Ring>,
         _budget: &mut Budget<'_>,
         _random: &mut Random,
-    ) -> Result<Found<Way>, spelrum_engine::search::Stop> {
+    ) -> Result<Found<Way>, spelrum_engine::search::NoMove> {
         self.0.push(line.before.to_vec());
         let ended_by = spelrum_engine::EndedBy::Depth;
         Ok(Found { mv: Way::Left, depth: 0, score: None, ended_by })

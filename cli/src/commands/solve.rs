@@ -136,11 +136,6 @@ impl Solve {
             }
             Err(SolveError::Limit { limit, nodes }) => (None, nodes, limit),
             Err(SolveError::Aborted) => return interrupted(),
-            Err(SolveError::Memory(refused)) => {
-                return Err(CliError::new(Exit::Input, "solve the position")
-                    .help(refused.remedy())
-                    .because(refused));
-            }
             Err(error @ SolveError::Position(_)) => {
                 return Err(CliError::new(Exit::Internal, "solve the position").because(error));
             }

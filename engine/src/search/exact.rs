@@ -1,7 +1,7 @@
 //! The exact player: it solves the position and plays a move that reaches the value.
 
 use super::algorithm::{Algorithm, Maker};
-use super::{Budget, Evaluate, Found, Search, Stop, WIN_MIN, made, root};
+use super::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN_MIN, made, root};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;
 use crate::parameters::{AlgorithmInfo, Parameters, Settings, shared};
@@ -113,7 +113,7 @@ impl<G: Solvable, E: Evaluate<G>> Search<G> for Exact<G, E> {
         line: Line<'_, G>,
         budget: &mut Budget<'_>,
         random: &mut Random,
-    ) -> Result<Found<G::Move>, Stop> {
+    ) -> Result<Found<G::Move>, NoMove> {
         let root = line.position;
         let mut moves = Vec::new();
         root::list_moves(root, self.options.shuffle, random, &mut moves);
@@ -126,7 +126,7 @@ impl<G: Solvable, E: Evaluate<G>> Search<G> for Exact<G, E> {
         match evaluated {
             Ok(()) if best.value() == score::BEST => return Ok(best.found(1, EndedBy::Proven)),
             Ok(()) => {}
-            Err(stop @ (Stop::Aborted | Stop::Memory(_))) => return Err(stop),
+            Err(Stop::Aborted) => return Err(NoMove::Aborted),
             Err(Stop::Limit(limit)) => return Ok(best.found(0, limit)),
         }
         match self.solver.some_optimal_moves(root, budget, &mut self.optimal) {
@@ -141,7 +141,7 @@ impl<G: Solvable, E: Evaluate<G>> Search<G> for Exact<G, E> {
                 let score = Some(value.signum() * WIN_MIN);
                 Ok(Found { score, ..best.found(1, EndedBy::Proven) })
             }
-            Err(stop @ (Stop::Aborted | Stop::Memory(_))) => Err(stop),
+            Err(Stop::Aborted) => Err(NoMove::Aborted),
             Err(Stop::Limit(limit)) => Ok(best.found(1, limit)),
         }
     }

@@ -1,7 +1,7 @@
 //! Near the end of the game, the exact solver instead of a search.
 
 use super::exact::{self, Exact};
-use super::{Budget, Evaluate, Found, Search, Stop};
+use super::{Budget, Evaluate, Found, NoMove, Search};
 use crate::limits::EndedBy;
 use crate::position::Line;
 use crate::rng::Random;
@@ -38,7 +38,7 @@ impl<G: Solvable, S: Search<G>, E: Evaluate<G>> Search<G> for Handover<G, S, E> 
         line: Line<'_, G>,
         budget: &mut Budget<'_>,
         random: &mut Random,
-    ) -> Result<Found<G::Move>, Stop> {
+    ) -> Result<Found<G::Move>, NoMove> {
         let root = line.position;
         if root.plies_left() > self.plies_max {
             return self.search.search(line, budget, random);

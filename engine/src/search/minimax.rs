@@ -1,7 +1,7 @@
 //! Plain minimax: every position to a fixed depth. The yardstick that the others are held against.
 
 use super::algorithm::{Algorithm, Maker};
-use super::{Budget, Evaluate, Found, Limits, Search, Stop, made, root};
+use super::{Budget, Evaluate, Found, Limits, NoMove, Search, Stop, made, root};
 use crate::evaluation::GameEvaluation;
 use crate::parameters::{AlgorithmInfo, Settings, shared};
 use crate::position::{Line, Position};
@@ -129,7 +129,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Minimax<P, E> {
         line: Line<'_, P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
-    ) -> Result<Found<P::Move>, Stop> {
+    ) -> Result<Found<P::Move>, NoMove> {
         let root = line.position;
         let mut root_moves = std::mem::take(&mut self.root_moves);
         root::list_moves(root, self.options.shuffle, random, &mut root_moves);
@@ -153,7 +153,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Minimax<P, E> {
         match stop {
             None => Ok(self.sight.completed(best, self.options.depth)),
             Some(Stop::Limit(limit)) => Ok(best.found(0, limit)),
-            Some(stop @ (Stop::Aborted | Stop::Memory(_))) => Err(stop),
+            Some(Stop::Aborted) => Err(NoMove::Aborted),
         }
     }
 }

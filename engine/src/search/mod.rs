@@ -13,7 +13,7 @@ mod root;
 
 pub use crate::budget::Budget;
 pub use crate::evaluation::{Evaluate, LastPly};
-pub use crate::limits::{EndedBy, Limits, MemoryRefused, Stop};
+pub use crate::limits::{EndedBy, Limits, MemoryRefused, NoMove, Stop};
 pub use crate::score::{WIN, WIN_MIN};
 pub use crate::stack::{PLIES_MAX, POSITION_BYTES_MAX, STACK_BYTES, STACK_BYTES_PER_PLY};
 
@@ -26,14 +26,14 @@ pub trait Search<P: Position>: Send {
     /// moves.
     ///
     /// # Errors
-    /// [`Stop::Aborted`] if the host asked to stop, [`Stop::Memory`] if the search did not get what it
+    /// [`NoMove::Aborted`] if the host asked to stop, [`NoMove::Memory`] if the search did not get what it
     /// needs; a limit ends the search with a move.
     fn search(
         &mut self,
         line: Line<'_, P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
-    ) -> Result<Found<P::Move>, Stop>;
+    ) -> Result<Found<P::Move>, NoMove>;
 }
 
 /// What a search found.

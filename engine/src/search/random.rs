@@ -1,7 +1,7 @@
 //! The player that does not search: every legal move is equally likely.
 
 use super::algorithm::{Algorithm, Maker};
-use super::{Budget, Found, Search, Stop};
+use super::{Budget, Found, NoMove, Search};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;
 use crate::parameters::{AlgorithmInfo, Settings};
@@ -40,7 +40,7 @@ impl<P: Position> Search<P> for RandomMove {
         line: Line<'_, P>,
         _budget: &mut Budget<'_>,
         random: &mut Random,
-    ) -> Result<Found<P::Move>, Stop> {
+    ) -> Result<Found<P::Move>, NoMove> {
         let mv = line.position.random_move(random);
         Ok(Found { mv, depth: 0, score: None, ended_by: EndedBy::Depth })
     }

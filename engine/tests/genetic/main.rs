@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use spelrum_engine::search::genetic::{
     GeneticMinimax, GeneticParameters, NodeId, ReservationTree, Selection,
 };
-use spelrum_engine::search::{Budget, Found, Limits, Search, Stop, WIN};
+use spelrum_engine::search::{Budget, Found, Limits, NoMove, Search, WIN};
 use spelrum_engine::{EndedBy, Host, Line, Position, Random, Timeless};
 
 use minimax::minimax_of_moves;
@@ -293,7 +293,7 @@ fn an_aborted_search_finds_nothing() {
         &mut budget,
         &mut Random::from_key([1; 32]),
     );
-    assert_eq!(found, Err(Stop::Aborted));
+    assert_eq!(found, Err(NoMove::Aborted));
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod leaf_twin;
 use std::collections::BTreeMap;
 
 use spelrum_engine::search::genetic::{GeneticParameters, Selection};
-use spelrum_engine::search::{Budget, Evaluate, Found, Search, Stop, WIN, WIN_MIN};
+use spelrum_engine::search::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN, WIN_MIN};
 use spelrum_engine::{EndedBy, Position, Random, Side};
 
 use leaf_twin::{LeafTwin, static_value};
@@ -491,7 +491,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Twin<P, E> {
         at: spelrum_engine::Line<'_, P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
-    ) -> Result<Found<P::Move>, Stop> {
+    ) -> Result<Found<P::Move>, NoMove> {
         let root = at.position;
         self.killers.clear();
         self.seeds.clear();
@@ -508,7 +508,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Twin<P, E> {
             self.floor = -WIN;
             let ended_by = match self.evolve(root, &mut generations, budget, random) {
                 Stop::Limit(ended_by) => ended_by,
-                stop @ (Stop::Aborted | Stop::Memory(_)) => return Err(stop),
+                Stop::Aborted => return Err(NoMove::Aborted),
             };
             let tree = self.tree(root);
             if ended_by != EndedBy::Depth {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use proptest::prelude::*;
 use spelrum_engine::games::Pentago;
 use spelrum_engine::search::mcts::{Mcts, MctsParameters};
-use spelrum_engine::search::{Budget, Evaluate, Limits, Search, Stop};
+use spelrum_engine::search::{Budget, Evaluate, Limits, NoMove, Search};
 use spelrum_engine::{
     Analysis, EndedBy, Game, Line, PlayError, Player, Random, Rules, Timeless, analyze,
 };
@@ -159,7 +159,7 @@ fn a_full_tree_of_lost_moves_ends_the_search() {
     // A move of which nothing is known is better than one that loses.
     assert_eq!((found.ended_by, found.depth, found.score), (EndedBy::Nodes, 0, None));
     assert!(nodes >= 32, "{nodes}");
-    assert!(matches!(aborted, Ok((same, _)) if same == found) || aborted == Err(Stop::Aborted));
+    assert!(matches!(aborted, Ok((same, _)) if same == found) || aborted == Err(NoMove::Aborted));
 }
 
 /// A tree that is kept for the next move has room for the root's first child, however small it is.

@@ -2,7 +2,7 @@
 //! made in full, what is known found anew each time, playouts move by move.
 
 use spelrum_engine::search::mcts::{Bound, Choice, MctsParameters, PlayoutPolicy};
-use spelrum_engine::search::{Budget, Evaluate, Found, Search, Stop, WIN};
+use spelrum_engine::search::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN};
 use spelrum_engine::{EndedBy, Ending, Line, PlayoutRandom, Position, Random, Side};
 
 pub(super) struct Twin<P: Position, E> {
@@ -231,13 +231,13 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Twin<P, E> {
         line: Line<'_, P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
-    ) -> Result<Found<P::Move>, Stop> {
+    ) -> Result<Found<P::Move>, NoMove> {
         let root = line.position;
         let mut random = PlayoutRandom::from_seed(random.seed());
         if self.parameters.playout == PlayoutPolicy::Decisive
             && let Some(mv) = winning_move(root)
+            && budget.enter().is_ok()
         {
-            budget.enter()?;
             return Ok(Found { mv, depth: 1, score: Some(WIN - 1), ended_by: EndedBy::Proven });
         }
         let kept = self.kept.take().and_then(|kept| {
@@ -262,7 +262,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Twin<P, E> {
             match self.simulate(&mut node, budget, &mut random) {
                 Ok(_) => simulations += 1,
                 Err(Stop::Limit(ended_by)) => break ended_by,
-                Err(stop @ (Stop::Aborted | Stop::Memory(_))) => return Err(stop),
+                Err(Stop::Aborted) => return Err(NoMove::Aborted),
             }
         };
         let found = self.choose(&node, ended_by);

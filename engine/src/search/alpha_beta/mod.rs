@@ -30,7 +30,7 @@ pub use parameters::Options;
 
 use super::algorithm::{Algorithm, Maker};
 use super::handover::Handover;
-use super::{Budget, Evaluate, Found, Search, Stop, root};
+use super::{Budget, Evaluate, Found, NoMove, Search, root};
 use crate::evaluation::GameEvaluation;
 use crate::knowledge::Knowledge;
 use crate::parameters::{AlgorithmInfo, Parameters, Settings};
@@ -143,7 +143,7 @@ impl<P: Knowledge, E: Evaluate<P>> Search<P> for AlphaBeta<P, E> {
         line: Line<'_, P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
-    ) -> Result<Found<P::Move>, Stop> {
+    ) -> Result<Found<P::Move>, NoMove> {
         let root = line.position;
         root::list_moves(root, self.options.shuffle, random, &mut self.root_moves);
         self.moves.clear();

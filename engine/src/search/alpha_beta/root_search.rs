@@ -8,7 +8,7 @@ use super::{AlphaBeta, Window};
 use crate::knowledge::{Knowledge, Sifted};
 use crate::limits::EndedBy;
 use crate::score;
-use crate::search::{Budget, Evaluate, Found, Stop, WIN, WIN_MIN, made, root};
+use crate::search::{Budget, Evaluate, Found, NoMove, Stop, WIN, WIN_MIN, made, root};
 
 /// A search that was stopped: the move to play and the depth completed.
 type Stopped<M> = (root::Best<M>, u32, Stop);
@@ -18,12 +18,12 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         &mut self,
         root: &P,
         budget: &mut Budget<'_>,
-    ) -> Result<Found<P::Move>, Stop> {
+    ) -> Result<Found<P::Move>, NoMove> {
         self.narrow_root(root);
         match self.deepen(root, budget) {
             Ok(found) => Ok(found),
             Err((best, completed, Stop::Limit(limit))) => Ok(best.found(completed, limit)),
-            Err((_, _, stop @ (Stop::Aborted | Stop::Memory(_)))) => Err(stop),
+            Err((_, _, Stop::Aborted)) => Err(NoMove::Aborted),
         }
     }
 

@@ -10,7 +10,7 @@
 //! finds.
 
 use crate::memory;
-use crate::search::{Stop, WIN, WIN_MIN};
+use crate::search::{MemoryRefused, WIN, WIN_MIN};
 
 /// Which values an entry stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl TranspositionTable {
     ///
     /// # Errors
     /// If the system refuses it.
-    pub(super) fn new(mebibytes: u32) -> Result<Self, Stop> {
+    pub(super) fn new(mebibytes: u32) -> Result<Self, MemoryRefused> {
         let bytes = (mebibytes as usize) << 20;
         let buckets = (bytes / (8 * SLOT_WORDS * BUCKET_SLOTS)).max(1);
         let words = memory::zeros(buckets * BUCKET_SLOTS * SLOT_WORDS, "table_mib")?;
@@ -181,7 +181,6 @@ mod tests {
     fn a_table_that_the_system_refuses_is_an_error() {
         // 4 PiB: beyond every address space that there is.
         let refused = TranspositionTable::new(u32::MAX).unwrap_err();
-        let Stop::Memory(refused) = refused else { panic!("{refused:?}") };
         assert_eq!((refused.parameter, refused.bytes >> 20), ("table_mib", u32::MAX.into()));
     }
 

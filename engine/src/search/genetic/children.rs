@@ -1,6 +1,6 @@
 //! Where a reservation tree keeps who is whose child.
 
-use crate::limits::Stop;
+use crate::limits::MemoryRefused;
 use crate::memory;
 
 /// The children of one node: a run of entries in [`ChildLists`].
@@ -48,7 +48,7 @@ impl<M: Copy + Ord> ChildLists<M> {
     ///
     /// # Errors
     /// If there is no memory for them.
-    pub(super) fn reset(&mut self, max_children: usize) -> Result<(), Stop> {
+    pub(super) fn reset(&mut self, max_children: usize) -> Result<(), MemoryRefused> {
         self.vacant = [None; u32::BITS as usize];
         memory::reserve(&mut self.entries, 4 * max_children, super::tree::PARAMETER)
     }

@@ -33,7 +33,7 @@ use selection::Selector;
 use std::cmp::Reverse;
 
 use super::algorithm::{Algorithm, Maker};
-use super::{Budget, Evaluate, Found, Search, Stop, WIN_MIN};
+use super::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN_MIN};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;
 use crate::parameters::{AlgorithmInfo, Parameters, Settings};
@@ -149,7 +149,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for GeneticMinimax<P, E> {
         line: Line<'_, P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
-    ) -> Result<Found<P::Move>, Stop> {
+    ) -> Result<Found<P::Move>, NoMove> {
         let root = line.position;
         self.principal.forget_killers();
         self.seeds.clear();
@@ -167,7 +167,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for GeneticMinimax<P, E> {
             self.floor = WORST;
             let stop = self.evolve(root, &mut generations, budget, random);
             match (stop, self.decisive_move()) {
-                (stop @ (Stop::Aborted | Stop::Memory(_)), _) => return Err(stop),
+                (Stop::Aborted, _) => return Err(NoMove::Aborted),
                 (Stop::Limit(EndedBy::Depth), Some((mv, best))) => {
                     let found = self.found(mv, best, EndedBy::Depth);
                     if found.ended_by == EndedBy::Proven || self.leaf_depth == leaf_depth {

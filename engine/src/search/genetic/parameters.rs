@@ -430,7 +430,9 @@ mod tests {
     #[test]
     fn the_tables_presets_are_the_constructors() {
         for name in GeneticParameters::PRESETS {
-            let given = format!(r#"{{"preset": "{name}", "depth": 4, "selection": "tournament"}}"#);
+            let given = format!(
+                r#"{{"preset": "{name}", "depth": 4, "nodes": 9, "selection": "tournament"}}"#
+            );
             let given = serde_json::from_str(&given).unwrap();
             let settings =
                 Settings::read(&INFO, TicTacToe::NAME, TicTacToe::EVALUATIONS, &given).unwrap();

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use super::children::{ChildList, ChildLists};
 use super::population::Step;
-use crate::limits::Stop;
+use crate::limits::MemoryRefused;
 use crate::memory;
 
 /// What decides how much memory a tree reserves.
@@ -109,7 +109,7 @@ impl<M: Copy + Ord> ReservationTree<M> {
         any_move: M,
         legal_moves: u32,
         max_nodes: u32,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), MemoryRefused> {
         const {
             assert!(size_of::<Node<M>>() <= NODE_BYTES, "nodes are larger than is said");
             assert!(4 * size_of::<(M, u32)>() <= ENTRIES_BYTES, "lists of children are");

@@ -30,7 +30,7 @@ pub use parameters::{Bound, Choice, MctsParameters, PlayoutPolicy};
 use std::cmp::Reverse;
 
 use super::algorithm::{Algorithm, Maker};
-use super::{Budget, Evaluate, Found, Search, Stop};
+use super::{Budget, Evaluate, Found, MemoryRefused, NoMove, Search, Stop};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;
 use crate::parameters::{AlgorithmInfo, Parameters, Settings};
@@ -98,7 +98,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Mcts<P, E> {
         line: Line<'_, P>,
         budget: &mut Budget<'_>,
         random: &mut Random,
-    ) -> Result<Found<P::Move>, Stop> {
+    ) -> Result<Found<P::Move>, NoMove> {
         let root = line.position;
         let mut playout_random = PlayoutRandom::from_seed(random.seed());
         if self.parameters.playout == PlayoutPolicy::Decisive
@@ -111,7 +111,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Mcts<P, E> {
         let node = self.node_of_root(root, &mut playout_random)?;
         let ended_by = match self.simulate_until_stopped(root, node, budget, &mut playout_random) {
             Ok(ended_by) | Err(Stop::Limit(ended_by)) => ended_by,
-            Err(stop @ (Stop::Aborted | Stop::Memory(_))) => return Err(stop),
+            Err(Stop::Aborted) => return Err(NoMove::Aborted),
         };
         let found = self.choose(root, node, ended_by);
         self.keep_for_next_move(root, node, found.mv);
@@ -141,7 +141,7 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
     ///
     /// Only a position that follows upon the move played last, with or without a reply, is looked
     /// for; after a reply that had no choice, the tree begins anew.
-    fn node_of_root(&mut self, root: &P, random: &mut PlayoutRandom) -> Result<u32, Stop> {
+    fn node_of_root(&mut self, root: &P, random: &mut PlayoutRandom) -> Result<u32, MemoryRefused> {
         if let Some((position, node)) = self.kept.take() {
             if position == *root {
                 return Ok(node);

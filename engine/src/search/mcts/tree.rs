@@ -6,7 +6,7 @@
 //! used again. The arena is reserved whole when a game begins (the operating system provides memory
 //! only where it is written), so that no growth of it overruns a time limit.
 
-use crate::limits::Stop;
+use crate::limits::MemoryRefused;
 use crate::memory;
 use crate::position::Side;
 use crate::rng::PlayoutRandom;
@@ -137,7 +137,7 @@ impl<M: Copy + Eq> Tree<M> {
     ///
     /// # Errors
     /// If there is no memory for them.
-    pub(super) fn reset(&mut self, children_max: u32, any_move: M) -> Result<(), Stop> {
+    pub(super) fn reset(&mut self, children_max: u32, any_move: M) -> Result<(), MemoryRefused> {
         const {
             assert!(size_of::<Node>() <= NODE_BYTES, "nodes are larger than is said");
             assert!(size_of::<Child<M>>() + 2 * size_of::<f32>() <= CHILD_BYTES, "children are");
