@@ -5,6 +5,9 @@
 -- (wall_us: microseconds by the wall clock), ids and seeds stay below 2^53 so that JavaScript and
 -- DuckDB's doubles read them exactly, and no column needs parsing to be of use.
 --
+-- Ids that people cite, or that must only grow, are AUTOINCREMENT: SQLite never gives one again,
+-- though what had it was deleted.
+--
 -- Whatever a stock SQLite of 2021 (3.37, the first with STRICT tables) cannot read must not be
 -- here: no newer syntax, and no functions from SQLite's mathematics, which it may lack.
 
@@ -33,7 +36,7 @@ CREATE TABLE coordinators (
 ------------------------------------------------------------------------------------------------
 
 CREATE TABLE experiments (
-    experiment_id INTEGER PRIMARY KEY,
+    experiment_id INTEGER PRIMARY KEY AUTOINCREMENT,
     -- Made by the client, so that a repeated submit is a no-op.
     uuid TEXT NOT NULL UNIQUE,
     name TEXT NOT NULL,
@@ -50,11 +53,19 @@ CREATE TABLE experiments (
     engine_revision INTEGER NOT NULL,
     submitted_unix_us INTEGER NOT NULL,
     finished_unix_us INTEGER,
-    -- This experiment's own views, with a column for each axis.
+    -- This experiment's own views, with a column for each axis; '' if it is being removed.
     results_view TEXT NOT NULL,
-    times_view TEXT NOT NULL
+    times_view TEXT NOT NULL,
+    -- How long a game may take by its worker's clock before it fails; NULL: as long as it takes. It
+    -- decides no move: a game has the result that it would have had, or none.
+    game_timeout_us INTEGER CHECK (game_timeout_us > 0),
+    -- When somebody last dropped its moves: games that were stored before have none, whatever `record`
+    -- says. NULL: never.
+    pruned_unix_us INTEGER
 ) STRICT;
 CREATE INDEX experiments_name ON experiments (name);
+CREATE UNIQUE INDEX experiments_results_view ON experiments (results_view) WHERE results_view <> '';
+CREATE UNIQUE INDEX experiments_times_view ON experiments (times_view) WHERE times_view <> '';
 
 -- The axes of an experiment, in the file's order.
 CREATE TABLE experiment_axes (
@@ -65,34 +76,85 @@ CREATE TABLE experiment_axes (
     UNIQUE (experiment_id, axis)
 ) STRICT, WITHOUT ROWID;
 
+-- The files that an experiment's sweep names, as they were submitted with it: with them and
+-- sweep_toml everything can be redone.
+CREATE TABLE experiment_files (
+    experiment_id INTEGER NOT NULL REFERENCES experiments,
+    -- As the sweep spells it.
+    name TEXT NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (experiment_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- The players, by their names in the sweep, that the others' strength is measured against.
+CREATE TABLE experiment_anchors (
+    experiment_id INTEGER NOT NULL REFERENCES experiments,
+    -- In the file's order.
+    number INTEGER NOT NULL,
+    player TEXT NOT NULL,
+    PRIMARY KEY (experiment_id, number)
+) STRICT, WITHOUT ROWID;
+
+-- Every text that an experiment was given, the latest one too, with what it changed.
+CREATE TABLE sweep_versions (
+    experiment_id INTEGER NOT NULL REFERENCES experiments,
+    -- From 1.
+    version INTEGER NOT NULL,
+    -- Made by the client for each submit, so that a repeated one is a no-op.
+    uuid TEXT NOT NULL UNIQUE,
+    sweep_toml TEXT NOT NULL,
+    submitted_unix_us INTEGER NOT NULL,
+    -- Cells that the text names and the one before named too; of these, those that get more games.
+    cells_kept INTEGER NOT NULL,
+    cells_continued INTEGER NOT NULL,
+    -- Cells that were never there; that the one before did not name, but an earlier one; and that
+    -- this one does not name any more.
+    cells_added INTEGER NOT NULL,
+    cells_returned INTEGER NOT NULL,
+    cells_dropped INTEGER NOT NULL,
+    -- Games of its cells that were settled when it came, and those that were not.
+    games_kept INTEGER NOT NULL,
+    games_to_play INTEGER NOT NULL,
+    UNIQUE (experiment_id, version)
+) STRICT;
+
 -- A player is identified by the hash of its parameters: one player in many cells is one row.
 CREATE TABLE players (
     player_id INTEGER PRIMARY KEY,
-    -- SHA-256 of the parameters' canonical JSON, in hexadecimal.
+    -- SHA-256 of parameters_json, in hexadecimal.
     hash TEXT NOT NULL UNIQUE,
-    algorithm TEXT NOT NULL
+    algorithm TEXT NOT NULL,
+    -- Canonical JSON of all its parameters, limits included.
+    parameters_json TEXT NOT NULL
 ) STRICT;
 
--- Every parameter spelt out, limits included, so that defaults may change later without changing
--- what a stored player means. A limit that is off is absent.
-CREATE TABLE player_parameters (
-    player_id INTEGER NOT NULL REFERENCES players,
-    parameter TEXT NOT NULL,
-    -- NULL for a word; 1 and 0 for a switch.
+-- What of a cell's definition is not a player: the sweep's seed, game, rules, openings, plies_max. As
+-- workers get it: the beginning of the definition's canonical JSON, up to the first player.
+CREATE TABLE conditions (
+    conditions_id INTEGER PRIMARY KEY,
+    definition_prefix TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- The game's rules under these conditions, such as win_before_rotation. Numbers and switches as in
+-- player_parameters.
+CREATE TABLE condition_rules (
+    conditions_id INTEGER NOT NULL REFERENCES conditions,
+    rule TEXT NOT NULL,
     value_number REAL,
     value_text TEXT NOT NULL,
-    PRIMARY KEY (player_id, parameter)
+    PRIMARY KEY (conditions_id, rule)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE cells (
-    cell_id INTEGER PRIMARY KEY,
+    cell_id INTEGER PRIMARY KEY AUTOINCREMENT,
     experiment_id INTEGER NOT NULL REFERENCES experiments,
     -- Its place in the grid's order, from 0. Nothing random depends on it (invariant 1).
     number INTEGER NOT NULL,
     -- SHA-256 of the definition, in hexadecimal: names the cell in leases and between databases.
     definition_hash TEXT NOT NULL,
-    -- All that decides its games, as workers get it. The columns and tables here say the same.
-    definition_json TEXT NOT NULL,
+    -- What it has in common with other cells. With its players that is its definition: see the view
+    -- cell_definitions.
+    conditions_id INTEGER NOT NULL REFERENCES conditions,
     -- From the definition alone; with a game's number and side it gives a player's random numbers.
     seed INTEGER NOT NULL,
     -- The first player moves first in even numbers.
@@ -107,6 +169,10 @@ CREATE TABLE cells (
     -- A game still going on after so many plies is a draw.
     plies_max INTEGER,
     games_planned INTEGER NOT NULL,
+    -- 1: in odd numbers the players are swapped, two games from one opening are a pair, and the pair is
+    -- the unit of statistics. 0: the first player moves first in every game, game n starts from opening n,
+    -- there are no pairs (pairs_0 to pairs_2 of cell_results are 0), and the unit is the game.
+    swap_sides INTEGER NOT NULL DEFAULT 1 CHECK (swap_sides IN (0, 1)),
     -- Whether its result depends on time, or the sweep measures time.
     timed INTEGER NOT NULL CHECK (timed IN (0, 1)),
     -- Whether the sweep, as it is now, still names it. One that it no longer names keeps its games
@@ -127,16 +193,6 @@ CREATE TABLE cell_axes (
     value_number REAL,
     value_text TEXT NOT NULL,
     PRIMARY KEY (cell_id, axis)
-) STRICT, WITHOUT ROWID;
-
--- The game's rules in a cell, such as win_before_rotation. Numbers and switches as in
--- player_parameters.
-CREATE TABLE cell_rules (
-    cell_id INTEGER NOT NULL REFERENCES cells,
-    rule TEXT NOT NULL,
-    value_number REAL,
-    value_text TEXT NOT NULL,
-    PRIMARY KEY (cell_id, rule)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE openings (
@@ -167,7 +223,7 @@ CREATE TABLE workers (
 -- Lease ids only grow, across restarts, so leases are never deleted: a result is taken only for a
 -- game that was leased to the worker reporting it (invariant 6), however late it comes.
 CREATE TABLE leases (
-    lease_id INTEGER PRIMARY KEY,
+    lease_id INTEGER PRIMARY KEY AUTOINCREMENT,
     worker_id INTEGER NOT NULL REFERENCES workers,
     granted_unix_us INTEGER NOT NULL,
     -- Both NULL while it lives.
@@ -185,6 +241,8 @@ CREATE TABLE lease_ranges (
     games INTEGER NOT NULL CHECK (games > 0),
     PRIMARY KEY (lease_id, cell_id, first_number)
 ) STRICT, WITHOUT ROWID;
+-- Deleting a cell looks for what refers to it: without this, through every lease there ever was.
+CREATE INDEX lease_ranges_cell ON lease_ranges (cell_id);
 
 -- Numbers below a cell's next_number that are neither settled nor in a live lease.
 CREATE TABLE returned_ranges (
@@ -213,13 +271,16 @@ CREATE TABLE attempts (
 
 -- Exactly the settled result of each game (invariant 4). A key that grows keeps inserts fast.
 CREATE TABLE games (
-    game_id INTEGER PRIMARY KEY,
+    game_id INTEGER PRIMARY KEY AUTOINCREMENT,
     cell_id INTEGER NOT NULL REFERENCES cells,
     number INTEGER NOT NULL,
     opening_id INTEGER REFERENCES openings,
     -- Who moved first in this game, and who second: in odd numbers the cell's players are swapped.
     first_player_id INTEGER NOT NULL REFERENCES players (player_id),
     second_player_id INTEGER NOT NULL REFERENCES players (player_id),
+    -- Which side of the game (white or black, x or o) moved first from the opening: `first` is the side
+    -- that moves first from the start of the game. As `outcome`, NULL only for a game that finally failed.
+    first_side TEXT CHECK (first_side IN ('first', 'second')),
     -- For who moved first. A game that finally failed has none, and says why in `failure`.
     outcome TEXT CHECK (outcome IN ('win', 'draw', 'loss')),
     termination TEXT,
@@ -239,8 +300,8 @@ CREATE TABLE games (
     CHECK ((counted = 0) = (not_counted_reason IS NOT NULL)),
     CHECK (counted = 0 OR outcome IS NOT NULL),
     CHECK ((failure IS NULL) = (outcome IS NOT NULL)),
-    CHECK (failure IS NOT NULL OR (opening_id IS NOT NULL AND termination IS NOT NULL
-        AND plies IS NOT NULL AND moves_hash IS NOT NULL AND engine_revision IS NOT NULL))
+    CHECK (failure IS NOT NULL OR (opening_id IS NOT NULL AND first_side IS NOT NULL
+        AND termination IS NOT NULL AND plies IS NOT NULL AND moves_hash IS NOT NULL AND engine_revision IS NOT NULL))
 ) STRICT;
 -- Finds repeated games, for the count of distinct ones.
 CREATE INDEX games_distinct ON games (cell_id, moves_hash, opening_id, first_player_id)
@@ -254,7 +315,7 @@ CREATE TABLE moves (
     ply INTEGER NOT NULL,
     -- 0: who moved first from the opening; 1: the other. Tells players apart in self-play.
     side INTEGER NOT NULL CHECK (side IN (0, 1)),
-    player_id INTEGER NOT NULL,
+    player_id INTEGER NOT NULL REFERENCES players,
     move TEXT NOT NULL,
     -- Equal for positions that are equal up to the game's symmetries; of the position before the move.
     position_key INTEGER NOT NULL,
@@ -283,6 +344,7 @@ CREATE TABLE uncounted_games (
     opening_id INTEGER NOT NULL REFERENCES openings,
     first_player_id INTEGER NOT NULL REFERENCES players (player_id),
     second_player_id INTEGER NOT NULL REFERENCES players (player_id),
+    first_side TEXT NOT NULL CHECK (first_side IN ('first', 'second')),
     outcome TEXT NOT NULL CHECK (outcome IN ('win', 'draw', 'loss')),
     termination TEXT NOT NULL,
     plies INTEGER NOT NULL,
@@ -294,13 +356,15 @@ CREATE TABLE uncounted_games (
     received_unix_us INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX uncounted_games_game ON uncounted_games (cell_id, number);
+-- Two results of one deterministic game that differ: what nobody must overlook is found at once.
+CREATE INDEX uncounted_games_conflicts ON uncounted_games (cell_id) WHERE reason = 'conflict';
 
 -- Their moves, always. Columns as in moves.
 CREATE TABLE uncounted_moves (
     uncounted_game_id INTEGER NOT NULL REFERENCES uncounted_games,
     ply INTEGER NOT NULL,
     side INTEGER NOT NULL CHECK (side IN (0, 1)),
-    player_id INTEGER NOT NULL,
+    player_id INTEGER NOT NULL REFERENCES players,
     move TEXT NOT NULL,
     position_key INTEGER NOT NULL,
     legal_moves INTEGER NOT NULL,
@@ -327,7 +391,7 @@ CREATE TABLE uncounted_moves (
 CREATE TABLE game_sides (
     game_id INTEGER NOT NULL REFERENCES games,
     side INTEGER NOT NULL CHECK (side IN (0, 1)),
-    player_id INTEGER NOT NULL,
+    player_id INTEGER NOT NULL REFERENCES players,
     moves INTEGER NOT NULL,
     searched_moves INTEGER NOT NULL,
     wall_us INTEGER NOT NULL,
@@ -421,3 +485,27 @@ CREATE TABLE worker_results (
     last_started_unix_us INTEGER NOT NULL,
     PRIMARY KEY (worker_id, experiment_id)
 ) STRICT, WITHOUT ROWID;
+
+------------------------------------------------------------------------------------------------
+-- What goes: experiments that are being removed, or only their moves
+------------------------------------------------------------------------------------------------
+
+-- What is being removed, from the moment at which somebody decided it until the file has shrunk. It
+-- goes in small pieces between the coordinator's other work; a coordinator that was killed goes on
+-- with it at its next start.
+CREATE TABLE removals (
+    removal_id INTEGER PRIMARY KEY,
+    -- NULL once its rows are gone and only the file has to shrink.
+    experiment_id INTEGER UNIQUE REFERENCES experiments,
+    -- Its name: one that is being removed has lost it, so that another may have it.
+    experiment TEXT NOT NULL,
+    -- 'everything' of it, or its 'moves'.
+    what TEXT NOT NULL CHECK (what IN ('everything', 'moves')),
+    requested_unix_us INTEGER NOT NULL,
+    -- How many games there were to go through, and how many of them are done.
+    games INTEGER NOT NULL,
+    games_done INTEGER NOT NULL DEFAULT 0,
+    -- Where it is: done are cells with smaller ids, and of this cell games with smaller numbers.
+    cell_id INTEGER NOT NULL DEFAULT 0,
+    number INTEGER NOT NULL DEFAULT 0
+) STRICT;

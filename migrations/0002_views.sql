@@ -1,7 +1,44 @@
 -- What people ask. Every statistic reads counted = 1, directly or through the rollups, and every
 -- view but slowest_games and game_players answers from rollups alone.
 
--- Progress of each experiment.
+-- Each cell's definition: all that decides its games, as workers get it. SHA-256 of it is the hash.
+CREATE VIEW cell_definitions AS
+SELECT
+    c.cell_id,
+    c.definition_hash,
+    k.definition_prefix || f.parameters_json || ',' || s.parameters_json || ']}'
+        AS definition_json
+FROM cells AS c
+JOIN conditions AS k ON k.conditions_id = c.conditions_id
+JOIN players AS f ON f.player_id = c.first_player_id
+JOIN players AS s ON s.player_id = c.second_player_id;
+
+
+CREATE VIEW player_parameters AS
+SELECT
+    p.player_id,
+    j.key AS parameter,
+    CASE j.type WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 WHEN 'text' THEN NULL
+        ELSE CAST(j.atom AS REAL) END AS value_number,
+    -- Digits as the JSON has them, which SQLite would round: the same value twice in a list gives
+    -- [TEXT,TEXT].
+    CASE j.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
+        WHEN 'real' THEN (
+            SELECT CASE WHEN q.text LIKE '%.0' THEN substr(q.text, 1, length(q.text) - 2)
+                ELSE q.text END
+            FROM (
+                SELECT substr(t.twice, 2, length(t.twice) / 2 - 1) AS text
+                FROM (SELECT json_extract(p.parameters_json, j.fullkey, j.fullkey) AS twice) AS t)
+            AS q)
+        ELSE CAST(j.atom AS TEXT) END AS value_text
+FROM players AS p, json_each(p.parameters_json) AS j;
+
+
+CREATE VIEW cell_rules AS
+SELECT c.cell_id, r.rule, r.value_number, r.value_text
+FROM cells AS c JOIN condition_rules AS r ON r.conditions_id = c.conditions_id;
+
+
 CREATE VIEW experiment_progress AS
 SELECT
     e.experiment_id,
@@ -22,9 +59,13 @@ SELECT
     (SELECT coalesce(sum(r.games_failed), 0) FROM cells AS c
         JOIN cell_results AS r ON r.cell_id = c.cell_id
         WHERE c.experiment_id = e.experiment_id AND c.in_sweep = 1) AS games_failed
-FROM experiments AS e;
+FROM experiments AS e
+WHERE NOT EXISTS (
+    SELECT 1 FROM removals AS r
+    WHERE r.experiment_id = e.experiment_id AND r.what = 'everything');
 
--- Each cell's result, for its first player ("player") against its second ("opponent").
+-- Each cell's result, for its first player ("player") against its second ("opponent"). The score and its
+-- interval are over pairs, or over games where sides are fixed.
 CREATE VIEW results AS
 SELECT
     c.cell_id,
@@ -48,9 +89,9 @@ SELECT
     1.0 * r.wins / nullif(r.games, 0) AS win_rate,
     1.0 * r.draws / nullif(r.games, 0) AS draw_rate,
     1.0 * r.losses / nullif(r.games, 0) AS loss_rate,
-    CASE WHEN p.pairs > 0 THEN r.score END AS score,
-    CASE WHEN p.pairs > 0 THEN r.score_low END AS score_low,
-    CASE WHEN p.pairs > 0 THEN r.score_high END AS score_high,
+    CASE WHEN p.pairs > 0 OR r.games > 0 AND c.swap_sides = 0 THEN r.score END AS score,
+    CASE WHEN p.pairs > 0 OR r.games > 0 AND c.swap_sides = 0 THEN r.score_low END AS score_low,
+    CASE WHEN p.pairs > 0 OR r.games > 0 AND c.swap_sides = 0 THEN r.score_high END AS score_high,
     coalesce(p.pairs, 0) AS pairs,
     coalesce(r.pairs_0, 0) AS pairs_0,
     coalesce(r.pairs_half, 0) AS pairs_half,
@@ -62,7 +103,8 @@ SELECT
     r.wall_us / nullif(r.games, 0) AS game_wall_us_mean,
     c.first_player_id AS player_id,
     c.second_player_id AS opponent_id,
-    c.timed
+    c.timed,
+    c.swap_sides
 FROM cells AS c
 JOIN experiments AS e ON e.experiment_id = c.experiment_id
 LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
@@ -250,20 +292,24 @@ JOIN experiments AS e ON e.experiment_id = c.experiment_id
 JOIN cell_results AS r ON r.cell_id = c.cell_id
 WHERE c.in_sweep = 1;
 
--- Two rows for each counted game: each player's own view of it.
+-- Two rows for each counted game: each player's own view of it. Where sides are fixed there are
+-- no pairs.
 CREATE VIEW game_players AS
 SELECT
     g.game_id,
     c.experiment_id,
     g.cell_id,
     g.number,
-    g.number / 2 AS pair,
+    CASE c.swap_sides WHEN 1 THEN g.number / 2 END AS pair,
     g.opening_id,
     0 AS side,
+    g.first_side AS game_side,
     g.first_player_id AS player_id,
-    CASE WHEN g.number % 2 = 0 THEN c.first_player_name ELSE c.second_player_name END AS player,
+    CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.first_player_name
+        ELSE c.second_player_name END AS player,
     g.second_player_id AS opponent_id,
-    CASE WHEN g.number % 2 = 0 THEN c.second_player_name ELSE c.first_player_name END AS opponent,
+    CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.second_player_name
+        ELSE c.first_player_name END AS opponent,
     CASE g.outcome WHEN 'win' THEN 1.0 WHEN 'draw' THEN 0.5 ELSE 0.0 END AS score,
     g.termination,
     g.plies,
@@ -272,7 +318,7 @@ SELECT
     g.engine_revision,
     g.wall_us
 FROM games AS g
-JOIN cells AS c ON c.cell_id = g.cell_id
+JOIN cells AS c ON c.cell_id = g.cell_id AND c.in_sweep = 1
 WHERE g.counted = 1
 UNION ALL
 SELECT
@@ -280,13 +326,16 @@ SELECT
     c.experiment_id,
     g.cell_id,
     g.number,
-    g.number / 2,
+    CASE c.swap_sides WHEN 1 THEN g.number / 2 END,
     g.opening_id,
     1,
+    CASE g.first_side WHEN 'first' THEN 'second' WHEN 'second' THEN 'first' END,
     g.second_player_id,
-    CASE WHEN g.number % 2 = 0 THEN c.second_player_name ELSE c.first_player_name END,
+    CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.second_player_name
+        ELSE c.first_player_name END,
     g.first_player_id,
-    CASE WHEN g.number % 2 = 0 THEN c.first_player_name ELSE c.second_player_name END,
+    CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.first_player_name
+        ELSE c.second_player_name END,
     CASE g.outcome WHEN 'win' THEN 0.0 WHEN 'draw' THEN 0.5 ELSE 1.0 END,
     g.termination,
     g.plies,
@@ -295,7 +344,7 @@ SELECT
     g.engine_revision,
     g.wall_us
 FROM games AS g
-JOIN cells AS c ON c.cell_id = g.cell_id
+JOIN cells AS c ON c.cell_id = g.cell_id AND c.in_sweep = 1
 WHERE g.counted = 1;
 
 -- What each worker has done.
@@ -329,13 +378,16 @@ SELECT
     g.wall_us,
     g.plies,
     g.termination,
-    CASE WHEN g.number % 2 = 0 THEN c.first_player_name ELSE c.second_player_name END
-        AS first_player,
-    CASE WHEN g.number % 2 = 0 THEN c.second_player_name ELSE c.first_player_name END
-        AS second_player,
+    CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.first_player_name
+        ELSE c.second_player_name END AS first_player,
+    CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.second_player_name
+        ELSE c.first_player_name END AS second_player,
     w.name AS worker,
     g.started_unix_us
-FROM (SELECT game_id FROM games WHERE counted = 1 ORDER BY wall_us DESC, game_id LIMIT 100) AS s
+FROM (
+    SELECT t.game_id FROM games AS t JOIN cells AS n ON n.cell_id = t.cell_id
+    WHERE t.counted = 1 AND n.in_sweep = 1
+    ORDER BY t.wall_us DESC, t.game_id LIMIT 100) AS s
 JOIN games AS g ON g.game_id = s.game_id
 JOIN cells AS c ON c.cell_id = g.cell_id
 LEFT JOIN workers AS w ON w.worker_id = g.worker_id
@@ -357,7 +409,7 @@ SELECT
     g.failure IS NOT NULL AS finally_failed,
     coalesce(g.failure, a.last_message) AS message
 FROM attempts AS a
-JOIN cells AS c ON c.cell_id = a.cell_id
+JOIN cells AS c ON c.cell_id = a.cell_id AND c.in_sweep = 1
 JOIN experiments AS e ON e.experiment_id = c.experiment_id
 LEFT JOIN games AS g ON g.cell_id = a.cell_id AND g.number = a.number;
 

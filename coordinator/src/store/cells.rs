@@ -133,10 +133,7 @@ impl Transaction<'_> {
         parts: &Parts,
         numbers: &[usize],
     ) -> Result<Vec<CellState>, StoreError> {
-        let first_id =
-            sqlx::query_scalar!(r#"SELECT coalesce(max(cell_id), 0) + 1 AS "id!: i64" FROM cells"#)
-                .fetch_one(self.connection())
-                .await?;
+        let first_id = self.last_id("cells").await? + 1;
         let ids = || (first_id..).zip(numbers);
         let mut list = Vec::with_capacity(numbers.len());
         let mut states = Vec::with_capacity(numbers.len());

@@ -49,8 +49,12 @@ pub enum StoreError {
         /// The greatest number known here.
         known: i64,
     },
-    /// The database was written by a development build whose schema never was released.
-    #[error("failed to open {}: its schema number {number} is not the released one", path.display())]
+    /// The database was written by a build from before this schema began, or by another one whose
+    /// schema is not ours.
+    #[error(
+        "failed to open {}: it is of a build with another schema (number {number} differs)",
+        path.display()
+    )]
     OtherSchema {
         /// The database.
         path: PathBuf,
@@ -208,7 +212,9 @@ impl StoreError {
                     .to_owned()
             }
             Self::OtherSchema { .. } => {
-                "use the build that wrote it, or name another file with --db".to_owned()
+                "go on with the build that wrote it, or name another file with --db and play the sweep \
+                 again; this one was left as it is"
+                    .to_owned()
             }
             Self::ReadOnly { what, .. } => {
                 format!("make it writable (chmod u+w {}) or name another path", what.display())
@@ -268,17 +274,44 @@ impl StoreError {
     /// scheduler's owner answers UNAVAILABLE then.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Full | Self::Busy | Self::ManyQueries | Self::Sql(_))
+        match self {
+            Self::Full | Self::Busy | Self::ManyQueries => true,
+            // A constraint, a damaged page or a wrong type would be met again.
+            Self::Sql(error) => match primary_code(error) {
+                Some(code) => code::TRANSIENT.contains(&code),
+                None => !matches!(
+                    error,
+                    sqlx::Error::Decode(_)
+                        | sqlx::Error::Encode(_)
+                        | sqlx::Error::ColumnDecode { .. }
+                        | sqlx::Error::ColumnNotFound(_)
+                        | sqlx::Error::RowNotFound
+                        | sqlx::Error::TypeNotFound { .. }
+                ),
+            },
+            _ => false,
+        }
     }
 }
 
-/// SQLite's primary result codes that have their own error here (sqlite.org/rescode.html).
+/// SQLite's primary result codes that mean something here (sqlite.org/rescode.html).
 pub(super) mod code {
+    pub(crate) const PERMISSION: i32 = 3;
     pub(crate) const BUSY: i32 = 5;
+    pub(crate) const LOCKED: i32 = 6;
+    pub(crate) const NO_MEMORY: i32 = 7;
+    pub(crate) const READ_ONLY: i32 = 8;
     pub(crate) const INTERRUPT: i32 = 9;
+    pub(crate) const IO: i32 = 10;
     pub(crate) const CORRUPT: i32 = 11;
     pub(crate) const FULL: i32 = 13;
+    pub(crate) const CANNOT_OPEN: i32 = 14;
+    pub(crate) const PROTOCOL: i32 = 15;
     pub(crate) const NOTADB: i32 = 26;
+
+    /// What the disk, the system or another program may mend.
+    pub(crate) const TRANSIENT: [i32; 8] =
+        [PERMISSION, LOCKED, NO_MEMORY, READ_ONLY, INTERRUPT, IO, CANNOT_OPEN, PROTOCOL];
 }
 
 /// The primary result code of an error that SQLite reported.

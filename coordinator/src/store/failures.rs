@@ -90,3 +90,32 @@ async fn a_crash_loses_nothing_that_was_committed() {
     assert_eq!(restarted.epoch(), 2);
     assert_eq!(workers(&restarted).await, 1);
 }
+
+/// What the disk or another program may mend is tried again; what the statement itself is at fault for
+/// would be tried for ever.
+#[tokio::test]
+async fn only_what_may_mend_is_transient() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.db");
+    let mut writer = Writer::open(&path).await.unwrap();
+    for wrong in [
+        "INSERT INTO databases (database_id, uuid) VALUES (2, '')",
+        "INSERT INTO lease_ranges VALUES (1, 1, 1, 1)",
+        "INSERT INTO coordinators VALUES ('text', 0, '')",
+        "SELECT * FROM no_table",
+    ] {
+        let error = StoreError::from(writer.connection.execute(wrong).await.unwrap_err());
+        assert!(matches!(error, StoreError::Sql(_)) && !error.is_transient(), "{wrong}: {error:?}");
+    }
+    // A page of another file in the place of a table's.
+    introduce(&mut writer, "1").await.unwrap();
+    writer.close().await.unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[8192..].fill(0xaa);
+    std::fs::write(&path, bytes).unwrap();
+    let mut shell = SqliteConnectOptions::new().filename(&path).connect().await.unwrap();
+    let corrupt = StoreError::from(shell.execute("SELECT * FROM workers").await.unwrap_err());
+    assert!(matches!(corrupt, StoreError::Sql(_)) && !corrupt.is_transient(), "{corrupt:?}");
+    let io = StoreError::from(sqlx::Error::Io(std::io::Error::other("the disk")));
+    assert!(io.is_transient());
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{Access, access};
-use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::migrate::{Migrate as _, MigrateError, Migrator};
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
 
@@ -107,9 +107,14 @@ pub(super) fn writing(path: &Path) -> SqliteConnectOptions {
 }
 
 async fn migrate(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    refuse_other_history(path, connection).await?;
+    MIGRATIONS.run(&mut *connection).await.map_err(|error| not_migrated(path, error))
+}
+
+fn not_migrated(path: &Path, error: MigrateError) -> StoreError {
     let path = || path.to_owned();
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others are mistakes in the migrations")]
-    MIGRATIONS.run(&mut *connection).await.map_err(|error| match error {
+    match error {
         MigrateError::VersionMissing(found) => StoreError::NewerSchema {
             path: path(),
             found,
@@ -122,7 +127,25 @@ async fn migrate(path: &Path, connection: &mut SqliteConnection) -> Result<(), S
             describe(&path(), error)
         }
         other => StoreError::Sql(sqlx::Error::Migrate(Box::new(other))),
-    })
+    }
+}
+
+/// Refuses a database whose first migration is not ours: it is of a build from before the first release,
+/// and its later migrations must not make it pass for a newer one.
+async fn refuse_other_history(
+    path: &Path,
+    connection: &mut SqliteConnection,
+) -> Result<(), StoreError> {
+    let table = &MIGRATIONS.table_name;
+    let failed = |error| not_migrated(path, error);
+    connection.ensure_migrations_table(table).await.map_err(failed)?;
+    let applied = connection.list_applied_migrations(table).await.map_err(failed)?;
+    match (applied.first(), MIGRATIONS.iter().next()) {
+        (Some(there), Some(ours)) if there.checksum != ours.checksum => {
+            Err(StoreError::OtherSchema { path: path.to_owned(), number: there.version })
+        }
+        _ => Ok(()),
+    }
 }
 
 async fn raise_epoch(connection: &mut SqliteConnection) -> Result<i64, StoreError> {

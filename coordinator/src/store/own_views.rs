@@ -34,6 +34,44 @@ impl Transaction<'_> {
         Ok(())
     }
 
+    /// Gives an experiment's views their names. One that is taken, by a table or by another
+    /// experiment's view, gets the experiment's id behind it, and a number behind that if need be.
+    pub(super) async fn name_views(
+        &mut self,
+        experiment: i64,
+        name: &str,
+    ) -> Result<(), StoreError> {
+        let name = identifier(name);
+        let with_id = format!("{name}_{experiment}");
+        let numbered = (2_u64..).map(|number| format!("{with_id}_{number}"));
+        for name in [name, with_id.clone()].into_iter().chain(numbered) {
+            let views = ["results", "times"].map(|what| format!("{what}_{name}"));
+            let [results_view, times_view] = &views;
+            let taken = sqlx::query_scalar!(
+                r#"SELECT EXISTS (
+                    SELECT 1 FROM sqlite_schema WHERE lower(name) IN (?1, ?2)
+                ) AS "taken!: bool""#,
+                results_view,
+                times_view
+            )
+            .fetch_one(self.connection())
+            .await?;
+            if taken {
+                continue;
+            }
+            sqlx::query!(
+                "UPDATE experiments SET results_view = ?2, times_view = ?3 WHERE experiment_id = ?1",
+                experiment,
+                results_view,
+                times_view
+            )
+            .execute(self.connection())
+            .await?;
+            break;
+        }
+        Ok(())
+    }
+
     async fn view_names(&mut self, experiment: i64) -> Result<[String; 2], StoreError> {
         let names = sqlx::query!(
             "SELECT results_view, times_view FROM experiments WHERE experiment_id = ?",
@@ -155,7 +193,7 @@ pub(super) fn quoted(text: &str, quote: char) -> String {
 }
 
 /// A name that needs no quotes in SQL: lower-case ASCII letters, digits and underscores.
-pub(super) fn identifier(name: &str) -> String {
+fn identifier(name: &str) -> String {
     name.chars()
         .map(|character| match character.to_ascii_lowercase() {
             plain @ ('a'..='z' | '0'..='9') => plain,

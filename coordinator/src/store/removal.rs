@@ -365,7 +365,7 @@ impl Transaction<'_> {
         sqlx::query!("DELETE FROM cells WHERE cell_id IN (SELECT value FROM json_each(?))", cells)
             .execute(self.connection())
             .await?;
-        // Their ids may come to mean others.
+        // What is known of them is of no use any more.
         self.cache.cells.clear();
         walk.emptied.clear();
         Ok(())
@@ -403,8 +403,7 @@ impl Transaction<'_> {
         Ok(true)
     }
 
-    /// Removes some leases; returns whether there were any. The one with the greatest id stays,
-    /// without its games: ids only grow, across restarts (invariant 6).
+    /// Removes some leases; returns whether there were any.
     async fn remove_leases(&mut self, cells: &str) -> Result<bool, StoreError> {
         let leases = sqlx::query_scalar!(
             r#"DELETE FROM lease_ranges WHERE (lease_id, cell_id, first_number) IN (
@@ -431,7 +430,6 @@ impl Transaction<'_> {
         .await?;
         sqlx::query!(
             "DELETE FROM leases WHERE lease_id IN (SELECT value FROM json_each(?))
-                AND lease_id < (SELECT max(lease_id) FROM leases)
                 AND NOT EXISTS (
                     SELECT 1 FROM lease_ranges AS r WHERE r.lease_id = leases.lease_id)",
             leases

@@ -318,10 +318,7 @@ impl Transaction<'_> {
             i64,
             i64,
         );
-        let first_id =
-            sqlx::query_scalar!(r#"SELECT coalesce(max(game_id), 0) + 1 AS "id!: i64" FROM games"#)
-                .fetch_one(self.connection())
-                .await?;
+        let first_id = self.last_id("games").await? + 1;
         let list: Vec<Row<'_>> = (first_id..)
             .zip(games)
             .map(|(id, checked)| {

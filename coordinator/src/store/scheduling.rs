@@ -50,7 +50,7 @@ impl Writer {
             experiments: transaction.unfinished().await?,
             leases: transaction.live_leases().await?,
             attempts: transaction.open_attempts(None).await?,
-            last_lease: transaction.last_lease().await?,
+            last_lease: transaction.last_id("leases").await?,
         })
     }
 }
@@ -131,7 +131,7 @@ impl Transaction<'_> {
         let found = sqlx::query!(
             r#"SELECT l.lease_id AS "lease_id!: i64", l.worker_id, r.cell_id, r.first_number,
                 r.games, g.number AS "settled?: i64"
-            FROM leases AS l
+            FROM leases AS l INDEXED BY leases_live
             JOIN lease_ranges AS r ON r.lease_id = l.lease_id
             LEFT JOIN games AS g ON g.cell_id = r.cell_id
                 AND g.number >= r.first_number AND g.number < r.first_number + r.games
@@ -206,12 +206,6 @@ impl Transaction<'_> {
             failed: row.failed,
         });
         Ok(found.collect())
-    }
-
-    async fn last_lease(&mut self) -> Result<i64, StoreError> {
-        Ok(sqlx::query_scalar!(r#"SELECT coalesce(max(lease_id), 0) AS "id!: i64" FROM leases"#)
-            .fetch_one(self.connection())
-            .await?)
     }
 
     /// Stores or finds a worker by its UUID.

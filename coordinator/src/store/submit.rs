@@ -11,7 +11,6 @@ use sqlx::{Connection as _, SqliteConnection};
 use super::change::{Change, Subject, compare, record_name};
 use super::error::StoreError;
 use super::files::files;
-use super::own_views::identifier;
 use super::read::Readers;
 use super::rollup::{SAFE_MAX, integer};
 use super::scheduling::state_of;
@@ -297,7 +296,6 @@ impl Transaction<'_> {
         let record = record_name(plan.record);
         let game_timeout_us = game_timeout_us(plan)?;
         let now = self.now_unix_us;
-        let name = identifier(&plan.name);
         let id = sqlx::query_scalar!(
             r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
                 record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view,
@@ -318,20 +316,7 @@ impl Transaction<'_> {
         )
         .fetch_one(self.connection())
         .await?;
-        // A name that is taken, by a table or by another experiment's view, gets the id behind it.
-        sqlx::query!(
-            "UPDATE experiments SET results_view = 'results_' || n.name, times_view = 'times_' || n.name
-            FROM (
-                SELECT CASE WHEN EXISTS (
-                    SELECT 1 FROM sqlite_schema
-                    WHERE lower(name) IN ('results_' || ?2, 'times_' || ?2)
-                ) THEN ?2 || '_' || ?1 ELSE ?2 END AS name) AS n
-            WHERE experiment_id = ?1",
-            id,
-            name
-        )
-        .execute(self.connection())
-        .await?;
+        self.name_views(id, &plan.name).await?;
         Ok(id)
     }
 

@@ -53,6 +53,16 @@ impl Transaction<'_> {
         Ok(())
     }
 
+    /// The greatest id that a table with AUTOINCREMENT has ever had, deleted ones too.
+    pub(super) async fn last_id(&mut self, table: &'static str) -> Result<i64, StoreError> {
+        Ok(sqlx::query_scalar!(
+            r#"SELECT coalesce(max(seq), 0) AS "id!: i64" FROM sqlite_sequence WHERE name = ?"#,
+            table
+        )
+        .fetch_one(self.connection())
+        .await?)
+    }
+
     /// The connection, to run a statement on.
     pub(super) fn connection(&mut self) -> &mut SqliteConnection {
         &mut self.sql

@@ -4,7 +4,7 @@
 mod documentation;
 mod fixture;
 mod growth;
-mod migration;
+
 mod opening;
 mod progress;
 mod queries;
@@ -12,4 +12,5 @@ mod recount;
 mod removal;
 mod results;
 mod scheduling;
+mod schema;
 mod views;

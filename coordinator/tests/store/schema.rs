@@ -1,0 +1,152 @@
+//! The schema: databases of before it, ids that never come again, and views that never share a name.
+
+use std::fs;
+
+use spelrum_coordinator::store::{Removed, Removing, StoreError, Sweep, Writer};
+use spelrum_engine::{Parameters, Value};
+use spelrum_tournament::{DefinitionHash, ExperimentId, Plan};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
+
+use crate::fixture::{Store, add_cell, empty_plan, game, genetic, parameters, plan, sweep, text};
+
+/// The schema began anew before the first release. What was written before has later migrations than
+/// there are now, and is not newer all the same.
+#[tokio::test]
+async fn a_database_of_before_the_schema_is_refused_and_left_alone() {
+    let Store { directory, writer, .. } = Store::new().await;
+    let path = writer.path().to_owned();
+    writer.close().await.unwrap();
+    let mut connection = SqliteConnectOptions::new().filename(&path).connect().await.unwrap();
+    for sql in [
+        "UPDATE _sqlx_migrations SET checksum = x'0102'",
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+        VALUES (3, 'game timeout', true, x'03', 0), (7, 'sides', true, x'07', 0)",
+    ] {
+        connection.execute(sql).await.unwrap();
+    }
+    connection.close().await.unwrap();
+    let before = fs::read(&path).unwrap();
+    let error = Writer::open(&path).await.unwrap_err();
+    assert!(matches!(error, StoreError::OtherSchema { number: 1, .. }), "{error:?}");
+    assert!(error.remedy().contains("the build that wrote it"), "{}", error.remedy());
+    assert_eq!(fs::read(&path).unwrap(), before);
+    drop(directory);
+}
+
+/// Players whose values are hard to write twice in the same way.
+fn odd_plan() -> Plan {
+    let mut first = genetic(3);
+    for (name, value) in [
+        ("elite", Value::Number(1.0)),
+        ("sum", Value::Number(0.1 + 0.2)),
+        ("tiny", Value::Number(1e-7)),
+        ("note", Value::Text("\"players\":[{}, \\ ü\n]".to_owned())),
+        ("switch", Value::Bool(true)),
+    ] {
+        first.insert(name.to_owned(), value);
+    }
+    let second: Parameters = parameters(&[
+        ("algorithm", Value::Text("random".to_owned())),
+        ("large", Value::Integer((1 << 53) - 1)),
+    ]);
+    let mut plan = empty_plan("odd");
+    add_cell(&mut plan, ["odd", "other"], [first, second], 2, 20);
+    plan
+}
+
+/// A definition is stored in parts, and comes together again to the last byte.
+#[tokio::test]
+async fn definitions_and_parameters_come_out_as_they_went_in() {
+    let plan = odd_plan();
+    let store = Store::with(&plan).await;
+    let cell = &plan.cells[0];
+    let readers = store.writer.readers();
+    let json = readers.definition(cell.definition_hash).await.unwrap().unwrap();
+    assert_eq!(json, plan.definition(cell).canonical_json());
+    assert_eq!(DefinitionHash::of_json(&json), cell.definition_hash);
+    let parameter = |name: &str| {
+        format!(
+            "SELECT coalesce(value_number, 'no number') || '|' || value_text
+            FROM player_parameters WHERE parameter = '{name}'"
+        )
+    };
+    for (name, expected) in [
+        ("elite", "1.0|1"),
+        ("sum", "0.3|0.30000000000000004"),
+        ("tiny", "1.0e-07|1e-7"),
+        ("note", "no number|\"players\":[{}, \\ ü\n]"),
+        ("switch", "1.0|true"),
+        ("large", "9.00719925474099e+15|9007199254740991"),
+    ] {
+        assert_eq!(store.texts(&parameter(name)).await, [expected], "{name}");
+    }
+}
+
+async fn submit(store: &mut Store, uuid: &str, plan: &Plan) -> ExperimentId {
+    let mut transaction = store.writer.begin().await.unwrap();
+    let sweep = Sweep { new_experiment: true, ..sweep(uuid, uuid, plan) };
+    let submitted = transaction.submit(sweep).await.unwrap();
+    transaction.commit().await.unwrap();
+    submitted.experiment
+}
+
+async fn remove(store: &mut Store, experiment: ExperimentId) {
+    let mut transaction = store.writer.begin().await.unwrap();
+    transaction.begin_removal(experiment, Removing::Everything, 0).await.unwrap();
+    loop {
+        let removed = transaction.remove_some().await.unwrap();
+        if !matches!(removed, Removed::Some) {
+            break;
+        }
+    }
+    transaction.commit().await.unwrap();
+}
+
+/// People cite experiments, cells and games by their ids: what is deleted leaves none behind.
+#[tokio::test]
+async fn ids_of_what_was_deleted_do_not_come_again() {
+    let mut store = Store::new().await;
+    let games: Vec<_> = (0..4).map(|number| game(store.cell(0), number, number)).collect();
+    store.store(&games).await;
+    let greatest = "SELECT (SELECT max(experiment_id) FROM experiments) || ' '
+        || (SELECT max(cell_id) FROM cells) || ' ' || (SELECT max(game_id) FROM games)";
+    let before = store.texts(greatest).await;
+    assert_eq!(before, ["1 2 4"]);
+    let first = store.submitted.experiment;
+    remove(&mut store, first).await;
+    assert_eq!(store.integer("SELECT count(*) FROM cells").await, 0);
+    let other = plan("other");
+    let mut transaction = store.writer.begin().await.unwrap();
+    store.submitted = transaction.submit(sweep("uuid-2", "text", &other)).await.unwrap();
+    transaction.commit().await.unwrap();
+    let games: Vec<_> = (0..4).map(|number| game(store.cell(0), number, number)).collect();
+    store.store(&games).await;
+    assert_eq!(store.texts(greatest).await, ["2 4 8"]);
+}
+
+/// An experiment `x` has the views `results_x`; a second one gets its id behind the name, which
+/// another experiment may have in its own name.
+#[tokio::test]
+async fn views_never_share_a_name() {
+    let mut store = Store::new().await;
+    for (number, name) in ["x", "x-4", "x", "X", "x-5"].into_iter().enumerate() {
+        submit(&mut store, &format!("submit {number}"), &plan(name)).await;
+    }
+    let views = store.texts("SELECT results_view FROM experiments ORDER BY experiment_id").await;
+    assert_eq!(
+        views,
+        [
+            "results_small",
+            "results_x",
+            "results_x_4",
+            "results_x_4_2",
+            "results_x_5",
+            "results_x_5_6"
+        ]
+    );
+    for view in views {
+        let rows = store.rows(&format!("SELECT * FROM {view}")).await;
+        assert_eq!(rows.len(), 2, "{view}: {}", text(&rows[0][0]));
+    }
+}
