@@ -126,6 +126,7 @@ mod play;
 mod player;
 mod position;
 mod records;
+mod referee;
 mod replay;
 mod rng;
 mod rules;
@@ -156,6 +157,7 @@ pub use play::{
 pub use player::Player;
 pub use position::{Before, Ending, Line, NotationError, Position, Side, SideName};
 pub use records::{GameRecord, MoveRecord, Outcome, SearchReport};
+pub use referee::{Irregularity, referee};
 pub use replay::{ReplayedPosition, replay_moves};
 pub use rng::{PlayoutRandom, Random};
 pub use rules::{GameInfo, Rules, RulesError};

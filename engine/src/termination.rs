@@ -42,6 +42,12 @@ impl Termination {
     pub const OF_ARBITER: &[Self] =
         &[Self::MAX_PLIES, Self::ILLEGAL_MOVE, Self::CRASH, Self::TIME_FORFEIT];
 
+    /// Whether it is the fault of the side that lost, and not of the position.
+    #[must_use]
+    pub fn is_forfeit(self) -> bool {
+        [Self::ILLEGAL_MOVE, Self::CRASH, Self::TIME_FORFEIT].contains(&self)
+    }
+
     /// A termination that a game declares.
     #[must_use]
     pub const fn new(info: &'static TerminationInfo) -> Self {

@@ -35,7 +35,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("players", &["player.rs"]),
     (
         "records, seats, playing, analysing, solving",
-        &["records.rs", "seat.rs", "play.rs", "analyze.rs", "solve.rs"],
+        &["records.rs", "seat.rs", "play.rs", "referee.rs", "analyze.rs", "solve.rs"],
     ),
     ("the crate's front", &["lib.rs"]),
 ];

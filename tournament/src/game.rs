@@ -3,7 +3,10 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use spelrum_engine::{GameRecord, GameSetup, Host, PlayError, Player, Watch, play_watched};
+use spelrum_engine::{
+    Board, GameRecord, GameSetup, Host, Irregularity, PlayError, Player, Watch, play_watched,
+    referee,
+};
 
 use crate::definition::CellDefinition;
 use crate::openings::{Openings, OpeningsCache};
@@ -93,6 +96,34 @@ impl PlayableCell {
             first_player_moves_first: !swaps || number.is_multiple_of(2),
             keys: [0, 1].map(|side| seeds::player_key(self.cell_seed, number, side)),
         }
+    }
+
+    /// Whether a record is one of the game with this number, by the rules alone: its opening is the one
+    /// that is derived, and all that follows from its moves is as the record has it
+    /// ([`spelrum_engine::referee`]). Nobody in a cell can forfeit a game: all its players are ours.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn referee(
+        &self,
+        number: u64,
+        opening: &str,
+        record: &GameRecord,
+    ) -> Result<(), Irregularity> {
+        let game = self.derive(number);
+        if *game.opening != *opening {
+            return Err(Irregularity::new(format!(
+                "the opening of game {number} is `{}`, not `{opening}`",
+                game.opening
+            )));
+        }
+        if record.termination.is_forfeit() {
+            let word = record.termination.name();
+            return Err(Irregularity::new(format!("no player here can lose by {word}")));
+        }
+        let board =
+            Board { rules: &self.definition.rules, opening, max_plies: self.definition.max_plies };
+        referee(&board, record)
     }
 
     /// Plays the game with this number. With `stops`, replays a timed game by its recorded node

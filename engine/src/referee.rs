@@ -1,0 +1,108 @@
+//! Whether a record is one of a game: it is played again by the rules, without any search.
+
+use std::fmt::{Debug, Display};
+use std::ops::ControlFlow;
+
+use crate::game::Game;
+use crate::host::{Host, Timeless};
+use crate::play::{Board, PlayError, arbitrate};
+use crate::records::{GameRecord, MoveRecord, SearchReport};
+use crate::seat::{Answer, Fault, OutsidePlayer, OutsideSeat, Seat, TextTurn};
+use crate::termination::Termination;
+use crate::with_game;
+
+/// What a record says that the rules do not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Irregularity(String);
+
+impl Irregularity {
+    /// An irregularity in words, as the end of "the record is wrong: …".
+    #[must_use]
+    pub fn new(problem: impl Into<String>) -> Self {
+        Self(problem.into())
+    }
+}
+
+/// Plays a record's moves on a board and compares what follows from the rules: that every move is legal
+/// and in its usual notation, whose it is, the key of the position before it and the number of legal
+/// moves there, which side moved first, where the game ended, why, and for whom. A forfeit is believed.
+/// What the players' searches said of themselves is not looked at.
+///
+/// # Errors
+/// The first thing that does not follow.
+pub fn referee(board: &Board<'_>, record: &GameRecord) -> Result<(), Irregularity> {
+    let ruled = with_game!(board.rules, G => play_again::<G>(board, record));
+    let ruled = match ruled {
+        Ok(ruled) => ruled,
+        Err(PlayError::Aborted) => {
+            let plies = record.moves.len();
+            return Err(Irregularity(format!("the game is not over after its {plies} moves")));
+        }
+        Err(error) => return Err(Irregularity(error.to_string())),
+    };
+    for (ply, (told, ruled)) in record.moves.iter().zip(&ruled.moves).enumerate() {
+        compare_moves(told, ruled)
+            .map_err(|problem| Irregularity(format!("move {ply}: {problem}")))?;
+    }
+    if let Some(MoveRecord { mv, .. }) = record.moves.get(ruled.moves.len()) {
+        let ply = ruled.moves.len();
+        let problem = if ruled.termination == Termination::ILLEGAL_MOVE {
+            "is not a legal move"
+        } else {
+            "comes after the end of the game"
+        };
+        return Err(Irregularity(format!("move {ply}: `{mv}` {problem}")));
+    }
+    differs("the side that moved first", word(record.first_side), word(ruled.first_side))
+        .and_then(|()| {
+            differs("the termination", record.termination.name(), ruled.termination.name())
+        })
+        .and_then(|()| differs("the outcome", word(record.outcome), word(ruled.outcome)))
+        .map_err(Irregularity)
+}
+
+fn play_again<G: Game>(board: &Board<'_>, record: &GameRecord) -> Result<GameRecord, PlayError> {
+    let (mut first, mut second) = (Recorded(record), Recorded(record));
+    let seats: [&mut dyn Seat<G>; 2] =
+        [&mut OutsideSeat(&mut first), &mut OutsideSeat(&mut second)];
+    arbitrate(board, seats, &Timeless, &mut |_| ControlFlow::Continue(()))
+}
+
+/// Plays what is recorded.
+struct Recorded<'r>(&'r GameRecord);
+
+impl OutsidePlayer for Recorded<'_> {
+    fn choose(&mut self, turn: &TextTurn<'_>, _host: &dyn Host) -> Result<Answer<String>, Fault> {
+        let GameRecord { moves, termination, .. } = self.0;
+        if let Some(MoveRecord { mv, .. }) = moves.get(turn.moves.len()) {
+            return Ok(Answer { mv: mv.clone(), search: SearchReport::UNKNOWN });
+        }
+        let nothing = String::new();
+        Err(if *termination == Termination::ILLEGAL_MOVE {
+            Fault::IllegalMove(nothing)
+        } else if *termination == Termination::CRASH {
+            Fault::Crash(nothing)
+        } else if *termination == Termination::TIME_FORFEIT {
+            Fault::OutOfTime(nothing)
+        } else {
+            Fault::Aborted
+        })
+    }
+}
+
+fn compare_moves(told: &MoveRecord, ruled: &MoveRecord) -> Result<(), String> {
+    differs("its notation", &told.mv, &ruled.mv)?;
+    differs("who made it", told.mover, ruled.mover)?;
+    differs("the key of the position before it", told.position_key, ruled.position_key)?;
+    differs("the number of legal moves", told.legal_moves, ruled.legal_moves)
+}
+
+/// A variant's name in lower case.
+fn word(variant: impl Debug) -> String {
+    format!("{variant:?}").to_lowercase()
+}
+
+fn differs<T: PartialEq + Display>(what: &str, told: T, ruled: T) -> Result<(), String> {
+    if told == ruled { Ok(()) } else { Err(format!("{what} is {ruled}, not {told}")) }
+}
