@@ -156,7 +156,7 @@ impl<'d> Batch<'d> {
     /// Stores what the scheduler must find again, and commits. From then on the answers are true.
     pub(super) async fn commit(mut self) -> Result<Vec<News>, BatchError> {
         self.store_changes().await?;
-        self.faults.at_commit()?;
+        self.faults.at_commit().await?;
         self.transaction.commit().await?;
         Ok(self.news)
     }
