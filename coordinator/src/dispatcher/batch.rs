@@ -1,6 +1,6 @@
 //! One transaction: requests in, answers held until the commit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use spelrum_proto::work::{Caller, Grant, LeasedGames, Reported};
@@ -31,9 +31,14 @@ pub(super) struct Batch<'d> {
     news: Vec<News>,
     /// Reported results so far.
     games: usize,
+    /// UUIDs of workers that say Hello for the first time: the roster hears of them afterwards.
+    newcomers: BTreeSet<String>,
     /// Whether a removal was begun.
     removing: bool,
 }
+
+/// When a worker for whom there is no place should try again.
+const FULL_RETRY_AFTER: Duration = Duration::from_secs(10);
 
 /// When to try again to delete an experiment whose games are still held.
 const HELD_RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -80,6 +85,7 @@ impl<'d> Batch<'d> {
             faults,
             news: Vec::new(),
             games: 0,
+            newcomers: BTreeSet::new(),
             removing: false,
         }
     }
@@ -178,14 +184,17 @@ impl<'d> Batch<'d> {
         introduction: WorkerIntroduction,
         now: Time,
     ) -> Result<WorkerId, Failure> {
-        if self.roster.is_full() {
-            self.roster.forget_silent(now);
-        }
         // One that is known takes no further place.
-        if self.roster.is_full() && !self.roster.knows_uuid(&introduction.uuid) {
-            let problem = "the coordinator has as many workers as it can have";
-            let remedy = "give each worker more slots instead";
-            return Err(Refusal::new(Reason::TooMany, problem, remedy).into());
+        if !self.roster.knows_uuid(&introduction.uuid) {
+            self.newcomers.insert(introduction.uuid.clone());
+            if !self.roster.has_places(self.newcomers.len(), now) {
+                self.newcomers.remove(&introduction.uuid);
+                let problem = "the coordinator has as many workers as it can have";
+                let remedy = "give each worker more slots instead; places become free when workers \
+                              go away";
+                let refusal = Refusal::new(Reason::Busy, problem, remedy);
+                return Err(Refusal { retry_after: Some(FULL_RETRY_AFTER), ..refusal }.into());
+            }
         }
         let worker = self.transaction.introduce(&introduction).await?;
         tracing::info!(
@@ -396,7 +405,7 @@ impl<'d> Batch<'d> {
             );
             return Err(Refusal::new(Reason::SayHello, problem, "say Hello, then try again"));
         }
-        self.news.push(News::Heard(caller.worker, now));
+        self.roster.hear(caller.worker, now);
         Ok(caller.worker)
     }
 

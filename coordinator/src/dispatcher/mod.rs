@@ -11,6 +11,8 @@ mod meaning;
 mod removals;
 mod request;
 mod roster;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
