@@ -113,14 +113,15 @@ impl<'d> Batch<'d> {
         arrived: Arrived,
         held: &mut Vec<Held>,
     ) -> Result<(), BatchError> {
+        if arrived.request.is_abandoned() {
+            return Ok(());
+        }
         let now = arrived.at;
         match arrived.request {
             Request::Hello { introduction, reply } => {
                 let answer = self.hello(introduction, now).await;
                 hold(held, reply, answer)
             }
-            // A worker that no longer waits for its lease would not know of it.
-            Request::Lease { reply, .. } if reply.is_closed() => Ok(()),
             Request::Lease { caller, slots, reply } => {
                 let answer = self.lease(caller, slots, now).await;
                 hold(held, reply, answer)

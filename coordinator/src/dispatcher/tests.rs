@@ -2,20 +2,21 @@ use std::collections::BTreeMap;
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::Reason;
-use spelrum_proto::work::{Caller, Grant};
-use spelrum_tournament::scheduler::{Policy, Time};
-use spelrum_tournament::{SweepText, plan_sweep};
+use spelrum_proto::work::{Caller, Grant, Reported, ReportedWhat};
+use spelrum_tournament::scheduler::{ExperimentState, Policy, Time};
+use spelrum_tournament::{GameId, LeaseId, SweepText, plan_sweep};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 use super::request::Reply;
 use super::*;
-use crate::store::WorkerIntroduction;
+use crate::store::{Readers, Removing, WorkerIntroduction};
 
 /// A dispatcher whose turns the test takes.
 struct Site {
     dispatcher: Dispatcher,
     epoch: i64,
+    readers: Readers,
     _directory: TempDir,
 }
 
@@ -23,11 +24,11 @@ impl Site {
     async fn new() -> Self {
         let directory = TempDir::new().unwrap();
         let writer = Writer::open(&directory.path().join("results.db")).await.unwrap();
-        let epoch = writer.epoch();
+        let (readers, epoch) = (writer.readers(), writer.epoch());
         let (policy, faults) = (Policy::default(), Faults::default());
         let started = Dispatcher::start(writer, policy, Clock::start(), faults).await;
         let (dispatcher, _dispatch) = started.unwrap();
-        Self { dispatcher, epoch, _directory: directory }
+        Self { dispatcher, epoch, readers, _directory: directory }
     }
 
     /// One request that arrived after so many milliseconds, and its answer.
@@ -40,6 +41,13 @@ impl Site {
         let arrived = Arrived { at: Time(ms), request: request(reply) };
         self.dispatcher.serve(Some(arrived)).await.unwrap();
         answer.await.expect("an answer")
+    }
+
+    /// The same, but nobody waits for the answer any more.
+    async fn abandon<T>(&mut self, request: impl FnOnce(Reply<T>) -> Request) {
+        let (reply, _) = oneshot::channel();
+        let arrived = Arrived { at: Time(0), request: request(reply) };
+        self.dispatcher.serve(Some(arrived)).await.unwrap();
     }
 
     async fn hello(&mut self, ms: u64, name: &str) -> Result<Caller, Refusal> {
@@ -62,6 +70,12 @@ impl Site {
     async fn submit(&mut self, name: &str) {
         let submission = Box::new(submission(name));
         self.ask(0, |reply| Request::Submit { submission, reply }).await.unwrap();
+    }
+
+    /// The state of each experiment, by name.
+    async fn states(&self) -> BTreeMap<String, String> {
+        let all = self.readers.experiments(None).await.unwrap();
+        all.into_iter().map(|it| (it.name, it.state)).collect()
     }
 }
 
@@ -97,6 +111,15 @@ fn submission(name: &str) -> Submission {
     let plan = plan_sweep(&SweepText::new("test.toml", toml.clone())).unwrap();
     let uuid = format!("of {name}");
     Submission { uuid, toml, files: BTreeMap::new(), plan, new_experiment: false }
+}
+
+fn failure(lease: LeaseId, game: GameId) -> Reported {
+    let message = "out of marbles".to_owned();
+    Reported {
+        lease,
+        game,
+        what: ReportedWhat::Failed { engine_revision: ENGINE_REVISION, message },
+    }
 }
 
 /// Starts of a program that ends at once take no place from a worker that lives.
@@ -135,4 +158,67 @@ async fn newcomers_of_one_batch_share_the_places() {
     };
     let (answers, ()) = tokio::join!(hellos, serving);
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 2);
+}
+
+/// Who has gone asks again; doing it all twice would only put the others off.
+#[tokio::test]
+async fn what_nobody_waits_for_is_not_done() {
+    let mut site = Site::new().await;
+    site.submit("sweep").await;
+    let running = site.states().await;
+    site.abandon(|reply| Request::Submit { submission: Box::new(submission("other")), reply })
+        .await;
+    let steer = |state| {
+        move |reply| Request::Steer {
+            experiment: "sweep".to_owned(),
+            what: Steering::State(state),
+            reply,
+        }
+    };
+    site.abandon(steer(ExperimentState::Cancelled)).await;
+    assert_eq!(site.states().await, running);
+    site.abandon(|reply| Request::Hello { introduction: introduction("gone"), reply }).await;
+    assert!(!site.dispatcher.roster.knows_uuid("of gone"));
+
+    let worker = site.hello(0, "worker").await.unwrap();
+    site.abandon(|reply| Request::Lease { caller: worker, slots: 1, reply }).await;
+    let grant = site.granted(0, worker).await;
+    assert_eq!(grant.lease, LeaseId(1));
+    let range = grant.games[0].range;
+    let game = GameId { cell: range.cell, number: range.first };
+    let results = vec![failure(grant.lease, game)];
+    site.abandon(|reply| Request::Report { caller: worker, results, reply }).await;
+    // Else the game that failed would be leased again.
+    assert!(matches!(site.lease(0, worker).await, Leased::Idle { .. }));
+
+    site.ask(0, steer(ExperimentState::Paused)).await.unwrap();
+    site.ask(0, |reply| Request::GiveBack { caller: worker, leases: vec![grant.lease], reply })
+        .await
+        .unwrap();
+    let removal =
+        |games| Removal { experiment: "sweep".to_owned(), what: Removing::Everything, games };
+    site.abandon(|reply| Request::Remove { removal: removal(Some(0)), reply }).await;
+    assert!(site.dispatcher.removals.due().is_none());
+}
+
+/// A heartbeat may be the last that a worker said before its game killed it, and giving back is
+/// the last that it says anyway: nobody will repeat them.
+#[tokio::test]
+async fn last_words_are_heard() {
+    let mut site = Site::new().await;
+    site.submit("sweep").await;
+    let worker = site.hello(0, "worker").await.unwrap();
+    let grant = site.granted(0, worker).await;
+    let (leases, number) = (vec![grant.lease], grant.games[0].range.first);
+    let playing = vec![GameId { cell: grant.games[0].range.cell, number }];
+    site.abandon(|reply| Request::Heartbeat {
+        caller: worker,
+        leases: leases.clone(),
+        playing,
+        reply,
+    })
+    .await;
+    assert_eq!(site.dispatcher.roster.summaries(Time(0))[0].playing_games, 1);
+    site.abandon(|reply| Request::GiveBack { caller: worker, leases, reply }).await;
+    assert_eq!(site.granted(0, worker).await.lease, LeaseId(2));
 }
