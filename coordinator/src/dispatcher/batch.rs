@@ -9,6 +9,7 @@ use spelrum_tournament::scheduler::{Event, ExperimentState, Scheduler, Time};
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::BatchError;
+use super::idle::Idlers;
 use super::meaning::{Answer, Consequences, Placement, read, report_of};
 use super::request::{
     Arrived, Held, Leased, Removal, Reply, Request, Steering, Submission, Submitted, Workforce,
@@ -25,6 +26,7 @@ pub(super) struct Batch<'d> {
     transaction: Transaction<'d>,
     scheduler: &'d mut Scheduler,
     roster: &'d mut Roster,
+    idlers: &'d mut Idlers,
     epoch: i64,
     faults: &'d Faults,
     /// Told to the roster after the commit.
@@ -74,6 +76,7 @@ impl<'d> Batch<'d> {
         transaction: Transaction<'d>,
         scheduler: &'d mut Scheduler,
         roster: &'d mut Roster,
+        idlers: &'d mut Idlers,
         epoch: i64,
         faults: &'d Faults,
     ) -> Self {
@@ -81,6 +84,7 @@ impl<'d> Batch<'d> {
             transaction,
             scheduler,
             roster,
+            idlers,
             epoch,
             faults,
             news: Vec::new(),
@@ -219,6 +223,7 @@ impl<'d> Batch<'d> {
                 Ok(Leased::Grant(Grant { lease, duration, games }))
             }
             Some(Answer::Idle { retry_after, all_done }) => {
+                let retry_after = self.idlers.retry_after(retry_after, now);
                 Ok(Leased::Idle { retry_after, all_done })
             }
             other => Err(unanswered("LeaseWanted", other)),

@@ -7,6 +7,7 @@
 //! on disk: memory never runs ahead of it.
 
 mod batch;
+mod idle;
 mod meaning;
 mod removals;
 mod request;
@@ -25,6 +26,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use batch::Batch;
+use idle::Idlers;
 use removals::Removals;
 use request::{Arrived, Held, Request};
 use roster::{News, Roster};
@@ -59,6 +61,7 @@ pub(crate) struct Dispatcher {
     scheduler: Option<Scheduler>,
     policy: Policy,
     roster: Roster,
+    idlers: Idlers,
     requests: mpsc::Receiver<Arrived>,
     clock: Clock,
     /// After a batch failed: how many requests are served one in a transaction, so that one that
@@ -89,6 +92,7 @@ impl Dispatcher {
             scheduler: Some(scheduler),
             policy,
             roster,
+            idlers: Idlers::default(),
             requests,
             clock,
             alone: 0,
@@ -218,7 +222,8 @@ impl Dispatcher {
         };
         let epoch = self.writer.epoch();
         let transaction = self.writer.begin().await?;
-        let mut batch = Batch::new(transaction, scheduler, &mut self.roster, epoch, &self.faults);
+        let (roster, idlers) = (&mut self.roster, &mut self.idlers);
+        let mut batch = Batch::new(transaction, scheduler, roster, idlers, epoch, &self.faults);
         if next.is_none() {
             batch.tick(now).await?;
         }

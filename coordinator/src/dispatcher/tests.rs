@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::Reason;
@@ -221,4 +222,22 @@ async fn last_words_are_heard() {
     assert_eq!(site.dispatcher.roster.summaries(Time(0))[0].playing_games, 1);
     site.abandon(|reply| Request::GiveBack { caller: worker, leases, reply }).await;
     assert_eq!(site.granted(0, worker).await.lease, LeaseId(2));
+}
+
+/// However many workers there are no games for, their calls are spread.
+#[tokio::test]
+async fn a_crowd_without_games_is_told_to_wait_longer() {
+    let mut site = Site::new().await;
+    let worker = site.hello(0, "worker").await.unwrap();
+    let mut wait = async |ms| match site.lease(ms, worker).await {
+        Leased::Idle { retry_after, .. } => retry_after,
+        Leased::Grant(grant) => panic!("{grant:?}"),
+    };
+    let alone = wait(0).await;
+    let mut in_a_crowd = alone;
+    for _ in 0..200 {
+        in_a_crowd = wait(0).await;
+    }
+    assert_eq!(in_a_crowd, alone + Duration::from_secs(1));
+    assert_eq!(wait(60_000).await, alone);
 }
