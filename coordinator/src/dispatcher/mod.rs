@@ -14,6 +14,7 @@ mod request;
 mod roster;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -30,6 +31,7 @@ use idle::Idlers;
 use removals::Removals;
 use request::{Arrived, Held, Request};
 use roster::{News, Roster};
+use turns::Turns;
 
 pub(crate) use batch::{not_submitted, unknown_experiment};
 pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission, Workforce};
@@ -62,6 +64,7 @@ pub(crate) struct Dispatcher {
     policy: Policy,
     roster: Roster,
     idlers: Idlers,
+    turns: Turns,
     requests: mpsc::Receiver<Arrived>,
     clock: Clock,
     /// After a batch failed: how many requests are served one in a transaction, so that one that
@@ -84,7 +87,9 @@ impl Dispatcher {
         let mut roster = Roster::default();
         let snapshot = playable(&mut writer).await?;
         roster.restart(&snapshot.leases);
-        let scheduler = Scheduler::restore(snapshot, policy.clone(), clock.now());
+        let now = clock.now();
+        let turns = Turns::new(policy.lease_duration_ms, now);
+        let scheduler = Scheduler::restore(snapshot, policy.clone(), now);
         let (dispatch, requests) = Dispatch::new(clock);
         let removals = Removals::new(writer.is_removing().await?);
         let dispatcher = Self {
@@ -93,6 +98,7 @@ impl Dispatcher {
             policy,
             roster,
             idlers: Idlers::default(),
+            turns,
             requests,
             clock,
             alone: 0,
@@ -123,26 +129,30 @@ impl Dispatcher {
                     None => std::future::pending().await,
                 }
             };
-            let first = tokio::select! {
+            let next_turn = self.clock.instant(self.turns.next()).into();
+            let turn = tokio::select! {
                 biased;
-                () = stop.cancelled(), if !self.requests.is_closed() => {
-                    self.requests.close();
-                    continue;
-                }
+                () = stop.cancelled(), if !self.requests.is_closed() => Turn::Stop,
                 first = self.requests.recv() => match first {
-                    Some(first) => Some(first),
+                    Some(first) => Turn::Serve(Some(first)),
                     None => return Ok(self.writer),
                 },
-                () = tick => None,
-                () = removal => {
-                    self.remove().await?;
-                    continue;
-                }
+                () = tick => Turn::Serve(None),
+                () = removal => Turn::Remove,
+                () = tokio::time::sleep_until(next_turn) => Turn::Nothing,
             };
-            self.serve(first).await?;
-            // Also while requests never cease to come.
-            if self.removals.has_its_turn() {
-                self.remove().await?;
+            self.turns.begin(self.clock.now());
+            match turn {
+                Turn::Stop => self.requests.close(),
+                Turn::Serve(first) => {
+                    self.serve(first).await?;
+                    // Also while requests never cease to come.
+                    if self.removals.has_its_turn() {
+                        self.remove().await?;
+                    }
+                }
+                Turn::Remove => self.remove().await?,
+                Turn::Nothing => {}
             }
         }
     }
@@ -212,8 +222,13 @@ impl Dispatcher {
         let started = Instant::now();
         let now = self.clock.now();
         let scheduler = match &mut self.scheduler {
-            Some(scheduler) => scheduler,
+            Some(scheduler) => {
+                scheduler.begin_turn(now, self.turns.take_gap_ms());
+                scheduler
+            }
+            // Every lease begins anew, whatever was before.
             None => {
+                self.turns.take_gap_ms();
                 let snapshot = playable(&mut self.writer).await?;
                 self.roster.restart(&snapshot.leases);
                 tracing::info!("the scheduler is built again from the database");
@@ -249,6 +264,18 @@ impl Dispatcher {
         tracing::debug!(requests, games, took = ?started.elapsed(), "committed");
         Ok(news)
     }
+}
+
+/// What a turn of the dispatcher is for.
+enum Turn {
+    /// It is asked to stop.
+    Stop,
+    /// Requests, or what is due.
+    Serve(Option<Arrived>),
+    /// The next piece of the removals.
+    Remove,
+    /// To know that it does not stand still.
+    Nothing,
 }
 
 /// The durable state of everything that this engine may play: an experiment is played by the one

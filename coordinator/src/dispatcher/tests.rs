@@ -241,3 +241,84 @@ async fn a_crowd_without_games_is_told_to_wait_longer() {
     assert_eq!(in_a_crowd, alone + Duration::from_secs(1));
     assert_eq!(wait(60_000).await, alone);
 }
+
+/// Nothing in these tests takes nearly so long, also on a crowded machine.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// How long leases live where the dispatcher stands still for longer.
+const LEASE_MS: u64 = 1_200;
+
+/// A dispatcher that runs by itself, and a worker of it that holds a lease.
+struct Running {
+    dispatch: Dispatch,
+    faults: Faults,
+    worker: Caller,
+    lease: LeaseId,
+    _directory: TempDir,
+}
+
+impl Running {
+    async fn start() -> Self {
+        let directory = TempDir::new().unwrap();
+        let writer = Writer::open(&directory.path().join("results.db")).await.unwrap();
+        let epoch = writer.epoch();
+        let policy = Policy { lease_duration_ms: LEASE_MS, ..Policy::default() };
+        let faults = Faults::default();
+        let started = Dispatcher::start(writer, policy, Clock::start(), faults.clone()).await;
+        let (dispatcher, dispatch) = started.unwrap();
+        tokio::spawn(dispatcher.run(CancellationToken::new()));
+        dispatch.submit(submission("sweep")).await.unwrap();
+        let worker = dispatch.hello(introduction("worker")).await.unwrap();
+        let worker = Caller { worker, epoch };
+        match dispatch.lease(worker, 1).await.unwrap() {
+            Leased::Grant(Grant { lease, .. }) => {
+                Self { dispatch, faults, worker, lease, _directory: directory }
+            }
+            idle @ Leased::Idle { .. } => panic!("{idle:?}"),
+        }
+    }
+
+    /// Whether the worker may keep its lease.
+    async fn keeps_its_lease(&self) -> bool {
+        let dropped = self.dispatch.heartbeat(self.worker, vec![self.lease], Vec::new()).await;
+        dropped.unwrap().is_empty()
+    }
+}
+
+/// As a suspended machine stands still, or a stopped process.
+#[tokio::test]
+async fn leases_outlive_a_program_that_is_stopped() {
+    let running = Running::start().await;
+    // Everything here runs in this one thread.
+    let (_silent, nothing) = std::sync::mpsc::channel::<()>();
+    let elapsed = nothing.recv_timeout(Duration::from_millis(2 * LEASE_MS));
+    assert_eq!(elapsed, Err(std::sync::mpsc::RecvTimeoutError::Timeout));
+    assert!(running.keeps_its_lease().await);
+}
+
+#[tokio::test]
+async fn leases_outlive_a_slow_commit() {
+    let running = Running::start().await;
+    let slow_disk = running.faults.stall_commits().await;
+    let dispatch = running.dispatch.clone();
+    let other = tokio::spawn(async move { dispatch.hello(introduction("other")).await });
+    tokio::time::sleep(Duration::from_millis(2 * LEASE_MS)).await;
+    drop(slow_disk);
+    other.await.unwrap().unwrap();
+    assert!(running.keeps_its_lease().await);
+}
+
+/// A worker that says nothing loses its lease nevertheless.
+#[tokio::test]
+async fn leases_of_silent_workers_end() {
+    let running = Running::start().await;
+    let other = running.dispatch.hello(introduction("other")).await.unwrap();
+    let other = Caller { worker: other, ..running.worker };
+    let granted = async {
+        while let Leased::Idle { .. } = running.dispatch.lease(other, 1).await.unwrap() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, granted).await.expect("the lease ends");
+    assert!(!running.keeps_its_lease().await);
+}
