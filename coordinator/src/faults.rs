@@ -1,51 +1,31 @@
-//! Faults that tests order: commits that fail as on a full disk, and a result that the store
-//! cannot take.
+//! Faults that tests order: commits that fail as on a full disk or take as long as they like, and a
+//! result that the store cannot take. Without the feature `faults`, which only tests switch on,
+//! there are none, and nobody can order any.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+#[cfg(feature = "faults")]
+mod ordered;
 
+#[cfg(feature = "faults")]
+pub use ordered::Faults;
+
+#[cfg(not(feature = "faults"))]
 use spelrum_tournament::GameId;
 
+#[cfg(not(feature = "faults"))]
 use crate::store::StoreError;
 
-/// The faults to come. None, unless a test holds another end of it.
+/// No faults.
+#[cfg(not(feature = "faults"))]
 #[derive(Clone, Debug, Default)]
-pub struct Faults {
-    failing_commits: Arc<AtomicU32>,
-    /// One more than the number of the poisonous game; 0 without one.
-    poison: Arc<AtomicU64>,
-}
+pub(crate) struct Faults;
 
+#[cfg(not(feature = "faults"))]
 impl Faults {
-    /// Lets the next so many commits fail as on a full disk.
-    pub fn fail_commits(&self, commits: u32) {
-        self.failing_commits.store(commits, Ordering::SeqCst);
+    pub(crate) async fn at_commit(&self) -> Result<(), StoreError> {
+        Ok(())
     }
 
-    /// How many commits have still to fail.
-    #[must_use]
-    pub fn failing_commits(&self) -> u32 {
-        self.failing_commits.load(Ordering::SeqCst)
-    }
-
-    /// Lets every transaction fail that has a result of a game with this number.
-    pub fn poison(&self, number: u64) {
-        self.poison.store(number + 1, Ordering::SeqCst);
-    }
-
-    pub(crate) fn at_commit(&self) -> Result<(), StoreError> {
-        let failing = &self.failing_commits;
-        let ordered = failing
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |commits| commits.checked_sub(1));
-        if ordered.is_ok() { Err(StoreError::Full) } else { Ok(()) }
-    }
-
-    pub(crate) fn at_result(&self, game: GameId) -> Result<(), StoreError> {
-        if self.poison.load(Ordering::SeqCst) == game.number + 1 {
-            let problem = "a test has poisoned it".to_owned();
-            let (cell_id, number) = (game.cell.0, game.number);
-            return Err(StoreError::InvalidGame { cell_id, number, problem });
-        }
+    pub(crate) fn at_result(&self, _game: GameId) -> Result<(), StoreError> {
         Ok(())
     }
 }

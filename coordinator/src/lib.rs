@@ -23,7 +23,10 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use dispatcher::{Clock, Dispatch, Dispatcher};
+#[cfg(feature = "faults")]
 pub use faults::Faults;
+#[cfg(not(feature = "faults"))]
+use faults::Faults;
 use server::Server;
 use services::{ExperimentsService, WorkService};
 use store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
@@ -56,6 +59,7 @@ pub struct Coordinator {
     clock: Clock,
     heartbeat_interval: Duration,
     guard: Guard,
+    #[cfg(feature = "faults")]
     faults: Faults,
 }
 
@@ -112,6 +116,7 @@ impl Coordinator {
             clock,
             heartbeat_interval,
             guard: Guard::new(token),
+            #[cfg(feature = "faults")]
             faults,
         })
     }
@@ -123,6 +128,7 @@ impl Coordinator {
     }
 
     /// For tests: where faults are ordered.
+    #[cfg(feature = "faults")]
     #[doc(hidden)]
     #[must_use]
     pub fn faults(&self) -> Faults {

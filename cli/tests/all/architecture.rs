@@ -56,6 +56,25 @@ fn dependencies_point_one_way() {
     }
 }
 
+/// What only tests may order is not in what is released.
+#[test]
+fn the_released_program_has_no_faults_to_order() {
+    let features = |package, edges| {
+        let output = Command::new(env!("CARGO"))
+            .args(["tree", "--offline", "--locked", "--edges", edges, "--prefix", "none"])
+            .args(["--format", "{lib} {f}", "--package", package])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let tree = String::from_utf8(output.stdout).unwrap();
+        let coordinator = tree.lines().find(|line| line.starts_with("spelrum_coordinator"));
+        coordinator.expect("it is built from the coordinator").to_owned()
+    };
+    assert!(features("spelrum-worker", "normal,dev").contains("faults"), "its tests order some");
+    assert!(!features("spelrum", "normal").contains("faults"));
+}
+
 #[test]
 fn the_pure_crates_know_no_runtime_no_database_and_no_wire() {
     for package in ["spelrum-engine", "spelrum-tournament"] {

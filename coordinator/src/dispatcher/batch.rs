@@ -1,6 +1,6 @@
 //! One transaction: requests in, answers held until the commit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use spelrum_proto::work::{Caller, Grant, LeasedGames, Reported};
@@ -9,6 +9,7 @@ use spelrum_tournament::scheduler::{Event, ExperimentState, Scheduler, Time};
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::BatchError;
+use super::idle::Idlers;
 use super::meaning::{Answer, Consequences, Placement, read, report_of};
 use super::request::{
     Arrived, Held, Leased, Removal, Reply, Request, Steering, Submission, Submitted, Workforce,
@@ -25,15 +26,21 @@ pub(super) struct Batch<'d> {
     transaction: Transaction<'d>,
     scheduler: &'d mut Scheduler,
     roster: &'d mut Roster,
+    idlers: &'d mut Idlers,
     epoch: i64,
     faults: &'d Faults,
     /// Told to the roster after the commit.
     news: Vec<News>,
     /// Reported results so far.
     games: usize,
+    /// UUIDs of workers that say Hello for the first time: the roster hears of them afterwards.
+    newcomers: BTreeSet<String>,
     /// Whether a removal was begun.
     removing: bool,
 }
+
+/// When a worker for whom there is no place should try again.
+const FULL_RETRY_AFTER: Duration = Duration::from_secs(10);
 
 /// When to try again to delete an experiment whose games are still held.
 const HELD_RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -69,6 +76,7 @@ impl<'d> Batch<'d> {
         transaction: Transaction<'d>,
         scheduler: &'d mut Scheduler,
         roster: &'d mut Roster,
+        idlers: &'d mut Idlers,
         epoch: i64,
         faults: &'d Faults,
     ) -> Self {
@@ -76,10 +84,12 @@ impl<'d> Batch<'d> {
             transaction,
             scheduler,
             roster,
+            idlers,
             epoch,
             faults,
             news: Vec::new(),
             games: 0,
+            newcomers: BTreeSet::new(),
             removing: false,
         }
     }
@@ -107,14 +117,15 @@ impl<'d> Batch<'d> {
         arrived: Arrived,
         held: &mut Vec<Held>,
     ) -> Result<(), BatchError> {
+        if arrived.request.is_abandoned() {
+            return Ok(());
+        }
         let now = arrived.at;
         match arrived.request {
             Request::Hello { introduction, reply } => {
                 let answer = self.hello(introduction, now).await;
                 hold(held, reply, answer)
             }
-            // A worker that no longer waits for its lease would not know of it.
-            Request::Lease { reply, .. } if reply.is_closed() => Ok(()),
             Request::Lease { caller, slots, reply } => {
                 let answer = self.lease(caller, slots, now).await;
                 hold(held, reply, answer)
@@ -156,7 +167,7 @@ impl<'d> Batch<'d> {
     /// Stores what the scheduler must find again, and commits. From then on the answers are true.
     pub(super) async fn commit(mut self) -> Result<Vec<News>, BatchError> {
         self.store_changes().await?;
-        self.faults.at_commit()?;
+        self.faults.at_commit().await?;
         self.transaction.commit().await?;
         Ok(self.news)
     }
@@ -178,14 +189,17 @@ impl<'d> Batch<'d> {
         introduction: WorkerIntroduction,
         now: Time,
     ) -> Result<WorkerId, Failure> {
-        if self.roster.is_full() {
-            self.roster.forget_silent(now);
-        }
         // One that is known takes no further place.
-        if self.roster.is_full() && !self.roster.knows_uuid(&introduction.uuid) {
-            let problem = "the coordinator has as many workers as it can have";
-            let remedy = "give each worker more slots instead";
-            return Err(Refusal::new(Reason::TooMany, problem, remedy).into());
+        if !self.roster.knows_uuid(&introduction.uuid) {
+            self.newcomers.insert(introduction.uuid.clone());
+            if !self.roster.has_places(self.newcomers.len(), now) {
+                self.newcomers.remove(&introduction.uuid);
+                let problem = "the coordinator has as many workers as it can have";
+                let remedy = "give each worker more slots instead; places become free when workers \
+                              go away";
+                let refusal = Refusal::new(Reason::Busy, problem, remedy);
+                return Err(Refusal { retry_after: Some(FULL_RETRY_AFTER), ..refusal }.into());
+            }
         }
         let worker = self.transaction.introduce(&introduction).await?;
         tracing::info!(
@@ -209,6 +223,7 @@ impl<'d> Batch<'d> {
                 Ok(Leased::Grant(Grant { lease, duration, games }))
             }
             Some(Answer::Idle { retry_after, all_done }) => {
+                let retry_after = self.idlers.retry_after(retry_after, now);
                 Ok(Leased::Idle { retry_after, all_done })
             }
             other => Err(unanswered("LeaseWanted", other)),
@@ -396,7 +411,7 @@ impl<'d> Batch<'d> {
             );
             return Err(Refusal::new(Reason::SayHello, problem, "say Hello, then try again"));
         }
-        self.news.push(News::Heard(caller.worker, now));
+        self.roster.hear(caller.worker, now);
         Ok(caller.worker)
     }
 

@@ -7,10 +7,14 @@
 //! on disk: memory never runs ahead of it.
 
 mod batch;
+mod idle;
 mod meaning;
 mod removals;
 mod request;
 mod roster;
+#[cfg(test)]
+mod tests;
+mod turns;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -23,9 +27,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use batch::Batch;
+use idle::Idlers;
 use removals::Removals;
 use request::{Arrived, Held, Request};
 use roster::{News, Roster};
+use turns::Turns;
 
 pub(crate) use batch::{not_submitted, unknown_experiment};
 pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission, Workforce};
@@ -57,6 +63,8 @@ pub(crate) struct Dispatcher {
     scheduler: Option<Scheduler>,
     policy: Policy,
     roster: Roster,
+    idlers: Idlers,
+    turns: Turns,
     requests: mpsc::Receiver<Arrived>,
     clock: Clock,
     /// After a batch failed: how many requests are served one in a transaction, so that one that
@@ -79,7 +87,9 @@ impl Dispatcher {
         let mut roster = Roster::default();
         let snapshot = playable(&mut writer).await?;
         roster.restart(&snapshot.leases);
-        let scheduler = Scheduler::restore(snapshot, policy.clone(), clock.now());
+        let now = clock.now();
+        let turns = Turns::new(policy.lease_duration_ms, now);
+        let scheduler = Scheduler::restore(snapshot, policy.clone(), now);
         let (dispatch, requests) = Dispatch::new(clock);
         let removals = Removals::new(writer.is_removing().await?);
         let dispatcher = Self {
@@ -87,6 +97,8 @@ impl Dispatcher {
             scheduler: Some(scheduler),
             policy,
             roster,
+            idlers: Idlers::default(),
+            turns,
             requests,
             clock,
             alone: 0,
@@ -117,26 +129,30 @@ impl Dispatcher {
                     None => std::future::pending().await,
                 }
             };
-            let first = tokio::select! {
+            let next_turn = self.clock.instant(self.turns.next()).into();
+            let turn = tokio::select! {
                 biased;
-                () = stop.cancelled(), if !self.requests.is_closed() => {
-                    self.requests.close();
-                    continue;
-                }
+                () = stop.cancelled(), if !self.requests.is_closed() => Turn::Stop,
                 first = self.requests.recv() => match first {
-                    Some(first) => Some(first),
+                    Some(first) => Turn::Serve(Some(first)),
                     None => return Ok(self.writer),
                 },
-                () = tick => None,
-                () = removal => {
-                    self.remove().await?;
-                    continue;
-                }
+                () = tick => Turn::Serve(None),
+                () = removal => Turn::Remove,
+                () = tokio::time::sleep_until(next_turn) => Turn::Nothing,
             };
-            self.serve(first).await?;
-            // Also while requests never cease to come.
-            if self.removals.has_its_turn() {
-                self.remove().await?;
+            self.turns.begin(self.clock.now());
+            match turn {
+                Turn::Stop => self.requests.close(),
+                Turn::Serve(first) => {
+                    self.serve(first).await?;
+                    // Also while requests never cease to come.
+                    if self.removals.has_its_turn() {
+                        self.remove().await?;
+                    }
+                }
+                Turn::Remove => self.remove().await?,
+                Turn::Nothing => {}
             }
         }
     }
@@ -206,8 +222,13 @@ impl Dispatcher {
         let started = Instant::now();
         let now = self.clock.now();
         let scheduler = match &mut self.scheduler {
-            Some(scheduler) => scheduler,
+            Some(scheduler) => {
+                scheduler.begin_turn(now, self.turns.take_gap_ms());
+                scheduler
+            }
+            // Every lease begins anew, whatever was before.
             None => {
+                self.turns.take_gap_ms();
                 let snapshot = playable(&mut self.writer).await?;
                 self.roster.restart(&snapshot.leases);
                 tracing::info!("the scheduler is built again from the database");
@@ -216,7 +237,8 @@ impl Dispatcher {
         };
         let epoch = self.writer.epoch();
         let transaction = self.writer.begin().await?;
-        let mut batch = Batch::new(transaction, scheduler, &mut self.roster, epoch, &self.faults);
+        let (roster, idlers) = (&mut self.roster, &mut self.idlers);
+        let mut batch = Batch::new(transaction, scheduler, roster, idlers, epoch, &self.faults);
         if next.is_none() {
             batch.tick(now).await?;
         }
@@ -242,6 +264,18 @@ impl Dispatcher {
         tracing::debug!(requests, games, took = ?started.elapsed(), "committed");
         Ok(news)
     }
+}
+
+/// What a turn of the dispatcher is for.
+enum Turn {
+    /// It is asked to stop.
+    Stop,
+    /// Requests, or what is due.
+    Serve(Option<Arrived>),
+    /// The next piece of the removals.
+    Remove,
+    /// To know that it does not stand still.
+    Nothing,
 }
 
 /// The durable state of everything that this engine may play: an experiment is played by the one

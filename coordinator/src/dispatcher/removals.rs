@@ -104,7 +104,7 @@ impl Dispatcher {
                 break Stage::Rows;
             }
         };
-        self.faults.at_commit()?;
+        self.faults.at_commit().await?;
         transaction.commit().await?;
         tracing::debug!(steps, took = ?started.elapsed(), "removed");
         Ok(stage)

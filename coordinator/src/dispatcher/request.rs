@@ -122,6 +122,26 @@ pub(crate) struct Submitted {
 }
 
 impl Request {
+    /// Whether its caller has gone, and nothing is lost if it is not carried out: nobody was told
+    /// that it was, and whoever still wants it asks again. A coordinator that cannot keep up would
+    /// else do everything twice, and fall ever further behind.
+    ///
+    /// A heartbeat and what is given back are carried out nevertheless. They cost little, and nobody
+    /// may repeat them: the one names the game that killed its worker, the other is a worker's last
+    /// word.
+    pub(super) fn is_abandoned(&self) -> bool {
+        match self {
+            Self::Hello { reply, .. } => reply.is_closed(),
+            Self::Lease { reply, .. } => reply.is_closed(),
+            Self::Report { reply, .. } => reply.is_closed(),
+            Self::Submit { reply, .. } => reply.is_closed(),
+            Self::Steer { reply, .. } => reply.is_closed(),
+            Self::Remove { reply, .. } => reply.is_closed(),
+            Self::Workers { reply } => reply.is_closed(),
+            Self::Heartbeat { .. } | Self::GiveBack { .. } => false,
+        }
+    }
+
     /// Its answer, when there is nothing to answer yet: it can only be refused.
     pub(super) fn hold(self) -> Held {
         match self {

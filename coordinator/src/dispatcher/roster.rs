@@ -1,6 +1,6 @@
 //! Who works, as people see it in `Status`, and the memory that each offers. Kept in memory only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_proto::v1;
 use spelrum_tournament::scheduler::{LeaseState, Time};
@@ -11,13 +11,14 @@ use crate::store::WorkerIntroduction;
 /// Workers that may be known at once (invariant 9).
 pub(super) const WORKERS_MAX: usize = 10_000;
 
-/// A worker that was silent for so long, and holds nothing, is forgotten. If it comes back, it
-/// says Hello again.
-const FORGET_AFTER_MS: u64 = 60 * 60 * 1_000;
+/// A worker that was silent for so long, and holds nothing, gives its place up to a newcomer. Longer
+/// than any that lives is silent; if one comes back after all, it says Hello again.
+const SILENT_MS: u64 = 60 * 1_000;
 
 /// The workers that have said Hello to this run of the coordinator.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Roster {
+    workers_max: usize,
     workers: BTreeMap<WorkerId, Entry>,
     /// Live leases: who holds each, and how many of its games have no result yet.
     leases: BTreeMap<LeaseId, (WorkerId, u64)>,
@@ -36,8 +37,6 @@ struct Entry {
 pub(super) enum News {
     /// It said Hello.
     Hello(WorkerId, WorkerIntroduction, Time),
-    /// It was heard of.
-    Heard(WorkerId, Time),
     /// It is playing so many games.
     Playing(WorkerId, u64),
     /// It was granted a lease of so many games.
@@ -48,7 +47,18 @@ pub(super) enum News {
     Ended(LeaseId),
 }
 
+impl Default for Roster {
+    fn default() -> Self {
+        Self::with_places(WORKERS_MAX)
+    }
+}
+
 impl Roster {
+    /// Of nobody yet, with places for so many.
+    pub(super) fn with_places(workers_max: usize) -> Self {
+        Self { workers_max, workers: BTreeMap::new(), leases: BTreeMap::new() }
+    }
+
     /// Takes the live leases from the store: at the start, and after a failed transaction.
     pub(super) fn restart(&mut self, leases: &[LeaseState]) {
         let games = |ranges: &[GameRange]| ranges.iter().map(|range| range.count).sum();
@@ -66,23 +76,37 @@ impl Roster {
         self.workers.get(&worker)?.introduction.memory_bytes
     }
 
+    /// Notes that a worker was heard of, whatever becomes of what it said.
+    pub(super) fn hear(&mut self, worker: WorkerId, at: Time) {
+        if let Some(entry) = self.workers.get_mut(&worker) {
+            entry.heard = entry.heard.max(at);
+        }
+    }
+
     /// Whether the worker with this UUID has said Hello.
     pub(super) fn knows_uuid(&self, uuid: &str) -> bool {
         self.workers.values().any(|entry| entry.introduction.uuid == uuid)
     }
 
-    /// Whether one more worker would be too many.
-    pub(super) fn is_full(&self) -> bool {
-        self.workers.len() >= WORKERS_MAX
-    }
-
-    /// Forgets workers that went away.
-    pub(super) fn forget_silent(&mut self, now: Time) {
-        let Self { workers, leases } = self;
-        workers.retain(|&worker, entry| {
-            now.0.saturating_sub(entry.heard.0) < FORGET_AFTER_MS
-                || leases.values().any(|&(holder, _)| holder == worker)
-        });
+    /// Whether there is a place for so many newcomers. If need be, those give theirs up that hold no
+    /// lease and were silent for longest: a program that ends as soon as it has said Hello, and is
+    /// started again and again, takes places of its own only.
+    pub(super) fn has_places(&mut self, newcomers: usize, now: Time) -> bool {
+        let excess = (self.workers.len() + newcomers).saturating_sub(self.workers_max);
+        if excess == 0 {
+            return true;
+        }
+        let holders: BTreeSet<WorkerId> = self.leases.values().map(|&(holder, _)| holder).collect();
+        let is_gone = |&(worker, entry): &(&WorkerId, &Entry)| {
+            now.0.saturating_sub(entry.heard.0) >= SILENT_MS && !holders.contains(worker)
+        };
+        let gone = self.workers.iter().filter(is_gone);
+        let mut gone: Vec<_> = gone.map(|(&worker, entry)| (entry.heard, worker)).collect();
+        gone.sort_unstable();
+        for (_, worker) in gone.iter().take(excess) {
+            self.workers.remove(worker);
+        }
+        gone.len() >= excess
     }
 
     /// Takes note.
@@ -92,11 +116,6 @@ impl Roster {
                 let reported = self.workers.get(&worker).map_or(0, |entry| entry.reported);
                 let entry = Entry { introduction, heard, playing: 0, reported };
                 self.workers.insert(worker, entry);
-            }
-            News::Heard(worker, at) => {
-                if let Some(entry) = self.workers.get_mut(&worker) {
-                    entry.heard = entry.heard.max(at);
-                }
             }
             News::Playing(worker, games) => {
                 if let Some(entry) = self.workers.get_mut(&worker) {
@@ -170,7 +189,7 @@ mod tests {
         roster.tell(News::Taken(worker, LeaseId(1)));
         roster.tell(News::Ended(LeaseId(2)));
         roster.tell(News::Playing(worker, 2));
-        roster.tell(News::Heard(worker, Time(150)));
+        roster.hear(worker, Time(150));
         let [summary] = &roster.summaries(Time(175))[..] else { panic!("one worker") };
         assert_eq!(summary.leased_games, 9);
         assert_eq!(summary.playing_games, 2);
@@ -180,23 +199,45 @@ mod tests {
         assert_eq!(roster.summaries(Time(200))[0].reported_games, 1, "a second Hello keeps it");
     }
 
-    #[test]
-    fn the_silent_are_forgotten_unless_they_hold_something() {
-        let mut roster = Roster::default();
+    fn of_three_that_said_hello_at_once() -> Roster {
+        let mut roster = Roster::with_places(3);
         for id in 1..=3 {
+            assert!(roster.has_places(1, Time(0)));
             roster.tell(News::Hello(WorkerId(id), introduction(&format!("w{id}")), Time(0)));
         }
-        roster.tell(News::Heard(WorkerId(2), Time(FORGET_AFTER_MS)));
+        roster
+    }
+
+    #[test]
+    fn the_longest_silent_without_a_lease_gives_its_place_up() {
+        let mut roster = of_three_that_said_hello_at_once();
+        roster.hear(WorkerId(1), Time(2));
+        roster.hear(WorkerId(2), Time(1));
         roster.restart(&[LeaseState {
             lease: LeaseId(1),
             worker: WorkerId(3),
             granted: vec![GameRange { cell: CellId(1), first: 0, count: 4 }],
             outstanding: vec![GameRange { cell: CellId(1), first: 2, count: 2 }],
         }]);
-        roster.forget_silent(Time(FORGET_AFTER_MS));
-        assert!(!roster.knows(WorkerId(1)) && roster.knows(WorkerId(2)));
-        assert!(roster.knows(WorkerId(3)));
-        assert!(roster.knows_uuid("of w3") && !roster.knows_uuid("of w1"));
+        let now = Time(SILENT_MS + 2);
+        assert!(roster.has_places(1, now));
+        assert!(!roster.knows(WorkerId(2)) && !roster.knows_uuid("of w2"), "it was silent longer");
+        assert!(roster.knows(WorkerId(1)));
+        assert!(roster.knows(WorkerId(3)) && roster.knows_uuid("of w3"), "it holds a lease");
         assert_eq!(roster.summaries(Time(0))[1].leased_games, 2);
+        assert!(roster.has_places(1, now), "it is free still");
+        assert!(roster.has_places(2, now));
+        assert!(!roster.has_places(3, now), "the lease's holder stays");
+        assert!(roster.knows(WorkerId(3)));
+    }
+
+    #[test]
+    fn whoever_was_heard_lately_keeps_its_place() {
+        let mut roster = of_three_that_said_hello_at_once();
+        for id in 1..=3 {
+            roster.hear(WorkerId(id), Time(1));
+        }
+        assert!(!roster.has_places(1, Time(SILENT_MS)));
+        assert!((1..=3).all(|id| roster.knows(WorkerId(id))));
     }
 }

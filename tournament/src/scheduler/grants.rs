@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::api::{Effect, LeaseState, Time};
+use super::api::{Effect, LeaseState};
 use super::attempts::Next;
 use super::batches::{Batch, LeaseRoom};
 use super::cells::Cell;
@@ -93,8 +93,7 @@ impl Scheduler {
         self.leases.insert(id, lease, slots);
         let (granted, outstanding) = (batch.ranges.clone(), batch.ranges.clone());
         self.note_granted(LeaseState { lease: id, worker, granted, outstanding });
-        let Time(deadline) = self.deadline();
-        let duration_ms = deadline - self.now.0;
+        let duration_ms = self.policy.lease_duration_ms;
         Effect::Grant { worker, lease: id, ranges: batch.ranges, duration_ms }
     }
 

@@ -95,12 +95,20 @@ impl Leases {
         match self.live.get_mut(&id) {
             Some(lease) if lease.worker == worker => {
                 self.deadlines.remove(&(lease.deadline, id));
-                lease.deadline = deadline;
-                self.deadlines.insert((deadline, id));
+                lease.deadline = lease.deadline.max(deadline);
+                self.deadlines.insert((lease.deadline, id));
                 true
             }
             Some(_) | None => false,
         }
+    }
+
+    /// Gives every lease so much more time.
+    pub(super) fn prolong(&mut self, ms: u64) {
+        for lease in self.live.values_mut() {
+            lease.deadline = Time(lease.deadline.0.saturating_add(ms));
+        }
+        self.deadlines = self.live.iter().map(|(&id, lease)| (lease.deadline, id)).collect();
     }
 
     /// A live lease.

@@ -20,6 +20,8 @@ pub struct Scheduler {
     pub(super) policy: Policy,
     /// The latest time it was told. It never goes back.
     pub(super) now: Time,
+    /// When the owner's turn began. Later than events that waited for it.
+    pub(super) turn: Time,
     pub(super) cells: BTreeMap<CellId, Cell>,
     pub(super) experiments: Experiments,
     pub(super) leases: Leases,
@@ -38,6 +40,20 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
+    /// Tells that the owner begins to work through what has come. Leases that are granted or renewed
+    /// from here on live from `now`: however long their workers' calls waited, the answers go out no
+    /// earlier.
+    ///
+    /// `gap_ms` is for how long the owner stood still before, and could hear nobody: every live lease
+    /// gets as much more time, since its worker may have called in vain.
+    pub fn begin_turn(&mut self, now: Time, gap_ms: u64) {
+        self.turn = self.turn.max(now);
+        if gap_ms > 0 {
+            self.leases.prolong(gap_ms);
+        }
+        self.debug_assert_consistent();
+    }
+
     /// Handles one event. Also expires what is due at `now`, before the event.
     pub fn handle(&mut self, event: Event, now: Time) -> Vec<Effect> {
         self.now = self.now.max(now);
@@ -301,6 +317,7 @@ impl Scheduler {
 
     /// When a lease that is granted or renewed now expires.
     pub(super) const fn deadline(&self) -> Time {
-        Time(self.now.0.saturating_add(self.policy.lease_duration_ms))
+        let now = if self.now.0 > self.turn.0 { self.now } else { self.turn };
+        Time(now.0.saturating_add(self.policy.lease_duration_ms))
     }
 }

@@ -57,7 +57,9 @@
 //! [`Scheduler::take_changes`] drains in the same transaction as the results, and only then sends
 //! the replies (invariant 5). If the transaction fails, it drops the scheduler and builds it
 //! again from the store ([`Scheduler::restore`]), as it does at a start. It sends
-//! [`Event::Tick`] when [`Scheduler::next_deadline`] has come.
+//! [`Event::Tick`] when [`Scheduler::next_deadline`] has come. Before it works through what has
+//! come, it says so ([`Scheduler::begin_turn`]), and for how long it stood still: no lease runs out,
+//! and no game is charged, because nobody was listening.
 //!
 //! No event takes time with the number of cells or games, except that submitting, cancelling and
 //! finishing an experiment take time with its own cells, cancelling with the live leases, and

@@ -19,6 +19,7 @@ impl Scheduler {
         let mut scheduler = Self {
             policy,
             now,
+            turn: now,
             cells: BTreeMap::new(),
             experiments: BTreeMap::new(),
             leases: Leases::after(snapshot.last_lease),

@@ -8,6 +8,7 @@ use spelrum_tournament::{CellId, ExperimentId};
 use crate::script::{check, check_with};
 
 mod growing;
+mod waiting;
 
 mod leasing {
     use super::*;

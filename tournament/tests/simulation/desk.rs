@@ -70,6 +70,12 @@ impl Desk {
         self.subject.next_deadline()
     }
 
+    /// The coordinator works through what has come, after it stood still for so long.
+    pub(crate) fn begin_turn(&mut self, now: u64, gap_ms: u64) {
+        self.subject.begin_turn(Time(now), gap_ms);
+        self.judge.turned(now, gap_ms);
+    }
+
     /// One event that is not a report.
     pub(crate) fn handle(&mut self, event: Event, now: u64) -> Vec<Effect> {
         self.drive(event, None, now)

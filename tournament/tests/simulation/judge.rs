@@ -57,6 +57,8 @@ struct Lease {
 pub(crate) struct Judge {
     policy: Policy,
     now: u64,
+    /// When the coordinator last began to work through what had come.
+    turn: u64,
     experiments: BTreeMap<ExperimentId, (i32, ExperimentState)>,
     cells: BTreeMap<CellId, Rc<Cell>>,
     live: BTreeMap<LeaseId, Rc<Lease>>,
@@ -75,6 +77,7 @@ impl Judge {
         Self {
             policy,
             now: 0,
+            turn: 0,
             experiments: BTreeMap::new(),
             cells: BTreeMap::new(),
             live: BTreeMap::new(),
@@ -90,10 +93,25 @@ impl Judge {
     /// The scheduler was built again: leases get a new duration, what was not durable is gone.
     pub(crate) fn restarted(&mut self, now: u64) {
         self.now = now;
+        self.turn = now;
         for lease in self.live.values_mut().map(Rc::make_mut) {
             lease.deadline = now + self.policy.lease_duration_ms;
             lease.started.clear();
         }
+    }
+
+    /// The coordinator works through what has come. For so long it could not hear anybody: no
+    /// lease grows older by that.
+    pub(crate) fn turned(&mut self, now: u64, gap_ms: u64) {
+        self.turn = now;
+        for lease in self.live.values_mut().map(Rc::make_mut) {
+            lease.deadline += gap_ms;
+        }
+    }
+
+    /// When a lease ends that its worker hears of now.
+    fn deadline(&self) -> u64 {
+        self.now.max(self.turn) + self.policy.lease_duration_ms
     }
 
     /// Judges the effects of an event.
@@ -258,11 +276,13 @@ impl Judge {
     }
 
     fn heartbeat(&mut self, worker: WorkerId, leases: &[LeaseId], playing: &[GameId]) -> Effect {
-        let deadline = self.now + self.policy.lease_duration_ms;
+        let deadline = self.deadline();
         let mut ended = Vec::new();
         for id in leases {
             match self.live.get_mut(id).map(Rc::make_mut) {
-                Some(lease) if lease.worker == worker => lease.deadline = deadline,
+                Some(lease) if lease.worker == worker => {
+                    lease.deadline = lease.deadline.max(deadline);
+                }
                 _ => ended.push(*id),
             }
         }
@@ -354,7 +374,7 @@ impl Judge {
             left: BTreeSet::new(),
             started: BTreeSet::new(),
             suspect,
-            deadline: self.now + self.policy.lease_duration_ms,
+            deadline: self.deadline(),
         };
         self.live.insert(id, Rc::new(lease));
         self.last_lease = id;

@@ -92,6 +92,19 @@ fn every_seed_keeps_the_invariants_and_finishes() {
     println!("{} seeds, {events} events", seeds.count());
 }
 
+/// Nobody is charged for time in which the coordinator did not listen.
+#[test]
+fn a_coordinator_that_stands_still_charges_nobody() {
+    let charges = |mutant| {
+        move |&seed: &u64| {
+            let mut world = World::with_stalls(seed, mutant);
+            world.run();
+            world.has_charged()
+        }
+    };
+    assert_eq!((0..SEEDS).find(charges(None)), None, "this seed charges somebody");
+}
+
 #[test]
 fn every_mistake_is_noticed() {
     let unnoticed: Vec<_> = Mutant::ALL

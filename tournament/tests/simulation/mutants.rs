@@ -48,6 +48,10 @@ pub(crate) enum Mutant {
     ExpiresEarly,
     /// Every lost game costs an attempt, started or not.
     ChargesUnstarted,
+    /// A coordinator that stood still takes its workers for silent.
+    IgnoresGaps,
+    /// Leases live from when they were asked for, however long that waited.
+    ForgetsWaits,
     /// Handing back is taken for losing.
     IgnoresGiveBack,
     /// Anybody may hand back any lease.
@@ -82,7 +86,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 34] = [
+    pub(crate) const ALL: [Self; 36] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -102,6 +106,8 @@ impl Mutant {
         Self::NeverExpires,
         Self::ExpiresEarly,
         Self::ChargesUnstarted,
+        Self::IgnoresGaps,
+        Self::ForgetsWaits,
         Self::IgnoresGiveBack,
         Self::GivesBackForOthers,
         Self::IgnoresPause,
@@ -161,6 +167,15 @@ impl Subject {
         }
         let scheduler = Scheduler::restore(snapshot, policy, from);
         Self { scheduler, mutant, holders, started: now, dropped: BTreeSet::new() }
+    }
+
+    /// [`Scheduler::begin_turn`].
+    pub(crate) fn begin_turn(&mut self, now: Time, gap_ms: u64) {
+        match self.mutant {
+            Some(Mutant::IgnoresGaps) => self.scheduler.begin_turn(now, 0),
+            Some(Mutant::ForgetsWaits) => self.scheduler.begin_turn(Time(0), gap_ms),
+            _ => self.scheduler.begin_turn(now, gap_ms),
+        }
     }
 
     /// [`Scheduler::handle`].

@@ -58,6 +58,8 @@ pub(crate) struct Faults {
     pub(crate) coordinator_killed: u64,
     /// A commit fails.
     pub(crate) commit_failed: u64,
+    /// The coordinator stands still for up to a minute and a half, at each batch.
+    pub(crate) stalled: u64,
     /// A worker is killed, goes silent, leaves, or lies; in each five seconds.
     pub(crate) worker: u64,
     /// Workers go on with what they were told to drop.
@@ -97,6 +99,7 @@ impl Scenario {
             delayed: level(150),
             coordinator_killed: level(30),
             commit_failed: level(50),
+            stalled: level(30),
             worker: level(400),
             stubborn: level(2) == 1,
         };
@@ -114,6 +117,14 @@ impl Scenario {
         for experiment in 1..=dice.pick(&[1, 1, 2, 3]) {
             scenario.draw_experiment(ExperimentId(experiment), dice);
         }
+        scenario
+    }
+
+    /// Draws one in which everything goes right, except that the coordinator stands still often.
+    pub(crate) fn draw_with_stalls(dice: &mut Dice) -> Self {
+        let mut scenario = Self::draw(dice);
+        scenario.faults = Faults { stalled: 150, ..Faults::default() };
+        scenario.natures.clear();
         scenario
     }
 

@@ -10,6 +10,8 @@
 //! w2 wants 1                -> lease 2: 10:2-3
 //! ```
 //!
+//! `30s stall` is time in which the coordinator stood still.
+//!
 //! `10 needs 60`, before it is submitted, gives the games of a cell a need of memory;
 //! `w1 wants 2 of 100` is a worker whose two slots have so much together.
 //!
@@ -77,6 +79,11 @@ impl Stage {
             }
             [time, "pass" | "passes"] => {
                 self.now += milliseconds(time);
+                Event::Tick
+            }
+            [time, "stall"] => {
+                self.now += milliseconds(time);
+                self.desk.begin_turn(self.now, milliseconds(time));
                 Event::Tick
             }
             ["submit", experiment, ref cells @ .., "priority", priority] => {

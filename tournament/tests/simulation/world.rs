@@ -22,6 +22,8 @@ use crate::worker::{Call, Worker};
 const HEARTBEAT_MS: u64 = 5_000;
 /// How long a caller waits for a reply.
 const CALL_TIMEOUT_MS: u64 = 10_000;
+/// How long a turn of the coordinator may take.
+const TURN_MS: u64 = 2_500;
 /// Requests that the coordinator takes into one transaction.
 const BATCH_MAX: usize = 8;
 /// What everything must be finished in once the faults are off: a deadly game takes ten leases
@@ -93,6 +95,10 @@ pub(crate) struct World {
     up: bool,
     inbox: VecDeque<(u64, Arrived)>,
     batch_due: bool,
+    /// Until when the coordinator stands still.
+    stopped_until: u64,
+    /// Since when it has not worked through what came, if it should have.
+    behind_since: Option<u64>,
     wake_at: Option<u64>,
     workers: Vec<Worker>,
     last_worker: i64,
@@ -110,6 +116,17 @@ impl World {
     pub(crate) fn new(seed: u64, mutant: Option<Mutant>, trace: Trace) -> Self {
         let mut dice = Dice::new(seed);
         let scenario = Scenario::draw(&mut dice);
+        Self::of(scenario, dice, mutant, trace)
+    }
+
+    /// One in which only the coordinator stands still now and then.
+    pub(crate) fn with_stalls(seed: u64, mutant: Option<Mutant>) -> Self {
+        let mut dice = Dice::new(seed);
+        let scenario = Scenario::draw_with_stalls(&mut dice);
+        Self::of(scenario, dice, mutant, None)
+    }
+
+    fn of(scenario: Scenario, dice: Dice, mutant: Option<Mutant>, trace: Trace) -> Self {
         let workers: Vec<_> = (1..)
             .zip(&scenario.workers)
             .map(|(id, &slots)| Worker::new(WorkerId(id), slots))
@@ -124,6 +141,8 @@ impl World {
             up: true,
             inbox: VecDeque::new(),
             batch_due: false,
+            stopped_until: 0,
+            behind_since: None,
             wake_at: None,
             last_worker: i64::try_from(workers.len()).unwrap(),
             workers,
@@ -167,6 +186,14 @@ impl World {
     }
 
     fn step(&mut self, happening: Happening) {
+        let for_coordinator = matches!(
+            happening,
+            Happening::Called { .. } | Happening::Requested(_) | Happening::Batch | Happening::Wake
+        );
+        if for_coordinator && self.now < self.stopped_until {
+            self.after(self.stopped_until - self.now, happening);
+            return;
+        }
         match happening {
             Happening::Called { call, from, start, id, what } => {
                 self.arrive(Arrived::Call { call, from, start, id, what });
@@ -232,6 +259,7 @@ impl World {
                 self.note(|_| "the faults end".into());
                 self.calm = true;
                 self.scenario.faults.stubborn = false;
+                self.stopped_until = self.now;
                 if !self.up {
                     self.step(Happening::CoordinatorUp);
                 }
@@ -240,6 +268,11 @@ impl World {
                 }
             }
         }
+    }
+
+    /// Whether some game has lost an attempt.
+    pub(crate) fn has_charged(&self) -> bool {
+        !self.desk.disk().attempts.is_empty()
     }
 
     // The network.

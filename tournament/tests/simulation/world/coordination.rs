@@ -3,7 +3,7 @@
 use spelrum_tournament::WorkerId;
 use spelrum_tournament::scheduler::{Effect, Event, ExperimentState};
 
-use super::{Arrived, BATCH_MAX, Happening, Reply, World};
+use super::{Arrived, BATCH_MAX, Happening, Reply, TURN_MS, World};
 use crate::mutants::Mutant;
 use crate::scenario::Request;
 use crate::worker::Call;
@@ -20,7 +20,18 @@ impl World {
             let slow = !self.calm && self.dice.chance(5);
             let after = if slow { self.dice.below(40_000) } else { self.dice.below(20) };
             self.after(after, Happening::Batch);
+            self.behind_since.get_or_insert(self.now);
+            if self.misfortunate(self.scenario.faults.stalled) {
+                self.note(|_| "coordinator stands still".into());
+                self.stopped_until = self.now + self.dice.below(90_000);
+            }
         }
+    }
+
+    /// For how long it could hear nobody, as it notices itself.
+    fn gap_ms(&mut self) -> u64 {
+        let took_ms = self.behind_since.take().map_or(0, |since| self.now - since);
+        if took_ms > 2 * TURN_MS { took_ms - TURN_MS } else { 0 }
     }
 
     /// One transaction for what has come, then the replies (invariant 5).
@@ -29,6 +40,8 @@ impl World {
         if !self.up {
             return;
         }
+        let gap_ms = self.gap_ms();
+        self.desk.begin_turn(self.now, gap_ms);
         let mut replies = Vec::new();
         let count = self.inbox.len().min(BATCH_MAX);
         for (at, arrived) in self.inbox.drain(..count).collect::<Vec<_>>() {
@@ -152,6 +165,7 @@ impl World {
     pub(super) fn kill_coordinator(&mut self, when: &str) {
         self.note(|_| format!("coordinator is killed {when}"));
         self.up = false;
+        self.behind_since = None;
         self.inbox.clear();
         let back = self.dice.below(60_000);
         self.after(back, Happening::CoordinatorUp);

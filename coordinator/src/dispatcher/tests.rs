@@ -1,0 +1,324 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_proto::Reason;
+use spelrum_proto::work::{Caller, Grant, Reported, ReportedWhat};
+use spelrum_tournament::scheduler::{ExperimentState, Policy, Time};
+use spelrum_tournament::{GameId, LeaseId, SweepText, plan_sweep};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+use super::request::Reply;
+use super::*;
+use crate::store::{Readers, Removing, WorkerIntroduction};
+
+/// A dispatcher whose turns the test takes.
+struct Site {
+    dispatcher: Dispatcher,
+    epoch: i64,
+    readers: Readers,
+    _directory: TempDir,
+}
+
+impl Site {
+    async fn new() -> Self {
+        let directory = TempDir::new().unwrap();
+        let writer = Writer::open(&directory.path().join("results.db")).await.unwrap();
+        let (readers, epoch) = (writer.readers(), writer.epoch());
+        let (policy, faults) = (Policy::default(), Faults::default());
+        let started = Dispatcher::start(writer, policy, Clock::start(), faults).await;
+        let (dispatcher, _dispatch) = started.unwrap();
+        Self { dispatcher, epoch, readers, _directory: directory }
+    }
+
+    /// One request that arrived after so many milliseconds, and its answer.
+    async fn ask<T>(
+        &mut self,
+        ms: u64,
+        request: impl FnOnce(Reply<T>) -> Request,
+    ) -> Result<T, Refusal> {
+        let (reply, answer) = oneshot::channel();
+        let arrived = Arrived { at: Time(ms), request: request(reply) };
+        self.dispatcher.serve(Some(arrived)).await.unwrap();
+        answer.await.expect("an answer")
+    }
+
+    /// The same, but nobody waits for the answer any more.
+    async fn abandon<T>(&mut self, request: impl FnOnce(Reply<T>) -> Request) {
+        let (reply, _) = oneshot::channel();
+        let arrived = Arrived { at: Time(0), request: request(reply) };
+        self.dispatcher.serve(Some(arrived)).await.unwrap();
+    }
+
+    async fn hello(&mut self, ms: u64, name: &str) -> Result<Caller, Refusal> {
+        let introduction = introduction(name);
+        let worker = self.ask(ms, |reply| Request::Hello { introduction, reply }).await?;
+        Ok(Caller { worker, epoch: self.epoch })
+    }
+
+    async fn lease(&mut self, ms: u64, caller: Caller) -> Leased {
+        self.ask(ms, |reply| Request::Lease { caller, slots: 1, reply }).await.unwrap()
+    }
+
+    async fn granted(&mut self, ms: u64, caller: Caller) -> Grant {
+        match self.lease(ms, caller).await {
+            Leased::Grant(grant) => grant,
+            idle @ Leased::Idle { .. } => panic!("{idle:?}"),
+        }
+    }
+
+    async fn submit(&mut self, name: &str) {
+        let submission = Box::new(submission(name));
+        self.ask(0, |reply| Request::Submit { submission, reply }).await.unwrap();
+    }
+
+    /// The state of each experiment, by name.
+    async fn states(&self) -> BTreeMap<String, String> {
+        let all = self.readers.experiments(None).await.unwrap();
+        all.into_iter().map(|it| (it.name, it.state)).collect()
+    }
+}
+
+fn introduction(name: &str) -> WorkerIntroduction {
+    WorkerIntroduction {
+        uuid: format!("of {name}"),
+        name: name.to_owned(),
+        host: "host".to_owned(),
+        slots: 1,
+        engine_revision: ENGINE_REVISION,
+        version: "0".to_owned(),
+        memory_bytes: None,
+    }
+}
+
+/// A sweep of two games.
+fn submission(name: &str) -> Submission {
+    let toml = format!(
+        r#"
+        name = "{name}"
+        game = "tic-tac-toe"
+        seed = 7
+        games = 2
+
+        [players.random]
+        algorithm = "random"
+
+        [players.minimax]
+        algorithm = "minimax"
+        depth = 1
+        "#
+    );
+    let plan = plan_sweep(&SweepText::new("test.toml", toml.clone())).unwrap();
+    let uuid = format!("of {name}");
+    Submission { uuid, toml, files: BTreeMap::new(), plan, new_experiment: false }
+}
+
+fn failure(lease: LeaseId, game: GameId) -> Reported {
+    let message = "out of marbles".to_owned();
+    Reported {
+        lease,
+        game,
+        what: ReportedWhat::Failed { engine_revision: ENGINE_REVISION, message },
+    }
+}
+
+/// Starts of a program that ends at once take no place from a worker that lives.
+#[tokio::test]
+async fn newcomers_are_taken_in_or_asked_to_come_again() {
+    let mut site = Site::new().await;
+    site.dispatcher.roster = Roster::with_places(2);
+    site.submit("sweep").await;
+    let holder = site.hello(0, "holder").await.unwrap();
+    site.granted(0, holder).await;
+    site.hello(0, "start 1").await.unwrap();
+    let refusal = site.hello(1_000, "start 2").await.unwrap_err();
+    assert_eq!(refusal.reason, Reason::Busy, "one that may come again");
+    assert!(refusal.retry_after.is_some() && !refusal.remedy.is_empty());
+    assert!(site.hello(1_000, "start 1").await.is_ok(), "it has its place");
+    for start in 2..6 {
+        site.hello(start * 100_000, &format!("start {start}")).await.unwrap();
+    }
+    assert!(site.dispatcher.roster.knows(holder.worker));
+    assert!(!site.dispatcher.roster.knows_uuid("of start 4"));
+}
+
+/// In one batch, too, there are only so many places.
+#[tokio::test]
+async fn newcomers_of_one_batch_share_the_places() {
+    let mut site = Site::new().await;
+    site.dispatcher.roster = Roster::with_places(2);
+    let (dispatch, requests) = Dispatch::new(site.dispatcher.clock);
+    site.dispatcher.requests = requests;
+    let hellos = (0..5).map(|number| dispatch.hello(introduction(&format!("w{number}"))));
+    let hellos = futures_util::future::join_all(hellos);
+    let serving = async {
+        tokio::task::yield_now().await;
+        let first = site.dispatcher.requests.recv().await;
+        site.dispatcher.serve(first).await.unwrap();
+    };
+    let (answers, ()) = tokio::join!(hellos, serving);
+    assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 2);
+}
+
+/// Who has gone asks again; doing it all twice would only put the others off.
+#[tokio::test]
+async fn what_nobody_waits_for_is_not_done() {
+    let mut site = Site::new().await;
+    site.submit("sweep").await;
+    let running = site.states().await;
+    site.abandon(|reply| Request::Submit { submission: Box::new(submission("other")), reply })
+        .await;
+    let steer = |state| {
+        move |reply| Request::Steer {
+            experiment: "sweep".to_owned(),
+            what: Steering::State(state),
+            reply,
+        }
+    };
+    site.abandon(steer(ExperimentState::Cancelled)).await;
+    assert_eq!(site.states().await, running);
+    site.abandon(|reply| Request::Hello { introduction: introduction("gone"), reply }).await;
+    assert!(!site.dispatcher.roster.knows_uuid("of gone"));
+
+    let worker = site.hello(0, "worker").await.unwrap();
+    site.abandon(|reply| Request::Lease { caller: worker, slots: 1, reply }).await;
+    let grant = site.granted(0, worker).await;
+    assert_eq!(grant.lease, LeaseId(1));
+    let range = grant.games[0].range;
+    let game = GameId { cell: range.cell, number: range.first };
+    let results = vec![failure(grant.lease, game)];
+    site.abandon(|reply| Request::Report { caller: worker, results, reply }).await;
+    // Else the game that failed would be leased again.
+    assert!(matches!(site.lease(0, worker).await, Leased::Idle { .. }));
+
+    site.ask(0, steer(ExperimentState::Paused)).await.unwrap();
+    site.ask(0, |reply| Request::GiveBack { caller: worker, leases: vec![grant.lease], reply })
+        .await
+        .unwrap();
+    let removal =
+        |games| Removal { experiment: "sweep".to_owned(), what: Removing::Everything, games };
+    site.abandon(|reply| Request::Remove { removal: removal(Some(0)), reply }).await;
+    assert!(site.dispatcher.removals.due().is_none());
+}
+
+/// A heartbeat may be the last that a worker said before its game killed it, and giving back is
+/// the last that it says anyway: nobody will repeat them.
+#[tokio::test]
+async fn last_words_are_heard() {
+    let mut site = Site::new().await;
+    site.submit("sweep").await;
+    let worker = site.hello(0, "worker").await.unwrap();
+    let grant = site.granted(0, worker).await;
+    let (leases, number) = (vec![grant.lease], grant.games[0].range.first);
+    let playing = vec![GameId { cell: grant.games[0].range.cell, number }];
+    site.abandon(|reply| Request::Heartbeat {
+        caller: worker,
+        leases: leases.clone(),
+        playing,
+        reply,
+    })
+    .await;
+    assert_eq!(site.dispatcher.roster.summaries(Time(0))[0].playing_games, 1);
+    site.abandon(|reply| Request::GiveBack { caller: worker, leases, reply }).await;
+    assert_eq!(site.granted(0, worker).await.lease, LeaseId(2));
+}
+
+/// However many workers there are no games for, their calls are spread.
+#[tokio::test]
+async fn a_crowd_without_games_is_told_to_wait_longer() {
+    let mut site = Site::new().await;
+    let worker = site.hello(0, "worker").await.unwrap();
+    let mut wait = async |ms| match site.lease(ms, worker).await {
+        Leased::Idle { retry_after, .. } => retry_after,
+        Leased::Grant(grant) => panic!("{grant:?}"),
+    };
+    let alone = wait(0).await;
+    let mut in_a_crowd = alone;
+    for _ in 0..200 {
+        in_a_crowd = wait(0).await;
+    }
+    assert_eq!(in_a_crowd, alone + Duration::from_secs(1));
+    assert_eq!(wait(60_000).await, alone);
+}
+
+/// Nothing in these tests takes nearly so long, also on a crowded machine.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// How long leases live where the dispatcher stands still for longer.
+const LEASE_MS: u64 = 1_200;
+
+/// A dispatcher that runs by itself, and a worker of it that holds a lease.
+struct Running {
+    dispatch: Dispatch,
+    faults: Faults,
+    worker: Caller,
+    lease: LeaseId,
+    _directory: TempDir,
+}
+
+impl Running {
+    async fn start() -> Self {
+        let directory = TempDir::new().unwrap();
+        let writer = Writer::open(&directory.path().join("results.db")).await.unwrap();
+        let epoch = writer.epoch();
+        let policy = Policy { lease_duration_ms: LEASE_MS, ..Policy::default() };
+        let faults = Faults::default();
+        let started = Dispatcher::start(writer, policy, Clock::start(), faults.clone()).await;
+        let (dispatcher, dispatch) = started.unwrap();
+        tokio::spawn(dispatcher.run(CancellationToken::new()));
+        dispatch.submit(submission("sweep")).await.unwrap();
+        let worker = dispatch.hello(introduction("worker")).await.unwrap();
+        let worker = Caller { worker, epoch };
+        match dispatch.lease(worker, 1).await.unwrap() {
+            Leased::Grant(Grant { lease, .. }) => {
+                Self { dispatch, faults, worker, lease, _directory: directory }
+            }
+            idle @ Leased::Idle { .. } => panic!("{idle:?}"),
+        }
+    }
+
+    /// Whether the worker may keep its lease.
+    async fn keeps_its_lease(&self) -> bool {
+        let dropped = self.dispatch.heartbeat(self.worker, vec![self.lease], Vec::new()).await;
+        dropped.unwrap().is_empty()
+    }
+}
+
+/// As a suspended machine stands still, or a stopped process.
+#[tokio::test]
+async fn leases_outlive_a_program_that_is_stopped() {
+    let running = Running::start().await;
+    // Everything here runs in this one thread.
+    let (_silent, nothing) = std::sync::mpsc::channel::<()>();
+    let elapsed = nothing.recv_timeout(Duration::from_millis(2 * LEASE_MS));
+    assert_eq!(elapsed, Err(std::sync::mpsc::RecvTimeoutError::Timeout));
+    assert!(running.keeps_its_lease().await);
+}
+
+#[tokio::test]
+async fn leases_outlive_a_slow_commit() {
+    let running = Running::start().await;
+    let slow_disk = running.faults.stall_commits().await;
+    let dispatch = running.dispatch.clone();
+    let other = tokio::spawn(async move { dispatch.hello(introduction("other")).await });
+    tokio::time::sleep(Duration::from_millis(2 * LEASE_MS)).await;
+    drop(slow_disk);
+    other.await.unwrap().unwrap();
+    assert!(running.keeps_its_lease().await);
+}
+
+/// A worker that says nothing loses its lease nevertheless.
+#[tokio::test]
+async fn leases_of_silent_workers_end() {
+    let running = Running::start().await;
+    let other = running.dispatch.hello(introduction("other")).await.unwrap();
+    let other = Caller { worker: other, ..running.worker };
+    let granted = async {
+        while let Leased::Idle { .. } = running.dispatch.lease(other, 1).await.unwrap() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, granted).await.expect("the lease ends");
+    assert!(!running.keeps_its_lease().await);
+}

@@ -1,0 +1,59 @@
+//! The faults that a test has ordered.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use spelrum_tournament::GameId;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use crate::store::StoreError;
+
+/// The faults to come. None, unless a test holds another end of it.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    failing_commits: Arc<AtomicU32>,
+    /// One more than the number of the poisonous game; 0 without one.
+    poison: Arc<AtomicU64>,
+    /// Held while commits wait.
+    slow_disk: Arc<Mutex<()>>,
+}
+
+impl Faults {
+    /// Lets the next so many commits fail as on a full disk.
+    pub fn fail_commits(&self, commits: u32) {
+        self.failing_commits.store(commits, Ordering::SeqCst);
+    }
+
+    /// How many commits have still to fail.
+    #[must_use]
+    pub fn failing_commits(&self) -> u32 {
+        self.failing_commits.load(Ordering::SeqCst)
+    }
+
+    /// Lets every transaction fail that has a result of a game with this number.
+    pub fn poison(&self, number: u64) {
+        self.poison.store(number + 1, Ordering::SeqCst);
+    }
+
+    /// Lets commits wait, as for a slow disk, until the guard is dropped.
+    pub async fn stall_commits(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.slow_disk).lock_owned().await
+    }
+
+    pub(crate) async fn at_commit(&self) -> Result<(), StoreError> {
+        drop(self.slow_disk.lock().await);
+        let failing = &self.failing_commits;
+        let ordered = failing
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |commits| commits.checked_sub(1));
+        if ordered.is_ok() { Err(StoreError::Full) } else { Ok(()) }
+    }
+
+    pub(crate) fn at_result(&self, game: GameId) -> Result<(), StoreError> {
+        if self.poison.load(Ordering::SeqCst) == game.number + 1 {
+            let problem = "a test has poisoned it".to_owned();
+            let (cell_id, number) = (game.cell.0, game.number);
+            return Err(StoreError::InvalidGame { cell_id, number, problem });
+        }
+        Ok(())
+    }
+}
