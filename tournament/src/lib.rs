@@ -12,6 +12,7 @@ pub mod scheduler;
 mod seeds;
 mod statistics;
 mod sweep;
+pub mod worker;
 
 pub use definition::{CellDefinition, DefinitionHash, DefinitionJson, HashError, OpeningsRule};
 pub use game::{DefinitionError, DerivedGame, PlayableCell};

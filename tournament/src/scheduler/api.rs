@@ -145,8 +145,8 @@ pub enum Event {
         /// What the worker says of it.
         what: Report,
         /// Whether the game already has a settled result on disk. Events before this one in the
-        /// same transaction need not be considered, but for `Removed`: those the scheduler
-        /// remembers.
+        /// same transaction need not be considered: those the scheduler remembers, but for
+        /// `Removed` and for what came before [`take_changes`](super::Scheduler::take_changes).
         settled: bool,
         /// Whether it was ever leased to this worker under the lease it names.
         leased: bool,

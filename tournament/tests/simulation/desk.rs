@@ -22,6 +22,8 @@ pub(crate) struct Desk {
     staged: Rc<Store>,
     /// What was committed, and what the judge knew then.
     committed: (Rc<Store>, Judge),
+    /// Whether the scheduler's changes were stored in the open transaction.
+    drained: bool,
 }
 
 /// A result as a worker sends it.
@@ -41,7 +43,7 @@ impl Desk {
         let staged = Rc::new(Store::default());
         let subject = Subject::restore(staged.snapshot(), policy.clone(), Time(0), mutant);
         let committed = (Rc::clone(&staged), judge.clone());
-        Self { policy, mutant, subject, judge, staged, committed }
+        Self { policy, mutant, subject, judge, staged, committed, drained: false }
     }
 
     /// What is on disk.
@@ -82,7 +84,8 @@ impl Desk {
     }
 
     /// A report. The facts are read from what is on disk, or from the open transaction: either
-    /// must do, unless something was deleted in it.
+    /// must do, unless something was deleted in it or the scheduler's changes were stored: it has then
+    /// forgotten what is over.
     pub(crate) fn report(
         &mut self,
         worker: WorkerId,
@@ -91,7 +94,7 @@ impl Desk {
         now: u64,
     ) -> Vec<Effect> {
         let deleted = self.staged.deletions != self.disk().deletions;
-        let store = if fresh || deleted { &self.staged } else { self.disk() };
+        let store = if fresh || deleted || self.drained { &self.staged } else { self.disk() };
         let (settled, leased) = store.facts(worker, result.lease, result.game);
         let Result { lease, game, playing, what } = result.clone();
         let event = Event::Reported { worker, lease, game, what, settled, leased };
@@ -125,6 +128,7 @@ impl Desk {
     /// Ends the transaction: from here on it is on disk.
     pub(crate) fn commit(&mut self) {
         self.drain();
+        self.drained = false;
         self.committed = (Rc::clone(&self.staged), self.judge.clone());
     }
 
@@ -137,10 +141,12 @@ impl Desk {
             self.staged_mut().apply(&changes);
         }
         self.judge.drained(&changes, &self.staged);
+        self.drained = true;
     }
 
     /// Builds the scheduler again from the disk; what was not committed never happened.
     pub(crate) fn restart(&mut self, now: u64) {
+        self.drained = false;
         let (store, judge) = &self.committed;
         self.staged = Rc::clone(store);
         self.judge = judge.clone();

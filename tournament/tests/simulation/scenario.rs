@@ -62,6 +62,8 @@ pub(crate) struct Faults {
     pub(crate) stalled: u64,
     /// A worker is killed, goes silent, leaves, or lies; in each five seconds.
     pub(crate) worker: u64,
+    /// A call is refused, or a report answered in part.
+    pub(crate) refused: u64,
     /// Workers go on with what they were told to drop.
     pub(crate) stubborn: bool,
 }
@@ -75,6 +77,10 @@ pub(crate) struct Scenario {
     pub(crate) calm_ms: u64,
     /// The playing threads of each worker.
     pub(crate) workers: Vec<u32>,
+    /// Whether workers end when nothing is left to do; they start again.
+    pub(crate) workers_exit: bool,
+    /// Whether a coordinator that was started anew wants a Hello from everybody.
+    pub(crate) epochs: bool,
     /// What clients ask for, and when.
     pub(crate) requests: Vec<(u64, Request)>,
     /// Games that are not innocent.
@@ -101,6 +107,7 @@ impl Scenario {
             commit_failed: level(50),
             stalled: level(30),
             worker: level(400),
+            refused: level(50),
             stubborn: level(2) == 1,
         };
         let calm_ms = dice.between(30_000, 240_000);
@@ -110,6 +117,8 @@ impl Scenario {
             faults,
             calm_ms,
             workers,
+            workers_exit: dice.chance(300),
+            epochs: dice.chance(500),
             requests: Vec::new(),
             natures: BTreeMap::new(),
             game_ms: BTreeMap::new(),
@@ -194,7 +203,7 @@ impl Scenario {
 
         let odd_ones = dice.pick(&[0, 0, 30, 200]);
         for (cell, games) in ever {
-            self.game_ms.insert(cell, dice.pick(&[20, 200, 1_000, 8_000]));
+            self.game_ms.insert(cell, dice.pick(&[3, 20, 200, 1_000, 8_000]));
             for number in 0..games {
                 if dice.chance(odd_ones) {
                     let nature = dice.pick(&[

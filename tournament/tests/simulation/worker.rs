@@ -1,10 +1,22 @@
-//! A worker's side: what it holds, plays, and has not had acknowledged.
+//! A worker's side: the machine that decides for a real worker, and what stands for its threads.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroU32;
+use std::time::Duration;
 
-use spelrum_tournament::{GameId, LeaseId, WorkerId};
+use spelrum_tournament::scheduler::{Report, Time};
+use spelrum_tournament::worker::{self, Action, Batch, Caller, Event, Jitter, Machine, Settings};
+use spelrum_tournament::{CellId, DefinitionHash, GameId, LeaseId, WorkerId};
 
 use crate::desk::Result;
+
+/// How long a worker waits for a reply at first.
+const PATIENCE_MS: u64 = 10_000;
+
+/// What a game's failure says after its result was refused.
+pub(crate) const REFUSED: &str = "its result was refused";
+
+/// What a worker says to the coordinator.
+pub(crate) type Call = worker::Call<Result>;
 
 /// A process that plays. Killed, it starts again and remembers nothing.
 #[derive(Debug)]
@@ -15,108 +27,160 @@ pub(crate) struct Worker {
     pub(crate) start: u32,
     /// Until when it is down or hangs.
     pub(crate) away_until: u64,
-    /// What it holds: of each lease the games that it has not started.
-    pub(crate) leases: BTreeMap<LeaseId, VecDeque<GameId>>,
-    pub(crate) playing: Vec<Playing>,
-    /// Results that were not acknowledged.
-    pub(crate) results: VecDeque<Result>,
-    /// The call for games under way.
-    pub(crate) asking: Option<u64>,
-    /// The report under way.
-    pub(crate) reporting: Option<u64>,
-    /// When it may ask again.
-    pub(crate) ask_at: u64,
+    /// When its timer goes off.
+    pub(crate) wake_at: Option<u64>,
+    /// What each slot does.
+    pub(crate) playing: Vec<Option<Playing>>,
+    settings: Settings,
+    machine: Machine<Result, ()>,
 }
 
-/// A game on a slot.
-#[derive(Clone, Copy, Debug)]
+/// Games on a slot.
+#[derive(Clone, Debug)]
 pub(crate) struct Playing {
-    pub(crate) lease: LeaseId,
-    pub(crate) game: GameId,
+    batch: Batch<()>,
+    /// The number of the game that is being played.
+    number: u64,
     /// Different for each time that a game is played.
     pub(crate) playing: u64,
     pub(crate) started: u64,
+    /// Games of the batch that are over, and how long they took.
+    played: u64,
+    took: Duration,
+    /// Whether the slot is to stop after this game, and at once.
+    stops: bool,
+    pub(crate) is_aborted: bool,
 }
 
-/// What a worker asks of the coordinator.
-#[derive(Clone, Debug)]
-pub(crate) enum Call {
-    Lease { slots: u32 },
-    Heartbeat { leases: Vec<LeaseId>, playing: Vec<GameId> },
-    GiveBack { lease: LeaseId },
-    Report { results: Vec<Result> },
+impl worker::Outcome for Result {
+    fn lease(&self) -> LeaseId {
+        self.lease
+    }
+
+    fn bytes(&self) -> usize {
+        match &self.what {
+            Report::Played { .. } => 1_000,
+            Report::Failed { message } => 100 + message.len(),
+        }
+    }
+
+    fn is_failure(&self) -> bool {
+        matches!(self.what, Report::Failed { .. })
+    }
+
+    fn refused(&self, _problem: &str) -> Option<Self> {
+        let what = Report::Failed { message: REFUSED.into() };
+        (!self.is_failure()).then(|| Self { what, ..self.clone() })
+    }
 }
 
-/// Most results in a report.
-const RESULTS_MAX: usize = 3;
+/// The hash that stands for a cell's definition.
+pub(crate) fn definition(cell: CellId) -> DefinitionHash {
+    DefinitionHash::of_json(&cell.to_string())
+}
 
 impl Worker {
     /// Just started.
-    pub(crate) fn new(id: WorkerId, slots: u32) -> Self {
+    pub(crate) fn new(id: WorkerId, slots: u32, exit_when_done: bool) -> Self {
+        let settings = Settings {
+            slots: NonZeroU32::new(slots).unwrap(),
+            exit_when_done,
+            patience_ms: PATIENCE_MS,
+        };
         Self {
             id,
             slots,
             start: 0,
             away_until: 0,
-            leases: BTreeMap::new(),
-            playing: Vec::new(),
-            results: VecDeque::new(),
-            asking: None,
-            reporting: None,
-            ask_at: 0,
+            wake_at: None,
+            playing: vec![None; slots as usize],
+            machine: Machine::new(settings.clone()),
+            settings,
         }
     }
 
-    /// Killed: starts again at some time, as somebody else or under the same name.
-    pub(crate) fn kill(&mut self, id: WorkerId, back: u64) {
+    /// Killed, or at its end: starts again at some time, as somebody else or under the same name.
+    pub(crate) fn start_again(&mut self, id: WorkerId, back: u64) {
         let start = self.start + 1;
-        *self = Self { start, away_until: back, ask_at: back, ..Self::new(id, self.slots) };
+        let fresh = Self::new(id, self.slots, self.settings.exit_when_done);
+        *self = Self { start, away_until: back, ..fresh };
     }
 
-    /// The next game to play, if a slot is free.
-    pub(crate) fn next_game(&mut self) -> Option<(LeaseId, GameId)> {
-        if self.playing.len() >= self.slots as usize {
-            return None;
+    /// Lets the machine decide.
+    pub(crate) fn handle(
+        &mut self,
+        event: Event<Result, ()>,
+        now: u64,
+        jitter: u32,
+    ) -> Vec<Action<Result, ()>> {
+        let actions = self.machine.handle(event, Time(now), Jitter(jitter));
+        self.machine.assert_consistent();
+        actions
+    }
+
+    /// When its timer must go off.
+    pub(crate) fn next_deadline(&self) -> Option<u64> {
+        self.machine.next_deadline().map(|at| at.0)
+    }
+
+    /// Who calls, to a coordinator of this epoch.
+    pub(crate) const fn caller(&self, epoch: i64) -> Caller {
+        Caller { worker: self.id, epoch }
+    }
+
+    /// The slot that plays this.
+    pub(crate) fn slot_of(&self, playing: u64) -> Option<usize> {
+        let is_it = |it: &Playing| it.playing == playing;
+        self.playing.iter().position(|slot| slot.as_ref().is_some_and(is_it))
+    }
+
+    /// A slot is to stop. Returns what it plays, if that is to be aborted.
+    pub(crate) fn stop(&mut self, slot: usize, now: bool) -> Option<u64> {
+        let playing = self.playing[slot].as_mut().expect("only what plays is stopped");
+        playing.stops = true;
+        let is_first_time = now && !playing.is_aborted;
+        playing.is_aborted |= now;
+        is_first_time.then_some(playing.playing)
+    }
+}
+
+impl Playing {
+    /// A slot begins a batch.
+    pub(crate) const fn new(batch: Batch<()>, playing: u64, started: u64) -> Self {
+        Self {
+            number: batch.range.first,
+            batch,
+            playing,
+            started,
+            played: 0,
+            took: Duration::ZERO,
+            stops: false,
+            is_aborted: false,
         }
-        let (lease, games) = self.leases.iter_mut().find(|(_, games)| !games.is_empty())?;
-        games.pop_front().map(|game| (*lease, game))
     }
 
-    /// Whether it wants more games, lest a slot become idle.
-    pub(crate) fn wants_games(&self, now: u64) -> bool {
-        let waiting: usize = self.leases.values().map(VecDeque::len).sum();
-        self.asking.is_none() && self.ask_at <= now && waiting < self.slots as usize
+    /// The game that is being played.
+    pub(crate) const fn game(&self) -> GameId {
+        GameId { cell: self.batch.range.cell, number: self.number }
     }
 
-    /// The leases it needs: those with games that wait, are played, or are not acknowledged.
-    pub(crate) fn heartbeat(&mut self) -> Call {
-        let Self { leases, playing, results, .. } = self;
-        leases.retain(|id, games| {
-            !games.is_empty()
-                || playing.iter().any(|p| p.lease == *id)
-                || results.iter().any(|r| r.lease == *id)
-        });
-        Call::Heartbeat {
-            leases: leases.keys().copied().collect(),
-            playing: playing.iter().map(|p| p.game).collect(),
-        }
+    /// The result of the game that is over.
+    pub(crate) fn result(&self, what: Report) -> Result {
+        Result { lease: self.batch.lease, game: self.game(), playing: self.playing, what }
     }
 
-    /// The next results to report.
-    pub(crate) fn report(&self) -> Option<Call> {
-        let results: Vec<_> = self.results.iter().take(RESULTS_MAX).cloned().collect();
-        (self.reporting.is_none() && !results.is_empty()).then_some(Call::Report { results })
+    /// A game is over. Whether the next one of the batch begins, then as `playing`.
+    pub(crate) fn goes_on(&mut self, playing: u64, now: u64) -> bool {
+        self.played += 1;
+        self.took += Duration::from_millis(now - self.started);
+        self.number += 1;
+        self.playing = playing;
+        self.started = now;
+        !self.stops && self.number < self.batch.range.end()
     }
 
-    /// The coordinator wants no more of a lease.
-    pub(crate) fn drop_lease(&mut self, lease: LeaseId) {
-        self.leases.remove(&lease);
-        self.playing.retain(|playing| playing.lease != lease);
-    }
-
-    /// Hands everything back.
-    pub(crate) fn leave(&mut self) -> Vec<Call> {
-        self.playing.clear();
-        std::mem::take(&mut self.leases).into_keys().map(|lease| Call::GiveBack { lease }).collect()
+    /// What the machine is told when a slot is done with this.
+    pub(crate) const fn free(&self, slot: usize) -> Event<Result, ()> {
+        Event::Free { slot, played: self.played, took: self.took }
     }
 }

@@ -9,19 +9,18 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use spelrum_tournament::scheduler::{ExperimentState, Verdict};
-use spelrum_tournament::{GameId, GameRange, LeaseId, WorkerId};
+use spelrum_tournament::worker::{Answer, CallId, Event, Failure};
+use spelrum_tournament::{GameId, WorkerId};
 
 use crate::desk::{Desk, Result};
 use crate::dice::Dice;
 use crate::mutants::Mutant;
 use crate::scenario::{Nature, Scenario};
 use crate::store::Settled;
-use crate::worker::{Call, Worker};
+use crate::worker::{Call, REFUSED, Worker};
 
 /// How often a worker says that it lives.
 const HEARTBEAT_MS: u64 = 5_000;
-/// How long a caller waits for a reply.
-const CALL_TIMEOUT_MS: u64 = 10_000;
 /// How long a turn of the coordinator may take.
 const TURN_MS: u64 = 2_500;
 /// Requests that the coordinator takes into one transaction.
@@ -38,7 +37,7 @@ pub(crate) type Trace = Option<Rc<RefCell<Vec<String>>>>;
 #[derive(Clone, Debug)]
 enum Happening {
     /// A worker's call reaches the coordinator.
-    Called { call: u64, from: usize, start: u32, id: WorkerId, what: Call },
+    Called { call: CallId, from: usize, start: u32, id: WorkerId, what: Call },
     /// A client's request does. It is made again until it was carried out.
     Requested(usize),
     /// The coordinator works through what has come.
@@ -48,14 +47,14 @@ enum Happening {
     /// The coordinator starts again.
     CoordinatorUp,
     /// A reply reaches a worker.
-    Replied { call: u64, to: usize, start: u32, what: Reply },
+    Replied { call: CallId, to: usize, start: u32, what: Reply },
     /// A worker gives up waiting for one.
-    TimedOut { call: u64, of: usize, start: u32 },
-    /// It is time for a heartbeat.
-    Beat { of: usize, start: u32 },
+    TimedOut { call: CallId, of: usize, start: u32 },
     /// A game is over.
     Played { of: usize, start: u32, playing: u64 },
-    /// A worker looks what it can do.
+    /// A game that nobody wants any more is over.
+    Aborted { of: usize, start: u32, playing: u64 },
+    /// A worker's timer goes off.
     Stirred { of: usize, start: u32 },
     /// Something may befall a worker.
     Misfortune { of: usize },
@@ -66,18 +65,16 @@ enum Happening {
 /// What the coordinator answers.
 #[derive(Clone, Debug)]
 enum Reply {
-    Granted { lease: LeaseId, ranges: Vec<GameRange> },
-    Idle { retry_after_ms: u64 },
-    Dropped(Vec<LeaseId>),
+    Said(Answer<()>),
+    /// To a report: what became of its results, or of the first of them.
     Verdicts(Vec<(Result, Verdict)>),
-    GivenBack,
-    Unavailable,
+    Not(Failure),
 }
 
 /// What waits at the coordinator.
 #[derive(Clone, Debug)]
 enum Arrived {
-    Call { call: u64, from: usize, start: u32, id: WorkerId, what: Call },
+    Call { call: CallId, from: usize, start: u32, id: WorkerId, what: Call },
     Request(usize),
     Tick,
 }
@@ -93,6 +90,8 @@ pub(crate) struct World {
     desk: Desk,
     /// Whether the coordinator runs.
     up: bool,
+    /// Which run of it this is, as far as it tells.
+    epoch: i64,
     inbox: VecDeque<(u64, Arrived)>,
     batch_due: bool,
     /// Until when the coordinator stands still.
@@ -107,6 +106,8 @@ pub(crate) struct World {
     /// Playings that were acknowledged as counted.
     acknowledged: BTreeMap<u64, GameId>,
     lied_about: BTreeSet<GameId>,
+    /// Games of which a report was refused.
+    refused: BTreeSet<GameId>,
     /// How many events the scheduler handled.
     pub(crate) events: usize,
 }
@@ -129,7 +130,7 @@ impl World {
     fn of(scenario: Scenario, dice: Dice, mutant: Option<Mutant>, trace: Trace) -> Self {
         let workers: Vec<_> = (1..)
             .zip(&scenario.workers)
-            .map(|(id, &slots)| Worker::new(WorkerId(id), slots))
+            .map(|(id, &slots)| Worker::new(WorkerId(id), slots, scenario.workers_exit))
             .collect();
         let mut world = Self {
             desk: Desk::open(scenario.policy.clone(), mutant),
@@ -139,6 +140,7 @@ impl World {
             sequence: 0,
             agenda: BTreeMap::new(),
             up: true,
+            epoch: 1,
             inbox: VecDeque::new(),
             batch_due: false,
             stopped_until: 0,
@@ -150,6 +152,7 @@ impl World {
             calm: false,
             acknowledged: BTreeMap::new(),
             lied_about: BTreeSet::new(),
+            refused: BTreeSet::new(),
             events: 0,
             scenario,
         };
@@ -213,6 +216,7 @@ impl World {
                 if !self.up {
                     self.note(|_| "coordinator starts".into());
                     self.up = true;
+                    self.epoch += i64::from(self.scenario.epochs);
                     self.desk.restart(self.now);
                     self.set_timer();
                 }
@@ -225,28 +229,21 @@ impl World {
                     what: what.clone(),
                 }) {
                     self.replied(call, to, what);
-                    self.stir(to);
                 }
             }
             Happening::TimedOut { call, of, start } => {
                 if self.is_there(of, start, || Happening::TimedOut { call, of, start }) {
-                    let worker = &mut self.workers[of];
-                    worker.asking = worker.asking.filter(|&asking| asking != call);
-                    worker.reporting = worker.reporting.filter(|&reporting| reporting != call);
-                    self.stir(of);
-                }
-            }
-            Happening::Beat { of, start } => {
-                if self.is_there(of, start, || Happening::Beat { of, start }) {
-                    let call = self.workers[of].heartbeat();
-                    self.call(of, call);
-                    self.after(HEARTBEAT_MS, Happening::Beat { of, start });
+                    self.tell(of, Event::Answered { call, answer: Err(Failure::TimedOut) });
                 }
             }
             Happening::Played { of, start, playing } => {
                 if self.is_there(of, start, || Happening::Played { of, start, playing }) {
                     self.played(of, playing);
-                    self.stir(of);
+                }
+            }
+            Happening::Aborted { of, start, playing } => {
+                if self.is_there(of, start, || Happening::Aborted { of, start, playing }) {
+                    self.aborted(of, playing);
                 }
             }
             Happening::Stirred { of, start } => {
@@ -292,12 +289,15 @@ impl World {
         }
     }
 
-    fn call(&mut self, of: usize, what: Call) -> u64 {
-        let call = self.next_number();
+    fn call(&mut self, of: usize, call: CallId, patience_ms: u64, what: Call) {
+        self.say(of, call, what);
+        let start = self.workers[of].start;
+        self.after(patience_ms, Happening::TimedOut { call, of, start });
+    }
+
+    fn say(&mut self, of: usize, call: CallId, what: Call) {
         let Worker { start, id, .. } = self.workers[of];
         self.send(|| Happening::Called { call, from: of, start, id, what: what.clone() });
-        self.after(CALL_TIMEOUT_MS, Happening::TimedOut { call, of, start });
-        call
     }
 
     // The end.
@@ -342,6 +342,8 @@ impl World {
                     assert!(said || hopeless, "{game:?}: {message}");
                 }
                 (_, Settled::Failed(_)) if hopeless => {}
+                (_, Settled::Failed(message))
+                    if message == REFUSED && self.refused.contains(&game) => {}
                 // Who holds a game may lie about it.
                 _ if self.lied_about.contains(&game) => {}
                 (nature, result) => panic!("{game:?} is {nature:?}, and yet {result:?}"),

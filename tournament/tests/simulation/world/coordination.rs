@@ -1,16 +1,27 @@
 //! The coordinator: one transaction for what has come, then the replies; and how it is killed.
 
-use spelrum_tournament::WorkerId;
 use spelrum_tournament::scheduler::{Effect, Event, ExperimentState};
+use spelrum_tournament::worker::{Answer, CallId, Caller, Failure, LeasedGames, Session};
+use spelrum_tournament::{GameRange, WorkerId};
 
-use super::{Arrived, BATCH_MAX, Happening, Reply, TURN_MS, World};
+use super::{Arrived, BATCH_MAX, HEARTBEAT_MS, Happening, Reply, TURN_MS, World};
 use crate::mutants::Mutant;
 use crate::scenario::Request;
-use crate::worker::Call;
+use crate::worker::{Call, definition};
+
+/// Most results in a report.
+const RESULTS_MAX: usize = 3;
 
 impl World {
     pub(super) fn arrive(&mut self, what: Arrived) {
         if !self.up {
+            // Who calls is told so, or hears nothing.
+            if let Arrived::Call { call, from, start, .. } = what
+                && self.dice.chance(500)
+            {
+                let away = Failure::Away { retry_after_ms: None };
+                self.reply((call, from, start, Reply::Not(away)));
+            }
             return;
         }
         self.inbox.push_back((self.now, what));
@@ -47,7 +58,7 @@ impl World {
         for (at, arrived) in self.inbox.drain(..count).collect::<Vec<_>>() {
             match arrived {
                 Arrived::Call { call, from, start, id, what } => {
-                    let reply = self.answer(id, what, at);
+                    let reply = self.answer(from, id, what, at);
                     replies.push((call, from, start, reply));
                 }
                 Arrived::Request(index) => self.carry_out(index, at),
@@ -67,7 +78,8 @@ impl World {
             self.note(|_| "commit fails".into());
             self.desk.restart(self.now);
             for (call, to, start, _) in replies {
-                self.reply((call, to, start, Reply::Unavailable));
+                let away = Failure::Away { retry_after_ms: Some(500) };
+                self.reply((call, to, start, Reply::Not(away)));
             }
         } else {
             self.desk.commit();
@@ -91,44 +103,91 @@ impl World {
         effects
     }
 
-    pub(super) fn answer(&mut self, id: WorkerId, what: Call, at: u64) -> Reply {
+    pub(super) fn answer(&mut self, from: usize, id: WorkerId, what: Call, at: u64) -> Reply {
+        let caller = match &what {
+            Call::Hello | Call::GetCell(_) => None,
+            Call::Lease(caller)
+            | Call::Heartbeat { caller, .. }
+            | Call::Report { caller, .. }
+            | Call::GiveBack { caller, .. } => Some(*caller),
+        };
+        if caller.is_some_and(|caller| caller.epoch != self.epoch) {
+            return Reply::Not(Failure::SayHello);
+        }
+        if !matches!(what, Call::Hello) && self.misfortunate(self.scenario.faults.refused) {
+            return self.refuse(&what);
+        }
         match what {
-            Call::Lease { slots } => {
-                match self
-                    .event(Event::LeaseWanted { worker: id, slots, memory_bytes: None }, at)
-                    .pop()
-                {
-                    Some(Effect::Grant { lease, ranges, .. }) => Reply::Granted { lease, ranges },
-                    Some(Effect::Idle { retry_after_ms, .. }) => Reply::Idle { retry_after_ms },
-                    other => panic!("{other:?} is not an answer"),
-                }
-            }
-            Call::Heartbeat { leases, playing } => {
+            Call::Hello => Reply::Said(Answer::Hello(Session {
+                caller: Caller { worker: id, epoch: self.epoch },
+                database: "the only one".into(),
+                heartbeat_interval_ms: HEARTBEAT_MS,
+                report_results_max: RESULTS_MAX,
+            })),
+            Call::Lease(_) => self.lease(id, self.workers[from].slots, at),
+            Call::Heartbeat { leases, playing, .. } => {
                 match self.event(Event::Heartbeat { worker: id, leases, playing }, at).pop() {
-                    Some(Effect::Drop { leases, .. }) => Reply::Dropped(leases),
+                    Some(Effect::Drop { leases, .. }) => Reply::Said(Answer::Drop(leases)),
                     other => panic!("{other:?} is not an answer"),
                 }
             }
-            Call::GiveBack { lease } => {
-                self.event(Event::GivenBack { worker: id, lease }, at);
-                Reply::GivenBack
+            Call::GiveBack { leases, .. } => {
+                for lease in leases {
+                    self.event(Event::GivenBack { worker: id, lease }, at);
+                }
+                Reply::Said(Answer::GivenBack)
             }
-            Call::Report { results } => {
+            Call::Report { results, .. } => {
                 let fresh = self.dice.chance(500);
                 let mut verdicts = Vec::new();
-                for result in results {
+                for result in results.iter() {
                     self.events += 1;
-                    let effects = self.desk.report(id, &result, fresh, at);
+                    let effects = self.desk.report(id, result, fresh, at);
                     self.note(|_| format!("  {id}: {result:?} -> {effects:?}"));
                     let verdict = effects.iter().rev().find_map(|effect| match effect {
                         Effect::Verdict { verdict, .. } => Some(*verdict),
                         _ => None,
                     });
-                    verdicts.push((result, verdict.expect("a verdict")));
+                    verdicts.push((result.clone(), verdict.expect("a verdict")));
+                }
+                if self.misfortunate(self.scenario.faults.refused) {
+                    // Some are left unanswered.
+                    verdicts.truncate(usize::try_from(self.dice.below(3)).unwrap());
                 }
                 Reply::Verdicts(verdicts)
             }
+            Call::GetCell(_) => {
+                let keep = self.dice.chance(900);
+                Reply::Said(Answer::Cell { cell: (), keep })
+            }
         }
+    }
+
+    fn lease(&mut self, worker: WorkerId, slots: u32, at: u64) -> Reply {
+        let wanted = Event::LeaseWanted { worker, slots, memory_bytes: None };
+        Reply::Said(match self.event(wanted, at).pop() {
+            Some(Effect::Grant { lease, ranges, .. }) => {
+                let leased = |range: GameRange| LeasedGames {
+                    range,
+                    definition: definition(range.cell),
+                    game_timeout: None,
+                };
+                Answer::Granted { lease, games: ranges.into_iter().map(leased).collect() }
+            }
+            Some(Effect::Idle { retry_after_ms, all_done, .. }) => {
+                Answer::Idle { retry_after_ms, all_done }
+            }
+            other => panic!("{other:?} is not an answer"),
+        })
+    }
+
+    /// Something in here broke, and would again.
+    fn refuse(&mut self, what: &Call) -> Reply {
+        if let Call::Report { results, .. } = what {
+            self.refused.extend(results.iter().map(|result| result.game));
+        }
+        self.note(|_| format!("  refused: {what:?}"));
+        Reply::Not(Failure::Refused { problem: "it broke in here".into() })
     }
 
     /// Carries a client's request out, once. Those for one experiment come in their order: whoever
@@ -180,7 +239,7 @@ impl World {
         }
     }
 
-    pub(super) fn reply(&mut self, (call, to, start, what): (u64, usize, u32, Reply)) {
+    pub(super) fn reply(&mut self, (call, to, start, what): (CallId, usize, u32, Reply)) {
         self.send(|| Happening::Replied { call, to, start, what: what.clone() });
     }
 }

@@ -1,21 +1,24 @@
-//! The workers: they play, report, ask for more, and come to grief.
+//! The workers: their machines decide, their slots play, and they come to grief.
+
+use std::sync::Arc;
 
 use spelrum_tournament::scheduler::{Report, Verdict};
+use spelrum_tournament::worker::{Action, Answer, CallId, Event};
 use spelrum_tournament::{GameId, LeaseId, WorkerId};
 
 use super::{HEARTBEAT_MS, Happening, Reply, World};
 use crate::desk::Result;
 use crate::scenario::Nature;
-use crate::store::games;
 use crate::worker::{Call, Playing};
+
+/// What no machine calls by: for what a worker says behind its machine's back.
+const NO_CALL: CallId = CallId(u64::MAX);
 
 impl World {
     pub(super) fn begin_life(&mut self, of: usize) {
         let start = self.workers[of].start;
         let away = self.workers[of].away_until.saturating_sub(self.now);
         self.after(away + 1, Happening::Stirred { of, start });
-        let beat = self.dice.below(HEARTBEAT_MS);
-        self.after(away + 1 + beat, Happening::Beat { of, start });
     }
 
     /// Whether this start of the worker still lives. If it hangs, it comes later.
@@ -37,34 +40,71 @@ impl World {
         true
     }
 
-    /// A worker does what it can: plays, reports, asks for more.
-    pub(super) fn stir(&mut self, of: usize) {
-        while let Some((lease, game)) = self.workers[of].next_game() {
-            let playing = self.next_number();
-            let started = self.now;
-            self.workers[of].playing.push(Playing { lease, game, playing, started });
-            let usual_ms = self.scenario.game_ms[&game.cell];
-            let ms = match self.scenario.nature(game) {
-                // Long enough to be reported as started.
-                Nature::Deadly => self.dice.between(2 * HEARTBEAT_MS, 3 * HEARTBEAT_MS),
-                _ => self.dice.between(usual_ms / 2, 2 * usual_ms),
-            };
-            let start = self.workers[of].start;
-            self.after(ms, Happening::Played { of, start, playing });
+    /// Lets a worker's machine decide, and does what it wants.
+    pub(super) fn tell(&mut self, of: usize, event: Event<Result, ()>) {
+        let jitter = u32::try_from(self.dice.below(1 << 32)).unwrap();
+        let start = self.workers[of].start;
+        for action in self.workers[of].handle(event, self.now, jitter) {
+            match action {
+                Action::Call { call, patience_ms, what } => self.call(of, call, patience_ms, what),
+                Action::Play { slot, batch } => {
+                    let playing = Playing::new(batch, self.next_number(), self.now);
+                    let taken = self.workers[of].playing[slot].replace(playing);
+                    assert!(taken.is_none(), "a slot plays one game at a time");
+                    self.begin_game(of, slot);
+                }
+                Action::Stop { slot, now } => {
+                    if let Some(playing) = self.workers[of].stop(slot, now) {
+                        let after = self.dice.between(1, 30);
+                        self.after(after, Happening::Aborted { of, start, playing });
+                    }
+                }
+                Action::End => {
+                    self.note(|world| format!("worker {} ends", world.workers[of].id));
+                    let back = self.now + self.dice.below(20_000);
+                    let id = self.next_life(of);
+                    self.workers[of].start_again(id, back);
+                    self.begin_life(of);
+                    return;
+                }
+            }
         }
-        if let Some(call) = self.workers[of].report() {
-            self.workers[of].reporting = Some(self.call(of, call));
-        }
-        if self.workers[of].wants_games(self.now) {
-            let slots = self.workers[of].slots;
-            self.workers[of].asking = Some(self.call(of, Call::Lease { slots }));
+        let worker = &mut self.workers[of];
+        if let Some(at) = worker.next_deadline().map(|at| at.max(self.now))
+            && worker.wake_at.is_none_or(|wake_at| at < wake_at)
+        {
+            worker.wake_at = Some(at);
+            self.after(at - self.now, Happening::Stirred { of, start });
         }
     }
 
+    /// Its timer has gone off.
+    pub(super) fn stir(&mut self, of: usize) {
+        let worker = &mut self.workers[of];
+        worker.wake_at = worker.wake_at.filter(|&wake_at| wake_at > self.now);
+        self.tell(of, Event::TimePassed);
+    }
+
+    fn begin_game(&mut self, of: usize, slot: usize) {
+        let worker = &self.workers[of];
+        let Some(now_played) = &worker.playing[slot] else { return };
+        let (game, playing, start) = (now_played.game(), now_played.playing, worker.start);
+        let usual_ms = self.scenario.game_ms[&game.cell];
+        let ms = match self.scenario.nature(game) {
+            // Long enough to be reported as started.
+            Nature::Deadly => self.dice.between(2 * HEARTBEAT_MS, 3 * HEARTBEAT_MS),
+            _ => self.dice.between(usual_ms / 2, 2 * usual_ms),
+        };
+        self.after(ms, Happening::Played { of, start, playing });
+    }
+
     pub(super) fn played(&mut self, of: usize, playing: u64) {
-        let games = &mut self.workers[of].playing;
-        let Some(index) = games.iter().position(|p| p.playing == playing) else { return };
-        let Playing { lease, game, started, .. } = games.remove(index);
+        let Some(slot) = self.workers[of].slot_of(playing) else { return };
+        let Some(over) = self.workers[of].playing[slot].clone() else { return };
+        if over.is_aborted {
+            return;
+        }
+        let game = over.game();
         let nature = self.scenario.nature(game);
         if nature == Nature::Deadly {
             self.kill_worker(of, "by its game");
@@ -74,58 +114,49 @@ impl World {
         let what = if fails {
             Report::Failed { message: "it broke".into() }
         } else {
-            Report::Played { wall_us: (self.now - started) * 1_000 }
+            Report::Played { wall_us: (self.now - over.started) * 1_000 }
         };
-        self.workers[of].results.push_back(Result { lease, game, playing, what });
-    }
-
-    pub(super) fn replied(&mut self, call: u64, to: usize, what: Reply) {
-        let stubborn = self.scenario.faults.stubborn;
-        let worker = &mut self.workers[to];
-        match what {
-            Reply::Granted { lease, ranges } => {
-                // A late reply to a call that was given up is nobody's: the lease will expire.
-                if worker.asking == Some(call) {
-                    worker.asking = None;
-                    worker.leases.insert(lease, ranges.iter().flat_map(games).collect());
-                }
-            }
-            Reply::Idle { retry_after_ms } => {
-                if worker.asking == Some(call) {
-                    worker.asking = None;
-                    self.ask_later(to, retry_after_ms);
-                }
-            }
-            Reply::Dropped(leases) => {
-                if !stubborn {
-                    leases.iter().for_each(|&lease| worker.drop_lease(lease));
-                }
-            }
-            Reply::Verdicts(verdicts) => {
-                if worker.reporting == Some(call) {
-                    worker.reporting = None;
-                }
-                for (result, verdict) in verdicts {
-                    self.workers[to].results.retain(|r| r.playing != result.playing);
-                    self.acknowledge(&result, verdict);
-                }
-            }
-            Reply::GivenBack => {}
-            Reply::Unavailable => {
-                if worker.asking == Some(call) {
-                    worker.asking = None;
-                    self.ask_later(to, 500);
-                } else if worker.reporting == Some(call) {
-                    worker.reporting = None;
-                }
-            }
+        self.tell(of, Event::Finished { slot, results: vec![over.result(what)] });
+        let (next, now) = (self.next_number(), self.now);
+        let Some(over) = &mut self.workers[of].playing[slot] else { return };
+        if over.goes_on(next, now) && !over.is_aborted {
+            let number = over.game().number;
+            self.tell(of, Event::Started { slot, number });
+            self.begin_game(of, slot);
+        } else {
+            self.free(of, slot);
         }
     }
 
-    pub(super) fn ask_later(&mut self, of: usize, after: u64) {
-        let start = self.workers[of].start;
-        self.workers[of].ask_at = self.now + after;
-        self.after(after, Happening::Stirred { of, start });
+    /// A game was aborted.
+    pub(super) fn aborted(&mut self, of: usize, playing: u64) {
+        if let Some(slot) = self.workers[of].slot_of(playing) {
+            self.free(of, slot);
+        }
+    }
+
+    fn free(&mut self, of: usize, slot: usize) {
+        if let Some(playing) = self.workers[of].playing[slot].take() {
+            self.tell(of, playing.free(slot));
+        }
+    }
+
+    pub(super) fn replied(&mut self, call: CallId, to: usize, what: Reply) {
+        let answer = match what {
+            Reply::Said(Answer::Drop(_)) if self.scenario.faults.stubborn => {
+                Ok(Answer::Drop(Vec::new()))
+            }
+            Reply::Said(answer) => Ok(answer),
+            Reply::Verdicts(verdicts) => {
+                let results = verdicts.len();
+                for (result, verdict) in verdicts {
+                    self.acknowledge(&result, verdict);
+                }
+                Ok(Answer::Acknowledged { results })
+            }
+            Reply::Not(failure) => Err(failure),
+        };
+        self.tell(to, Event::Answered { call, answer });
     }
 
     /// Invariant 5: what a worker is told is on disk.
@@ -143,15 +174,20 @@ impl World {
 
     pub(super) fn kill_worker(&mut self, of: usize, how: &str) {
         self.note(|world| format!("worker {} is killed {how}", world.workers[of].id));
-        let id = if self.dice.chance(700) {
+        let id = self.next_life(of);
+        let back = self.now + self.dice.between(100, if self.calm { 5_000 } else { 60_000 });
+        self.workers[of].start_again(id, back);
+        self.begin_life(of);
+    }
+
+    /// As whom a worker starts again.
+    fn next_life(&mut self, of: usize) -> WorkerId {
+        if self.dice.chance(700) {
             self.last_worker += 1;
             WorkerId(self.last_worker)
         } else {
             self.workers[of].id
-        };
-        let back = self.now + self.dice.between(100, if self.calm { 5_000 } else { 60_000 });
-        self.workers[of].kill(id, back);
-        self.begin_life(of);
+        }
     }
 
     pub(super) fn misfortune(&mut self, of: usize) {
@@ -170,13 +206,9 @@ impl World {
                 self.workers[of].away_until = self.now + self.dice.below(90_000);
             }
             2 => {
-                self.note(|world| format!("worker {} leaves", world.workers[of].id));
-                let calls = self.workers[of].leave();
-                for call in calls {
-                    self.call(of, call);
-                }
-                let back = self.dice.below(20_000);
-                self.ask_later(of, back);
+                self.note(|world| format!("worker {} is told to end", world.workers[of].id));
+                let event = if self.dice.chance(500) { Event::Finish } else { Event::EndNow };
+                self.tell(of, event);
             }
             _ => self.lie(of),
         }
@@ -198,6 +230,7 @@ impl World {
         let lease = if self.dice.chance(100) { none } else { lease.lease };
         let number = range.first + self.dice.below(range.count + 1);
         let game = GameId { cell: range.cell, number };
+        let caller = self.workers[of].caller(self.epoch);
         let call = match self.dice.below(3) {
             0 => {
                 self.last_number += 1;
@@ -207,12 +240,13 @@ impl World {
                     _ => Report::Failed { message: "a lie".into() },
                 };
                 let playing = self.last_number;
-                Call::Report { results: vec![Result { lease, game, playing, what }] }
+                let results = Arc::new(vec![Result { lease, game, playing, what }]);
+                Call::Report { caller, results }
             }
-            1 => Call::Heartbeat { leases: vec![lease], playing: vec![game] },
-            _ => Call::GiveBack { lease },
+            1 => Call::Heartbeat { caller, leases: vec![lease], playing: vec![game] },
+            _ => Call::GiveBack { caller, leases: vec![lease] },
         };
         self.note(|world| format!("worker {} lies", world.workers[of].id));
-        self.call(of, call);
+        self.say(of, NO_CALL, call);
     }
 }

@@ -1,0 +1,120 @@
+//! When the worker says that it lives. What a heartbeat does not name is not renewed (invariant 6),
+//! and a game that it does not name costs nothing when it is lost.
+
+use std::time::Duration;
+
+use crate::scheduler::Time;
+
+/// Heartbeats before their time are no closer to the last one than this, if a game may kill its
+/// worker at once: many slots that start such games share one.
+const URGENT_APART_MS: u64 = 100;
+
+/// The same if games of its cell were played here before, and took long.
+const LONG_APART_MS: u64 = 1_000;
+
+/// A game that takes longer than this is named before the next heartbeat is due.
+const LONG_GAME: Duration = Duration::from_secs(1);
+
+/// Heartbeats are not more frequent than this, nor less, whatever a coordinator says.
+const INTERVAL_MS: std::ops::RangeInclusive<u64> = 10..=60 * 60 * 1_000;
+
+/// The times of heartbeats.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Beats {
+    interval_ms: u64,
+    /// When the next is due.
+    at: Option<Time>,
+    /// Whether one is wanted before that, since a game has started.
+    hastened: Option<Time>,
+    last: Option<Time>,
+}
+
+impl Beats {
+    /// The coordinator wants one so often. The first is due one interval after Hello.
+    pub(super) fn every(&mut self, interval_ms: u64, now: Time) {
+        let interval_ms = interval_ms.clamp(*INTERVAL_MS.start(), *INTERVAL_MS.end());
+        if self.at.is_none() || interval_ms != self.interval_ms {
+            self.interval_ms = interval_ms;
+            self.at = Some(Time(now.0 + interval_ms));
+        }
+    }
+
+    /// A game starts, of a lease of its own or of a cell whose games take so long. A heartbeat must
+    /// name it soon if it may take its worker with it: the coordinator charges a lost lease only
+    /// to the games that a heartbeat named, and one that kills its worker between two of them would
+    /// be leased, and kill, for ever. A cell that was never played here may be such a one: after
+    /// its kill the next worker knows no more.
+    pub(super) fn game_starts(&mut self, alone: bool, game_time: Option<Duration>, now: Time) {
+        let apart_ms = match game_time {
+            None => URGENT_APART_MS,
+            Some(_) if alone => URGENT_APART_MS,
+            Some(time) if time >= LONG_GAME => LONG_APART_MS,
+            Some(_) => return,
+        };
+        let due = self.last.map_or(now, |last| now.max(Time(last.0 + apart_ms)));
+        self.hastened = Some(self.hastened.map_or(due, |hastened| hastened.min(due)));
+    }
+
+    /// When the next is due.
+    pub(super) fn due_at(&self) -> Option<Time> {
+        match (self.at, self.hastened) {
+            (Some(at), Some(hastened)) => Some(at.min(hastened)),
+            (at, hastened) => at.or(hastened),
+        }
+    }
+
+    /// One is said.
+    pub(super) fn said(&mut self, now: Time) {
+        self.at = Some(Time(now.0 + self.interval_ms));
+        self.hastened = None;
+        self.last = Some(now);
+    }
+
+    /// The one that was said has no answer: it must be said again.
+    pub(super) fn unheard(&mut self, now: Time) {
+        self.at = Some(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: Option<Duration> = Some(Duration::from_millis(999));
+    const LONG: Option<Duration> = Some(Duration::from_secs(1));
+
+    #[test]
+    fn they_come_at_the_interval() {
+        let mut beats = Beats::default();
+        assert_eq!(beats.due_at(), None);
+        beats.every(5_000, Time(7));
+        assert_eq!(beats.due_at(), Some(Time(5_007)));
+        beats.every(5_000, Time(3_000));
+        assert_eq!(beats.due_at(), Some(Time(5_007)), "another Hello changes nothing");
+        beats.said(Time(5_100));
+        assert_eq!(beats.due_at(), Some(Time(10_100)));
+        beats.every(0, Time(6_000));
+        assert_eq!(beats.due_at(), Some(Time(6_010)), "a new interval counts from now");
+    }
+
+    #[test]
+    fn many_games_share_one() {
+        let mut beats = Beats::default();
+        beats.every(5_000, Time(0));
+        beats.game_starts(false, SHORT, Time(0));
+        assert_eq!(beats.due_at(), Some(Time(5_000)));
+        beats.game_starts(false, LONG, Time(1));
+        assert_eq!(beats.due_at(), Some(Time(1)), "there was none for long");
+        beats.said(Time(1));
+        for now in 2..50 {
+            beats.game_starts(false, LONG, Time(now));
+            assert_eq!(beats.due_at(), Some(Time(1_001)));
+        }
+        for (alone, time) in [(true, SHORT), (false, None)] {
+            beats.game_starts(alone, time, Time(60));
+            assert_eq!(beats.due_at(), Some(Time(101)));
+        }
+        beats.said(Time(101));
+        assert_eq!(beats.due_at(), Some(Time(5_101)));
+    }
+}

@@ -1,0 +1,203 @@
+//! What the machine does about what it knows: which games a slot gets, and which call is made.
+
+use super::api::{Action, Call, CallId, Caller, Outcome};
+use super::ending::Phase;
+use super::lane::Lane;
+use super::machine::{Kind, Machine, Playing, UnderWay};
+use super::outbox::{BRIMMING, FULL};
+use crate::scheduler::Time;
+
+/// Definitions that are fetched at once.
+const FETCHES_MAX: usize = 8;
+
+/// Most leases that are given back in one call.
+const GIVE_BACK_MAX: usize = 4_096;
+
+impl<R: Outcome, C: Clone> Machine<R, C> {
+    /// Does whatever can be done now. A heartbeat only if asked: what the slots play is known then.
+    pub(super) fn decide(&mut self, says_heartbeat: bool, actions: &mut Vec<Action<R, C>>) {
+        if self.asks_when_empty && self.leases.is_empty() {
+            // Whoever waits for our games may have nothing left to do now.
+            self.asks_when_empty = false;
+            self.idle_until = None;
+        }
+        self.hand_out(actions);
+        self.advance(actions);
+        if self.phase == Phase::Ended {
+            return;
+        }
+        let Some(session) = &self.session else {
+            if self.wants_to_call() && self.hello.is_open(self.now) {
+                let patience_ms = self.hello.begin(self.now, self.settings.patience_ms);
+                self.call(Kind::Hello, patience_ms, Call::Hello, actions);
+            }
+            return;
+        };
+        let (caller, results_max) = (session.caller, session.report_results_max);
+        self.say_report(caller, results_max, actions);
+        self.say_get_cell(actions);
+        self.say_give_back(caller, actions);
+        self.say_lease_or_heartbeat(caller, says_heartbeat, actions);
+    }
+
+    /// Lets slots play what waits.
+    fn hand_out(&mut self, actions: &mut Vec<Action<R, C>>) {
+        while let Some(&slot) = self.idle_slots.first()
+            && self.phase == Phase::Working
+            && !self.outbox.has(BRIMMING)
+            && let Some((batch, definition)) = self.games.take(self.settings.slots, &self.cells)
+        {
+            self.idle_slots.remove(&slot);
+            let alone = self.leases.get(batch.lease).is_some_and(|held| held.alone);
+            self.beats.game_starts(alone, self.cells.game_time(definition), self.now);
+            let (lease, range) = (batch.lease, batch.range);
+            self.leases.change(lease, |held| {
+                held.waiting -= range.count;
+                held.playing += range.count;
+            });
+            self.slots[slot] = Some(Playing {
+                lease,
+                generation: self.generation,
+                definition,
+                range,
+                number: range.first,
+                unfinished: range.count,
+            });
+            actions.push(Action::Play { slot, batch });
+        }
+    }
+
+    /// Whether there is anything to say that needs a Hello before it.
+    fn wants_to_call(&self) -> bool {
+        !self.is_ending()
+            || self.outbox.load().results > 0
+            || !self.leases.is_empty()
+            || !self.leases.giving_back().is_empty()
+    }
+
+    fn call(
+        &mut self,
+        kind: Kind,
+        patience_ms: u64,
+        what: Call<R>,
+        actions: &mut Vec<Action<R, C>>,
+    ) {
+        self.last_call += 1;
+        let call = CallId(self.last_call);
+        let under_way = UnderWay { kind, hello: self.hellos, generation: self.generation };
+        self.calls.insert(call, under_way);
+        actions.push(Action::Call { call, patience_ms, what });
+    }
+
+    fn say_report(&mut self, caller: Caller, results_max: usize, actions: &mut Vec<Action<R, C>>) {
+        let hurry = self.is_playing_over();
+        if self.report.is_open(self.now)
+            && self.outbox.is_due(results_max, hurry, self.now)
+            && let Some(results) = self.outbox.report(results_max, self.now)
+        {
+            let patience_ms = self.report.begin(self.now, self.settings.patience_ms);
+            self.call(Kind::Report, patience_ms, Call::Report { caller, results }, actions);
+        }
+    }
+
+    fn say_get_cell(&mut self, actions: &mut Vec<Action<R, C>>) {
+        for definition in self.games.wanted() {
+            if !self.get_cell.contains_key(&definition) && self.get_cell.len() >= FETCHES_MAX {
+                continue;
+            }
+            let lane = self.get_cell.entry(definition).or_insert_with(Lane::patient);
+            if lane.is_open(self.now) {
+                let patience_ms = lane.begin(self.now, self.settings.patience_ms);
+                self.call(
+                    Kind::GetCell(definition),
+                    patience_ms,
+                    Call::GetCell(definition),
+                    actions,
+                );
+            }
+        }
+    }
+
+    fn say_give_back(&mut self, caller: Caller, actions: &mut Vec<Action<R, C>>) {
+        let leases = self.leases.giving_back();
+        let leases: Vec<_> = leases.iter().copied().take(GIVE_BACK_MAX).collect();
+        if !leases.is_empty() && self.give_back.is_open(self.now) {
+            let patience_ms = self.give_back.begin(self.now, self.settings.patience_ms);
+            let kind = Kind::GiveBack { leases: leases.len() };
+            self.call(kind, patience_ms, Call::GiveBack { caller, leases }, actions);
+        }
+    }
+
+    /// One of the two at a time: a heartbeat must not miss a lease whose grant is still
+    /// travelling (docs/protocol.md).
+    fn say_lease_or_heartbeat(
+        &mut self,
+        caller: Caller,
+        says_heartbeat: bool,
+        actions: &mut Vec<Action<R, C>>,
+    ) {
+        if self.lease.is_under_way() || self.heartbeat.is_under_way() {
+            return;
+        }
+        let beats = says_heartbeat
+            && self.heartbeat.is_open(self.now)
+            && self.beats.due_at().is_some_and(|at| at <= self.now);
+        let asks = self.asks();
+        let patience_ms = self.settings.patience_ms;
+        if beats && !(asks && self.lease_is_next) {
+            let patience_ms = self.heartbeat.begin(self.now, patience_ms);
+            self.beats.said(self.now);
+            self.lease_is_next = true;
+            let (leases, playing) = (self.leases(), self.playing());
+            let what = Call::Heartbeat { caller, leases, playing };
+            self.call(Kind::Heartbeat, patience_ms, what, actions);
+        } else if asks {
+            let patience_ms = self.lease.begin(self.now, patience_ms);
+            self.lease_is_next = false;
+            self.call(Kind::Lease, patience_ms, Call::Lease(caller), actions);
+        }
+    }
+
+    /// Whether to ask for games.
+    fn asks(&self) -> bool {
+        let is_over = |wait: Option<Time>| wait.is_none_or(|until| until <= self.now);
+        self.phase == Phase::Working
+            && self.lease.is_open(self.now)
+            && is_over(self.idle_until)
+            && is_over(self.refused_until)
+            && !self.outbox.has(FULL)
+            && self.games.are_few(self.settings.slots, &self.cells)
+    }
+
+    /// When to send [`Event::TimePassed`](super::Event::TimePassed), unless something else happens
+    /// before: at once, if it is not after the latest event. `None` if time changes nothing.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Time> {
+        if self.phase == Phase::Ended {
+            return None;
+        }
+        let lanes = [&self.hello, &self.lease, &self.heartbeat, &self.report, &self.give_back];
+        let lanes = lanes.into_iter().chain(self.get_cell.values());
+        let others = [self.idle_until, self.refused_until, self.ends_at(), self.outbox.due_at()];
+        // What was due at the latest event was done, or waits for something else than time.
+        let later = lanes
+            .filter_map(Lane::opens_at)
+            .chain(others.into_iter().flatten())
+            .chain(self.beats.due_at())
+            .filter(|&at| at > self.now)
+            .min();
+        let owed = self.beats.due_at().filter(|_| self.may_owe_heartbeat && !self.is_alone_busy());
+        match (later, owed) {
+            (Some(later), Some(owed)) => Some(later.min(owed)),
+            (later, owed) => later.or(owed),
+        }
+    }
+
+    /// Whether no heartbeat can be said before an answer comes, or a wait is over.
+    fn is_alone_busy(&self) -> bool {
+        self.session.is_none()
+            || self.lease.is_under_way()
+            || self.heartbeat.is_under_way()
+            || !self.heartbeat.is_open(self.now)
+    }
+}

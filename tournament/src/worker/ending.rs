@@ -1,0 +1,120 @@
+//! How a worker ends.
+//!
+//! Told to finish, it asks for nothing more, lets the games in progress end and reports them.
+//! Leases of which nothing is in progress or unreported go back at once, the others as soon as that
+//! is so. A coordinator that is away is waited for, but not for ever; and told to end now, the
+//! worker has little patience for all of it.
+
+use super::api::{Action, Outcome};
+use super::machine::Machine;
+use crate::scheduler::Time;
+
+/// A worker that was told to finish, and has, tries for so long to report to a coordinator that
+/// is away.
+const LAST_REPORT_PATIENCE_MS: u64 = 60_000;
+
+/// How long giving leases back may take, once everything is reported.
+const GIVE_BACK_PATIENCE_MS: u64 = 5_000;
+
+/// A worker that was told to end now tries for so long to report what is finished, and to give
+/// back the rest.
+const NOW_PATIENCE_MS: u64 = 2_000;
+
+/// Where a worker is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Working,
+    /// It wants nothing more, lets its games end and reports them.
+    Finishing {
+        /// How long it tries to report, once all games are over.
+        report_until: Option<Time>,
+        /// Whether it was told to end now: then this is the end of everything.
+        now: bool,
+    },
+    /// All is reported, or cannot be: what is left goes back.
+    GivingBack {
+        until: Time,
+    },
+    Ended,
+}
+
+impl<R: Outcome, C: Clone> Machine<R, C> {
+    /// Wants nothing more.
+    pub(super) fn finish(&mut self, actions: &mut Vec<Action<R, C>>) {
+        if self.phase != Phase::Working {
+            return;
+        }
+        self.phase = Phase::Finishing { report_until: None, now: false };
+        self.games.clear();
+        self.forget_unwanted_cells();
+        self.leases.give_up_waiting();
+        self.stop(false, |_| true, actions);
+    }
+
+    /// Has little patience for all that is left.
+    pub(super) fn end_now(&mut self, actions: &mut Vec<Action<R, C>>) {
+        if let Phase::Finishing { now: true, .. } = self.phase {
+            return;
+        }
+        self.finish(actions);
+        self.stop(true, |_| true, actions);
+        let until = Time(self.now.0 + NOW_PATIENCE_MS);
+        self.phase = match self.phase {
+            Phase::GivingBack { until: earlier } => Phase::GivingBack { until: until.min(earlier) },
+            Phase::Finishing { report_until: Some(earlier), .. } => {
+                Phase::Finishing { report_until: Some(until.min(earlier)), now: true }
+            }
+            Phase::Working | Phase::Finishing { .. } | Phase::Ended => {
+                Phase::Finishing { report_until: Some(until), now: true }
+            }
+        };
+    }
+
+    /// Goes on towards the end as far as possible.
+    pub(super) fn advance(&mut self, actions: &mut Vec<Action<R, C>>) {
+        if let Phase::Finishing { report_until, now } = self.phase {
+            let is_reported = self.outbox.load().results == 0;
+            // What a Lease grants that is under way must be known.
+            let is_over = self.is_playing_over() && !self.lease.is_under_way();
+            let too_late = report_until.is_some_and(|until| until <= self.now);
+            if too_late && now {
+                return self.end(actions);
+            }
+            if too_late || is_over && is_reported {
+                self.leases.give_up_all();
+                let until = Time(self.now.0 + GIVE_BACK_PATIENCE_MS);
+                let until = report_until.filter(|_| now).map_or(until, |now| now.min(until));
+                self.phase = Phase::GivingBack { until };
+            } else if report_until.is_none() && self.is_playing_over() {
+                let until = Time(self.now.0 + LAST_REPORT_PATIENCE_MS);
+                self.phase = Phase::Finishing { report_until: Some(until), now };
+            }
+        }
+        if let Phase::GivingBack { until } = self.phase
+            && (until <= self.now || self.leases.giving_back().is_empty())
+        {
+            self.end(actions);
+        }
+    }
+
+    /// Ends, whatever is left.
+    pub(super) fn end(&mut self, actions: &mut Vec<Action<R, C>>) {
+        self.stop(true, |_| true, actions);
+        actions.push(Action::End);
+        self.phase = Phase::Ended;
+    }
+
+    /// Whether no slot plays, nor will again.
+    pub(super) fn is_playing_over(&self) -> bool {
+        self.is_ending() && self.idle_slots.len() == self.slots.len()
+    }
+
+    /// When something must happen at the latest.
+    pub(super) const fn ends_at(&self) -> Option<Time> {
+        match self.phase {
+            Phase::Finishing { report_until, .. } => report_until,
+            Phase::GivingBack { until } => Some(until),
+            Phase::Working | Phase::Ended => None,
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The games that no slot has begun: those whose cell is still to be fetched, and those that wait
+//! for a slot. A slot takes a batch of them at once, so that games of microseconds do not spend
+//! their time here.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use super::api::{Batch, LeasedGames};
+use super::cells::Cells;
+use crate::definition::DefinitionHash;
+use crate::ids::{GameRange, LeaseId};
+
+/// A new lease is asked for when what is waiting keeps the slots busy for less than this: long
+/// enough for a lease to arrive, short enough that no other worker starves at a sweep's end.
+const LEAD: Duration = Duration::from_millis(500);
+
+/// How much playing one batch is: short, so that batches spread evenly over the slots.
+const BATCH: Duration = Duration::from_millis(10);
+
+/// Most games in a batch.
+const BATCH_GAMES_MAX: u64 = 256;
+
+/// The games.
+#[derive(Clone, Debug)]
+pub(super) struct Games<C> {
+    /// Those whose cell is not known yet.
+    arriving: Vec<(LeaseId, LeasedGames)>,
+    waiting: VecDeque<Task<C>>,
+    /// How many games wait for a slot.
+    count: u64,
+}
+
+/// Games of one range.
+#[derive(Clone, Debug)]
+struct Task<C> {
+    lease: LeaseId,
+    cell: C,
+    games: LeasedGames,
+}
+
+impl<C: Clone> Games<C> {
+    pub(super) const fn new() -> Self {
+        Self { arriving: Vec::new(), waiting: VecDeque::new(), count: 0 }
+    }
+
+    /// Takes games of a lease in.
+    pub(super) fn add(&mut self, lease: LeaseId, games: LeasedGames, cell: Option<C>) {
+        match cell {
+            Some(cell) => {
+                self.count += games.range.count;
+                self.waiting.push_back(Task { lease, cell, games });
+            }
+            None => self.arriving.push((lease, games)),
+        }
+    }
+
+    /// The definitions that are wanted.
+    pub(super) fn wanted(&self) -> BTreeSet<DefinitionHash> {
+        self.arriving.iter().map(|(_, games)| games.definition).collect()
+    }
+
+    /// A cell has come.
+    pub(super) fn arrived(&mut self, definition: DefinitionHash, cell: &C) {
+        for (lease, games) in self.take_arriving(definition) {
+            self.add(lease, games, Some(cell.clone()));
+        }
+    }
+
+    /// A cell will not come: the games of it, and their leases.
+    pub(super) fn take_arriving(
+        &mut self,
+        definition: DefinitionHash,
+    ) -> Vec<(LeaseId, LeasedGames)> {
+        self.arriving.extract_if(.., |(_, games)| games.definition == definition).collect()
+    }
+
+    /// Forgets a lease's games.
+    pub(super) fn drop(&mut self, lease: LeaseId) {
+        self.arriving.retain(|(of, _)| *of != lease);
+        self.waiting.retain(|task| task.lease != lease);
+        self.count = self.waiting.iter().map(|task| task.games.range.count).sum();
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        *self = Self::new();
+    }
+
+    /// The next games for a slot, and the definition of their cell.
+    pub(super) fn take(
+        &mut self,
+        slots: NonZeroU32,
+        cells: &Cells<C>,
+    ) -> Option<(Batch<C>, DefinitionHash)> {
+        let share = self.count.div_ceil(2 * u64::from(slots.get()));
+        let Task { lease, cell, games } = self.waiting.front_mut()?;
+        let LeasedGames { range, definition, game_timeout } = games;
+        let fitting = match cells.game_time(*definition) {
+            // What is not known may be long.
+            None => 1,
+            Some(time) => u64::try_from(BATCH.as_nanos() / time.as_nanos()).unwrap_or(1),
+        };
+        let count = fitting.min(share).min(BATCH_GAMES_MAX).clamp(1, range.count);
+        let batch = Batch {
+            lease: *lease,
+            cell: cell.clone(),
+            range: GameRange { count, ..*range },
+            game_timeout: *game_timeout,
+        };
+        let definition = *definition;
+        range.first += count;
+        range.count -= count;
+        if range.count == 0 {
+            self.waiting.pop_front();
+        }
+        self.count -= count;
+        Some((batch, definition))
+    }
+
+    /// Whether what is waiting keeps the slots busy for less than [`LEAD`]. Games of a cell that
+    /// was never played are taken for long ones: one for each slot is enough of them.
+    pub(super) fn are_few(&self, slots: NonZeroU32, cells: &Cells<C>) -> bool {
+        let enough = LEAD.as_nanos() * u128::from(slots.get());
+        let mut busy = 0_u128;
+        let waiting = self.waiting.iter().map(|task| &task.games);
+        for games in waiting.chain(self.arriving.iter().map(|(_, games)| games)) {
+            let time = cells.game_time(games.definition).unwrap_or(LEAD);
+            busy = busy.saturating_add(time.as_nanos() * u128::from(games.range.count));
+            if busy >= enough {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Every range, and its lease.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (LeaseId, GameRange)> {
+        let waiting = self.waiting.iter().map(|task| (task.lease, task.games.range));
+        waiting.chain(self.arriving.iter().map(|(lease, games)| (*lease, games.range)))
+    }
+
+    /// How many games wait for a slot.
+    pub(super) const fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{CellId, GameId};
+
+    fn slots(slots: u32) -> NonZeroU32 {
+        NonZeroU32::new(slots).unwrap()
+    }
+
+    fn hash(cell: i64) -> DefinitionHash {
+        DefinitionHash::of_json(&cell.to_string())
+    }
+
+    /// Cells whose games take so long.
+    fn cells(times: &[(i64, Option<Duration>)]) -> Cells<()> {
+        let mut cells = Cells::new();
+        for &(cell, time) in times {
+            cells.keep(hash(cell), ());
+            if let Some(time) = time {
+                cells.measured(hash(cell), 1, time);
+            }
+        }
+        cells
+    }
+
+    fn leased(cell: i64, first: u64, count: u64) -> LeasedGames {
+        let range = GameRange { cell: CellId(cell), first, count };
+        LeasedGames { range, definition: hash(cell), game_timeout: None }
+    }
+
+    #[test]
+    fn batches_hold_every_game_once() {
+        for (count, time) in [
+            (1, None),
+            (1_000, None),
+            (1_000, Some(Duration::from_nanos(1))),
+            (4_096, Some(Duration::from_micros(50))),
+            (64, Some(Duration::from_millis(3))),
+            (64, Some(Duration::from_secs(100))),
+        ] {
+            for slots in [1, 2, 64].map(slots) {
+                let cells = cells(&[(1, time), (2, None)]);
+                let mut games = Games::new();
+                games.add(LeaseId(1), leased(1, 10, count), Some(()));
+                games.add(LeaseId(1), leased(2, 0, count), Some(()));
+                let mut taken = Vec::new();
+                while let Some((batch, _)) = games.take(slots, &cells) {
+                    let GameRange { cell, first, count } = batch.range;
+                    assert!((1..=BATCH_GAMES_MAX).contains(&count));
+                    taken.extend((first..first + count).map(|number| GameId { cell, number }));
+                }
+                let first = (10..10 + count).map(|number| GameId { cell: CellId(1), number });
+                let second = (0..count).map(|number| GameId { cell: CellId(2), number });
+                assert_eq!(taken, first.chain(second).collect::<Vec<_>>());
+                assert_eq!(games.count(), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn batches_are_as_long_as_games_are_short() {
+        let length = |time| {
+            let mut games = Games::new();
+            games.add(LeaseId(1), leased(1, 0, 100_000), Some(()));
+            games.take(slots(1), &cells(&[(1, time)])).unwrap().0.range.count
+        };
+        assert_eq!(length(None), 1, "what is not known may be long");
+        assert_eq!(length(Some(Duration::from_secs(1))), 1);
+        assert_eq!(length(Some(Duration::from_millis(1))), 10);
+        assert_eq!(length(Some(Duration::from_micros(1))), BATCH_GAMES_MAX);
+    }
+
+    #[test]
+    fn more_is_wanted_before_the_slots_run_dry() {
+        let few = |count, time, cell| {
+            let mut games = Games::new();
+            if count > 0 {
+                games.add(LeaseId(1), leased(1, 0, count), cell);
+            }
+            games.are_few(slots(2), &cells(&[(1, time)]))
+        };
+        for cell in [None, Some(())] {
+            assert!(few(0, None, cell));
+            assert!(few(1, None, cell) && !few(2, None, cell), "one for each slot");
+            let short = Some(Duration::from_millis(1));
+            assert!(few(999, short, cell) && !few(1_001, short, cell), "half a second for two");
+            assert!(!few(1, Some(Duration::from_secs(2)), cell));
+        }
+    }
+
+    #[test]
+    fn games_wait_for_their_cell() {
+        let cells = cells(&[]);
+        let mut games = Games::new();
+        games.add(LeaseId(1), leased(1, 0, 3), None);
+        games.add(LeaseId(1), leased(2, 0, 3), None);
+        games.add(LeaseId(2), leased(2, 5, 3), None);
+        assert!(games.take(slots(1), &cells).is_none());
+        assert_eq!(games.wanted(), BTreeSet::from([hash(1), hash(2)]));
+        games.arrived(hash(2), &());
+        assert_eq!(games.count(), 6);
+        assert_eq!(games.take_arriving(hash(1)), [(LeaseId(1), leased(1, 0, 3))]);
+        games.drop(LeaseId(1));
+        assert_eq!(games.iter().count(), 1);
+        assert_eq!(games.count(), 3);
+    }
+}

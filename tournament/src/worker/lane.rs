@@ -1,0 +1,156 @@
+//! One call at a time of each kind: when it may be made, and how long it may take.
+//!
+//! A call that was given up may still wait in the coordinator's queue: made again at once and
+//! given up again, it would only make the queue longer. So the next one of its kind has twice the
+//! patience; or, where a longer patience would keep others waiting, it comes no sooner than after
+//! as long a time as the last one took.
+
+use super::api::{Failure, Jitter};
+use super::backoff::Backoff;
+use crate::scheduler::Time;
+
+/// Patience doubles so many times.
+const DOUBLINGS_MAX: u32 = 3;
+
+/// The calls of one kind.
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    state: State,
+    backoff: Backoff,
+    /// Whether nobody else waits while a call is under way, so that its patience may grow.
+    patient: bool,
+    /// Since the last answer: calls that were given up, and wishes for a Hello.
+    timeouts: u32,
+    hellos: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Free,
+    UnderWay {
+        since: Time,
+    },
+    /// Nothing may be said before this.
+    Waiting(Time),
+}
+
+impl Lane {
+    /// For calls that keep nobody waiting.
+    pub(super) const fn patient() -> Self {
+        let backoff = Backoff::new();
+        Self { state: State::Free, backoff, patient: true, timeouts: 0, hellos: 0 }
+    }
+
+    /// For calls that keep others waiting.
+    pub(super) const fn impatient() -> Self {
+        Self { patient: false, ..Self::patient() }
+    }
+
+    /// Whether a call may be made.
+    pub(super) fn is_open(&self, now: Time) -> bool {
+        match self.state {
+            State::Free => true,
+            State::UnderWay { .. } => false,
+            State::Waiting(until) => until <= now,
+        }
+    }
+
+    /// Whether one is under way.
+    pub(super) const fn is_under_way(&self) -> bool {
+        matches!(self.state, State::UnderWay { .. })
+    }
+
+    /// When a call may be made again, if it waits for that.
+    pub(super) const fn opens_at(&self) -> Option<Time> {
+        match self.state {
+            State::Waiting(until) => Some(until),
+            State::Free | State::UnderWay { .. } => None,
+        }
+    }
+
+    /// A call is made. How long it may take, in milliseconds, if the first may take so long.
+    pub(super) fn begin(&mut self, now: Time, patience_ms: u64) -> u64 {
+        self.state = State::UnderWay { since: now };
+        let doublings = if self.patient { self.timeouts.min(DOUBLINGS_MAX) } else { 0 };
+        patience_ms << doublings
+    }
+
+    /// It has an answer, if only a refusal.
+    pub(super) fn answered(&mut self) {
+        *self = Self { patient: self.patient, ..Self::patient() };
+    }
+
+    /// It has none.
+    pub(super) fn failed(&mut self, failure: &Failure, now: Time, jitter: Jitter) {
+        let State::UnderWay { since } = self.state else { return };
+        let at_least_ms = match failure {
+            Failure::SayHello => {
+                self.hellos += 1;
+                if self.hellos == 1 {
+                    // At once: a coordinator was started anew. One that we say Hello to in vain
+                    // must not be flooded with it.
+                    self.state = State::Free;
+                    return;
+                }
+                0
+            }
+            Failure::TimedOut => {
+                self.timeouts += 1;
+                if self.patient { 0 } else { now.0.saturating_sub(since.0) }
+            }
+            Failure::Away { retry_after_ms } => retry_after_ms.unwrap_or(0),
+            Failure::Refused { .. } | Failure::Unwanted => 0,
+        };
+        let wait_ms = self.backoff.wait_ms(at_least_ms, jitter);
+        self.state = State::Waiting(Time(now.0.saturating_add(wait_ms)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO: Jitter = Jitter(0);
+
+    #[test]
+    fn a_call_that_was_given_up_is_not_made_again_and_again() {
+        let (mut patient, mut impatient) = (Lane::patient(), Lane::impatient());
+        let mut now = Time(0);
+        let mut patiences = Vec::new();
+        for _ in 0..6 {
+            let patience = patient.begin(now, 15_000);
+            patiences.push(patience);
+            now.0 += patience;
+            patient.failed(&Failure::TimedOut, now, NO);
+            now = patient.opens_at().unwrap();
+        }
+        assert_eq!(patiences, [15_000, 30_000, 60_000, 120_000, 120_000, 120_000]);
+        for _ in 0..6 {
+            assert_eq!(impatient.begin(now, 15_000), 15_000);
+            now.0 += 15_000;
+            impatient.failed(&Failure::TimedOut, now, NO);
+            let next = impatient.opens_at().unwrap();
+            assert!(next.0 >= now.0 + 15_000);
+            now = next;
+        }
+        patient.begin(now, 15_000);
+        patient.answered();
+        assert!(patient.is_open(now));
+        assert_eq!(patient.begin(now, 15_000), 15_000);
+    }
+
+    #[test]
+    fn a_coordinator_that_is_new_is_called_at_once_but_only_once() {
+        let mut lane = Lane::patient();
+        lane.begin(Time(0), 15_000);
+        assert!(lane.is_under_way() && !lane.is_open(Time(9)));
+        lane.failed(&Failure::SayHello, Time(0), NO);
+        assert!(lane.is_open(Time(0)));
+        lane.begin(Time(0), 15_000);
+        lane.failed(&Failure::SayHello, Time(0), NO);
+        assert!(!lane.is_open(Time(0)) && lane.is_open(Time(50)));
+        lane.begin(Time(50), 15_000);
+        lane.failed(&Failure::Away { retry_after_ms: Some(777) }, Time(50), NO);
+        assert_eq!(lane.opens_at(), Some(Time(827)));
+    }
+}
