@@ -379,6 +379,25 @@ CREATE TABLE uncounted_moves (
     PRIMARY KEY (uncounted_game_id, ply)
 ) STRICT, WITHOUT ROWID;
 
+-- What was reported of a game and is not a record of it: a wrong opening, a move that is not legal,
+-- another result than follows from the moves. Kept as it came, for whoever looks into its worker. The
+-- game is played again.
+CREATE TABLE refused_results (
+    refused_result_id INTEGER PRIMARY KEY,
+    lease_id INTEGER NOT NULL,
+    cell_id INTEGER NOT NULL REFERENCES cells,
+    number INTEGER NOT NULL,
+    worker_id INTEGER NOT NULL REFERENCES workers,
+    -- What is wrong, in words.
+    problem TEXT NOT NULL,
+    -- The beginning of the record, as in the protocol: spelrum.v1.Game.
+    record BLOB NOT NULL,
+    received_unix_us INTEGER NOT NULL,
+    UNIQUE (lease_id, cell_id, number)
+) STRICT;
+CREATE INDEX refused_results_cell ON refused_results (cell_id);
+CREATE INDEX refused_results_worker ON refused_results (worker_id);
+
 ------------------------------------------------------------------------------------------------
 -- Rollups: what the views read, so that a million games answer at once. Written in the same
 -- transaction as the games; a recount from the rows gives the same (invariant 8).

@@ -28,7 +28,7 @@ pub use faults::Faults;
 #[cfg(not(feature = "faults"))]
 use faults::Faults;
 use server::Server;
-use services::{ExperimentsService, WorkService};
+use services::{ExperimentsService, Referee, WorkService};
 use store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
 
 /// A lease lives for so many heartbeats without one that names it.
@@ -150,6 +150,7 @@ impl Coordinator {
         let work = WorkService {
             dispatch: dispatch.clone(),
             readers: readers.clone(),
+            referee: Referee::new(readers.clone()),
             epoch,
             database_uuid: self.database_uuid,
             heartbeat_interval: self.heartbeat_interval,

@@ -104,6 +104,14 @@ pub struct Reported {
 pub enum ReportedWhat {
     /// It was played; the record, checked.
     Played(v1::Game),
+    /// What was reported is not a record of this game: the rules do not allow it. No message says so:
+    /// the coordinator finds it out.
+    Irregular {
+        /// The record.
+        game: v1::Game,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// It could not be played.
     Failed {
         /// The engine that failed.

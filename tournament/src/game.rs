@@ -46,6 +46,16 @@ impl PlayableCell {
         Self::with_cache(definition, &OpeningsCache::default())
     }
 
+    /// Reads a definition in JSON, sharing its openings with the other cells that have the same.
+    ///
+    /// # Errors
+    /// If the text is not a definition, or as [`PlayableCell::new`].
+    pub fn from_json(json: &str, openings: &OpeningsCache) -> Result<Self, DefinitionError> {
+        let definition =
+            serde_json::from_str(json).map_err(|error| DefinitionError(error.to_string()))?;
+        Self::with_cache(definition, openings)
+    }
+
     /// Reads a definition, sharing its openings with the other cells that have the same.
     ///
     /// # Errors

@@ -45,6 +45,9 @@ const FULL_RETRY_AFTER: Duration = Duration::from_secs(10);
 /// When to try again to delete an experiment whose games are still held.
 const HELD_RETRY_AFTER: Duration = Duration::from_secs(1);
 
+/// A worker with so many refused results gets no more games until it is started again.
+const REFUSED_MAX: u64 = 10;
+
 /// Why a request has no answer.
 enum Failure {
     /// It is refused; the transaction goes on.
@@ -215,6 +218,14 @@ impl<'d> Batch<'d> {
 
     async fn lease(&mut self, caller: Caller, slots: u32, now: Time) -> Result<Leased, Failure> {
         let worker = self.known(caller, now)?;
+        if self.roster.refused(worker) >= REFUSED_MAX {
+            let problem = format!(
+                "{REFUSED_MAX} results of this worker are not games that the rules allow: it gets no more"
+            );
+            let remedy = "use a worker of the coordinator's release; if it is one, test the memory of its \
+                machine (the table refused_results has what it said)";
+            return Err(Refusal::new(Reason::Malformed, problem, remedy).into());
+        }
         let memory_bytes = self.roster.memory_of(worker);
         match self.handle(Event::LeaseWanted { worker, slots, memory_bytes }, now).await? {
             Some(Answer::Grant { lease, ranges, duration }) => {
@@ -256,13 +267,16 @@ impl<'d> Batch<'d> {
                 other => return Err(unanswered("Reported", other)),
             };
             self.faults.at_result(game)?;
-            placement.place(game, what, verdict);
+            placement.place(lease, game, what, verdict);
             match placement.verdicts.last() {
                 Some(v1::Verdict::Counted | v1::Verdict::Noted) => {
                     self.news.push(News::Taken(worker, lease));
                 }
                 Some(v1::Verdict::Rejected) => {
-                    tracing::warn!(%worker, %lease, ?game, "rejected a game never leased to it");
+                    tracing::warn!(
+                        %worker, %lease, ?game,
+                        "rejected a result: the game was never leased to it, or the rules do not allow it"
+                    );
                 }
                 Some(v1::Verdict::Uncounted | v1::Verdict::Unspecified) | None => {}
             }
@@ -278,6 +292,10 @@ impl<'d> Batch<'d> {
         }
         if !placement.after_cancel.is_empty() {
             self.transaction.store_uncounted(worker, &placement.after_cancel, true).await?;
+        }
+        if !placement.refused.is_empty() {
+            let new = self.transaction.keep_refused(worker, &placement.refused).await?;
+            self.news.push(News::Refused(worker, new));
         }
         if !placement.noted.is_empty() {
             self.transaction.note_failures(&placement.noted).await?;

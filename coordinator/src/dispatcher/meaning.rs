@@ -7,6 +7,8 @@ use spelrum_proto::work::ReportedWhat;
 use spelrum_tournament::scheduler::{Effect, Report, Verdict};
 use spelrum_tournament::{ExperimentId, GameId, GameRange, LeaseId};
 
+use crate::store::Refused;
+
 /// The scheduler's answer to one event.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer {
@@ -62,6 +64,7 @@ pub(super) fn report_of(what: &ReportedWhat) -> Report {
     match what {
         ReportedWhat::Played(game) => Report::Played { wall_us: game.wall_us },
         ReportedWhat::Failed { message, .. } => Report::Failed { message: message.clone() },
+        ReportedWhat::Irregular { .. } => Report::Irregular,
     }
 }
 
@@ -76,18 +79,26 @@ pub(super) struct Placement {
     pub(super) after_cancel: Vec<v1::Game>,
     /// What workers said of games that failed and will be tried again.
     pub(super) noted: Vec<(GameId, String)>,
+    /// Into `refused_results`, with what is wrong.
+    pub(super) refused: Vec<Refused>,
     /// One for each result, in order.
     pub(super) verdicts: Vec<v1::Verdict>,
 }
 
 impl Placement {
     /// Places the next result.
-    pub(super) fn place(&mut self, game: GameId, what: ReportedWhat, verdict: Verdict) {
+    pub(super) fn place(
+        &mut self,
+        lease: LeaseId,
+        game: GameId,
+        what: ReportedWhat,
+        verdict: Verdict,
+    ) {
         let told = match verdict {
             Verdict::Counts => v1::Verdict::Counted,
             Verdict::Again | Verdict::AfterCancel => v1::Verdict::Uncounted,
             Verdict::Noted => v1::Verdict::Noted,
-            Verdict::Rejected => v1::Verdict::Rejected,
+            Verdict::Refused | Verdict::Rejected => v1::Verdict::Rejected,
         };
         self.verdicts.push(told);
         match (what, verdict) {
@@ -97,8 +108,11 @@ impl Placement {
             (ReportedWhat::Failed { message, .. }, Verdict::Noted) => {
                 self.noted.push((game, message));
             }
-            (ReportedWhat::Played(_), Verdict::Noted | Verdict::Rejected)
-            | (ReportedWhat::Failed { .. }, _) => {}
+            (ReportedWhat::Irregular { game, problem }, Verdict::Refused) => {
+                self.refused.push(Refused { lease, game, problem });
+            }
+            (ReportedWhat::Played(_), Verdict::Noted | Verdict::Refused | Verdict::Rejected)
+            | (ReportedWhat::Failed { .. } | ReportedWhat::Irregular { .. }, _) => {}
         }
     }
 }
@@ -140,19 +154,27 @@ mod tests {
         let played = |number| ReportedWhat::Played(v1::Game { number, ..v1::Game::default() });
         let failed = || ReportedWhat::Failed { engine_revision: 1, message: "no".to_owned() };
         let mut placement = Placement::default();
-        placement.place(game(9), played(0), Verdict::Counts);
-        placement.place(game(9), played(1), Verdict::Again);
-        placement.place(game(9), played(2), Verdict::AfterCancel);
-        placement.place(game(9), played(3), Verdict::Rejected);
-        placement.place(game(9), failed(), Verdict::Noted);
-        placement.place(game(9), failed(), Verdict::Again);
-        placement.place(game(9), failed(), Verdict::AfterCancel);
-        placement.place(game(9), failed(), Verdict::Rejected);
+        placement.place(LeaseId(1), game(9), played(0), Verdict::Counts);
+        placement.place(LeaseId(1), game(9), played(1), Verdict::Again);
+        placement.place(LeaseId(1), game(9), played(2), Verdict::AfterCancel);
+        placement.place(LeaseId(1), game(9), played(3), Verdict::Rejected);
+        placement.place(LeaseId(1), game(9), failed(), Verdict::Noted);
+        placement.place(LeaseId(1), game(9), failed(), Verdict::Again);
+        placement.place(LeaseId(1), game(9), failed(), Verdict::AfterCancel);
+        placement.place(LeaseId(1), game(9), failed(), Verdict::Rejected);
+        let irregular = || {
+            let game = v1::Game { number: 4, ..v1::Game::default() };
+            ReportedWhat::Irregular { game, problem: "no opening".to_owned() }
+        };
+        placement.place(LeaseId(1), game(9), irregular(), Verdict::Refused);
+        placement.place(LeaseId(1), game(9), irregular(), Verdict::Rejected);
         let numbers = |games: &[v1::Game]| games.iter().map(|it| it.number).collect::<Vec<_>>();
         assert_eq!(numbers(&placement.counted), [0]);
         assert_eq!(numbers(&placement.again), [1]);
         assert_eq!(numbers(&placement.after_cancel), [2]);
         assert_eq!(placement.noted, [(game(9), "no".to_owned())]);
+        let [refused] = &placement.refused[..] else { panic!("one is refused") };
+        assert_eq!((refused.game.number, &*refused.problem), (4, "no opening"));
         assert_eq!(
             placement.verdicts,
             [
@@ -163,6 +185,8 @@ mod tests {
                 v1::Verdict::Noted,
                 v1::Verdict::Uncounted,
                 v1::Verdict::Uncounted,
+                v1::Verdict::Rejected,
+                v1::Verdict::Rejected,
                 v1::Verdict::Rejected,
             ]
         );

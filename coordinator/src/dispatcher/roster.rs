@@ -30,6 +30,7 @@ struct Entry {
     heard: Time,
     playing: u64,
     reported: u64,
+    refused: u64,
 }
 
 /// What has happened to a worker. Noted while a transaction is open, told after its commit.
@@ -43,6 +44,8 @@ pub(super) enum News {
     Granted(WorkerId, LeaseId, u64),
     /// One result of a lease was taken.
     Taken(WorkerId, LeaseId),
+    /// So many more of its results were refused.
+    Refused(WorkerId, u64),
     /// A lease ended.
     Ended(LeaseId),
 }
@@ -74,6 +77,11 @@ impl Roster {
     /// The memory that a worker offers its slots together, if it says.
     pub(super) fn memory_of(&self, worker: WorkerId) -> Option<u64> {
         self.workers.get(&worker)?.introduction.memory_bytes
+    }
+
+    /// How many results of a worker were refused.
+    pub(super) fn refused(&self, worker: WorkerId) -> u64 {
+        self.workers.get(&worker).map_or(0, |entry| entry.refused)
     }
 
     /// Notes that a worker was heard of, whatever becomes of what it said.
@@ -113,8 +121,9 @@ impl Roster {
     pub(super) fn tell(&mut self, news: News) {
         match news {
             News::Hello(worker, introduction, heard) => {
-                let reported = self.workers.get(&worker).map_or(0, |entry| entry.reported);
-                let entry = Entry { introduction, heard, playing: 0, reported };
+                let known = self.workers.get(&worker);
+                let (reported, refused) = known.map_or((0, 0), |it| (it.reported, it.refused));
+                let entry = Entry { introduction, heard, playing: 0, reported, refused };
                 self.workers.insert(worker, entry);
             }
             News::Playing(worker, games) => {
@@ -131,6 +140,11 @@ impl Roster {
                 }
                 if let Some((_, games)) = self.leases.get_mut(&lease) {
                     *games = games.saturating_sub(1);
+                }
+            }
+            News::Refused(worker, results) => {
+                if let Some(entry) = self.workers.get_mut(&worker) {
+                    entry.refused += results;
                 }
             }
             News::Ended(lease) => {

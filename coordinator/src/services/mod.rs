@@ -3,6 +3,7 @@
 mod attention;
 mod experiments;
 mod pages;
+mod referee;
 mod work;
 
 use std::time::Duration;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use spelrum_proto::{Reason, Refusal};
 
 pub(crate) use experiments::ExperimentsService;
+pub(crate) use referee::Referee;
 pub(crate) use work::WorkService;
 
 use crate::store::StoreError;

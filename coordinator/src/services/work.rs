@@ -10,6 +10,7 @@ use spelrum_proto::{PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, v1};
 use spelrum_tournament::LeaseId;
 use tonic::{Request, Response, Status};
 
+use super::Referee;
 use crate::dispatcher::{Dispatch, Leased};
 use crate::store::{Readers, WorkerIntroduction};
 
@@ -17,6 +18,7 @@ use crate::store::{Readers, WorkerIntroduction};
 pub(crate) struct WorkService {
     pub(crate) dispatch: Dispatch,
     pub(crate) readers: Readers,
+    pub(crate) referee: Referee,
     pub(crate) epoch: i64,
     pub(crate) database_uuid: String,
     pub(crate) heartbeat_interval: Duration,
@@ -95,6 +97,7 @@ impl Work for WorkService {
         let caller = self.caller(request.worker_id, request.coordinator_epoch)?;
         let results = wire::results(request.results).map_err(Refusal::from)?;
         results.iter().try_for_each(check_engine)?;
+        let results = self.referee.judge(results).await.map_err(super::reading_failed)?;
         let verdicts = self.dispatch.report(caller, results).await?;
         let verdicts = verdicts.into_iter().map(i32::from).collect();
         Ok(Response::new(v1::ReportResponse { verdicts }))
@@ -172,7 +175,7 @@ fn check_revision(engine_revision: u32) -> Result<(), Refusal> {
 
 fn check_engine(reported: &Reported) -> Result<(), Refusal> {
     check_revision(match &reported.what {
-        ReportedWhat::Played(game) => game.engine_revision,
+        ReportedWhat::Played(game) | ReportedWhat::Irregular { game, .. } => game.engine_revision,
         ReportedWhat::Failed { engine_revision, .. } => *engine_revision,
     })
 }

@@ -51,6 +51,7 @@ impl Readers {
         let uuids: Vec<&str> = experiments.iter().map(|it| &*it.experiment_uuid).collect();
         let uuids = rows(&uuids)?;
         let mut attention = self.conflicts(&uuids).await?;
+        attention.extend(self.refused(&uuids).await?);
         attention.extend(self.failed(experiments).await?);
         attention.extend(self.lost(&uuids).await?);
         attention.extend(self.other_engine(&uuids).await?);
@@ -91,6 +92,45 @@ impl Readers {
                         "find the machine whose memory or build is wrong: spelrum sql \"SELECT \
                              w.host, w.name, u.cell_id, u.number FROM uncounted_games u JOIN \
                              workers w USING (worker_id) WHERE u.reason = 'conflict'\""
+                            .to_owned(),
+                    experiment: row.name,
+                }
+            })
+            .collect())
+    }
+
+    /// Results that are not records of their games.
+    async fn refused(&self, uuids: &str) -> Result<Vec<v1::Attention>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT e.name AS "name!: String", count(*) AS "results!: i64",
+                count(DISTINCT r.worker_id) AS "workers!: i64", max(r.problem) AS "problem!: String"
+            FROM refused_results AS r
+            JOIN cells AS c ON c.cell_id = r.cell_id
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            WHERE e.uuid IN (SELECT value FROM json_each(?))
+            GROUP BY e.experiment_id ORDER BY e.experiment_id LIMIT 100"#,
+            uuids
+        )
+        .fetch_all(self.own())
+        .await?;
+        Ok(found
+            .into_iter()
+            .map(|row| {
+                let (results, workers) = (unsigned(row.results), unsigned(row.workers));
+                v1::Attention {
+                    kind: "refused".to_owned(),
+                    count: results,
+                    problem: format!(
+                        "{results} {} of {workers} {} refused, since the rules do not allow {}: {}",
+                        noun(results, "result", "results"),
+                        noun(workers, "worker was", "workers were"),
+                        noun(results, "it", "them"),
+                        row.problem,
+                    ),
+                    remedy:
+                        "the games are played again; find the machine whose memory or build is \
+                             wrong: spelrum sql \"SELECT w.host, w.name, r.problem FROM \
+                             refused_results r JOIN workers w USING (worker_id)\""
                             .to_owned(),
                     experiment: row.name,
                 }

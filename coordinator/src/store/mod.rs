@@ -10,7 +10,7 @@
 //! | `transaction`, `checkpoint` | when something is on disk |
 //! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
-//! | `check`, `results`, `uncounted`, `rollup`, `rollup_rows` | results |
+//! | `check`, `results`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
 //! | `read`, `statement`, `questions` | queries, also the users' own |
 //! | `recount` | the rollups against the rows |
 //! | `removal`, `removable` | throwing away |
@@ -34,6 +34,7 @@ mod own_views;
 pub mod questions;
 mod read;
 mod recount;
+mod refused;
 mod removable;
 mod removal;
 mod results;
@@ -60,6 +61,7 @@ pub use error::StoreError;
 pub use lookups::{Found, LeasedCell, OtherRevision};
 pub use read::{QUERY_SECONDS_MAX, Readers, SqlValue, Table};
 pub use recount::Difference;
+pub use refused::Refused;
 pub use removable::{GAME_BYTES, MOVE_BYTES, Removable};
 pub use removal::{Removed, Removing};
 pub use scheduling::{GameFacts, WorkerIntroduction};

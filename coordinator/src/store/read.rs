@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use spelrum_proto::v1;
-use spelrum_tournament::DefinitionHash;
+use spelrum_tournament::{CellId, DefinitionHash};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteRow, SqliteValueRef};
 use sqlx::{
     AssertSqlSafe, Column as _, ConnectOptions as _, Decode as _, Executor as _, Row as _,
@@ -166,6 +166,20 @@ impl Readers {
             r#"SELECT definition_json AS "definition_json!: String" FROM cell_definitions
             WHERE definition_hash = ? LIMIT 1"#,
             hash
+        )
+        .fetch_optional(&self.own)
+        .await?)
+    }
+
+    /// The definition of a cell, by its id.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn definition_of(&self, cell: CellId) -> Result<Option<String>, StoreError> {
+        Ok(sqlx::query_scalar!(
+            r#"SELECT definition_json AS "definition_json!: String" FROM cell_definitions
+            WHERE cell_id = ?"#,
+            cell.0
         )
         .fetch_optional(&self.own)
         .await?)

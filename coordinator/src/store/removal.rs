@@ -333,7 +333,8 @@ impl Transaction<'_> {
         let more = self.remove_uncounted(&cells).await?
             || self.remove_leases(&cells).await?
             || self.remove_attempts(&cells).await?
-            || self.remove_returned(&cells).await?;
+            || self.remove_returned(&cells).await?
+            || self.remove_refused(&cells).await?;
         if more {
             return Ok(());
         }
@@ -457,6 +458,19 @@ impl Transaction<'_> {
             "DELETE FROM returned_ranges WHERE (cell_id, first_number) IN (
                 SELECT r.cell_id, r.first_number
                 FROM json_each(?) AS j JOIN returned_ranges AS r ON r.cell_id = j.value LIMIT ?)",
+            cells,
+            ROWS_AT_ONCE
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(removed.rows_affected() > 0)
+    }
+
+    async fn remove_refused(&mut self, cells: &str) -> Result<bool, StoreError> {
+        let removed = sqlx::query!(
+            "DELETE FROM refused_results WHERE refused_result_id IN (
+                SELECT r.refused_result_id
+                FROM json_each(?) AS j JOIN refused_results AS r ON r.cell_id = j.value LIMIT ?)",
             cells,
             ROWS_AT_ONCE
         )

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 mod experiments;
+mod referee;
 mod removal;
 mod server;
 #[expect(dead_code, reason = "the tests of whole workers use the rest")]

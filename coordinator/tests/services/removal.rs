@@ -200,8 +200,12 @@ async fn status_names_what_needs_somebody() {
     }
     // A deterministic game that comes out differently.
     let mut differs = results[1].clone();
-    super::support::game_of(&mut differs).moves_hash += 1;
+    super::support::game_of(&mut differs).moves[0].nodes += 1;
     worker.report(vec![differs]).await.unwrap();
+    // And one that is not a game.
+    let mut cheat = results[1].clone();
+    super::support::game_of(&mut cheat).moves[0].legal_moves += 1;
+    worker.report(vec![cheat]).await.unwrap();
     served.steer("needy", Action::Pause).await.unwrap();
     let left = 100 - results.len() as u64;
     assert_eq!(
@@ -211,6 +215,13 @@ async fn status_names_what_needs_somebody() {
                 "conflicts".to_owned(),
                 "1 result of 1 worker differs from the settled one of the same game, which must \
                  not happen"
+                    .to_owned(),
+                1
+            ),
+            (
+                "refused".to_owned(),
+                "1 result of 1 worker was refused, since the rules do not allow it: move 0: the \
+                 number of legal moves is 8, not 9"
                     .to_owned(),
                 1
             ),

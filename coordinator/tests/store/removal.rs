@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::{Strategy as _, any, prop_assert_eq};
-use spelrum_coordinator::store::{Removed, Removing, Submitted, Writer};
+use spelrum_coordinator::store::{Refused, Removed, Removing, Submitted, Writer};
 use spelrum_proto::v1;
 use spelrum_tournament::scheduler::{
     Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState,
@@ -43,6 +43,14 @@ async fn two_experiments() -> (Store, Submitted) {
             let again = [game(id, 3, 3 + cell), game(id, 4, 77)];
             transaction.store_uncounted(second, &again, false).await.unwrap();
             let failed = (GameId { cell: id, number: 13 }, "boom".to_owned());
+            let refused = Refused {
+                lease: LeaseId(1 + i64::try_from(cell).unwrap()),
+                game: game(id, 15, 1),
+                problem: "no game".to_owned(),
+            };
+            // Twice: it is kept once.
+            let refused = [refused.clone(), refused];
+            assert_eq!(transaction.keep_refused(second, &refused).await.unwrap(), 1);
             transaction.settle_failed(std::slice::from_ref(&failed)).await.unwrap();
             transaction.note_failures(&[failed]).await.unwrap();
             transaction.apply(&changes(id, &mut lease, store.worker)).await.unwrap();

@@ -168,6 +168,9 @@ pub enum Report {
         /// Why.
         message: String,
     },
+    /// What was reported is not a record of this game: the rules do not allow it. That says something
+    /// of the worker, and nothing of the game.
+    Irregular,
 }
 
 /// What the owner does on behalf of the scheduler, in order.
@@ -239,6 +242,9 @@ pub enum Verdict {
     /// Into `uncounted_games`: the experiment was cancelled, or has finished without the cell,
     /// which its sweep no longer names. A failure with this verdict is stored nowhere.
     AfterCancel,
+    /// Beside all statistics, as what its worker is charged with: it is not a record of the game, which
+    /// is played again at no cost to it.
+    Refused,
     /// Nowhere: it was never leased to this worker.
     Rejected,
 }

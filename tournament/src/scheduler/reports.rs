@@ -95,13 +95,20 @@ impl Scheduler {
             (Verdict::Noted, Report::Failed { message }) => {
                 self.failed(worker, lease, game, message, effects);
             }
-            (_, Report::Played { .. } | Report::Failed { .. }) => {}
+            (Verdict::Refused, Report::Irregular) => {
+                self.take_back(worker, lease, game);
+                self.finish_if_idle(game, effects);
+            }
+            (_, Report::Played { .. } | Report::Failed { .. } | Report::Irregular) => {}
         }
     }
 
     fn verdict(&self, game: GameId, what: &Report, facts: Facts) -> Verdict {
         if !facts.leased {
             return Verdict::Rejected;
+        }
+        if *what == Report::Irregular {
+            return Verdict::Refused;
         }
         if facts.settled {
             return Verdict::Again;
@@ -114,7 +121,7 @@ impl Scheduler {
             (Place::Settled, _) => Verdict::Again,
             _ if self.is_over(cell.experiment()) => Verdict::AfterCancel,
             (_, Report::Played { .. }) => Verdict::Counts,
-            (_, Report::Failed { .. }) => Verdict::Noted,
+            (_, Report::Failed { .. } | Report::Irregular) => Verdict::Noted,
         }
     }
 
@@ -128,19 +135,36 @@ impl Scheduler {
         mut message: String,
         effects: &mut Vec<Effect>,
     ) {
-        let held = self.cells.get(&game.cell).map(|cell| cell.place(game.number));
-        let its = self.leases.get(id).is_some_and(|lease| lease.worker == worker);
-        if !its || held != Some(Place::Leased(id)) {
+        if !self.holds(worker, id, game) {
             return;
         }
+        // Before it goes back: how often it failed says where to.
         self.attempts.failed(game);
-        self.return_games(id, &[GameRange { cell: game.cell, first: game.number, count: 1 }]);
-        self.leave_lease(id, game);
+        self.take_back(worker, id, game);
         if self.attempts.next(game, &self.policy) == Next::GiveUp {
             message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
             self.settle_failed(game, message, effects);
         }
-        // It may have been the last game that was leased of a cell out of the sweep.
+        self.finish_if_idle(game, effects);
+    }
+
+    /// Whether a lease of this worker holds the game at this moment.
+    fn holds(&self, worker: WorkerId, id: LeaseId, game: GameId) -> bool {
+        let held = self.cells.get(&game.cell).map(|cell| cell.place(game.number));
+        let its = self.leases.get(id).is_some_and(|lease| lease.worker == worker);
+        its && held == Some(Place::Leased(id))
+    }
+
+    /// Takes one game back from the lease that holds it, if that is this one, to be played again.
+    fn take_back(&mut self, worker: WorkerId, id: LeaseId, game: GameId) {
+        if self.holds(worker, id, game) {
+            self.return_games(id, &[GameRange { cell: game.cell, first: game.number, count: 1 }]);
+            self.leave_lease(id, game);
+        }
+    }
+
+    /// It may have been the last game that was leased of a cell out of the sweep.
+    fn finish_if_idle(&mut self, game: GameId, effects: &mut Vec<Effect>) {
         if let Some(owner) = self.cells.get(&game.cell).map(Cell::experiment) {
             self.finish_if_settled(owner, effects);
         }

@@ -314,6 +314,7 @@ impl Judge {
             .is_some_and(is_over);
         let verdict = match (leased, place, what) {
             (false, _, _) => Verdict::Rejected,
+            (true, _, Report::Irregular) => Verdict::Refused,
             (true, Some(Place::Settled), _) => Verdict::Again,
             (true, _, _) if over => Verdict::AfterCancel,
             (true, None | Some(Place::Never), _) => panic!("{game:?} cannot have been leased"),
@@ -326,8 +327,10 @@ impl Judge {
         }
         let held = place == Some(Place::Leased(lease))
             && self.live.get(&lease).is_some_and(|l| l.worker == worker);
-        if verdict == Verdict::Noted && held {
-            self.attempt(game, |a| a.failed += 1);
+        if matches!(verdict, Verdict::Noted | Verdict::Refused) && held {
+            if verdict == Verdict::Noted {
+                self.attempt(game, |a| a.failed += 1);
+            }
             self.put(game, Place::Returned);
             self.leave(lease, game);
             self.give_up_if_hopeless(game, expected);

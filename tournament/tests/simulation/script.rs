@@ -184,6 +184,7 @@ fn describe(effect: &Effect) -> String {
             Verdict::Noted => "noted",
             Verdict::Again => "again",
             Verdict::AfterCancel => "after cancel",
+            Verdict::Refused => "refused",
             Verdict::Rejected => "rejected",
         }
         .into(),

@@ -61,6 +61,7 @@ impl worker::Outcome for Result {
         match &self.what {
             Report::Played { .. } => 1_000,
             Report::Failed { message } => 100 + message.len(),
+            Report::Irregular => 1_000,
         }
     }
 

@@ -168,7 +168,7 @@ impl World {
                 self.acknowledged.insert(result.playing, result.game);
             }
             Verdict::Again => assert!(disk.has_kept_any(result.game), "invariant 5: {result:?}"),
-            Verdict::Noted | Verdict::AfterCancel | Verdict::Rejected => {}
+            Verdict::Noted | Verdict::AfterCancel | Verdict::Refused | Verdict::Rejected => {}
         }
     }
 
@@ -235,8 +235,9 @@ impl World {
             0 => {
                 self.last_number += 1;
                 self.lied_about.insert(game);
-                let what = match self.dice.below(2) {
+                let what = match self.dice.below(3) {
                     0 => Report::Played { wall_us: u64::MAX },
+                    1 => Report::Irregular,
                     _ => Report::Failed { message: "a lie".into() },
                 };
                 let playing = self.last_number;

@@ -1,0 +1,67 @@
+//! Results that are not records of their games: kept as they came, out of all statistics, for whoever
+//! looks into the worker that sent them.
+
+use prost::Message as _;
+use spelrum_proto::v1;
+use spelrum_tournament::{LeaseId, WorkerId};
+
+use super::error::StoreError;
+use super::rollup::integer;
+use super::transaction::Transaction;
+
+/// Bytes of a record that are kept.
+const RECORD_BYTES_MAX: usize = 64 * 1024;
+
+/// Refused results of one worker that are kept (invariant 9): many show no more than a few do.
+const OF_WORKER_MAX: i64 = 100;
+
+/// A result that the referee refused.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refused {
+    /// The lease it was reported under.
+    pub lease: LeaseId,
+    /// The record as it came.
+    pub game: v1::Game,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl Transaction<'_> {
+    /// Keeps refused results of a worker, each once, and says how many of them are new. Of a record the
+    /// beginning is kept, of a worker's refused results the first.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn keep_refused(
+        &mut self,
+        worker: WorkerId,
+        refused: &[Refused],
+    ) -> Result<u64, StoreError> {
+        let mut new = 0;
+        // These are few.
+        for Refused { lease, game, problem } in refused {
+            let (number, now) = (integer(game.number), self.now_unix_us);
+            let mut record = game.encode_to_vec();
+            record.truncate(RECORD_BYTES_MAX);
+            let inserted = sqlx::query!(
+                "INSERT INTO refused_results (lease_id, cell_id, number, worker_id, problem, record,
+                    received_unix_us)
+                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+                WHERE (SELECT count(*) FROM refused_results WHERE worker_id = ?4) < ?8
+                ON CONFLICT (lease_id, cell_id, number) DO NOTHING",
+                lease.0,
+                game.cell_id,
+                number,
+                worker.0,
+                problem,
+                record,
+                now,
+                OF_WORKER_MAX
+            )
+            .execute(self.connection())
+            .await?;
+            new += inserted.rows_affected();
+        }
+        Ok(new)
+    }
+}
