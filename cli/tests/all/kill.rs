@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use crate::sandbox::{Sandbox, Service, Watched, tic_tac_toe};
+use crate::sandbox::{Sandbox, Service, Watched, tic_tac_toe, wait_until};
 
 /// Workers say that they live this often, so that the games of a killed one come back soon.
 const HEARTBEAT: &str = "200ms";
@@ -27,17 +27,15 @@ fn settled(sandbox: &Sandbox, db: &str) -> u64 {
 
 /// Waits until so many games are settled.
 fn wait_for(sandbox: &Sandbox, db: &str, games: u64) {
-    while settled(sandbox, db) < games {}
+    wait_until("games are settled", || settled(sandbox, db) >= games);
 }
 
 /// Waits until a coordinator's only experiment is finished.
 fn wait_until_finished(sandbox: &Sandbox, coordinator: &Service) {
-    loop {
+    wait_until("the experiment is finished", || {
         let list = sandbox.run(&["list", "--coordinator", &coordinator.url, "--json"]);
-        if list.stdout().contains("\"finished\"") {
-            return;
-        }
-    }
+        list.stdout().contains("\"finished\"")
+    });
 }
 
 /// Exactly the planned games are there, and the same ones that an undisturbed run plays.
