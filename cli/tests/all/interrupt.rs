@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use crate::sandbox::{Sandbox, Watched, tic_tac_toe};
+use crate::sandbox::{Sandbox, Watched, tic_tac_toe, wait_until};
 
 /// Games that nobody waits for: each move searches for a minute.
 const ENDLESS: &str = r#"
@@ -71,7 +71,7 @@ fn a_worker_that_is_asked_to_end_hands_back_what_it_has_not_played() {
     let url = coordinator.url.as_str();
     sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
     let mut worker = Watched::start(&sandbox, &["worker", "--coordinator", url, "--slots", "1"]);
-    while sandbox.sql("c.db", "SELECT count(*) FROM games") == "0" {}
+    wait_until("a game is settled", || sandbox.sql("c.db", "SELECT count(*) FROM games") != "0");
     worker.process.signal(Signal::TERM);
     worker.read_until("finishing the games under way");
     assert_eq!(worker.end(), Some(0));

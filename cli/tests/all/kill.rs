@@ -1,8 +1,10 @@
 //! Killing any process at any moment loses nothing and repeats nothing (invariants 4, 5, 6).
 
+use std::time::Duration;
+
 use rustix::process::Signal;
 
-use crate::sandbox::{Sandbox, Service, Watched, tic_tac_toe};
+use crate::sandbox::{Sandbox, Service, Watched, tic_tac_toe, wait_until};
 
 /// Workers say that they live this often, so that the games of a killed one come back soon.
 const HEARTBEAT: &str = "200ms";
@@ -27,17 +29,15 @@ fn settled(sandbox: &Sandbox, db: &str) -> u64 {
 
 /// Waits until so many games are settled.
 fn wait_for(sandbox: &Sandbox, db: &str, games: u64) {
-    while settled(sandbox, db) < games {}
+    wait_until("games are settled", || settled(sandbox, db) >= games);
 }
 
 /// Waits until a coordinator's only experiment is finished.
 fn wait_until_finished(sandbox: &Sandbox, coordinator: &Service) {
-    loop {
+    wait_until("the experiment is finished", || {
         let list = sandbox.run(&["list", "--coordinator", &coordinator.url, "--json"]);
-        if list.stdout().contains("\"finished\"") {
-            return;
-        }
-    }
+        list.stdout().contains("\"finished\"")
+    });
 }
 
 /// Exactly the planned games are there, and the same ones that an undisturbed run plays.
@@ -136,6 +136,27 @@ fn the_games_of_killed_workers_are_played_by_others() {
     let mut last = sandbox.worker(&coordinator.url, "2", &["--exit-when-done"]);
     assert_eq!(last.wait().code(), Some(0));
     wait_until_finished(&sandbox, &coordinator);
+    assert_complete(&sandbox, "c.db");
+}
+
+/// Stopped for longer than leases live, a coordinator takes nobody for silent.
+#[test]
+fn a_coordinator_that_was_stopped_takes_no_games_away() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &sweep());
+    let coordinator = sandbox.coordinator_with("c.db", "127.0.0.1:0", "1s");
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &coordinator.url]).expect_exit(0);
+    let mut worker = sandbox.worker(&coordinator.url, "2", &["--exit-when-done"]);
+    wait_for(&sandbox, "c.db", GAMES_BETWEEN);
+    coordinator.process.signal(Signal::STOP);
+    // Leases live for 6 s.
+    let (_silent, nothing) = std::sync::mpsc::channel::<()>();
+    nothing.recv_timeout(Duration::from_secs(8)).unwrap_err();
+    coordinator.process.signal(Signal::CONT);
+    assert_eq!(worker.wait().code(), Some(0));
+    let expired = "SELECT count(*) FROM leases WHERE ended_by = 'expired'";
+    assert_eq!(sandbox.sql("c.db", expired), "0");
+    assert_eq!(sandbox.sql("c.db", "SELECT count(*) FROM attempts"), "0");
     assert_complete(&sandbox, "c.db");
 }
 

@@ -1,7 +1,7 @@
 //! The life of an experiment: each of the study's further sweeps is grown, paused, killed, moved,
 //! resumed and pruned, and has exactly its games in the end.
 
-use crate::sandbox::{Sandbox, root};
+use crate::sandbox::{Sandbox, root, wait_until};
 
 /// Workers say that they live this often, so that the games of a killed one come back soon.
 const HEARTBEAT: &str = "200ms";
@@ -51,11 +51,13 @@ fn live(name: &str, small: &[&str], grown: &[&str], cells: [u64; 2], games: u64)
     // A worker is killed, too.
     let before = count("b.db", "SELECT count(*) FROM games");
     let mut killed = sandbox.worker(&url, "2", &[]);
-    while count("b.db", "SELECT count(*) FROM games") == before {}
+    wait_until("one more game is settled", || {
+        count("b.db", "SELECT count(*) FROM games") != before
+    });
     killed.kill();
     let mut last = sandbox.worker(&url, "2", &["--exit-when-done"]);
     assert_eq!(last.wait().code(), Some(0));
-    while sandbox.sql("b.db", state) != "finished" {}
+    wait_until("the experiment is finished", || sandbox.sql("b.db", state) == "finished");
     drop(coordinator);
 
     // Exactly the games that the grown sweep asks for, each once.

@@ -3,6 +3,8 @@
 use std::io::{BufRead as _, BufReader, Lines, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -141,6 +143,36 @@ impl Ran {
     }
 }
 
+/// Nothing that a test waits for takes nearly so long, also on a crowded machine: whoever waits any
+/// longer waits for ever.
+const DEADLINE: Duration = Duration::from_secs(600);
+
+/// Kills a child that a test waits for in vain, so that the test fails instead of hanging.
+struct Watchdog(#[expect(dead_code, reason = "held until the wait is over")] Sender<()>);
+
+impl Watchdog {
+    fn over(child: &Child) -> Self {
+        let pid = Pid::from_child(child);
+        let (over, waits) = channel();
+        std::thread::spawn(move || {
+            if waits.recv_timeout(DEADLINE) == Err(RecvTimeoutError::Timeout) {
+                // It may have ended in this moment.
+                let _gone = kill_process(pid, Signal::KILL);
+            }
+        });
+        Self(over)
+    }
+}
+
+/// Looks again and again until it is so.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < DEADLINE, "waited in vain: {what}");
+    }
+}
+
 /// A child that does not outlive the test.
 pub(crate) struct Process(pub(crate) Child);
 
@@ -156,6 +188,7 @@ impl Process {
     }
 
     pub(crate) fn wait(&mut self) -> ExitStatus {
+        let _watchdog = Watchdog::over(&self.0);
         self.0.wait().unwrap()
     }
 }
@@ -184,6 +217,7 @@ impl Watched {
 
     /// Reads on until a line has these words.
     pub(crate) fn read_until(&mut self, words: &str) {
+        let _watchdog = Watchdog::over(&self.process.0);
         let mut seen = Vec::new();
         for line in &mut self.stderr {
             let line = line.unwrap();
@@ -196,9 +230,11 @@ impl Watched {
     }
 
     pub(crate) fn end(mut self) -> Option<i32> {
+        let watchdog = Watchdog::over(&self.process.0);
         for line in &mut self.stderr {
             line.unwrap();
         }
+        drop(watchdog);
         self.process.wait().code()
     }
 }
@@ -214,7 +250,9 @@ impl Service {
     fn listening(mut child: Child) -> Self {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
+        let watchdog = Watchdog::over(&child);
         stdout.read_line(&mut line).unwrap();
+        drop(watchdog);
         let Some(url) = line.trim_end().strip_prefix("listening on ") else {
             let mut stderr = String::new();
             if let Some(mut said) = child.stderr.take() {

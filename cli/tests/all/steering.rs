@@ -3,7 +3,7 @@
 
 use rustix::process::Signal;
 
-use crate::sandbox::{Ran, Sandbox, Watched, tic_tac_toe};
+use crate::sandbox::{Ran, Sandbox, Watched, tic_tac_toe, wait_until};
 
 /// A sandbox with a finished experiment `sweep` in `sweep.db`.
 fn played(games: u32) -> Sandbox {
@@ -39,7 +39,9 @@ fn a_file_that_no_coordinator_has_is_steered_itself() {
     sandbox.write("sweep.toml", &tic_tac_toe("sweep", 20_000));
     let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--slots", "1"]);
     run.read_until("games in 2 cells, into sweep.db");
-    while sandbox.sql("sweep.db", "SELECT count(*) FROM games") == "0" {}
+    wait_until("a game is settled", || {
+        sandbox.sql("sweep.db", "SELECT count(*) FROM games") != "0"
+    });
     // Its leases are alive when it is gone.
     run.process.kill();
     let db = ["--db", "sweep.db"];
@@ -108,7 +110,9 @@ fn a_database_in_use_is_steered_through_its_coordinator() {
     let pruned = sandbox.run(&[&["prune", "sweep", "--yes"], &url[..]].concat());
     pruned.expect_exit(0);
     insta::assert_snapshot!("prune_through_a_coordinator", pruned.stdout());
-    while sandbox.sql("sweep.db", "SELECT count(*) FROM removals") != "0" {}
+    wait_until("everything is removed", || {
+        sandbox.sql("sweep.db", "SELECT count(*) FROM removals") == "0"
+    });
     assert_eq!(sandbox.sql("sweep.db", "SELECT count(*) FROM moves"), "0");
     let deleted = sandbox.run(&[&["delete", "sweep", "--yes", "--json"], &url[..]].concat());
     assert_eq!(json(&deleted)["finished"], false);
@@ -160,7 +164,7 @@ fn a_killed_removal_is_finished_by_the_next_coordinator() {
             process.wait();
         }
         let coordinator = sandbox.coordinator("sweep.db", "127.0.0.1:0");
-        while sandbox.sql("sweep.db", done) != "-1" {}
+        wait_until("everything is removed", || sandbox.sql("sweep.db", done) == "-1");
         drop(coordinator);
         let games = sandbox.sql("sweep.db", "SELECT count(*) FROM games");
         let experiments = sandbox.sql(

@@ -97,14 +97,108 @@ fn lints_are_expected_with_a_reason_not_allowed() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// How the statements of SQL begin, as we write them.
+const STATEMENTS: [&str; 12] = [
+    "SELECT",
+    "INSERT INTO",
+    "DELETE FROM",
+    "CREATE TABLE",
+    "CREATE INDEX",
+    "CREATE VIEW",
+    "DROP TABLE",
+    "DROP VIEW",
+    "BEGIN IMMEDIATE",
+    "PRAGMA",
+    "ATTACH",
+    "VACUUM",
+];
+
+/// What else belongs to the store: the library, and its macros that check a query.
+const LIBRARY: [&str; 6] =
+    ["sqlx::", "query!(", "query_as!(", "query_scalar!(", "query_file!(", "query_unchecked!("];
+
+/// Who may know SQL: the store, its tests and what measures and checks it, and tests of the whole,
+/// which look into the database as users do.
+const MAY_KNOW_SQL: [&str; 6] = [
+    "coordinator/src/store",
+    "coordinator/tests",
+    "coordinator/examples",
+    "cli/tests",
+    "worker/tests",
+    ".ci/",
+];
+
+/// Known exceptions: who sends the store's questions as text, since a coordinator elsewhere answers
+/// them by its `Query` call only. What they ask is in the store, and nothing else should be added.
+const SEND_QUESTIONS: [&str; 5] = [
+    "cli/src/answer.rs",
+    "cli/src/commands/watch.rs",
+    "cli/src/look.rs",
+    "cli/src/replay/read.rs",
+    "cli/src/report/read.rs",
+];
+
+/// Whether a line has one of these words, whole.
+fn has_word(line: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word).any(|(at, _)| {
+        !line[..at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part)
+    })
+}
+
+fn knows_sql(line: &str) -> bool {
+    let updates = line.split_once("UPDATE ").is_some_and(|(_, rest)| has_word(rest, "SET"));
+    // What people may type is shown to them, and a placeholder for it.
+    let is_shown = line.contains("spelrum sql ") || line.contains(r#"value_name = "SELECT""#);
+    LIBRARY.iter().any(|word| line.contains(word))
+        || !is_shown && (updates || STATEMENTS.iter().any(|statement| has_word(line, statement)))
+}
+
 #[test]
 fn only_the_store_knows_sql() {
-    // The store, its tests and benches, and what checks its queries.
-    let may = ["coordinator/src/store", "coordinator/tests", "coordinator/benches", ".ci/"];
-    let found = offences(&[".rs"], |line| line.contains(concat!("sql", "x::")));
-    let found: Vec<_> =
-        found.into_iter().filter(|place| !may.iter().any(|path| place.starts_with(path))).collect();
+    let found = offences(&[".rs"], knows_sql);
+    let (may, found): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|place| MAY_KNOW_SQL.iter().any(|path| place.starts_with(path)));
     assert!(found.is_empty(), "{found:#?}");
+    let unused: Vec<_> = MAY_KNOW_SQL
+        .into_iter()
+        .filter(|path| !may.iter().any(|place| place.starts_with(path)))
+        .collect();
+    assert!(unused.is_empty(), "these know no SQL: {unused:?}");
+}
+
+#[test]
+fn sql_is_told_from_words() {
+    for line in [
+        "    let sql = \"SELECT 1\";",
+        "UPDATE games SET counted = 0",
+        "sqlx::query(text)",
+        "query!(\"PRAGMA x\")",
+        "        SELECT",
+    ] {
+        assert!(knows_sql(line), "{line}");
+    }
+    for line in [
+        "/// Selects the games.",
+        "const SELECTED: u32 = 1;",
+        "spelrum sql 'SELECT 1'",
+        "UPDATE what is SETTLED",
+    ] {
+        assert!(!knows_sql(line), "{line}");
+    }
+}
+
+#[test]
+fn those_who_send_questions_are_known() {
+    let mut found: Vec<_> = files(&[".rs"])
+        .into_iter()
+        .filter(|path| std::fs::read_to_string(path).unwrap().contains("questions::"))
+        .map(|path| relative(&path))
+        .filter(|path| !MAY_KNOW_SQL.iter().any(|may| path.starts_with(may)))
+        .collect();
+    found.sort();
+    assert_eq!(found, SEND_QUESTIONS);
 }
 
 #[test]

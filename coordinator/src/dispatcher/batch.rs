@@ -333,7 +333,7 @@ impl<'d> Batch<'d> {
     }
 
     async fn submit(&mut self, submission: Submission, now: Time) -> Result<Submitted, Failure> {
-        let Submission { uuid, toml, files, plan, new_experiment } = submission;
+        let Submission { uuid, toml, files, plan, new_experiment, place: _place } = submission;
         let sweep = Sweep { uuid: &uuid, toml: &toml, files: &files, plan: &plan, new_experiment };
         // What has been leased until now decides where a cell may end that is made smaller.
         self.store_changes().await?;

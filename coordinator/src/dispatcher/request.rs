@@ -7,7 +7,7 @@ use spelrum_proto::work::{Caller, Grant, Reported};
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::scheduler::{ExperimentState, Time};
 use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use crate::store::{Change, Removing, WorkerIntroduction};
 
@@ -106,6 +106,8 @@ pub(crate) struct Submission {
     pub(crate) plan: Plan,
     /// Whether it becomes an experiment of its own, although there is one of its name.
     pub(crate) new_experiment: bool,
+    /// Its place among the few plans that may be in memory at once (invariant 9).
+    pub(crate) place: Option<OwnedSemaphorePermit>,
 }
 
 /// Answer to [`Request::Submit`].

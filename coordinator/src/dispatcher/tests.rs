@@ -111,7 +111,7 @@ fn submission(name: &str) -> Submission {
     );
     let plan = plan_sweep(&SweepText::new("test.toml", toml.clone())).unwrap();
     let uuid = format!("of {name}");
-    Submission { uuid, toml, files: BTreeMap::new(), plan, new_experiment: false }
+    Submission { uuid, toml, files: BTreeMap::new(), plan, new_experiment: false, place: None }
 }
 
 fn failure(lease: LeaseId, game: GameId) -> Reported {

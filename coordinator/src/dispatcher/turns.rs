@@ -33,7 +33,7 @@ impl Turns {
         let took_ms = now.0.saturating_sub(self.begun.0);
         self.begun = now;
         if took_ms > 2 * self.turn_ms {
-            tracing::warn!(
+            tracing::info!(
                 "heard nobody for {took_ms} ms: this program was stopped, or its disk is slow; \
                  workers keep their games for that much longer"
             );

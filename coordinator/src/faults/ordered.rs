@@ -1,7 +1,7 @@
 //! The faults that a test has ordered.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use spelrum_tournament::GameId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -16,6 +16,8 @@ pub struct Faults {
     poison: Arc<AtomicU64>,
     /// Held while commits wait.
     slow_disk: Arc<Mutex<()>>,
+    /// Whether one does.
+    stalled: Arc<AtomicBool>,
 }
 
 impl Faults {
@@ -40,8 +42,18 @@ impl Faults {
         Arc::clone(&self.slow_disk).lock_owned().await
     }
 
+    /// Whether a commit has come to the slow disk.
+    #[must_use]
+    pub fn is_stalled(&self) -> bool {
+        self.stalled.load(Ordering::SeqCst)
+    }
+
     pub(crate) async fn at_commit(&self) -> Result<(), StoreError> {
-        drop(self.slow_disk.lock().await);
+        if self.slow_disk.try_lock().is_err() {
+            self.stalled.store(true, Ordering::SeqCst);
+            drop(self.slow_disk.lock().await);
+            self.stalled.store(false, Ordering::SeqCst);
+        }
         let failing = &self.failing_commits;
         let ordered = failing
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |commits| commits.checked_sub(1));

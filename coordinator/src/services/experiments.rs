@@ -26,7 +26,8 @@ use crate::dispatcher::{
 };
 use crate::store::{Readers, Removing, StoreError, Sweep};
 
-/// Sweeps that may be planned at once: each takes a core and may take hundreds of megabytes.
+/// Sweeps that may be planned, or wait to be stored, at once: each takes a core, and its plan may take
+/// hundreds of megabytes.
 const PLANS_MAX: usize = 2;
 
 /// How long a sweep waits for the planning of others before its client hears that we are busy.
@@ -48,7 +49,7 @@ pub(crate) struct ExperimentsService {
     epoch: i64,
     clock: Clock,
     heartbeat_interval: Duration,
-    plans: Semaphore,
+    plans: Arc<Semaphore>,
     queries: Arc<Semaphore>,
 }
 
@@ -66,7 +67,7 @@ impl ExperimentsService {
             epoch,
             clock,
             heartbeat_interval,
-            plans: Semaphore::new(PLANS_MAX),
+            plans: Arc::new(Semaphore::new(PLANS_MAX)),
             queries: Arc::new(Semaphore::new(QUERIES_MAX)),
         }
     }
@@ -104,17 +105,16 @@ impl Experiments for ExperimentsService {
             ..SweepText::new(file_name, sweep_toml.clone())
         };
         let files = sweep.files.clone();
-        let planned = {
-            let place = tokio::time::timeout(PLAN_PATIENCE, self.plans.acquire()).await;
-            let Ok(_place) = place else {
-                let problem = "other sweeps are being planned";
-                return Err(Refusal::busy(problem, BUSY_RETRY_AFTER).into());
-            };
-            tokio::task::spawn_blocking(move || plan_sweep(&sweep)).await
+        let place = Arc::clone(&self.plans).acquire_owned();
+        let Ok(Ok(place)) = tokio::time::timeout(PLAN_PATIENCE, place).await else {
+            let problem = "other sweeps are being planned and stored";
+            return Err(Refusal::busy(problem, BUSY_RETRY_AFTER).into());
         };
-        let plan = match planned {
-            Ok(Ok(plan)) => plan,
-            Ok(Err(error)) => return Err(bad_sweep(error).into()),
+        // It stays with the plan, also when the client has gone and nobody waits for it any more.
+        let planned = tokio::task::spawn_blocking(move || (plan_sweep(&sweep), place)).await;
+        let (plan, place) = match planned {
+            Ok((Ok(plan), place)) => (plan, place),
+            Ok((Err(error), _place)) => return Err(bad_sweep(error).into()),
             Err(error) => {
                 tracing::error!(%error, "planning a sweep panicked");
                 let problem = "the sweep cannot be planned: the program failed at it";
@@ -144,7 +144,8 @@ impl Experiments for ExperimentsService {
                 games_left: preview.games_left,
             }));
         }
-        let submission = Submission { uuid, toml: sweep_toml, files, plan, new_experiment };
+        let submission =
+            Submission { uuid, toml: sweep_toml, files, plan, new_experiment, place: Some(place) };
         let submitted = self.dispatch.submit(submission).await?;
         Ok(Response::new(v1::SubmitResponse {
             experiment_uuid: submitted.uuid,

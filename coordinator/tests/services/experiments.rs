@@ -1,11 +1,14 @@
 //! The `Experiments` service over real gRPC.
 
-use super::support::{HandWorker, Site, quick_sweep, reason, submission};
+use super::support::{DEADLINE, HandWorker, Site, eventually, quick_sweep, reason, submission};
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use spelrum_proto::limits::{
     QUERY_ROWS_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
 use spelrum_proto::v1::{Action, sql_value::Value};
 use spelrum_proto::{Reason, Refusal, v1};
+use tokio::time::timeout;
 use tonic::Code;
 use uuid::Uuid;
 
@@ -105,6 +108,32 @@ async fn a_wrong_file_is_refused_with_its_line() {
         assert_eq!(reason(client.submit(request).await), Reason::Malformed, "{why}");
     }
     assert_eq!(served.number("SELECT count(*) FROM experiments").await, 0);
+}
+
+/// Invariant 9: while the disk is slow, the memory does not fill with plans.
+#[tokio::test]
+async fn plans_that_wait_to_be_stored_are_few() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let slow_disk = served.faults.stall_commits().await;
+    let stalls = HandWorker::new(&served);
+    let submits = async {
+        eventually("a commit waits", async || served.faults.is_stalled().then_some(())).await;
+        let submits = (0..5).map(async |number| {
+            let request = submission(&quick_sweep(&format!("sweep-{number}"), 2));
+            served.experiments().await.submit(request).await
+        });
+        let mut submits = submits.collect::<FuturesUnordered<_>>();
+        for _ in 0..3 {
+            assert_eq!(reason(submits.next().await.expect("an answer")), Reason::Busy);
+        }
+        drop(slow_disk);
+        submits.collect::<Vec<_>>().await
+    };
+    let both = futures_util::future::join(stalls, submits);
+    let (_, stored) = timeout(DEADLINE, both).await.expect("all but two are refused");
+    assert!(stored.iter().all(Result::is_ok), "{stored:?}");
+    assert_eq!(served.number("SELECT count(*) FROM experiments").await, 2);
 }
 
 #[tokio::test]
