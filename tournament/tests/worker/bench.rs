@@ -73,6 +73,8 @@ pub(crate) struct Bench {
     pub(crate) given_back: BTreeSet<LeaseId>,
     /// Results for this database that nobody has acknowledged, by their stamps.
     pub(crate) owed: BTreeMap<u64, Done>,
+    /// Leases of which a failure was refused.
+    pub(crate) unspeakable: BTreeSet<LeaseId>,
     /// A report that must be said again word for word.
     again: Option<Vec<Done>>,
     pub(crate) told_to_end: bool,
@@ -101,6 +103,7 @@ impl Bench {
             dropped: BTreeSet::new(),
             given_back: BTreeSet::new(),
             owed: BTreeMap::new(),
+            unspeakable: BTreeSet::new(),
             again: None,
             told_to_end: false,
             has_ended: false,
@@ -256,7 +259,9 @@ impl Bench {
                 if let [result] = results.as_slice()
                     && result.failed
                 {
-                    self.owed.remove(&result.stamp);
+                    if self.owed.remove(&result.stamp).is_some() {
+                        self.unspeakable.insert(result.lease);
+                    }
                 }
             }
             (Call::Report { results, caller }, _) if self.is_current(*caller) => {
@@ -341,6 +346,7 @@ impl Bench {
         self.dropped.clear();
         self.owed.clear();
         self.given_back.clear();
+        self.unspeakable.clear();
         self.again = None;
         self.answer(call, 0);
     }
@@ -380,6 +386,16 @@ impl Bench {
             self.wait(50);
         }
         false
+    }
+
+    /// A lease that the coordinator knows, that has games without a result, and that was neither
+    /// dropped nor given back: its games would wait until it expires, or for ever.
+    pub(crate) fn forgotten_lease(&self) -> Option<LeaseId> {
+        let has_games =
+            |lease: &LeaseId| !self.granted[lease].is_empty() || self.unspeakable.contains(lease);
+        let is_over =
+            |lease: &LeaseId| self.dropped.contains(lease) || self.given_back.contains(lease);
+        self.granted.keys().copied().find(|lease| has_games(lease) && !is_over(lease))
     }
 
     fn session(&self) -> Session {

@@ -55,6 +55,7 @@ proptest! {
         }
         prop_assert!(bench.calms_down(CALM_MS), "{:?}", bench.machine.leases());
         prop_assert!(bench.owed.is_empty(), "{:?}", bench.owed);
+        prop_assert_eq!(bench.forgotten_lease(), None);
         prop_assert!(!bench.has_ended);
     }
 
@@ -77,6 +78,7 @@ proptest! {
         } else {
             prop_assert!(bench.calms_down(CALM_MS));
             prop_assert!(bench.has_ended && bench.owed.is_empty(), "{:?}", bench.owed);
+            prop_assert_eq!(bench.forgotten_lease(), None);
         }
         bench.wait(60_000);
         prop_assert_eq!(bench.machine.next_deadline(), None);
