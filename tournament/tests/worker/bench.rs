@@ -258,10 +258,9 @@ impl Bench {
             (Call::Report { results, .. }, Failure::Refused { .. }) => {
                 if let [result] = results.as_slice()
                     && result.failed
+                    && self.owed.remove(&result.stamp).is_some()
                 {
-                    if self.owed.remove(&result.stamp).is_some() {
-                        self.unspeakable.insert(result.lease);
-                    }
+                    self.unspeakable.insert(result.lease);
                 }
             }
             (Call::Report { results, caller }, _) if self.is_current(*caller) => {
@@ -294,7 +293,7 @@ impl Bench {
             Call::Heartbeat { .. } => Answer::Drop(Vec::new()),
             Call::Report { results, caller } => {
                 if self.is_current(*caller) {
-                    results.iter().for_each(|done| drop(self.owed.remove(&done.stamp)));
+                    self.acknowledged(results);
                 }
                 Answer::Acknowledged { results: results.len() }
             }
@@ -302,6 +301,10 @@ impl Bench {
             Call::GetCell(_) => Answer::Cell { cell: (), keep: true },
         };
         self.tell(Event::Answered { call, answer: Ok(answer) });
+    }
+
+    fn acknowledged(&mut self, results: &[Done]) {
+        self.owed.retain(|stamp, _| results.iter().all(|done| done.stamp != *stamp));
     }
 
     /// A report is answered in part.
@@ -312,7 +315,7 @@ impl Bench {
         self.under_way.remove(&call);
         let count = count % (results.len() + 1);
         if self.is_current(caller) {
-            results[..count].iter().for_each(|done| drop(self.owed.remove(&done.stamp)));
+            self.acknowledged(&results[..count]);
             let rest = results[count..].to_vec();
             self.again = Some(rest).filter(|rest| !rest.is_empty());
         }
