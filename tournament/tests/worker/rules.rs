@@ -48,6 +48,20 @@ fn go_on(bench: &mut Bench, ms: u64) {
     }
 }
 
+/// Answers what is said until it is this, which must be so before long.
+fn comes(bench: &mut Bench, ms: u64, is: impl Fn(&Call<Done>) -> bool) -> CallId {
+    for _ in 0..ms / 10 {
+        bench.wait(10);
+        while let Some((&call, _)) = bench.under_way.iter().find(|(_, what)| !is(what)) {
+            bench.answer(call, 0);
+        }
+        if let Some(call) = bench.said(&is) {
+            return call;
+        }
+    }
+    panic!("it is not said within {ms} ms");
+}
+
 #[test]
 fn a_refused_failure_gives_its_lease_back() {
     let mut bench = playing(1, 2);
@@ -118,6 +132,14 @@ fn a_heartbeat_comes_at_its_time_without_any_game() {
     let mut bench = Bench::new(1, false);
     go_on(&mut bench, 4 * HEARTBEAT_MS);
     assert!((3..=4).contains(&bench.heartbeats.len()), "{:?}", bench.heartbeats);
+}
+
+#[test]
+fn a_heartbeat_that_nobody_hears_is_said_again_before_the_next_is_due() {
+    let mut bench = Bench::new(1, false);
+    let call = comes(&mut bench, HEARTBEAT_MS + 1_000, is_heartbeat);
+    bench.fail(call, Failure::Away { retry_after_ms: None });
+    comes(&mut bench, 200, is_heartbeat);
 }
 
 /// What was given up still waits at an overloaded coordinator: it is not said again and again.
