@@ -1,25 +1,25 @@
-//! The link to the coordinator: says Hello, tries again, and tells what trying again cannot mend.
+//! The link to the coordinator: says things once, and tells what trying again cannot mend.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::v1::work_client::WorkClient;
-use spelrum_proto::{Bearer, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, Token, v1};
-use tokio::sync::Mutex;
-use tokio_util::sync::CancellationToken;
+use spelrum_proto::v1::{self, Verdict};
+use spelrum_proto::work::{self, Grant};
+use spelrum_proto::{Bearer, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, Token, WireError};
+use spelrum_tournament::worker::{Answer, Call, Caller, LeasedGames, Session};
+use spelrum_tournament::{DefinitionHash, GameId, LeaseId, OpeningsCache, WorkerId};
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Response, Status};
 use uuid::Uuid;
 
 use crate::WorkerError;
-use crate::backoff::Backoff;
-
-/// How long one call may take. A transaction takes milliseconds: beyond this the coordinator, or
-/// the way there, is gone.
-const CALL_PATIENCE: Duration = Duration::from_secs(15);
+use crate::cells::{self, Cell};
+use crate::outcome::Finished;
 
 /// How long connecting may take.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
@@ -27,12 +27,8 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 /// An idle connection is asked for a sign of life after so long.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
-/// Heartbeats are not more frequent than this, nor less, whatever a coordinator says.
-const HEARTBEAT_MIN: Duration = Duration::from_millis(10);
-const HEARTBEAT_MAX: Duration = Duration::from_secs(60 * 60);
-
 /// A client; cheap to clone.
-pub(crate) type Client = WorkClient<InterceptedService<Channel, Bearer>>;
+type Client = WorkClient<InterceptedService<Channel, Bearer>>;
 
 /// How the worker introduces itself.
 #[derive(Clone, Debug)]
@@ -44,72 +40,31 @@ pub(crate) struct Introduction {
     pub(crate) memory_bytes: Option<u64>,
 }
 
-/// What a Hello brought.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Session {
-    pub(crate) worker_id: i64,
-    pub(crate) coordinator_epoch: i64,
-    pub(crate) heartbeat_interval: Duration,
-    pub(crate) report_results_max: usize,
-    /// Counts the results databases that were met behind the coordinator's address. What is held
-    /// belongs to one of them: the ids of another mean other games.
-    pub(crate) generation: u64,
-    /// Counts Hellos.
-    serial: u64,
-}
-
-/// Why a call has no answer.
-#[derive(Debug)]
-pub(crate) enum CallError {
-    /// The coordinator refused it, and would again.
-    Refused(Refusal),
-    /// The worker cannot go on.
-    Fatal(WorkerError),
-}
-
-/// What is done when another results database is met, with its generation, before any call to it.
-pub(crate) type OnOtherDatabase = Box<dyn Fn(u64) + Send + Sync>;
-
 /// The link.
 pub(crate) struct Link {
     client: Client,
     /// The coordinator's address, for people.
     address: String,
     introduction: Introduction,
-    /// The lock is held while saying Hello, so that one task does it for all.
-    acquaintance: Mutex<Acquaintance>,
-    on_other_database: OnOtherDatabase,
+    /// Cells of one sweep share their openings.
+    openings: Arc<OpeningsCache>,
     /// Whether people have been told that the coordinator is away.
     away: AtomicBool,
 }
 
-/// What is known of the coordinator.
-#[derive(Default)]
-struct Acquaintance {
-    session: Option<Session>,
-    /// Of the latest session, if there was one.
-    database_uuid: Option<String>,
-    generation: u64,
-    hellos: u64,
-}
-
-/// What one attempt came to.
-enum Outcome<T> {
-    Answer(T),
-    /// Try again after this.
-    After(Duration),
-}
-
-/// Why one attempt has no answer.
-enum Failed {
+/// Why a call has no answer.
+#[derive(Debug)]
+pub(crate) enum Failed {
     /// The coordinator was started anew.
     SayHello,
     /// It would refuse it again.
     Refused(Refusal),
-    /// It does not want us.
+    /// The worker cannot go on: the coordinator does not want it, or is none.
     Fatal(WorkerError),
     /// It cannot be reached, or cannot do it now.
     Away { problem: String, retry_after: Option<Duration> },
+    /// There was no answer in time.
+    TimedOut,
 }
 
 impl Link {
@@ -117,7 +72,6 @@ impl Link {
         coordinator: Endpoint,
         token: Option<&Token>,
         introduction: Introduction,
-        on_other_database: OnOtherDatabase,
     ) -> Self {
         let address = coordinator.uri().to_string();
         let channel = coordinator
@@ -134,108 +88,65 @@ impl Link {
                 .max_encoding_message_size(MESSAGE_BYTES_MAX),
             address,
             introduction,
-            acquaintance: Mutex::default(),
-            on_other_database,
+            openings: Arc::default(),
             away: AtomicBool::new(false),
         }
     }
 
-    /// Calls until there is an answer, saying Hello as often as the coordinator wants to hear it.
-    pub(crate) async fn call<T, F>(
+    /// Says something once, and waits for so long for the answer.
+    pub(crate) async fn say(
         &self,
-        what: &'static str,
-        call: impl Fn(Client, Session) -> F,
-    ) -> Result<T, CallError>
-    where
-        F: Future<Output = Result<Response<T>, Status>>,
-    {
-        let mut backoff = Backoff::new();
-        loop {
-            match self.call_or_wait(what, &call, &mut backoff).await? {
-                Outcome::Answer(answer) => return Ok(answer),
-                Outcome::After(wait) => tokio::time::sleep(wait).await,
+        what: &Call<Finished>,
+        patience: Duration,
+    ) -> Result<Answer<Arc<Cell>>, Failed> {
+        let client = self.client.clone();
+        match what {
+            Call::Hello => {
+                let said = self.attempt("Hello", patience, self.hello(client)).await;
+                said.map(|hello| Answer::Hello(met(hello))).map_err(|failed| match failed {
+                    // What refuses a Hello refuses the worker.
+                    Failed::Refused(refusal) => Failed::Fatal(WorkerError::Refused(refusal)),
+                    Failed::SayHello
+                    | Failed::Fatal(_)
+                    | Failed::Away { .. }
+                    | Failed::TimedOut => failed,
+                })
             }
-        }
-    }
-
-    /// The same until `stop`; then `None`. A call that is under way at that moment still has its
-    /// answer: what it did must be known.
-    pub(crate) async fn call_until<T, F>(
-        &self,
-        stop: &CancellationToken,
-        what: &'static str,
-        call: impl Fn(Client, Session) -> F,
-    ) -> Result<Option<T>, CallError>
-    where
-        F: Future<Output = Result<Response<T>, Status>>,
-    {
-        let mut backoff = Backoff::new();
-        while !stop.is_cancelled() {
-            match self.call_or_wait(what, &call, &mut backoff).await? {
-                Outcome::Answer(answer) => return Ok(Some(answer)),
-                Outcome::After(wait) => {
-                    stop.run_until_cancelled(tokio::time::sleep(wait)).await;
+            Call::Lease(caller) => {
+                let asked = lease(client, *caller, self.introduction.slots);
+                leased(self.attempt("Lease", patience, asked).await?)
+            }
+            Call::Heartbeat { caller, leases, playing } => {
+                let said = heartbeat(client, *caller, leases, playing);
+                let answer = self.attempt("Heartbeat", patience, said).await?;
+                let dropped = work::lease_ids(&answer.drop_lease_ids).map_err(malformed)?;
+                if !dropped.is_empty() {
+                    tracing::info!(leases = ?dropped, "dropping leases that are no longer ours");
                 }
+                Ok(Answer::Drop(dropped))
             }
-        }
-        Ok(None)
-    }
-
-    /// One attempt, with a Hello before it if there is no session.
-    async fn call_or_wait<T, F>(
-        &self,
-        what: &'static str,
-        call: &impl Fn(Client, Session) -> F,
-        backoff: &mut Backoff,
-    ) -> Result<Outcome<T>, CallError>
-    where
-        F: Future<Output = Result<Response<T>, Status>>,
-    {
-        let (session, attempted) = match self.hello_unless_met().await {
-            Ok(session) => {
-                let serial = session.serial;
-                (serial, self.attempt(call(self.client.clone(), session)).await)
+            Call::Report { caller, results } => {
+                let started = Instant::now();
+                let said = report(client, *caller, results);
+                let answer = self.attempt("Report", patience, said).await?;
+                tracing::debug!(results = results.len(), took = ?started.elapsed(), "reported");
+                tell_verdicts(results, &answer.verdicts);
+                Ok(Answer::Acknowledged { results: answer.verdicts.len() })
             }
-            Err(failed) => (0, Err(failed)),
-        };
-        match attempted {
-            Ok(answer) => Ok(Outcome::Answer(answer)),
-            Err(Failed::Refused(refusal)) => Err(CallError::Refused(refusal)),
-            Err(Failed::Fatal(error)) => Err(CallError::Fatal(error)),
-            Err(Failed::SayHello) => {
-                self.forget(session).await;
-                // The first time at once: a coordinator was started anew. One that we say Hello
-                // to in vain must not be flooded with it.
-                let wait = backoff.wait(None);
-                Ok(Outcome::After(if backoff.failures() > 1 { wait } else { Duration::ZERO }))
+            Call::GiveBack { caller, leases } => {
+                tracing::info!(leases = leases.len(), "giving back what is unfinished");
+                let said = give_back(client, *caller, leases);
+                let v1::GiveBackResponse {} = self.attempt("GiveBack", patience, said).await?;
+                Ok(Answer::GivenBack)
             }
-            Err(Failed::Away { problem, retry_after }) => {
-                self.tell_away(what, &problem);
-                Ok(Outcome::After(backoff.wait(retry_after)))
+            Call::GetCell(definition) => {
+                let said = get_cell(client, *definition);
+                self.fetched(*definition, self.attempt("GetCell", patience, said).await).await
             }
         }
     }
 
-    /// The session; says Hello, until there is an answer, if there is none.
-    pub(crate) async fn session(&self) -> Result<Session, CallError> {
-        self.call("Hello", |_client, session| async { Ok(Response::new(session)) }).await
-    }
-
-    /// The session, with one attempt at a Hello if there is none.
-    async fn hello_unless_met(&self) -> Result<Session, Failed> {
-        let mut acquaintance = self.acquaintance.lock().await;
-        if let Some(session) = &acquaintance.session {
-            return Ok(session.clone());
-        }
-        let hello = self.attempt(self.say_hello()).await.map_err(|failed| match failed {
-            // What refuses a Hello refuses the worker.
-            Failed::Refused(refusal) => Failed::Fatal(WorkerError::Refused(refusal)),
-            Failed::SayHello | Failed::Fatal(_) | Failed::Away { .. } => failed,
-        })?;
-        Ok(self.meet(&mut acquaintance, hello))
-    }
-
-    async fn say_hello(&self) -> Result<Response<v1::HelloResponse>, Status> {
+    async fn hello(&self, mut client: Client) -> Result<Response<v1::HelloResponse>, Status> {
         let Introduction { uuid, name, host, slots, memory_bytes } = self.introduction.clone();
         let hello = v1::HelloRequest {
             protocol_major: PROTOCOL_MAJOR,
@@ -249,62 +160,53 @@ impl Link {
             // 0 would be not to say.
             memory_bytes: memory_bytes.map_or(0, |bytes| bytes.max(1)),
         };
-        self.client.clone().hello(hello).await
+        client.hello(hello).await
     }
 
-    /// Makes a session of an answered Hello.
-    fn meet(&self, acquaintance: &mut Acquaintance, hello: v1::HelloResponse) -> Session {
-        let before = acquaintance.database_uuid.replace(hello.database_uuid.clone());
-        if before.is_some_and(|before| before != hello.database_uuid) {
-            tracing::warn!(
-                "the coordinator has another results database than before: \
-                 what was held for the other one is dropped"
-            );
-            acquaintance.generation += 1;
-            (self.on_other_database)(acquaintance.generation);
+    async fn fetched(
+        &self,
+        definition: DefinitionHash,
+        fetched: Result<v1::GetCellResponse, Failed>,
+    ) -> Result<Answer<Arc<Cell>>, Failed> {
+        match fetched {
+            Ok(answer) => {
+                let cell = cells::read(definition, answer.definition_json, &self.openings).await;
+                Ok(Answer::Cell { cell: Arc::new(cell), keep: true })
+            }
+            // Not kept: another coordinator behind the same address, or the same one with its own
+            // database back, may know it.
+            Err(Failed::Refused(refusal)) if refusal.reason == Reason::UnknownCell => {
+                tracing::error!("a cell cannot be played here: {}", refusal.problem);
+                Ok(Answer::Cell { cell: Arc::new(Err(refusal.problem)), keep: false })
+            }
+            Err(failed) => Err(failed),
         }
-        acquaintance.hellos += 1;
-        let heartbeat = Duration::from_millis(hello.heartbeat_interval_ms);
-        let session = Session {
-            worker_id: hello.worker_id,
-            coordinator_epoch: hello.coordinator_epoch,
-            heartbeat_interval: heartbeat.clamp(HEARTBEAT_MIN, HEARTBEAT_MAX),
-            report_results_max: (hello.report_results_max as usize).clamp(1, REPORT_RESULTS_MAX),
-            generation: acquaintance.generation,
-            serial: acquaintance.hellos,
-        };
-        tracing::info!(
-            worker_id = session.worker_id,
-            coordinator_epoch = session.coordinator_epoch,
-            "the coordinator knows this worker"
-        );
-        acquaintance.session = Some(session.clone());
-        session
-    }
-
-    /// Forgets a session that the coordinator does not know.
-    async fn forget(&self, serial: u64) {
-        let mut acquaintance = self.acquaintance.lock().await;
-        acquaintance.session.take_if(|session| session.serial == serial);
     }
 
     async fn attempt<T>(
         &self,
+        what: &str,
+        patience: Duration,
         call: impl Future<Output = Result<Response<T>, Status>>,
     ) -> Result<T, Failed> {
-        match tokio::time::timeout(CALL_PATIENCE, call).await {
+        let failed = match tokio::time::timeout(patience, call).await {
             Ok(Ok(answer)) => {
                 if self.away.swap(false, Ordering::Relaxed) {
                     tracing::info!("the coordinator is back");
                 }
-                Ok(answer.into_inner())
+                return Ok(answer.into_inner());
             }
-            Ok(Err(status)) => Err(Failed::of(&status)),
-            Err(_elapsed) => {
-                let problem = format!("no answer within {} s", CALL_PATIENCE.as_secs());
-                Err(Failed::Away { problem, retry_after: None })
+            Ok(Err(status)) => Failed::of(&status),
+            Err(_elapsed) => Failed::TimedOut,
+        };
+        match &failed {
+            Failed::Away { problem, .. } => self.tell_away(what, problem),
+            Failed::TimedOut => {
+                self.tell_away(what, &format!("no answer within {} s", patience.as_secs()));
             }
+            Failed::SayHello | Failed::Refused(_) | Failed::Fatal(_) => {}
         }
+        Err(failed)
     }
 
     /// Tells people once, and whoever debugs every time.
@@ -321,6 +223,115 @@ impl Link {
             );
         }
     }
+}
+
+/// What an answered Hello means.
+fn met(hello: v1::HelloResponse) -> Session {
+    tracing::info!(
+        worker_id = hello.worker_id,
+        coordinator_epoch = hello.coordinator_epoch,
+        database = hello.database_uuid,
+        "the coordinator knows this worker"
+    );
+    Session {
+        caller: Caller { worker: WorkerId(hello.worker_id), epoch: hello.coordinator_epoch },
+        database: hello.database_uuid,
+        heartbeat_interval_ms: hello.heartbeat_interval_ms,
+        report_results_max: (hello.report_results_max as usize).clamp(1, REPORT_RESULTS_MAX),
+    }
+}
+
+async fn lease(
+    mut client: Client,
+    caller: Caller,
+    slots: u32,
+) -> Result<Response<v1::LeaseResponse>, Status> {
+    let (worker_id, coordinator_epoch) = (caller.worker.0, caller.epoch);
+    client.lease(v1::LeaseRequest { worker_id, coordinator_epoch, slots }).await
+}
+
+/// What an answered Lease means.
+fn leased(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
+    let v1::LeaseResponse { grant, retry_after_ms, all_done } = response;
+    let Some(grant) = grant else { return Ok(Answer::Idle { retry_after_ms, all_done }) };
+    let Grant { lease, games, .. } = Grant::try_from(grant).map_err(malformed)?;
+    let leased = |games: work::LeasedGames| LeasedGames {
+        range: games.range,
+        definition: games.definition,
+        game_timeout: games.game_timeout,
+    };
+    let games: Vec<_> = games.into_iter().map(leased).collect();
+    let count: u64 = games.iter().map(|games| games.range.count).sum();
+    tracing::debug!(%lease, games = count, "leased");
+    Ok(Answer::Granted { lease, games })
+}
+
+async fn heartbeat(
+    mut client: Client,
+    caller: Caller,
+    leases: &[LeaseId],
+    playing: &[GameId],
+) -> Result<Response<v1::HeartbeatResponse>, Status> {
+    let game = |game: &GameId| v1::GameId { cell_id: game.cell.0, number: game.number };
+    let request = v1::HeartbeatRequest {
+        worker_id: caller.worker.0,
+        coordinator_epoch: caller.epoch,
+        lease_ids: leases.iter().map(|lease| lease.0).collect(),
+        playing: playing.iter().map(game).collect(),
+    };
+    client.heartbeat(request).await
+}
+
+async fn report(
+    mut client: Client,
+    caller: Caller,
+    results: &[Finished],
+) -> Result<Response<v1::ReportResponse>, Status> {
+    let request = v1::ReportRequest {
+        worker_id: caller.worker.0,
+        coordinator_epoch: caller.epoch,
+        results: results.iter().map(|finished| finished.result.clone()).collect(),
+    };
+    client.report(request).await
+}
+
+async fn give_back(
+    mut client: Client,
+    caller: Caller,
+    leases: &[LeaseId],
+) -> Result<Response<v1::GiveBackResponse>, Status> {
+    let request = v1::GiveBackRequest {
+        worker_id: caller.worker.0,
+        coordinator_epoch: caller.epoch,
+        lease_ids: leases.iter().map(|lease| lease.0).collect(),
+    };
+    client.give_back(request).await
+}
+
+async fn get_cell(
+    mut client: Client,
+    definition: DefinitionHash,
+) -> Result<Response<v1::GetCellResponse>, Status> {
+    let request = v1::GetCellRequest { definition_hash: definition.0.to_vec() };
+    client.get_cell(request).await
+}
+
+/// Tells people of verdicts that should not be.
+fn tell_verdicts(results: &[Finished], verdicts: &[i32]) {
+    for (finished, &verdict) in results.iter().zip(verdicts) {
+        if Verdict::try_from(verdict) == Ok(Verdict::Rejected) {
+            let lease = finished.result.lease_id;
+            tracing::warn!(lease, "the coordinator rejected a result");
+        }
+    }
+    if verdicts.len() < results.len() {
+        let unanswered = results.len() - verdicts.len();
+        tracing::error!(unanswered, "results were left unanswered");
+    }
+}
+
+fn malformed(error: WireError) -> Failed {
+    Failed::Fatal(WorkerError::Malformed(error))
 }
 
 impl Failed {

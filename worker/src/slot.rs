@@ -5,20 +5,22 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
-use spelrum_engine::{ENGINE_REVISION, Host, PlayError};
-use spelrum_proto::limits::{FAILURE_BYTES_MAX, MESSAGE_BYTES_MAX};
+use spelrum_engine::{Host, PlayError};
+use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::{game, v1, work};
+use spelrum_tournament::worker::Batch;
 use spelrum_tournament::{GameId, PlayableCell};
 
-use crate::outbox::Outbox;
+use crate::cells::Cell;
+use crate::hub::{Hub, Signs, SlotSide};
+use crate::outcome::{Finished, failed};
 use crate::panics;
-use crate::pool::{Chunk, Lease, Pool};
 
-/// Finished games go to the outbox at least this often, even from the middle of a chunk.
+/// Finished games are handed in at least this often, even from the middle of a batch.
 const HAND_IN_AFTER: Duration = Duration::from_millis(100);
 
 /// A result with more bytes than this fits in no report.
@@ -26,79 +28,62 @@ const RESULT_BYTES_MAX: usize = MESSAGE_BYTES_MAX - 1_024;
 
 /// One slot. [`Slot::run`] is its thread.
 pub(crate) struct Slot {
-    pub(crate) pool: Arc<Pool>,
-    pub(crate) outbox: Arc<Outbox>,
-    pub(crate) playing: Arc<Playing>,
-}
-
-/// The game a slot is playing, for heartbeats.
-#[derive(Debug, Default)]
-pub(crate) struct Playing(Mutex<Option<GameId>>);
-
-impl Playing {
-    pub(crate) fn game(&self) -> Option<GameId> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn set(&self, game: Option<GameId>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = game;
-    }
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) side: SlotSide,
 }
 
 impl Slot {
-    /// Plays until the pool is closed.
+    /// Plays until the hub is closed.
     pub(crate) fn run(self) {
         panics::keep_quiet_on_this_thread();
-        while let Some(chunk) = self.pool.take() {
-            self.play(&chunk);
-            self.playing.set(None);
+        while let Ok(batch) = self.side.batches.recv() {
+            self.play(&batch);
         }
     }
 
-    fn play(&self, chunk: &Chunk) {
+    fn play(&self, batch: &Batch<Arc<Cell>>) {
+        let SlotSide { number: slot, signs, .. } = &self.side;
         let started = Instant::now();
         let mut handed_in = started;
         let mut results = Vec::new();
         let mut played = 0;
-        for game in chunk.games() {
-            if self.pool.is_closing() || chunk.lease.is_dropped() {
+        for number in batch.range.first..batch.range.end() {
+            if signs.is_stopped() {
                 break;
             }
-            self.playing.set(Some(game));
-            if chunk.is_to_be_named() {
-                self.pool.hasten_heartbeat();
-            }
-            let Some(what) = self.play_one(chunk, game) else { break };
-            results.push(v1::Result { lease_id: chunk.lease.id.0, what: Some(what) });
+            signs.begins(number);
+            let game = GameId { cell: batch.range.cell, number };
+            let Some(what) = self.play_one(batch, game) else { break };
+            results.push(Finished::new(batch.lease, what));
             played += 1;
             if handed_in.elapsed() >= HAND_IN_AFTER {
-                self.outbox.push(chunk.lease.generation, std::mem::take(&mut results));
+                self.hub.finished(*slot, std::mem::take(&mut results));
                 handed_in = Instant::now();
             }
         }
-        chunk.cell.measured(played, started.elapsed());
-        self.outbox.push(chunk.lease.generation, results);
+        let took = started.elapsed();
+        self.hub.finished(*slot, results);
+        self.hub.freed(*slot, played, took);
     }
 
     /// Plays one game. `None` if it was aborted.
-    fn play_one(&self, chunk: &Chunk, game: GameId) -> Option<v1::result::What> {
-        let cell = match &chunk.cell.playable {
+    fn play_one(&self, batch: &Batch<Arc<Cell>>, game: GameId) -> Option<v1::result::What> {
+        let cell = match &*batch.cell {
             Ok(cell) => cell,
             Err(problem) => return Some(failed(game, problem)),
         };
         let started_unix_us = unix_us();
         let host = SlotHost {
             started: Instant::now(),
-            timeout: chunk.game_timeout,
-            lease: &chunk.lease,
-            pool: &self.pool,
+            timeout: batch.game_timeout,
+            signs: &self.side.signs,
         };
         match caught(|| play(cell, game, started_unix_us, &host)) {
             Ok(Ok(played)) => Some(fitting(game, played)),
             // Nobody wants to know of a game that is not wanted any more.
             Ok(Err(PlayError::Aborted)) if host.is_unwanted() => None,
             Ok(Err(PlayError::Aborted)) => {
-                let message = timed_out(chunk.game_timeout.unwrap_or_default());
+                let message = timed_out(batch.game_timeout.unwrap_or_default());
                 tracing::warn!(?game, message, "a game took too long");
                 Some(failed(game, &message))
             }
@@ -142,17 +127,6 @@ fn fitting(game: GameId, played: v1::Game) -> v1::result::What {
     }
 }
 
-/// A game that could not be played.
-pub(crate) fn failed(game: GameId, message: &str) -> v1::result::What {
-    let message = &message[..message.floor_char_boundary(FAILURE_BYTES_MAX)];
-    v1::result::What::FailedGame(v1::FailedGame {
-        cell_id: game.cell.0,
-        number: game.number,
-        engine_revision: ENGINE_REVISION,
-        message: message.to_owned(),
-    })
-}
-
 /// Why a game that took too long has no result, with the time limit as a sweep writes it.
 fn timed_out(timeout: Duration) -> String {
     let ms = timeout.as_millis();
@@ -168,8 +142,7 @@ struct SlotHost<'s> {
     started: Instant,
     /// How long the game may take.
     timeout: Option<Duration>,
-    lease: &'s Lease,
-    pool: &'s Pool,
+    signs: &'s Signs,
 }
 
 impl Host for SlotHost<'_> {
@@ -192,7 +165,7 @@ impl Host for SlotHost<'_> {
 impl SlotHost<'_> {
     /// Whether the game's result would be dropped.
     fn is_unwanted(&self) -> bool {
-        self.lease.is_dropped() || self.pool.is_aborting()
+        self.signs.is_aborted()
     }
 }
 
@@ -256,30 +229,24 @@ mod tests {
         assert!(message(malformed).contains("engine_revision"));
     }
 
-    #[test]
-    fn messages_are_cut_between_characters() {
-        let what = failed(GAME, &"ö".repeat(FAILURE_BYTES_MAX));
-        let v1::result::What::FailedGame(failed) = what else { unreachable!() };
-        assert_eq!((failed.cell_id, failed.number), (3, 8));
-        assert!(failed.message.len() <= FAILURE_BYTES_MAX && failed.message.ends_with('ö'));
-    }
-
     /// Invariant 3 needs a clock that runs: this one does, and the thread's does not go back.
     #[test]
     fn the_hosts_clocks_do_not_go_back() {
-        let pool = Pool::new(std::num::NonZeroU32::MIN);
-        let lease = pool.hold(spelrum_tournament::LeaseId(1), 0, 1);
+        let signs = Signs::default();
         let started = Instant::now();
-        let host = SlotHost { started, timeout: None, lease: &lease, pool: &pool };
+        let host = SlotHost { started, timeout: None, signs: &signs };
         let (wall, cpu) = (host.wall(), host.cpu());
         assert!(cpu > Duration::ZERO);
         assert!(host.wall() >= wall && host.cpu() >= cpu);
         assert!(!host.aborted());
-        let hasty = SlotHost { started, timeout: Some(Duration::ZERO), lease: &lease, pool: &pool };
+        let hasty = SlotHost { started, timeout: Some(Duration::ZERO), signs: &signs };
         assert!(hasty.aborted() && !hasty.is_unwanted());
         let patient = SlotHost { timeout: Some(Duration::MAX), ..hasty };
         assert!(!patient.aborted());
-        pool.drop_leases([lease.id]);
+        signs.stop(false);
+        assert!(signs.is_stopped() && !host.aborted(), "it may end");
+        signs.stop(true);
+        signs.stop(false);
         assert!(host.aborted() && host.is_unwanted());
     }
 

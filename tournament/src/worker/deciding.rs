@@ -2,7 +2,7 @@
 
 use super::api::{Action, Call, CallId, Caller, Outcome};
 use super::ending::Phase;
-use super::lane::Lane;
+use super::lane::{Lane, Manner};
 use super::machine::{Kind, Machine, Playing, UnderWay};
 use super::outbox::{BRIMMING, FULL};
 use crate::scheduler::Time;
@@ -105,7 +105,8 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             if !self.get_cell.contains_key(&definition) && self.get_cell.len() >= FETCHES_MAX {
                 continue;
             }
-            let lane = self.get_cell.entry(definition).or_insert_with(Lane::patient);
+            let lane =
+                self.get_cell.entry(definition).or_insert_with(|| Lane::new(Manner::Patient));
             if lane.is_open(self.now) {
                 let patience_ms = lane.begin(self.now, self.settings.patience_ms);
                 self.call(

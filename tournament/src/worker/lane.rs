@@ -3,7 +3,8 @@
 //! A call that was given up may still wait in the coordinator's queue: made again at once and
 //! given up again, it would only make the queue longer. So the next one of its kind has twice the
 //! patience; or, where a longer patience would keep others waiting, it comes no sooner than after
-//! as long a time as the last one took.
+//! as long a time as the last one took. Only a heartbeat does neither: said again when the patience
+//! is over, heartbeats are still rarer than the coordinator wants them, and keep leases alive.
 
 use super::api::{Failure, Jitter};
 use super::backoff::Backoff;
@@ -17,11 +18,21 @@ const DOUBLINGS_MAX: u32 = 3;
 pub(super) struct Lane {
     state: State,
     backoff: Backoff,
-    /// Whether nobody else waits while a call is under way, so that its patience may grow.
-    patient: bool,
+    manner: Manner,
     /// Since the last answer: calls that were given up, and wishes for a Hello.
     timeouts: u32,
     hellos: u32,
+}
+
+/// What follows a call that was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// More patience: the call keeps nobody waiting.
+    Patient,
+    /// A rest: a call that is under way keeps others waiting.
+    Reluctant,
+    /// Only the usual wait.
+    Regular,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,15 +46,8 @@ enum State {
 }
 
 impl Lane {
-    /// For calls that keep nobody waiting.
-    pub(super) const fn patient() -> Self {
-        let backoff = Backoff::new();
-        Self { state: State::Free, backoff, patient: true, timeouts: 0, hellos: 0 }
-    }
-
-    /// For calls that keep others waiting.
-    pub(super) const fn impatient() -> Self {
-        Self { patient: false, ..Self::patient() }
+    pub(super) const fn new(manner: Manner) -> Self {
+        Self { state: State::Free, backoff: Backoff::new(), manner, timeouts: 0, hellos: 0 }
     }
 
     /// Whether a call may be made.
@@ -71,13 +75,15 @@ impl Lane {
     /// A call is made. How long it may take, in milliseconds, if the first may take so long.
     pub(super) fn begin(&mut self, now: Time, patience_ms: u64) -> u64 {
         self.state = State::UnderWay { since: now };
-        let doublings = if self.patient { self.timeouts.min(DOUBLINGS_MAX) } else { 0 };
-        patience_ms << doublings
+        match self.manner {
+            Manner::Patient => patience_ms << self.timeouts.min(DOUBLINGS_MAX),
+            Manner::Reluctant | Manner::Regular => patience_ms,
+        }
     }
 
     /// It has an answer, if only a refusal.
     pub(super) fn answered(&mut self) {
-        *self = Self { patient: self.patient, ..Self::patient() };
+        *self = Self::new(self.manner);
     }
 
     /// It has none.
@@ -96,7 +102,10 @@ impl Lane {
             }
             Failure::TimedOut => {
                 self.timeouts += 1;
-                if self.patient { 0 } else { now.0.saturating_sub(since.0) }
+                match self.manner {
+                    Manner::Reluctant => now.0.saturating_sub(since.0),
+                    Manner::Patient | Manner::Regular => 0,
+                }
             }
             Failure::Away { retry_after_ms } => retry_after_ms.unwrap_or(0),
             Failure::Refused { .. } | Failure::Unwanted => 0,
@@ -114,7 +123,9 @@ mod tests {
 
     #[test]
     fn a_call_that_was_given_up_is_not_made_again_and_again() {
-        let (mut patient, mut impatient) = (Lane::patient(), Lane::impatient());
+        let mut patient = Lane::new(Manner::Patient);
+        let mut reluctant = Lane::new(Manner::Reluctant);
+        let mut regular = Lane::new(Manner::Regular);
         let mut now = Time(0);
         let mut patiences = Vec::new();
         for _ in 0..6 {
@@ -126,11 +137,19 @@ mod tests {
         }
         assert_eq!(patiences, [15_000, 30_000, 60_000, 120_000, 120_000, 120_000]);
         for _ in 0..6 {
-            assert_eq!(impatient.begin(now, 15_000), 15_000);
+            assert_eq!(reluctant.begin(now, 15_000), 15_000);
             now.0 += 15_000;
-            impatient.failed(&Failure::TimedOut, now, NO);
-            let next = impatient.opens_at().unwrap();
+            reluctant.failed(&Failure::TimedOut, now, NO);
+            let next = reluctant.opens_at().unwrap();
             assert!(next.0 >= now.0 + 15_000);
+            now = next;
+        }
+        for _ in 0..6 {
+            assert_eq!(regular.begin(now, 15_000), 15_000);
+            now.0 += 15_000;
+            regular.failed(&Failure::TimedOut, now, NO);
+            let next = regular.opens_at().unwrap();
+            assert!(next.0 < now.0 + 15_000);
             now = next;
         }
         patient.begin(now, 15_000);
@@ -141,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_coordinator_that_is_new_is_called_at_once_but_only_once() {
-        let mut lane = Lane::patient();
+        let mut lane = Lane::new(Manner::Patient);
         lane.begin(Time(0), 15_000);
         assert!(lane.is_under_way() && !lane.is_open(Time(9)));
         lane.failed(&Failure::SayHello, Time(0), NO);

@@ -11,7 +11,7 @@ use super::beats::Beats;
 use super::cells::Cells;
 use super::ending::Phase;
 use super::games::Games;
-use super::lane::Lane;
+use super::lane::{Lane, Manner};
 use super::leases::Leases;
 use super::outbox::{Outbox, Refused};
 use crate::definition::DefinitionHash;
@@ -127,11 +127,11 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             tally: Tally::default(),
             calls: BTreeMap::new(),
             last_call: 0,
-            hello: Lane::patient(),
-            lease: Lane::impatient(),
-            heartbeat: Lane::impatient(),
-            report: Lane::patient(),
-            give_back: Lane::patient(),
+            hello: Lane::new(Manner::Patient),
+            lease: Lane::new(Manner::Reluctant),
+            heartbeat: Lane::new(Manner::Regular),
+            report: Lane::new(Manner::Patient),
+            give_back: Lane::new(Manner::Patient),
             get_cell: BTreeMap::new(),
             idle_until: None,
             refused_until: None,

@@ -187,3 +187,123 @@ impl<R: Outcome> Outbox<R> {
         under_way.chain(self.waiting.iter().map(|(_, result)| result))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number, as a result of so many bytes.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    struct Numbered(u64, usize);
+
+    impl Outcome for Numbered {
+        fn lease(&self) -> LeaseId {
+            LeaseId(1)
+        }
+
+        fn bytes(&self) -> usize {
+            self.1
+        }
+
+        fn is_failure(&self) -> bool {
+            self.1 == 0
+        }
+
+        fn refused(&self, _problem: &str) -> Option<Self> {
+            (!self.is_failure()).then_some(Self(self.0, 0))
+        }
+    }
+
+    fn outbox(results: &[Numbered]) -> Outbox<Numbered> {
+        let mut outbox = Outbox::new();
+        results.iter().for_each(|result| outbox.push(result.clone(), Time(0)));
+        outbox
+    }
+
+    fn results(count: u64) -> Vec<Numbered> {
+        (0..count).map(|number| Numbered(number, 10)).collect()
+    }
+
+    /// The reports that come, each acknowledged at once.
+    fn all(outbox: &mut Outbox<Numbered>) -> Vec<Vec<Numbered>> {
+        let mut reports = Vec::new();
+        while let Some(report) = outbox.report(usize::MAX, Time(0)) {
+            assert_eq!(outbox.acknowledged(report.len()), *report);
+            reports.push(report.to_vec());
+        }
+        assert_eq!(outbox.load(), Load::default());
+        reports
+    }
+
+    #[test]
+    fn reports_hold_every_result_once_in_order() {
+        let expected = results(1_503);
+        let reports = all(&mut outbox(&expected));
+        assert!(reports.iter().all(|report| (1..=REPORT_RESULTS).contains(&report.len())));
+        assert_eq!(reports.concat(), expected);
+    }
+
+    #[test]
+    fn a_report_is_bounded_in_bytes_and_never_empty() {
+        let sizes = [2, 2, 10, 2, 2].map(|fifths| Numbered(0, REPORT_BYTES * fifths / 5));
+        let lengths: Vec<_> = all(&mut outbox(&sizes)).iter().map(Vec::len).collect();
+        assert_eq!(lengths, [2, 1, 2]);
+    }
+
+    #[test]
+    fn a_report_goes_out_when_it_is_large_old_or_the_last() {
+        let is_due =
+            |results: &[Numbered], hurry, now| outbox(results).is_due(usize::MAX, hurry, Time(now));
+        assert!(!is_due(&[], true, 1_000));
+        assert!(!is_due(&results(511), false, 199));
+        assert!(is_due(&results(511), false, 200));
+        assert!(is_due(&results(1), true, 0));
+        assert!(is_due(&results(512), false, 0));
+        assert!(is_due(&[Numbered(0, REPORT_BYTES)], false, 0), "bytes count as well");
+        assert!(outbox(&results(3)).is_due(3, false, Time(0)), "as many as the coordinator takes");
+    }
+
+    #[test]
+    fn what_is_under_way_is_kept_as_it_is_until_it_is_acknowledged() {
+        let mut outbox = outbox(&results(2));
+        let first = outbox.report(9, Time(0)).unwrap();
+        outbox.push(Numbered(2, 10), Time(0));
+        assert_eq!(outbox.report(9, Time(0)), Some(first));
+        assert_eq!(outbox.load(), Load { results: 3, bytes: 30 });
+        assert_eq!(outbox.acknowledged(1), [Numbered(0, 10)]);
+        assert_eq!(*outbox.report(9, Time(0)).unwrap(), [Numbered(1, 10)]);
+        assert_eq!(outbox.acknowledged(1), [Numbered(1, 10)]);
+        assert_eq!(*outbox.report(9, Time(0)).unwrap(), [Numbered(2, 10)]);
+    }
+
+    #[test]
+    fn the_result_that_cannot_be_taken_is_found_by_halving() {
+        let mut outbox = outbox(&results(11));
+        let mut taken = Vec::new();
+        let mut given_up = 0;
+        while let Some(report) = outbox.report(usize::MAX, Time(0)) {
+            if report.iter().any(|result| result.0 == 7 && result.1 > 0 || result.0 == 9) {
+                given_up += u32::from(outbox.refused("no") == Some(Refused::GivenUp(LeaseId(1))));
+            } else {
+                taken.extend(outbox.acknowledged(report.len()));
+            }
+        }
+        let expected = results(11).into_iter().filter(|result| result.0 != 9);
+        let expected = expected.map(|it| if it.0 == 7 { Numbered(7, 0) } else { it });
+        assert_eq!((taken, given_up), (expected.collect(), 1));
+        assert_eq!(outbox.load(), Load::default());
+    }
+
+    #[test]
+    fn it_is_full_of_results_or_of_bytes() {
+        assert!(!outbox(&results(FULL.results as u64 - 1)).has(FULL));
+        assert!(outbox(&results(FULL.results as u64)).has(FULL));
+        let large = Numbered(0, REPORT_BYTES);
+        let mut outbox = outbox(&vec![large; FULL.bytes / REPORT_BYTES]);
+        assert!(outbox.has(FULL) && !outbox.has(BRIMMING));
+        outbox.report(usize::MAX, Time(0));
+        assert!(outbox.has(FULL), "what is under way counts");
+        outbox.acknowledged(1);
+        assert!(!outbox.has(FULL));
+    }
+}

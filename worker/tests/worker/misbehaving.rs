@@ -9,7 +9,7 @@ use spelrum_proto::v1::work_server::{Work, WorkServer};
 use spelrum_proto::v1::{self, Verdict, result::What};
 use spelrum_proto::{PROTOCOL_MAJOR, Reason, Refusal};
 use spelrum_tournament::{SweepText, plan_sweep};
-use spelrum_worker::WorkerError;
+use spelrum_worker::{Summary, WorkerError};
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::{Request, Response, Status};
@@ -32,6 +32,10 @@ struct Script {
     games: u64,
     /// A number whose result is refused.
     poison: Option<u64>,
+    /// Whether it refuses the failure in its place as well.
+    refuses_failures: bool,
+    /// Whether it refuses to hand out the definition.
+    refuses_cell: bool,
     /// Reports whose answer gets lost after they were taken.
     lost_replies: usize,
     /// Most results that a report is answered for.
@@ -130,6 +134,9 @@ impl Work for Fake {
         let script = self.script.lock().unwrap();
         let mut seen = self.seen.lock().unwrap();
         seen.fetches += 1;
+        if script.refuses_cell {
+            return Err(Refusal::new(Reason::Internal, "it cannot be read", "").into());
+        }
         if script.unknown_at_first && seen.fetches == 1 {
             return Err(Refusal::new(Reason::UnknownCell, "no such cell", "").into());
         }
@@ -144,7 +151,13 @@ impl Work for Fake {
         let results = request.into_inner().results;
         let mut script = self.script.lock().unwrap();
         assert!((1..=10).contains(&results.len()), "a report is no larger than it may be");
-        let is_poison = |result: &v1::Result| matches!(&result.what, Some(What::Game(game)) if Some(game.number) == script.poison);
+        let is_poison = |result: &v1::Result| {
+            let number = match result.what.as_ref().unwrap() {
+                What::Game(game) => Some(game.number),
+                What::FailedGame(failed) => script.refuses_failures.then_some(failed.number),
+            };
+            number.is_some() && number == script.poison
+        };
         if results.iter().any(is_poison) {
             return Err(Refusal::new(Reason::Internal, "it cannot be stored", "").into());
         }
@@ -310,6 +323,45 @@ async fn a_result_that_is_refused_for_good_becomes_a_failure() {
             assert!(failure(&results[0]).contains("it cannot be stored"));
         }
     }
+}
+
+/// Else it would be renewed for ever, and its game never played.
+#[tokio::test]
+async fn a_lease_whose_failure_is_refused_is_given_back() {
+    let script = Script {
+        definition: definition(),
+        games: 30,
+        poison: Some(11),
+        refuses_failures: true,
+        ..Default::default()
+    };
+    let (url, seen) = Fake::serve(script).await;
+    let working = Working::start(url, 2, false);
+    eventually("it is given back", async || {
+        (!seen.lock().unwrap().given_back.is_empty()).then_some(())
+    })
+    .await;
+    working.shutdown.finish.cancel();
+    let summary = working.ended().await.unwrap();
+    assert_eq!((summary.acknowledged, summary.failed, summary.unreported), (29, 0, 1));
+    let seen = seen.lock().unwrap();
+    assert_eq!((seen.results.len(), seen.given_back.as_slice()), (29, &[1][..]));
+}
+
+#[tokio::test]
+async fn games_of_a_refused_cell_are_given_back() {
+    let script =
+        Script { definition: definition(), games: 5, refuses_cell: true, ..Default::default() };
+    let (url, seen) = Fake::serve(script).await;
+    let working = Working::start(url, 1, false);
+    eventually("they are given back", async || {
+        (!seen.lock().unwrap().given_back.is_empty()).then_some(())
+    })
+    .await;
+    working.shutdown.finish.cancel();
+    assert_eq!(working.ended().await.unwrap(), Summary::default());
+    let seen = seen.lock().unwrap();
+    assert_eq!((seen.fetches, seen.given_back.as_slice()), (1, &[1][..]));
 }
 
 /// A coordinator that does not know a cell may be followed by one that does.

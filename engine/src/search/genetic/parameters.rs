@@ -420,8 +420,6 @@ impl GeneticParameters {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
-
     use super::*;
     use crate::game::Game as _;
     use crate::games::TicTacToe;

@@ -1,0 +1,423 @@
+//! A machine on a bench: its slots, a coordinator that answers what it is told to, and a slow
+//! account of everything that must hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use spelrum_tournament::scheduler::Time;
+use spelrum_tournament::worker::{
+    Action, Answer, Batch, Call, CallId, Caller, Event, Failure, Jitter, LeasedGames, Machine,
+    Outcome, Session, Settings,
+};
+use spelrum_tournament::{CellId, DefinitionHash, GameId, GameRange, LeaseId, WorkerId};
+
+pub(crate) const PATIENCE_MS: u64 = 15_000;
+pub(crate) const HEARTBEAT_MS: u64 = 5_000;
+pub(crate) const RESULTS_MAX: usize = 100;
+const REPORT_BYTES: usize = 1 << 20;
+
+/// A result that only says how large it would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Done {
+    pub(crate) lease: LeaseId,
+    pub(crate) game: GameId,
+    pub(crate) bytes: usize,
+    pub(crate) failed: bool,
+    /// Different for each.
+    pub(crate) stamp: u64,
+}
+
+impl Outcome for Done {
+    fn lease(&self) -> LeaseId {
+        self.lease
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn is_failure(&self) -> bool {
+        self.failed
+    }
+
+    fn refused(&self, _problem: &str) -> Option<Self> {
+        (!self.failed).then(|| Self { bytes: 50, failed: true, ..self.clone() })
+    }
+}
+
+/// A slot that plays.
+#[derive(Debug)]
+struct Slot {
+    batch: Batch<()>,
+    number: u64,
+    /// The results database that it plays for.
+    database: u32,
+    stops: bool,
+    is_aborted: bool,
+}
+
+/// The machine and what is known of it.
+#[derive(Debug)]
+pub(crate) struct Bench {
+    pub(crate) machine: Machine<Done, ()>,
+    pub(crate) now: u64,
+    pub(crate) under_way: BTreeMap<CallId, Call<Done>>,
+    slots: Vec<Option<Slot>>,
+    pub(crate) database: u32,
+    last_lease: i64,
+    last_stamp: u64,
+    /// Leases that were granted and have arrived, with the games that nobody has begun.
+    granted: BTreeMap<LeaseId, BTreeSet<GameId>>,
+    dropped: BTreeSet<LeaseId>,
+    pub(crate) given_back: BTreeSet<LeaseId>,
+    /// Results for this database that nobody has acknowledged, by their stamps.
+    pub(crate) owed: BTreeMap<u64, Done>,
+    /// Leases of which a failure was refused.
+    pub(crate) unspeakable: BTreeSet<LeaseId>,
+    /// A report that must be said again word for word.
+    again: Option<Vec<Done>>,
+    pub(crate) told_to_end: bool,
+    pub(crate) has_ended: bool,
+    /// Times at which a call of a kind was made.
+    pub(crate) heartbeats: Vec<u64>,
+    pub(crate) asked: usize,
+}
+
+impl Bench {
+    pub(crate) fn new(slots: u32, exit_when_done: bool) -> Self {
+        let settings = Settings {
+            slots: NonZeroU32::new(slots).unwrap(),
+            exit_when_done,
+            patience_ms: PATIENCE_MS,
+        };
+        let mut bench = Self {
+            machine: Machine::new(settings),
+            now: 0,
+            under_way: BTreeMap::new(),
+            slots: (0..slots).map(|_| None).collect(),
+            database: 1,
+            last_lease: 0,
+            last_stamp: 0,
+            granted: BTreeMap::new(),
+            dropped: BTreeSet::new(),
+            given_back: BTreeSet::new(),
+            owed: BTreeMap::new(),
+            unspeakable: BTreeSet::new(),
+            again: None,
+            told_to_end: false,
+            has_ended: false,
+            heartbeats: Vec::new(),
+            asked: 0,
+        };
+        bench.tell(Event::TimePassed);
+        bench
+    }
+
+    /// Tells the machine, and judges what it does.
+    pub(crate) fn tell(&mut self, event: Event<Done, ()>) {
+        let actions = self.machine.handle(event, Time(self.now), Jitter(1 << 31));
+        self.machine.assert_consistent();
+        for action in actions {
+            assert!(!self.has_ended, "nothing comes after the end");
+            match action {
+                Action::Call { call, patience_ms, what } => {
+                    assert!((PATIENCE_MS..=8 * PATIENCE_MS).contains(&patience_ms));
+                    self.judge(&what);
+                    assert!(self.under_way.insert(call, what).is_none(), "calls differ");
+                }
+                Action::Play { slot, batch } => self.begin(slot, batch),
+                Action::Stop { slot, now } => {
+                    let slot = self.slots[slot].as_mut().expect("only what plays is stopped");
+                    slot.stops = true;
+                    slot.is_aborted |= now;
+                }
+                Action::End => self.has_ended = true,
+            }
+        }
+        let (results, bytes) = self.machine.unacknowledged();
+        let (results_max, bytes_max) = Machine::<Done, ()>::unacknowledged_max();
+        // A batch that was begun just before the bound was reached is of one game here.
+        let slots = self.slots.len();
+        assert!(results <= results_max + slots && bytes <= bytes_max + slots * (4 << 20));
+    }
+
+    fn judge(&mut self, what: &Call<Done>) {
+        let is_said = |is: &dyn Fn(&Call<Done>) -> bool| self.under_way.values().any(is);
+        match what {
+            Call::Hello => assert!(!is_said(&|it| matches!(it, Call::Hello))),
+            Call::Lease(_) => {
+                assert!(!self.told_to_end, "nothing is asked for while ending");
+                let other = |it: &Call<Done>| matches!(it, Call::Lease(_) | Call::Heartbeat { .. });
+                assert!(!is_said(&other), "a Lease beside another, or a Heartbeat");
+                self.asked += 1;
+            }
+            Call::Heartbeat { leases, playing, .. } => {
+                let other = |it: &Call<Done>| matches!(it, Call::Lease(_) | Call::Heartbeat { .. });
+                assert!(!is_said(&other), "a Heartbeat beside another, or a Lease");
+                self.judge_heartbeat(leases, playing);
+                self.heartbeats.push(self.now);
+            }
+            Call::Report { results, .. } => {
+                assert!(!is_said(&|it| matches!(it, Call::Report { .. })));
+                assert!((1..=RESULTS_MAX).contains(&results.len()));
+                let bytes: usize = results.iter().map(Outcome::bytes).sum();
+                assert!(results.len() == 1 || bytes <= REPORT_BYTES);
+                assert!(self.again.take().is_none_or(|again| again == **results), "word for word");
+                for result in results.iter() {
+                    let owed = self.owed.get(&result.stamp).expect("it is owed");
+                    assert!(owed == result || result.failed && owed.game == result.game);
+                }
+            }
+            Call::GiveBack { leases, .. } => {
+                assert!(!is_said(&|it| matches!(it, Call::GiveBack { .. })));
+                for lease in leases {
+                    assert!(self.granted.contains_key(lease), "lease {lease} is ours");
+                    // While it is not pressed for time, everything of it is told before.
+                    let is_of_it = |done: &&Done| done.lease == *lease;
+                    let owes = self.owed.values().find(is_of_it);
+                    assert!(self.told_to_end || owes.is_none(), "{owes:?}");
+                    self.given_back.insert(*lease);
+                }
+            }
+            Call::GetCell(_) => {}
+        }
+    }
+
+    fn judge_heartbeat(&self, leases: &[LeaseId], playing: &[GameId]) {
+        for lease in leases {
+            let is_over = self.dropped.contains(lease) || self.given_back.contains(lease);
+            assert!(self.granted.contains_key(lease) && !is_over, "lease {lease} is ours");
+        }
+        let here = self.slots.iter().flatten().filter(|slot| slot.database == self.database);
+        let games: Vec<_> = here
+            .clone()
+            .map(|slot| GameId { cell: slot.batch.range.cell, number: slot.number })
+            .collect();
+        assert_eq!(playing, games);
+        for slot in here.filter(|slot| !slot.is_aborted) {
+            assert!(leases.contains(&slot.batch.lease), "a lease whose games are played");
+        }
+        for done in self.owed.values().filter(|done| !self.dropped.contains(&done.lease)) {
+            let is_named = leases.contains(&done.lease) || self.given_back.contains(&done.lease);
+            // One that ends may have lost its patience with the coordinator.
+            assert!(is_named || self.told_to_end, "a lease with results that nobody knows");
+        }
+    }
+
+    fn begin(&mut self, slot: usize, batch: Batch<()>) {
+        assert!(!self.told_to_end, "no game is begun while ending");
+        assert!(!self.dropped.contains(&batch.lease), "a game that nobody wants");
+        let unbegun = self.granted.get_mut(&batch.lease).expect("its lease is held");
+        for number in batch.range.first..batch.range.end() {
+            assert!(unbegun.remove(&GameId { cell: batch.range.cell, number }), "begun twice");
+        }
+        let number = batch.range.first;
+        let database = self.database;
+        let playing = Slot { batch, number, database, stops: false, is_aborted: false };
+        assert!(self.slots[slot].replace(playing).is_none(), "a slot plays one batch at a time");
+    }
+
+    // What the world does.
+
+    /// A game ends on a slot, if one plays there: with a result of so many bytes.
+    pub(crate) fn play(&mut self, slot: usize, bytes: usize, took: Duration) {
+        let Some(playing) = &mut self.slots[slot] else { return };
+        let game = GameId { cell: playing.batch.range.cell, number: playing.number };
+        // One that is aborted may end before it notices.
+        if !playing.is_aborted || bytes.is_multiple_of(2) {
+            self.last_stamp += 1;
+            let (lease, stamp) = (playing.batch.lease, self.last_stamp);
+            let done = Done { lease, game, bytes, failed: false, stamp };
+            if playing.database == self.database {
+                self.owed.insert(stamp, done.clone());
+            }
+            playing.number += 1;
+            self.tell(Event::Finished { slot, results: vec![done] });
+        }
+        let Some(playing) = &self.slots[slot] else { return };
+        if playing.stops || playing.number == playing.batch.range.end() {
+            let played = playing.number - playing.batch.range.first;
+            self.slots[slot] = None;
+            let took = took * u32::try_from(played).unwrap();
+            self.tell(Event::Free { slot, played, took });
+        } else {
+            let number = playing.number;
+            self.tell(Event::Started { slot, number });
+        }
+    }
+
+    /// Whether a slot plays.
+    pub(crate) fn plays(&self, slot: usize) -> bool {
+        self.slots[slot].is_some()
+    }
+
+    /// A call comes to nothing.
+    pub(crate) fn fail(&mut self, call: CallId, failure: Failure) {
+        let Some(what) = self.under_way.remove(&call) else { return };
+        match (&what, &failure) {
+            (Call::Report { results, .. }, Failure::Refused { .. }) => {
+                if let [result] = results.as_slice()
+                    && result.failed
+                    && self.owed.remove(&result.stamp).is_some()
+                {
+                    self.unspeakable.insert(result.lease);
+                }
+            }
+            (Call::Report { results, caller }, _) if self.is_current(*caller) => {
+                self.again = Some(results.to_vec());
+            }
+            _ => {}
+        }
+        self.tell(Event::Answered { call, answer: Err(failure) });
+    }
+
+    /// A call is answered: a Lease with a grant of so many games, if any.
+    pub(crate) fn answer(&mut self, call: CallId, games: u64) {
+        let Some(what) = self.under_way.remove(&call) else { return };
+        let answer = match &what {
+            Call::Hello => Answer::Hello(self.session()),
+            Call::Lease(caller) if games > 0 => {
+                self.last_lease += 1;
+                let lease = LeaseId(self.last_lease);
+                let cell = CellId(self.last_lease % 5);
+                let range = GameRange { cell, first: 0, count: games };
+                if self.is_current(*caller) {
+                    let numbers = (0..games).map(|number| GameId { cell, number });
+                    self.granted.insert(lease, numbers.collect());
+                }
+                let definition = DefinitionHash::of_json(&cell.to_string());
+                let games = vec![LeasedGames { range, definition, game_timeout: None }];
+                Answer::Granted { lease, games }
+            }
+            Call::Lease(_) => Answer::Idle { retry_after_ms: 500, all_done: true },
+            Call::Heartbeat { .. } => Answer::Drop(Vec::new()),
+            Call::Report { results, caller } => {
+                if self.is_current(*caller) {
+                    self.acknowledged(results);
+                }
+                Answer::Acknowledged { results: results.len() }
+            }
+            Call::GiveBack { .. } => Answer::GivenBack,
+            Call::GetCell(_) => Answer::Cell { cell: (), keep: true },
+        };
+        self.tell(Event::Answered { call, answer: Ok(answer) });
+    }
+
+    fn acknowledged(&mut self, results: &[Done]) {
+        self.owed.retain(|stamp, _| results.iter().all(|done| done.stamp != *stamp));
+    }
+
+    /// A report is answered in part.
+    pub(crate) fn answer_in_part(&mut self, call: CallId, count: usize) {
+        let Some(Call::Report { results, caller }) = self.under_way.get(&call).cloned() else {
+            return;
+        };
+        self.under_way.remove(&call);
+        let count = count % (results.len() + 1);
+        if self.is_current(caller) {
+            self.acknowledged(&results[..count]);
+            let rest = results[count..].to_vec();
+            self.again = Some(rest).filter(|rest| !rest.is_empty());
+        }
+        let answer = Ok(Answer::Acknowledged { results: count });
+        self.tell(Event::Answered { call, answer });
+    }
+
+    /// A heartbeat is answered: some of the leases are no longer ours.
+    pub(crate) fn drop_some(&mut self, call: CallId, which: u32) {
+        let Some(Call::Heartbeat { leases, caller, .. }) = self.under_way.get(&call).cloned()
+        else {
+            return;
+        };
+        self.under_way.remove(&call);
+        let is_chosen = |lease: &LeaseId| (which >> (lease.0 % 32)) & 1 == 1;
+        let dropped: Vec<_> = leases.into_iter().filter(is_chosen).collect();
+        if self.is_current(caller) {
+            self.dropped.extend(&dropped);
+        }
+        self.tell(Event::Answered { call, answer: Ok(Answer::Drop(dropped)) });
+    }
+
+    /// Another results database is behind the address from now on, which a call finds out.
+    pub(crate) fn change_database(&mut self) {
+        let is_hello = |what: &Call<Done>| matches!(what, Call::Hello);
+        if let (None, Some(call)) = (self.said(is_hello), self.said(|_| true)) {
+            self.fail(call, Failure::SayHello);
+        }
+        let Some(call) = self.said(is_hello) else { return };
+        self.database += 1;
+        self.granted.clear();
+        self.dropped.clear();
+        self.owed.clear();
+        self.given_back.clear();
+        self.unspeakable.clear();
+        self.again = None;
+        self.answer(call, 0);
+    }
+
+    /// Time passes until the machine wants something, or for so long.
+    pub(crate) fn wait(&mut self, ms: u64) {
+        let until = self.now + ms;
+        let mut at_once = 0;
+        while let Some(Time(at)) = self.machine.next_deadline().filter(|at| at.0 <= until) {
+            at_once = if at > self.now { 0 } else { at_once + 1 };
+            assert!(at_once < 3, "time stands still");
+            self.now = self.now.max(at);
+            self.tell(Event::TimePassed);
+        }
+        self.now = until;
+    }
+
+    /// Everything goes well from now on: answers come at once, games end, nothing new is granted.
+    /// Returns whether nothing is held any more before so much time has passed.
+    pub(crate) fn calms_down(&mut self, ms: u64) -> bool {
+        let until = self.now + ms;
+        while self.now < until {
+            if self.has_ended {
+                return true;
+            }
+            while let Some((&call, _)) = self.under_way.first_key_value() {
+                self.answer(call, 0);
+            }
+            for slot in 0..self.slots.len() {
+                self.play(slot, 100, Duration::from_millis(50));
+            }
+            let is_idle = self.slots.iter().all(Option::is_none) && self.under_way.is_empty();
+            let has_nothing = self.machine.leases().is_empty() && self.owed.is_empty();
+            if is_idle && has_nothing && !self.told_to_end {
+                return true;
+            }
+            self.wait(50);
+        }
+        false
+    }
+
+    /// A lease that the coordinator knows, that has games without a result, and that was neither
+    /// dropped nor given back: its games would wait until it expires, or for ever.
+    pub(crate) fn forgotten_lease(&self) -> Option<LeaseId> {
+        let has_games =
+            |lease: &LeaseId| !self.granted[lease].is_empty() || self.unspeakable.contains(lease);
+        let is_over =
+            |lease: &LeaseId| self.dropped.contains(lease) || self.given_back.contains(lease);
+        self.granted.keys().copied().find(|lease| has_games(lease) && !is_over(lease))
+    }
+
+    fn session(&self) -> Session {
+        Session {
+            caller: Caller { worker: WorkerId(1), epoch: self.database.into() },
+            database: self.database.to_string(),
+            heartbeat_interval_ms: HEARTBEAT_MS,
+            report_results_max: RESULTS_MAX,
+        }
+    }
+
+    fn is_current(&self, caller: Caller) -> bool {
+        caller.epoch == i64::from(self.database)
+    }
+
+    /// The call of a kind that is under way.
+    pub(crate) fn said(&self, is: impl Fn(&Call<Done>) -> bool) -> Option<CallId> {
+        self.under_way.iter().find(|(_, what)| is(what)).map(|(&call, _)| call)
+    }
+}

@@ -1,0 +1,206 @@
+//! What the machine does, one rule at a time.
+
+use std::time::Duration;
+
+use spelrum_tournament::worker::{Call, CallId, Event, Failure, Machine};
+
+use super::bench::{Bench, Done, HEARTBEAT_MS, PATIENCE_MS};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// One that has said Hello and holds a lease of so many games, the first of which are played.
+fn playing(slots: u32, games: u64) -> Bench {
+    let mut bench = Bench::new(slots, false);
+    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
+    answer(&mut bench, |it| matches!(it, Call::Lease(_)), games);
+    answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+    bench
+}
+
+fn answer(bench: &mut Bench, is: impl Fn(&Call<Done>) -> bool, games: u64) {
+    let call = said(bench, is);
+    bench.answer(call, games);
+}
+
+fn said(bench: &Bench, is: impl Fn(&Call<Done>) -> bool) -> CallId {
+    bench.said(is).unwrap_or_else(|| panic!("not among {:?}", bench.under_way))
+}
+
+fn is_heartbeat(what: &Call<Done>) -> bool {
+    matches!(what, Call::Heartbeat { .. })
+}
+
+fn is_report(what: &Call<Done>) -> bool {
+    matches!(what, Call::Report { .. })
+}
+
+fn refusal() -> Failure {
+    Failure::Refused { problem: "no".into() }
+}
+
+/// Answers everything that is said for so long; the Lease with nothing.
+fn go_on(bench: &mut Bench, ms: u64) {
+    for _ in 0..ms / 10 {
+        bench.wait(10);
+        while let Some((&call, _)) = bench.under_way.first_key_value() {
+            bench.answer(call, 0);
+        }
+    }
+}
+
+/// Answers what is said until it is this, which must be so before long.
+fn comes(bench: &mut Bench, ms: u64, is: impl Fn(&Call<Done>) -> bool) -> CallId {
+    for _ in 0..ms / 10 {
+        bench.wait(10);
+        while let Some((&call, _)) = bench.under_way.iter().find(|(_, what)| !is(what)) {
+            bench.answer(call, 0);
+        }
+        if let Some(call) = bench.said(&is) {
+            return call;
+        }
+    }
+    panic!("it is not said within {ms} ms");
+}
+
+#[test]
+fn a_refused_failure_gives_its_lease_back() {
+    let mut bench = playing(1, 2);
+    bench.play(0, 10, SECOND);
+    bench.wait(200);
+    let call = said(&bench, is_report);
+    bench.fail(call, refusal());
+    // Now as a failure.
+    let call = said(&bench, is_report);
+    bench.fail(call, refusal());
+    go_on(&mut bench, 1_000);
+    assert!(bench.given_back.is_empty() && bench.machine.leases().len() == 1, "a game is played");
+    bench.play(0, 10, SECOND);
+    go_on(&mut bench, 1_000);
+    assert_eq!((bench.given_back.len(), bench.machine.leases().len()), (1, 0));
+    let tally = bench.machine.tally();
+    assert_eq!((tally.acknowledged, tally.refused), (1, 1));
+}
+
+/// What is given back might be granted again in the same instant, for ever.
+#[test]
+fn after_a_refused_cell_its_games_go_back_and_nothing_is_asked_for_a_while() {
+    let mut bench = Bench::new(1, false);
+    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
+    answer(&mut bench, |it| matches!(it, Call::Lease(_)), 8);
+    let call = said(&bench, |it| matches!(it, Call::GetCell(_)));
+    bench.fail(call, refusal());
+    let asked = bench.asked;
+    go_on(&mut bench, 5_000);
+    assert_eq!((bench.given_back.len(), bench.asked), (1, asked));
+    go_on(&mut bench, 3_000);
+    assert!(bench.asked > asked);
+}
+
+#[test]
+fn an_outbox_that_is_full_of_bytes_stops_the_slots() {
+    let (_, bytes_max) = Machine::<Done, ()>::unacknowledged_max();
+    let mut bench = playing(1, 10_000);
+    let mut played = 0;
+    while bench.plays(0) {
+        bench.play(0, 1 << 20, SECOND);
+        played += 1;
+    }
+    assert_eq!(played, bytes_max >> 20);
+    go_on(&mut bench, 1_000);
+    assert!(bench.plays(0), "there is room again");
+}
+
+#[test]
+fn heartbeats_of_long_games_are_shared() {
+    let mut bench = playing(4, 4_000);
+    // What is not known is named at once, and the heartbeats stay apart.
+    go_on(&mut bench, 10);
+    assert_eq!(bench.heartbeats.len(), 1);
+    let start = bench.now;
+    while bench.now < start + 10_000 {
+        for slot in 0..4 {
+            bench.play(slot, 10, 2 * SECOND);
+        }
+        go_on(&mut bench, 50);
+    }
+    let since = bench.heartbeats.iter().filter(|&&at| at > start).count();
+    assert!((10..=12).contains(&since), "{since} for 800 games in ten seconds");
+}
+
+#[test]
+fn a_heartbeat_comes_at_its_time_without_any_game() {
+    let mut bench = Bench::new(1, false);
+    go_on(&mut bench, 4 * HEARTBEAT_MS);
+    assert!((3..=4).contains(&bench.heartbeats.len()), "{:?}", bench.heartbeats);
+}
+
+#[test]
+fn a_heartbeat_that_nobody_hears_is_said_again_before_the_next_is_due() {
+    let mut bench = Bench::new(1, false);
+    let call = comes(&mut bench, HEARTBEAT_MS + 1_000, is_heartbeat);
+    bench.fail(call, Failure::Away { retry_after_ms: None });
+    comes(&mut bench, 200, is_heartbeat);
+}
+
+/// What was given up still waits at an overloaded coordinator: it is not said again and again.
+#[test]
+fn a_report_without_an_answer_is_said_ever_more_rarely() {
+    let mut bench = playing(1, 1);
+    bench.play(0, 10, SECOND);
+    bench.wait(200);
+    let mut said_at = Vec::new();
+    let mut patience = PATIENCE_MS;
+    for _ in 0..4 {
+        let call = said(&bench, is_report);
+        said_at.push(bench.now);
+        bench.wait(patience);
+        bench.fail(call, Failure::TimedOut);
+        patience *= 2;
+        bench.wait(1_000);
+    }
+    assert!(said_at.windows(2).all(|at| at[1] - at[0] >= PATIENCE_MS));
+    go_on(&mut bench, 15_000);
+    assert_eq!(bench.machine.tally().acknowledged, 1);
+}
+
+#[test]
+fn a_lease_that_is_granted_to_one_that_ends_goes_back() {
+    let mut bench = Bench::new(1, false);
+    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
+    bench.told_to_end = true;
+    bench.tell(Event::EndNow);
+    assert!(!bench.has_ended);
+    answer(&mut bench, |it| matches!(it, Call::Lease(_)), 8);
+    answer(&mut bench, |it| matches!(it, Call::GiveBack { .. }), 0);
+    assert!(bench.has_ended && bench.given_back.len() == 1);
+}
+
+#[test]
+fn a_worker_may_end_when_nothing_is_left_to_do() {
+    let mut bench = Bench::new(1, true);
+    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
+    answer(&mut bench, |it| matches!(it, Call::Lease(_)), 1);
+    answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+    go_on(&mut bench, 3_000);
+    assert!(!bench.has_ended, "its own game is left");
+    bench.play(0, 10, SECOND);
+    bench.told_to_end = false;
+    go_on(&mut bench, 3_000);
+    assert!(bench.has_ended);
+}
+
+#[test]
+fn a_worker_that_is_not_wanted_ends_at_once() {
+    for failure in [Failure::Unwanted, refusal()] {
+        let mut bench = Bench::new(1, false);
+        let call = said(&bench, |it| matches!(it, Call::Hello));
+        bench.fail(call, failure);
+        assert!(bench.has_ended);
+    }
+    let mut bench = playing(1, 4);
+    go_on(&mut bench, HEARTBEAT_MS);
+    bench.wait(HEARTBEAT_MS);
+    let call = said(&bench, is_heartbeat);
+    bench.fail(call, Failure::Unwanted);
+    assert!(bench.has_ended);
+}

@@ -1,0 +1,122 @@
+//! Carries out what the worker's machine wants said, and tells it what comes of that.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use spelrum_proto::Refusal;
+use spelrum_tournament::worker::{Answer, Call, CallId, Failure};
+use tokio::sync::mpsc;
+
+use crate::cells::Cell;
+use crate::hub::{Hub, ToDo};
+use crate::link::{Failed, Link};
+use crate::outcome::Finished;
+use crate::{Shutdown, WorkerError};
+
+/// Works until the machine has ended.
+pub(crate) async fn drive(
+    hub: &Hub,
+    link: &Link,
+    mut to_do: mpsc::UnboundedReceiver<ToDo>,
+    shutdown: &Shutdown,
+) -> Result<(), WorkerError> {
+    let mut calls = FuturesUnordered::new();
+    let mut fatal = None;
+    let mut database = None;
+    let (mut finishing, mut ending) = (false, false);
+    hub.time_passed();
+    loop {
+        let deadline = hub.next_deadline();
+        let time_passes = async {
+            match deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            Some(to_do) = to_do.recv() => match to_do {
+                ToDo::Call { call, patience, what } => calls.push(say(link, call, patience, what)),
+                ToDo::End => return fatal.map_or(Ok(()), Err),
+            },
+            Some((call, what, answer)) = calls.next() => {
+                let answer = answer.map_err(|failed| failure(&what, failed, &mut fatal));
+                if let Ok(Answer::Hello(session)) = &answer {
+                    tell_other_database(&mut database, &session.database);
+                }
+                let is_done = matches!(answer, Ok(Answer::Idle { all_done: true, .. }));
+                let was_ending = hub.is_ending();
+                hub.answered(call, answer);
+                if is_done && !was_ending && hub.is_ending() {
+                    tracing::info!("nothing is left to do");
+                }
+            }
+            () = time_passes => hub.time_passed(),
+            () = hub.sooner() => {}
+            () = shutdown.finish.cancelled(), if !finishing => {
+                finishing = true;
+                hub.finish();
+            }
+            () = shutdown.now.cancelled(), if !ending => {
+                ending = true;
+                hub.end_now();
+            }
+        }
+    }
+}
+
+async fn say(
+    link: &Link,
+    call: CallId,
+    patience: Duration,
+    what: Call<Finished>,
+) -> (CallId, Call<Finished>, Result<Answer<Arc<Cell>>, Failed>) {
+    let answer = link.say(&what, patience).await;
+    (call, what, answer)
+}
+
+/// What the machine must know of a failure; what the worker cannot go on after is kept.
+fn failure(what: &Call<Finished>, failed: Failed, fatal: &mut Option<WorkerError>) -> Failure {
+    match failed {
+        Failed::SayHello => Failure::SayHello,
+        Failed::Refused(refusal) => {
+            tell_refused(what, &refusal);
+            Failure::Refused { problem: refusal.to_string() }
+        }
+        Failed::Fatal(error) => {
+            fatal.get_or_insert(error);
+            Failure::Unwanted
+        }
+        Failed::Away { retry_after, .. } => {
+            let ms = |after: Duration| u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+            Failure::Away { retry_after_ms: retry_after.map(ms) }
+        }
+        Failed::TimedOut => Failure::TimedOut,
+    }
+}
+
+/// Tells people when another results database is met than before.
+fn tell_other_database(before: &mut Option<String>, met: &str) {
+    if before.replace(met.to_owned()).is_some_and(|before| before != met) {
+        tracing::warn!(
+            "the coordinator has another results database than before: \
+             what was held for the other one is dropped"
+        );
+    }
+}
+
+fn tell_refused(what: &Call<Finished>, refusal: &Refusal) {
+    match what {
+        // Whoever says it has said so; which of a report's results it is remains to be found.
+        Call::Hello | Call::Report { .. } => {}
+        Call::Lease(_) => tracing::error!(%refusal, "asking for games was refused"),
+        Call::Heartbeat { .. } => tracing::error!(%refusal, "a heartbeat was refused"),
+        Call::GiveBack { .. } => {
+            tracing::warn!(%refusal, "could not give leases back: they end by themselves");
+        }
+        Call::GetCell(_) => {
+            tracing::error!(%refusal, "a cell's definition was refused: its games are given back");
+        }
+    }
+}

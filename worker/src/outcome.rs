@@ -1,0 +1,87 @@
+//! A finished game on its way to the coordinator.
+
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_proto::limits::FAILURE_BYTES_MAX;
+use spelrum_proto::v1::{self, result::What};
+use spelrum_proto::work;
+use spelrum_tournament::worker::Outcome;
+use spelrum_tournament::{CellId, GameId, LeaseId};
+
+/// A result, and how many bytes it takes in a report.
+#[derive(Clone, Debug)]
+pub(crate) struct Finished {
+    pub(crate) result: v1::Result,
+    bytes: usize,
+}
+
+impl Finished {
+    pub(crate) fn new(lease: LeaseId, what: What) -> Self {
+        let result = v1::Result { lease_id: lease.0, what: Some(what) };
+        Self { bytes: work::encoded_len(&result), result }
+    }
+}
+
+impl Outcome for Finished {
+    fn lease(&self) -> LeaseId {
+        LeaseId(self.result.lease_id)
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn is_failure(&self) -> bool {
+        matches!(self.result.what, Some(What::FailedGame(_)))
+    }
+
+    fn refused(&self, problem: &str) -> Option<Self> {
+        let Some(What::Game(game)) = &self.result.what else {
+            let lease = self.result.lease_id;
+            tracing::error!(lease, problem, "a failure was refused: its game is given up");
+            return None;
+        };
+        tracing::error!(cell = game.cell_id, number = game.number, problem, "a result was refused");
+        let game = GameId { cell: CellId(game.cell_id), number: game.number };
+        let what = failed(game, &format!("its result was refused: {problem}"));
+        Some(Self::new(self.lease(), what))
+    }
+}
+
+/// A game that could not be played.
+pub(crate) fn failed(game: GameId, message: &str) -> What {
+    let message = &message[..message.floor_char_boundary(FAILURE_BYTES_MAX)];
+    What::FailedGame(v1::FailedGame {
+        cell_id: game.cell.0,
+        number: game.number,
+        engine_revision: ENGINE_REVISION,
+        message: message.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GAME: GameId = GameId { cell: CellId(3), number: 8 };
+
+    #[test]
+    fn messages_are_cut_between_characters() {
+        let what = failed(GAME, &"ö".repeat(FAILURE_BYTES_MAX));
+        let What::FailedGame(failed) = what else { unreachable!() };
+        assert_eq!((failed.cell_id, failed.number), (3, 8));
+        assert!(failed.message.len() <= FAILURE_BYTES_MAX && failed.message.ends_with('ö'));
+    }
+
+    #[test]
+    fn a_refused_result_becomes_a_failure_and_a_refused_failure_nothing() {
+        let game = v1::Game { cell_id: 3, number: 8, ..Default::default() };
+        let played = Finished::new(LeaseId(5), What::Game(game));
+        assert!(!played.is_failure());
+        let failure = played.refused("no room").unwrap();
+        assert!(failure.is_failure() && failure.lease() == LeaseId(5));
+        let expected = failed(GAME, "its result was refused: no room");
+        assert_eq!(failure.result.what, Some(expected));
+        assert_eq!(failure.bytes(), work::encoded_len(&failure.result));
+        assert!(failure.refused("no room").is_none());
+    }
+}
