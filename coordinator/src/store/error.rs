@@ -274,22 +274,21 @@ impl StoreError {
     /// scheduler's owner answers UNAVAILABLE then.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        match self {
-            Self::Full | Self::Busy | Self::ManyQueries => true,
-            // A constraint, a damaged page or a wrong type would be met again.
-            Self::Sql(error) => match primary_code(error) {
-                Some(code) => code::TRANSIENT.contains(&code),
-                None => !matches!(
-                    error,
-                    sqlx::Error::Decode(_)
-                        | sqlx::Error::Encode(_)
-                        | sqlx::Error::ColumnDecode { .. }
-                        | sqlx::Error::ColumnNotFound(_)
-                        | sqlx::Error::RowNotFound
-                        | sqlx::Error::TypeNotFound { .. }
-                ),
-            },
-            _ => false,
+        let Self::Sql(error) = self else {
+            return matches!(self, Self::Full | Self::Busy | Self::ManyQueries);
+        };
+        // A constraint, a damaged page or a wrong type would be met again.
+        match primary_code(error) {
+            Some(code) => code::TRANSIENT.contains(&code),
+            None => !matches!(
+                error,
+                sqlx::Error::Decode(_)
+                    | sqlx::Error::Encode(_)
+                    | sqlx::Error::ColumnDecode { .. }
+                    | sqlx::Error::ColumnNotFound(_)
+                    | sqlx::Error::RowNotFound
+                    | sqlx::Error::TypeNotFound { .. }
+            ),
         }
     }
 }
