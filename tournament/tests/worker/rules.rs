@@ -134,6 +134,42 @@ fn a_heartbeat_comes_at_its_time_without_any_game() {
     assert!((3..=4).contains(&bench.heartbeats.len()), "{:?}", bench.heartbeats);
 }
 
+/// A coordinator that takes longer for a heartbeat than it wants between two of them.
+#[test]
+fn heartbeats_leave_room_for_a_lease() {
+    let mut bench = Bench::new(1, false);
+    bench.heartbeat_ms = 10;
+    for _ in 0..100 {
+        bench.wait(30);
+        if let Some((&call, _)) = bench.under_way.first_key_value() {
+            bench.answer(call, 0);
+        }
+    }
+    assert!(bench.heartbeats.len() > 50, "{}", bench.heartbeats.len());
+    assert!(bench.asked >= 4, "{}", bench.asked);
+}
+
+/// A worker that gets one game at a time, and wants the next.
+#[test]
+fn leases_leave_room_for_a_heartbeat() {
+    let mut bench = Bench::new(1, false);
+    bench.heartbeat_ms = 100;
+    for _ in 0..100 {
+        bench.wait(30);
+        bench.play(0, 10, Duration::from_millis(1));
+        while let Some((&call, what)) = bench.under_way.iter().next()
+            && !matches!(what, Call::Lease(_) | Call::Heartbeat { .. })
+        {
+            bench.answer(call, 0);
+        }
+        if let Some((&call, _)) = bench.under_way.first_key_value() {
+            bench.answer(call, 1);
+        }
+    }
+    assert!(bench.asked > 40, "{}", bench.asked);
+    assert!(bench.heartbeats.len() > 20, "{}", bench.heartbeats.len());
+}
+
 #[test]
 fn a_heartbeat_that_nobody_hears_is_said_again_before_the_next_is_due() {
     let mut bench = Bench::new(1, false);
