@@ -344,7 +344,8 @@ async fn malformed_messages_are_refused_and_harmless() {
     assert!(client.hello(monster).await.is_err());
 }
 
-/// What is well-formed is taken, however little sense it makes, and nobody else suffers.
+/// What the rules do not allow is refused, what they cannot know is taken, however little sense it makes,
+/// and nobody else suffers.
 #[tokio::test]
 async fn senseless_games_harm_nobody_else() {
     let site = Site::new();
@@ -353,18 +354,29 @@ async fn senseless_games_harm_nobody_else() {
     let mut worker = HandWorker::new(&served).await;
     let mut other = HandWorker::new(&served).await;
     type Spoil = fn(&mut v1::Game);
-    let spoils: [Spoil; 4] = [
-        |game| game.moves.clear(),
-        |game| {
-            // Their sum is beyond 2^63.
-            let endless =
-                v1::Move { nodes: NUMBER_MAX, wall_us: NUMBER_MAX, ..game.moves[0].clone() };
-            game.moves = vec![endless; 3_000];
-        },
-        |game| game.moves.iter_mut().for_each(|mv| mv.mover = 1),
-        |game| game.opening = "nowhere".to_owned(),
+    let spoils: [(Spoil, Verdict); 5] = [
+        (|game| game.moves.clear(), Verdict::Rejected),
+        (
+            |game| {
+                // Their sum is beyond 2^63.
+                let endless =
+                    v1::Move { nodes: NUMBER_MAX, wall_us: NUMBER_MAX, ..game.moves[0].clone() };
+                game.moves = vec![endless; 3_000];
+            },
+            Verdict::Rejected,
+        ),
+        (|game| game.moves.iter_mut().for_each(|mv| mv.mover = 1), Verdict::Rejected),
+        (|game| game.opening = "nowhere".to_owned(), Verdict::Rejected),
+        (
+            |game| {
+                for mv in &mut game.moves {
+                    (mv.nodes, mv.evaluations, mv.wall_us) = (NUMBER_MAX, NUMBER_MAX, NUMBER_MAX);
+                }
+            },
+            Verdict::Counted,
+        ),
     ];
-    for spoil in spoils {
+    for (spoil, expected) in spoils {
         let (grant, others) = (worker.granted().await, other.granted().await);
         let mut results = worker.play(&grant).await;
         let good = other.play(&others).await;
@@ -375,7 +387,8 @@ async fn senseless_games_harm_nobody_else() {
             [senseless.unwrap(), good.unwrap()].concat()
         };
         let verdicts = both.await;
-        assert!(verdicts.iter().all(|&verdict| verdict == Verdict::Counted), "{verdicts:?}");
+        let others = verdicts[1..].iter().all(|&verdict| verdict == Verdict::Counted);
+        assert!(verdicts[0] == expected && others, "{verdicts:?}");
     }
 }
 
