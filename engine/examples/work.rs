@@ -22,7 +22,8 @@ use spelrum_engine::games::Pentago;
 use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
 use spelrum_engine::search::Evaluate;
 use spelrum_engine::{
-    Game, Player, PlayoutRandom, Position, Random, Rules, Timeless, analyze, perft,
+    Board, Game, GameSetup, Player, PlayoutRandom, Position, Random, Rules, Timeless, analyze,
+    perft, play_game, referee,
 };
 
 /// Fourteen marbles, nothing decided: perft and playing.
@@ -76,6 +77,7 @@ const WORK: &[(&str, &str, Piece)] = &[
             r#""playout": "uniform", "first_play_urgency": 1000, "exploration": 1.4142135623730951, "solver": false"#,
         )
     }),
+    ("referee", "games", referee_a_game),
 ];
 
 fn main() {
@@ -200,6 +202,28 @@ fn slow_playouts() -> u64 {
 fn mcts(settings: &str) -> u64 {
     search(EMPTY, &format!(r#"{{"algorithm": "mcts", "simulations": 200000, {settings}}}"#));
     200_000
+}
+
+/// A random game, judged many times: playing it costs a small part of that.
+fn referee_a_game() -> u64 {
+    const TIMES: u64 = 1_000;
+    let rules = rules();
+    let given = serde_json::from_str(r#"{"algorithm": "random"}"#).expect("a player in JSON");
+    let random = Player::from_parameters(&rules, &given).expect("a player");
+    let setup = GameSetup {
+        rules: &rules,
+        opening: EMPTY,
+        players: [&random, &random],
+        keys: [[1; 32], [2; 32]],
+        max_plies: None,
+        stops: None,
+    };
+    let record = play_game(&setup, &Timeless).expect("a game");
+    let board = Board { rules: &rules, opening: EMPTY, max_plies: None };
+    for _ in 0..TIMES {
+        referee(&board, black_box(&record)).expect("it was played");
+    }
+    TIMES
 }
 
 fn search(text: &str, player: &str) -> u64 {
