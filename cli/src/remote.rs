@@ -53,13 +53,13 @@ pub(crate) struct Manner {
     pub(crate) preview: bool,
 }
 
-/// Whether there is an experiment of this name.
-pub(crate) async fn exists(client: &mut Client, name: &str) -> Result<bool> {
+/// The experiment of this name or UUID, if there is one.
+pub(crate) async fn find(client: &mut Client, name: &str) -> Result<Option<v1::ExperimentSummary>> {
     let request = v1::StatusRequest { experiment: name.to_owned() };
     match client.status(request).await {
-        Ok(_) => Ok(true),
+        Ok(answer) => Ok(answer.into_inner().experiments.pop()),
         Err(status) => match Refusal::of(&status) {
-            Some(refusal) if refusal.reason == Reason::UnknownExperiment => Ok(false),
+            Some(refusal) if refusal.reason == Reason::UnknownExperiment => Ok(None),
             _ => Err(failed_call(&format!("find experiment {name}"), &status)),
         },
     }

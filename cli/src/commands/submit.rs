@@ -89,7 +89,7 @@ impl Submit {
         }
         let mut client = remote::connect(&self.coordinator).await?;
         let mut out = anstream::stdout().lock();
-        if !self.json && remote::exists(&mut client, &sweep.plan.name).await? {
+        if !self.json && remote::find(&mut client, &sweep.plan.name).await?.is_some() {
             let preview = remote::submit(&mut client, &sweep, preview).await?;
             if let Some(change) = &preview.change {
                 writeln!(out, "{}", change::announcement(&sweep.plan.name, change))?;
@@ -111,7 +111,17 @@ impl Submit {
         }
         let said = match (answer.existed, &answer.change) {
             (true, None) => {
-                writeln!(out, "{} was submitted before; nothing has changed", answer.name)?;
+                let name = &answer.name;
+                let there = remote::find(&mut client, &answer.experiment_uuid).await?;
+                if there.is_some_and(|there| there.state == "cancelled") {
+                    writeln!(
+                        out,
+                        "{name} was submitted before and cancelled, which is final: none of its games is \
+                         played; --new begins it anew"
+                    )?;
+                } else {
+                    writeln!(out, "{name} was submitted before; nothing has changed")?;
+                }
                 return Ok(Exit::Success);
             }
             (true, Some(_)) => "changed",
