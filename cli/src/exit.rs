@@ -14,7 +14,7 @@ pub(crate) enum Exit {
     Usage,
     /// What was given to work on is wrong: a sweep, a position, a query, an experiment's name.
     Input,
-    /// The database is not one of Spelrum's, of a newer schema, read-only, full, or unreadable.
+    /// The database is not one of Spelrum's, of a newer schema, read-only, full, damaged, or unreadable.
     Database,
     /// The coordinator is unreachable, refuses the token, speaks another protocol, or failed.
     Network,
@@ -62,7 +62,7 @@ Exit codes:
   1    an internal error: a bug, please report it
   2    the command line is wrong
   3    a sweep, position, query or name is wrong
-  4    the database is not one of Spelrum's, newer, read-only, full or unreadable
+  4    the database is not one of Spelrum's, newer, read-only, full, damaged or unreadable
   5    the coordinator is unreachable, refuses the token, speaks another protocol, or failed
   6    a port or the database is in use by another program
   7    the sweep is finished, but some games failed

@@ -5,6 +5,7 @@
 
 mod architecture;
 mod bad_input;
+mod check;
 mod config;
 mod engine;
 mod growth;

@@ -11,8 +11,7 @@ use spelrum_tournament::{
 };
 
 use super::error::StoreError;
-use super::rollup::count;
-use super::submit::safe;
+use super::numbers::{count, safe};
 use super::transaction::{Transaction, rows};
 
 /// Cells and players are stored so many at a time: a bound on the memory for their rows.

@@ -10,7 +10,7 @@ use sqlx::SqliteConnection;
 
 use super::cells::ROWS_AT_ONCE;
 use super::error::StoreError;
-use super::rollup::count;
+use super::numbers::count;
 use super::scheduling::unsigned;
 use super::transaction::rows;
 

@@ -4,7 +4,7 @@
 
 use spelrum_proto::{names, v1};
 
-use super::rollup::SAFE_MAX;
+use super::numbers::SAFE_MAX;
 
 /// The longest word (a termination, what ended a search) and the longest move, in bytes.
 const WORD_BYTES_MAX: usize = 64;

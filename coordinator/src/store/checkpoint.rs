@@ -12,17 +12,14 @@ use std::path::{Path, PathBuf};
 
 use sqlx::{ConnectOptions as _, Connection as _, Row as _, SqliteConnection};
 
+use super::connection::writing;
 use super::error::StoreError;
-use super::open::writing;
 
 /// From this size of the log on a checkpoint is worth its time.
 pub const WAL_CHECKPOINT_BYTES: u64 = 16 << 20;
 
 /// From this size of the log on the writer should stop for a checkpoint of its own.
 pub const WAL_RESTART_BYTES: u64 = 64 << 20;
-
-/// What is kept of the log's file when it starts again, so that it need not grow anew each time.
-pub(super) const WAL_KEPT_BYTES: u64 = 4 << 20;
 
 /// A log of this size is wrong: a reader holds a snapshot for too long, or the disk is too slow.
 pub const WAL_ALARM_BYTES: u64 = 512 << 20;

@@ -9,8 +9,7 @@ use spelrum_tournament::{CellId, Plan};
 use super::cells::ROWS_AT_ONCE;
 use super::change::{Comparison, KnownCell};
 use super::error::StoreError;
-use super::rollup::count;
-use super::submit::safe;
+use super::numbers::{count, safe};
 use super::transaction::{Transaction, rows};
 
 impl Transaction<'_> {

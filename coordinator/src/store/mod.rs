@@ -6,14 +6,14 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `open`, `lock` | opening a database, and refusing what cannot work |
+//! | `open`, `lock`, `connection` | opening a database, and refusing what cannot work |
 //! | `transaction`, `checkpoint` | when something is on disk |
 //! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
-//! | `check`, `results`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
+//! | `check`, `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
 //! | `read`, `statement`, `questions` | queries, also the users' own |
-//! | `recount` | the rollups against the rows |
-//! | `removal`, `removable` | throwing away |
+//! | `recount`, `integrity` | the rollups against the rows, and the file itself |
+//! | `removal`, `removable`, `walk` | throwing away |
 //! | `attention` | what needs somebody |
 
 mod attention;
@@ -21,14 +21,17 @@ mod cells;
 mod change;
 mod check;
 mod checkpoint;
+mod connection;
 mod error;
 #[cfg(test)]
 mod failures;
 mod files;
 mod growth;
+mod integrity;
 mod lock;
 mod lookups;
 mod memory;
+mod numbers;
 mod open;
 mod own_views;
 pub mod questions;
@@ -45,6 +48,7 @@ mod statement;
 mod submit;
 mod transaction;
 mod uncounted;
+mod walk;
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -63,10 +67,11 @@ pub use read::{QUERY_SECONDS_MAX, Readers, SqlValue, Table};
 pub use recount::Difference;
 pub use refused::Refused;
 pub use removable::{GAME_BYTES, MOVE_BYTES, Removable};
-pub use removal::{Removed, Removing};
+pub use removal::Removed;
 pub use scheduling::{GameFacts, WorkerIntroduction};
 pub use submit::{Preview, Submitted, Sweep};
 pub use transaction::Transaction;
+pub use walk::Removing;
 
 /// The one writer connection of a results database. There is one in the world: a second
 /// coordinator on the same file is refused, or ends itself at its next transaction (the epoch).

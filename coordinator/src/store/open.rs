@@ -3,14 +3,13 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rustix::fs::{Access, access};
 use sqlx::migrate::{Migrate as _, MigrateError, Migrator};
-use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteSynchronous};
+use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions};
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
 
-use super::checkpoint::WAL_KEPT_BYTES;
+use super::connection::writing;
 use super::error::{StoreError, code, primary_code};
 use super::lock::Lock;
 use super::unix_now_us;
@@ -20,9 +19,6 @@ pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("../migrations");
 
 /// "Splm": marks a database as one of this project (sqlite.org/pragma.html#pragma_application_id).
 pub(super) const APPLICATION_ID: u32 = 0x5370_6c6d;
-
-/// How long a statement waits for another program's lock.
-pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A database open for writing, locked, migrated, with the epoch raised.
 #[derive(Debug)]
@@ -86,24 +82,6 @@ async fn connect(path: &Path, state: State) -> Result<(SqliteConnection, i64), S
             Err(error)
         }
     }
-}
-
-/// The options of every connection that writes.
-pub(super) fn writing(path: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new()
-        .filename(path)
-        .foreign_keys(true)
-        .synchronous(SqliteSynchronous::Full)
-        .busy_timeout(BUSY_TIMEOUT)
-        // Checkpoints run apart from commits: see the module `checkpoint`.
-        .pragma("wal_autocheckpoint", "0")
-        // In KiB: the upper pages of every index stay in memory, and a large submit need not write
-        // pages before its time.
-        .pragma("cache_size", "-32768")
-        // When the log starts again from its beginning, the file is cut to this: so its size tells
-        // how much there is to copy.
-        .pragma("journal_size_limit", WAL_KEPT_BYTES.to_string())
-        .disable_statement_logging()
 }
 
 async fn migrate(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {

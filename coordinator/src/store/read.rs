@@ -14,8 +14,9 @@ use sqlx::{
     SqlSafeStr as _, SqliteConnection, SqlitePool, Statement as _, TypeInfo as _, ValueRef as _,
 };
 
+use super::connection::BUSY_TIMEOUT;
 use super::error::{StoreError, code, primary_code};
-use super::open::{BUSY_TIMEOUT, cannot_be_written, describe, require_ours};
+use super::open::{cannot_be_written, describe, require_ours};
 use super::scheduling::unsigned;
 use super::statement::single_query;
 

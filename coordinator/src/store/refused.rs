@@ -6,7 +6,7 @@ use spelrum_proto::v1;
 use spelrum_tournament::{LeaseId, WorkerId};
 
 use super::error::StoreError;
-use super::rollup::integer;
+use super::numbers::integer;
 use super::transaction::Transaction;
 
 /// Bytes of a record that are kept.

@@ -4,8 +4,8 @@ use spelrum_proto::v1;
 
 use super::error::StoreError;
 use super::read::Readers;
-use super::removal::Removing;
 use super::scheduling::unsigned;
+use super::walk::Removing;
 
 /// Bytes of database that a game takes without its moves: measured over thousands of games of
 /// Pentago, rollups and indexes included.

@@ -16,33 +16,10 @@ use sqlx::{AssertSqlSafe, Executor as _};
 
 use super::Writer;
 use super::error::StoreError;
+use super::numbers::integer;
 use super::own_views::quoted;
-use super::rollup::integer;
 use super::transaction::{Transaction, rows};
-
-/// What is removed of an experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Removing {
-    /// All of it.
-    Everything,
-    /// Its moves: games, rollups and results stay.
-    Moves,
-}
-
-impl Removing {
-    /// As it is stored.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Everything => "everything",
-            Self::Moves => "moves",
-        }
-    }
-
-    /// As it was stored.
-    pub(super) fn named(name: &str) -> Self {
-        if name == "moves" { Self::Moves } else { Self::Everything }
-    }
-}
+use super::walk::{Removing, Walk};
 
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,21 +45,6 @@ const CELLS_AHEAD: i64 = 2_000;
 
 /// Pages by which the file shrinks in one step.
 const PAGES_AT_ONCE: u32 = 200;
-
-/// A removal at work. Kept between transactions; `removals` has what must survive.
-#[derive(Debug)]
-pub(super) struct Walk {
-    removal: i64,
-    experiment: i64,
-    what: Removing,
-    /// The next cells, and the last that was looked up.
-    ahead: VecDeque<i64>,
-    looked_up: i64,
-    /// Games of the first cell with smaller numbers are done.
-    number: i64,
-    /// Cells without games that are still to be removed.
-    emptied: Vec<i64>,
-}
 
 impl Writer {
     /// Whether something is being removed, or the file is still to shrink.

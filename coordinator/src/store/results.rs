@@ -9,7 +9,8 @@ use spelrum_tournament::{GameId, WorkerId};
 
 use super::check::{Told, check_game};
 use super::error::StoreError;
-use super::rollup::{Searches, SideSums, bounded, count, half_points, integer};
+use super::numbers::{bounded, count, integer};
+use super::rollup::{Searches, SideSums, half_points};
 use super::transaction::{Cache, CellInfo, Transaction, rows};
 
 /// A game that is ready to be stored.

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use spelrum_proto::v1;
 use spelrum_tournament::{GameCounts, PairCounts, ScoreInterval};
 
+use super::numbers::{SAFE_MAX, real};
+
 /// The name under which a forced move is stored (`EndedBy::OnlyMove`): nothing was searched.
 pub(super) const ONLY_MOVE: &str = "only_move";
 
@@ -143,31 +145,6 @@ pub(super) fn time_bucket(wall_us: u64) -> u32 {
         }
         _ => u32::try_from(wall_us).unwrap_or(0),
     }
-}
-
-/// The greatest number that the database holds: 2^53 - 1.
-pub(super) const SAFE_MAX: u64 = (1 << 53) - 1;
-
-/// A count as SQLite has it. Results are checked to be below 2^53 before they come here.
-pub(super) fn integer(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-/// A length as SQLite has it.
-pub(super) fn count(length: usize) -> i64 {
-    i64::try_from(length).unwrap_or(i64::MAX)
-}
-
-/// A sum over one game as SQLite has it: below 2^53.
-#[expect(clippy::cast_possible_truncation, reason = "bounded, and without a fraction")]
-pub(super) fn bounded(sum: f64) -> i64 {
-    sum.clamp(0.0, real(SAFE_MAX)) as i64
-}
-
-/// A count below 2^53 as a real, exactly.
-#[expect(clippy::cast_precision_loss, reason = "below 2^53 nothing is lost")]
-pub(super) fn real(number: u64) -> f64 {
-    number as f64
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@ use spelrum_proto::v1;
 use spelrum_tournament::WorkerId;
 
 use super::error::StoreError;
+use super::numbers::{count, real};
 use super::results::{Checked, There};
-use super::rollup::{CellResult, Searches, count, half_points, real};
+use super::rollup::{CellResult, Searches, half_points};
 use super::transaction::{Transaction, rows};
 
 impl Transaction<'_> {

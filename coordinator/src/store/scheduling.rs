@@ -8,7 +8,7 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, Worke
 
 use super::Writer;
 use super::error::StoreError;
-use super::rollup::integer;
+use super::numbers::integer;
 use super::transaction::{Transaction, rows};
 
 /// Facts about a game that a worker reports.

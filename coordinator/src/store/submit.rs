@@ -11,8 +11,8 @@ use sqlx::{Connection as _, SqliteConnection};
 use super::change::{Change, Subject, compare, record_name};
 use super::error::StoreError;
 use super::files::files;
+use super::numbers::{integer, safe};
 use super::read::Readers;
-use super::rollup::{SAFE_MAX, integer};
 use super::scheduling::state_of;
 use super::transaction::{Transaction, rows};
 
@@ -441,9 +441,4 @@ impl Submitted {
 
 fn game_timeout_us(plan: &Plan) -> Result<Option<i64>, StoreError> {
     plan.game_timeout_us.map(|us| safe("the sweep's game_timeout", us)).transpose()
-}
-
-/// A number as it is stored, if the database can hold it.
-pub(super) fn safe(what: &'static str, value: u64) -> Result<i64, StoreError> {
-    if value > SAFE_MAX { Err(StoreError::TooLarge { what, value }) } else { Ok(integer(value)) }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use sqlx::{Connection as _, Sqlite, SqliteConnection};
 
 use super::error::StoreError;
-use super::removal::Walk;
+use super::walk::Walk;
 use super::{Writer, unix_now_us};
 
 /// An open `BEGIN IMMEDIATE` transaction. Dropped without a commit, it leaves nothing behind.

@@ -5,8 +5,8 @@ use spelrum_proto::v1;
 use spelrum_tournament::WorkerId;
 
 use super::error::StoreError;
+use super::numbers::{count, integer};
 use super::results::{Checked, MoveRow, move_rows, outcome_name};
-use super::rollup::{count, integer};
 use super::transaction::{Transaction, rows};
 
 /// Why a result does not count. The names are stored.

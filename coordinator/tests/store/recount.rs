@@ -145,3 +145,24 @@ async fn a_recount_finds_every_difference() {
         assert!(found.iter().any(|difference| difference.table == table), "{spoil}: {found:?}");
     }
 }
+
+/// What is wrong with the file itself is told apart from sums that are wrong.
+#[tokio::test]
+async fn rows_that_refer_to_nothing_are_damage() {
+    let mut store = Store::new().await;
+    let games: Vec<_> = (0..4).map(|number| game(store.cell(0), number, number)).collect();
+    store.store(&games).await;
+    let readers = store.writer.readers();
+    assert_eq!(readers.damage().await.unwrap(), Vec::<String>::new());
+    assert_eq!(readers.games_settled().await.unwrap(), 4);
+    let mut shell = SqliteConnectOptions::new()
+        .filename(store.writer.path())
+        .foreign_keys(false)
+        .connect()
+        .await
+        .unwrap();
+    shell.execute("DELETE FROM openings").await.unwrap();
+    let damage = readers.damage().await.unwrap();
+    assert_eq!(damage.len(), 4, "{damage:?}");
+    assert!(damage[0].starts_with("games: row 1 refers to what is not in openings"), "{damage:?}");
+}

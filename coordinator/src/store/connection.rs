@@ -1,0 +1,31 @@
+//! How connections that write are set up.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::ConnectOptions as _;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
+
+/// How long a statement waits for another program's lock.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What is kept of the log's file when it starts again, so that it need not grow anew each time.
+const WAL_KEPT_BYTES: u64 = 4 << 20;
+
+/// The options of every connection that writes.
+pub(super) fn writing(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .foreign_keys(true)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(BUSY_TIMEOUT)
+        // Checkpoints run apart from commits: see the module `checkpoint`.
+        .pragma("wal_autocheckpoint", "0")
+        // In KiB: the upper pages of every index stay in memory, and a large submit need not write
+        // pages before its time.
+        .pragma("cache_size", "-32768")
+        // When the log starts again from its beginning, the file is cut to this: so its size tells
+        // how much there is to copy.
+        .pragma("journal_size_limit", WAL_KEPT_BYTES.to_string())
+        .disable_statement_logging()
+}

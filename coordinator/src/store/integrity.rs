@@ -1,0 +1,40 @@
+//! Whether the file itself is whole.
+
+use super::error::StoreError;
+use super::read::Readers;
+
+impl Readers {
+    /// What is wrong with the file: pages and indexes that SQLite finds damaged, and rows that refer to
+    /// what is not there; nothing, in a database that only this program and the disk have touched.
+    /// Reads everything; of each kind the first hundred are named.
+    ///
+    /// # Errors
+    /// If the file cannot be read at all.
+    pub async fn damage(&self) -> Result<Vec<String>, StoreError> {
+        // The query macros cannot describe a pragma.
+        let pages: Vec<String> =
+            sqlx::query_scalar("PRAGMA integrity_check(100)").fetch_all(self.own()).await?;
+        let mut damage: Vec<String> = pages.into_iter().filter(|said| said != "ok").collect();
+        let references: Vec<(String, Option<i64>, String)> = sqlx::query_as(
+            "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 100",
+        )
+        .fetch_all(self.own())
+        .await?;
+        damage.extend(references.into_iter().map(|(table, row, parent)| match row {
+            Some(row) => format!("{table}: row {row} refers to what is not in {parent}"),
+            None => format!("{table}: a row refers to what is not in {parent}"),
+        }));
+        Ok(damage)
+    }
+
+    /// Games that have their result, counted or not.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn games_settled(&self) -> Result<u64, StoreError> {
+        let games = sqlx::query_scalar!(r#"SELECT count(*) AS "games!: i64" FROM games"#)
+            .fetch_one(self.own())
+            .await?;
+        Ok(u64::try_from(games).unwrap_or(0))
+    }
+}
