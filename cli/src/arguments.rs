@@ -12,7 +12,7 @@ use tonic::transport::{Endpoint, Uri};
 use crate::calibration::mebibytes;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::progress;
+use crate::voice;
 
 /// The environment variable for the coordinator's address.
 pub(crate) const COORDINATOR_VARIABLE: &str = "SPELRUM_COORDINATOR";
@@ -49,7 +49,7 @@ impl GlobalArguments {
     pub(crate) fn apply(&self) {
         self.color.apply();
         if self.quiet {
-            progress::be_quiet();
+            voice::be_quiet();
         }
     }
 }

@@ -20,10 +20,11 @@ use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::look::Look;
-use crate::progress::{self, Progress};
+use crate::progress::Progress;
 use crate::remote::{Client, Manner};
 use crate::results::ResultsSource;
 use crate::sweep_file::SweepFile;
+use crate::voice;
 use crate::{change, config, listen, remote};
 
 /// How often workers say that they live. Short, because the one that counts is in this process:
@@ -93,7 +94,7 @@ impl Embedded {
         let manner = Manner { new_experiment, preview: false };
         let preview = change::preview(&self.readers, sweep, manner).await?;
         if let Some(change) = &preview.change {
-            progress::say(&change::announcement(&sweep.plan.name, change));
+            voice::say(&change::announcement(&sweep.plan.name, change));
         }
         let submitted = remote::submit(&mut self.client, sweep, manner)
             .await

@@ -3,14 +3,12 @@
 use std::error::Error;
 use std::fmt::{self, Display};
 use std::io::{self, Write as _};
-use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use spelrum_engine::PlayError;
 use spelrum_tournament::SweepError;
 
-use crate::config::ConfigError;
 use crate::exit::Exit;
 
 /// What every command returns.
@@ -29,10 +27,11 @@ pub(crate) struct CliError {
 #[derive(Debug)]
 enum Cause {
     Error(Box<dyn Error + Send + Sync>),
-    /// Shown with the excerpt of the file that it points at.
-    Sweep(Box<SweepError>),
-    /// The same, of the config file.
-    Config(Box<ConfigError>),
+    /// Shown with the excerpt of the file that it points at, and with the remedy.
+    InFile {
+        problem: Box<dyn Diagnostic + Send + Sync>,
+        remedy: String,
+    },
     /// The reader of our output has gone: nobody is left to tell.
     BrokenPipe,
 }
@@ -77,11 +76,14 @@ impl CliError {
         self
     }
 
-    /// What is wrong with the config file there.
-    pub(crate) fn of_config(path: &Path, error: ConfigError) -> Self {
-        let mut failed = Self::new(Exit::Usage, format!("read the config {}", path.display()));
-        failed.cause = Some(Cause::Config(Box::new(error)));
-        failed
+    /// Adds what is wrong with a file, at its place there, and what to do about it.
+    pub(crate) fn in_file(
+        mut self,
+        problem: impl Diagnostic + Send + Sync + 'static,
+        remedy: String,
+    ) -> Self {
+        self.cause = Some(Cause::InFile { problem: Box::new(problem), remedy });
+        self
     }
 
     /// The same failure for whoever runs the coordinator inside the own process: what a coordinator
@@ -119,13 +121,9 @@ impl CliError {
                 }
                 text.push('\n');
             }
-            Some(Cause::Sweep(sweep)) => {
+            Some(Cause::InFile { problem, remedy }) => {
                 text.push('\n');
-                text.push_str(&excerpt(sweep.as_ref(), &sweep.remedy, style));
-            }
-            Some(Cause::Config(config)) => {
-                text.push('\n');
-                text.push_str(&excerpt(config.as_ref(), &config.remedy, style));
+                text.push_str(&excerpt(problem.as_ref(), remedy, style));
             }
             None => text.push('\n'),
         }
@@ -188,7 +186,8 @@ impl From<SweepError> for CliError {
             Some(file) => format!("read the sweep {file}"),
             None => "read the sweep".to_owned(),
         };
-        Self { exit: Exit::Input, action, cause: Some(Cause::Sweep(Box::new(error))), help: None }
+        let remedy = error.remedy.clone();
+        Self::new(Exit::Input, action).in_file(error, remedy)
     }
 }
 

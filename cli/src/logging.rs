@@ -6,13 +6,13 @@ use indicatif::ProgressBar;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::progress;
+use crate::voice;
 
 /// Starts logging. `RUST_LOG` decides what is logged, `default_filter` without it; if progress is
 /// kept silent, warnings and errors.
 /// A line of the log goes above `bar`, not through it.
 pub(crate) fn start(default_filter: &str, bar: ProgressBar) {
-    let default_filter = if progress::is_quiet() { "warn" } else { default_filter };
+    let default_filter = if voice::is_quiet() { "warn" } else { default_filter };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| default_filter.into());
     let colour = anstream::stderr().current_choice() != anstream::ColorChoice::Never;
     let started = tracing_subscriber::fmt()

@@ -33,6 +33,7 @@ mod steering;
 mod summary;
 mod sweep_edit;
 mod sweep_file;
+mod voice;
 mod waiting;
 
 use std::io::Write as _;

@@ -1,7 +1,6 @@
 //! Progress: a bar on a terminal; in a log a line now and then, less and less often.
 
-use std::io::{IsTerminal as _, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -10,6 +9,7 @@ use spelrum_tournament::forecast::Forecast;
 use crate::look::Look;
 use crate::output::{count, duration_us};
 use crate::pace::Pace;
+use crate::voice::{is_quiet, say};
 
 /// What a terminal shows of games that are played here …
 const TEMPLATE: &str = "{elapsed_precise} [{bar:30}] {human_pos} of {human_len} games{msg}";
@@ -26,19 +26,6 @@ The time left is what the games left of each cell will take, by the mean time of
 divided by the games played at once. The range beside it holds the truth about four times out of \
 five, if as many slots go on playing: narrow where every cell has games, wide while cells are \
 waiting for their first, whose times are guessed from the others'.";
-
-/// Whether progress is kept silent, for the whole program.
-static QUIET: AtomicBool = AtomicBool::new(false);
-
-/// Silences progress from here on; errors and warnings are still said.
-pub(crate) fn be_quiet() {
-    QUIET.store(true, Ordering::Relaxed);
-}
-
-/// Whether progress is kept silent.
-pub(crate) fn is_quiet() -> bool {
-    QUIET.load(Ordering::Relaxed)
-}
 
 /// Shows how far an experiment is.
 pub(crate) struct Progress {
@@ -147,14 +134,6 @@ impl LogTimes {
             self.last = elapsed;
         }
         is_due
-    }
-}
-
-/// Tells the person at the terminal, or the log, how it goes.
-pub(crate) fn say(line: &str) {
-    if !is_quiet() {
-        // With stderr gone there is nobody to tell.
-        let _unheard = writeln!(anstream::stderr().lock(), "{line}");
     }
 }
 

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::progress::say;
+use crate::voice::say;
 
 /// Nobody needs to be told why something takes less long.
 const QUIET: Duration = Duration::from_secs(1);

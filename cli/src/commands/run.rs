@@ -19,6 +19,7 @@ use crate::remote::Manner;
 use crate::report::{self, Detail};
 use crate::results::ResultsSource;
 use crate::sweep_file::{SweepArguments, SweepFile};
+use crate::voice;
 
 const EXAMPLES: &str = "\
 The results stay in the database. Run the same file again and it goes on where it was; when every \
@@ -81,7 +82,7 @@ impl Run {
         let told = bar.clone();
         let interrupts = Interrupts::listen(move || {
             told.suspend(|| {
-                progress::say("finishing the games under way; Ctrl-C again stops now");
+                voice::say("finishing the games under way; Ctrl-C again stops now");
             });
         })?;
         let mut coordinator = Embedded::start(&db, self.listen.as_deref()).await?;
@@ -98,7 +99,7 @@ impl Run {
         match self.slots.offer_for(sweep.plan.memory_bytes()) {
             Ok(offer) => {
                 if offer.slots < whole.slots {
-                    progress::say(&format!(
+                    voice::say(&format!(
                         "playing {} games at once instead of {}, which may need more memory than \
                          there is",
                         offer.slots, whole.slots
@@ -107,7 +108,7 @@ impl Run {
                 Ok(offer)
             }
             Err(_) if self.listen.is_some() => {
-                progress::say(
+                voice::say(
                     "some games may need more memory than there is here: they are left to workers",
                 );
                 Ok(whole)
@@ -125,14 +126,14 @@ impl Run {
         interrupts: &Interrupts,
     ) -> Result<Exit> {
         if let Some(quickened) = &sweep.quickened {
-            progress::say(quickened);
+            voice::say(quickened);
         }
         let (submitted, experiment) = coordinator.submit(sweep, self.new).await?;
         if has_ended(&experiment) {
-            progress::say(&already(&experiment, db));
+            voice::say(&already(&experiment, db));
         } else {
             let offer = self.offer(sweep)?;
-            progress::say(&beginning(&submitted, &experiment, db));
+            voice::say(&beginning(&submitted, &experiment, db));
             let (settled, planned) = (experiment.games_settled, experiment.games_planned);
             let mut progress = Progress::start(bar, settled, planned);
             coordinator.play(&experiment, offer, interrupts, &mut progress).await?;
@@ -148,7 +149,7 @@ impl Run {
         }
         match interrupts.exit() {
             Some(signal) if !has_ended(&experiment) => {
-                progress::say(&interrupted(&self.sweep, db));
+                voice::say(&interrupted(&self.sweep, db));
                 Ok(signal)
             }
             _ if experiment.games_failed > 0 => Ok(Exit::FailedGames),

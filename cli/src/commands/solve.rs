@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::output::{count, duration_us, ended_by_text, write_json};
 use crate::position::PositionArguments;
-use crate::progress::say;
+use crate::voice::say;
 use crate::waiting::while_waiting;
 
 const EXAMPLES: &str = "\

@@ -11,9 +11,9 @@ use crate::change::{self, Change};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{count, write_json};
-use crate::progress;
 use crate::remote::{self, Manner};
 use crate::sweep_file::{SweepArguments, SweepFile};
+use crate::voice;
 
 const EXAMPLES: &str = "\
 Submitting the same file twice is safe: the second time changes nothing. A changed file of the same \
@@ -81,7 +81,7 @@ impl Submit {
     pub(crate) async fn run(self) -> Result<Exit> {
         let sweep = SweepFile::read(&self.sweep)?;
         if let Some(quickened) = &sweep.quickened {
-            progress::say(quickened);
+            voice::say(quickened);
         }
         let preview = Manner { new_experiment: self.new, preview: true };
         if self.dry_run {

@@ -21,6 +21,7 @@ use crate::output::{count, optional, percent, write_json_line};
 use crate::pace::Pace;
 use crate::progress::{self, LogTimes, RANGE_HELP, rate_text, settled_text};
 use crate::results::ResultsSource;
+use crate::voice;
 
 /// How often it looks, if a look takes no time.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
@@ -173,7 +174,7 @@ impl Watching {
                 // A coordinator may be started anew while somebody watches.
                 Err(error) if error.exit() == Exit::Network => {
                     if away_interval.is_none() {
-                        self.bar.suspend(|| progress::say(&away_text(&error)));
+                        self.bar.suspend(|| voice::say(&away_text(&error)));
                     }
                     let longer = |interval: Duration| (interval * 2).min(AWAY_INTERVAL_MAX);
                     *away_interval.insert(away_interval.map_or(LOOK_INTERVAL, longer))
@@ -243,7 +244,7 @@ impl Watching {
             write_json_line(&mut out, &self.json(look, event))?;
         } else if event == "end" {
             writeln!(out, "{}", end_text(&self.name, look))?;
-        } else if self.bar.is_hidden() && !progress::is_quiet() {
+        } else if self.bar.is_hidden() && !voice::is_quiet() {
             let settled = settled_text(look.games_settled, look.games_planned);
             writeln!(out, "{}: {settled}{}", self.name, self.figures(look))?;
         }

@@ -62,10 +62,10 @@ pub(crate) struct Named {
 /// What is wrong with the config file, where, and what to write instead.
 #[derive(Clone, Debug, thiserror::Error, Diagnostic)]
 #[error("{problem}")]
-pub(crate) struct ConfigError {
+struct ConfigError {
     problem: String,
     #[help]
-    pub(crate) remedy: String,
+    remedy: String,
     #[source_code]
     source_text: Arc<NamedSource<String>>,
     #[label("here")]
@@ -84,7 +84,11 @@ impl ConfigFile {
             Ok(bytes) if bytes > FILE_BYTES_MAX => Err(failed()
                 .because(format!("it is larger than {} KiB", FILE_BYTES_MAX >> 10))
                 .help("is it a config file? spelrum config --example shows one")),
-            Ok(_) => Self::parse(&path, &text).map_err(|error| CliError::of_config(&path, error)),
+            Ok(_) => Self::parse(&path, &text).map_err(|error| {
+                let remedy = error.remedy.clone();
+                CliError::new(Exit::Usage, format!("read the config {}", path.display()))
+                    .in_file(error, remedy)
+            }),
             Err(error) if error.kind() == ErrorKind::NotFound && !is_named => Ok(Self {
                 path,
                 exists: false,

@@ -14,7 +14,7 @@ use crate::arguments::{COORDINATOR_VARIABLE, CoordinatorChoice, CoordinatorUrl};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
-pub(crate) use file::{ConfigError, ConfigFile, EXAMPLE, Named, place};
+pub(crate) use file::{ConfigFile, EXAMPLE, Named, place};
 
 /// The environment variable for the token.
 pub(crate) const TOKEN_VARIABLE: &str = "SPELRUM_TOKEN";
