@@ -10,18 +10,18 @@ use spelrum_coordinator::store::{Difference, Readers, StoreError};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, duration_us, write_json};
+use crate::output::{count, duration_us, optional, write_json};
 use crate::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
 It looks at every page of the file, at every reference between rows, and counts everything that is \
 kept summed up (what report and the views read) again from the games and moves. Nothing is changed. \
-It may be asked while a coordinator is at work, and reads the whole file: some seconds for a million \
-moves. What it finds ends it with code 4.
+It may be asked while a coordinator is at work, and reads the whole file. What it finds ends it with \
+code 4.
 
 To play single games again and compare them with their records: spelrum replay.
 
-JSON: games; damage (texts); differences (table, key, stored, counted).
+JSON: games (null if the file is damaged); damage (texts); differences (table, key, stored, counted).
 
 Examples:
   spelrum check --db pentago-depth.db";
@@ -40,14 +40,15 @@ pub(crate) struct Check {
 
 /// What was found.
 struct Found {
-    games: u64,
+    /// Games that have their result; `None` if the file is damaged.
+    games: Option<u64>,
     damage: Vec<String>,
     differences: Vec<Difference>,
 }
 
 #[derive(Serialize)]
 struct Json<'f> {
-    games: u64,
+    games: Option<u64>,
     damage: &'f [String],
     differences: Vec<DifferenceJson<'f>>,
 }
@@ -98,10 +99,12 @@ impl Check {
 
 async fn look(readers: &Readers) -> std::result::Result<Found, StoreError> {
     let damage = readers.damage().await?;
-    let games = readers.games_settled().await?;
-    // What is damaged would be counted wrongly, or not at all.
-    let differences = if damage.is_empty() { readers.recount().await? } else { Vec::new() };
-    Ok(Found { games, damage, differences })
+    if !damage.is_empty() {
+        // What is damaged would be counted wrongly, or not at all.
+        return Ok(Found { games: None, damage, differences: Vec::new() });
+    }
+    let games = Some(readers.games_settled().await?);
+    Ok(Found { games, damage, differences: readers.recount().await? })
 }
 
 impl Found {
@@ -115,7 +118,7 @@ impl Found {
     }
 
     fn write(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
-        let games = count(self.games);
+        let games = optional(self.games, count);
         if !self.damage.is_empty() {
             writeln!(out, "file: damaged")?;
             for damage in &self.damage {

@@ -1,7 +1,12 @@
 //! Dependencies point one way, and the pure crates stay pure.
 
+#[path = "../../../engine/tests/sources/mod.rs"]
+mod sources;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
+
+use sources::{Files, circles};
 
 /// Which of the project's crates each one may depend on.
 const MAY_DEPEND_ON: [(&str, &[&str]); 6] = [
@@ -94,5 +99,23 @@ fn only_the_coordinator_knows_sqlite() {
         for name in ["sqlx", "sqlx_core", "libsqlite3_sys"] {
             assert!(!tree.contains(name), "{package} depends on {name}");
         }
+    }
+}
+
+/// Every file uses only what lies below it: who reads one need not have read all. A folder's own file
+/// hands on what the others have, and does not count.
+#[test]
+fn no_files_of_the_runner_use_each_other() {
+    for folder in ["cli/src", "coordinator/src", "worker/src", "proto/src"] {
+        let files = Files::read(&crate::sandbox::root().join(folder), |_| None);
+        let hands_on = |file: &str| {
+            let name = file.rsplit('/').next();
+            matches!(name, Some("mod.rs" | "lib.rs" | "main.rs"))
+        };
+        let mut imports = files.imports();
+        imports.retain(|file, _| !hands_on(file));
+        imports.values_mut().for_each(|used| used.retain(|file| !hands_on(file)));
+        assert!(imports.values().any(|used| !used.is_empty()), "{folder} was not understood");
+        assert_eq!(circles(&imports), [], "{folder}");
     }
 }

@@ -19,7 +19,10 @@ fn what_was_played_is_whole() {
     let before = fs::read(sandbox.path("small.db")).unwrap();
     let ran = sandbox.run(&["check", "--db", "small.db"]);
     ran.expect_exit(0);
-    insta::assert_snapshot!(ran.stdout(), @"");
+    insta::assert_snapshot!(ran.stdout(), @r"
+    file: whole, every page and every reference
+    sums: those of the 80 settled games
+    ");
     let json = sandbox.run(&["check", "--db", "small.db", "--json"]);
     let json: Value = serde_json::from_str(json.expect_exit(0).stdout()).unwrap();
     assert_eq!(json["games"], 80);

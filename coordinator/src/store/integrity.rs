@@ -1,6 +1,6 @@
 //! Whether the file itself is whole.
 
-use super::error::StoreError;
+use super::error::{StoreError, code, primary_code};
 use super::read::Readers;
 
 impl Readers {
@@ -11,20 +11,33 @@ impl Readers {
     /// # Errors
     /// If the file cannot be read at all.
     pub async fn damage(&self) -> Result<Vec<String>, StoreError> {
+        match self.look_for_damage().await {
+            // So damaged that SQLite cannot say where.
+            Err(StoreError::Sql(error)) if primary_code(&error) == Some(code::CORRUPT) => {
+                Ok(vec![error.to_string()])
+            }
+            found => found,
+        }
+    }
+
+    async fn look_for_damage(&self) -> Result<Vec<String>, StoreError> {
         // The query macros cannot describe a pragma.
         let pages: Vec<String> =
             sqlx::query_scalar("PRAGMA integrity_check(100)").fetch_all(self.own()).await?;
-        let mut damage: Vec<String> = pages.into_iter().filter(|said| said != "ok").collect();
+        let damage: Vec<String> = pages.into_iter().filter(|said| said != "ok").collect();
+        if !damage.is_empty() {
+            return Ok(damage);
+        }
         let references: Vec<(String, Option<i64>, String)> = sqlx::query_as(
             "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 100",
         )
         .fetch_all(self.own())
         .await?;
-        damage.extend(references.into_iter().map(|(table, row, parent)| match row {
+        let refers = |(table, row, parent): (String, Option<i64>, String)| match row {
             Some(row) => format!("{table}: row {row} refers to what is not in {parent}"),
             None => format!("{table}: a row refers to what is not in {parent}"),
-        }));
-        Ok(damage)
+        };
+        Ok(references.into_iter().map(refers).collect())
     }
 
     /// Games that have their result, counted or not.
