@@ -41,7 +41,7 @@ impl Referee {
             };
             judged.push((cell, result));
         }
-        // Some 20 microseconds for a game: a full report takes too long for the threads that listen.
+        // Some 10 microseconds for a game: a full report takes too long for the threads that listen.
         let judged = tokio::task::spawn_blocking(move || {
             judged.into_iter().map(|(cell, result)| judge(cell.as_deref(), result)).collect()
         });
