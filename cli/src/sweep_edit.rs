@@ -16,7 +16,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Key, TableLike, Value};
 /// TOML value; texts need no quotes, `1..3` is a range of whole numbers, and an axis takes one value
 /// or several with commas between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Setting {
+pub(crate) struct Assignment {
     path: Vec<String>,
     value: String,
     /// As it was given.
@@ -27,7 +27,7 @@ pub(crate) struct Setting {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Edits {
     /// In this order.
-    pub(crate) settings: Vec<Setting>,
+    pub(crate) settings: Vec<Assignment>,
     /// Whether to play a tenth of the games.
     pub(crate) quick: bool,
 }
@@ -79,7 +79,7 @@ pub(crate) fn edit_sweep(sweep: &SweepText, edits: &Edits) -> Result<Edited, Edi
     Ok(Edited { sweep: SweepText { name, text, files: sweep.files.clone() }, quickened })
 }
 
-impl FromStr for Setting {
+impl FromStr for Assignment {
     type Err = EditError;
 
     fn from_str(text: &str) -> Result<Self, EditError> {
@@ -100,19 +100,19 @@ impl FromStr for Setting {
 }
 
 /// As it was given.
-impl fmt::Display for Setting {
+impl fmt::Display for Assignment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl Setting {
+impl Assignment {
     fn error(&self, problem: impl fmt::Display, remedy: impl Into<String>) -> EditError {
         EditError { problem: format!("--set {self}: {problem}"), remedy: remedy.into() }
     }
 }
 
-fn set(document: &mut DocumentMut, setting: &Setting) -> Result<(), EditError> {
+fn set(document: &mut DocumentMut, setting: &Assignment) -> Result<(), EditError> {
     let path = full_path(document, setting)?;
     let value = value(setting, is_list(&path))?;
     let Some((key, parents)) = path.split_last() else { return Ok(()) };
@@ -131,7 +131,7 @@ fn set(document: &mut DocumentMut, setting: &Setting) -> Result<(), EditError> {
 }
 
 /// The error of a path that goes on below what is not a table.
-fn no_table(setting: &Setting, item: &Item, above: &[String], below: &[String]) -> EditError {
+fn no_table(setting: &Assignment, item: &Item, above: &[String], below: &[String]) -> EditError {
     let (above, below) = (above.join("."), below.join("."));
     // A game's name is its short form.
     let name = match item.as_str() {
@@ -158,7 +158,7 @@ fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
 }
 
 /// The path from the file's root: a bare name that is not a key of a sweep is an axis.
-fn full_path(document: &DocumentMut, setting: &Setting) -> Result<Vec<String>, EditError> {
+fn full_path(document: &DocumentMut, setting: &Assignment) -> Result<Vec<String>, EditError> {
     let path = &setting.path;
     let names = |table: &str| -> Vec<String> {
         let table = document.get(table).and_then(Item::as_table_like);
@@ -210,7 +210,7 @@ fn is_list(path: &[String]) -> bool {
 }
 
 /// What a setting's value means.
-fn value(setting: &Setting, is_list: bool) -> Result<Value, EditError> {
+fn value(setting: &Assignment, is_list: bool) -> Result<Value, EditError> {
     let text = setting.value.as_str();
     if let Some(range) = whole_range(text) {
         return Ok(Value::InlineTable(range));

@@ -13,7 +13,7 @@ use spelrum_tournament::{NamedFile, Plan, SweepError, SweepText, plan_sweep};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::output::count;
-use crate::sweep_edit::{EditError, Edited, Edits, Setting, edit_sweep};
+use crate::sweep_edit::{Assignment, EditError, Edited, Edits, edit_sweep};
 
 /// A sweep on the command line.
 #[derive(Args, Debug)]
@@ -23,13 +23,13 @@ pub(crate) struct SweepArguments {
     file: PathBuf,
     /// Replace a value of the sweep: depth=1..3, time=10ms,20ms, games=20, players.ab.depth=3
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
-    settings: Vec<Setting>,
+    settings: Vec<Assignment>,
     /// Play a tenth of the games; without it later, the same experiment goes on
     #[arg(long)]
     quick: bool,
 }
 
-fn setting(text: &str) -> std::result::Result<Setting, String> {
+fn setting(text: &str) -> std::result::Result<Assignment, String> {
     text.parse().map_err(|EditError { problem, remedy }| format!("{problem}; {remedy}"))
 }
 

@@ -159,17 +159,21 @@ impl Roster {
         for &(worker, games) in self.leases.values() {
             *leased.entry(worker).or_default() += games;
         }
-        let summary = |(&worker, entry): (&WorkerId, &Entry)| v1::WorkerSummary {
-            worker_id: worker.0,
-            name: entry.introduction.name.clone(),
-            host: entry.introduction.host.clone(),
-            slots: entry.introduction.slots,
-            engine_revision: entry.introduction.engine_revision,
-            silent_ms: now.0.saturating_sub(entry.heard.0),
-            leased_games: leased.get(&worker).copied().unwrap_or(0),
-            playing_games: entry.playing,
-            reported_games: entry.reported,
-            memory_bytes: entry.introduction.memory_bytes.unwrap_or(0),
+        let summary = |(&worker, entry): (&WorkerId, &Entry)| {
+            let leased_games = leased.get(&worker).copied().unwrap_or(0);
+            v1::WorkerSummary {
+                worker_id: worker.0,
+                name: entry.introduction.name.clone(),
+                host: entry.introduction.host.clone(),
+                slots: entry.introduction.slots,
+                engine_revision: entry.introduction.engine_revision,
+                silent_ms: now.0.saturating_sub(entry.heard.0),
+                leased_games,
+                // As it said last: what it has reported since, it does not play any more.
+                playing_games: entry.playing.min(leased_games),
+                reported_games: entry.reported,
+                memory_bytes: entry.introduction.memory_bytes.unwrap_or(0),
+            }
         };
         self.workers.iter().map(summary).collect()
     }

@@ -14,7 +14,8 @@ impl Readers {
         match self.look_for_damage().await {
             // So damaged that SQLite cannot say where.
             Err(StoreError::Sql(error)) if primary_code(&error) == Some(code::CORRUPT) => {
-                Ok(vec![error.to_string()])
+                let said = error.as_database_error().map(|error| error.message().to_owned());
+                Ok(vec![said.unwrap_or_else(|| error.to_string())])
             }
             found => found,
         }

@@ -326,7 +326,7 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         loop {
             let (line, value) = match draft {
                 Draft::Copy(line) => (line, None),
-                Draft::Genes(genes) => self.replay(&genes, root, budget, random)?,
+                Draft::Genes(genes) => self.graft(&genes, root, budget, random)?,
             };
             if let Some(value) = value {
                 self.lines.insert(line.clone(), value);
@@ -395,7 +395,7 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
     }
 
     /// The line that a draft becomes, with its leaf's value if it is new.
-    fn replay(
+    fn graft(
         &mut self,
         genes: &[Option<P::Move>],
         root: &P,

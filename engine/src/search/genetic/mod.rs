@@ -11,23 +11,23 @@
 //! what its parameters were found to do.
 
 mod children;
+mod graft;
 mod leaf;
 mod operators;
 mod parameters;
 mod population;
 mod principal;
-mod replay;
 mod selection;
 mod tree;
 
 pub use parameters::{GeneticParameters, Selection};
 pub use tree::{NodeId, ReservationTree};
 
+use graft::{Graft, Question};
 use leaf::LeafSearch;
 use operators::{draw_cut, happens, mutate};
 use population::{Draft, Population, Step};
 use principal::{PrincipalLine, Refutation, Replies};
-use replay::{Question, Replay};
 use selection::Selector;
 
 use std::cmp::Reverse;
@@ -74,7 +74,7 @@ pub struct GeneticMinimax<P: Position, E> {
     offspring: Population<P::Move>,
     selector: Selector,
     draft: Draft<P::Move>,
-    replay: Replay<P::Move>,
+    graft: Graft<P::Move>,
     leaves: LeafSearch<P>,
     /// Plies of search behind the horizon now: with `deepen` it grows.
     leaf_depth: u32,
@@ -114,7 +114,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
             offspring: Population::new(),
             selector: Selector::default(),
             draft: Draft::new(),
-            replay: Replay::new(),
+            graft: Graft::new(),
             leaves: LeafSearch::new(),
             leaf_depth: 0,
             seeds: Population::new(),
@@ -442,7 +442,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         principal.refute(&replies, tree, draft, budget, random)
     }
 
-    /// Makes the draft an individual of the coming generation: replays it unless it is a copy, and
+    /// Makes the draft an individual of the coming generation: grafts it unless it is a copy, and
     /// mutates it again if it should be new and is not.
     ///
     /// # Errors
@@ -453,7 +453,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         budget: &mut Budget<'_>,
         random: &mut Random,
     ) -> Result<(), Stop> {
-        let Self { parameters, evaluation, tree, draft, replay, leaves, .. } = self;
+        let Self { parameters, evaluation, tree, draft, graft, leaves, .. } = self;
         let question = Question {
             root,
             line_plies: parameters.plies_of_line() as usize,
@@ -465,7 +465,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         let mut tries = 0;
         loop {
             let is_new =
-                !draft.is_copy() && replay.run(&question, draft, tree, leaves, budget, random)?;
+                !draft.is_copy() && graft.run(&question, draft, tree, leaves, budget, random)?;
             if is_new {
                 self.longest = self.longest.max(draft.len());
                 if tree.is_complete(NodeId::ROOT) {

@@ -53,7 +53,7 @@ impl<M: Copy> Population<M> {
     }
 }
 
-/// An individual in the making, before it is replayed.
+/// An individual in the making, before it is grafted.
 #[derive(Clone, Debug)]
 pub(super) struct Draft<M> {
     steps: Vec<Step<M>>,

@@ -87,7 +87,7 @@ impl<M: Copy + Ord> PrincipalLine<M> {
     /// Makes a draft of the line in which one reply of the opponent's is another one. The ply is
     /// drawn uniformly from those after which the tree does not know everything yet; the reply is
     /// a killer that is not in the tree, or the first in static order that is not, or drawn when
-    /// the draft is replayed.
+    /// the draft is grafted.
     pub(super) fn refute<P: Position<Move = M>, E: Evaluate<P>>(
         &mut self,
         replies: &Replies<'_, P, E>,

@@ -27,21 +27,21 @@ pub(super) struct Question<'a, P, E> {
 
 /// Turns drafts into individuals.
 #[derive(Clone, Debug)]
-pub(super) struct Replay<M> {
+pub(super) struct Graft<M> {
     /// The part of the line that is new to the tree, kept for its memory.
     new: Vec<NewNode<M>>,
     /// Moves behind which the tree knows everything, kept for its memory.
     complete: Vec<M>,
 }
 
-impl<M> Replay<M> {
+impl<M> Graft<M> {
     pub(super) const fn new() -> Self {
         Self { new: Vec::new(), complete: Vec::new() }
     }
 }
 
-impl<M: Copy + Ord> Replay<M> {
-    /// Replays a draft from the root and sees to it that its line is in the tree. Genes that are
+impl<M: Copy + Ord> Graft<M> {
+    /// Plays a draft from the root and sees to it that its line is in the tree. Genes that are
     /// missing, marked or illegal where they stand are drawn uniformly from the legal moves; the
     /// end of the game or the horizon makes the leaf. Returns whether the line is new.
     ///
