@@ -419,7 +419,7 @@ impl Desk {
                     break;
                 }
                 played += 1;
-                let facts = transaction.facts(worker, &[(lease, id)]).await.unwrap()[0];
+                let facts = transaction.facts(&[(worker, lease, id)]).await.unwrap()[0];
                 let event = Event::Reported {
                     worker,
                     lease,
@@ -434,20 +434,15 @@ impl Desk {
                         Effect::Verdict { verdict: Verdict::Counts, .. } => {
                             let new = self.twin.games.entry(hash).or_default().insert(id.number);
                             prop_assert!(new, "counted twice");
-                            transaction
-                                .store_games(worker, std::slice::from_ref(&result))
-                                .await
-                                .unwrap();
+                            transaction.store_games(&[(worker, result.clone())]).await.unwrap();
                         }
                         Effect::Verdict { verdict, .. } => {
                             let known = self.twin.games.get(&hash);
                             let known = known.is_some_and(|games| games.contains(&id.number));
                             let late = verdict == Verdict::AfterCancel;
                             prop_assert!(known || late, "{verdict:?}: a game is lost");
-                            transaction
-                                .store_uncounted(worker, std::slice::from_ref(&result), late)
-                                .await
-                                .unwrap();
+                            let result = [(worker, result.clone())];
+                            transaction.store_uncounted(&result, late).await.unwrap();
                         }
                         Effect::Finished { experiment } => {
                             let state = ExperimentState::Finished;
