@@ -6,6 +6,7 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | `contract`, `sqlite` | what the dispatcher asks of a store, and who does it here |
 //! | `open`, `lock`, `connection` | opening a database, and refusing what cannot work |
 //! | `transaction`, `checkpoint` | when something is on disk |
 //! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
@@ -21,6 +22,7 @@ mod cells;
 mod change;
 mod checkpoint;
 mod connection;
+pub mod contract;
 mod error;
 #[cfg(test)]
 mod failures;
@@ -43,6 +45,7 @@ mod results;
 mod rollup;
 mod rollup_rows;
 mod scheduling;
+mod sqlite;
 mod statement;
 mod submit;
 mod transaction;
