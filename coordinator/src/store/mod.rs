@@ -58,7 +58,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sqlx::{Connection as _, SqliteConnection};
 
 pub use attention::LargestCell;
-pub use change::{CellChange, CellExample, Change};
 pub use checkpoint::{
     Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
 };
