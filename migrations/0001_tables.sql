@@ -220,8 +220,9 @@ CREATE TABLE workers (
     last_hello_unix_us INTEGER NOT NULL
 ) STRICT;
 
--- Lease ids only grow, across restarts, so leases are never deleted: a result is taken only for a
--- game that was leased to the worker reporting it (invariant 6), however late it comes.
+-- A result is taken only for a game that was leased to the worker reporting it (invariant 6), however
+-- late it comes. Only leases that ended long ago, before the latest 100,000 were granted, and whose games
+-- all have a result, or their experiments an end, are deleted: ids only grow, and none comes again.
 CREATE TABLE leases (
     lease_id INTEGER PRIMARY KEY AUTOINCREMENT,
     worker_id INTEGER NOT NULL REFERENCES workers,

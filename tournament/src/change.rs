@@ -229,7 +229,8 @@ impl<'p> Comparison<'p> {
         named != self.still_named
     }
 
-    /// Takes in all cells that the sweep named; those that the plan names too are left out.
+    /// Takes in all cells that the sweep named, in the grid's order; those that the plan names too are
+    /// left out.
     pub fn drop_all_but_known(&mut self, named: Vec<DroppedCell>) {
         let still: BTreeSet<CellId> = self.known.iter().map(|known| known.cell).collect();
         self.dropped = named.into_iter().filter(|cell| !still.contains(&cell.cell)).collect();

@@ -135,7 +135,8 @@ async fn find_dropped(
     }
     let found = sqlx::query_scalar!(
         r#"SELECT json_group_array(json_array(c.cell_id, c.games_planned, c.next_number,
-            coalesce(r.games + r.games_failed, 0), c.swap_sides)) AS "list!: String"
+            coalesce(r.games + r.games_failed, 0), c.swap_sides)
+            ORDER BY c.number, c.cell_id) AS "list!: String"
         FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
         WHERE c.experiment_id = ? AND c.in_sweep = 1"#,
         experiment

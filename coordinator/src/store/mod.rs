@@ -14,7 +14,7 @@
 //! | `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
 //! | `read`, `statement`, `questions` | queries, also the users' own |
 //! | `recount`, `integrity` | the rollups against the rows, and the file itself |
-//! | `removal`, `removable`, `walk` | throwing away |
+//! | `removal`, `removable`, `walk`, `forgetting` | throwing away |
 //! | `attention` | what needs somebody |
 
 mod attention;
@@ -27,6 +27,7 @@ mod error;
 #[cfg(test)]
 mod failures;
 mod files;
+mod forgetting;
 mod growth;
 pub mod in_memory;
 mod integrity;

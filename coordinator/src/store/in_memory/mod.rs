@@ -309,6 +309,14 @@ impl WriteTransaction for Pending<'_> {
         Ok(self.state.remove_some())
     }
 
+    async fn forget_leases(
+        &mut self,
+        after: LeaseId,
+        kept: u64,
+    ) -> Result<Option<LeaseId>, StoreError> {
+        Ok(self.state.forget_leases(after, kept))
+    }
+
     async fn commit(self) -> Result<(), StoreError> {
         let mut shared = lock(self.shared);
         if shared.term != self.state.term {

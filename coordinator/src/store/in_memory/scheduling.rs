@@ -8,6 +8,7 @@ use spelrum_tournament::scheduler::{
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::{Lease, State};
+use crate::store::forgetting::LEASES_AT_ONCE;
 use crate::store::{Found, GameFacts, LeasedCell, Removed, Removing, StoreError};
 
 impl State {
@@ -137,6 +138,34 @@ impl State {
             }
         }
         self.attempts.extend(attempts.iter().map(|it| (it.game, *it)));
+    }
+
+    pub(super) fn forget_leases(&mut self, after: LeaseId, kept: u64) -> Option<LeaseId> {
+        let bound = self.last_lease.saturating_sub(i64::try_from(kept).unwrap_or(i64::MAX));
+        let looked_at: Vec<LeaseId> = self
+            .leases
+            .keys()
+            .filter(|lease| **lease > after && lease.0 <= bound)
+            .take(LEASES_AT_ONCE as usize)
+            .copied()
+            .collect();
+        for lease in &looked_at {
+            let it = &self.leases[lease];
+            let is_open = |cell: &CellId| {
+                let experiment = self.experiments.get(&self.cells[cell].experiment);
+                experiment.is_some_and(|it| !it.is_over())
+            };
+            let has_unsettled = |range: &GameRange| {
+                let mut numbers = range.first..range.end();
+                numbers.any(|number| !self.games.contains_key(&GameId { cell: range.cell, number }))
+            };
+            let is_over = it.end.is_some()
+                && !it.granted.iter().any(|range| is_open(&range.cell) && has_unsettled(range));
+            if is_over {
+                self.leases.remove(lease);
+            }
+        }
+        looked_at.last().copied()
     }
 
     pub(super) fn begin_removal(&mut self, experiment: ExperimentId, what: Removing) {

@@ -169,7 +169,10 @@ impl State {
         }));
         let named = its.values().filter(|(_, cell)| cell.in_sweep);
         if comparison.count(its.len() as u64, named.clone().count() as u64) {
-            let mut named: Vec<DroppedCell> = named
+            let mut named: Vec<_> = named.collect();
+            named.sort_by_key(|(id, cell)| (cell.number, *id));
+            let named = named
+                .into_iter()
                 .map(|(id, cell)| DroppedCell {
                     cell: *id,
                     games: cell.games_planned,
@@ -178,7 +181,6 @@ impl State {
                     swap_sides: cell.swap_sides,
                 })
                 .collect();
-            named.sort_by_key(|dropped| dropped.cell);
             comparison.drop_all_but_known(named);
             let axes = &self.experiments[&id].axes;
             for dropped in comparison.dropped_examples() {
