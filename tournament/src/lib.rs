@@ -11,6 +11,7 @@ mod plan;
 pub mod scheduler;
 mod seeds;
 mod statistics;
+pub mod stopping;
 mod sweep;
 pub mod worker;
 

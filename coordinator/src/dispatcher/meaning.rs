@@ -5,6 +5,7 @@ use std::time::Duration;
 use spelrum_proto::v1;
 use spelrum_proto::work::ReportedWhat;
 use spelrum_tournament::scheduler::{Effect, Report, Verdict};
+use spelrum_tournament::stopping::Points;
 use spelrum_tournament::{ExperimentId, GameId, GameRange, LeaseId};
 
 use crate::store::Refused;
@@ -62,7 +63,15 @@ pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Opt
 /// What the scheduler must know of a reported result.
 pub(super) fn report_of(what: &ReportedWhat) -> Report {
     match what {
-        ReportedWhat::Played(game) => Report::Played { wall_us: game.wall_us },
+        ReportedWhat::Played(game) => {
+            let points = match game.outcome() {
+                v1::Outcome::Win => Points::One,
+                v1::Outcome::Draw => Points::Half,
+                // None at all is refused when it is stored.
+                v1::Outcome::Loss | v1::Outcome::Unspecified => Points::Zero,
+            };
+            Report::Played { wall_us: game.wall_us, points }
+        }
         ReportedWhat::Failed { message, .. } => Report::Failed { message: message.clone() },
         ReportedWhat::Irregular { .. } => Report::Irregular,
     }

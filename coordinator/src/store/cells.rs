@@ -140,13 +140,8 @@ impl Transaction<'_> {
             let cell = &plan.cells[number];
             list.push(cell_row(id, number, plan, parts)?);
             states.push(CellState {
-                cell: CellId(id),
-                in_sweep: true,
                 swap_sides: plan.conditions[cell.conditions].swap_sides,
-                games: cell.games,
-                next_number: 0,
-                returned: Vec::new(),
-                memory_bytes: 0,
+                ..CellState::new(CellId(id), cell.games)
             });
         }
         let list = rows(&list)?;

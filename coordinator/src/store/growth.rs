@@ -28,13 +28,9 @@ impl Transaction<'_> {
             self.move_cells(plan, cells).await?;
         }
         states.extend(known.iter().filter(|cell| cell.work_differs).map(|known| CellState {
-            cell: CellId(known.cell),
-            in_sweep: true,
             swap_sides: known.swap_sides,
-            games: known.games,
             next_number: known.next_number,
-            returned: Vec::new(),
-            memory_bytes: 0,
+            ..CellState::new(CellId(known.cell), known.games)
         }));
         for cells in comparison.dropped.chunks(ROWS_AT_ONCE) {
             let list: Vec<i64> = cells.iter().map(|cell| cell.cell).collect();
@@ -46,13 +42,10 @@ impl Transaction<'_> {
             .execute(self.connection())
             .await?;
             states.extend(cells.iter().map(|cell| CellState {
-                cell: CellId(cell.cell),
                 in_sweep: false,
                 swap_sides: cell.swap_sides == 1,
-                games: cell.games,
                 next_number: cell.next_number,
-                returned: Vec::new(),
-                memory_bytes: 0,
+                ..CellState::new(CellId(cell.cell), cell.games)
             }));
         }
         if !comparison.added.is_empty() {

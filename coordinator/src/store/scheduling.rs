@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use spelrum_tournament::scheduler::{
-    Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Snapshot,
+    Attempts, CellProgress, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Snapshot,
 };
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
@@ -103,13 +103,10 @@ impl Transaction<'_> {
             let cell = CellId(row.cell_id);
             if cells.last().is_none_or(|last| last.cell != cell) {
                 cells.push(CellState {
-                    cell,
                     in_sweep: row.in_sweep,
                     swap_sides: row.swap_sides,
-                    games: unsigned(row.games_planned),
                     next_number: unsigned(row.next_number),
-                    returned: Vec::new(),
-                    memory_bytes: 0,
+                    ..CellState::new(cell, unsigned(row.games_planned))
                 });
             }
             if let (Some(last), Some(first), Some(games)) =
@@ -362,7 +359,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    async fn write_cells(&mut self, cells: &[CellState]) -> Result<(), StoreError> {
+    async fn write_cells(&mut self, cells: &[CellProgress]) -> Result<(), StoreError> {
         let list: Vec<(i64, i64)> =
             cells.iter().map(|cell| (cell.cell.0, integer(cell.next_number))).collect();
         let list = rows(&list)?;

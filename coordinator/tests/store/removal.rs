@@ -6,7 +6,7 @@ use proptest::prelude::{Strategy as _, any, prop_assert_eq};
 use spelrum_coordinator::store::{Refused, Removed, Removing, Submitted, Writer};
 use spelrum_proto::v1;
 use spelrum_tournament::scheduler::{
-    Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState,
+    Attempts, CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState,
 };
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, Plan, WorkerId};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -78,14 +78,12 @@ fn changes(cell: CellId, last_lease: &mut i64, worker: WorkerId) -> Changes {
     }
     let returned =
         vec![GameRange { cell, first: 14, count: 2 }, GameRange { cell, first: 17, count: 1 }];
-    changes.cells.push(CellState {
+    changes.cells.push(CellProgress {
         cell,
-        in_sweep: true,
-        swap_sides: true,
-        games: 20,
         next_number: 20,
         returned,
-        memory_bytes: 0,
+        decided_number: 0,
+        stop_number: None,
     });
     let game = GameId { cell, number: 13 };
     changes.attempts.push(Attempts { game, lost: 1, lost_alone: 0, failed: 3 });
