@@ -5,7 +5,7 @@ use spelrum_engine::{
     EndedBy, MoveRecord, Outcome, SearchReport, Side, Termination, termination_named,
 };
 use spelrum_proto::limits::QUERY_ROWS_MAX;
-use spelrum_proto::names;
+use spelrum_tournament::names;
 use spelrum_tournament::{CellDefinition, CellId, DefinitionHash, GameId};
 
 use super::{End, RecordedGame};
@@ -138,7 +138,7 @@ fn recorded_move(row: &Row<'_>) -> Result<MoveRecord> {
 
 fn first_side(row: &Row<'_>) -> Result<Side> {
     let name = row.text("first_side")?;
-    names::side_of_name(&name).ok_or_else(|| unexpected("first_side", &format!("is {name}")))
+    names::side(&name).ok_or_else(|| unexpected("first_side", &format!("is {name}")))
 }
 
 fn outcome(row: &Row<'_>) -> Result<Outcome> {

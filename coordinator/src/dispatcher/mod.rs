@@ -10,6 +10,7 @@ mod batch;
 mod idle;
 mod meaning;
 mod removals;
+mod reports;
 mod request;
 mod roster;
 #[cfg(test)]
@@ -28,7 +29,9 @@ use tokio_util::sync::CancellationToken;
 
 use batch::Batch;
 use idle::Idlers;
+use meaning::Answer;
 use removals::Removals;
+use reports::Gathered;
 use request::{Arrived, Held, Request};
 use roster::{News, Roster};
 use turns::Turns;
@@ -242,20 +245,38 @@ impl Dispatcher {
         if next.is_none() {
             batch.tick(now).await?;
         }
-        let mut requests = 0;
+        let (mut requests, mut games) = (0, 0);
+        let mut gathered = Vec::new();
         while let Some(arrived) = next.take() {
-            batch.serve(arrived, held).await?;
             requests += 1;
+            match arrived {
+                // Reports that come one behind the other are one write.
+                Arrived { at, request: Request::Report { caller, results, reply } } => {
+                    if !reply.is_closed() {
+                        games += results.len();
+                        gathered.push(Gathered { caller, results, at, reply });
+                    }
+                }
+                arrived => {
+                    let before = batch.serve_reports(std::mem::take(&mut gathered), held).await;
+                    if let Err(error) = before {
+                        // It was not begun.
+                        *next = Some(arrived);
+                        return Err(error);
+                    }
+                    batch.serve(arrived, held).await?;
+                }
+            }
             if self.alone > 0
                 || requests >= BATCH_REQUESTS_MAX
-                || batch.games() >= BATCH_GAMES_MAX
+                || games >= BATCH_GAMES_MAX
                 || started.elapsed() >= BATCH_TIME_MAX
             {
                 break;
             }
             *next = self.requests.try_recv().ok();
         }
-        let games = batch.games();
+        batch.serve_reports(gathered, held).await?;
         let removing = batch.is_removing();
         let news = batch.commit().await?;
         if removing {
@@ -296,6 +317,12 @@ async fn playable(writer: &mut Writer) -> Result<Snapshot, StoreError> {
     snapshot.leases.retain(|lease| lease.granted.iter().all(|range| cells.contains(&range.cell)));
     snapshot.attempts.retain(|attempts| cells.contains(&attempts.game.cell));
     Ok(snapshot)
+}
+
+/// The scheduler broke its promise to answer. Never seen; not worth ending the coordinator for.
+fn unanswered(event: &'static str, answer: Option<Answer>) -> BatchError {
+    debug_assert!(false, "the scheduler answered {event} with {answer:?}");
+    BatchError::Unanswered { event }
 }
 
 /// Why a transaction was rolled back.

@@ -10,7 +10,7 @@
 //! | `transaction`, `checkpoint` | when something is on disk |
 //! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
-//! | `check`, `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
+//! | `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
 //! | `read`, `statement`, `questions` | queries, also the users' own |
 //! | `recount`, `integrity` | the rollups against the rows, and the file itself |
 //! | `removal`, `removable`, `walk` | throwing away |
@@ -19,7 +19,6 @@
 mod attention;
 mod cells;
 mod change;
-mod check;
 mod checkpoint;
 mod connection;
 mod error;
@@ -57,7 +56,6 @@ use sqlx::{Connection as _, SqliteConnection};
 
 pub use attention::LargestCell;
 pub use change::{CellChange, CellExample, Change};
-pub use check::check_game;
 pub use checkpoint::{
     Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
 };

@@ -1,6 +1,8 @@
 //! What came of a game, as a stop rule sees it.
 
-/// What the cell's first player got for a game.
+use spelrum_engine::Outcome;
+
+/// What a player got for a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Points {
     /// It lost.
@@ -14,7 +16,7 @@ pub enum Points {
 /// The settled result of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
-    /// It was played to its end.
+    /// It was played to its end, and the cell's first player got so much.
     Played(Points),
     /// It has finally failed: no rule reads its unit.
     Failed,
@@ -38,6 +40,17 @@ impl Points {
             Self::Zero => Self::One,
             Self::Half => Self::Half,
             Self::One => Self::Zero,
+        }
+    }
+}
+
+/// Of whose outcome it is.
+impl From<Outcome> for Points {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Loss => Self::Zero,
+            Outcome::Draw => Self::Half,
+            Outcome::Win => Self::One,
         }
     }
 }
