@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde::Deserialize;
 use spelrum_proto::v1;
+use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{DefinitionJson, Plan, PlannedCell, Record};
 use sqlx::SqliteConnection;
 
@@ -45,7 +46,7 @@ pub struct Change {
     /// Whether the game's rules, the openings, the limit of plies, who moves first or the seed
     /// differ, of any cell.
     pub rules_changed: bool,
-    /// What else differs: `description`, `priority`, `record`, `game_timeout`, `anchors`.
+    /// What else differs: `description`, `priority`, `record`, `game_timeout`, `stop`, `anchors`.
     pub settings_changed: Vec<&'static str>,
     /// A few of the cells, kind by kind.
     pub examples: Vec<CellExample>,
@@ -122,6 +123,8 @@ pub(super) struct KnownCell {
     pub(super) row_differs: bool,
     pub(super) work_differs: bool,
     pub(super) place_differs: bool,
+    /// Whether its stop rule does.
+    pub(super) rule_differs: bool,
 }
 
 /// A cell that the plan does not name any more.
@@ -137,7 +140,7 @@ pub(super) struct DroppedCell {
 
 /// A cell's row, as the comparison needs it.
 #[derive(Deserialize)]
-struct Row(usize, i64, i64, u64, u64, u8, u8, String, String, u64, Option<String>);
+struct Row(usize, i64, i64, u64, u64, u8, u8, String, String, u64, Option<String>, Option<u64>, u8);
 
 /// Compares a plan with the rows of an experiment, a bounded number of cells at a time.
 pub(super) async fn compare(
@@ -151,7 +154,7 @@ pub(super) async fn compare(
     for (chunk, cells) in plan.cells.chunks(ROWS_AT_ONCE).enumerate() {
         let first_number = chunk * ROWS_AT_ONCE;
         let mut known = vec![None; cells.len()];
-        for row in find_cells(connection, subject.experiment, cells).await? {
+        for row in find_cells(connection, subject.experiment, cells, plan.stop).await? {
             in_sweep += u64::from(row.5);
             let key = row.0;
             let entry = comparison.add_known(row, first_number + key, plan, &places);
@@ -181,7 +184,9 @@ async fn find_cells(
     connection: &mut SqliteConnection,
     experiment: i64,
     cells: &[PlannedCell],
+    rule: Option<StopRule>,
 ) -> Result<Vec<Row>, StoreError> {
+    let precision = rule.map(|rule| rule.precision());
     let hashes: Vec<String> = cells.iter().map(|cell| cell.definition_hash.to_string()).collect();
     let hashes = rows(&hashes)?;
     let found = sqlx::query_scalar!(
@@ -191,13 +196,15 @@ async fn find_cells(
                 (SELECT group_concat(p.text, char(10)) FROM (
                     SELECT a.axis || '=' || a.value_text
                         || CASE WHEN a.value_number IS NULL THEN '' ELSE '#' END AS text
-                    FROM cell_axes AS a WHERE a.cell_id = c.cell_id ORDER BY a.axis) AS p)))
+                    FROM cell_axes AS a WHERE a.cell_id = c.cell_id ORDER BY a.axis) AS p),
+                c.stop_number, c.stop_precision IS NOT ?3))
             AS "list!: String"
         FROM json_each(?1) AS j
         CROSS JOIN cells AS c ON c.definition_hash = j.value AND c.experiment_id = ?2
         LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id"#,
         hashes,
-        experiment
+        experiment,
+        precision
     )
     .fetch_one(connection)
     .await?;
@@ -224,16 +231,30 @@ impl Comparison {
 
     /// Takes in a cell that is there; returns how many games it has left.
     fn add_known(&mut self, row: Row, number: usize, plan: &Plan, places: &Places<'_>) -> u64 {
-        let Row(_, cell, old_number, planned, next, in_sweep, timed, first, second, settled, place) =
-            row;
+        let Row(
+            _,
+            cell,
+            old_number,
+            planned,
+            next,
+            in_sweep,
+            timed,
+            first,
+            second,
+            settled,
+            place,
+            stop,
+            rule_differs,
+        ) = row;
+        let rule_differs = rule_differs == 1;
         let new = &plan.cells[number];
         let in_sweep = in_sweep == 1;
         let swap_sides = plan.conditions[new.conditions].swap_sides;
         // No pair that was begun is left half.
         let games = new.games.max(if swap_sides { next.next_multiple_of(2) } else { next });
         let [first_name, second_name] = &new.player_names;
-        let work_differs = !in_sweep || games != planned;
-        let row_differs = work_differs
+        let games_differ = !in_sweep || games != planned;
+        let row_differs = games_differ
             || old_number != count(number)
             || (timed == 1) != new.timed
             || *first != **first_name
@@ -246,8 +267,9 @@ impl Comparison {
             next_number: next,
             swap_sides,
             row_differs,
-            work_differs,
+            work_differs: games_differ || rule_differs,
             place_differs,
+            rule_differs,
         });
         let change = &mut self.change;
         change.games_kept += settled;
@@ -270,7 +292,14 @@ impl Comparison {
                 change.give_example(CellChange::Continued, example);
             }
         }
-        games.saturating_sub(settled)
+        // By another rule the most that it gets, until the rule has read it.
+        let end = stop.filter(|_| !rule_differs).unwrap_or(games);
+        end.saturating_sub(settled)
+    }
+
+    /// Whether cells that are there get another stop rule.
+    pub(super) fn rules_differ(&self) -> bool {
+        self.known.iter().any(|cell| cell.rule_differs)
     }
 
     fn add_new(&mut self, number: usize, plan: &Plan, places: &Places<'_>) {
@@ -370,6 +399,7 @@ impl Comparison {
         let now: Vec<DefinitionJson> =
             plan.conditions.iter().map(|of| DefinitionJson::new(plan.seed, of)).collect();
         let now: BTreeSet<&str> = now.iter().map(DefinitionJson::prefix).collect();
+        let stop_differs = self.rules_differ();
         let change = &mut self.change;
         change.rules_changed = before != now;
         change.axes_changed |= !axes.iter().eq(plan.axes.iter().map(|axis| &axis.name));
@@ -378,6 +408,7 @@ impl Comparison {
             ("priority", *priority != i64::from(plan.priority)),
             ("record", record != record_name(plan.record)),
             ("game_timeout", game_timeout_us.map(unsigned) != plan.game_timeout_us),
+            ("stop", stop_differs),
             ("anchors", anchors != plan.anchors),
         ]
         .into_iter()

@@ -54,6 +54,9 @@ impl Transaction<'_> {
                 states.extend(self.insert_some_cells(experiment, plan, &parts, numbers).await?);
             }
         }
+        let with_other_rules = known.iter().filter(|cell| cell.rule_differs);
+        let with_other_rules: Vec<i64> = with_other_rules.map(|cell| cell.cell).collect();
+        self.set_rules(&with_other_rules, plan).await?;
         // Whether its moves are recorded may have changed, and is kept there.
         self.cache.cells.clear();
         Ok(states)
@@ -81,6 +84,22 @@ impl Transaction<'_> {
                 second_player_name = j.value ->> 5, in_sweep = 1
             FROM jsonb_each(?) AS j WHERE cell_id = j.value ->> 0",
             list
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    /// Gives cells the plan's stop rule, which reads them from the first unit. Where they ended by the
+    /// rule before they end until the scheduler has read it.
+    async fn set_rules(&mut self, cells: &[i64], plan: &Plan) -> Result<(), StoreError> {
+        let precision = plan.stop.map(|rule| rule.precision());
+        let list = rows(cells)?;
+        sqlx::query!(
+            "UPDATE cells SET stop_precision = ?2, decided_number = 0
+            WHERE cell_id IN (SELECT value FROM json_each(?1))",
+            list,
+            precision
         )
         .execute(self.connection())
         .await?;

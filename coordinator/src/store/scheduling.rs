@@ -72,6 +72,7 @@ impl Transaction<'_> {
                 if experiment.paused { ExperimentState::Paused } else { ExperimentState::Running };
             let mut cells = self.cell_states(experiment.experiment_id).await?;
             self.add_memory(experiment.experiment_id, &mut cells).await?;
+            self.add_readings(experiment.experiment_id, &mut cells).await?;
             experiments.push((
                 ExperimentId(experiment.experiment_id),
                 experiment.priority,
@@ -359,11 +360,14 @@ impl Transaction<'_> {
     }
 
     async fn write_cells(&mut self, cells: &[CellProgress]) -> Result<(), StoreError> {
-        let list: Vec<(i64, i64)> =
-            cells.iter().map(|cell| (cell.cell.0, integer(cell.next_number))).collect();
+        let numbers = |cell: &CellProgress| {
+            (cell.cell.0, integer(cell.next_number), integer(cell.decided_number))
+        };
+        let list: Vec<(i64, i64, i64)> = cells.iter().map(numbers).collect();
         let list = rows(&list)?;
+        self.end_cells(cells).await?;
         sqlx::query!(
-            "UPDATE cells SET next_number = j.value ->> 1
+            "UPDATE cells SET next_number = j.value ->> 1, decided_number = j.value ->> 2
             FROM jsonb_each(?) AS j WHERE cell_id = j.value ->> 0",
             list
         )
