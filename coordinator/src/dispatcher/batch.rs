@@ -17,14 +17,14 @@ use super::request::{
 use super::roster::{News, Roster};
 use super::{BatchError, unanswered};
 use crate::faults::Faults;
+use crate::store::contract::WriteTransaction;
 use crate::store::{
-    Found, LeasedCell, Removing, StoreError, Submitted as Stored, Sweep, Transaction,
-    WorkerIntroduction,
+    Found, LeasedCell, Removing, StoreError, Submitted as Stored, Sweep, WorkerIntroduction,
 };
 
 /// Requests being answered inside one transaction.
-pub(super) struct Batch<'d> {
-    pub(super) transaction: Transaction<'d>,
+pub(super) struct Batch<'d, T> {
+    pub(super) transaction: T,
     pub(super) scheduler: &'d mut Scheduler,
     roster: &'d mut Roster,
     idlers: &'d mut Idlers,
@@ -73,9 +73,9 @@ impl From<BatchError> for Failure {
     }
 }
 
-impl<'d> Batch<'d> {
+impl<'d, T: WriteTransaction> Batch<'d, T> {
     pub(super) fn new(
-        transaction: Transaction<'d>,
+        transaction: T,
         scheduler: &'d mut Scheduler,
         roster: &'d mut Roster,
         idlers: &'d mut Idlers,

@@ -10,6 +10,7 @@ use super::meaning::{Answer, Consequences, Placement, read, report_of};
 use super::request::{Held, Reply};
 use super::roster::News;
 use super::{BatchError, unanswered};
+use crate::store::contract::WriteTransaction;
 
 /// A report that waits for those that come right behind it.
 pub(super) struct Gathered {
@@ -26,7 +27,7 @@ struct Delivered {
     at: Time,
 }
 
-impl Batch<'_> {
+impl<T: WriteTransaction> Batch<'_, T> {
     /// Answers the reports that were gathered; the answers are held.
     ///
     /// What is looked up of them is looked up now: after all that this transaction has stored.

@@ -11,11 +11,11 @@ use tokio::sync::oneshot;
 
 use super::request::Reply;
 use super::*;
-use crate::store::{Readers, Removing, WorkerIntroduction};
+use crate::store::{Readers, Removing, WorkerIntroduction, Writer};
 
 /// A dispatcher whose turns the test takes.
 struct Site {
-    dispatcher: Dispatcher,
+    dispatcher: Dispatcher<Writer>,
     dispatch: Dispatch,
     faults: Faults,
     epoch: i64,

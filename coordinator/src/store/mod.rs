@@ -6,6 +6,7 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | `contract`, `sqlite` | what the dispatcher asks of a store, and who does it here |
 //! | `open`, `lock`, `connection` | opening a database, and refusing what cannot work |
 //! | `transaction`, `checkpoint` | when something is on disk |
 //! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
@@ -22,6 +23,7 @@ mod cells;
 mod change;
 mod checkpoint;
 mod connection;
+pub mod contract;
 mod error;
 #[cfg(test)]
 mod failures;
@@ -45,6 +47,7 @@ mod results;
 mod rollup;
 mod rollup_rows;
 mod scheduling;
+mod sqlite;
 mod statement;
 mod stops;
 mod submit;
@@ -58,7 +61,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sqlx::{Connection as _, SqliteConnection};
 
 pub use attention::LargestCell;
-pub use change::{CellChange, CellExample, Change};
 pub use checkpoint::{
     Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
 };
