@@ -13,4 +13,5 @@ mod removal;
 mod results;
 mod scheduling;
 mod schema;
+mod stopping;
 mod views;

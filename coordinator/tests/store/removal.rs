@@ -184,6 +184,12 @@ const SHARED: [&str; 6] =
 async fn a_deleted_experiment_leaves_nothing_behind_and_others_as_they_were() {
     let (mut store, other) = two_experiments().await;
     let (first, second) = (store.submitted.experiment.0, other.experiment.0);
+    // As if its moves were being dropped.
+    let mut shell = SqliteConnectOptions::new().filename(store.path()).connect().await.unwrap();
+    let searches = "INSERT INTO game_depths SELECT game_id, 0, 1, 0, 0, 0, 0, 0, 0, 0, '{}' FROM games
+        WHERE outcome IS NOT NULL AND cell_id IN (SELECT cell_id FROM cells WHERE experiment_id = ?)";
+    sqlx::query(searches).bind(first).execute(&mut shell).await.unwrap();
+    drop(shell);
     let before = rows_of(&store, first).await;
     let empty: Vec<_> = before.iter().filter(|(_, rows)| rows.is_empty()).map(|it| it.0).collect();
     assert_eq!(empty, ["removals"], "every table is put to the test");

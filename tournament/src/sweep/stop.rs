@@ -27,7 +27,7 @@ pub(super) fn read(node: &Node) -> Result<StopRule, Fault> {
         Fault::at(
             &node.place,
             format!("no interval of a score is {number} points to either side"),
-            "choose a number of points between 0 and 0.5, both excluded: 0.03 takes some 400 pairs of \
+            "choose a number of points between 0 and 0.5, both excluded: 0.03 takes some 500 pairs of \
              games between equals, half of it four times as many",
         )
     })
