@@ -289,12 +289,7 @@ const ROLLUPS: &[Rollup] = &[
                 min(9007199254740991, sum(CASE WHEN m.ended_by <> 'only_move' THEN m.evaluations ELSE 0 END)) AS evaluations,
                 total(CASE WHEN m.ended_by <> 'only_move' THEN 1.0 * m.full_tree_leaves END) AS full_tree_leaves,
                 total(CASE WHEN m.ended_by <> 'only_move' THEN 1.0 * m.wall_us * m.wall_us END) AS wall_us_squared
-            FROM moves AS m
-            JOIN games AS g ON g.game_id = m.game_id
-            JOIN cells AS c ON c.cell_id = g.cell_id
-            JOIN experiments AS e ON e.experiment_id = c.experiment_id
-            WHERE e.record = 'moves' AND e.pruned_unix_us IS NULL
-            GROUP BY m.game_id, m.side",
+            FROM moves AS m GROUP BY m.game_id, m.side",
     },
     // Of the games that have no moves: no search is in both, or in neither.
     Rollup {

@@ -27,11 +27,11 @@ async fn a_cell_ends_by_its_rule_and_goes_on_by_another() {
     let heartbeat = Duration::from_millis(50);
     let mut served = site.serve_with(heartbeat).await;
     let sweep = |stop: &str| format!("{stop}\n{}", quick_sweep("stopped", 600));
-    served.submit(&sweep("stop = { precision = 0.08 }")).await;
+    served.submit(&sweep("stop = { precision = 0.05 }")).await;
     let end = "SELECT coalesce(max(stop_number), 0) FROM cells";
     let mut ends = Vec::new();
     for (kills, stop) in
-        [(2, ""), (0, "stop = { precision = 0.06 }"), (0, "stop = { precision = 0.1 }")]
+        [(2, ""), (0, "stop = { precision = 0.03 }"), (0, "stop = { precision = 0.08 }")]
     {
         if !stop.is_empty() {
             served.submit(&sweep(stop)).await;
