@@ -356,7 +356,7 @@ impl Judge {
         };
         expected.push(Effect::Verdict { game, verdict });
         if let (Verdict::Counts, Report::Played { points, .. }) = (verdict, what) {
-            let points = if game.number % 2 == 0 { *points } else { points.swapped() };
+            let points = if game.number.is_multiple_of(2) { *points } else { points.swapped() };
             self.settle(game, Settled::Played(points), expected);
         }
         let held = place == Some(Place::Leased(lease))

@@ -18,7 +18,7 @@ pub(crate) fn decide(rule: Option<StopRule>, settled: &[Option<Settled>]) -> (u6
             if rule.is_reached(&tally) {
                 return (2 * pairs, Some(2 * pairs));
             }
-            checkpoint += (checkpoint + 9) / 10;
+            checkpoint += checkpoint.div_ceil(10);
         }
     }
     (2 * pairs, None)

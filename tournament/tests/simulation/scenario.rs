@@ -269,7 +269,7 @@ impl Scenario {
     pub(crate) fn points(&self, game: GameId) -> Points {
         let mut dice = Dice::new(game.cell.0.cast_unsigned() << 32 | game.number);
         let strength = game.cell.0.cast_unsigned() % 7 * 100 + 100;
-        let first_is_first = game.number % 2 == 0;
+        let first_is_first = game.number.is_multiple_of(2);
         if dice.chance(200) {
             Points::Half
         } else if dice.chance(strength) == first_is_first {

@@ -178,7 +178,7 @@ impl Store {
     /// What came of a game for the cell's first player, if it is settled.
     pub(crate) fn told(&self, game: GameId) -> Option<Told> {
         Some(match self.games.get(&game)? {
-            Settled::Played(_, points) if game.number % 2 == 0 => Told::Played(*points),
+            Settled::Played(_, points) if game.number.is_multiple_of(2) => Told::Played(*points),
             Settled::Played(_, points) => Told::Played(points.swapped()),
             Settled::Failed(_) => Told::Failed,
         })
