@@ -29,6 +29,7 @@ mod error;
 mod failures;
 mod files;
 mod growth;
+pub mod in_memory;
 mod integrity;
 mod lock;
 mod lookups;

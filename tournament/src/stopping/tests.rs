@@ -78,7 +78,7 @@ fn read(rule: StopRule, swap_sides: bool, settled: &[Option<Settled>], keys: &[u
         let Some(game) = settled[number] else { continue };
         told.push((number as u64, game));
         prefix.tell(number as u64, game);
-        if keys[number] % 7 == 0 {
+        if keys[number].is_multiple_of(7) {
             prefix = restarted(&prefix, swap_sides, &told);
         }
     }
