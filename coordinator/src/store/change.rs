@@ -171,7 +171,9 @@ async fn find_dropped(
             swap_sides: swap_sides == 1,
         },
     );
-    comparison.drop_all_but_known(named.collect());
+    let mut named: Vec<DroppedCell> = named.collect();
+    named.sort_by_key(|cell| cell.cell);
+    comparison.drop_all_but_known(named);
     for dropped in comparison.dropped_examples() {
         let cell = sqlx::query!(
             r#"SELECT axes, player, opponent FROM results WHERE cell_id = ?"#,
