@@ -15,6 +15,7 @@ pub mod repeat;
 pub mod scheduler;
 mod seeds;
 mod statistics;
+pub mod stopping;
 mod sweep;
 pub mod worker;
 

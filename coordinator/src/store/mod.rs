@@ -12,6 +12,7 @@
 //! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
 //! | `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
+//! | `readings`, `stops` | stop rules: what they read, and which games count by them |
 //! | `read`, `statement`, `questions` | queries, also the users' own |
 //! | `recount`, `integrity` | the rollups against the rows, and the file itself |
 //! | `removal`, `removable`, `walk`, `forgetting` | throwing away |
@@ -39,6 +40,7 @@ mod open;
 mod own_views;
 pub mod questions;
 mod read;
+mod readings;
 mod recount;
 mod refused;
 mod removable;
@@ -49,6 +51,7 @@ mod rollup_rows;
 mod scheduling;
 mod sqlite;
 mod statement;
+mod stops;
 mod submit;
 mod transaction;
 mod uncounted;

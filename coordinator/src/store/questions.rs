@@ -137,8 +137,8 @@ pub const WORKERS: Question = Question {
 /// `last_game_id`, of any experiment.
 pub const PROGRESS: Question = Question {
     template: "WITH work (games_planned, games_left, games, games_failed, wall_us) AS ( \
-             SELECT c.games_planned, \
-                 max(0, c.games_planned - coalesce(r.games + r.games_failed, 0)), \
+             SELECT coalesce(c.stop_number, c.games_planned) AS games_planned, \
+                 max(0, coalesce(c.stop_number, c.games_planned) - coalesce(r.games + r.games_failed, 0)), \
                  coalesce(r.games, 0), coalesce(r.games_failed, 0), coalesce(r.wall_us, 0.0) \
              FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id \
              WHERE c.experiment_id = {experiment_id} AND c.in_sweep = 1), \

@@ -6,6 +6,7 @@ mod experiments;
 mod referee;
 mod removal;
 mod server;
+mod stopping;
 #[expect(dead_code, reason = "the tests of whole workers use the rest")]
 mod support;
 mod tokens;
