@@ -1,4 +1,4 @@
-//! Sweeps, cells, openings, seeds, scheduling and the statistics of matches.
+//! Sweeps, cells, openings, seeds, scheduling, results and the statistics of matches.
 //!
 //! This crate is pure, like the engine below it: no async, no I/O, no clock.
 
@@ -8,6 +8,7 @@ mod game;
 mod ids;
 mod openings;
 mod plan;
+pub mod results;
 pub mod scheduler;
 mod seeds;
 mod statistics;
