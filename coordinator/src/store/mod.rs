@@ -11,7 +11,8 @@
 //! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
 //! | `check`, `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
-//! | `read`, `statement`, `questions` | queries, also the users' own |
+//! | `read`, `statement` | connections that only read, and the users' own queries |
+//! | `summaries`, `report`, `progress`, `games` | what viewers ask |
 //! | `recount`, `integrity` | the rollups against the rows, and the file itself |
 //! | `removal`, `removable`, `walk` | throwing away |
 //! | `attention` | what needs somebody |
@@ -26,6 +27,7 @@ mod error;
 #[cfg(test)]
 mod failures;
 mod files;
+mod games;
 mod growth;
 mod integrity;
 mod lock;
@@ -34,18 +36,20 @@ mod memory;
 mod numbers;
 mod open;
 mod own_views;
-pub mod questions;
+mod progress;
 mod read;
 mod recount;
 mod refused;
 mod removable;
 mod removal;
+mod report;
 mod results;
 mod rollup;
 mod rollup_rows;
 mod scheduling;
 mod statement;
 mod submit;
+mod summaries;
 mod transaction;
 mod uncounted;
 mod walk;
@@ -53,9 +57,9 @@ mod walk;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+pub use spelrum_tournament::results::Removing;
 use sqlx::{Connection as _, SqliteConnection};
 
-pub use attention::LargestCell;
 pub use change::{CellChange, CellExample, Change};
 pub use check::check_game;
 pub use checkpoint::{
@@ -68,10 +72,10 @@ pub use recount::Difference;
 pub use refused::Refused;
 pub use removable::{GAME_BYTES, MOVE_BYTES, Removable};
 pub use removal::Removed;
+pub use report::REPORT_ROWS_MAX;
 pub use scheduling::{GameFacts, WorkerIntroduction};
 pub use submit::{Preview, Submitted, Sweep};
 pub use transaction::Transaction;
-pub use walk::Removing;
 
 /// The one writer connection of a results database. There is one in the world: a second
 /// coordinator on the same file is refused, or ends itself at its next transaction (the epoch).

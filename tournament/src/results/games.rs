@@ -164,6 +164,8 @@ impl MissingGame {
     }
 }
 
+impl std::error::Error for MissingGame {}
+
 impl fmt::Display for MissingGame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -39,4 +39,4 @@ pub use progress::Progress;
 pub use removal::{Removal, Removing};
 pub use report::{CellResult, CellStrength, Costs, Detail, MoveCost, Report, Stronger};
 pub use status::{CoordinatorStatus, Status};
-pub use summary::{ExperimentSummary, WorkerSummary};
+pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};

@@ -45,6 +45,26 @@ impl ExperimentSummary {
     }
 }
 
+/// A part of a list of experiments, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExperimentsPage {
+    /// The experiments.
+    pub experiments: Vec<ExperimentSummary>,
+    /// The last of them, after which the list goes on, if it does.
+    pub next: Option<ExperimentId>,
+}
+
+impl ExperimentsPage {
+    /// The first so many of these, which are one more if there are more.
+    #[must_use]
+    pub fn of(mut experiments: Vec<ExperimentSummary>, experiments_max: usize) -> Self {
+        let has_more = experiments.len() > experiments_max;
+        experiments.truncate(experiments_max);
+        let next = has_more.then(|| experiments.last().map(|last| last.experiment)).flatten();
+        Self { experiments, next }
+    }
+}
+
 /// A worker. What only a running coordinator knows of it is 0 elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerSummary {
