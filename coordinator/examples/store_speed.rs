@@ -15,11 +15,12 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use spelrum_coordinator::store::{Sweep, WAL_CHECKPOINT_BYTES, WorkerIntroduction, Writer};
-use spelrum_engine::Value;
-use spelrum_proto::v1;
+use spelrum_engine::{
+    EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Side, Value, termination_named,
+};
 use spelrum_tournament::{
-    AxisValue, Conditions, DefinitionJson, OpeningsRule, Plan, PlannedAxis, PlannedCell,
-    PlannedPlayer, WorkerId,
+    AxisValue, CellId, Conditions, DefinitionJson, GameId, OpeningsRule, Plan, PlannedAxis,
+    PlannedCell, PlannedPlayer, PlayedGame, WorkerId,
 };
 
 const GAMES_IN_TRANSACTION: u64 = 256;
@@ -48,14 +49,14 @@ async fn main() {
     let (start, start_wall) = (processor_time(), Instant::now());
     while number < games {
         let generation = processor_time();
-        let batch: Vec<v1::Game> = (number..games.min(number + GAMES_IN_TRANSACTION))
+        let batch: Vec<PlayedGame> = (number..games.min(number + GAMES_IN_TRANSACTION))
             .map(|number| {
-                let cell = submitted.cells[usize::try_from(number % CELLS).unwrap()].cell.0;
+                let cell = submitted.cells[usize::try_from(number % CELLS).unwrap()].cell;
                 game(cell, number / CELLS)
             })
             .collect();
         generating += processor_time() - generation;
-        moves += batch.iter().map(|game| game.moves.len() as u64).sum::<u64>();
+        moves += batch.iter().map(|game| game.record.moves.len() as u64).sum::<u64>();
         number += batch.len() as u64;
         store(&mut writer, worker, &batch).await;
         if writer.wal_bytes() > WAL_CHECKPOINT_BYTES {
@@ -224,9 +225,10 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec.cast_unsigned(), u32::try_from(time.tv_nsec).unwrap())
 }
 
-async fn store(writer: &mut Writer, worker: WorkerId, games: &[v1::Game]) {
+async fn store(writer: &mut Writer, worker: WorkerId, games: &[PlayedGame]) {
+    let games: Vec<_> = games.iter().map(|game| (worker, game.clone())).collect();
     let mut transaction = writer.begin().await.unwrap();
-    transaction.store_games(worker, games).await.unwrap();
+    transaction.store_games(&games).await.unwrap();
     transaction.commit().await.unwrap();
 }
 
@@ -289,47 +291,51 @@ fn plan(name: &str, cells: u64, games: u64) -> Plan {
 }
 
 /// Random tic-tac-toe, by a small generator of its own: eight plies or so.
-fn game(cell: i64, number: u64) -> v1::Game {
-    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ cell.unsigned_abs();
+fn game(cell: CellId, number: u64) -> PlayedGame {
+    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ cell.0.unsigned_abs();
     let mut random = move |below: u64| {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         (state >> 33) % below
     };
     let plies = 5 + random(5);
     let mut hash = 0;
-    let moves: Vec<v1::Move> = (0..plies)
+    let moves: Vec<MoveRecord> = (0..plies)
         .map(|ply| {
             let square = random(9);
             hash = hash * 9 + square;
-            v1::Move {
-                mover: u32::from(ply % 2 == 1),
-                r#move: format!("a{square}"),
+            let ended_by = if ply == 8 { EndedBy::OnlyMove } else { EndedBy::Depth };
+            MoveRecord {
+                mover: u8::from(ply % 2 == 1),
+                mv: format!("a{square}"),
                 position_key: random(1 << 31) << 22,
                 legal_moves: u32::try_from(9 - ply).unwrap(),
-                depth: 0,
-                nodes: 0,
-                evaluations: 0,
-                full_tree_leaves: 0,
-                score: None,
+                search: SearchReport {
+                    depth: 0,
+                    nodes: 0,
+                    evaluations: 0,
+                    full_tree_leaves: 0,
+                    score: None,
+                    ended_by,
+                },
                 wall_us: random(3),
                 cpu_us: random(3),
-                ended_by: if ply == 8 { "only_move" } else { "depth" }.to_owned(),
             }
         })
         .collect();
-    v1::Game {
-        cell_id: cell,
-        number,
+    let outcomes = [Outcome::Win, Outcome::Draw, Outcome::Loss];
+    let record = GameRecord {
+        first_side: Side::First,
+        outcome: outcomes[usize::try_from(random(3)).unwrap()],
+        termination: termination_named("three_in_a_row").unwrap(),
+        moves,
+        wall_us: 20 + random(30),
+    };
+    PlayedGame {
+        game: GameId { cell, number },
         engine_revision: 1,
         opening: ".........".to_owned(),
-        first_side: v1::Side::First.into(),
-        outcome: [v1::Outcome::Win, v1::Outcome::Draw, v1::Outcome::Loss]
-            [usize::try_from(random(3)).unwrap()]
-        .into(),
-        termination: "three_in_a_row".to_owned(),
+        record,
         moves_hash: hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11,
         started_unix_us: 1_700_000_000_000_000 + number.cast_signed(),
-        wall_us: 20 + random(30),
-        moves,
     }
 }

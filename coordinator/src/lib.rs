@@ -50,7 +50,7 @@ pub struct Config {
 
 /// A coordinator that has its database open but does not serve yet.
 pub struct Coordinator {
-    dispatcher: Dispatcher,
+    dispatcher: Dispatcher<Writer>,
     dispatch: Dispatch,
     checkpointer: Checkpointer,
     readers: Readers,

@@ -1,32 +1,27 @@
 //! A played game: the engine's record with its identity, and [`v1::Game`].
 
 use spelrum_engine::{
-    ENGINE_REVISION, GameRecord, MoveRecord, Outcome, SearchReport, Side, Termination,
-    termination_named,
+    GameRecord, MoveRecord, Outcome, SearchReport, Side, Termination, termination_named,
 };
-use spelrum_tournament::{CellId, DerivedGame, GameId};
+use spelrum_tournament::{CellId, GameId, PlayedGame, names as words};
 
 use crate::limits::{MOVE_BYTES_MAX, PLIES_MAX, POSITION_BYTES_MAX};
 use crate::wire_error::{at_most, id, in_range, number, plain_text, unknown_word};
 use crate::{Fault, WireError, names, v1};
 
-/// A game as its worker reports it, played by this program's engine.
+/// A game as its worker reports it.
 #[must_use]
-pub fn to_wire(
-    game: GameId,
-    derived: &DerivedGame,
-    record: GameRecord,
-    started_unix_us: i64,
-) -> v1::Game {
+pub fn to_wire(played: PlayedGame) -> v1::Game {
+    let PlayedGame { game, engine_revision, opening, record, moves_hash, started_unix_us } = played;
     v1::Game {
         cell_id: game.cell.0,
         number: game.number,
-        engine_revision: ENGINE_REVISION,
-        opening: derived.opening.to_string(),
+        engine_revision,
+        opening,
         first_side: names::of_side(record.first_side).into(),
         outcome: names::of_outcome(record.outcome).into(),
         termination: record.termination.name().to_owned(),
-        moves_hash: record.moves_hash(),
+        moves_hash,
         started_unix_us,
         wall_us: record.wall_us,
         moves: record.moves.into_iter().map(move_to_wire).collect(),
@@ -46,7 +41,7 @@ pub(crate) fn move_to_wire(record: MoveRecord) -> v1::Move {
         score: record.search.score,
         wall_us: record.wall_us,
         cpu_us: record.cpu_us,
-        ended_by: names::of_ended_by(record.search.ended_by).to_owned(),
+        ended_by: words::of_ended_by(record.search.ended_by).to_owned(),
     }
 }
 
@@ -73,24 +68,27 @@ pub fn check(game: &v1::Game) -> Result<GameId, WireError> {
     Ok(it)
 }
 
-/// The engine's record of a reported game.
+/// Reads a reported game.
 ///
 /// # Errors
 /// As [`check`].
-pub fn from_wire(game: &v1::Game) -> Result<(GameId, GameRecord), WireError> {
-    let it = check(game)?;
+pub fn from_wire(game: v1::Game) -> Result<PlayedGame, WireError> {
+    let it = check(&game)?;
+    let (first_side, outcome, termination) =
+        (first_side(&game)?, outcome(&game)?, termination(&game)?);
     let mut moves = Vec::with_capacity(game.moves.len());
-    for mv in &game.moves {
+    for mv in game.moves {
         moves.push(move_from_wire(mv)?);
     }
-    let record = GameRecord {
-        first_side: first_side(game)?,
-        outcome: outcome(game)?,
-        termination: termination(game)?,
-        moves,
-        wall_us: game.wall_us,
-    };
-    Ok((it, record))
+    let record = GameRecord { first_side, outcome, termination, moves, wall_us: game.wall_us };
+    Ok(PlayedGame {
+        game: it,
+        engine_revision: game.engine_revision,
+        opening: game.opening,
+        record,
+        moves_hash: game.moves_hash,
+        started_unix_us: game.started_unix_us,
+    })
 }
 
 /// A game's identity.
@@ -129,10 +127,11 @@ pub(crate) fn check_move(mv: &v1::Move) -> Result<(), WireError> {
     ended_by(mv).map(drop)
 }
 
-pub(crate) fn move_from_wire(mv: &v1::Move) -> Result<MoveRecord, WireError> {
+pub(crate) fn move_from_wire(mv: v1::Move) -> Result<MoveRecord, WireError> {
+    let ended_by = ended_by(&mv)?;
     Ok(MoveRecord {
         mover: u8::from(mv.mover == 1),
-        mv: mv.r#move.clone(),
+        mv: mv.r#move,
         position_key: mv.position_key,
         legal_moves: mv.legal_moves,
         search: SearchReport {
@@ -141,7 +140,7 @@ pub(crate) fn move_from_wire(mv: &v1::Move) -> Result<MoveRecord, WireError> {
             evaluations: mv.evaluations,
             full_tree_leaves: mv.full_tree_leaves,
             score: mv.score,
-            ended_by: ended_by(mv)?,
+            ended_by,
         },
         wall_us: mv.wall_us,
         cpu_us: mv.cpu_us,
@@ -149,6 +148,6 @@ pub(crate) fn move_from_wire(mv: &v1::Move) -> Result<MoveRecord, WireError> {
 }
 
 fn ended_by(mv: &v1::Move) -> Result<spelrum_engine::EndedBy, WireError> {
-    names::ended_by(&mv.ended_by)
+    words::ended_by(&mv.ended_by)
         .ok_or_else(|| WireError::new("ended_by", unknown_word(&mv.ended_by)))
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use spelrum_tournament::{CellId, DefinitionHash, GameId, GameRange, LeaseId, WorkerId};
+use spelrum_tournament::{
+    CellId, DefinitionHash, GameId, GameRange, LeaseId, PlayedGame, WorkerId,
+};
 use uuid::Uuid;
 
 use crate::game::game_id;
@@ -103,12 +105,14 @@ pub struct Reported {
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReportedWhat {
     /// It was played; the record, checked.
-    Played(v1::Game),
+    Played(PlayedGame),
     /// What was reported is not a record of this game: the rules do not allow it. No message says so:
     /// the coordinator finds it out.
     Irregular {
-        /// The record.
-        game: v1::Game,
+        /// The engine that played it.
+        engine_revision: u32,
+        /// The record as it came: a [`v1::Game`], encoded.
+        record: Vec<u8>,
         /// What is wrong with it.
         problem: String,
     },
@@ -141,8 +145,8 @@ fn reported(result: v1::Result) -> Result<Reported, WireError> {
     let what = result.what.ok_or_else(|| WireError::new("what", Fault::Missing))?;
     let (game, what) = match what {
         v1::result::What::Game(played) => {
-            let game = game::check(&played).map_err(|error| error.within("game"))?;
-            (game, ReportedWhat::Played(played))
+            let played = game::from_wire(played).map_err(|error| error.within("game"))?;
+            (played.game, ReportedWhat::Played(played))
         }
         v1::result::What::FailedGame(failed) => {
             failed_game(failed).map_err(|error| error.within("failed_game"))?

@@ -14,7 +14,9 @@ use spelrum_proto::limits::{
 };
 use spelrum_proto::work::{self, Grant, LeasedGames, ReportedWhat};
 use spelrum_proto::{Fault, WireError, game, v1};
-use spelrum_tournament::{CellId, DefinitionHash, DerivedGame, GameId, GameRange, LeaseId};
+use spelrum_tournament::{
+    CellId, DefinitionHash, DerivedGame, GameId, GameRange, LeaseId, PlayedGame,
+};
 
 fn record() -> GameRecord {
     let mv = |mover, mv: &str, score, ended_by| MoveRecord {
@@ -54,7 +56,7 @@ fn wire_game() -> v1::Game {
         first_player_moves_first: false,
         keys: [[0; 32]; 2],
     };
-    game::to_wire(id, &derived, record(), 1_700_000_000_000_000)
+    game::to_wire(PlayedGame::here(id, &derived, record(), 1_700_000_000_000_000))
 }
 
 #[test]
@@ -63,9 +65,10 @@ fn a_game_comes_back_as_it_went() {
     assert_eq!(wire.engine_revision, ENGINE_REVISION);
     assert_eq!(wire.opening, "the start");
     assert_eq!(wire.moves_hash, record().moves_hash());
-    let (id, back) = game::from_wire(&wire).unwrap();
-    assert_eq!(id, GameId { cell: CellId(3), number: 41 });
-    assert_eq!(back, record());
+    let back = game::from_wire(wire.clone()).unwrap();
+    assert_eq!(back.game, GameId { cell: CellId(3), number: 41 });
+    assert_eq!(back.record, record());
+    assert_eq!(game::to_wire(back), wire);
 }
 
 #[test]
@@ -126,7 +129,7 @@ fn malformed_games_are_refused_by_field() {
     for (field, spoil) in spoils {
         let mut game = wire_game();
         spoil(&mut game);
-        let error = game::from_wire(&game).unwrap_err();
+        let error = game::from_wire(game.clone()).unwrap_err();
         assert_eq!(&error.field, field);
         let wrapped = v1::Result { lease_id: 1, what: Some(v1::result::What::Game(game)) };
         let error = work::results(vec![wrapped]).unwrap_err();
@@ -257,7 +260,8 @@ proptest! {
                 prop_assert!((1..1 << 53).contains(&result.lease.0));
                 prop_assert!(result.game.number <= NUMBER_MAX);
                 if let ReportedWhat::Played(played) = result.what {
-                    prop_assert!(game::from_wire(&played).is_ok());
+                    prop_assert_eq!(played.check(), Ok(()));
+                    prop_assert!(game::check(&game::to_wire(played)).is_ok());
                 }
             }
         }

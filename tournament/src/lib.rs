@@ -6,8 +6,11 @@ mod definition;
 pub mod forecast;
 mod game;
 mod ids;
+pub mod names;
 mod openings;
 mod plan;
+mod played;
+pub mod repeat;
 pub mod results;
 pub mod scheduler;
 mod seeds;
@@ -22,6 +25,7 @@ pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
 pub use plan::{
     AxisValue, Conditions, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record, Role,
 };
+pub use played::PlayedGame;
 pub use statistics::{GameCounts, PairCounts, ScoreInterval, Strength};
 pub use sweep::{
     NamedFile, SweepError, SweepText, check_experiment_name, did_you_mean, plan_sweep, sweep_keys,

@@ -13,7 +13,7 @@ use spelrum_engine::{Host, PlayError};
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::{game, v1, work};
 use spelrum_tournament::worker::Batch;
-use spelrum_tournament::{GameId, PlayableCell};
+use spelrum_tournament::{GameId, PlayableCell, PlayedGame};
 
 use crate::cells::Cell;
 use crate::hub::{Hub, Signs, SlotSide};
@@ -110,7 +110,7 @@ fn play(
     host: &SlotHost<'_>,
 ) -> Result<v1::Game, PlayError> {
     let (derived, record) = cell.play(game.number, None, host)?;
-    Ok(game::to_wire(game, &derived, record, started_unix_us))
+    Ok(game::to_wire(PlayedGame::here(game, &derived, record, started_unix_us)))
 }
 
 /// A result that the coordinator takes: one beyond the protocol's bounds is a failure.

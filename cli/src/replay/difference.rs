@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use spelrum_engine::{EndedBy, GameRecord, MoveRecord};
-use spelrum_proto::names;
+use spelrum_tournament::names;
 use spelrum_tournament::results::GameEnd;
 
 /// The first place where a game differs from its record, with all that differs there.
@@ -69,8 +69,8 @@ impl Difference {
             [
                 field(
                     "first_side",
-                    names::side_name(recorded.first_side),
-                    names::side_name(played.first_side),
+                    names::of_side(recorded.first_side),
+                    names::of_side(played.first_side),
                 ),
                 field("outcome", json!(recorded.outcome), json!(played.outcome)),
                 field("termination", recorded.termination.name(), played.termination.name()),

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Value;
 use spelrum_engine::{ENGINE_REVISION, EndedBy, MoveRecord, Outcome};
-use spelrum_proto::names;
+use spelrum_tournament::names;
 
 use super::text::{positions, shown_moves};
 use super::{Again, Check, Compared, Plies, RecordedGame};
@@ -120,7 +120,7 @@ impl<'a> Game<'a> {
             first_player: &game.names[0],
             second_player: &game.names[1],
             opening: &game.opening,
-            first_side: names::side_name(game.end.first_side),
+            first_side: names::of_side(game.end.first_side),
             outcome: game.end.outcome,
             termination: game.end.termination.name(),
             plies: game.end.plies,

@@ -1,6 +1,6 @@
 //! A recorded game out of the results.
 
-use spelrum_tournament::results::{GameResult, PlayedGame, SettledGame, WhichGame};
+use spelrum_tournament::results::{GameResult, Played, SettledGame, WhichGame};
 
 use super::RecordedGame;
 use crate::error::{CliError, Result};
@@ -26,7 +26,7 @@ pub(crate) async fn recorded_game(
                 .because(format!("it has no result, since it failed: {failure}"))
                 .help("see what failed: spelrum sql 'SELECT * FROM failures'"))
         }
-        GameResult::Played(PlayedGame { opening, end, engine_revision }) => Ok(RecordedGame {
+        GameResult::Played(Played { opening, end, engine_revision }) => Ok(RecordedGame {
             game_id: summary.game_id,
             it: summary.game,
             definition,

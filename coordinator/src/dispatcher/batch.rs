@@ -3,36 +3,35 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use spelrum_proto::work::{Caller, Grant, LeasedGames, Reported};
-use spelrum_proto::{Reason, Refusal, v1};
+use spelrum_proto::work::{Caller, Grant, LeasedGames};
+use spelrum_proto::{Reason, Refusal};
 use spelrum_tournament::scheduler::{Event, ExperimentState, Scheduler, Time};
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
-use super::BatchError;
 use super::idle::Idlers;
-use super::meaning::{Answer, Consequences, Placement, read, report_of};
+use super::meaning::{Answer, Consequences, read};
+use super::reports::Gathered;
 use super::request::{
     Arrived, Held, Leased, Removal, Reply, Request, Steering, Submission, Submitted, Workforce,
 };
 use super::roster::{News, Roster};
+use super::{BatchError, unanswered};
 use crate::faults::Faults;
+use crate::store::contract::WriteTransaction;
 use crate::store::{
-    Found, LeasedCell, Removing, StoreError, Submitted as Stored, Sweep, Transaction,
-    WorkerIntroduction,
+    Found, LeasedCell, Removing, StoreError, Submitted as Stored, Sweep, WorkerIntroduction,
 };
 
 /// Requests being answered inside one transaction.
-pub(super) struct Batch<'d> {
-    transaction: Transaction<'d>,
-    scheduler: &'d mut Scheduler,
+pub(super) struct Batch<'d, T> {
+    pub(super) transaction: T,
+    pub(super) scheduler: &'d mut Scheduler,
     roster: &'d mut Roster,
     idlers: &'d mut Idlers,
     epoch: i64,
-    faults: &'d Faults,
+    pub(super) faults: &'d Faults,
     /// Told to the roster after the commit.
-    news: Vec<News>,
-    /// Reported results so far.
-    games: usize,
+    pub(super) news: Vec<News>,
     /// UUIDs of workers that say Hello for the first time: the roster hears of them afterwards.
     newcomers: BTreeSet<String>,
     /// Whether a removal was begun.
@@ -49,7 +48,7 @@ const HELD_RETRY_AFTER: Duration = Duration::from_secs(1);
 const REFUSED_MAX: u64 = 10;
 
 /// Why a request has no answer.
-enum Failure {
+pub(super) enum Failure {
     /// It is refused; the transaction goes on.
     Refused(Refusal),
     /// The transaction failed.
@@ -74,9 +73,9 @@ impl From<BatchError> for Failure {
     }
 }
 
-impl<'d> Batch<'d> {
+impl<'d, T: WriteTransaction> Batch<'d, T> {
     pub(super) fn new(
-        transaction: Transaction<'d>,
+        transaction: T,
         scheduler: &'d mut Scheduler,
         roster: &'d mut Roster,
         idlers: &'d mut Idlers,
@@ -91,15 +90,9 @@ impl<'d> Batch<'d> {
             epoch,
             faults,
             news: Vec::new(),
-            games: 0,
             newcomers: BTreeSet::new(),
             removing: false,
         }
-    }
-
-    /// Reported results so far.
-    pub(super) fn games(&self) -> usize {
-        self.games
     }
 
     /// Whether a removal was begun.
@@ -134,8 +127,8 @@ impl<'d> Batch<'d> {
                 hold(held, reply, answer)
             }
             Request::Report { caller, results, reply } => {
-                let answer = self.report(caller, results, now).await;
-                hold(held, reply, answer)
+                let gathered = Gathered { caller, results, at: now, reply };
+                self.serve_reports(vec![gathered], held).await
             }
             Request::Heartbeat { caller, leases, playing, reply } => {
                 let answer = self.heartbeat(caller, leases, playing, now).await;
@@ -237,71 +230,8 @@ impl<'d> Batch<'d> {
                 let retry_after = self.idlers.retry_after(retry_after, now);
                 Ok(Leased::Idle { retry_after, all_done })
             }
-            other => Err(unanswered("LeaseWanted", other)),
+            other => Err(unanswered("LeaseWanted", other).into()),
         }
-    }
-
-    async fn report(
-        &mut self,
-        caller: Caller,
-        results: Vec<Reported>,
-        now: Time,
-    ) -> Result<Vec<v1::Verdict>, Failure> {
-        let worker = self.known(caller, now)?;
-        self.games += results.len();
-        let asked: Vec<_> = results.iter().map(|it| (it.lease, it.game)).collect();
-        let facts = self.transaction.facts(worker, &asked).await?;
-        let mut placement = Placement::default();
-        let mut consequences = Consequences::default();
-        for (Reported { lease, game, what }, facts) in results.into_iter().zip(facts) {
-            let event = Event::Reported {
-                worker,
-                lease,
-                game,
-                what: report_of(&what),
-                settled: facts.settled,
-                leased: facts.leased,
-            };
-            let verdict = match read(self.scheduler.handle(event, now), &mut consequences) {
-                Some(Answer::Verdict(verdict)) => verdict,
-                other => return Err(unanswered("Reported", other)),
-            };
-            self.faults.at_result(game)?;
-            placement.place(lease, game, what, verdict);
-            match placement.verdicts.last() {
-                Some(v1::Verdict::Counted | v1::Verdict::Noted) => {
-                    self.news.push(News::Taken(worker, lease));
-                }
-                Some(v1::Verdict::Rejected) => {
-                    tracing::warn!(
-                        %worker, %lease, ?game,
-                        "rejected a result: the game was never leased to it, or the rules do not allow it"
-                    );
-                }
-                Some(v1::Verdict::Uncounted | v1::Verdict::Unspecified) | None => {}
-            }
-        }
-        // In this order: what is stored as uncounted is compared with the settled result.
-        let finished = std::mem::take(&mut consequences.finished);
-        self.store(consequences).await?;
-        if !placement.counted.is_empty() {
-            self.transaction.store_games(worker, &placement.counted).await?;
-        }
-        if !placement.again.is_empty() {
-            self.transaction.store_uncounted(worker, &placement.again, false).await?;
-        }
-        if !placement.after_cancel.is_empty() {
-            self.transaction.store_uncounted(worker, &placement.after_cancel, true).await?;
-        }
-        if !placement.refused.is_empty() {
-            let new = self.transaction.keep_refused(worker, &placement.refused).await?;
-            self.news.push(News::Refused(worker, new));
-        }
-        if !placement.noted.is_empty() {
-            self.transaction.note_failures(&placement.noted).await?;
-        }
-        self.store(Consequences { finished, failed: Vec::new() }).await?;
-        Ok(placement.verdicts)
     }
 
     async fn heartbeat(
@@ -315,7 +245,7 @@ impl<'d> Batch<'d> {
         self.news.push(News::Playing(worker, playing.len() as u64));
         match self.handle(Event::Heartbeat { worker, leases, playing }, now).await? {
             Some(Answer::Drop(leases)) => Ok(leases),
-            other => Err(unanswered("Heartbeat", other)),
+            other => Err(unanswered("Heartbeat", other).into()),
         }
     }
 
@@ -421,7 +351,7 @@ impl<'d> Batch<'d> {
     }
 
     /// Who calls, if it has said Hello to this run of the coordinator (invariant 6).
-    fn known(&mut self, caller: Caller, now: Time) -> Result<WorkerId, Refusal> {
+    pub(super) fn known(&mut self, caller: Caller, now: Time) -> Result<WorkerId, Refusal> {
         if caller.epoch != self.epoch || !self.roster.knows(caller.worker) {
             let problem = format!(
                 "the coordinator (epoch {}) does not know worker {} (of epoch {})",
@@ -441,7 +371,7 @@ impl<'d> Batch<'d> {
         Ok(answer)
     }
 
-    async fn store(&mut self, consequences: Consequences) -> Result<(), BatchError> {
+    pub(super) async fn store(&mut self, consequences: Consequences) -> Result<(), BatchError> {
         if !consequences.failed.is_empty() {
             for (game, message) in &consequences.failed {
                 tracing::warn!(?game, message, "a game is settled as failed");
@@ -471,7 +401,7 @@ impl<'d> Batch<'d> {
 }
 
 /// Holds an answer. An error of the store ends the transaction; its caller is held too.
-fn hold<T: Send + 'static>(
+pub(super) fn hold<T: Send + 'static>(
     held: &mut Vec<Held>,
     reply: Reply<T>,
     answer: Result<T, Failure>,
@@ -508,10 +438,4 @@ pub(crate) fn not_submitted(error: &StoreError) -> Option<Refusal> {
 pub(crate) fn unknown_experiment(which: &str) -> Refusal {
     let problem = format!("there is no experiment with the UUID or name {which:?}");
     Refusal::new(Reason::UnknownExperiment, problem, "`spelrum list` shows all")
-}
-
-/// The scheduler broke its promise to answer. Never seen; not worth ending the coordinator for.
-fn unanswered(event: &'static str, answer: Option<Answer>) -> Failure {
-    debug_assert!(false, "the scheduler answered {event} with {answer:?}");
-    Failure::Batch(BatchError::Unanswered { event })
 }

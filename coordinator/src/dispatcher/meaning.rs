@@ -5,7 +5,7 @@ use std::time::Duration;
 use spelrum_proto::v1;
 use spelrum_proto::work::ReportedWhat;
 use spelrum_tournament::scheduler::{Effect, Report, Verdict};
-use spelrum_tournament::{ExperimentId, GameId, GameRange, LeaseId};
+use spelrum_tournament::{ExperimentId, GameId, GameRange, LeaseId, PlayedGame, WorkerId};
 
 use crate::store::Refused;
 
@@ -62,21 +62,21 @@ pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Opt
 /// What the scheduler must know of a reported result.
 pub(super) fn report_of(what: &ReportedWhat) -> Report {
     match what {
-        ReportedWhat::Played(game) => Report::Played { wall_us: game.wall_us },
+        ReportedWhat::Played(game) => Report::Played { wall_us: game.record.wall_us },
         ReportedWhat::Failed { message, .. } => Report::Failed { message: message.clone() },
         ReportedWhat::Irregular { .. } => Report::Irregular,
     }
 }
 
-/// Where the results of one report go (invariant 4), and what their worker is told.
+/// Where results go (invariant 4), each with its worker, and what the workers are told.
 #[derive(Debug, Default)]
 pub(super) struct Placement {
     /// Into `games`.
-    pub(super) counted: Vec<v1::Game>,
+    pub(super) counted: Vec<(WorkerId, PlayedGame)>,
     /// Into `uncounted_games`, as repeats or conflicts.
-    pub(super) again: Vec<v1::Game>,
+    pub(super) again: Vec<(WorkerId, PlayedGame)>,
     /// Into `uncounted_games`, as results of a cancelled experiment.
-    pub(super) after_cancel: Vec<v1::Game>,
+    pub(super) after_cancel: Vec<(WorkerId, PlayedGame)>,
     /// What workers said of games that failed and will be tried again.
     pub(super) noted: Vec<(GameId, String)>,
     /// Into `refused_results`, with what is wrong.
@@ -89,8 +89,7 @@ impl Placement {
     /// Places the next result.
     pub(super) fn place(
         &mut self,
-        lease: LeaseId,
-        game: GameId,
+        (worker, lease, game): (WorkerId, LeaseId, GameId),
         what: ReportedWhat,
         verdict: Verdict,
     ) {
@@ -102,14 +101,16 @@ impl Placement {
         };
         self.verdicts.push(told);
         match (what, verdict) {
-            (ReportedWhat::Played(game), Verdict::Counts) => self.counted.push(game),
-            (ReportedWhat::Played(game), Verdict::Again) => self.again.push(game),
-            (ReportedWhat::Played(game), Verdict::AfterCancel) => self.after_cancel.push(game),
+            (ReportedWhat::Played(it), Verdict::Counts) => self.counted.push((worker, it)),
+            (ReportedWhat::Played(it), Verdict::Again) => self.again.push((worker, it)),
+            (ReportedWhat::Played(it), Verdict::AfterCancel) => {
+                self.after_cancel.push((worker, it))
+            }
             (ReportedWhat::Failed { message, .. }, Verdict::Noted) => {
                 self.noted.push((game, message));
             }
-            (ReportedWhat::Irregular { game, problem }, Verdict::Refused) => {
-                self.refused.push(Refused { lease, game, problem });
+            (ReportedWhat::Irregular { record, problem, .. }, Verdict::Refused) => {
+                self.refused.push(Refused { worker, lease, game, record, problem });
             }
             (ReportedWhat::Played(_), Verdict::Noted | Verdict::Refused | Verdict::Rejected)
             | (ReportedWhat::Failed { .. } | ReportedWhat::Irregular { .. }, _) => {}
@@ -119,12 +120,31 @@ impl Placement {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::{CellId, WorkerId};
+    use spelrum_engine::{GameRecord, Outcome, Side, termination_named};
+    use spelrum_tournament::CellId;
 
     use super::*;
 
     fn game(number: u64) -> GameId {
         GameId { cell: CellId(1), number }
+    }
+
+    fn played(number: u64) -> ReportedWhat {
+        let record = GameRecord {
+            outcome: Outcome::Draw,
+            termination: termination_named("five_by_placement").unwrap(),
+            first_side: Side::First,
+            moves: Vec::new(),
+            wall_us: 1,
+        };
+        ReportedWhat::Played(PlayedGame {
+            game: game(number),
+            engine_revision: 1,
+            opening: "start".to_owned(),
+            moves_hash: record.moves_hash(),
+            record,
+            started_unix_us: 1,
+        })
     }
 
     #[test]
@@ -151,30 +171,36 @@ mod tests {
     /// Every verdict on every kind of result: stored in exactly one place or nowhere.
     #[test]
     fn a_result_is_stored_once_or_not_at_all() {
-        let played = |number| ReportedWhat::Played(v1::Game { number, ..v1::Game::default() });
+        let id = (WorkerId(4), LeaseId(1), game(9));
         let failed = || ReportedWhat::Failed { engine_revision: 1, message: "no".to_owned() };
-        let mut placement = Placement::default();
-        placement.place(LeaseId(1), game(9), played(0), Verdict::Counts);
-        placement.place(LeaseId(1), game(9), played(1), Verdict::Again);
-        placement.place(LeaseId(1), game(9), played(2), Verdict::AfterCancel);
-        placement.place(LeaseId(1), game(9), played(3), Verdict::Rejected);
-        placement.place(LeaseId(1), game(9), failed(), Verdict::Noted);
-        placement.place(LeaseId(1), game(9), failed(), Verdict::Again);
-        placement.place(LeaseId(1), game(9), failed(), Verdict::AfterCancel);
-        placement.place(LeaseId(1), game(9), failed(), Verdict::Rejected);
-        let irregular = || {
-            let game = v1::Game { number: 4, ..v1::Game::default() };
-            ReportedWhat::Irregular { game, problem: "no opening".to_owned() }
+        let irregular = || ReportedWhat::Irregular {
+            engine_revision: 1,
+            record: vec![4],
+            problem: "no opening".to_owned(),
         };
-        placement.place(LeaseId(1), game(9), irregular(), Verdict::Refused);
-        placement.place(LeaseId(1), game(9), irregular(), Verdict::Rejected);
-        let numbers = |games: &[v1::Game]| games.iter().map(|it| it.number).collect::<Vec<_>>();
-        assert_eq!(numbers(&placement.counted), [0]);
-        assert_eq!(numbers(&placement.again), [1]);
-        assert_eq!(numbers(&placement.after_cancel), [2]);
+        let mut placement = Placement::default();
+        placement.place(id, played(0), Verdict::Counts);
+        placement.place(id, played(1), Verdict::Again);
+        placement.place(id, played(2), Verdict::AfterCancel);
+        placement.place(id, played(3), Verdict::Rejected);
+        placement.place(id, failed(), Verdict::Noted);
+        placement.place(id, failed(), Verdict::Again);
+        placement.place(id, failed(), Verdict::AfterCancel);
+        placement.place(id, failed(), Verdict::Rejected);
+        placement.place(id, irregular(), Verdict::Refused);
+        placement.place(id, irregular(), Verdict::Rejected);
+        let numbers = |games: &[(WorkerId, PlayedGame)]| {
+            games.iter().map(|(worker, it)| (worker.0, it.game.number)).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(&placement.counted), [(4, 0)]);
+        assert_eq!(numbers(&placement.again), [(4, 1)]);
+        assert_eq!(numbers(&placement.after_cancel), [(4, 2)]);
         assert_eq!(placement.noted, [(game(9), "no".to_owned())]);
         let [refused] = &placement.refused[..] else { panic!("one is refused") };
-        assert_eq!((refused.game.number, &*refused.problem), (4, "no opening"));
+        assert_eq!(
+            (refused.game, &*refused.record, &*refused.problem),
+            (game(9), &[4][..], "no opening")
+        );
         assert_eq!(
             placement.verdicts,
             [

@@ -1,4 +1,4 @@
-//! The dispatcher: one task that owns the scheduler and the database's one writer connection.
+//! The dispatcher: one task that owns the scheduler and the right to write to the store.
 //!
 //! Services put well-formed requests into a bounded queue. The dispatcher drains a bounded batch of
 //! them, answers each by the scheduler inside one transaction, stores what the scheduler must find
@@ -10,6 +10,7 @@ mod batch;
 mod idle;
 mod meaning;
 mod removals;
+mod reports;
 mod request;
 mod roster;
 #[cfg(test)]
@@ -28,7 +29,9 @@ use tokio_util::sync::CancellationToken;
 
 use batch::Batch;
 use idle::Idlers;
+use meaning::Answer;
 use removals::Removals;
+use reports::Gathered;
 use request::{Arrived, Held, Request};
 use roster::{News, Roster};
 use turns::Turns;
@@ -37,7 +40,8 @@ pub(crate) use batch::{not_submitted, unknown_experiment};
 pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission, Workforce};
 
 use crate::faults::Faults;
-use crate::store::{StoreError, WAL_RESTART_BYTES, Writer};
+use crate::store::StoreError;
+use crate::store::contract::Store;
 
 /// A transaction takes no further request after so much time, so that the write lock is short and
 /// the first request of a batch does not wait for a long tail.
@@ -49,16 +53,16 @@ const BATCH_GAMES_MAX: usize = 1_000;
 /// A transaction takes no more requests than these.
 const BATCH_REQUESTS_MAX: usize = 256;
 
-/// How often the writer stops for a checkpoint at the most: while a reader needs the whole log,
+/// How often the dispatcher stops for the store's upkeep at the most: while a reader is in its way,
 /// trying again at once would only cost time.
-const LOG_RESTART_INTERVAL: Duration = Duration::from_secs(1);
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// When callers whose batch failed should try again.
 const FAILED_RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The task's state.
-pub(crate) struct Dispatcher {
-    writer: Writer,
+pub(crate) struct Dispatcher<S> {
+    store: S,
     /// `None` after a failed transaction, until it is built again from the store.
     scheduler: Option<Scheduler>,
     policy: Policy,
@@ -70,30 +74,30 @@ pub(crate) struct Dispatcher {
     /// After a batch failed: how many requests are served one in a transaction, so that one that
     /// the store cannot take fails alone.
     alone: usize,
-    /// When the writer last stopped for a checkpoint.
-    log_restarted: Option<Instant>,
+    /// When it last stopped for the store's upkeep.
+    looked_after: Option<Instant>,
     removals: Removals,
     faults: Faults,
 }
 
-impl Dispatcher {
+impl<S: Store> Dispatcher<S> {
     /// Reads the durable state.
     pub(crate) async fn start(
-        mut writer: Writer,
+        mut store: S,
         policy: Policy,
         clock: Clock,
         faults: Faults,
     ) -> Result<(Self, Dispatch), StoreError> {
         let mut roster = Roster::default();
-        let snapshot = playable(&mut writer).await?;
+        let snapshot = playable(&mut store).await?;
         roster.restart(&snapshot.leases);
         let now = clock.now();
         let turns = Turns::new(policy.lease_duration_ms, now);
         let scheduler = Scheduler::restore(snapshot, policy.clone(), now);
         let (dispatch, requests) = Dispatch::new(clock);
-        let removals = Removals::new(writer.is_removing().await?);
+        let removals = Removals::new(store.is_removing().await?);
         let dispatcher = Self {
-            writer,
+            store,
             scheduler: Some(scheduler),
             policy,
             roster,
@@ -102,18 +106,18 @@ impl Dispatcher {
             requests,
             clock,
             alone: 0,
-            log_restarted: None,
+            looked_after: None,
             removals,
             faults,
         };
         Ok((dispatcher, dispatch))
     }
 
-    /// Serves requests until `stop`, and then those that are in the queue. Gives the writer back.
+    /// Serves requests until `stop`, and then those that are in the queue. Gives the store back.
     ///
     /// # Errors
     /// [`StoreError::TakenOver`] if another coordinator has the database now.
-    pub(crate) async fn run(mut self, stop: CancellationToken) -> Result<Writer, StoreError> {
+    pub(crate) async fn run(mut self, stop: CancellationToken) -> Result<S, StoreError> {
         loop {
             let deadline = self.scheduler.as_ref().and_then(Scheduler::next_deadline);
             let tick = async {
@@ -135,7 +139,7 @@ impl Dispatcher {
                 () = stop.cancelled(), if !self.requests.is_closed() => Turn::Stop,
                 first = self.requests.recv() => match first {
                     Some(first) => Turn::Serve(Some(first)),
-                    None => return Ok(self.writer),
+                    None => return Ok(self.store),
                 },
                 () = tick => Turn::Serve(None),
                 () = removal => Turn::Remove,
@@ -175,7 +179,7 @@ impl Dispatcher {
                 self.alone = self.alone.saturating_sub(held.len());
                 news.into_iter().for_each(|news| self.roster.tell(news));
                 held.into_iter().for_each(Held::send);
-                self.bound_log().await;
+                self.look_after_store().await;
                 return Ok(());
             }
             Err(error) => error,
@@ -197,18 +201,17 @@ impl Dispatcher {
         }
     }
 
-    /// Lets the write-ahead log begin anew if it has grown large (invariant 9): under load it never
-    /// stands still for long enough for the checkpoints beside the writer.
-    async fn bound_log(&mut self) {
-        let was_just_now = self.log_restarted.is_some_and(|at| at.elapsed() < LOG_RESTART_INTERVAL);
-        if was_just_now || self.writer.wal_bytes() < WAL_RESTART_BYTES {
+    /// Lets the store do what it has to do for itself, such as beginning its log anew (invariant 9):
+    /// under load it never stands still for long enough.
+    async fn look_after_store(&mut self) {
+        let was_just_now = self.looked_after.is_some_and(|at| at.elapsed() < UPKEEP_INTERVAL);
+        if was_just_now || !self.store.is_upkeep_due() {
             return;
         }
-        self.log_restarted = Some(Instant::now());
-        match self.writer.checkpoint().await {
-            Ok(done) => tracing::debug!(?done, "checkpoint by the writer"),
-            // Nothing is lost: the log stays, and the next one may succeed.
-            Err(error) => tracing::warn!("failed to checkpoint: {error}; {}", error.remedy()),
+        self.looked_after = Some(Instant::now());
+        // Nothing is lost if it fails: the next one may succeed.
+        if let Err(error) = self.store.upkeep().await {
+            tracing::warn!("failed to tidy up: {error}; {}", error.remedy());
         }
     }
 
@@ -229,33 +232,51 @@ impl Dispatcher {
             // Every lease begins anew, whatever was before.
             None => {
                 self.turns.take_gap_ms();
-                let snapshot = playable(&mut self.writer).await?;
+                let snapshot = playable(&mut self.store).await?;
                 self.roster.restart(&snapshot.leases);
                 tracing::info!("the scheduler is built again from the database");
                 self.scheduler.insert(Scheduler::restore(snapshot, self.policy.clone(), now))
             }
         };
-        let epoch = self.writer.epoch();
-        let transaction = self.writer.begin().await?;
+        let epoch = self.store.term().0;
+        let transaction = self.store.begin().await?;
         let (roster, idlers) = (&mut self.roster, &mut self.idlers);
         let mut batch = Batch::new(transaction, scheduler, roster, idlers, epoch, &self.faults);
         if next.is_none() {
             batch.tick(now).await?;
         }
-        let mut requests = 0;
+        let (mut requests, mut games) = (0, 0);
+        let mut gathered = Vec::new();
         while let Some(arrived) = next.take() {
-            batch.serve(arrived, held).await?;
             requests += 1;
+            match arrived {
+                // Reports that come one behind the other are one write.
+                Arrived { at, request: Request::Report { caller, results, reply } } => {
+                    if !reply.is_closed() {
+                        games += results.len();
+                        gathered.push(Gathered { caller, results, at, reply });
+                    }
+                }
+                arrived => {
+                    let before = batch.serve_reports(std::mem::take(&mut gathered), held).await;
+                    if let Err(error) = before {
+                        // It was not begun.
+                        *next = Some(arrived);
+                        return Err(error);
+                    }
+                    batch.serve(arrived, held).await?;
+                }
+            }
             if self.alone > 0
                 || requests >= BATCH_REQUESTS_MAX
-                || batch.games() >= BATCH_GAMES_MAX
+                || games >= BATCH_GAMES_MAX
                 || started.elapsed() >= BATCH_TIME_MAX
             {
                 break;
             }
             *next = self.requests.try_recv().ok();
         }
-        let games = batch.games();
+        batch.serve_reports(gathered, held).await?;
         let removing = batch.is_removing();
         let news = batch.commit().await?;
         if removing {
@@ -280,9 +301,9 @@ enum Turn {
 
 /// The durable state of everything that this engine may play: an experiment is played by the one
 /// revision of the engine that it was submitted to (invariant 2).
-async fn playable(writer: &mut Writer) -> Result<Snapshot, StoreError> {
-    let mut snapshot = writer.snapshot().await?;
-    for other in writer.unfinished_of_other_revisions(ENGINE_REVISION).await? {
+async fn playable(store: &mut impl Store) -> Result<Snapshot, StoreError> {
+    let mut snapshot = store.snapshot().await?;
+    for other in store.unfinished_of_other_revisions(ENGINE_REVISION).await? {
         tracing::warn!(
             experiment = other.name,
             engine_revision = other.engine_revision,
@@ -296,6 +317,12 @@ async fn playable(writer: &mut Writer) -> Result<Snapshot, StoreError> {
     snapshot.leases.retain(|lease| lease.granted.iter().all(|range| cells.contains(&range.cell)));
     snapshot.attempts.retain(|attempts| cells.contains(&attempts.game.cell));
     Ok(snapshot)
+}
+
+/// The scheduler broke its promise to answer. Never seen; not worth ending the coordinator for.
+fn unanswered(event: &'static str, answer: Option<Answer>) -> BatchError {
+    debug_assert!(false, "the scheduler answered {event} with {answer:?}");
+    BatchError::Unanswered { event }
 }
 
 /// Why a transaction was rolled back.

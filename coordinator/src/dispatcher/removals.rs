@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Dispatcher, FAILED_RETRY_AFTER, LOG_RESTART_INTERVAL};
-use crate::store::{Removed, StoreError, Writer};
+use super::{Dispatcher, FAILED_RETRY_AFTER, UPKEEP_INTERVAL};
+use crate::store::contract::{Store, WriteTransaction as _};
+use crate::store::{Removed, StoreError};
 
 /// A piece takes no further step after so much time.
 const PIECE_TIME_MAX: Duration = Duration::from_millis(5);
@@ -54,7 +55,7 @@ impl Removals {
     }
 }
 
-impl Dispatcher {
+impl<S: Store> Dispatcher<S> {
     /// Removes the next piece.
     ///
     /// # Errors
@@ -64,8 +65,8 @@ impl Dispatcher {
         let done = match self.removals.stage {
             Stage::Nothing => return Ok(()),
             Stage::Rows => self.remove_rows().await,
-            Stage::Pages => shrink(&mut self.writer).await,
-            Stage::End => cut(&mut self.writer).await,
+            Stage::Pages => shrink(&mut self.store).await,
+            Stage::End => cut(&mut self.store).await,
         };
         let ended = Instant::now();
         self.removals.idle_due = ended;
@@ -74,7 +75,7 @@ impl Dispatcher {
             Ok(stage) => {
                 if stage == Stage::End && self.removals.stage == Stage::End {
                     // A reader still needs the log.
-                    self.removals.idle_due = ended + LOG_RESTART_INTERVAL;
+                    self.removals.idle_due = ended + UPKEEP_INTERVAL;
                     self.removals.fair_due = self.removals.idle_due;
                 }
                 self.removals.stage = stage;
@@ -86,14 +87,14 @@ impl Dispatcher {
                 self.removals.fair_due = self.removals.idle_due;
             }
         }
-        self.bound_log().await;
+        self.look_after_store().await;
         Ok(())
     }
 
     /// One transaction.
     async fn remove_rows(&mut self) -> Result<Stage, StoreError> {
         let started = Instant::now();
-        let mut transaction = self.writer.begin().await?;
+        let mut transaction = self.store.begin().await?;
         let mut steps = 0;
         let stage = loop {
             if transaction.remove_some().await? == Removed::Nothing {
@@ -112,13 +113,11 @@ impl Dispatcher {
 }
 
 /// Shrinks the file a little.
-async fn shrink(writer: &mut Writer) -> Result<Stage, StoreError> {
-    Ok(if writer.shrink().await? { Stage::Pages } else { Stage::End })
+async fn shrink(store: &mut impl Store) -> Result<Stage, StoreError> {
+    Ok(if store.shrink().await? { Stage::Pages } else { Stage::End })
 }
 
 /// Cuts the free pages off the file, if no reader needs what is in the log.
-async fn cut(writer: &mut Writer) -> Result<Stage, StoreError> {
-    let done = writer.checkpoint().await?;
-    tracing::debug!(?done, "checkpoint after a removal");
-    Ok(if done.complete { Stage::Nothing } else { Stage::End })
+async fn cut(store: &mut impl Store) -> Result<Stage, StoreError> {
+    Ok(if store.upkeep().await? { Stage::Nothing } else { Stage::End })
 }

@@ -44,8 +44,8 @@ pub(super) enum News {
     Granted(WorkerId, LeaseId, u64),
     /// One result of a lease was taken.
     Taken(WorkerId, LeaseId),
-    /// So many more of its results were refused.
-    Refused(WorkerId, u64),
+    /// One more of its results was refused.
+    Refused(WorkerId),
     /// A lease ended.
     Ended(LeaseId),
 }
@@ -142,9 +142,9 @@ impl Roster {
                     *games = games.saturating_sub(1);
                 }
             }
-            News::Refused(worker, results) => {
+            News::Refused(worker) => {
                 if let Some(entry) = self.workers.get_mut(&worker) {
-                    entry.refused += results;
+                    entry.refused += 1;
                 }
             }
             News::Ended(lease) => {

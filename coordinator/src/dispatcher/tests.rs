@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_proto::Reason;
 use spelrum_proto::work::{Caller, Grant, Reported, ReportedWhat};
+use spelrum_proto::{Reason, v1};
 use spelrum_tournament::scheduler::{ExperimentState, Policy, Time};
 use spelrum_tournament::{GameId, LeaseId, SweepText, plan_sweep};
 use tempfile::TempDir;
@@ -11,11 +11,13 @@ use tokio::sync::oneshot;
 
 use super::request::Reply;
 use super::*;
-use crate::store::{Readers, Removing, WorkerIntroduction};
+use crate::store::{Readers, Removing, WorkerIntroduction, Writer};
 
 /// A dispatcher whose turns the test takes.
 struct Site {
-    dispatcher: Dispatcher,
+    dispatcher: Dispatcher<Writer>,
+    dispatch: Dispatch,
+    faults: Faults,
     epoch: i64,
     readers: Readers,
     _directory: TempDir,
@@ -27,9 +29,9 @@ impl Site {
         let writer = Writer::open(&directory.path().join("results.db")).await.unwrap();
         let (readers, epoch) = (writer.readers(), writer.epoch());
         let (policy, faults) = (Policy::default(), Faults::default());
-        let started = Dispatcher::start(writer, policy, Clock::start(), faults).await;
-        let (dispatcher, _dispatch) = started.unwrap();
-        Self { dispatcher, epoch, readers, _directory: directory }
+        let started = Dispatcher::start(writer, policy, Clock::start(), faults.clone()).await;
+        let (dispatcher, dispatch) = started.unwrap();
+        Self { dispatcher, dispatch, faults, epoch, readers, _directory: directory }
     }
 
     /// One request that arrived after so many milliseconds, and its answer.
@@ -66,6 +68,32 @@ impl Site {
             Leased::Grant(grant) => grant,
             idle @ Leased::Idle { .. } => panic!("{idle:?}"),
         }
+    }
+
+    /// Lets reports come one behind the other, and serves them together.
+    async fn report_together(
+        &mut self,
+        reports: Vec<(Caller, Vec<Reported>)>,
+    ) -> Vec<Result<Vec<v1::Verdict>, Refusal>> {
+        let count = reports.len();
+        let waiting: Vec<_> = reports
+            .into_iter()
+            .map(|(caller, results)| {
+                let dispatch = self.dispatch.clone();
+                tokio::spawn(async move { dispatch.report(caller, results).await })
+            })
+            .collect();
+        while self.dispatcher.requests.len() < count {
+            tokio::task::yield_now().await;
+        }
+        let first = self.dispatcher.requests.recv().await;
+        self.dispatcher.serve(first).await.unwrap();
+        assert!(self.dispatcher.requests.is_empty(), "served together");
+        let mut answers = Vec::new();
+        for answer in waiting {
+            answers.push(answer.await.unwrap());
+        }
+        answers
     }
 
     async fn submit(&mut self, name: &str) {
@@ -321,4 +349,41 @@ async fn leases_of_silent_workers_end() {
     };
     tokio::time::timeout(DEADLINE, granted).await.expect("the lease ends");
     assert!(!running.keeps_its_lease().await);
+}
+
+/// Reports of several workers are one write: each worker is answered for its own results, a stranger
+/// is refused and holds nobody up, and if the write fails none of it happened.
+#[tokio::test]
+async fn reports_that_come_together_are_one_write() {
+    let mut site = Site::new().await;
+    site.submit("sweep").await;
+    site.submit("another").await;
+    let [a, b] = [site.hello(0, "a").await.unwrap(), site.hello(0, "b").await.unwrap()];
+    let [of_a, of_b] = [site.granted(0, a).await, site.granted(0, b).await];
+    let results = |grant: &Grant| -> Vec<Reported> {
+        let range = grant.games[0].range;
+        let games = (range.first..range.end()).map(|number| GameId { cell: range.cell, number });
+        games.map(|game| failure(grant.lease, game)).collect()
+    };
+    let stranger = Caller { epoch: site.epoch + 1, ..a };
+    // What b says of a's games is not taken.
+    let foreign = results(&of_a).pop().unwrap();
+    let theirs: Vec<_> = results(&of_b).into_iter().chain([foreign]).collect();
+    let reports = || {
+        vec![(a, results(&of_a)), (stranger, results(&of_a)), (b, theirs.clone()), (a, Vec::new())]
+    };
+    site.faults.fail_commits(1);
+    for answer in site.report_together(reports()).await {
+        assert_eq!(answer.unwrap_err().reason, Reason::Busy);
+    }
+    assert_eq!(site.faults.failing_commits(), 0);
+    // One in a transaction for a while, since one of them may be to blame.
+    site.dispatcher.alone = 0;
+    let [of_a, stranger, of_b, nothing] =
+        <[_; 4]>::try_from(site.report_together(reports()).await).unwrap();
+    let noted = v1::Verdict::Noted;
+    assert_eq!(of_a.unwrap(), [noted, noted]);
+    assert_eq!(stranger.unwrap_err().reason, Reason::SayHello);
+    assert_eq!(of_b.unwrap(), [noted, noted, v1::Verdict::Rejected]);
+    assert_eq!(nothing.unwrap(), []);
 }

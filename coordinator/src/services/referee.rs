@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
-use spelrum_proto::game::from_wire;
+use prost::Message as _;
+use spelrum_proto::game::to_wire;
 use spelrum_proto::work::{Reported, ReportedWhat};
 use spelrum_tournament::{CellId, OpeningsCache, PlayableCell};
 
@@ -71,20 +72,21 @@ impl Referee {
 fn judge(cell: Option<&PlayableCell>, result: Reported) -> Reported {
     let Reported { lease, game: id, what } = result;
     let what = match (cell, what) {
-        (Some(cell), ReportedWhat::Played(game)) => {
-            let problem = match from_wire(&game) {
-                Err(error) => Some(error.to_string()),
-                Ok((_, record)) if record.moves_hash() != game.moves_hash => {
-                    Some("its moves_hash is not that of its moves".to_owned())
-                }
-                Ok((_, record)) => cell
-                    .referee(id.number, &game.opening, &record)
+        (Some(cell), ReportedWhat::Played(played)) => {
+            let problem = if played.record.moves_hash() == played.moves_hash {
+                cell.referee(id.number, &played.opening, &played.record)
                     .err()
-                    .map(|irregularity| irregularity.to_string()),
+                    .map(|irregularity| irregularity.to_string())
+            } else {
+                Some("its moves_hash is not that of its moves".to_owned())
             };
             match problem {
-                None => ReportedWhat::Played(game),
-                Some(problem) => ReportedWhat::Irregular { game, problem },
+                None => ReportedWhat::Played(played),
+                Some(problem) => ReportedWhat::Irregular {
+                    engine_revision: played.engine_revision,
+                    record: to_wire(played).encode_to_vec(),
+                    problem,
+                },
             }
         }
         (_, what) => what,

@@ -175,8 +175,9 @@ fn check_revision(engine_revision: u32) -> Result<(), Refusal> {
 
 fn check_engine(reported: &Reported) -> Result<(), Refusal> {
     check_revision(match &reported.what {
-        ReportedWhat::Played(game) | ReportedWhat::Irregular { game, .. } => game.engine_revision,
-        ReportedWhat::Failed { engine_revision, .. } => *engine_revision,
+        ReportedWhat::Played(game) => game.engine_revision,
+        ReportedWhat::Irregular { engine_revision, .. }
+        | ReportedWhat::Failed { engine_revision, .. } => *engine_revision,
     })
 }
 

@@ -1,12 +1,11 @@
 //! Settled games, in lists and whole.
 
-use spelrum_engine::{MoveRecord, Outcome, SearchReport, termination_named};
-use spelrum_proto::names;
+use spelrum_engine::{MoveRecord, SearchReport, termination_named};
 use spelrum_tournament::results::{
     FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder,
-    GamesPage, GamesQuestion, MissingGame, PlayedGame, SettledGame, WhichGame,
+    GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,
 };
-use spelrum_tournament::{CellId, DefinitionHash, ExperimentId, GameId, WorkerId};
+use spelrum_tournament::{CellId, DefinitionHash, ExperimentId, GameId, WorkerId, names};
 use sqlx::SqliteConnection;
 
 use super::error::StoreError;
@@ -58,11 +57,11 @@ impl GameRow {
     fn read(self) -> Result<GameSummary, StoreError> {
         let result = match self.failure {
             Some(failure) => GameResult::Failed(failure),
-            None => GameResult::Played(PlayedGame {
+            None => GameResult::Played(Played {
                 opening: there("opening", self.opening)?,
                 end: GameEnd {
-                    first_side: word("first_side", self.first_side, names::side_of_name)?,
-                    outcome: word("outcome", self.outcome, outcome)?,
+                    first_side: word("first_side", self.first_side, names::side)?,
+                    outcome: word("outcome", self.outcome, names::outcome)?,
                     termination: word("termination", self.termination, termination_named)?,
                     plies: there("plies", self.plies)?,
                     moves_hash: unsigned(there("moves_hash", self.moves_hash)?),
@@ -377,15 +376,6 @@ async fn moves(
         })
     });
     read.collect()
-}
-
-fn outcome(name: &str) -> Option<Outcome> {
-    match name {
-        "win" => Some(Outcome::Win),
-        "draw" => Some(Outcome::Draw),
-        "loss" => Some(Outcome::Loss),
-        _ => None,
-    }
 }
 
 /// What a word of a column means.

@@ -6,11 +6,12 @@
 //!
 //! | file | subject |
 //! |---|---|
+//! | `contract`, `sqlite` | what the dispatcher asks of a store, and who does it here |
 //! | `open`, `lock`, `connection` | opening a database, and refusing what cannot work |
 //! | `transaction`, `checkpoint` | when something is on disk |
 //! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
-//! | `check`, `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
+//! | `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
 //! | `read`, `statement` | connections that only read, and the users' own queries |
 //! | `summaries`, `report`, `progress`, `games` | what viewers ask |
 //! | `recount`, `integrity` | the rollups against the rows, and the file itself |
@@ -20,9 +21,9 @@
 mod attention;
 mod cells;
 mod change;
-mod check;
 mod checkpoint;
 mod connection;
+pub mod contract;
 mod error;
 #[cfg(test)]
 mod failures;
@@ -47,6 +48,7 @@ mod results;
 mod rollup;
 mod rollup_rows;
 mod scheduling;
+mod sqlite;
 mod statement;
 mod submit;
 mod summaries;
@@ -61,7 +63,6 @@ pub use spelrum_tournament::results::Removing;
 use sqlx::{Connection as _, SqliteConnection};
 
 pub use change::{CellChange, CellExample, Change};
-pub use check::check_game;
 pub use checkpoint::{
     Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
 };

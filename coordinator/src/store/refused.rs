@@ -1,9 +1,7 @@
 //! Results that are not records of their games: kept as they came, out of all statistics, for whoever
 //! looks into the worker that sent them.
 
-use prost::Message as _;
-use spelrum_proto::v1;
-use spelrum_tournament::{LeaseId, WorkerId};
+use spelrum_tournament::{GameId, LeaseId, WorkerId};
 
 use super::error::StoreError;
 use super::numbers::integer;
@@ -18,31 +16,30 @@ const OF_WORKER_MAX: i64 = 100;
 /// A result that the referee refused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refused {
+    /// Who reported it.
+    pub worker: WorkerId,
     /// The lease it was reported under.
     pub lease: LeaseId,
-    /// The record as it came.
-    pub game: v1::Game,
+    /// The game that it was to be a record of.
+    pub game: GameId,
+    /// The record as it came, in whatever form it came.
+    pub record: Vec<u8>,
     /// What is wrong with it.
     pub problem: String,
 }
 
 impl Transaction<'_> {
-    /// Keeps refused results of a worker, each once, and says how many of them are new. Of a record the
-    /// beginning is kept, of a worker's refused results the first.
+    /// Keeps refused results, each once, and says for each whether it is new. Of a record the beginning
+    /// is kept, of a worker's refused results the first.
     ///
     /// # Errors
     /// If the database fails.
-    pub async fn keep_refused(
-        &mut self,
-        worker: WorkerId,
-        refused: &[Refused],
-    ) -> Result<u64, StoreError> {
-        let mut new = 0;
+    pub async fn keep_refused(&mut self, refused: &[Refused]) -> Result<Vec<bool>, StoreError> {
+        let mut new = Vec::with_capacity(refused.len());
         // These are few.
-        for Refused { lease, game, problem } in refused {
+        for Refused { worker, lease, game, record, problem } in refused {
             let (number, now) = (integer(game.number), self.now_unix_us);
-            let mut record = game.encode_to_vec();
-            record.truncate(RECORD_BYTES_MAX);
+            let record = &record[..record.len().min(RECORD_BYTES_MAX)];
             let inserted = sqlx::query!(
                 "INSERT INTO refused_results (lease_id, cell_id, number, worker_id, problem, record,
                     received_unix_us)
@@ -50,7 +47,7 @@ impl Transaction<'_> {
                 WHERE (SELECT count(*) FROM refused_results WHERE worker_id = ?4) < ?8
                 ON CONFLICT (lease_id, cell_id, number) DO NOTHING",
                 lease.0,
-                game.cell_id,
+                game.cell.0,
                 number,
                 worker.0,
                 problem,
@@ -60,7 +57,7 @@ impl Transaction<'_> {
             )
             .execute(self.connection())
             .await?;
-            new += inserted.rows_affected();
+            new.push(inserted.rows_affected() > 0);
         }
         Ok(new)
     }

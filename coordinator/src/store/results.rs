@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::Serialize;
-use spelrum_proto::v1;
-use spelrum_tournament::{GameId, WorkerId};
+use spelrum_engine::Outcome;
+use spelrum_tournament::{GameId, PlayedGame, WorkerId, names};
 
-use super::check::{Told, check_game};
 use super::error::StoreError;
 use super::numbers::{bounded, count, integer};
 use super::rollup::{Searches, SideSums, half_points};
@@ -15,42 +14,49 @@ use super::transaction::{Cache, CellInfo, Transaction, rows};
 
 /// A game that is ready to be stored.
 pub(super) struct Checked<'g> {
-    pub(super) game: &'g v1::Game,
+    pub(super) worker: WorkerId,
+    pub(super) played: &'g PlayedGame,
     pub(super) number: i64,
-    pub(super) outcome: v1::Outcome,
-    /// The name of the side of the game that moved first.
-    pub(super) first_side: &'static str,
     pub(super) cell: Arc<CellInfo>,
     pub(super) opening_id: i64,
 }
 
 impl Checked<'_> {
+    pub(super) fn cell_id(&self) -> i64 {
+        self.played.game.cell.0
+    }
+
+    /// For who moved first.
+    pub(super) fn outcome(&self) -> Outcome {
+        self.played.record.outcome
+    }
+
     pub(super) fn movers(&self) -> [i64; 2] {
         self.cell.movers(self.number)
     }
 
     /// Half points of the cell's first player.
     pub(super) fn half_points(&self) -> usize {
-        half_points(self.cell.first_player_moves_first(self.number), self.outcome)
+        half_points(self.cell.first_player_moves_first(self.number), self.outcome())
     }
 
     pub(super) fn id(&self) -> (i64, i64) {
-        (self.game.cell_id, self.number)
+        (self.cell_id(), self.number)
     }
 }
 
 impl Transaction<'_> {
-    /// Stores settled results, their moves (if the sweep records them) and all rollups.
+    /// Stores settled results, each of the worker beside it, their moves (if the sweep records them) and
+    /// all rollups.
     ///
     /// Storing is idempotent: a game that has its settled result already, or comes twice, is kept
     /// in `uncounted_games` instead (invariant 4).
     ///
     /// # Errors
-    /// If a game is not one that an engine reports (see [`check_game`]), or the database fails.
+    /// If a game is not one that an engine reports (see [`PlayedGame::check`]), or the database fails.
     pub async fn store_games(
         &mut self,
-        worker: WorkerId,
-        games: &[v1::Game],
+        games: &[(WorkerId, PlayedGame)],
     ) -> Result<(), StoreError> {
         let games = self.check(games).await?;
         if games.is_empty() {
@@ -62,24 +68,23 @@ impl Transaction<'_> {
             .into_iter()
             .partition(|game| !there.contains_key(&game.id()) && seen.insert(game.id()));
         if !new.is_empty() {
-            self.store_new(worker, &new, &there).await?;
+            self.store_new(&new, &there).await?;
         }
-        self.keep_uncounted(worker, &again, None).await
+        self.keep_uncounted(&again, None).await
     }
 
     async fn store_new(
         &mut self,
-        worker: WorkerId,
         games: &[Checked<'_>],
         there: &HashMap<(i64, i64), There>,
     ) -> Result<(), StoreError> {
         let distinct = self.distinct(games).await?;
-        let first_id = self.insert_games(worker, games).await?;
+        let first_id = self.insert_games(games).await?;
         self.insert_moves(first_id, games).await?;
         let searches = self.insert_sides(first_id, games).await?;
         self.add_searches(&searches).await?;
         self.add_cell_results(games, there, &distinct).await?;
-        self.add_worker_results(worker, games).await
+        self.add_worker_results(games).await
     }
 
     /// Settles games as failed, with the message. They have no outcome and never count; a game
@@ -127,34 +132,24 @@ impl Transaction<'_> {
     /// Checks games, and looks up what goes with them.
     pub(super) async fn check<'g>(
         &mut self,
-        games: &'g [v1::Game],
+        games: &'g [(WorkerId, PlayedGame)],
     ) -> Result<Vec<Checked<'g>>, StoreError> {
-        let invalid = |game: &v1::Game, problem: String| StoreError::InvalidGame {
-            cell_id: game.cell_id,
-            number: game.number,
-            problem,
-        };
-        self.fill_cells(games.iter().map(|game| game.cell_id)).await?;
+        self.fill_cells(games.iter().map(|(_, played)| played.game.cell.0)).await?;
         let mut checked = Vec::with_capacity(games.len());
-        for game in games {
-            let Told { outcome, first_side } =
-                check_game(game).map_err(|problem| invalid(game, problem))?;
-            let Some(cell) = self.cache.cells.get(&game.cell_id) else {
-                return Err(invalid(game, "there is no such cell".to_owned()));
+        for (worker, played) in games {
+            let GameId { cell, number } = played.game;
+            let invalid = |problem| StoreError::InvalidGame { cell_id: cell.0, number, problem };
+            played.check().map_err(invalid)?;
+            let Some(cell) = self.cache.cells.get(&cell.0) else {
+                return Err(invalid("there is no such cell".to_owned()));
             };
-            checked.push(Checked {
-                game,
-                number: integer(game.number),
-                outcome,
-                first_side,
-                cell: Arc::clone(cell),
-                opening_id: 0,
-            });
+            let (number, cell) = (integer(number), Arc::clone(cell));
+            checked.push(Checked { worker: *worker, played, number, cell, opening_id: 0 });
         }
-        let names = checked.iter().map(|game| (&*game.cell.game, &*game.game.opening));
+        let names = checked.iter().map(|game| (&*game.cell.game, &*game.played.opening));
         self.fill_openings(names).await?;
         for game in &mut checked {
-            let name = (game.cell.game.clone(), game.game.opening.clone());
+            let name = (game.cell.game.clone(), game.played.opening.clone());
             if let Some(&id) = self.cache.openings.get(&name) {
                 game.opening_id = id;
             }
@@ -245,7 +240,7 @@ impl Transaction<'_> {
         games: &[Checked<'_>],
     ) -> Result<HashMap<(i64, i64), There>, StoreError> {
         let pairs: BTreeSet<(i64, i64)> =
-            games.iter().map(|game| (game.game.cell_id, game.number / 2)).collect();
+            games.iter().map(|game| (game.cell_id(), game.number / 2)).collect();
         let list = rows(&pairs.into_iter().collect::<Vec<_>>())?;
         let found = sqlx::query!(
             r#"SELECT g.cell_id, g.number, g.counted AS "counted: bool", g.outcome
@@ -257,7 +252,7 @@ impl Transaction<'_> {
         .fetch_all(self.connection())
         .await?;
         let found = found.into_iter().map(|row| {
-            let outcome = row.outcome.as_deref().and_then(outcome_of);
+            let outcome = row.outcome.as_deref().and_then(names::outcome);
             ((row.cell_id, row.number), There { outcome: outcome.filter(|_| row.counted) })
         });
         Ok(found.collect())
@@ -267,8 +262,8 @@ impl Transaction<'_> {
     /// first.
     async fn distinct(&mut self, games: &[Checked<'_>]) -> Result<Vec<bool>, StoreError> {
         let key = |game: &Checked<'_>| {
-            let hash = integer(game.game.moves_hash);
-            (game.game.cell_id, hash, game.opening_id, game.movers()[0])
+            let hash = integer(game.played.moves_hash);
+            (game.cell_id(), hash, game.opening_id, game.movers()[0])
         };
         let mut seen = BTreeSet::new();
         let mut distinct: Vec<bool> = games.iter().map(|game| seen.insert(key(game))).collect();
@@ -297,11 +292,7 @@ impl Transaction<'_> {
     }
 
     /// Inserts the games' own rows, with successive ids; returns the first.
-    async fn insert_games(
-        &mut self,
-        worker: WorkerId,
-        games: &[Checked<'_>],
-    ) -> Result<i64, StoreError> {
+    async fn insert_games(&mut self, games: &[Checked<'_>]) -> Result<i64, StoreError> {
         #[derive(Serialize)]
         struct Row<'g>(
             i64,
@@ -318,28 +309,30 @@ impl Transaction<'_> {
             i64,
             i64,
             i64,
+            i64,
         );
         let first_id = self.last_id("games").await? + 1;
         let list: Vec<Row<'_>> = (first_id..)
             .zip(games)
             .map(|(id, checked)| {
-                let game = checked.game;
+                let PlayedGame { engine_revision, record, moves_hash, .. } = checked.played;
                 let [first, second] = checked.movers();
                 Row(
                     id,
-                    game.cell_id,
+                    checked.cell_id(),
                     checked.number,
                     checked.opening_id,
                     first,
                     second,
-                    checked.first_side,
-                    outcome_name(checked.outcome),
-                    &game.termination,
-                    count(game.moves.len()),
-                    integer(game.moves_hash),
-                    i64::from(game.engine_revision),
-                    game.started_unix_us,
-                    integer(game.wall_us),
+                    names::of_side(record.first_side),
+                    names::of_outcome(record.outcome),
+                    record.termination.name(),
+                    count(record.moves.len()),
+                    integer(*moves_hash),
+                    i64::from(*engine_revision),
+                    checked.played.started_unix_us,
+                    integer(record.wall_us),
+                    checked.worker.0,
                 )
             })
             .collect();
@@ -350,10 +343,9 @@ impl Transaction<'_> {
                 engine_revision, started_unix_us, wall_us, worker_id, counted)
             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
                 value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11,
-                value ->> 12, value ->> 13, ?2, 1
-            FROM jsonb_each(?1)",
-            list,
-            worker.0
+                value ->> 12, value ->> 13, value ->> 14, 1
+            FROM jsonb_each(?)",
+            list
         )
         .execute(self.connection())
         .await?;
@@ -400,7 +392,7 @@ impl Transaction<'_> {
         let mut list = Vec::with_capacity(2 * games.len());
         for (id, game) in (first_id..).zip(games) {
             let movers = game.movers();
-            let sides = searches.add(game.game.cell_id, movers, &game.game.moves);
+            let sides = searches.add(game.cell_id(), movers, &game.played.record.moves);
             for (side, (player, SideSums { moves, sums })) in
                 movers.into_iter().zip(sides).enumerate()
             {
@@ -438,7 +430,7 @@ impl Transaction<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct There {
     /// Its outcome for who moved first, if it counts.
-    pub(super) outcome: Option<v1::Outcome>,
+    pub(super) outcome: Option<Outcome>,
 }
 
 /// A row of `moves` or `uncounted_moves`.
@@ -446,7 +438,7 @@ pub(super) struct There {
 pub(super) struct MoveRow<'g>(
     i64,
     usize,
-    u32,
+    u8,
     i64,
     &'g str,
     i64,
@@ -458,48 +450,30 @@ pub(super) struct MoveRow<'g>(
     Option<i32>,
     i64,
     i64,
-    &'g str,
+    &'static str,
 );
 
 /// The rows of a game's moves.
 pub(super) fn move_rows<'g>(id: i64, game: &Checked<'g>) -> impl Iterator<Item = MoveRow<'g>> {
     let movers = game.movers();
-    game.game.moves.iter().enumerate().map(move |(ply, mv)| {
+    game.played.record.moves.iter().enumerate().map(move |(ply, mv)| {
+        let search = &mv.search;
         MoveRow(
             id,
             ply,
             mv.mover,
             movers[usize::from(mv.mover != 0)],
-            &mv.r#move,
+            &mv.mv,
             integer(mv.position_key),
             mv.legal_moves,
-            mv.depth,
-            integer(mv.nodes),
-            integer(mv.evaluations),
-            integer(mv.full_tree_leaves),
-            mv.score,
+            search.depth,
+            integer(search.nodes),
+            integer(search.evaluations),
+            integer(search.full_tree_leaves),
+            search.score,
             integer(mv.wall_us),
             integer(mv.cpu_us),
-            &mv.ended_by,
+            names::of_ended_by(search.ended_by),
         )
     })
-}
-
-/// An outcome as it is stored.
-pub(super) fn outcome_name(outcome: v1::Outcome) -> &'static str {
-    match outcome {
-        v1::Outcome::Win => "win",
-        v1::Outcome::Loss => "loss",
-        v1::Outcome::Draw | v1::Outcome::Unspecified => "draw",
-    }
-}
-
-/// An outcome as it was stored.
-fn outcome_of(name: &str) -> Option<v1::Outcome> {
-    match name {
-        "win" => Some(v1::Outcome::Win),
-        "draw" => Some(v1::Outcome::Draw),
-        "loss" => Some(v1::Outcome::Loss),
-        _ => None,
-    }
 }

@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_proto::v1;
+use spelrum_engine::{EndedBy, MoveRecord, Outcome};
 use spelrum_tournament::{GameCounts, PairCounts, ScoreInterval};
 
 use super::numbers::{SAFE_MAX, real};
 
-/// The name under which a forced move is stored (`EndedBy::OnlyMove`): nothing was searched.
-pub(super) const ONLY_MOVE: &str = "only_move";
+/// Whether anything was searched for a move: not if it was forced.
+pub(super) fn is_searched(mv: &MoveRecord) -> bool {
+    mv.search.ended_by != EndedBy::OnlyMove
+}
 
 /// Sums over searched moves: reals, exact up to 2^53, that never overflow.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,13 +26,13 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, mv: &v1::Move) {
+    fn add(&mut self, mv: &MoveRecord) {
         self.searched_moves += 1;
         self.wall_us += real(mv.wall_us);
         self.cpu_us += real(mv.cpu_us);
-        self.nodes += real(mv.nodes);
-        self.evaluations += real(mv.evaluations);
-        self.full_tree_leaves += real(mv.full_tree_leaves);
+        self.nodes += real(mv.search.nodes);
+        self.evaluations += real(mv.search.evaluations);
+        self.full_tree_leaves += real(mv.search.full_tree_leaves);
         self.wall_us_squared += real(mv.wall_us) * real(mv.wall_us);
     }
 }
@@ -57,19 +59,20 @@ impl Searches {
         &mut self,
         cell: i64,
         players: [i64; 2],
-        moves: &[v1::Move],
+        moves: &[MoveRecord],
     ) -> [SideSums; 2] {
         let mut sides = [SideSums::default(); 2];
         for mv in moves {
             let side = usize::from(mv.mover != 0);
             sides[side].moves += 1;
-            if mv.ended_by == ONLY_MOVE {
+            if !is_searched(mv) {
                 continue;
             }
             sides[side].sums.add(mv);
             let player = players[side];
-            self.depths.entry((cell, player, mv.depth)).or_default().add(mv);
-            *self.times.entry((cell, player, mv.depth, time_bucket(mv.wall_us))).or_default() += 1;
+            let depth = mv.search.depth;
+            self.depths.entry((cell, player, depth)).or_default().add(mv);
+            *self.times.entry((cell, player, depth, time_bucket(mv.wall_us))).or_default() += 1;
         }
         sides
     }
@@ -95,7 +98,7 @@ pub(super) struct CellResult {
 impl CellResult {
     /// Adds a counted game by whether the cell's first player moved first in it, and its outcome
     /// for who did.
-    pub(super) fn add(&mut self, first_player_moved_first: bool, outcome: v1::Outcome) {
+    pub(super) fn add(&mut self, first_player_moved_first: bool, outcome: Outcome) {
         let half_points = half_points(first_player_moved_first, outcome);
         self.games += 1;
         match half_points {
@@ -125,11 +128,11 @@ impl CellResult {
 }
 
 /// Half points of the cell's first player, who moved first or not: 0, 1 or 2.
-pub(super) fn half_points(first_player_moved_first: bool, outcome: v1::Outcome) -> usize {
+pub(super) fn half_points(first_player_moved_first: bool, outcome: Outcome) -> usize {
     match (outcome, first_player_moved_first) {
-        (v1::Outcome::Win, true) | (v1::Outcome::Loss, false) => 2,
-        (v1::Outcome::Draw, _) => 1,
-        _ => 0,
+        (Outcome::Win, true) | (Outcome::Loss, false) => 2,
+        (Outcome::Draw, _) => 1,
+        (Outcome::Win, false) | (Outcome::Loss, true) => 0,
     }
 }
 
@@ -174,7 +177,7 @@ mod tests {
 
     #[test]
     fn points_are_the_first_players() {
-        use v1::Outcome::{Draw, Loss, Win};
+        use Outcome::{Draw, Loss, Win};
         for (moved_first, outcome, expected) in [
             (true, Win, 2),
             (true, Loss, 0),

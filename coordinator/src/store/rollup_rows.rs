@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
-use spelrum_proto::v1;
-use spelrum_tournament::WorkerId;
+use spelrum_engine::Outcome;
 
 use super::error::StoreError;
 use super::numbers::{count, real};
@@ -89,27 +88,27 @@ impl Transaction<'_> {
         there: &HashMap<(i64, i64), There>,
         distinct: &[bool],
     ) -> Result<(), StoreError> {
-        let cells: BTreeSet<i64> = games.iter().map(|game| game.game.cell_id).collect();
+        let cells: BTreeSet<i64> = games.iter().map(Checked::cell_id).collect();
         let mut results = self.cell_results(cells.into_iter()).await?;
         // Outcomes of this batch, to complete pairs with.
-        let mut settled: HashMap<(i64, i64), v1::Outcome> = HashMap::with_capacity(games.len());
+        let mut settled: HashMap<(i64, i64), Outcome> = HashMap::with_capacity(games.len());
         for (game, &distinct) in games.iter().zip(distinct) {
-            let result = results.entry(game.game.cell_id).or_default();
-            result.add(game.cell.first_player_moves_first(game.number), game.outcome);
+            let result = results.entry(game.cell_id()).or_default();
+            result.add(game.cell.first_player_moves_first(game.number), game.outcome());
             result.distinct_games += i64::from(distinct);
-            result.plies += count(game.game.moves.len());
-            result.wall_us += real(game.game.wall_us);
+            result.plies += count(game.played.record.moves.len());
+            result.wall_us += real(game.played.record.wall_us);
             // Where sides are fixed there are no pairs.
             if !game.cell.swap_sides {
                 continue;
             }
-            let other = (game.game.cell_id, game.number ^ 1);
+            let other = (game.cell_id(), game.number ^ 1);
             let other_outcome = settled.get(&other).copied().or_else(|| there.get(&other)?.outcome);
             if let Some(outcome) = other_outcome {
                 let other_moves_first = game.cell.first_player_moves_first(other.1);
                 result.pairs[game.half_points() + half_points(other_moves_first, outcome)] += 1;
             }
-            settled.insert(game.id(), game.outcome);
+            settled.insert(game.id(), game.outcome());
         }
         self.write_cell_results(&results).await
     }
@@ -205,37 +204,35 @@ impl Transaction<'_> {
     /// Adds new games to `worker_results`.
     pub(super) async fn add_worker_results(
         &mut self,
-        worker: WorkerId,
         games: &[Checked<'_>],
     ) -> Result<(), StoreError> {
         #[derive(Serialize)]
-        struct Row(i64, i64, i64, f64, i64, i64);
-        let mut sums: BTreeMap<i64, Row> = BTreeMap::new();
-        for Checked { game, cell, .. } in games {
-            let experiment = cell.experiment;
-            let started = game.started_unix_us;
-            let row =
-                sums.entry(experiment).or_insert(Row(experiment, 0, 0, 0.0, started, started));
-            row.1 += 1;
-            row.2 += count(game.moves.len());
-            row.3 += real(game.wall_us);
-            row.4 = row.4.min(started);
-            row.5 = row.5.max(started);
+        struct Row(i64, i64, i64, i64, f64, i64, i64);
+        let mut sums: BTreeMap<(i64, i64), Row> = BTreeMap::new();
+        for Checked { worker, played, cell, .. } in games {
+            let (worker, experiment, started) = (worker.0, cell.experiment, played.started_unix_us);
+            let none = Row(worker, experiment, 0, 0, 0.0, started, started);
+            let row = sums.entry((worker, experiment)).or_insert(none);
+            row.2 += 1;
+            row.3 += count(played.record.moves.len());
+            row.4 += real(played.record.wall_us);
+            row.5 = row.5.min(started);
+            row.6 = row.6.max(started);
         }
         let list = rows(&sums.into_values().collect::<Vec<_>>())?;
         sqlx::query!(
             "INSERT INTO worker_results (worker_id, experiment_id, games, plies, wall_us,
                 first_started_unix_us, last_started_unix_us)
-            SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5
-            FROM jsonb_each(?1) WHERE true
+            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
+                value ->> 6
+            FROM jsonb_each(?) WHERE true
             ON CONFLICT (worker_id, experiment_id) DO UPDATE SET
                 games = games + excluded.games,
                 plies = plies + excluded.plies,
                 wall_us = wall_us + excluded.wall_us,
                 first_started_unix_us = min(first_started_unix_us, excluded.first_started_unix_us),
                 last_started_unix_us = max(last_started_unix_us, excluded.last_started_unix_us)",
-            list,
-            worker.0
+            list
         )
         .execute(self.connection())
         .await?;

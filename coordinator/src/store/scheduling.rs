@@ -236,18 +236,18 @@ impl Transaction<'_> {
         Ok(WorkerId(id))
     }
 
-    /// Looks up what the scheduler must know of reported games, in order.
+    /// Looks up what the scheduler must know of games that workers report, in order: each with its
+    /// worker and the lease it names.
     ///
     /// # Errors
     /// If the database fails.
     pub async fn facts(
         &mut self,
-        worker: WorkerId,
-        games: &[(LeaseId, GameId)],
+        games: &[(WorkerId, LeaseId, GameId)],
     ) -> Result<Vec<GameFacts>, StoreError> {
-        let list: Vec<(i64, i64, i64)> = games
+        let list: Vec<(i64, i64, i64, i64)> = games
             .iter()
-            .map(|(lease, game)| (lease.0, game.cell.0, integer(game.number)))
+            .map(|(worker, lease, game)| (lease.0, game.cell.0, integer(game.number), worker.0))
             .collect();
         let list = rows(&list)?;
         let found = sqlx::query!(
@@ -258,7 +258,7 @@ impl Transaction<'_> {
                 ) AS "settled!: bool",
                 EXISTS (
                     SELECT 1 FROM leases AS l JOIN lease_ranges AS r ON r.lease_id = l.lease_id
-                    WHERE l.lease_id = j.value ->> 0 AND l.worker_id = ?2
+                    WHERE l.lease_id = j.value ->> 0 AND l.worker_id = j.value ->> 3
                         AND r.cell_id = j.value ->> 1 AND r.first_number <= j.value ->> 2
                         AND j.value ->> 2 < r.first_number + r.games
                 ) AND NOT EXISTS (
@@ -267,9 +267,8 @@ impl Transaction<'_> {
                     WHERE x.what = 'everything' AND c.cell_id = j.value ->> 1
                         AND c.experiment_id = x.experiment_id
                 ) AS "leased!: bool"
-            FROM jsonb_each(?1) AS j ORDER BY j.key"#,
-            list,
-            worker.0
+            FROM jsonb_each(?) AS j ORDER BY j.key"#,
+            list
         )
         .fetch_all(self.connection())
         .await?;

@@ -193,12 +193,25 @@ impl Readers {
 impl Transaction<'_> {
     /// Stores an experiment with its players and cells, finds the one that is there, or lets it
     /// become what the sweep says now. What the scheduler has to store of cells must be stored
-    /// before.
+    /// before. If it is refused, the transaction is as it was before and may go on.
     ///
     /// # Errors
     /// If the one that is there cannot grow (cancelled, of another engine, or with no cell in
     /// common), or the database fails.
     pub async fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
+        sqlx::query!("SAVEPOINT submit").execute(self.connection()).await?;
+        let submitted = self.store_sweep(sweep).await;
+        if submitted.is_err() {
+            // On a disk error SQLite has rolled back everything, and there is nothing to go back to.
+            let _undone = sqlx::query!("ROLLBACK TO submit").execute(self.connection()).await;
+        }
+        let released = sqlx::query!("RELEASE submit").execute(self.connection()).await;
+        let submitted = submitted?;
+        released?;
+        Ok(submitted)
+    }
+
+    async fn store_sweep(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
         let mut submitted = match sweep.decide(self.connection()).await? {
             Decision::Begin => self.begin_experiment(sweep).await?,
             Decision::Leave(found) => {

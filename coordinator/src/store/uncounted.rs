@@ -1,12 +1,13 @@
 //! Results beside the settled ones: kept whole, each with its reason (invariant 4).
 
 use serde::Serialize;
-use spelrum_proto::v1;
-use spelrum_tournament::WorkerId;
+use spelrum_tournament::repeat::{Repeated, SettledGame, SettledMove, SettledSearches, compare};
+use spelrum_tournament::{PlayedGame, WorkerId, names};
 
 use super::error::StoreError;
 use super::numbers::{count, integer};
-use super::results::{Checked, MoveRow, move_rows, outcome_name};
+use super::results::{Checked, MoveRow, move_rows};
+use super::scheduling::unsigned;
 use super::transaction::{Transaction, rows};
 
 /// Why a result does not count. The names are stored.
@@ -30,25 +31,32 @@ impl Reason {
     }
 }
 
+impl From<Repeated> for Reason {
+    fn from(repeated: Repeated) -> Self {
+        match repeated {
+            Repeated::Repeat => Self::Repeat,
+            Repeated::Conflict => Self::Conflict,
+        }
+    }
+}
+
 impl Transaction<'_> {
     /// Keeps other results whole in `uncounted_games`; tells repeats from conflicts itself.
     ///
     /// # Errors
-    /// If a game is not one that an engine reports (see [`super::check_game`]), or the database fails.
+    /// If a game is not one that an engine reports (see [`PlayedGame::check`]), or the database fails.
     pub async fn store_uncounted(
         &mut self,
-        worker: WorkerId,
-        games: &[v1::Game],
+        games: &[(WorkerId, PlayedGame)],
         after_cancel: bool,
     ) -> Result<(), StoreError> {
         let games = self.check(games).await?;
-        self.keep_uncounted(worker, &games, after_cancel.then_some(Reason::AfterCancel)).await
+        self.keep_uncounted(&games, after_cancel.then_some(Reason::AfterCancel)).await
     }
 
     /// Keeps checked results, with the reason or one that is found out.
     pub(super) async fn keep_uncounted(
         &mut self,
-        worker: WorkerId,
         games: &[Checked<'_>],
         reason: Option<Reason>,
     ) -> Result<(), StoreError> {
@@ -56,86 +64,82 @@ impl Transaction<'_> {
         for game in games {
             let reason = match reason {
                 Some(reason) => reason,
-                None => self.compare(game).await?,
+                None => compare(self.settled(game).await?.as_ref(), game.played).into(),
             };
             if reason == Reason::Conflict {
                 tracing::warn!(
-                    cell_id = game.game.cell_id,
+                    cell_id = game.cell_id(),
                     number = game.number,
-                    worker_id = worker.0,
+                    worker_id = game.worker.0,
                     "two results of one deterministic game differ"
                 );
             }
-            self.insert_uncounted(worker, game, reason).await?;
+            self.insert_uncounted(game, reason).await?;
         }
         Ok(())
     }
 
-    /// Compares a result with the settled one of its game.
-    ///
-    /// Games of a player with a time limit may differ; all others of one engine revision must
-    /// agree in who moved first, moves, outcome, termination, depth, nodes and scores (invariant 2).
-    async fn compare(&mut self, game: &Checked<'_>) -> Result<Reason, StoreError> {
-        let (cell, number) = (game.game.cell_id, game.number);
-        let settled = sqlx::query!(
-            r#"SELECT g.game_id AS "game_id!: i64", g.first_side, g.outcome, g.termination,
-                g.plies, g.moves_hash, g.engine_revision, o.position AS "opening?: String",
+    /// What is kept of the game's settled result, if it has one and did not finally fail.
+    async fn settled(&mut self, game: &Checked<'_>) -> Result<Option<SettledGame>, StoreError> {
+        let (cell, number) = (game.cell_id(), game.number);
+        let found = sqlx::query!(
+            r#"SELECT g.game_id AS "game_id!: i64", g.first_side AS "first_side!: String",
+                g.outcome AS "outcome!: String", g.termination AS "termination!: String",
+                g.plies AS "plies!: i64", g.moves_hash AS "moves_hash!: i64",
+                g.engine_revision AS "engine_revision!: u32", o.position,
                 NOT EXISTS (
                     SELECT 1 FROM player_parameters AS p
                     WHERE p.player_id IN (g.first_player_id, g.second_player_id)
-                        AND p.parameter = 'move_time_us') AS "deterministic!: bool",
+                        AND p.parameter = 'move_time_us') AS "is_deterministic!: bool",
                 EXISTS (SELECT 1 FROM moves AS m WHERE m.game_id = g.game_id) AS "has_moves!: bool",
-                (SELECT sum(s.nodes) FROM game_sides AS s WHERE s.game_id = g.game_id)
-                    AS "nodes?: i64"
-            FROM games AS g LEFT JOIN openings AS o ON o.opening_id = g.opening_id
-            WHERE g.cell_id = ? AND g.number = ?"#,
+                (SELECT coalesce(sum(s.nodes), 0) FROM game_sides AS s WHERE s.game_id = g.game_id)
+                    AS "nodes!: i64"
+            FROM games AS g JOIN openings AS o ON o.opening_id = g.opening_id
+            WHERE g.cell_id = ? AND g.number = ? AND g.outcome IS NOT NULL"#,
             cell,
             number
         )
         .fetch_optional(self.connection())
         .await?;
-        let Some(settled) = settled else { return Ok(Reason::Repeat) };
-        let new = game.game;
-        // A game that was settled as failed has nothing to differ from.
-        if !settled.deterministic
-            || settled.engine_revision != Some(i64::from(new.engine_revision))
-            || settled.outcome.is_none()
-        {
-            return Ok(Reason::Repeat);
-        }
-        let same = settled.first_side.as_deref() == Some(game.first_side)
-            && settled.outcome.as_deref() == Some(outcome_name(game.outcome))
-            && settled.termination.as_deref() == Some(&*new.termination)
-            && settled.plies == Some(count(new.moves.len()))
-            && settled.moves_hash == Some(integer(new.moves_hash))
-            && settled.opening.as_deref() == Some(&*new.opening)
-            && (settled.has_moves || settled.nodes == Some(searched_nodes(new)));
-        if same && (!settled.has_moves || self.same_moves(settled.game_id, new).await?) {
-            Ok(Reason::Repeat)
+        let Some(found) = found else { return Ok(None) };
+        let searches = if found.has_moves {
+            SettledSearches::Moves(self.settled_moves(found.game_id).await?)
         } else {
-            Ok(Reason::Conflict)
-        }
+            SettledSearches::Nodes(unsigned(found.nodes))
+        };
+        let named = names::side(&found.first_side).zip(names::outcome(&found.outcome));
+        Ok(named.map(|(first_side, outcome)| SettledGame {
+            is_deterministic: found.is_deterministic,
+            engine_revision: found.engine_revision,
+            opening: found.position,
+            first_side,
+            outcome,
+            termination: found.termination,
+            plies: unsigned(found.plies),
+            moves_hash: unsigned(found.moves_hash),
+            searches,
+        }))
     }
 
-    async fn same_moves(&mut self, game_id: i64, new: &v1::Game) -> Result<bool, StoreError> {
-        let stored = sqlx::query!(
-            "SELECT move, depth, nodes, score FROM moves WHERE game_id = ? ORDER BY ply",
+    async fn settled_moves(&mut self, game_id: i64) -> Result<Vec<SettledMove>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT move AS "mv", depth AS "depth: u32", nodes, score AS "score: i32"
+            FROM moves WHERE game_id = ? ORDER BY ply"#,
             game_id
         )
         .fetch_all(self.connection())
         .await?;
-        Ok(stored.len() == new.moves.len()
-            && stored.iter().zip(&new.moves).all(|(stored, new)| {
-                stored.r#move == new.r#move
-                    && stored.depth == i64::from(new.depth)
-                    && stored.nodes == integer(new.nodes)
-                    && stored.score == new.score.map(i64::from)
-            }))
+        let moves = found.into_iter().map(|row| SettledMove {
+            mv: row.mv,
+            depth: row.depth,
+            nodes: unsigned(row.nodes),
+            score: row.score,
+        });
+        Ok(moves.collect())
     }
 
     async fn insert_uncounted(
         &mut self,
-        worker: WorkerId,
         checked: &Checked<'_>,
         reason: Reason,
     ) -> Result<(), StoreError> {
@@ -156,23 +160,23 @@ impl Transaction<'_> {
             i64,
             i64,
         );
-        let game = checked.game;
+        let PlayedGame { engine_revision, record, moves_hash, .. } = checked.played;
         let [first, second] = checked.cell.movers(checked.number);
         let list = rows(&[Row(
-            game.cell_id,
+            checked.cell_id(),
             checked.number,
             reason.name(),
             checked.opening_id,
             first,
             second,
-            checked.first_side,
-            outcome_name(checked.outcome),
-            &game.termination,
-            count(game.moves.len()),
-            integer(game.moves_hash),
-            i64::from(game.engine_revision),
-            game.started_unix_us,
-            integer(game.wall_us),
+            names::of_side(record.first_side),
+            names::of_outcome(record.outcome),
+            record.termination.name(),
+            count(record.moves.len()),
+            integer(*moves_hash),
+            i64::from(*engine_revision),
+            checked.played.started_unix_us,
+            integer(record.wall_us),
         )])?;
         let now = self.now_unix_us;
         let id = sqlx::query_scalar!(
@@ -185,7 +189,7 @@ impl Transaction<'_> {
             FROM jsonb_each(?1)
             RETURNING uncounted_game_id AS "id!: i64""#,
             list,
-            worker.0,
+            checked.worker.0,
             now
         )
         .fetch_one(self.connection())
@@ -206,12 +210,4 @@ impl Transaction<'_> {
         .await?;
         Ok(())
     }
-}
-
-/// A game's nodes as `game_sides` has them, where the moves themselves are not recorded.
-fn searched_nodes(game: &v1::Game) -> i64 {
-    game.moves
-        .iter()
-        .filter(|mv| mv.ended_by != super::rollup::ONLY_MOVE)
-        .fold(0, |sum: i64, mv| sum.saturating_add(integer(mv.nodes)))
 }

@@ -12,7 +12,7 @@ use spelrum_proto::v1::results_client::ResultsClient;
 use spelrum_proto::v1::sql_value::Value;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::{PROTOCOL_MAJOR, Reason, Refusal, Token, game, v1};
-use spelrum_tournament::{CellDefinition, CellId, GameId, PlayableCell};
+use spelrum_tournament::{CellDefinition, CellId, GameId, PlayableCell, PlayedGame};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -334,7 +334,7 @@ impl HandWorker {
             for number in leased.first_number..leased.first_number + leased.count {
                 let (derived, record) = cell.play(number, None, &Timeless).unwrap();
                 let id = GameId { cell: CellId(leased.cell_id), number };
-                let what = game::to_wire(id, &derived, record, 1);
+                let what = game::to_wire(PlayedGame::here(id, &derived, record, 1));
                 results.push(v1::Result {
                     lease_id: grant.lease_id,
                     what: Some(v1::result::What::Game(what)),

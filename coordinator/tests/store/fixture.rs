@@ -7,10 +7,13 @@ use std::sync::LazyLock;
 use std::path::PathBuf;
 
 use spelrum_coordinator::store::{Readers, SqlValue, Submitted, Sweep, WorkerIntroduction, Writer};
-use spelrum_engine::{Parameters, Value};
-use spelrum_proto::v1;
+use spelrum_engine::{
+    EndedBy, GameRecord, MoveRecord, Outcome, Parameters, SearchReport, Side, Termination, Value,
+    termination_named,
+};
 use spelrum_tournament::{
-    AxisValue, CellDefinition, CellId, OpeningsRule, Plan, PlannedCell, WorkerId,
+    AxisValue, CellDefinition, CellId, GameId, OpeningsRule, Plan, PlannedCell, PlayedGame,
+    WorkerId,
 };
 use tempfile::TempDir;
 
@@ -45,9 +48,9 @@ impl Store {
         self.submitted.cells[index].cell
     }
 
-    pub(crate) async fn store(&mut self, games: &[v1::Game]) {
+    pub(crate) async fn store(&mut self, games: &[PlayedGame]) {
         let mut transaction = self.writer.begin().await.unwrap();
-        transaction.store_games(self.worker, games).await.unwrap();
+        transaction.store_games(&of_worker(self.worker, games)).await.unwrap();
         transaction.commit().await.unwrap();
     }
 
@@ -198,43 +201,56 @@ pub(crate) fn plan(name: &str) -> Plan {
 }
 
 /// A game that looks like a played one. Of equal `variety` it is the same but for its number.
-pub(crate) fn game(cell: CellId, number: u64, variety: u64) -> v1::Game {
+pub(crate) fn game(cell: CellId, number: u64, variety: u64) -> PlayedGame {
     let plies = 2 + variety % 5;
     let moves = (0..plies)
         .map(|ply| {
             let forced = (variety + ply) % 4 == 3;
-            v1::Move {
-                mover: u32::try_from(ply % 2).unwrap(),
-                r#move: format!("m{ply}.{variety}"),
-                position_key: (1 << 52) + ply + variety,
-                legal_moves: if forced { 1 } else { 200 },
+            let search = SearchReport {
                 depth: if forced { 0 } else { u32::try_from(variety % 3).unwrap() + 1 },
                 nodes: if forced { 0 } else { 1000 * (ply + 1) + variety },
                 evaluations: if forced { 0 } else { 900 * (ply + 1) },
                 full_tree_leaves: if forced { 0 } else { 40_000 },
                 score: variety.is_multiple_of(2).then_some(-5),
+                ended_by: if forced { EndedBy::OnlyMove } else { EndedBy::Depth },
+            };
+            MoveRecord {
+                mover: u8::try_from(ply % 2).unwrap(),
+                mv: format!("m{ply}.{variety}"),
+                position_key: (1 << 52) + ply + variety,
+                legal_moves: if forced { 1 } else { 200 },
+                search,
                 wall_us: if forced { 1 } else { 100 + 37 * ply * (variety + 1) },
                 cpu_us: if forced { 1 } else { 90 + 37 * ply * (variety + 1) },
-                ended_by: if forced { "only_move" } else { "depth" }.to_owned(),
             }
         })
         .collect();
-    v1::Game {
-        cell_id: cell.0,
-        number,
+    PlayedGame {
+        game: GameId { cell, number },
         engine_revision: 1,
         opening: format!("opening {}", number / 2 % 3),
-        first_side: v1::Side::First.into(),
-        outcome: match variety % 3 {
-            0 => v1::Outcome::Win,
-            1 => v1::Outcome::Draw,
-            _ => v1::Outcome::Loss,
-        }
-        .into(),
-        termination: "five_by_placement".to_owned(),
+        record: GameRecord {
+            first_side: Side::First,
+            outcome: match variety % 3 {
+                0 => Outcome::Win,
+                1 => Outcome::Draw,
+                _ => Outcome::Loss,
+            },
+            termination: termination("five_by_placement"),
+            moves,
+            wall_us: 5000 + variety,
+        },
         moves_hash: (1 << 52) + variety,
         started_unix_us: 1_700_000_000_000_000 + i64::try_from(number).unwrap(),
-        wall_us: 5000 + variety,
-        moves,
     }
+}
+
+/// The termination of this name.
+pub(crate) fn termination(name: &str) -> Termination {
+    termination_named(name).unwrap_or_else(|| panic!("no game ends by {name}"))
+}
+
+/// Games with the worker that reports them.
+pub(crate) fn of_worker(worker: WorkerId, games: &[PlayedGame]) -> Vec<(WorkerId, PlayedGame)> {
+    games.iter().map(|game| (worker, game.clone())).collect()
 }

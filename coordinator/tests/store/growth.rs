@@ -39,6 +39,31 @@ async fn grow(store: &mut Store, text: &str, plan: &Plan) -> Result<Submitted, S
     Ok(submitted)
 }
 
+/// A sweep that is refused when half of it is stored leaves nothing of that half, though its transaction
+/// goes on and is committed with what others asked for.
+#[tokio::test]
+async fn a_refused_sweep_leaves_no_half_of_it() {
+    let mut store = Store::with(&with_cells(&[(1, 20)])).await;
+    let counts = "SELECT (SELECT count(*) FROM experiments) || ' ' || (SELECT count(*) FROM cells)
+        || ' ' || (SELECT count(*) FROM players) || ' ' || (SELECT count(*) FROM sweep_versions)";
+    let before = store.texts(counts).await;
+    let too_large = |name: &str| {
+        let mut plan = with_cells(&[(1, 20), (2, 1 << 53)]);
+        name.clone_into(&mut plan.name);
+        plan
+    };
+    for plan in [too_large("another"), too_large("small")] {
+        let mut transaction = store.writer.begin().await.unwrap();
+        let error = transaction.submit(sweep("uuid-2", "text 2", &plan)).await.unwrap_err();
+        assert!(matches!(error, StoreError::TooLarge { .. }), "{error:?}");
+        transaction.introduce(&introduction("somebody else")).await.unwrap();
+        transaction.commit().await.unwrap();
+        assert_eq!(store.texts(counts).await, before);
+        assert_eq!(store.integer("SELECT count(*) FROM workers").await, 2);
+    }
+    grow(&mut store, "text 3", &with_cells(&[(1, 20), (2, 20)])).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_changed_sweep_keeps_what_it_still_names() {
     let mut store = Store::with(&with_cells(&[(1, 20), (2, 20), (3, 20)])).await;
@@ -419,7 +444,7 @@ impl Desk {
                     break;
                 }
                 played += 1;
-                let facts = transaction.facts(worker, &[(lease, id)]).await.unwrap()[0];
+                let facts = transaction.facts(&[(worker, lease, id)]).await.unwrap()[0];
                 let event = Event::Reported {
                     worker,
                     lease,
@@ -434,20 +459,15 @@ impl Desk {
                         Effect::Verdict { verdict: Verdict::Counts, .. } => {
                             let new = self.twin.games.entry(hash).or_default().insert(id.number);
                             prop_assert!(new, "counted twice");
-                            transaction
-                                .store_games(worker, std::slice::from_ref(&result))
-                                .await
-                                .unwrap();
+                            transaction.store_games(&[(worker, result.clone())]).await.unwrap();
                         }
                         Effect::Verdict { verdict, .. } => {
                             let known = self.twin.games.get(&hash);
                             let known = known.is_some_and(|games| games.contains(&id.number));
                             let late = verdict == Verdict::AfterCancel;
                             prop_assert!(known || late, "{verdict:?}: a game is lost");
-                            transaction
-                                .store_uncounted(worker, std::slice::from_ref(&result), late)
-                                .await
-                                .unwrap();
+                            let result = [(worker, result.clone())];
+                            transaction.store_uncounted(&result, late).await.unwrap();
                         }
                         Effect::Finished { experiment } => {
                             let state = ExperimentState::Finished;

@@ -259,7 +259,7 @@ async fn the_writers_own_checkpoint_lets_the_log_begin_anew() {
     for _ in 0..20 {
         let mut transaction = store.writer.begin().await.unwrap();
         let game = crate::fixture::game(cell, number, number);
-        transaction.store_games(store.worker, &[game]).await.unwrap();
+        transaction.store_games(&[(store.worker, game)]).await.unwrap();
         assert!(checkpointer.run().await.unwrap().complete);
         transaction.commit().await.unwrap();
         number += 1;

@@ -63,7 +63,7 @@ async fn the_work_left_is_the_sum_over_the_cells() {
             .iter()
             .map(|&(cell, number)| {
                 let mut game = game(store.cell(cell), number, number);
-                game.wall_us = 1_000 * (number + 1) * (1 + 50 * cell as u64);
+                game.record.wall_us = 1_000 * (number + 1) * (1 + 50 * cell as u64);
                 game
             })
             .collect();

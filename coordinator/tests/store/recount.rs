@@ -8,7 +8,9 @@ use spelrum_tournament::GameId;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 
-use crate::fixture::{Store, add_cell, add_cell_of, alpha_beta, game, genetic, introduction, plan};
+use crate::fixture::{
+    Store, add_cell, add_cell_of, alpha_beta, game, genetic, introduction, of_worker, plan,
+};
 
 /// What happens to the store.
 #[derive(Clone, Debug)]
@@ -64,14 +66,14 @@ async fn run(steps: Vec<Step>) -> Result<(), proptest::test_runner::TestCaseErro
         match step {
             Step::Games { games, second_worker } => {
                 let worker = if second_worker { second } else { store.worker };
-                transaction.store_games(worker, &played(&games)).await.unwrap();
+                transaction.store_games(&of_worker(worker, &played(&games))).await.unwrap();
                 transaction.commit().await.unwrap();
                 for (at, number, variety) in games {
                     settled.entry((cells[at].0, number)).or_insert(Some(variety));
                 }
             }
             Step::Lost { games } => {
-                transaction.store_games(store.worker, &played(&games)).await.unwrap();
+                transaction.store_games(&of_worker(store.worker, &played(&games))).await.unwrap();
             }
             Step::Failed { cell, number } => {
                 let failed = GameId { cell: cells[cell], number };

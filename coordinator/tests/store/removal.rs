@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::{Strategy as _, any, prop_assert_eq};
 use spelrum_coordinator::store::{Refused, Removed, Removing, Submitted, Writer};
-use spelrum_proto::v1;
 use spelrum_tournament::scheduler::{
     Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState,
 };
-use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, Plan, WorkerId};
+use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, Plan, PlayedGame, WorkerId};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Executor as _};
 
-use crate::fixture::{Store, add_cell, alpha_beta, game, introduction, plan, rows, sweep, text};
+use crate::fixture::{
+    Store, add_cell, alpha_beta, game, introduction, of_worker, plan, rows, sweep, text,
+};
 
 /// An experiment beside the first that shares its players, openings and workers.
 fn other_plan() -> Plan {
@@ -37,20 +38,22 @@ async fn two_experiments() -> (Store, Submitted) {
             let id = state.cell;
             let mut transaction = store.writer.begin().await.unwrap();
             let games: Vec<_> = (0..12).map(|number| game(id, number, number + cell)).collect();
-            transaction.store_games(store.worker, &games[..7]).await.unwrap();
-            transaction.store_games(second, &games[7..]).await.unwrap();
+            transaction.store_games(&of_worker(store.worker, &games[..7])).await.unwrap();
+            transaction.store_games(&of_worker(second, &games[7..])).await.unwrap();
             // Results beside the settled ones, one of them a conflict.
             let again = [game(id, 3, 3 + cell), game(id, 4, 77)];
-            transaction.store_uncounted(second, &again, false).await.unwrap();
+            transaction.store_uncounted(&of_worker(second, &again), false).await.unwrap();
             let failed = (GameId { cell: id, number: 13 }, "boom".to_owned());
             let refused = Refused {
+                worker: second,
                 lease: LeaseId(1 + i64::try_from(cell).unwrap()),
-                game: game(id, 15, 1),
+                game: GameId { cell: id, number: 15 },
+                record: vec![7; 100_000],
                 problem: "no game".to_owned(),
             };
             // Twice: it is kept once.
             let refused = [refused.clone(), refused];
-            assert_eq!(transaction.keep_refused(second, &refused).await.unwrap(), 1);
+            assert_eq!(transaction.keep_refused(&refused).await.unwrap(), [true, false]);
             transaction.settle_failed(std::slice::from_ref(&failed)).await.unwrap();
             transaction.note_failures(&[failed]).await.unwrap();
             transaction.apply(&changes(id, &mut lease, store.worker)).await.unwrap();
@@ -203,7 +206,7 @@ async fn a_deleted_experiment_leaves_nothing_behind_and_others_as_they_were() {
     let mut transaction = store.writer.begin().await.unwrap();
     assert_eq!(transaction.experiment("small").await.unwrap(), None);
     let late = GameId { cell: submitted.cells[0].cell, number: 3 };
-    let facts = transaction.facts(store.worker, &[(LeaseId(1), late)]).await.unwrap();
+    let facts = transaction.facts(&[(store.worker, LeaseId(1), late)]).await.unwrap();
     assert!(!facts[0].leased, "a late report is rejected");
     drop(transaction);
 
@@ -242,9 +245,9 @@ async fn the_newest_lease_id_is_never_given_again() {
     let again = transaction.submit(sweep("uuid-3", "text", &plan("again"))).await.unwrap();
     assert!(again.cells[0].cell > other.cells[1].cell, "no cell id comes back");
     let late = GameId { cell: again.cells[0].cell, number: 3 };
-    let facts = transaction.facts(store.worker, &[(LeaseId(last), late)]).await.unwrap();
+    let facts = transaction.facts(&[(store.worker, LeaseId(last), late)]).await.unwrap();
     assert!(!facts[0].leased);
-    transaction.store_games(store.worker, &[game(late.cell, 0, 1)]).await.unwrap();
+    transaction.store_games(&[(store.worker, game(late.cell, 0, 1))]).await.unwrap();
     transaction.commit().await.unwrap();
     store.assert_recount().await;
 }
@@ -268,14 +271,14 @@ async fn a_pruned_experiment_loses_its_moves_and_nothing_else() {
         let mut transaction = store.writer.begin().await.unwrap();
         let removed = transaction.remove_some().await.unwrap();
         if number < 20 {
-            let games: Vec<v1::Game> =
+            let games: Vec<PlayedGame> =
                 submitted.cells.iter().map(|it| game(it.cell, number, number)).collect();
-            transaction.store_games(store.worker, &games).await.unwrap();
+            transaction.store_games(&of_worker(store.worker, &games)).await.unwrap();
             number += 1;
         }
         let again =
             [game(store.submitted.cells[0].cell, 2, 2), game(store.submitted.cells[1].cell, 2, 3)];
-        transaction.store_uncounted(store.worker, &again, false).await.unwrap();
+        transaction.store_uncounted(&of_worker(store.worker, &again), false).await.unwrap();
         transaction.commit().await.unwrap();
         if removed == Removed::Nothing {
             break;
@@ -408,7 +411,7 @@ async fn the_file_shrinks_by_about_what_was_foretold() {
     let cell = store.submitted.cells[0].cell;
     for some in 0..20 {
         let games: Vec<_> = (0..500).map(|number| game(cell, 500 * some + number, 3)).collect();
-        transaction.store_games(store.worker, &games).await.unwrap();
+        transaction.store_games(&of_worker(store.worker, &games)).await.unwrap();
     }
     transaction.commit().await.unwrap();
     let readers = store.writer.readers();

@@ -1,22 +1,25 @@
 //! Invariant 4: a game counts once, and everything else that arrives is kept with its reason.
 
 use spelrum_coordinator::store::{SqlValue, StoreError};
-use spelrum_proto::v1;
-use spelrum_tournament::{CellId, GameId, Record};
+use spelrum_engine::{Outcome, Side};
+use spelrum_tournament::{CellId, GameId, PlayedGame, Record, names};
 
-use crate::fixture::{Store, add_cell, alpha_beta, empty_plan, game, introduction, plan, timed};
+use crate::fixture::{
+    Store, add_cell, alpha_beta, empty_plan, game, introduction, of_worker, plan, termination,
+    timed,
+};
 
 #[tokio::test]
 async fn a_game_comes_back_as_it_was_stored() {
     let mut store = Store::new().await;
     let mut stored = game(store.cell(1), 3, 8);
     // The greatest numbers, and the longest words' kinds.
-    stored.moves[0].nodes = (1 << 53) - 1;
-    stored.moves[0].full_tree_leaves = (1 << 53) - 1;
-    stored.moves[0].position_key = (1 << 53) - 1;
-    stored.moves[0].r#move = "å'\"\\ \u{1f600}".to_owned();
-    stored.moves[1].score = Some(i32::MIN);
-    stored.first_side = v1::Side::Second.into();
+    stored.record.moves[0].search.nodes = (1 << 53) - 1;
+    stored.record.moves[0].search.full_tree_leaves = (1 << 53) - 1;
+    stored.record.moves[0].position_key = (1 << 53) - 1;
+    stored.record.moves[0].mv = "å'\"\\ \u{1f600}".to_owned();
+    stored.record.moves[1].search.score = Some(i32::MIN);
+    stored.record.first_side = Side::Second;
     store.store(std::slice::from_ref(&stored)).await;
 
     let rows = store
@@ -34,7 +37,7 @@ async fn a_game_comes_back_as_it_was_stored() {
     assert_eq!(
         rows,
         [vec![
-            SqlValue::Integer(stored.cell_id),
+            SqlValue::Integer(stored.game.cell.0),
             integer(3),
             text("pentago"),
             text("opening 1"),
@@ -63,22 +66,22 @@ async fn a_game_comes_back_as_it_was_stored() {
         )
         .await;
     let expected: Vec<Vec<SqlValue>> = (0..)
-        .zip(&stored.moves)
+        .zip(&stored.record.moves)
         .map(|(ply, mv)| {
             vec![
                 integer(ply),
                 integer(mv.mover.into()),
-                text(&mv.r#move),
+                text(&mv.mv),
                 integer(mv.position_key),
                 integer(mv.legal_moves.into()),
-                integer(mv.depth.into()),
-                integer(mv.nodes),
-                integer(mv.evaluations),
-                integer(mv.full_tree_leaves),
-                mv.score.map_or(SqlValue::Null, |score| SqlValue::Integer(score.into())),
+                integer(mv.search.depth.into()),
+                integer(mv.search.nodes),
+                integer(mv.search.evaluations),
+                integer(mv.search.full_tree_leaves),
+                mv.search.score.map_or(SqlValue::Null, |score| SqlValue::Integer(score.into())),
                 integer(mv.wall_us),
                 integer(mv.cpu_us),
-                text(&mv.ended_by),
+                text(names::of_ended_by(mv.search.ended_by)),
             ]
         })
         .collect();
@@ -117,7 +120,7 @@ async fn a_repeat_is_kept_whole_and_does_not_count() {
     assert_eq!(store.integer("SELECT count(*) FROM games").await, 3);
     assert_eq!(
         store.integer("SELECT count(*) FROM uncounted_moves").await,
-        i64::try_from(2 * first.moves.len() + third.moves.len()).unwrap()
+        i64::try_from(2 * first.record.moves.len() + third.record.moves.len()).unwrap()
     );
     store.assert_recount().await;
 }
@@ -127,30 +130,30 @@ async fn a_deterministic_game_that_differs_is_a_conflict() {
     let mut store = Store::new().await;
     let settled = game(store.cell(0), 0, 4);
     store.store(std::slice::from_ref(&settled)).await;
-    type Change = fn(&mut v1::Game);
+    type Change = fn(&mut PlayedGame);
     let changes: Vec<(&str, Change)> = vec![
         ("repeat", |_| {}),
-        ("conflict", |game| game.set_outcome(v1::Outcome::Loss)),
-        ("conflict", |game| game.set_first_side(v1::Side::Second)),
-        ("conflict", |game| game.termination = "five_by_rotation".to_owned()),
+        ("conflict", |game| game.record.outcome = Outcome::Loss),
+        ("conflict", |game| game.record.first_side = Side::Second),
+        ("conflict", |game| game.record.termination = termination("five_by_rotation")),
         ("conflict", |game| game.moves_hash += 1),
-        ("conflict", |game| game.moves[1].r#move = "other".to_owned()),
-        ("conflict", |game| game.moves[1].depth += 1),
-        ("conflict", |game| game.moves[1].nodes += 1),
-        ("conflict", |game| game.moves[1].score = None),
-        ("conflict", |game| game.moves[1].score = Some(6)),
+        ("conflict", |game| game.record.moves[1].mv = "other".to_owned()),
+        ("conflict", |game| game.record.moves[1].search.depth += 1),
+        ("conflict", |game| game.record.moves[1].search.nodes += 1),
+        ("conflict", |game| game.record.moves[1].search.score = None),
+        ("conflict", |game| game.record.moves[1].search.score = Some(6)),
         ("conflict", |game| {
-            game.moves.pop();
+            game.record.moves.pop();
         }),
         ("conflict", |game| game.opening = "another".to_owned()),
         // What may differ: times, and whatever another engine does.
-        ("repeat", |game| game.moves[1].wall_us += 1),
-        ("repeat", |game| game.moves[1].cpu_us += 1),
+        ("repeat", |game| game.record.moves[1].wall_us += 1),
+        ("repeat", |game| game.record.moves[1].cpu_us += 1),
         ("repeat", |game| game.started_unix_us += 1),
-        ("repeat", |game| game.wall_us += 1),
+        ("repeat", |game| game.record.wall_us += 1),
         ("repeat", |game| {
             game.engine_revision += 1;
-            game.moves[1].nodes += 1;
+            game.record.moves[1].search.nodes += 1;
         }),
     ];
     let mut expected = Vec::new();
@@ -158,7 +161,7 @@ async fn a_deterministic_game_that_differs_is_a_conflict() {
         let mut again = settled.clone();
         change(&mut again);
         let mut transaction = store.writer.begin().await.unwrap();
-        transaction.store_uncounted(store.worker, &[again], false).await.unwrap();
+        transaction.store_uncounted(&[(store.worker, again)], false).await.unwrap();
         transaction.commit().await.unwrap();
         expected.push(reason);
         assert_eq!(reasons(&store).await, expected);
@@ -188,12 +191,12 @@ async fn an_experiment_may_record_games_alone() {
     assert_eq!(store.integer("SELECT count(*) FROM game_sides").await, 2);
     assert_eq!(
         store.integer("SELECT sum(moves) FROM game_sides").await,
-        i64::try_from(settled.moves.len()).unwrap()
+        i64::try_from(settled.record.moves.len()).unwrap()
     );
     assert!(store.integer("SELECT count(*) FROM time_per_move").await > 0);
     // Conflicts are found all the same, as far as the sums tell; what arrives is kept whole.
     let mut other = settled.clone();
-    other.moves[0].nodes += 1;
+    other.record.moves[0].search.nodes += 1;
     store.store(&[settled, other]).await;
     assert_eq!(reasons(&store).await, ["repeat", "conflict"]);
     assert!(store.integer("SELECT count(*) FROM uncounted_moves").await > 0);
@@ -204,8 +207,8 @@ async fn an_experiment_may_record_games_alone() {
 async fn what_comes_after_a_cancel_says_so() {
     let mut store = Store::new().await;
     let mut transaction = store.writer.begin().await.unwrap();
-    let late = game(CellId(store.submitted.cells[0].cell.0), 0, 4);
-    transaction.store_uncounted(store.worker, &[late], true).await.unwrap();
+    let late = game(store.submitted.cells[0].cell, 0, 4);
+    transaction.store_uncounted(&[(store.worker, late)], true).await.unwrap();
     transaction.commit().await.unwrap();
     assert_eq!(reasons(&store).await, ["after_cancel"]);
     assert_eq!(store.integer("SELECT count(*) FROM games").await, 0);
@@ -244,14 +247,15 @@ async fn a_dropped_transaction_leaves_nothing_behind() {
     let mut abandoned = game(cell, 0, 4);
     abandoned.opening = "abandoned".to_owned();
     let mut transaction = store.writer.begin().await.unwrap();
-    transaction.store_games(store.worker, &[abandoned.clone(), game(cell, 1, 5)]).await.unwrap();
+    let both = of_worker(store.worker, &[abandoned.clone(), game(cell, 1, 5)]);
+    transaction.store_games(&both).await.unwrap();
     transaction.introduce(&introduction("abandoned")).await.unwrap();
     drop(transaction);
     // The id that the abandoned opening had is given to another one now.
     let mut kept = game(cell, 0, 6);
     kept.opening = "kept".to_owned();
     store.store(&[kept]).await;
-    abandoned.number = 1;
+    abandoned.game.number = 1;
     store.store(&[abandoned]).await;
     assert_eq!(
         store
@@ -270,27 +274,23 @@ async fn a_dropped_transaction_leaves_nothing_behind() {
 async fn a_result_that_no_engine_reports_is_refused() {
     let mut store = Store::new().await;
     let good = game(store.cell(0), 0, 4);
-    let changes: Vec<fn(&mut v1::Game)> = vec![
-        |game| game.set_outcome(v1::Outcome::Unspecified),
-        |game| game.outcome = 17,
-        |game| game.set_first_side(v1::Side::Unspecified),
-        |game| game.first_side = 3,
-        |game| game.cell_id = 999,
-        |game| game.number = 1 << 53,
+    let changes: Vec<fn(&mut PlayedGame)> = vec![
+        |game| game.game.cell = CellId(999),
+        |game| game.game.number = 1 << 53,
         |game| game.moves_hash = u64::MAX,
-        |game| game.termination.clear(),
         |game| game.opening = "x".repeat(100_000),
         |game| game.started_unix_us = i64::MIN,
-        |game| game.moves[0].mover = 2,
-        |game| game.moves[0].nodes = 1 << 53,
-        |game| game.moves[0].r#move = "a\0b".to_owned(),
-        |game| game.moves[0].ended_by = String::new(),
+        |game| game.record.moves[0].mover = 2,
+        |game| game.record.moves[0].search.nodes = 1 << 53,
+        |game| game.record.moves[0].mv = "a\0b".to_owned(),
+        |game| game.record.moves[0].mv.clear(),
+        |game| game.record.wall_us = 1 << 53,
     ];
     for change in changes {
         let mut bad = good.clone();
         change(&mut bad);
         let mut transaction = store.writer.begin().await.unwrap();
-        let error = transaction.store_games(store.worker, &[bad]).await.unwrap_err();
+        let error = transaction.store_games(&[(store.worker, bad)]).await.unwrap_err();
         assert!(matches!(error, StoreError::InvalidGame { .. }), "{error:?}");
         assert!(!error.is_transient());
     }

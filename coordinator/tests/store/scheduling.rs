@@ -170,18 +170,27 @@ async fn facts_tell_whose_a_game_was() {
         ((1, first, 19), (true, false)),
         ((1, first, u64::MAX), (false, false)),
     ];
-    let games: Vec<_> = cases
-        .iter()
-        .map(|&((lease, cell, number), _)| (LeaseId(lease), GameId { cell, number }))
-        .collect();
+    let asked_by = |worker| -> Vec<_> {
+        let games = cases
+            .iter()
+            .map(|&((lease, cell, number), _)| (worker, LeaseId(lease), GameId { cell, number }));
+        games.collect()
+    };
     let expected: Vec<_> =
         cases.iter().map(|&(_, (settled, leased))| GameFacts { settled, leased }).collect();
     let mut transaction = store.writer.begin().await.unwrap();
-    assert_eq!(transaction.facts(own, &games).await.unwrap(), expected);
-    let of_other = transaction.facts(other, &games).await.unwrap();
-    let leased: Vec<usize> = (0..games.len()).filter(|&at| of_other[at].leased).collect();
+    assert_eq!(transaction.facts(&asked_by(own)).await.unwrap(), expected);
+    let of_other = transaction.facts(&asked_by(other)).await.unwrap();
+    let leased: Vec<usize> = (0..cases.len()).filter(|&at| of_other[at].leased).collect();
     assert_eq!(leased, [4]);
-    assert_eq!(transaction.facts(own, &[]).await.unwrap(), []);
+    // Of several workers at once: each is asked for what it says itself.
+    let both: Vec<_> = asked_by(own).into_iter().zip(asked_by(other)).collect();
+    let both: Vec<_> = both.into_iter().flat_map(|(own, other)| [own, other]).collect();
+    let facts = transaction.facts(&both).await.unwrap();
+    for (at, facts) in facts.chunks(2).enumerate() {
+        assert_eq!(facts, [expected[at], of_other[at]]);
+    }
+    assert_eq!(transaction.facts(&[]).await.unwrap(), []);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! What the views answer, against sums made by hand.
 
 use spelrum_coordinator::store::SqlValue;
-use spelrum_proto::v1;
+use spelrum_engine::{EndedBy, MoveRecord};
 use spelrum_tournament::{AxisValue, GameCounts, PairCounts, PlannedAxis};
 
 use crate::fixture::{Store, add_cell_of, alpha_beta, empty_plan, game, genetic, plan, text};
@@ -67,8 +67,10 @@ async fn results_are_for_the_cells_first_player() {
     );
     // Numbers 0 and 4 repeat no other: openings differ. 1 and 3 differ in opening, and so on.
     let distinct = store.integer("SELECT distinct_games FROM distinct_games").await;
-    let by_hand: std::collections::BTreeSet<_> =
-        games.iter().map(|game| (game.moves_hash, game.opening.clone(), game.number % 2)).collect();
+    let by_hand: std::collections::BTreeSet<_> = games
+        .iter()
+        .map(|game| (game.moves_hash, game.opening.clone(), game.game.number % 2))
+        .collect();
     assert_eq!(distinct, i64::try_from(by_hand.len()).unwrap());
 }
 
@@ -240,8 +242,10 @@ async fn times_are_those_of_the_searched_moves() {
     let mut times: Vec<u64> = games
         .iter()
         .flat_map(|game| {
-            let side = u32::from(game.number % 2 == 1);
-            game.moves.iter().filter(move |mv| mv.mover == side && mv.ended_by != "only_move")
+            let side = u8::from(game.game.number % 2 == 1);
+            let is_searched =
+                move |mv: &&MoveRecord| mv.mover == side && mv.search.ended_by != EndedBy::OnlyMove;
+            game.record.moves.iter().filter(is_searched)
         })
         .map(|mv| mv.wall_us)
         .collect();
@@ -280,10 +284,11 @@ async fn the_views_agree_with_the_moves() {
             (0..20).map(|number| game(store.cell(cell), number, number % 11)).collect();
         // Cut off before a depth was completed: the evaluations were made, but are no share of
         // any full tree.
-        let searched = |mv: &&mut v1::Move| mv.ended_by == "depth";
-        for mv in games[4..8].iter_mut().flat_map(|game| &mut game.moves).filter(searched) {
-            (mv.depth, mv.full_tree_leaves, mv.ended_by) = (0, 0, "time".to_owned());
-            mv.evaluations *= 100;
+        let searched = |mv: &&mut MoveRecord| mv.search.ended_by == EndedBy::Depth;
+        let cut_off = games[4..8].iter_mut().flat_map(|game| &mut game.record.moves);
+        for MoveRecord { search, .. } in cut_off.filter(searched) {
+            (search.depth, search.full_tree_leaves, search.ended_by) = (0, 0, EndedBy::Time);
+            search.evaluations *= 100;
         }
         store.store(&games).await;
     }

@@ -2,7 +2,7 @@
 
 use spelrum_engine::termination_named;
 use spelrum_tournament::results::{
-    GameEnd, GameResult, GameSummary, GamesFilter, GamesOrder, GamesPage, PlayedGame, SettledGame,
+    GameEnd, GameResult, GameSummary, GamesFilter, GamesOrder, GamesPage, Played, SettledGame,
     WhichGame,
 };
 use spelrum_tournament::{CellId, WorkerId};
@@ -44,7 +44,7 @@ impl TryFrom<v1::GameSummary> for GameSummary {
             players: [game.first_player, game.second_player],
             result: match result {
                 v1::game_summary::Result::Played(played) => {
-                    let played: Result<PlayedGame, WireError> = played.try_into();
+                    let played: Result<Played, WireError> = played.try_into();
                     GameResult::Played(played.map_err(|error| error.within("played"))?)
                 }
                 v1::game_summary::Result::Failure(message) => GameResult::Failed(message),
@@ -59,9 +59,9 @@ impl TryFrom<v1::GameSummary> for GameSummary {
     }
 }
 
-impl From<PlayedGame> for v1::PlayedGame {
-    fn from(played: PlayedGame) -> Self {
-        let PlayedGame { opening, end, engine_revision } = played;
+impl From<Played> for v1::PlayedGame {
+    fn from(played: Played) -> Self {
+        let Played { opening, end, engine_revision } = played;
         Self {
             opening,
             first_side: names::of_side(end.first_side).into(),
@@ -74,7 +74,7 @@ impl From<PlayedGame> for v1::PlayedGame {
     }
 }
 
-impl TryFrom<v1::PlayedGame> for PlayedGame {
+impl TryFrom<v1::PlayedGame> for Played {
     type Error = WireError;
 
     fn try_from(played: v1::PlayedGame) -> Result<Self, WireError> {
@@ -115,8 +115,8 @@ pub fn game_from_wire(game: v1::GetGameResponse) -> Result<SettledGame, WireErro
     let summary = game.summary.ok_or_else(|| WireError::new("summary", Fault::Missing))?;
     at_most("moves", game.moves.len(), PLIES_MAX)?;
     let mut moves = Vec::with_capacity(game.moves.len());
-    for (ply, mv) in game.moves.iter().enumerate() {
-        let read = check_move(mv).and_then(|()| move_from_wire(mv));
+    for (ply, mv) in game.moves.into_iter().enumerate() {
+        let read = check_move(&mv).and_then(|()| move_from_wire(mv));
         moves.push(read.map_err(|error| error.within(format_args!("moves[{ply}]")))?);
     }
     Ok(SettledGame {

@@ -21,9 +21,9 @@ pub struct GameEnd {
     pub moves_hash: u64,
 }
 
-/// A game that was played.
+/// What a game was played from, and what it came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlayedGame {
+pub struct Played {
     /// The position that it started from, in the game's notation.
     pub opening: String,
     /// What it came to.
@@ -36,7 +36,7 @@ pub struct PlayedGame {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GameResult {
     /// It was played.
-    Played(PlayedGame),
+    Played(Played),
     /// It finally failed, and this is why.
     Failed(String),
 }

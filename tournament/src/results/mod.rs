@@ -31,7 +31,7 @@ pub use attention::{
 pub use cells::{CellCursor, CellsPage, SettledCells};
 pub use games::{
     DefinitionDamage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter,
-    GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, PlayedGame, SettledGame, WhichGame,
+    GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,
 };
 pub use pace::Pace;
 pub use places::{Opponents, Places, places_text};

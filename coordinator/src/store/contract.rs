@@ -1,0 +1,235 @@
+//! What the dispatcher asks of a store, whichever it is: SQLite behind a coordinator, memory in tests.
+//!
+//! The store keeps and finds; it decides nothing that another store might decide otherwise. Decisions
+//! are pure functions of `spelrum_tournament`, or the scheduler's.
+//!
+//! **Ownership.** An experiment is owned by one coordinator at a time: only its owner leases its games
+//! and takes their results in. A coordinator owns what it owns for a [`Term`]; terms only grow, and
+//! whoever owns later has the greater one, so that a coordinator that was replaced finds out at its
+//! next transaction and writes nothing more. With SQLite all experiments of a file have one owner,
+//! whoever opened it last. A store that several coordinators share would keep a term for each
+//! experiment; what is asked here stays the same.
+
+use std::future::Future;
+
+use spelrum_tournament::results::Removing;
+use spelrum_tournament::scheduler::{Changes, ExperimentState, Snapshot};
+use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, PlayedGame, WorkerId};
+
+use super::error::StoreError;
+use super::lookups::{Found, LeasedCell, OtherRevision};
+use super::refused::Refused;
+use super::removal::Removed;
+use super::scheduling::{GameFacts, WorkerIntroduction};
+use super::submit::{Submitted, Sweep};
+
+/// For how long a coordinator owns experiments: the greatest term of a store owns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Term(pub i64);
+
+/// A store with the right to write to it.
+pub trait Store: Send {
+    /// Its transactions.
+    type Transaction<'s>: WriteTransaction + 's
+    where
+        Self: 's;
+
+    /// The term for which this coordinator owns its experiments.
+    fn term(&self) -> Term;
+
+    /// Begins a transaction. One that is dropped without a commit leaves nothing behind.
+    ///
+    /// # Errors
+    /// [`StoreError::TakenOver`] if another coordinator owns the experiments now, or if the store fails.
+    fn begin(&mut self) -> impl Future<Output = Result<Self::Transaction<'_>, StoreError>> + Send;
+
+    /// What the scheduler starts from: all owned experiments that are not over.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn snapshot(&mut self) -> impl Future<Output = Result<Snapshot, StoreError>> + Send;
+
+    /// The unfinished experiments that are not of this revision of the engine.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn unfinished_of_other_revisions(
+        &mut self,
+        engine_revision: u32,
+    ) -> impl Future<Output = Result<Vec<OtherRevision>, StoreError>> + Send;
+
+    /// Whether something is being removed, or room that it took is still to be given back.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn is_removing(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Gives back some of the room that removed rows took; returns whether there is more to do.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn shrink(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Whether the store should pause between two transactions for what it has to do for itself.
+    fn is_upkeep_due(&self) -> bool;
+
+    /// Does it; returns whether it is done, or somebody who reads is in its way.
+    ///
+    /// # Errors
+    /// If the store fails; nothing is lost then.
+    fn upkeep(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
+}
+
+/// Everything in it is stored, or nothing.
+pub trait WriteTransaction: Send {
+    /// Stores a sweep as an experiment, finds the one that is there, or lets it become what the sweep
+    /// says now. What the scheduler has to store of cells must be stored before. If it is refused, the
+    /// transaction is as it was before and may go on.
+    ///
+    /// # Errors
+    /// If the one that is there cannot grow (cancelled, of another engine, with no cell in common), a
+    /// number is too large, or the store fails.
+    fn submit(
+        &mut self,
+        sweep: Sweep<'_>,
+    ) -> impl Future<Output = Result<Submitted, StoreError>> + Send;
+
+    /// The experiment with this UUID or name. Of several with the name it is the newest that is not
+    /// over, or the newest.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn experiment(
+        &mut self,
+        which: &str,
+    ) -> impl Future<Output = Result<Option<Found>, StoreError>> + Send;
+
+    /// Stores a new state of an experiment.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn set_state(
+        &mut self,
+        experiment: ExperimentId,
+        state: ExperimentState,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Stores another priority of an experiment.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn set_priority(
+        &mut self,
+        experiment: ExperimentId,
+        priority: i32,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Stores or finds a worker by its UUID.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn introduce(
+        &mut self,
+        worker: &WorkerIntroduction,
+    ) -> impl Future<Output = Result<WorkerId, StoreError>> + Send;
+
+    /// What a worker must be told of cells, in order.
+    ///
+    /// # Errors
+    /// If a cell is not there, or the store fails.
+    fn leased_cells(
+        &mut self,
+        cells: &[CellId],
+    ) -> impl Future<Output = Result<Vec<LeasedCell>, StoreError>> + Send;
+
+    /// What the scheduler must know of games that workers report, in order: each with its worker and
+    /// the lease it names.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn facts(
+        &mut self,
+        games: &[(WorkerId, LeaseId, GameId)],
+    ) -> impl Future<Output = Result<Vec<GameFacts>, StoreError>> + Send;
+
+    /// Stores results that count (invariant 4). A game that has its settled result already, or comes
+    /// twice, is kept beside it instead.
+    ///
+    /// # Errors
+    /// If a game is not one that an engine reports ([`PlayedGame::check`]), or the store fails.
+    fn store_games(
+        &mut self,
+        games: &[(WorkerId, PlayedGame)],
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Keeps other results whole, each with the reason why it does not count: that it came after a
+    /// cancel, or what a comparison with the settled result says
+    /// ([`spelrum_tournament::repeat::compare`]).
+    ///
+    /// # Errors
+    /// If a game is not one that an engine reports, or the store fails.
+    fn store_uncounted(
+        &mut self,
+        games: &[(WorkerId, PlayedGame)],
+        after_cancel: bool,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Keeps what is not a record of its game, each once and a bounded part of it, and says for each
+    /// whether it is new.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn keep_refused(
+        &mut self,
+        refused: &[Refused],
+    ) -> impl Future<Output = Result<Vec<bool>, StoreError>> + Send;
+
+    /// Notes what workers said of games that failed: the last message of each game stays.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn note_failures(
+        &mut self,
+        games: &[(GameId, String)],
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Settles games as failed, with the message. They have no outcome and never count; a game that has
+    /// its settled result already stays as it is.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn settle_failed(
+        &mut self,
+        games: &[(GameId, String)],
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Stores what the scheduler must find again.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn apply(&mut self, changes: &Changes) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Decides that an experiment, or its moves, are removed. `games` says how many there are, for
+    /// people who watch it go. From here on its games count as never leased.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn begin_removal(
+        &mut self,
+        experiment: ExperimentId,
+        what: Removing,
+        games: u64,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Removes a little of what is being removed.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn remove_some(&mut self) -> impl Future<Output = Result<Removed, StoreError>> + Send;
+
+    /// Commits: from here on everything is on disk.
+    ///
+    /// # Errors
+    /// If the store fails; nothing of the transaction is stored then.
+    fn commit(self) -> impl Future<Output = Result<(), StoreError>> + Send;
+}

@@ -1,0 +1,137 @@
+//! SQLite as a store: what the contract asks, by the name of what does it.
+
+use spelrum_tournament::scheduler::{Changes, ExperimentState, Snapshot};
+use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, PlayedGame, WorkerId};
+
+use super::contract::{Store, Term, WriteTransaction};
+use super::{
+    Found, GameFacts, LeasedCell, OtherRevision, Refused, Removed, Removing, StoreError, Submitted,
+    Sweep, Transaction, WAL_RESTART_BYTES, WorkerIntroduction, Writer,
+};
+
+impl Store for Writer {
+    type Transaction<'s> = Transaction<'s>;
+
+    fn term(&self) -> Term {
+        Term(self.epoch())
+    }
+
+    async fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
+        Self::begin(self).await
+    }
+
+    async fn snapshot(&mut self) -> Result<Snapshot, StoreError> {
+        Self::snapshot(self).await
+    }
+
+    async fn unfinished_of_other_revisions(
+        &mut self,
+        engine_revision: u32,
+    ) -> Result<Vec<OtherRevision>, StoreError> {
+        Self::unfinished_of_other_revisions(self, engine_revision).await
+    }
+
+    async fn is_removing(&mut self) -> Result<bool, StoreError> {
+        Self::is_removing(self).await
+    }
+
+    async fn shrink(&mut self) -> Result<bool, StoreError> {
+        Self::shrink(self).await
+    }
+
+    fn is_upkeep_due(&self) -> bool {
+        self.wal_bytes() >= WAL_RESTART_BYTES
+    }
+
+    async fn upkeep(&mut self) -> Result<bool, StoreError> {
+        let done = self.checkpoint().await?;
+        tracing::debug!(?done, "checkpoint by the writer");
+        Ok(done.complete)
+    }
+}
+
+impl WriteTransaction for Transaction<'_> {
+    async fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
+        Transaction::submit(self, sweep).await
+    }
+
+    async fn experiment(&mut self, which: &str) -> Result<Option<Found>, StoreError> {
+        Transaction::experiment(self, which).await
+    }
+
+    async fn set_state(
+        &mut self,
+        experiment: ExperimentId,
+        state: ExperimentState,
+    ) -> Result<(), StoreError> {
+        Transaction::set_state(self, experiment, state).await
+    }
+
+    async fn set_priority(
+        &mut self,
+        experiment: ExperimentId,
+        priority: i32,
+    ) -> Result<(), StoreError> {
+        Transaction::set_priority(self, experiment, priority).await
+    }
+
+    async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
+        Transaction::introduce(self, worker).await
+    }
+
+    async fn leased_cells(&mut self, cells: &[CellId]) -> Result<Vec<LeasedCell>, StoreError> {
+        Transaction::leased_cells(self, cells).await
+    }
+
+    async fn facts(
+        &mut self,
+        games: &[(WorkerId, LeaseId, GameId)],
+    ) -> Result<Vec<GameFacts>, StoreError> {
+        Transaction::facts(self, games).await
+    }
+
+    async fn store_games(&mut self, games: &[(WorkerId, PlayedGame)]) -> Result<(), StoreError> {
+        Transaction::store_games(self, games).await
+    }
+
+    async fn store_uncounted(
+        &mut self,
+        games: &[(WorkerId, PlayedGame)],
+        after_cancel: bool,
+    ) -> Result<(), StoreError> {
+        Transaction::store_uncounted(self, games, after_cancel).await
+    }
+
+    async fn keep_refused(&mut self, refused: &[Refused]) -> Result<Vec<bool>, StoreError> {
+        Transaction::keep_refused(self, refused).await
+    }
+
+    async fn note_failures(&mut self, games: &[(GameId, String)]) -> Result<(), StoreError> {
+        Transaction::note_failures(self, games).await
+    }
+
+    async fn settle_failed(&mut self, games: &[(GameId, String)]) -> Result<(), StoreError> {
+        Transaction::settle_failed(self, games).await
+    }
+
+    async fn apply(&mut self, changes: &Changes) -> Result<(), StoreError> {
+        Transaction::apply(self, changes).await
+    }
+
+    async fn begin_removal(
+        &mut self,
+        experiment: ExperimentId,
+        what: Removing,
+        games: u64,
+    ) -> Result<(), StoreError> {
+        Transaction::begin_removal(self, experiment, what, games).await
+    }
+
+    async fn remove_some(&mut self) -> Result<Removed, StoreError> {
+        Transaction::remove_some(self).await
+    }
+
+    async fn commit(self) -> Result<(), StoreError> {
+        Transaction::commit(self).await
+    }
+}

@@ -1,0 +1,96 @@
+//! A game that was played: what a worker reports and the store keeps.
+
+use spelrum_engine::{ENGINE_REVISION, GameRecord, MoveRecord};
+
+use crate::game::DerivedGame;
+use crate::ids::GameId;
+
+/// The greatest number in a result: 2^53 - 1, so that it is exact in JSON, JavaScript and a double.
+const NUMBER_MAX: u64 = (1 << 53) - 1;
+/// The longest move, in bytes.
+const MOVE_BYTES_MAX: usize = 64;
+/// The longest opening, in bytes.
+const OPENING_BYTES_MAX: usize = 4096;
+/// The longest game, in plies.
+const PLIES_MAX: usize = 100_000;
+
+/// A game's record with its identity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayedGame {
+    /// Which game it is.
+    pub game: GameId,
+    /// The engine that played it.
+    pub engine_revision: u32,
+    /// The position that it started from, in the game's notation.
+    pub opening: String,
+    /// What was played.
+    pub record: GameRecord,
+    /// [`GameRecord::moves_hash`], as it was reported.
+    pub moves_hash: u64,
+    /// When it was begun, by its worker's clock: microseconds of Unix time, for people only.
+    pub started_unix_us: i64,
+}
+
+impl PlayedGame {
+    /// A game that this program's engine has played.
+    #[must_use]
+    pub fn here(
+        game: GameId,
+        derived: &DerivedGame,
+        record: GameRecord,
+        started_unix_us: i64,
+    ) -> Self {
+        Self {
+            game,
+            engine_revision: ENGINE_REVISION,
+            opening: derived.opening.to_string(),
+            moves_hash: record.moves_hash(),
+            record,
+            started_unix_us,
+        }
+    }
+
+    /// Checks that a store can keep it and whoever reads the store finds what they expect. A worker of
+    /// another release must not be able to make a transaction fail that holds other workers' results.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn check(&self) -> Result<(), String> {
+        text("its opening", &self.opening, OPENING_BYTES_MAX)?;
+        number("its number", self.game.number)?;
+        number("its moves_hash", self.moves_hash)?;
+        number("its wall_us", self.record.wall_us)?;
+        number("its started_unix_us", self.started_unix_us.unsigned_abs())?;
+        if self.record.moves.len() > PLIES_MAX {
+            return Err(format!("it has {} moves", self.record.moves.len()));
+        }
+        self.record.moves.iter().try_for_each(check_move)
+    }
+}
+
+fn check_move(mv: &MoveRecord) -> Result<(), String> {
+    if mv.mover > 1 {
+        return Err(format!("a move has mover {}", mv.mover));
+    }
+    text("a move", &mv.mv, MOVE_BYTES_MAX)?;
+    number("a move's position_key", mv.position_key)?;
+    number("a move's nodes", mv.search.nodes)?;
+    number("a move's evaluations", mv.search.evaluations)?;
+    number("a move's full_tree_leaves", mv.search.full_tree_leaves)?;
+    number("a move's wall_us", mv.wall_us)?;
+    number("a move's cpu_us", mv.cpu_us)
+}
+
+fn text(what: &str, value: &str, bytes_max: usize) -> Result<(), String> {
+    match value.len() {
+        0 => Err(format!("{what} is empty")),
+        length if length > bytes_max => Err(format!("{what} has {length} bytes")),
+        // A database of C strings would end the text there.
+        _ if value.contains('\0') => Err(format!("{what} contains a NUL character")),
+        _ => Ok(()),
+    }
+}
+
+fn number(what: &str, value: u64) -> Result<(), String> {
+    if value > NUMBER_MAX { Err(format!("{what} is not below 2^53")) } else { Ok(()) }
+}
