@@ -5,6 +5,7 @@
 //! is malformed is a [`WireError`] that names the field. Refusals that a program must tell apart
 //! travel as a [`Refusal`].
 
+mod change;
 pub mod game;
 pub mod limits;
 pub mod names;

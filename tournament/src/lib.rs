@@ -2,6 +2,7 @@
 //!
 //! This crate is pure, like the engine below it: no async, no I/O, no clock.
 
+pub mod change;
 mod definition;
 pub mod forecast;
 mod game;

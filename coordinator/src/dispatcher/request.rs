@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use spelrum_proto::work::{Caller, Grant, Reported};
 use spelrum_proto::{Reason, Refusal, v1};
+use spelrum_tournament::change::Change;
 use spelrum_tournament::results::WorkerSummary;
 use spelrum_tournament::scheduler::{ExperimentState, Time};
 use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
-use crate::store::{Change, Removing, WorkerIntroduction};
+use crate::store::{Removing, WorkerIntroduction};
 
 /// Requests that may wait for their turn (invariant 9).
 pub(super) const QUEUE_MAX: usize = 256;

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use spelrum_tournament::Plan;
+use spelrum_tournament::change::{Comparison, KnownCell};
 use spelrum_tournament::scheduler::CellState;
-use spelrum_tournament::{CellId, Plan};
 
 use super::cells::ROWS_AT_ONCE;
-use super::change::{Comparison, KnownCell};
 use super::error::StoreError;
 use super::numbers::{count, safe};
 use super::transaction::{Transaction, rows};
@@ -19,7 +19,7 @@ impl Transaction<'_> {
         &mut self,
         experiment: i64,
         plan: &Plan,
-        comparison: &Comparison,
+        comparison: &Comparison<'_>,
     ) -> Result<Vec<CellState>, StoreError> {
         let mut states = Vec::new();
         let known = &comparison.known;
@@ -28,7 +28,7 @@ impl Transaction<'_> {
             self.move_cells(plan, cells).await?;
         }
         states.extend(known.iter().filter(|cell| cell.work_differs).map(|known| CellState {
-            cell: CellId(known.cell),
+            cell: known.cell,
             in_sweep: true,
             swap_sides: known.swap_sides,
             games: known.games,
@@ -37,7 +37,7 @@ impl Transaction<'_> {
             memory_bytes: 0,
         }));
         for cells in comparison.dropped.chunks(ROWS_AT_ONCE) {
-            let list: Vec<i64> = cells.iter().map(|cell| cell.cell).collect();
+            let list: Vec<i64> = cells.iter().map(|cell| cell.cell.0).collect();
             let list = rows(&list)?;
             sqlx::query!(
                 "UPDATE cells SET in_sweep = 0 WHERE cell_id IN (SELECT value FROM json_each(?))",
@@ -46,9 +46,9 @@ impl Transaction<'_> {
             .execute(self.connection())
             .await?;
             states.extend(cells.iter().map(|cell| CellState {
-                cell: CellId(cell.cell),
+                cell: cell.cell,
                 in_sweep: false,
-                swap_sides: cell.swap_sides == 1,
+                swap_sides: cell.swap_sides,
                 games: cell.games,
                 next_number: cell.next_number,
                 returned: Vec::new(),
@@ -75,7 +75,7 @@ impl Transaction<'_> {
                 let [first, second] = &cell.player_names;
                 let games = safe("a cell's games", known.games)?;
                 let (number, timed) = (count(known.number), u8::from(cell.timed));
-                Ok((known.cell, number, games, timed, &**first, &**second))
+                Ok((known.cell.0, number, games, timed, &**first, &**second))
             })
             .collect::<Result<Vec<(i64, i64, i64, u8, &str, &str)>, StoreError>>()?;
         if list.is_empty() {
@@ -100,7 +100,7 @@ impl Transaction<'_> {
         if moved.is_empty() {
             return Ok(());
         }
-        let list: BTreeSet<i64> = moved.iter().map(|known| known.cell).collect();
+        let list: BTreeSet<i64> = moved.iter().map(|known| known.cell.0).collect();
         let list = rows(&list.into_iter().collect::<Vec<_>>())?;
         sqlx::query!(
             "DELETE FROM cell_axes WHERE cell_id IN (SELECT value FROM json_each(?))",
@@ -108,7 +108,7 @@ impl Transaction<'_> {
         )
         .execute(self.connection())
         .await?;
-        let places = moved.into_iter().map(|known| (known.cell, &plan.cells[known.number]));
+        let places = moved.into_iter().map(|known| (known.cell.0, &plan.cells[known.number]));
         self.insert_places(plan, places).await
     }
 }

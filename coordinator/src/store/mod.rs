@@ -62,7 +62,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub use spelrum_tournament::results::Removing;
 use sqlx::{Connection as _, SqliteConnection};
 
-pub use change::{CellChange, CellExample, Change};
 pub use checkpoint::{
     Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
 };

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_tournament::change::Change;
 use spelrum_tournament::scheduler::{Attempts, CellState, ExperimentState};
 use spelrum_tournament::{ExperimentId, Plan};
 use sqlx::{Connection as _, SqliteConnection};
 
-use super::change::{Change, Subject, compare, record_name};
+use super::change::{Subject, check, compare, record_name};
 use super::error::StoreError;
 use super::files::files;
 use super::numbers::{integer, safe};
@@ -179,7 +180,7 @@ impl Readers {
             }
             Decision::Grow(found) => {
                 let compared = compare(&mut reading, &found.subject, sweep.plan).await?;
-                compared.check(&sweep.plan.name)?;
+                check(&compared, &sweep.plan.name)?;
                 Ok(Preview {
                     existing: Some((found.uuid, found.state)),
                     change: Some(compared.change),
@@ -254,7 +255,7 @@ impl Transaction<'_> {
         let Existing { experiment, uuid, state, subject, .. } = found;
         let plan = sweep.plan;
         let compared = compare(self.connection(), &subject, plan).await?;
-        compared.check(&plan.name)?;
+        check(&compared, &plan.name)?;
         let mut cells = self.grow_cells(experiment, plan, &compared).await?;
         self.update_experiment(experiment, sweep.toml, plan).await?;
         self.drop_settings(experiment).await?;

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use spelrum_coordinator::store::{CellChange, Change, StoreError, Submitted, Sweep, Writer};
+use spelrum_coordinator::store::{StoreError, Submitted, Sweep, Writer};
 use spelrum_engine::Parameters;
+use spelrum_tournament::change::{CellChange, Change};
 use spelrum_tournament::scheduler::{
     CellState, Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler, Time, Verdict,
 };
