@@ -25,7 +25,7 @@ pub(crate) enum ResultsSource {
     /// A results database on this machine, whether or not a coordinator has it open.
     File(Readers),
     /// A coordinator.
-    Coordinator(Remote),
+    Coordinator(Box<Remote>),
 }
 
 impl ResultsSource {
@@ -36,7 +36,7 @@ impl ResultsSource {
             return Ok(Self::File(readers));
         }
         let target = coordinator(arguments, "find the results")?;
-        Ok(Self::Coordinator(remote::connect_remote(&target).await?))
+        Ok(Self::Coordinator(Box::new(remote::connect_remote(&target).await?)))
     }
 
     /// Runs one read-only statement, as a person wrote it.

@@ -1,6 +1,8 @@
 //! Attacks the conversions of results: what goes out comes back equal, and what is malformed is refused
 //! with the field's name (invariants 9, 10).
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

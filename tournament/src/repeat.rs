@@ -6,7 +6,7 @@ use crate::played::PlayedGame;
 
 /// What a store keeps of a game's settled result, as far as another result is compared with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SettledGame {
+pub struct SettledResult {
     /// Whether every result of the game must be this one: no clock decides its moves (invariant 2).
     pub is_deterministic: bool,
     /// The engine that played it.
@@ -64,7 +64,7 @@ pub enum Repeated {
 /// Games of a player with a time limit may differ; all others of one engine revision must agree in who
 /// moved first, moves, outcome, termination, depth, nodes and scores (invariant 2).
 #[must_use]
-pub fn compare(settled: Option<&SettledGame>, again: &PlayedGame) -> Repeated {
+pub fn compare(settled: Option<&SettledResult>, again: &PlayedGame) -> Repeated {
     let Some(settled) = settled else { return Repeated::Repeat };
     if !settled.is_deterministic || settled.engine_revision != again.engine_revision {
         return Repeated::Repeat;

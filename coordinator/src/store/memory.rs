@@ -8,6 +8,13 @@ use spelrum_tournament::scheduler::CellState;
 use super::error::StoreError;
 use super::transaction::Transaction;
 
+/// How much memory a player with these parameters may take, in bytes.
+pub(super) fn bytes_of(parameters_json: &str) -> u64 {
+    // What no engine of today can read is refused by the worker that gets it.
+    let parameters = serde_json::from_str::<Parameters>(parameters_json);
+    memory_bytes_of(&parameters.unwrap_or_default())
+}
+
 impl Transaction<'_> {
     /// Gives some of an experiment's cells the memory that a game of each may take: both of its
     /// players play at once. It follows from the definitions, and is not stored.
@@ -30,11 +37,7 @@ impl Transaction<'_> {
         .await?;
         let bytes: BTreeMap<i64, u64> = players
             .into_iter()
-            .map(|row| {
-                // What no engine of today can read is refused by the worker that gets it.
-                let parameters = serde_json::from_str::<Parameters>(&row.parameters_json);
-                (row.player_id, memory_bytes_of(&parameters.unwrap_or_default()))
-            })
+            .map(|row| (row.player_id, bytes_of(&row.parameters_json)))
             .collect();
         let pairs = sqlx::query!(
             r#"SELECT cell_id AS "cell_id!: i64", first_player_id, second_player_id FROM cells

@@ -30,6 +30,7 @@ mod failures;
 mod files;
 mod games;
 mod growth;
+pub mod in_memory;
 mod integrity;
 mod lock;
 mod lookups;

@@ -224,11 +224,10 @@ impl Readers {
         &self,
         reading: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        reading.await.map_err(|error| match error {
-            StoreError::Sql(error) if primary_code(&error) == Some(code::INTERRUPT) => {
-                StoreError::SlowQuery { seconds: self.query_time_max.as_secs() }
-            }
-            error => error,
+        let is_interrupted = |error: &StoreError| matches!(error, StoreError::Sql(error) if primary_code(error) == Some(code::INTERRUPT));
+        let seconds = self.query_time_max.as_secs();
+        reading.await.map_err(|error| {
+            if is_interrupted(&error) { StoreError::SlowQuery { seconds } } else { error }
         })
     }
 

@@ -11,7 +11,7 @@ use super::transaction::Transaction;
 const RECORD_BYTES_MAX: usize = 64 * 1024;
 
 /// Refused results of one worker that are kept (invariant 9): many show no more than a few do.
-const OF_WORKER_MAX: i64 = 100;
+pub(super) const OF_WORKER_MAX: i64 = 100;
 
 /// A result that the referee refused.
 #[derive(Clone, Debug, PartialEq)]

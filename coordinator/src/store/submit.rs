@@ -79,12 +79,35 @@ impl Preview {
 struct Existing {
     experiment: i64,
     uuid: String,
-    state: ExperimentState,
-    /// Whether this very submit was carried out.
-    repeated: bool,
-    same_text: bool,
-    engine_revision: u32,
+    candidate: Candidate,
     subject: Subject,
+}
+
+/// An experiment that a submit may be about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) state: ExperimentState,
+    /// Whether this very submit was carried out.
+    pub(super) repeated: bool,
+    /// Whether it has this text already, and the files that it names.
+    pub(super) same_text: bool,
+    pub(super) engine_revision: u32,
+}
+
+/// Whether the experiment of this name becomes what the sweep says now, or is left as it is.
+pub(super) fn becomes(name: &str, of: Candidate) -> Result<bool, StoreError> {
+    let name = || name.to_owned();
+    if of.repeated {
+        Ok(false)
+    } else if of.state == ExperimentState::Cancelled {
+        Err(StoreError::Cancelled { name: name() })
+    } else if of.same_text {
+        Ok(false)
+    } else if of.engine_revision != ENGINE_REVISION {
+        Err(StoreError::OtherEngine { name: name(), revision: of.engine_revision })
+    } else {
+        Ok(true)
+    }
 }
 
 /// What is to be done with a sweep.
@@ -101,18 +124,8 @@ impl Sweep<'_> {
     /// Finds what the sweep is about, and refuses what cannot be.
     async fn decide(&self, connection: &mut SqliteConnection) -> Result<Decision, StoreError> {
         let Some(found) = self.existing(connection).await? else { return Ok(Decision::Begin) };
-        let name = || self.plan.name.clone();
-        if found.repeated {
-            Ok(Decision::Leave(found))
-        } else if found.state == ExperimentState::Cancelled {
-            Err(StoreError::Cancelled { name: name() })
-        } else if found.same_text {
-            Ok(Decision::Leave(found))
-        } else if found.engine_revision != ENGINE_REVISION {
-            Err(StoreError::OtherEngine { name: name(), revision: found.engine_revision })
-        } else {
-            Ok(Decision::Grow(found))
-        }
+        let grows = becomes(&self.plan.name, found.candidate)?;
+        Ok(if grows { Decision::Grow(found) } else { Decision::Leave(found) })
     }
 
     /// The experiment that this submit was for, if it is repeated; or else the one of the sweep's
@@ -143,10 +156,12 @@ impl Sweep<'_> {
         Ok(Some(Existing {
             experiment: row.experiment_id,
             uuid: row.uuid,
-            state: state_of(&row.state),
-            repeated: row.repeated,
-            same_text,
-            engine_revision: row.engine_revision,
+            candidate: Candidate {
+                state: state_of(&row.state),
+                repeated: row.repeated,
+                same_text,
+                engine_revision: row.engine_revision,
+            },
             subject: Subject {
                 experiment: row.experiment_id,
                 description: row.description,
@@ -173,7 +188,7 @@ impl Readers {
             Decision::Leave(found) => {
                 let compared = compare(&mut reading, &found.subject, sweep.plan).await?;
                 Ok(Preview {
-                    existing: Some((found.uuid, found.state)),
+                    existing: Some((found.uuid, found.candidate.state)),
                     change: None,
                     games_left: compared.games_left,
                 })
@@ -182,7 +197,7 @@ impl Readers {
                 let compared = compare(&mut reading, &found.subject, sweep.plan).await?;
                 check(&compared, &sweep.plan.name)?;
                 Ok(Preview {
-                    existing: Some((found.uuid, found.state)),
+                    existing: Some((found.uuid, found.candidate.state)),
                     change: Some(compared.change),
                     games_left: compared.games_left,
                 })
@@ -252,7 +267,7 @@ impl Transaction<'_> {
     }
 
     async fn grow(&mut self, sweep: Sweep<'_>, found: Existing) -> Result<Submitted, StoreError> {
-        let Existing { experiment, uuid, state, subject, .. } = found;
+        let Existing { experiment, uuid, candidate, subject } = found;
         let plan = sweep.plan;
         let compared = compare(self.connection(), &subject, plan).await?;
         check(&compared, &plan.name)?;
@@ -266,7 +281,7 @@ impl Transaction<'_> {
         self.keep_files(ExperimentId(experiment), sweep.files).await?;
         self.insert_version(experiment, sweep, &change).await?;
         let mut attempts = Vec::new();
-        let was_finished = state == ExperimentState::Finished;
+        let was_finished = candidate.state == ExperimentState::Finished;
         let tell = !was_finished || change.games_to_play > 0;
         if was_finished {
             // The scheduler has forgotten it.

@@ -1,7 +1,7 @@
 //! Results beside the settled ones: kept whole, each with its reason (invariant 4).
 
 use serde::Serialize;
-use spelrum_tournament::repeat::{Repeated, SettledGame, SettledMove, SettledSearches, compare};
+use spelrum_tournament::repeat::{Repeated, SettledMove, SettledResult, SettledSearches, compare};
 use spelrum_tournament::{PlayedGame, WorkerId, names};
 
 use super::error::StoreError;
@@ -22,7 +22,7 @@ pub(super) enum Reason {
 }
 
 impl Reason {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Repeat => "repeat",
             Self::Conflict => "conflict",
@@ -80,7 +80,7 @@ impl Transaction<'_> {
     }
 
     /// What is kept of the game's settled result, if it has one and did not finally fail.
-    async fn settled(&mut self, game: &Checked<'_>) -> Result<Option<SettledGame>, StoreError> {
+    async fn settled(&mut self, game: &Checked<'_>) -> Result<Option<SettledResult>, StoreError> {
         let (cell, number) = (game.cell_id(), game.number);
         let found = sqlx::query!(
             r#"SELECT g.game_id AS "game_id!: i64", g.first_side AS "first_side!: String",
@@ -108,7 +108,7 @@ impl Transaction<'_> {
             SettledSearches::Nodes(unsigned(found.nodes))
         };
         let named = names::side(&found.first_side).zip(names::outcome(&found.outcome));
-        Ok(named.map(|(first_side, outcome)| SettledGame {
+        Ok(named.map(|(first_side, outcome)| SettledResult {
             is_deterministic: found.is_deterministic,
             engine_revision: found.engine_revision,
             opening: found.position,

@@ -1,0 +1,337 @@
+//! A store in memory: the slow and obvious twin of the one in SQLite, for tests of it and of what rests
+//! on it. A transaction works on a copy of everything; there is no sum that is kept, and no index.
+
+mod results;
+mod scheduling;
+mod sweeps;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use spelrum_tournament::scheduler::{Attempts, Changes, ExperimentState, LeaseEnd, Snapshot};
+use spelrum_tournament::{
+    AxisValue, CellId, DefinitionHash, ExperimentId, GameId, GameRange, LeaseId, PlayedGame,
+    Record, WorkerId,
+};
+
+use super::contract::{Store, Term, WriteTransaction};
+use super::uncounted::Reason;
+use super::{
+    Found, GameFacts, LeasedCell, OtherRevision, Refused, Removed, Removing, StoreError, Submitted,
+    Sweep, WorkerIntroduction,
+};
+
+/// A store in memory, and the right to write to it for its term.
+#[derive(Clone, Debug)]
+pub struct InMemory {
+    shared: Arc<Mutex<State>>,
+    term: Term,
+}
+
+impl InMemory {
+    /// An empty one.
+    #[must_use]
+    pub fn new() -> Self {
+        let state = State { term: 1, ..State::default() };
+        Self { term: Term(state.term), shared: Arc::new(Mutex::new(state)) }
+    }
+
+    /// Takes over what another coordinator owned: from here on it can write nothing more.
+    #[must_use]
+    pub fn take_over(&self) -> Self {
+        let mut state = lock(&self.shared);
+        state.term += 1;
+        Self { term: Term(state.term), shared: Arc::clone(&self.shared) }
+    }
+
+    /// What was reported beside the settled results, in order, with the stored name of the reason.
+    #[must_use]
+    pub fn uncounted(&self) -> Vec<(GameId, &'static str)> {
+        let state = lock(&self.shared);
+        state.uncounted.iter().map(|it| (it.game.game, it.reason.name())).collect()
+    }
+}
+
+impl Default for InMemory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// An open transaction.
+#[derive(Debug)]
+pub struct Pending<'s> {
+    shared: &'s Mutex<State>,
+    state: State,
+}
+
+/// All that is stored.
+#[derive(Clone, Debug, Default)]
+struct State {
+    term: i64,
+    /// The greatest ids ever given: none comes again.
+    last_experiment: i64,
+    last_cell: i64,
+    last_lease: i64,
+    experiments: BTreeMap<ExperimentId, Experiment>,
+    cells: BTreeMap<CellId, Cell>,
+    /// By UUID.
+    workers: BTreeMap<String, WorkerId>,
+    leases: BTreeMap<LeaseId, Lease>,
+    attempts: BTreeMap<GameId, Attempts>,
+    /// What workers said last of games that failed.
+    messages: BTreeMap<GameId, String>,
+    games: BTreeMap<GameId, Settled>,
+    uncounted: Vec<Uncounted>,
+    refused: Vec<Refused>,
+    /// What is being removed.
+    removals: BTreeMap<ExperimentId, Removing>,
+}
+
+#[derive(Clone, Debug)]
+struct Experiment {
+    uuid: String,
+    name: String,
+    description: String,
+    state: ExperimentState,
+    priority: i32,
+    record: Record,
+    game_timeout_us: Option<u64>,
+    engine_revision: u32,
+    toml: String,
+    files: BTreeMap<String, String>,
+    /// The UUIDs of all submits that changed it.
+    versions: BTreeSet<String>,
+    axes: Vec<String>,
+    anchors: Vec<String>,
+    /// Whether its moves were thrown away once.
+    is_pruned: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Cell {
+    experiment: ExperimentId,
+    number: u64,
+    hash: DefinitionHash,
+    /// What its definition has in common with other cells'.
+    definition_prefix: String,
+    place: Vec<(String, AxisValue)>,
+    player_names: [String; 2],
+    swap_sides: bool,
+    timed: bool,
+    games_planned: u64,
+    in_sweep: bool,
+    next_number: u64,
+    returned: Vec<GameRange>,
+    /// Bytes that a game of it may take.
+    memory_bytes: u64,
+    is_deterministic: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Lease {
+    worker: WorkerId,
+    granted: Vec<GameRange>,
+    end: Option<LeaseEnd>,
+}
+
+/// A game's settled result.
+#[derive(Clone, Debug)]
+enum Settled {
+    Played { game: PlayedGame, has_moves: bool },
+    Failed,
+}
+
+/// A result beside the settled one.
+#[derive(Clone, Debug)]
+struct Uncounted {
+    reason: Reason,
+    game: PlayedGame,
+}
+
+impl Store for InMemory {
+    type Transaction<'s> = Pending<'s>;
+
+    fn term(&self) -> Term {
+        self.term
+    }
+
+    async fn begin(&mut self) -> Result<Pending<'_>, StoreError> {
+        let state = lock(&self.shared).clone();
+        if state.term != self.term.0 {
+            return Err(StoreError::TakenOver { found: state.term, own: self.term.0 });
+        }
+        Ok(Pending { shared: &self.shared, state })
+    }
+
+    async fn snapshot(&mut self) -> Result<Snapshot, StoreError> {
+        Ok(self.begin().await?.state.snapshot())
+    }
+
+    async fn unfinished_of_other_revisions(
+        &mut self,
+        engine_revision: u32,
+    ) -> Result<Vec<OtherRevision>, StoreError> {
+        let state = self.begin().await?.state;
+        let others = state
+            .experiments
+            .iter()
+            .filter(|(_, it)| !it.is_over() && it.engine_revision != engine_revision)
+            .map(|(&experiment, it)| OtherRevision {
+                experiment,
+                name: it.name.clone(),
+                engine_revision: it.engine_revision,
+            });
+        Ok(others.collect())
+    }
+
+    async fn is_removing(&mut self) -> Result<bool, StoreError> {
+        Ok(!self.begin().await?.state.removals.is_empty())
+    }
+
+    async fn shrink(&mut self) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
+    fn is_upkeep_due(&self) -> bool {
+        false
+    }
+
+    async fn upkeep(&mut self) -> Result<bool, StoreError> {
+        Ok(true)
+    }
+}
+
+impl WriteTransaction for Pending<'_> {
+    async fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
+        // What is refused half way must leave nothing.
+        let mut state = self.state.clone();
+        let submitted = state.submit(sweep)?;
+        self.state = state;
+        Ok(submitted)
+    }
+
+    async fn experiment(&mut self, which: &str) -> Result<Option<Found>, StoreError> {
+        Ok(self.state.experiment(which))
+    }
+
+    async fn set_state(
+        &mut self,
+        experiment: ExperimentId,
+        state: ExperimentState,
+    ) -> Result<(), StoreError> {
+        if let Some(it) = self.state.experiments.get_mut(&experiment) {
+            it.state = state;
+        }
+        Ok(())
+    }
+
+    async fn set_priority(
+        &mut self,
+        experiment: ExperimentId,
+        priority: i32,
+    ) -> Result<(), StoreError> {
+        if let Some(it) = self.state.experiments.get_mut(&experiment) {
+            it.priority = priority;
+        }
+        Ok(())
+    }
+
+    async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
+        let workers = &mut self.state.workers;
+        let next = WorkerId(1 + i64::try_from(workers.len()).unwrap_or(i64::MAX));
+        Ok(*workers.entry(worker.uuid.clone()).or_insert(next))
+    }
+
+    async fn leased_cells(&mut self, cells: &[CellId]) -> Result<Vec<LeasedCell>, StoreError> {
+        cells.iter().map(|cell| self.state.leased_cell(*cell)).collect()
+    }
+
+    async fn facts(
+        &mut self,
+        games: &[(WorkerId, LeaseId, GameId)],
+    ) -> Result<Vec<GameFacts>, StoreError> {
+        Ok(games.iter().map(|it| self.state.facts(*it)).collect())
+    }
+
+    async fn store_games(&mut self, games: &[(WorkerId, PlayedGame)]) -> Result<(), StoreError> {
+        self.state.check(games)?;
+        for (_, game) in games {
+            self.state.settle(game);
+        }
+        Ok(())
+    }
+
+    async fn store_uncounted(
+        &mut self,
+        games: &[(WorkerId, PlayedGame)],
+        after_cancel: bool,
+    ) -> Result<(), StoreError> {
+        self.state.check(games)?;
+        for (_, game) in games {
+            self.state.keep_uncounted(game, after_cancel);
+        }
+        Ok(())
+    }
+
+    async fn keep_refused(&mut self, refused: &[Refused]) -> Result<Vec<bool>, StoreError> {
+        Ok(refused.iter().map(|it| self.state.keep_refused(it)).collect())
+    }
+
+    async fn note_failures(&mut self, games: &[(GameId, String)]) -> Result<(), StoreError> {
+        self.state.messages.extend(games.iter().cloned());
+        Ok(())
+    }
+
+    async fn settle_failed(&mut self, games: &[(GameId, String)]) -> Result<(), StoreError> {
+        for (game, message) in games {
+            self.state.settle_failed(*game, message);
+        }
+        Ok(())
+    }
+
+    async fn apply(&mut self, changes: &Changes) -> Result<(), StoreError> {
+        self.state.apply(changes);
+        Ok(())
+    }
+
+    async fn begin_removal(
+        &mut self,
+        experiment: ExperimentId,
+        what: Removing,
+        _games: u64,
+    ) -> Result<(), StoreError> {
+        self.state.begin_removal(experiment, what);
+        Ok(())
+    }
+
+    async fn remove_some(&mut self) -> Result<Removed, StoreError> {
+        Ok(self.state.remove_some())
+    }
+
+    async fn commit(self) -> Result<(), StoreError> {
+        let mut shared = lock(self.shared);
+        if shared.term != self.state.term {
+            return Err(StoreError::TakenOver { found: shared.term, own: self.state.term });
+        }
+        *shared = self.state;
+        Ok(())
+    }
+}
+
+impl Experiment {
+    fn is_over(&self) -> bool {
+        matches!(self.state, ExperimentState::Finished | ExperimentState::Cancelled)
+    }
+}
+
+fn lock(shared: &Mutex<State>) -> MutexGuard<'_, State> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    /// The settled games of a cell.
+    fn settled_of(&self, cell: CellId) -> impl Iterator<Item = (&GameId, &Settled)> {
+        self.games.range(GameId { cell, number: 0 }..=GameId { cell, number: u64::MAX })
+    }
+}

@@ -1,0 +1,102 @@
+//! Results: the settled one of each game, and those beside it.
+
+use spelrum_engine::EndedBy;
+use spelrum_tournament::repeat::{SettledMove, SettledResult, SettledSearches, compare};
+use spelrum_tournament::{CellId, GameId, PlayedGame, Record, WorkerId};
+
+use super::{Settled, State, Uncounted};
+use crate::store::refused::OF_WORKER_MAX;
+use crate::store::uncounted::Reason;
+use crate::store::{Refused, StoreError};
+
+impl State {
+    /// Checks games before any of them is stored.
+    pub(super) fn check(&self, games: &[(WorkerId, PlayedGame)]) -> Result<(), StoreError> {
+        for (_, game) in games {
+            let GameId { cell, number } = game.game;
+            let invalid = |problem| StoreError::InvalidGame { cell_id: cell.0, number, problem };
+            game.check().map_err(invalid)?;
+            if !self.cells.contains_key(&cell) {
+                return Err(invalid("there is no such cell".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn settle(&mut self, game: &PlayedGame) {
+        if self.games.contains_key(&game.game) {
+            self.keep_uncounted(game, false);
+            return;
+        }
+        let experiment =
+            self.cells.get(&game.game.cell).and_then(|cell| self.experiments.get(&cell.experiment));
+        let has_moves = experiment.is_some_and(|it| it.record == Record::Moves);
+        self.games.insert(game.game, Settled::Played { game: game.clone(), has_moves });
+    }
+
+    pub(super) fn settle_failed(&mut self, game: GameId, _message: &str) {
+        if self.cells.contains_key(&game.cell) {
+            self.games.entry(game).or_insert(Settled::Failed);
+        }
+    }
+
+    pub(super) fn keep_uncounted(&mut self, game: &PlayedGame, after_cancel: bool) {
+        let reason = if after_cancel {
+            Reason::AfterCancel
+        } else {
+            compare(self.settled_result(game.game).as_ref(), game).into()
+        };
+        self.uncounted.push(Uncounted { reason, game: game.clone() });
+    }
+
+    /// What is kept of a game's settled result, if it has one and did not finally fail.
+    fn settled_result(&self, id: GameId) -> Option<SettledResult> {
+        let Some(Settled::Played { game, has_moves }) = self.games.get(&id) else { return None };
+        let record = &game.record;
+        let moves = record.moves.iter().map(|mv| SettledMove {
+            mv: mv.mv.clone(),
+            depth: mv.search.depth,
+            nodes: mv.search.nodes,
+            score: mv.search.score,
+        });
+        let searched = record.moves.iter().filter(|mv| mv.search.ended_by != EndedBy::OnlyMove);
+        Some(SettledResult {
+            is_deterministic: self.cells.get(&id.cell).is_some_and(|cell| cell.is_deterministic),
+            engine_revision: game.engine_revision,
+            opening: game.opening.clone(),
+            first_side: record.first_side,
+            outcome: record.outcome,
+            termination: record.termination.name().to_owned(),
+            plies: record.moves.len() as u64,
+            moves_hash: game.moves_hash,
+            searches: if *has_moves && !record.moves.is_empty() {
+                SettledSearches::Moves(moves.collect())
+            } else {
+                SettledSearches::Nodes(searched.map(|mv| mv.search.nodes).sum())
+            },
+        })
+    }
+
+    pub(super) fn forget_moves(&mut self, is_its: impl Fn(CellId) -> bool) {
+        for (id, settled) in &mut self.games {
+            if let Settled::Played { has_moves, .. } = settled
+                && is_its(id.cell)
+            {
+                *has_moves = false;
+            }
+        }
+    }
+
+    /// Keeps a refused result, unless it is there already or its worker has too many; says whether it
+    /// is new.
+    pub(super) fn keep_refused(&mut self, refused: &Refused) -> bool {
+        let key = |it: &Refused| (it.lease, it.game);
+        let of_worker = self.refused.iter().filter(|it| it.worker == refused.worker).count();
+        let is_new = of_worker < OF_WORKER_MAX as usize
+            && !self.refused.iter().any(|it| key(it) == key(refused));
+        if is_new {
+            self.refused.push(refused.clone());
+        }
+        is_new
+    }
+}

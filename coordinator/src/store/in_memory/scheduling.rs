@@ -1,0 +1,184 @@
+//! What the scheduler finds again, and what it must know of reported games.
+
+use std::time::Duration;
+
+use spelrum_tournament::scheduler::{
+    Attempts, CellState, Changes, ExperimentState, LeaseState, Snapshot,
+};
+use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+
+use super::{Lease, State};
+use crate::store::{Found, GameFacts, LeasedCell, Removed, Removing, StoreError};
+
+impl State {
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let open = self.experiments.iter().filter(|(_, it)| !it.is_over());
+        let live = self.leases.iter().filter(|(_, lease)| lease.end.is_none());
+        Snapshot {
+            experiments: open
+                .map(|(&id, it)| (id, it.priority, it.state, self.cell_states(id)))
+                .collect(),
+            leases: live.map(|it| self.lease_state(it)).collect(),
+            attempts: self.open_attempts(|_| true),
+            last_lease: self.last_lease,
+        }
+    }
+
+    /// An experiment's cells as the scheduler knows them, in the grid's order.
+    pub(super) fn cell_states(&self, experiment: ExperimentId) -> Vec<CellState> {
+        let mut cells: Vec<_> =
+            self.cells.iter().filter(|(_, cell)| cell.experiment == experiment).collect();
+        cells.sort_by_key(|&(&id, cell)| (cell.number, id));
+        let state = |(&id, cell): (&CellId, &super::Cell)| CellState {
+            cell: id,
+            in_sweep: cell.in_sweep,
+            swap_sides: cell.swap_sides,
+            games: cell.games_planned,
+            next_number: cell.next_number,
+            returned: cell.returned.clone(),
+            memory_bytes: cell.memory_bytes,
+        };
+        cells.into_iter().map(state).collect()
+    }
+
+    fn lease_state(&self, of: (&LeaseId, &Lease)) -> LeaseState {
+        let (&lease, it) = of;
+        let granted = it.granted.clone();
+        let mut state = LeaseState { lease, worker: it.worker, granted, outstanding: Vec::new() };
+        for range in &state.granted {
+            for number in range.first..range.end() {
+                if self.games.contains_key(&GameId { cell: range.cell, number }) {
+                    continue;
+                }
+                match state.outstanding.last_mut() {
+                    Some(last)
+                        if last.cell == range.cell
+                            && last.end() == number
+                            && last.first >= range.first =>
+                    {
+                        last.count += 1;
+                    }
+                    _ => state.outstanding.push(GameRange {
+                        cell: range.cell,
+                        first: number,
+                        count: 1,
+                    }),
+                }
+            }
+        }
+        state
+    }
+
+    /// Attempts of games that are not settled, of those experiments that are not over.
+    pub(super) fn open_attempts(&self, of: impl Fn(ExperimentId) -> bool) -> Vec<Attempts> {
+        let is_open = |attempts: &&Attempts| {
+            let Some(cell) = self.cells.get(&attempts.game.cell) else { return false };
+            let open = self.experiments.get(&cell.experiment).is_some_and(|it| !it.is_over());
+            open && of(cell.experiment) && !self.games.contains_key(&attempts.game)
+        };
+        let mut open: Vec<Attempts> = self.attempts.values().filter(is_open).copied().collect();
+        // A failure that was noted and not charged has no attempts, but is there to be found.
+        for &game in self.messages.keys().filter(|game| !self.attempts.contains_key(game)) {
+            let none = Attempts { game, lost: 0, lost_alone: 0, failed: 0 };
+            open.extend(Some(&none).filter(is_open));
+        }
+        open.sort_by_key(|attempts| attempts.game);
+        open
+    }
+
+    pub(super) fn experiment(&self, which: &str) -> Option<Found> {
+        let named = self.experiments.iter().filter(|(id, it)| {
+            (it.uuid == which || it.name == which)
+                && self.removals.get(id) != Some(&Removing::Everything)
+        });
+        let best = named.max_by_key(|(id, it)| (it.uuid == which, !it.is_over(), **id));
+        best.map(|(&experiment, it)| Found { experiment, uuid: it.uuid.clone(), state: it.state })
+    }
+
+    pub(super) fn leased_cell(&self, id: CellId) -> Result<LeasedCell, StoreError> {
+        let cell = self.cells.get(&id);
+        let experiment = cell.and_then(|cell| self.experiments.get(&cell.experiment));
+        match (cell, experiment) {
+            (Some(cell), Some(experiment)) => Ok(LeasedCell {
+                definition: cell.hash,
+                game_timeout: experiment.game_timeout_us.map(Duration::from_micros),
+            }),
+            _ => Err(sqlx::Error::RowNotFound.into()),
+        }
+    }
+
+    pub(super) fn facts(&self, (worker, lease, game): (WorkerId, LeaseId, GameId)) -> GameFacts {
+        let held = self.leases.get(&lease).is_some_and(|it| {
+            it.worker == worker && it.granted.iter().any(|range| range.contains(game))
+        });
+        let removed = self
+            .cells
+            .get(&game.cell)
+            .is_none_or(|cell| self.removals.get(&cell.experiment) == Some(&Removing::Everything));
+        GameFacts { settled: self.games.contains_key(&game), leased: held && !removed }
+    }
+
+    pub(super) fn apply(&mut self, changes: &Changes) {
+        let Changes { cells, granted, ended, attempts } = changes;
+        for state in cells {
+            if let Some(cell) = self.cells.get_mut(&state.cell) {
+                cell.next_number = state.next_number;
+                cell.returned.clone_from(&state.returned);
+            }
+        }
+        for state in granted {
+            let LeaseState { lease, worker, granted, .. } = state.clone();
+            self.last_lease = self.last_lease.max(lease.0);
+            self.leases.insert(lease, Lease { worker, granted, end: None });
+        }
+        for (lease, end) in ended {
+            if let Some(lease) = self.leases.get_mut(lease) {
+                lease.end = Some(*end);
+            }
+        }
+        self.attempts.extend(attempts.iter().map(|it| (it.game, *it)));
+    }
+
+    pub(super) fn begin_removal(&mut self, experiment: ExperimentId, what: Removing) {
+        let Some(it) = self.experiments.get_mut(&experiment) else { return };
+        match what {
+            Removing::Everything => {
+                it.uuid = format!("removed {experiment}");
+                it.name.clear();
+                it.state = ExperimentState::Cancelled;
+            }
+            Removing::Moves => {
+                it.record = spelrum_tournament::Record::Games;
+                it.is_pruned = true;
+            }
+        }
+        self.removals.insert(experiment, what);
+    }
+
+    /// Carries a removal out, all of it.
+    pub(super) fn remove_some(&mut self) -> Removed {
+        let Some((experiment, what)) = self.removals.pop_first() else { return Removed::Nothing };
+        let cells: Vec<CellId> = self
+            .cells
+            .iter()
+            .filter(|(_, cell)| cell.experiment == experiment)
+            .map(|(&id, _)| id)
+            .collect();
+        let is_its = |cell: CellId| cells.contains(&cell);
+        match what {
+            Removing::Moves => self.forget_moves(is_its),
+            Removing::Everything => {
+                self.games.retain(|game, _| !is_its(game.cell));
+                self.uncounted.retain(|it| !is_its(it.game.game.cell));
+                self.refused.retain(|it| !is_its(it.game.cell));
+                self.attempts.retain(|game, _| !is_its(game.cell));
+                self.messages.retain(|game, _| !is_its(game.cell));
+                self.leases
+                    .retain(|_, lease| !lease.granted.iter().any(|range| is_its(range.cell)));
+                self.cells.retain(|&cell, _| !cells.contains(&cell));
+                self.experiments.remove(&experiment);
+            }
+        }
+        Removed::Some
+    }
+}

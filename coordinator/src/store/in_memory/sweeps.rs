@@ -1,0 +1,277 @@
+//! Sweeps: new experiments, and what a changed sweep makes of one that is there.
+
+use std::collections::BTreeMap;
+
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_tournament::change::{
+    Change, Comparison, DroppedCell, Settings, StoredCell, place_mark,
+};
+use spelrum_tournament::scheduler::{CellState, ExperimentState};
+use spelrum_tournament::{CellId, DefinitionHash, DefinitionJson, ExperimentId, Plan, Record};
+
+use super::{Cell, Experiment, State};
+use crate::store::numbers::safe;
+use crate::store::submit::{Candidate, becomes};
+use crate::store::{StoreError, Submitted, Sweep, change, memory};
+
+impl State {
+    pub(super) fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
+        let Some(found) = self.candidate(sweep) else { return self.begin(sweep) };
+        let it = &self.experiments[&found];
+        let candidate = Candidate {
+            state: it.state,
+            repeated: it.versions.contains(sweep.uuid),
+            same_text: it.toml == sweep.toml && it.files == *sweep.files,
+            engine_revision: it.engine_revision,
+        };
+        let grows = becomes(&sweep.plan.name, candidate)?;
+        if grows {
+            return self.grow(sweep, found);
+        }
+        let named = self.cells.values().filter(|cell| cell.experiment == found && cell.in_sweep);
+        Ok(Submitted {
+            experiment: found,
+            uuid: it.uuid.clone(),
+            existed: true,
+            change: None,
+            tell: false,
+            cells: Vec::new(),
+            attempts: Vec::new(),
+            games: named.map(|cell| cell.games_planned).sum(),
+        })
+    }
+
+    /// The experiment that this submit was for, if it is repeated; or else the one of the sweep's name:
+    /// the newest that is not over, or the newest.
+    fn candidate(&self, sweep: Sweep<'_>) -> Option<ExperimentId> {
+        let candidates = self.experiments.iter().filter(|(_, it)| {
+            it.versions.contains(sweep.uuid)
+                || (!sweep.new_experiment && it.name == sweep.plan.name)
+        });
+        candidates
+            .max_by_key(|(id, it)| (it.versions.contains(sweep.uuid), !it.is_over(), **id))
+            .map(|(&id, _)| id)
+    }
+
+    fn begin(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
+        let Sweep { uuid, toml, files, plan, .. } = sweep;
+        safe("the sweep's seed", plan.seed)?;
+        self.last_experiment += 1;
+        let id = ExperimentId(self.last_experiment);
+        let mut experiment = Experiment {
+            uuid: uuid.to_owned(),
+            name: plan.name.clone(),
+            description: String::new(),
+            state: ExperimentState::Running,
+            priority: 0,
+            record: Record::Moves,
+            game_timeout_us: None,
+            engine_revision: ENGINE_REVISION,
+            toml: String::new(),
+            files: BTreeMap::new(),
+            versions: [uuid.to_owned()].into(),
+            axes: Vec::new(),
+            anchors: Vec::new(),
+            is_pruned: false,
+        };
+        experiment.become_what(toml, files, plan);
+        self.experiments.insert(id, experiment);
+        let numbers: Vec<usize> = (0..plan.cells.len()).collect();
+        let cells = self.add_cells(id, plan, &numbers)?;
+        Ok(Submitted {
+            experiment: id,
+            uuid: uuid.to_owned(),
+            existed: false,
+            change: None,
+            tell: true,
+            cells: self.states_of(id, &cells),
+            attempts: Vec::new(),
+            games: plan.games(),
+        })
+    }
+
+    fn grow(&mut self, sweep: Sweep<'_>, id: ExperimentId) -> Result<Submitted, StoreError> {
+        let plan = sweep.plan;
+        let comparison = self.compare(id, plan);
+        change::check(&comparison, &plan.name)?;
+        let mut touched = Vec::new();
+        for known in &comparison.known {
+            safe("a cell's games", known.games)?;
+            let new = &plan.cells[known.number];
+            let Some(cell) = self.cells.get_mut(&known.cell) else { continue };
+            cell.number = known.number as u64;
+            cell.games_planned = known.games;
+            cell.timed = new.timed;
+            cell.player_names = new.player_names.each_ref().map(|name| name.to_string());
+            cell.in_sweep = true;
+            cell.place = place(plan, known.number);
+            touched.extend(known.work_differs.then_some(known.cell));
+        }
+        for dropped in &comparison.dropped {
+            if let Some(cell) = self.cells.get_mut(&dropped.cell) {
+                cell.in_sweep = false;
+                touched.push(dropped.cell);
+            }
+        }
+        touched.extend(self.add_cells(id, plan, &comparison.added)?);
+        let change: Change = comparison.change;
+        let Some(experiment) = self.experiments.get_mut(&id) else {
+            return Err(sqlx::Error::RowNotFound.into());
+        };
+        experiment.become_what(sweep.toml, sweep.files, plan);
+        experiment.versions.insert(sweep.uuid.to_owned());
+        let was_finished = experiment.state == ExperimentState::Finished;
+        let tell = !was_finished || change.games_to_play > 0;
+        let uuid = experiment.uuid.clone();
+        let (mut cells, mut attempts) = (Vec::new(), Vec::new());
+        if !was_finished {
+            cells = self.states_of(id, &touched);
+            // The scheduler knows what came back to them.
+            cells.iter_mut().for_each(|cell| cell.returned.clear());
+        } else if tell {
+            experiment.state = ExperimentState::Running;
+            cells = self.cell_states(id);
+            attempts = self.open_attempts(|of| of == id);
+        }
+        Ok(Submitted {
+            experiment: id,
+            uuid,
+            existed: true,
+            games: change.games_kept + change.games_to_play,
+            change: Some(change),
+            tell,
+            cells,
+            attempts,
+        })
+    }
+
+    fn compare<'p>(&self, id: ExperimentId, plan: &'p Plan) -> Comparison<'p> {
+        let its: BTreeMap<DefinitionHash, (CellId, &Cell)> = self
+            .cells
+            .iter()
+            .filter(|(_, cell)| cell.experiment == id)
+            .map(|(&id, cell)| (cell.hash, (id, cell)))
+            .collect();
+        let mut comparison = Comparison::new(plan);
+        comparison.see(plan.cells.iter().map(|cell| {
+            let (id, there) = its.get(&cell.definition_hash)?;
+            Some(StoredCell {
+                cell: *id,
+                number: there.number,
+                games_planned: there.games_planned,
+                next_number: there.next_number,
+                in_sweep: there.in_sweep,
+                timed: there.timed,
+                player_names: there.player_names.clone(),
+                games_settled: self.settled_of(*id).count() as u64,
+                place: place_mark(there.place.iter().map(|(axis, value)| (&**axis, value))),
+            })
+        }));
+        let named = its.values().filter(|(_, cell)| cell.in_sweep);
+        if comparison.count(its.len() as u64, named.clone().count() as u64) {
+            let mut named: Vec<DroppedCell> = named
+                .map(|(id, cell)| DroppedCell {
+                    cell: *id,
+                    games: cell.games_planned,
+                    next_number: cell.next_number,
+                    games_settled: self.settled_of(*id).count() as u64,
+                    swap_sides: cell.swap_sides,
+                })
+                .collect();
+            named.sort_by_key(|dropped| dropped.cell);
+            comparison.drop_all_but_known(named);
+            let axes = &self.experiments[&id].axes;
+            for dropped in comparison.dropped_examples() {
+                let cell = &self.cells[&dropped];
+                comparison.name_dropped(dropped, cell.axes_text(axes), cell.player_names.clone());
+            }
+        }
+        let it = &self.experiments[&id];
+        comparison.see_settings(&Settings {
+            description: it.description.clone(),
+            priority: it.priority.into(),
+            record: it.record,
+            game_timeout_us: it.game_timeout_us,
+            axes: it.axes.clone(),
+            anchors: it.anchors.clone(),
+            definition_prefixes: its
+                .values()
+                .filter(|(_, cell)| cell.in_sweep)
+                .map(|(_, cell)| cell.definition_prefix.clone())
+                .collect(),
+        });
+        comparison
+    }
+
+    fn add_cells(
+        &mut self,
+        experiment: ExperimentId,
+        plan: &Plan,
+        numbers: &[usize],
+    ) -> Result<Vec<CellId>, StoreError> {
+        let mut ids = Vec::new();
+        for &number in numbers {
+            let of = &plan.cells[number];
+            let conditions = &plan.conditions[of.conditions];
+            let players = of.players.map(|player| &plan.players[player].parameters_json);
+            let cell = Cell {
+                experiment,
+                number: number as u64,
+                hash: of.definition_hash,
+                definition_prefix: DefinitionJson::new(plan.seed, conditions).prefix().to_owned(),
+                place: place(plan, number),
+                player_names: of.player_names.each_ref().map(|name| name.to_string()),
+                swap_sides: conditions.swap_sides,
+                timed: of.timed,
+                games_planned: safe("a cell's games", of.games)?.unsigned_abs(),
+                in_sweep: true,
+                next_number: 0,
+                returned: Vec::new(),
+                memory_bytes: players.iter().map(|json| memory::bytes_of(json)).sum(),
+                is_deterministic: !players.iter().any(|json| json.contains("\"move_time_us\":")),
+            };
+            self.last_cell += 1;
+            let id = CellId(self.last_cell);
+            self.cells.insert(id, cell);
+            ids.push(id);
+        }
+        Ok(ids)
+    }
+
+    /// The states of some of an experiment's cells, in the order of these.
+    fn states_of(&self, id: ExperimentId, cells: &[CellId]) -> Vec<CellState> {
+        let states: BTreeMap<CellId, CellState> =
+            self.cell_states(id).into_iter().map(|state| (state.cell, state)).collect();
+        cells.iter().filter_map(|cell| states.get(cell).cloned()).collect()
+    }
+}
+
+impl Experiment {
+    fn become_what(&mut self, toml: &str, files: &BTreeMap<String, String>, plan: &Plan) {
+        toml.clone_into(&mut self.toml);
+        self.files.clone_from(files);
+        self.description.clone_from(&plan.description);
+        self.priority = plan.priority;
+        // Whose moves were dropped stores no more of them.
+        self.record = if self.is_pruned { Record::Games } else { plan.record };
+        self.game_timeout_us = plan.game_timeout_us;
+        self.axes = plan.axes.iter().map(|axis| axis.name.clone()).collect();
+        self.anchors.clone_from(&plan.anchors);
+    }
+}
+
+impl Cell {
+    /// Its place, for people, on these axes.
+    fn axes_text(&self, axes: &[String]) -> String {
+        let of = |axis: &String| {
+            let (_, value) = self.place.iter().find(|(name, _)| name == axis)?;
+            Some(format!("{axis}={}", value.text))
+        };
+        axes.iter().filter_map(of).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn place(plan: &Plan, number: usize) -> Vec<(String, spelrum_tournament::AxisValue)> {
+    let place = plan.place(&plan.cells[number]);
+    place.map(|(axis, value)| (axis.to_owned(), value.clone())).collect()
+}

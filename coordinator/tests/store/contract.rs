@@ -1,0 +1,419 @@
+//! The contract of a store: whatever is asked of SQLite and of the slow and obvious store in memory,
+//! both answer the same.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use spelrum_coordinator::store::contract::{Store, WriteTransaction};
+use spelrum_coordinator::store::in_memory::InMemory;
+use spelrum_coordinator::store::{Refused, Removed, Removing, StoreError, Writer};
+use spelrum_tournament::scheduler::{
+    Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState,
+};
+use spelrum_tournament::{
+    CellId, ExperimentId, GameId, GameRange, LeaseId, Plan, Record, WorkerId,
+};
+
+use crate::fixture::{
+    add_cell, add_cell_of, alpha_beta, empty_plan, game, genetic, introduction, rows, sweep, timed,
+};
+
+/// Something that is asked of a store, in a transaction of its own.
+#[derive(Clone, Debug)]
+enum Step {
+    Submit { uuid: u8, name: u8, cells: Vec<(u8, u8)>, new: bool, games_only: bool },
+    Hello { worker: u8 },
+    Find { what: u8 },
+    Steer { experiment: u8, state: ExperimentState, priority: i32 },
+    Grant { worker: u8, cell: u8, first: u8, games: u8 },
+    End { lease: u8, end: LeaseEnd },
+    Return { cell: u8, ranges: Vec<(u8, u8)> },
+    Attempts { cell: u8, number: u8, lost: u8 },
+    Games { games: Vec<(u8, u8, u8, u8)> },
+    Again { games: Vec<(u8, u8, u8, u8)>, after_cancel: bool },
+    Failed { games: Vec<(u8, u8)>, noted: bool },
+    Refuse { worker: u8, cell: u8, number: u8 },
+    Facts { games: Vec<(u8, u8, u8, u8)> },
+    Remove { experiment: u8, what: Removing },
+    RemoveAll,
+    TakeOver,
+}
+
+fn steps() -> impl Strategy<Value = Vec<(Step, bool)>> {
+    let game = || (0_u8..3, any::<u8>(), 0_u8..12, 0_u8..4);
+    let games = || prop::collection::vec(game(), 0..8);
+    let step = prop_oneof![
+        4 => (0_u8..12, 0_u8..3, prop::collection::vec((0_u8..6, 1_u8..9), 0..5), any::<bool>(),
+            any::<bool>())
+            .prop_map(|(uuid, name, cells, new, games_only)| {
+                Step::Submit { uuid, name, cells, new, games_only }
+            }),
+        1 => (0_u8..4).prop_map(|worker| Step::Hello { worker }),
+        1 => any::<u8>().prop_map(|what| Step::Find { what }),
+        2 => (any::<u8>(), state(), -3..3).prop_map(|(experiment, state, priority)| {
+            Step::Steer { experiment, state, priority }
+        }),
+        4 => (0_u8..3, any::<u8>(), 0_u8..10, 1_u8..5)
+            .prop_map(|(worker, cell, first, games)| Step::Grant { worker, cell, first, games }),
+        2 => (any::<u8>(), end()).prop_map(|(lease, end)| Step::End { lease, end }),
+        2 => (any::<u8>(), prop::collection::vec((0_u8..3, 1_u8..3), 0..4))
+            .prop_map(|(cell, ranges)| Step::Return { cell, ranges }),
+        2 => (any::<u8>(), 0_u8..12, 0_u8..5)
+            .prop_map(|(cell, number, lost)| Step::Attempts { cell, number, lost }),
+        5 => games().prop_map(|games| Step::Games { games }),
+        2 => (games(), any::<bool>())
+            .prop_map(|(games, after_cancel)| Step::Again { games, after_cancel }),
+        2 => (prop::collection::vec((any::<u8>(), 0_u8..12), 0..4), any::<bool>())
+            .prop_map(|(games, noted)| Step::Failed { games, noted }),
+        1 => (0_u8..3, any::<u8>(), 0_u8..12)
+            .prop_map(|(worker, cell, number)| Step::Refuse { worker, cell, number }),
+        3 => games().prop_map(|games| Step::Facts { games }),
+        1 => (any::<u8>(), prop_oneof![Just(Removing::Everything), Just(Removing::Moves)])
+            .prop_map(|(experiment, what)| Step::Remove { experiment, what }),
+        1 => Just(Step::RemoveAll),
+        1 => Just(Step::TakeOver),
+    ];
+    // One in eight is never committed.
+    prop::collection::vec((step, prop::bool::weighted(0.875)), 1..60)
+}
+
+fn state() -> impl Strategy<Value = ExperimentState> {
+    prop_oneof![
+        Just(ExperimentState::Running),
+        Just(ExperimentState::Paused),
+        Just(ExperimentState::Cancelled),
+        Just(ExperimentState::Finished),
+    ]
+}
+
+fn end() -> impl Strategy<Value = LeaseEnd> {
+    prop_oneof![
+        Just(LeaseEnd::Finished),
+        Just(LeaseEnd::Expired),
+        Just(LeaseEnd::GivenBack),
+        Just(LeaseEnd::Cancelled),
+    ]
+}
+
+/// What the test knows of what is in the stores, so that it asks for something.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    workers: Vec<WorkerId>,
+    experiments: BTreeMap<ExperimentId, String>,
+    cells: BTreeMap<CellId, ExperimentId>,
+    next_number: BTreeMap<CellId, u64>,
+    live: Vec<LeaseId>,
+    last_lease: i64,
+    removing: Vec<ExperimentId>,
+}
+
+impl Known {
+    fn cell(&self, index: u8) -> Option<CellId> {
+        let index = usize::from(index).checked_rem(self.cells.len())?;
+        self.cells.keys().nth(index).copied()
+    }
+
+    fn experiment(&self, index: u8) -> Option<ExperimentId> {
+        let index = usize::from(index).checked_rem(self.experiments.len())?;
+        self.experiments.keys().nth(index).copied()
+    }
+
+    fn worker(&self, index: u8) -> Option<WorkerId> {
+        let index = usize::from(index).checked_rem(self.workers.len())?;
+        Some(self.workers[index])
+    }
+
+    fn games(&self, games: &[(u8, u8, u8, u8)]) -> Vec<(WorkerId, spelrum_tournament::PlayedGame)> {
+        let of = |&(worker, cell, number, variety): &(u8, u8, u8, u8)| {
+            Some((self.worker(worker)?, game(self.cell(cell)?, number.into(), variety.into())))
+        };
+        games.iter().filter_map(of).collect()
+    }
+}
+
+/// Some of a few cells: some with fixed sides, some where the clock decides.
+fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
+    let mut plan = empty_plan(["one", "two", "three"][usize::from(name % 3)]);
+    plan.record = if games_only { Record::Games } else { Record::Moves };
+    plan.priority = i32::from(cells.len() as u8);
+    let cells: BTreeMap<u8, u8> = cells.iter().copied().collect();
+    for (kind, games) in cells {
+        let (depth, games) = (i64::from(kind) + 1, 2 * u64::from(games));
+        match kind {
+            4 => add_cell_of(
+                &mut plan,
+                false,
+                ["ab", "gm"],
+                [alpha_beta(depth), genetic(depth)],
+                depth,
+                games,
+            ),
+            5 => add_cell(&mut plan, ["ab", "timed"], [alpha_beta(2), timed(10)], depth, games),
+            _ => {
+                add_cell(&mut plan, ["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, games)
+            }
+        };
+    }
+    plan
+}
+
+/// What a step is answered: text, so that the answers of two stores can be compared.
+fn text<T: Debug>(answer: &Result<T, StoreError>) -> String {
+    format!("{answer:?}")
+}
+
+/// Takes a step, and learns from it if it is committed.
+async fn take<S: Store>(
+    store: &mut S,
+    known: &mut Known,
+    step: &Step,
+    commit: bool,
+) -> Result<String, StoreError> {
+    let mut learnt = known.clone();
+    let mut transaction = store.begin().await?;
+    let answer = match step {
+        Step::Submit { uuid, name, cells, new, games_only } => {
+            let plan = plan_of(*name, cells, *games_only);
+            let (uuid, toml) = (format!("uuid {uuid}"), format!("{plan:?}"));
+            let sweep = spelrum_coordinator::store::Sweep {
+                new_experiment: *new,
+                ..sweep(&uuid, &toml, &plan)
+            };
+            let submitted = transaction.submit(sweep).await;
+            if let Ok(submitted) = &submitted {
+                let experiment = submitted.experiment;
+                learnt.experiments.insert(experiment, submitted.uuid.clone());
+                for cell in &submitted.cells {
+                    learnt.cells.insert(cell.cell, experiment);
+                }
+            }
+            text(&submitted)
+        }
+        Step::Hello { worker } => {
+            let id = transaction.introduce(&introduction(&format!("worker {worker}"))).await;
+            if let Ok(id) = id
+                && !learnt.workers.contains(&id)
+            {
+                learnt.workers.push(id);
+            }
+            text(&id)
+        }
+        Step::Find { what } => {
+            let mut all = vec!["one".to_owned(), "two".to_owned(), "three".to_owned()];
+            all.extend(known.experiments.values().cloned());
+            let found = transaction.experiment(&all[usize::from(*what) % all.len()]).await;
+            let cells: Vec<CellId> = known.cells.keys().copied().collect();
+            format!("{} {}", text(&found), text(&transaction.leased_cells(&cells).await))
+        }
+        Step::Steer { experiment, state, priority } => {
+            // What is being removed stays cancelled.
+            match known.experiment(*experiment).filter(|it| !known.removing.contains(it)) {
+                Some(experiment) => {
+                    transaction.set_state(experiment, *state).await?;
+                    text(&transaction.set_priority(experiment, *priority).await)
+                }
+                None => String::new(),
+            }
+        }
+        Step::Grant { worker, cell, first, games } => {
+            match known.worker(*worker).zip(known.cell(*cell)) {
+                Some((worker, cell)) => {
+                    learnt.last_lease += 1;
+                    let lease = LeaseId(learnt.last_lease);
+                    let range = GameRange { cell, first: (*first).into(), count: (*games).into() };
+                    let next = learnt.next_number.entry(cell).or_default();
+                    *next = range.end().max(*next);
+                    learnt.live.push(lease);
+                    let granted = LeaseState {
+                        lease,
+                        worker,
+                        granted: vec![range],
+                        outstanding: vec![range],
+                    };
+                    let cells = vec![cell_state(cell, *next, Vec::new())];
+                    let changes = Changes { granted: vec![granted], cells, ..Changes::default() };
+                    text(&transaction.apply(&changes).await)
+                }
+                None => String::new(),
+            }
+        }
+        Step::End { lease, end } => {
+            let index = usize::from(*lease).checked_rem(known.live.len());
+            match index.map(|index| learnt.live.remove(index)) {
+                Some(lease) => {
+                    let changes = Changes { ended: vec![(lease, *end)], ..Changes::default() };
+                    text(&transaction.apply(&changes).await)
+                }
+                None => String::new(),
+            }
+        }
+        Step::Return { cell, ranges } => match known.cell(*cell) {
+            Some(cell) => {
+                let (mut first, mut returned) = (0, Vec::new());
+                for &(gap, count) in ranges {
+                    first += u64::from(gap) + 1;
+                    returned.push(GameRange { cell, first, count: count.into() });
+                    first += u64::from(count);
+                }
+                let next = known.next_number.get(&cell).copied().unwrap_or(0);
+                let cells = vec![cell_state(cell, next, returned)];
+                text(&transaction.apply(&Changes { cells, ..Changes::default() }).await)
+            }
+            None => String::new(),
+        },
+        Step::Attempts { cell, number, lost } => match known.cell(*cell) {
+            Some(cell) => {
+                let game = GameId { cell, number: (*number).into() };
+                let lost = u32::from(*lost);
+                let attempts = vec![Attempts { game, lost, lost_alone: lost / 2, failed: 1 }];
+                text(&transaction.apply(&Changes { attempts, ..Changes::default() }).await)
+            }
+            None => String::new(),
+        },
+        Step::Games { games } => text(&transaction.store_games(&known.games(games)).await),
+        Step::Again { games, after_cancel } => {
+            text(&transaction.store_uncounted(&known.games(games), *after_cancel).await)
+        }
+        Step::Failed { games, noted } => {
+            let of = |&(cell, number): &(u8, u8)| {
+                Some((GameId { cell: known.cell(cell)?, number: number.into() }, "no".to_owned()))
+            };
+            let games: Vec<_> = games.iter().filter_map(of).collect();
+            if *noted {
+                // One row for each game: what is noted last of it stays.
+                let games: BTreeMap<_, _> = games.into_iter().collect();
+                text(&transaction.note_failures(&games.into_iter().collect::<Vec<_>>()).await)
+            } else {
+                text(&transaction.settle_failed(&games).await)
+            }
+        }
+        Step::Refuse { worker, cell, number } => {
+            match known.worker(*worker).zip(known.cell(*cell)) {
+                Some((worker, cell)) => {
+                    let refused = Refused {
+                        worker,
+                        lease: LeaseId(1),
+                        game: GameId { cell, number: (*number).into() },
+                        record: vec![1, 2],
+                        problem: "no".to_owned(),
+                    };
+                    text(&transaction.keep_refused(&[refused.clone(), refused]).await)
+                }
+                None => String::new(),
+            }
+        }
+        Step::Facts { games } => {
+            let of = |&(worker, cell, number, lease): &(u8, u8, u8, u8)| {
+                let lease = LeaseId((known.last_lease - i64::from(lease)).max(1));
+                let game = GameId { cell: known.cell(cell)?, number: number.into() };
+                Some((known.worker(worker)?, lease, game))
+            };
+            let games: Vec<_> = games.iter().filter_map(of).collect();
+            text(&transaction.facts(&games).await)
+        }
+        Step::Remove { experiment, what } => match known.experiment(*experiment) {
+            Some(experiment)
+                if !known.removing.contains(&experiment)
+                    && !learnt.live.iter().any(|_| *what == Removing::Everything) =>
+            {
+                if *what == Removing::Everything {
+                    learnt.removing.push(experiment);
+                    learnt.experiments.remove(&experiment);
+                    learnt.cells.retain(|_, of| *of != experiment);
+                }
+                text(&transaction.begin_removal(experiment, *what, 7).await)
+            }
+            _ => String::new(),
+        },
+        Step::RemoveAll => {
+            while transaction.remove_some().await? == Removed::Some {}
+            learnt.removing.clear();
+            String::new()
+        }
+        Step::TakeOver => String::new(),
+    };
+    if commit {
+        transaction.commit().await?;
+        *known = learnt;
+        if matches!(step, Step::RemoveAll) {
+            while store.shrink().await? {}
+        }
+    } else {
+        drop(transaction);
+    }
+    Ok(answer)
+}
+
+fn cell_state(cell: CellId, next_number: u64, returned: Vec<GameRange>) -> CellState {
+    CellState {
+        cell,
+        in_sweep: true,
+        swap_sides: true,
+        games: 0,
+        next_number,
+        returned,
+        memory_bytes: 0,
+    }
+}
+
+/// All that a scheduler is told when it starts.
+async fn everything<S: Store>(store: &mut S) -> String {
+    let snapshot = store.snapshot().await;
+    let others = store.unfinished_of_other_revisions(0).await;
+    format!("{} {} {}", text(&snapshot), text(&others), text(&store.is_removing().await))
+}
+
+async fn compare(steps: Vec<(Step, bool)>) -> Result<(), TestCaseError> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.db");
+    let mut sqlite = Writer::open(&path).await.unwrap();
+    let mut memory = InMemory::new();
+    let (mut of_sqlite, mut of_memory) = (Known::default(), Known::default());
+    for (step, commit) in steps {
+        if matches!(step, Step::TakeOver) {
+            // Whoever was replaced writes nothing more; what was committed is there.
+            let mut old = std::mem::take(&mut memory);
+            memory = old.take_over();
+            let refused = take(&mut old, &mut Known::default(), &Step::RemoveAll, true).await;
+            prop_assert!(matches!(refused, Err(StoreError::TakenOver { .. })), "{refused:?}");
+            sqlite.close().await.unwrap();
+            sqlite = Writer::open(&path).await.unwrap();
+            prop_assert_eq!(sqlite.term(), memory.term());
+        }
+        let theirs = take(&mut memory, &mut of_memory, &step, commit).await;
+        let ours = take(&mut sqlite, &mut of_sqlite, &step, commit).await;
+        prop_assert_eq!(text(&ours), text(&theirs), "{:?}", step);
+        let (ours, theirs) = (everything(&mut sqlite).await, everything(&mut memory).await);
+        prop_assert_eq!(ours, theirs, "after {:?}", step);
+    }
+    let beside = rows(
+        &sqlite.readers(),
+        "SELECT cell_id || ' ' || number || ' ' || reason FROM uncounted_games
+        ORDER BY uncounted_game_id",
+    )
+    .await;
+    let ours: Vec<String> = beside.iter().map(|row| crate::fixture::text(&row[0])).collect();
+    let theirs: Vec<String> = memory
+        .uncounted()
+        .into_iter()
+        .map(|(game, reason)| format!("{} {} {reason}", game.cell, game.number))
+        .collect();
+    prop_assert_eq!(ours, theirs);
+    take(&mut sqlite, &mut of_sqlite, &Step::RemoveAll, true).await.unwrap();
+    let differences = sqlite.readers().recount().await.unwrap();
+    prop_assert!(differences.is_empty(), "{differences:?}");
+    sqlite.close().await.unwrap();
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn stores_answer_alike(steps in steps()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(compare(steps))?;
+    }
+}
