@@ -75,7 +75,7 @@ async fn a_large_report_comes_in_parts() {
     let served = site.serve().await;
     let sweep = wide_sweep("large", 1_000, 2)
         .replace("depth = \"$depth\"", "depth = \"$depth\"\nnodes = \"$nodes\"")
-        + "nodes = [10, 20, 30, 40]\n";
+        + "nodes = [10, 20, 30, 40, 50, 60, 70, 80]\n";
     let uuid = served.submit(&sweep).await.experiment_uuid;
     let request = v1::GetReportRequest { experiment: uuid.clone(), depths: true };
     let mut parts = served.results().await.get_report(request).await.unwrap().into_inner();
@@ -87,9 +87,9 @@ async fn a_large_report_comes_in_parts() {
     }
     assert!(count > 1, "{count}");
     let report = report(&served, &uuid, true).await.unwrap();
-    assert_eq!((report.axes.len(), report.cells.len()), (2, 4_000));
+    assert_eq!((report.axes.len(), report.cells.len()), (2, 8_000));
     let places: BTreeSet<_> = report.cells.iter().map(|cell| &cell.axes).collect();
-    assert_eq!(places.len(), 4_000, "each cell is told once");
+    assert_eq!(places.len(), 8_000, "each cell is told once");
     assert!(report.cells.iter().all(|cell| cell.axes.iter().all(Option::is_some)));
 }
 
