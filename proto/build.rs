@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use prost::Message as _;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("cargo:rerun-if-changed=spelrum/v1/spelrum.proto");
-    let descriptors = protox::compile(["spelrum/v1/spelrum.proto"], ["."])?;
+    const FILES: [&str; 2] = ["spelrum/v1/spelrum.proto", "spelrum/v1/results.proto"];
+    for file in FILES {
+        println!("cargo:rerun-if-changed={file}");
+    }
+    let descriptors = protox::compile(FILES, ["."])?;
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("spelrum.v1.bin"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure().compile_fds(descriptors)?;

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use spelrum_coordinator::CoordinatorError;
 use spelrum_coordinator::store::StoreError;
-use spelrum_proto::{Reason, Refusal};
+use spelrum_proto::{Reason, Refusal, WireError};
 use spelrum_worker::WorkerError;
 use tonic::{Code, Status};
 
@@ -22,6 +22,8 @@ fn exit_of(error: &StoreError) -> Exit {
     use StoreError as E;
     if matches!(error, E::Held { .. } | E::Busy | E::TakenOver { .. }) {
         Exit::Busy
+    } else if matches!(error, E::UnknownValue { .. }) {
+        Exit::Internal
     } else if matches!(
         error,
         E::NothingInCommon { .. }
@@ -32,6 +34,7 @@ fn exit_of(error: &StoreError) -> Exit {
             | E::NotAQuery { .. }
             | E::WrongQuery { .. }
             | E::SlowQuery { .. }
+            | E::LargeReport { .. }
             | E::ManyQueries
     ) {
         Exit::Input
@@ -81,9 +84,17 @@ pub(crate) fn failed_call(action: &str, status: &Status) -> CliError {
     }
 }
 
+/// An answer that this program does not understand.
+pub(crate) fn malformed(action: &str, error: &WireError) -> CliError {
+    CliError::new(Exit::Network, action)
+        .because(error.to_string())
+        .help("use the same version of spelrum on both sides")
+}
+
 fn refused(action: &str, refusal: &Refusal) -> CliError {
     let exit = match refusal.reason {
         Reason::BadSweep
+        | Reason::UnknownGame
         | Reason::NameTaken
         | Reason::UnknownExperiment
         | Reason::WrongState

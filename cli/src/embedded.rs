@@ -7,19 +7,19 @@ use std::time::Duration;
 use spelrum_coordinator as coordinator;
 use spelrum_coordinator::store::Readers;
 use spelrum_proto::{Token, v1};
+use spelrum_tournament::results::ExperimentSummary;
+use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_worker as worker;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::answer::experiment_id;
 use crate::arguments::{CoordinatorUrl, Offer};
 use crate::causes::failed_call;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::look::Look;
 use crate::progress::Progress;
 use crate::remote::{Client, Manner};
 use crate::results::ResultsSource;
@@ -90,7 +90,7 @@ impl Embedded {
         &mut self,
         sweep: &SweepFile,
         new_experiment: bool,
-    ) -> Result<(v1::SubmitResponse, v1::ExperimentSummary)> {
+    ) -> Result<(v1::SubmitResponse, ExperimentSummary)> {
         let manner = Manner { new_experiment, preview: false };
         let preview = change::preview(&self.readers, sweep, manner).await?;
         if let Some(change) = &preview.change {
@@ -100,9 +100,9 @@ impl Embedded {
             .await
             .map_err(CliError::of_own_coordinator)?;
         let experiment = self.experiment(&submitted.experiment_uuid).await?;
-        if experiment.state == "paused" {
+        if experiment.state == ExperimentState::Paused {
             let request = v1::SteerRequest {
-                experiment: experiment.experiment_uuid.clone(),
+                experiment: experiment.uuid.clone(),
                 action: v1::Action::Resume.into(),
                 priority: None,
             };
@@ -115,21 +115,19 @@ impl Embedded {
     }
 
     /// How far an experiment is.
-    pub(crate) async fn experiment(&self, uuid: &str) -> Result<v1::ExperimentSummary> {
-        ResultsSource::Coordinator(self.client.clone()).experiment(Some(uuid)).await
+    pub(crate) async fn experiment(&self, uuid: &str) -> Result<ExperimentSummary> {
+        ResultsSource::File(self.readers()).experiment(Some(uuid)).await
     }
 
     /// Plays with a worker inside this process until the experiment, or the worker, has ended.
     pub(crate) async fn play(
         &mut self,
-        experiment: &v1::ExperimentSummary,
+        experiment: &ExperimentSummary,
         Offer { slots, memory_bytes }: Offer,
         interrupts: &Interrupts,
         progress: &mut Progress,
     ) -> Result<()> {
-        let uuid = &experiment.experiment_uuid;
-        let results = ResultsSource::File(self.readers());
-        let experiment_id = experiment_id(&results, uuid).await?;
+        let uuid = &experiment.uuid;
         let config = worker::Config {
             coordinator: self.url.endpoint(),
             token: self.token.clone(),
@@ -157,13 +155,13 @@ impl Embedded {
                 }
                 () = sleep_until(next_look) => {
                     let start = Instant::now();
-                    let has_ended = match Look::take(&results, experiment_id).await {
-                        Ok(look) => {
-                            progress.look(&look);
-                            look.has_ended()
+                    let has_ended = match self.readers.progress(experiment.experiment).await {
+                        Ok(Some(seen)) => {
+                            progress.look(&seen);
+                            seen.has_ended()
                         }
                         // Too many others ask: what is next best.
-                        Err(_) => has_ended(&self.experiment(uuid).await?),
+                        Ok(None) | Err(_) => self.experiment(uuid).await?.state.is_over(),
                     };
                     if has_ended {
                         finish.cancel();
@@ -190,11 +188,6 @@ impl Embedded {
 fn random_token() -> Result<Token> {
     let text = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
     text.parse().map_err(|error| CliError::new(Exit::Internal, "make a token").because(error))
-}
-
-/// Whether nothing of it is left to play.
-pub(crate) fn has_ended(experiment: &v1::ExperimentSummary) -> bool {
-    matches!(experiment.state.as_str(), "finished" | "cancelled")
 }
 
 /// A task's result; a panic in it goes on here.

@@ -3,7 +3,6 @@
 //! The only binary. This file parses the command line, runs one command and turns what became of
 //! it into a message and an exit code; everything else is in [`commands`].
 
-mod answer;
 mod arguments;
 mod calibration;
 mod causes;
@@ -17,9 +16,7 @@ mod exit;
 mod interrupt;
 mod listen;
 mod logging;
-mod look;
 mod output;
-mod pace;
 mod panic;
 mod player;
 mod position;

@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spelrum_tournament::forecast::Forecast;
+use spelrum_tournament::results::{self, Pace};
 
-use crate::look::Look;
 use crate::output::{count, duration_us};
-use crate::pace::Pace;
 use crate::voice::{is_quiet, say};
 
 /// What a terminal shows of games that are played here …
@@ -58,11 +57,11 @@ impl Progress {
     }
 
     /// This was seen now.
-    pub(crate) fn look(&mut self, look: &Look) {
+    pub(crate) fn look(&mut self, seen: &results::Progress) {
         let elapsed = self.start.elapsed();
-        self.pace.see(elapsed, look.games_settled, look.wall_us);
-        self.forecast = self.pace.forecast(look);
-        self.settled = look.games_settled;
+        self.pace.see(elapsed, seen.games_settled, seen.wall_us);
+        self.forecast = self.pace.forecast(seen);
+        self.settled = seen.games_settled;
         self.bar.set_position(self.settled);
         self.bar.set_message(rate_text(self.pace.games_per_second(), self.forecast));
         if self.bar.is_hidden() && self.log.is_due(elapsed) {

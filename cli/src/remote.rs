@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
+use spelrum_proto::v1::results_client::ResultsClient;
 use spelrum_proto::{Bearer, Reason, Refusal, Token, v1};
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
@@ -32,16 +33,37 @@ pub(crate) async fn connect_to(target: &Target) -> Result<Client> {
     connect_at(&target.url.value, token).await
 }
 
+/// A coordinator whose results are read, and who is asked in SQL.
+pub(crate) struct Remote {
+    pub(crate) experiments: Client,
+    pub(crate) results: ResultsClient<InterceptedService<Channel, Bearer>>,
+}
+
+/// Connects to a coordinator for its results.
+pub(crate) async fn connect_remote(target: &Target) -> Result<Remote> {
+    let bearer = Bearer::new(target.token.as_ref().map(|token| &token.value));
+    let channel = channel(&target.url.value).await?;
+    let results = ResultsClient::with_interceptor(channel.clone(), bearer.clone())
+        .max_decoding_message_size(MESSAGE_BYTES_MAX);
+    Ok(Remote { experiments: client(channel, bearer), results })
+}
+
 /// Connects to a coordinator, or says that it cannot be reached.
 pub(crate) async fn connect_at(url: &CoordinatorUrl, token: Option<&Token>) -> Result<Client> {
-    let channel =
-        url.endpoint().connect_timeout(CONNECT_TIMEOUT).connect().await.map_err(|error| {
-            CliError::new(Exit::Network, format!("reach the coordinator at {url}"))
-                .because(root_cause(&error))
-                .help("check the address, and that `spelrum coordinator` runs there")
-        })?;
-    Ok(ExperimentsClient::with_interceptor(channel, Bearer::new(token))
-        .max_decoding_message_size(MESSAGE_BYTES_MAX))
+    Ok(client(channel(url).await?, Bearer::new(token)))
+}
+
+fn client(channel: Channel, bearer: Bearer) -> Client {
+    ExperimentsClient::with_interceptor(channel, bearer)
+        .max_decoding_message_size(MESSAGE_BYTES_MAX)
+}
+
+async fn channel(url: &CoordinatorUrl) -> Result<Channel> {
+    url.endpoint().connect_timeout(CONNECT_TIMEOUT).connect().await.map_err(|error| {
+        CliError::new(Exit::Network, format!("reach the coordinator at {url}"))
+            .because(root_cause(&error))
+            .help("check the address, and that `spelrum coordinator` runs there")
+    })
 }
 
 /// How a sweep is submitted.

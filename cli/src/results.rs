@@ -1,21 +1,31 @@
 //! Where results come from: a database file, or a coordinator that answers for one.
 
 use spelrum_coordinator::store::{Readers, SqlValue, Table};
-use spelrum_proto::v1;
+use spelrum_proto::limits::{NUMBER_MAX, PAGE_SIZE_MAX};
+use spelrum_proto::results::{
+    ReportReader, game_from_wire, progress_from_wire, settled_cells_from_wire,
+};
+use spelrum_proto::{Reason, Refusal, WireError, v1};
+use spelrum_tournament::GameId;
+use spelrum_tournament::results::{
+    Detail, ExperimentSummary, FoundGame, MissingGame, Progress, Report, SettledCells, SettledGame,
+    Status, WhichGame,
+};
+use tonic::Status as WireStatus;
 
 use crate::arguments::SourceArguments;
-use crate::causes::failed_call;
+use crate::causes::{failed_call, malformed};
 use crate::config::{self, ConfigFile, Target};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::remote::{self, Client};
+use crate::remote::{self, Remote};
 
-/// A source of results: every question is put to both kinds in the same SQL.
+/// A source of results. Both kinds are asked the same questions, and answer them alike.
 pub(crate) enum ResultsSource {
     /// A results database on this machine, whether or not a coordinator has it open.
     File(Readers),
     /// A coordinator.
-    Coordinator(Client),
+    Coordinator(Box<Remote>),
 }
 
 impl ResultsSource {
@@ -26,25 +36,20 @@ impl ResultsSource {
             return Ok(Self::File(readers));
         }
         let target = coordinator(arguments, "find the results")?;
-        Ok(Self::Coordinator(remote::connect_to(&target).await?))
+        Ok(Self::Coordinator(Box::new(remote::connect_remote(&target).await?)))
     }
 
-    /// Runs one read-only statement.
+    /// Runs one read-only statement, as a person wrote it.
     pub(crate) async fn query(&self, sql: &str, rows_max: u32) -> Result<Table> {
         match self {
             Self::File(readers) => Ok(readers.query(sql, rows_max).await?),
-            Self::Coordinator(client) => {
+            Self::Coordinator(remote) => {
                 let request = v1::QueryRequest { sql: sql.to_owned(), rows_max };
-                let mut stream = client
-                    .clone()
-                    .query(request)
-                    .await
-                    .map_err(|status| failed_call("query", &status))?
-                    .into_inner();
+                let failed = |status| failed_call("query", &status);
+                let mut experiments = remote.experiments.clone();
+                let mut stream = experiments.query(request).await.map_err(failed)?.into_inner();
                 let mut table = Table::default();
-                while let Some(part) =
-                    stream.message().await.map_err(|status| failed_call("query", &status))?
-                {
+                while let Some(part) = stream.message().await.map_err(failed)? {
                     if !part.columns.is_empty() {
                         table.columns = part.columns;
                     }
@@ -56,51 +61,191 @@ impl ResultsSource {
         }
     }
 
-    /// All experiments, or the one with this UUID or name.
-    pub(crate) async fn experiments(
-        &self,
-        which: Option<&str>,
-    ) -> Result<Vec<v1::ExperimentSummary>> {
-        match self {
-            Self::File(readers) => Ok(readers.experiments(which).await?),
-            Self::Coordinator(client) => {
-                let request =
-                    v1::StatusRequest { experiment: which.unwrap_or_default().to_owned() };
-                let status = client.clone().status(request).await.map_err(|status| {
-                    let action = which.map_or_else(
-                        || "list the experiments".to_owned(),
-                        |which| format!("find experiment {which}"),
-                    );
-                    failed_call(&action, &status)
-                })?;
-                Ok(status.into_inner().experiments)
+    /// All experiments, oldest first.
+    pub(crate) async fn experiments(&self) -> Result<Vec<ExperimentSummary>> {
+        const ACTION: &str = "list the experiments";
+        let remote = match self {
+            Self::File(readers) => {
+                return Ok(readers.experiments(None, u32::MAX).await?.experiments);
             }
+            Self::Coordinator(remote) => remote,
+        };
+        let mut experiments = Vec::new();
+        let mut page_token = String::new();
+        loop {
+            let request = v1::ListExperimentsRequest {
+                page_size: PAGE_SIZE_MAX,
+                page_token,
+                experiment: String::new(),
+            };
+            let page = remote.results.clone().list_experiments(request).await;
+            let page = page.map_err(|status| failed_call(ACTION, &status))?.into_inner();
+            experiments.extend(read_experiments(page.experiments, ACTION)?);
+            if page.next_page_token.is_empty() {
+                return Ok(experiments);
+            }
+            page_token = page.next_page_token;
         }
     }
 
     /// The one experiment with this UUID or name; without one, the only experiment there is.
-    pub(crate) async fn experiment(&self, which: Option<&str>) -> Result<v1::ExperimentSummary> {
-        let mut experiments = self.experiments(which).await?;
-        match (experiments.len(), which) {
-            (1, _) => Ok(experiments.remove(0)),
-            (0, None) => Err(CliError::new(Exit::Input, "find an experiment")
-                .because("there is none yet")
-                .help("give it one: spelrum run FILE, or spelrum submit FILE")),
-            (0, Some(which)) => Err(CliError::new(Exit::Input, format!("find experiment {which}"))
+    pub(crate) async fn experiment(&self, which: Option<&str>) -> Result<ExperimentSummary> {
+        match which {
+            Some(which) => self.named_experiment(which).await,
+            None => only(self.experiments().await?),
+        }
+    }
+
+    async fn named_experiment(&self, which: &str) -> Result<ExperimentSummary> {
+        let action = format!("find experiment {which}");
+        let found = match self {
+            Self::File(readers) => readers.experiment(which).await?,
+            Self::Coordinator(remote) => {
+                let experiment = which.to_owned();
+                let request = v1::ListExperimentsRequest { experiment, ..Default::default() };
+                let found = remote.results.clone().list_experiments(request).await;
+                let found = found.map_err(|status| failed_call(&action, &status))?.into_inner();
+                read_experiments(found.experiments, &action)?.pop()
+            }
+        };
+        found.ok_or_else(|| {
+            CliError::new(Exit::Input, action)
                 .because("there is none of this name or UUID")
-                .help("see what there is: spelrum list")),
-            (_, _) => {
-                let alike = |name: &str| experiments.iter().filter(|it| it.name == name).count();
-                let names: Vec<_> = experiments
-                    .iter()
-                    .map(|found| match alike(&found.name) {
-                        1 => found.name.clone(),
-                        _ => format!("{} ({})", found.name, found.experiment_uuid),
-                    })
-                    .collect();
-                Err(CliError::new(Exit::Input, "choose an experiment")
-                    .because(format!("there are {}", names.len()))
-                    .help(format!("name one of: {}", names.join(", "))))
+                .help("see what there is: spelrum list")
+        })
+    }
+
+    /// An experiment's results, all of one moment.
+    pub(crate) async fn report(&self, of: &ExperimentSummary, detail: Detail) -> Result<Report> {
+        let action = format!("report on {}", of.name);
+        let report = match self {
+            Self::File(readers) => readers.report(&of.uuid, detail).await?,
+            Self::Coordinator(remote) => {
+                let request = v1::GetReportRequest {
+                    experiment: of.uuid.clone(),
+                    depths: detail == Detail::Depths,
+                };
+                let failed = |status| failed_call(&action, &status);
+                let mut results = remote.results.clone();
+                let mut parts = results.get_report(request).await.map_err(failed)?.into_inner();
+                let mut report = ReportReader::default();
+                while let Some(part) = parts.message().await.map_err(failed)? {
+                    report.take(part).map_err(|error| malformed(&action, &error))?;
+                }
+                Some(report.finish().map_err(|error| malformed(&action, &error))?)
+            }
+        };
+        report.ok_or_else(|| gone(action))
+    }
+
+    /// How far an experiment is.
+    pub(crate) async fn progress(&self, of: &ExperimentSummary) -> Result<Progress> {
+        const ACTION: &str = "go on watching";
+        let progress = match self {
+            Self::File(readers) => readers.progress(of.experiment).await?,
+            Self::Coordinator(remote) => {
+                let request = v1::GetProgressRequest { experiment: of.uuid.clone() };
+                let answer = remote.results.clone().get_progress(request).await;
+                let answer = unless_gone(answer, ACTION)?;
+                let read = |progress| {
+                    progress_from_wire(progress).map_err(|error| malformed(ACTION, &error))
+                };
+                answer.map(read).transpose()?
+            }
+        };
+        progress.ok_or_else(|| gone(ACTION))
+    }
+
+    /// The cells of an experiment that are settled, of those that got a result after this game: some of
+    /// them, if they are many, and what to ask for the others.
+    pub(crate) async fn settled_cells(
+        &self,
+        of: &ExperimentSummary,
+        after_game_id: i64,
+    ) -> Result<SettledCells> {
+        const ACTION: &str = "go on watching";
+        let settled = match self {
+            Self::File(readers) => {
+                Some(readers.settled_cells(of.experiment, after_game_id, PAGE_SIZE_MAX).await?)
+            }
+            Self::Coordinator(remote) => {
+                let request = v1::ListCellsRequest {
+                    experiment: of.uuid.clone(),
+                    page_size: PAGE_SIZE_MAX,
+                    page_token: String::new(),
+                    settled_after: Some(after_game_id),
+                };
+                let answer = remote.results.clone().list_cells(request).await;
+                let read = |answer| {
+                    settled_cells_from_wire(answer).map_err(|error| malformed(ACTION, &error))
+                };
+                unless_gone(answer, ACTION)?.map(read).transpose()?
+            }
+        };
+        settled.ok_or_else(|| gone(ACTION))
+    }
+
+    /// A settled game, whole.
+    pub(crate) async fn game(&self, which: WhichGame) -> Result<SettledGame> {
+        let action = match which {
+            WhichGame::Id(game_id) => format!("find game {game_id}"),
+            WhichGame::InCell(GameId { cell, number }) => {
+                format!("find game {number} of cell {cell}")
+            }
+        };
+        let missing = |missing: MissingGame| {
+            CliError::new(Exit::Input, action.clone()).because(missing).help(missing.remedy())
+        };
+        match self {
+            Self::File(readers) => match readers.game(which).await? {
+                FoundGame::Settled(game) => Ok(*game),
+                FoundGame::Missing(why) => Err(missing(why)),
+            },
+            Self::Coordinator(remote) => {
+                // What cannot be there is not asked for.
+                let which = match which {
+                    WhichGame::Id(game_id) if game_id < 1 => {
+                        return Err(missing(MissingGame::Id(game_id)));
+                    }
+                    WhichGame::InCell(game) if game.cell.0 < 1 => {
+                        return Err(missing(MissingGame::Cell(game.cell)));
+                    }
+                    WhichGame::Id(_) => which,
+                    WhichGame::InCell(GameId { cell, number }) => {
+                        WhichGame::InCell(GameId { cell, number: number.min(NUMBER_MAX) })
+                    }
+                };
+                let game = remote.results.clone().get_game(v1::GetGameRequest::from(which)).await;
+                let game = game.map_err(|status| failed_call(&action, &status))?.into_inner();
+                game_from_wire(game).map_err(|error| malformed(&action, &error))
+            }
+        }
+    }
+
+    /// How far experiments are, or one of them, who works, and what needs somebody.
+    pub(crate) async fn status(&self, which: Option<&str>) -> Result<Status> {
+        const ACTION: &str = "ask for the status";
+        match self {
+            Self::File(readers) => {
+                let experiments = match which {
+                    None => self.experiments().await?,
+                    Some(which) => vec![self.named_experiment(which).await?],
+                };
+                Ok(Status {
+                    experiments_total: experiments.len() as u64,
+                    attention: readers.attention(&experiments).await?,
+                    removals: readers.removals().await?,
+                    experiments,
+                    coordinator: None,
+                })
+            }
+            Self::Coordinator(remote) => {
+                let experiment = which.unwrap_or_default().to_owned();
+                let request = v1::StatusRequest { experiment };
+                let status = remote.experiments.clone().status(request).await;
+                let status = status.map_err(|status| failed_call(ACTION, &status))?;
+                let status: std::result::Result<_, WireError> = status.into_inner().try_into();
+                status.map_err(|error| malformed(ACTION, &error))
             }
         }
     }
@@ -115,6 +260,60 @@ pub(crate) fn coordinator(arguments: &SourceArguments, action: &str) -> Result<T
             .because("neither --db nor --coordinator is given")
             .help("name the database that a run left behind, such as --db NAME.db")
     })
+}
+
+/// The only experiment there is.
+fn only(mut experiments: Vec<ExperimentSummary>) -> Result<ExperimentSummary> {
+    match experiments.len() {
+        1 => Ok(experiments.remove(0)),
+        0 => Err(CliError::new(Exit::Input, "find an experiment")
+            .because("there is none yet")
+            .help("give it one: spelrum run FILE, or spelrum submit FILE")),
+        several => {
+            let alike = |name: &str| experiments.iter().filter(|it| it.name == name).count();
+            let names: Vec<_> = experiments
+                .iter()
+                .map(|found| match alike(&found.name) {
+                    1 => found.name.clone(),
+                    _ => format!("{} ({})", found.name, found.uuid),
+                })
+                .collect();
+            Err(CliError::new(Exit::Input, "choose an experiment")
+                .because(format!("there are {several}"))
+                .help(format!("name one of: {}", names.join(", "))))
+        }
+    }
+}
+
+fn read_experiments(
+    experiments: Vec<v1::ExperimentSummary>,
+    action: &str,
+) -> Result<Vec<ExperimentSummary>> {
+    let read: std::result::Result<_, WireError> =
+        experiments.into_iter().map(ExperimentSummary::try_from).collect();
+    read.map_err(|error| malformed(action, &error))
+}
+
+/// An answer about an experiment; nothing if there is no such experiment any more.
+fn unless_gone<T>(
+    answer: std::result::Result<tonic::Response<T>, WireStatus>,
+    action: &str,
+) -> Result<Option<T>> {
+    let is_gone = |status: &WireStatus| {
+        Refusal::of(status).is_some_and(|refusal| refusal.reason == Reason::UnknownExperiment)
+    };
+    match answer {
+        Ok(answer) => Ok(Some(answer.into_inner())),
+        Err(status) if is_gone(&status) => Ok(None),
+        Err(status) => Err(failed_call(action, &status)),
+    }
+}
+
+/// Somebody has deleted the experiment.
+fn gone(action: impl Into<String>) -> CliError {
+    CliError::new(Exit::Input, action.into())
+        .because("the experiment is gone")
+        .help("see what there is: spelrum list")
 }
 
 fn row(row: v1::Row) -> Vec<SqlValue> {

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use spelrum_coordinator::store::Readers;
 use spelrum_proto::{Reason, Refusal, v1};
+use spelrum_tournament::results::ExperimentSummary;
 use tonic::Status;
 
 use crate::arguments::SourceArguments;
-use crate::causes::failed_call;
+use crate::causes::{failed_call, malformed};
 use crate::embedded::Embedded;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -66,12 +67,13 @@ impl Steerer {
         &mut self,
         request: v1::SteerRequest,
         action: &str,
-    ) -> Result<v1::ExperimentSummary> {
+    ) -> Result<ExperimentSummary> {
         let answer = self.client.steer(request).await;
         let answer = answer.map_err(|status| self.failed(action, &status))?.into_inner();
-        answer.experiment.ok_or_else(|| {
+        let experiment = answer.experiment.ok_or_else(|| {
             CliError::new(Exit::Network, action).because("the coordinator named no experiment")
-        })
+        })?;
+        experiment.try_into().map_err(|error| malformed(action, &error))
     }
 
     /// Throws away, or only says what would be.

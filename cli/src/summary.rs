@@ -1,7 +1,7 @@
 //! Experiments and workers at a glance: what `list`, `status` and the steering commands print.
 
 use serde::Serialize;
-use spelrum_proto::v1;
+use spelrum_tournament::results::{ExperimentSummary, WorkerSummary};
 
 use crate::output::{Column, TextTable, count, duration_us, percent};
 
@@ -20,13 +20,13 @@ pub(crate) struct Experiment<'a> {
     submitted_unix_us: i64,
 }
 
-impl<'a> From<&'a v1::ExperimentSummary> for Experiment<'a> {
-    fn from(experiment: &'a v1::ExperimentSummary) -> Self {
+impl<'a> From<&'a ExperimentSummary> for Experiment<'a> {
+    fn from(experiment: &'a ExperimentSummary) -> Self {
         Self {
-            experiment_uuid: &experiment.experiment_uuid,
+            experiment_uuid: &experiment.uuid,
             name: &experiment.name,
             game: &experiment.game,
-            state: &experiment.state,
+            state: experiment.state.name(),
             priority: experiment.priority,
             cells: experiment.cells,
             games_planned: experiment.games_planned,
@@ -51,10 +51,10 @@ pub(crate) struct Worker<'a> {
     reported_games: u64,
 }
 
-impl<'a> From<&'a v1::WorkerSummary> for Worker<'a> {
-    fn from(worker: &'a v1::WorkerSummary) -> Self {
+impl<'a> From<&'a WorkerSummary> for Worker<'a> {
+    fn from(worker: &'a WorkerSummary) -> Self {
         Self {
-            worker_id: worker.worker_id,
+            worker_id: worker.worker.0,
             name: &worker.name,
             host: &worker.host,
             slots: worker.slots,
@@ -68,7 +68,7 @@ impl<'a> From<&'a v1::WorkerSummary> for Worker<'a> {
 }
 
 /// Experiments for people.
-pub(crate) fn experiments_table(experiments: &[v1::ExperimentSummary]) -> TextTable {
+pub(crate) fn experiments_table(experiments: &[ExperimentSummary]) -> TextTable {
     let mut table = TextTable::new(&[
         Column::words("experiment"),
         Column::words("game"),
@@ -83,7 +83,7 @@ pub(crate) fn experiments_table(experiments: &[v1::ExperimentSummary]) -> TextTa
         table.row([
             experiment.name.clone(),
             experiment.game.clone(),
-            experiment.state.clone(),
+            experiment.state.name().to_owned(),
             count(experiment.cells),
             count(experiment.games_planned),
             count(experiment.games_settled),
@@ -95,14 +95,14 @@ pub(crate) fn experiments_table(experiments: &[v1::ExperimentSummary]) -> TextTa
 }
 
 /// The settled share of an experiment's games, never rounded up to all of them.
-pub(crate) fn done(experiment: &v1::ExperimentSummary) -> String {
+pub(crate) fn done(experiment: &ExperimentSummary) -> String {
     let (settled, planned) = (experiment.games_settled, experiment.games_planned.max(1));
     let share = settled as f64 / planned as f64;
     if settled < planned { percent(share.min(0.999)) } else { percent(1.0) }
 }
 
 /// Workers for people.
-pub(crate) fn workers_table(workers: &[v1::WorkerSummary]) -> TextTable {
+pub(crate) fn workers_table(workers: &[WorkerSummary]) -> TextTable {
     let mut table = TextTable::new(&[
         Column::words("worker"),
         Column::words("host"),

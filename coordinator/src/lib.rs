@@ -28,7 +28,7 @@ pub use faults::Faults;
 #[cfg(not(feature = "faults"))]
 use faults::Faults;
 use server::Server;
-use services::{ExperimentsService, Referee, WorkService};
+use services::{ExperimentsService, Referee, ResultsService, WorkService};
 use store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
 
 /// A lease lives for so many heartbeats without one that names it.
@@ -155,10 +155,12 @@ impl Coordinator {
             database_uuid: self.database_uuid,
             heartbeat_interval: self.heartbeat_interval,
         };
+        let results = ResultsService::new(readers.clone());
         let experiments =
             ExperimentsService::new(dispatch, readers, epoch, clock, self.heartbeat_interval);
-        let server =
-            Server::new(work, experiments, &guard).await.map_err(CoordinatorError::Reflection)?;
+        let server = Server::new(work, experiments, results, &guard)
+            .await
+            .map_err(CoordinatorError::Reflection)?;
 
         // All in this one task, so that dropping the future stops everything at once. The
         // connections' own tasks end with the server.

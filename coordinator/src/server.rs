@@ -17,6 +17,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::v1::experiments_server::ExperimentsServer;
+use spelrum_proto::v1::results_server::ResultsServer;
 use spelrum_proto::v1::work_server::WorkServer;
 use spelrum_proto::{FILE_DESCRIPTOR_SET, Guard};
 use tokio::net::{TcpListener, TcpStream};
@@ -28,7 +29,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic_health::server::HealthReporter;
 use tower::limit::GlobalConcurrencyLimitLayer;
 
-use crate::services::{ExperimentsService, WorkService};
+use crate::services::{ExperimentsService, ResultsService, WorkService};
 
 /// Connections at once (invariant 9).
 const CONNECTIONS_MAX: usize = 4_096;
@@ -65,11 +66,13 @@ impl Server {
     pub(crate) async fn new(
         work: WorkService,
         experiments: ExperimentsService,
+        results: ResultsService,
         guard: &Guard,
     ) -> Result<Self, ReflectionError> {
         let (health, health_service) = tonic_health::server::health_reporter();
         health.set_serving::<WorkServer<WorkService>>().await;
         health.set_serving::<ExperimentsServer<ExperimentsService>>().await;
+        health.set_serving::<ResultsServer<ResultsService>>().await;
         let reflection = || {
             tonic_reflection::server::Builder::configure()
                 .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
@@ -81,9 +84,13 @@ impl Server {
         let experiments = ExperimentsServer::new(experiments)
             .max_decoding_message_size(MESSAGE_BYTES_MAX)
             .max_encoding_message_size(MESSAGE_BYTES_MAX);
+        let results = ResultsServer::new(results)
+            .max_decoding_message_size(MESSAGE_BYTES_MAX)
+            .max_encoding_message_size(MESSAGE_BYTES_MAX);
         // What only says that somebody is there, health, reflection and the pages, stays open.
         let router = Routes::new(InterceptedService::new(work, guard.clone()))
             .add_service(InterceptedService::new(experiments, guard.clone()))
+            .add_service(InterceptedService::new(results, guard.clone()))
             .add_service(health_service)
             .add_service(reflection().build_v1()?)
             .add_service(reflection().build_v1alpha()?)
@@ -125,6 +132,7 @@ impl Server {
         drop(listener);
         self.health.set_not_serving::<WorkServer<WorkService>>().await;
         self.health.set_not_serving::<ExperimentsServer<ExperimentsService>>().await;
+        self.health.set_not_serving::<ResultsServer<ResultsService>>().await;
         tracing::info!(connections = connections.count(), "finishing the calls under way");
         if tokio::time::timeout(SHUTDOWN_PATIENCE, connections.shutdown()).await.is_err() {
             tracing::warn!("some calls did not end in time");

@@ -6,7 +6,7 @@ use spelrum_engine::{
 use spelrum_tournament::{CellId, GameId, PlayedGame, names as words};
 
 use crate::limits::{MOVE_BYTES_MAX, PLIES_MAX, POSITION_BYTES_MAX};
-use crate::wire_error::{at_most, id, in_range, number, plain_text};
+use crate::wire_error::{at_most, id, in_range, number, plain_text, unknown_word};
 use crate::{Fault, WireError, names, v1};
 
 /// A game as its worker reports it.
@@ -28,7 +28,7 @@ pub fn to_wire(played: PlayedGame) -> v1::Game {
     }
 }
 
-fn move_to_wire(record: MoveRecord) -> v1::Move {
+pub(crate) fn move_to_wire(record: MoveRecord) -> v1::Move {
     v1::Move {
         mover: record.mover.into(),
         r#move: record.mv,
@@ -115,7 +115,7 @@ fn termination(game: &v1::Game) -> Result<Termination, WireError> {
         .ok_or_else(|| WireError::new("termination", unknown_word(&game.termination)))
 }
 
-fn check_move(mv: &v1::Move) -> Result<(), WireError> {
+pub(crate) fn check_move(mv: &v1::Move) -> Result<(), WireError> {
     in_range("mover", mv.mover.into(), 0, 1)?;
     plain_text("move", &mv.r#move, MOVE_BYTES_MAX)?;
     number("position_key", mv.position_key)?;
@@ -127,7 +127,7 @@ fn check_move(mv: &v1::Move) -> Result<(), WireError> {
     ended_by(mv).map(drop)
 }
 
-fn move_from_wire(mv: v1::Move) -> Result<MoveRecord, WireError> {
+pub(crate) fn move_from_wire(mv: v1::Move) -> Result<MoveRecord, WireError> {
     let ended_by = ended_by(&mv)?;
     Ok(MoveRecord {
         mover: u8::from(mv.mover == 1),
@@ -150,9 +150,4 @@ fn move_from_wire(mv: v1::Move) -> Result<MoveRecord, WireError> {
 fn ended_by(mv: &v1::Move) -> Result<spelrum_engine::EndedBy, WireError> {
     words::ended_by(&mv.ended_by)
         .ok_or_else(|| WireError::new("ended_by", unknown_word(&mv.ended_by)))
-}
-
-/// A word for an error message: a stranger's megabytes are not repeated.
-fn unknown_word(word: &str) -> Fault {
-    Fault::UnknownWord(word.chars().take(40).collect())
 }

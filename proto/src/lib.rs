@@ -1,7 +1,7 @@
 //! The gRPC contract `spelrum.v1`, and its conversions from and to the project's own types.
 //!
 //! Only this crate knows wire types' details: the coordinator and the worker convert at the edge.
-//! What arrives is read once, in [`work`] and [`game`], into types that cannot be malformed; what
+//! What arrives is read once, in [`work`], [`game`] and [`results`], into types that cannot be malformed; what
 //! is malformed is a [`WireError`] that names the field. Refusals that a program must tell apart
 //! travel as a [`Refusal`].
 
@@ -10,6 +10,7 @@ pub mod game;
 pub mod limits;
 pub mod names;
 mod refusal;
+pub mod results;
 mod token;
 mod wire_error;
 pub mod work;
@@ -23,7 +24,7 @@ pub use wire_error::{Fault, WireError};
     missing_docs,
     clippy::allow_attributes,
     clippy::allow_attributes_without_reason,
-    reason = "generated; the contract's comments are in spelrum.proto"
+    reason = "generated; the contract's comments are in proto/spelrum/v1"
 )]
 pub mod v1 {
     tonic::include_proto!("spelrum.v1");
@@ -31,8 +32,8 @@ pub mod v1 {
 
 /// The protocol's major number: equal majors work together.
 pub const PROTOCOL_MAJOR: u32 = 1;
-/// The protocol's minor number: fields were added.
-pub const PROTOCOL_MINOR: u32 = 2;
+/// The protocol's minor number: fields and calls were added.
+pub const PROTOCOL_MINOR: u32 = 3;
 
 /// The contract's descriptors, for the reflection service.
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/spelrum.v1.bin"));

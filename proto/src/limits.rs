@@ -53,3 +53,12 @@ pub const QUERY_ROWS_MAX: u32 = 1_000_000;
 
 /// Rows of one query when the client names no number.
 pub const QUERY_ROWS_DEFAULT: u32 = 10_000;
+
+/// Items in one page of a list.
+pub const PAGE_SIZE_MAX: u32 = 1_000;
+
+/// Items in one page of a list when the client names no number.
+pub const PAGE_SIZE_DEFAULT: u32 = 100;
+
+/// Where a list goes on, in bytes.
+pub const PAGE_TOKEN_BYTES_MAX: usize = 128;

@@ -71,6 +71,8 @@ pub enum Reason {
     WrongState,
     /// There is no such cell.
     UnknownCell,
+    /// There is no such settled game.
+    UnknownGame,
     /// The SQL statement is wrong, is not read-only, or goes beyond a bound.
     BadQuery,
     /// There are as many of something as the coordinator can have.
@@ -80,7 +82,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Malformed,
         Self::SayHello,
         Self::ProtocolMajor,
@@ -93,6 +95,7 @@ impl Reason {
         Self::UnknownExperiment,
         Self::WrongState,
         Self::UnknownCell,
+        Self::UnknownGame,
         Self::BadQuery,
         Self::TooMany,
         Self::Internal,
@@ -114,6 +117,7 @@ impl Reason {
             Self::UnknownExperiment => "UNKNOWN_EXPERIMENT",
             Self::WrongState => "WRONG_STATE",
             Self::UnknownCell => "UNKNOWN_CELL",
+            Self::UnknownGame => "UNKNOWN_GAME",
             Self::BadQuery => "BAD_QUERY",
             Self::TooMany => "TOO_MANY",
             Self::Internal => "INTERNAL",
@@ -131,7 +135,7 @@ impl Reason {
             Self::BadToken => Code::Unauthenticated,
             Self::Busy | Self::Ending => Code::Unavailable,
             Self::NameTaken => Code::AlreadyExists,
-            Self::UnknownExperiment | Self::UnknownCell => Code::NotFound,
+            Self::UnknownExperiment | Self::UnknownCell | Self::UnknownGame => Code::NotFound,
             Self::TooMany => Code::ResourceExhausted,
             Self::Internal => Code::Internal,
         }

@@ -24,6 +24,8 @@ pub enum Fault {
     Negative(i64),
     /// A number that is 2^53 or more.
     NumberTooLarge(u64),
+    /// A figure that is not a number, or not finite.
+    NotFinite,
     /// A number outside its range.
     OutOfRange {
         /// The number.
@@ -86,6 +88,7 @@ impl fmt::Display for WireError {
             Fault::NumberTooLarge(number) => {
                 write!(f, "is {number}, which is more than {NUMBER_MAX}")
             }
+            Fault::NotFinite => write!(f, "is not a finite number"),
             Fault::OutOfRange { value, min, max } => {
                 write!(f, "is {value}, which is not in {min} to {max}")
             }
@@ -121,6 +124,16 @@ pub(crate) fn number(field: &str, number: u64) -> Result<u64, WireError> {
     } else {
         Err(WireError::new(field, Fault::NumberTooLarge(number)))
     }
+}
+
+/// A figure that is finite.
+pub(crate) fn finite(field: &str, figure: f64) -> Result<f64, WireError> {
+    if figure.is_finite() { Ok(figure) } else { Err(WireError::new(field, Fault::NotFinite)) }
+}
+
+/// A word for an error message: a stranger's megabytes are not repeated.
+pub(crate) fn unknown_word(word: &str) -> Fault {
+    Fault::UnknownWord(word.chars().take(40).collect())
 }
 
 /// A number in a range.

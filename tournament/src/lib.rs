@@ -1,4 +1,4 @@
-//! Sweeps, cells, openings, seeds, scheduling and the statistics of matches.
+//! Sweeps, cells, openings, seeds, scheduling, results and the statistics of matches.
 //!
 //! This crate is pure, like the engine below it: no async, no I/O, no clock.
 
@@ -12,6 +12,7 @@ mod openings;
 mod plan;
 mod played;
 pub mod repeat;
+pub mod results;
 pub mod scheduler;
 mod seeds;
 mod statistics;

@@ -362,6 +362,7 @@ impl Failed {
             | Reason::BadToken
             | Reason::Malformed => Self::Fatal(WorkerError::Refused(refusal)),
             Reason::UnknownCell
+            | Reason::UnknownGame
             | Reason::Internal
             | Reason::TooMany
             | Reason::BadSweep

@@ -7,7 +7,8 @@ use std::time::SystemTime;
 use clap::{Args, ValueEnum};
 use glob::{MatchOptions, Pattern};
 use serde::Serialize;
-use spelrum_proto::v1;
+use spelrum_tournament::results::ExperimentSummary;
+use spelrum_tournament::scheduler::ExperimentState;
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;
@@ -61,12 +62,12 @@ enum State {
 }
 
 impl State {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Finished => "finished",
-            Self::Cancelled => "cancelled",
+    fn of(state: ExperimentState) -> Self {
+        match state {
+            ExperimentState::Running => Self::Running,
+            ExperimentState::Paused => Self::Paused,
+            ExperimentState::Finished => Self::Finished,
+            ExperimentState::Cancelled => Self::Cancelled,
         }
     }
 }
@@ -122,20 +123,22 @@ struct Json<'a> {
     games_left: u64,
 }
 
+impl<'a> From<&'a ExperimentSummary> for Json<'a> {
+    fn from(experiment: &'a ExperimentSummary) -> Self {
+        Self { experiment: experiment.into(), games_left: experiment.games_left() }
+    }
+}
+
 impl List {
     /// Prints them.
     pub(crate) async fn run(self) -> Result<Exit> {
         let source = ResultsSource::open(&self.source).await?;
-        let all = source.experiments(None).await?;
+        let all = source.experiments().await?;
         let is_empty = all.is_empty();
         let experiments = self.chosen(all);
         let mut out = anstream::stdout().lock();
         if self.json {
-            let json = |experiment| Json {
-                experiment: summary::Experiment::from(experiment),
-                games_left: left(experiment),
-            };
-            write_json(&mut out, &experiments.iter().map(json).collect::<Vec<_>>())?;
+            write_json(&mut out, &experiments.iter().map(Json::from).collect::<Vec<_>>())?;
         } else if experiments.is_empty() {
             writeln!(out, "{}", if is_empty { "no experiments yet" } else { "none of them" })?;
         } else {
@@ -145,9 +148,9 @@ impl List {
     }
 
     /// Those that are asked for, in order. Equal ones stay in the order of their submission.
-    fn chosen(&self, mut experiments: Vec<v1::ExperimentSummary>) -> Vec<v1::ExperimentSummary> {
+    fn chosen(&self, mut experiments: Vec<ExperimentSummary>) -> Vec<ExperimentSummary> {
         experiments.retain(|experiment| {
-            let is_in_state = |state: &State| experiment.state == state.name();
+            let is_in_state = |state: &State| *state == State::of(experiment.state);
             (self.state.is_empty() || self.state.iter().any(is_in_state))
                 && self.game.as_ref().is_none_or(|game| experiment.game.eq_ignore_ascii_case(game))
                 && self.name.as_ref().is_none_or(|name| name.matches(&experiment.name))
@@ -157,10 +160,10 @@ impl List {
             Key::Submitted => {}
             Key::Name => experiments.sort_by(|a, b| a.name.cmp(&b.name)),
             Key::Priority => experiments.sort_by_key(|experiment| Reverse(experiment.priority)),
-            Key::Left => experiments.sort_by_key(left),
+            Key::Left => experiments.sort_by_key(ExperimentSummary::games_left),
             Key::State => experiments.sort_by_key(|experiment| {
                 let states = State::value_variants();
-                states.iter().position(|state| state.name() == experiment.state)
+                states.iter().position(|&state| state == State::of(experiment.state))
             }),
         }
         if self.reverse {
@@ -170,15 +173,7 @@ impl List {
     }
 }
 
-/// Games that are still to be settled: none of a cancelled experiment.
-fn left(experiment: &v1::ExperimentSummary) -> u64 {
-    if experiment.state == State::Cancelled.name() {
-        return 0;
-    }
-    experiment.games_planned.saturating_sub(experiment.games_settled)
-}
-
-fn table(experiments: &[v1::ExperimentSummary], now_unix_us: i64) -> TextTable {
+fn table(experiments: &[ExperimentSummary], now_unix_us: i64) -> TextTable {
     let mut table = TextTable::new(&[
         Column::words("experiment"),
         Column::words("game"),
@@ -196,11 +191,11 @@ fn table(experiments: &[v1::ExperimentSummary], now_unix_us: i64) -> TextTable {
         table.row([
             experiment.name.clone(),
             experiment.game.clone(),
-            experiment.state.clone(),
+            experiment.state.name().to_owned(),
             experiment.priority.to_string(),
             count(experiment.cells),
             format!("{}/{}", count(experiment.games_settled), count(experiment.games_planned)),
-            count(left(experiment)),
+            count(experiment.games_left()),
             summary::done(experiment),
             count(experiment.games_failed),
             format!("{} ago", duration_us(ago_us as f64)),
@@ -216,24 +211,29 @@ fn unix_us() -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use spelrum_tournament::ExperimentId;
+
     use super::*;
 
     fn experiment(
         name: &str,
-        state: &str,
+        state: ExperimentState,
         priority: i32,
-        settled: u64,
+        games_settled: u64,
         submitted_unix_us: i64,
-    ) -> v1::ExperimentSummary {
-        v1::ExperimentSummary {
+    ) -> ExperimentSummary {
+        ExperimentSummary {
+            experiment: ExperimentId(1),
+            uuid: String::new(),
             name: name.to_owned(),
             game: if name.starts_with("nim") { "nim" } else { "pentago" }.to_owned(),
-            state: state.to_owned(),
+            state,
             priority,
+            cells: 1,
             games_planned: 100,
-            games_settled: settled,
+            games_settled,
+            games_failed: 0,
             submitted_unix_us,
-            ..Default::default()
         }
     }
 
@@ -246,10 +246,10 @@ mod tests {
         }
         let line: Line = clap::Parser::parse_from([&["list"], arguments].concat());
         let all = vec![
-            experiment("pentago-Depth", "running", 1, 40, 2),
-            experiment("nim", "finished", 5, 100, 1),
-            experiment("pentago-time", "paused", 1, 90, 4),
-            experiment("pentago-old", "cancelled", 0, 10, 3),
+            experiment("pentago-Depth", ExperimentState::Running, 1, 40, 2),
+            experiment("nim", ExperimentState::Finished, 5, 100, 1),
+            experiment("pentago-time", ExperimentState::Paused, 1, 90, 4),
+            experiment("pentago-old", ExperimentState::Cancelled, 0, 10, 3),
         ];
         line.list.chosen(all).into_iter().map(|experiment| experiment.name).collect()
     }

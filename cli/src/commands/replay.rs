@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use spelrum_tournament::results::WhichGame;
 use spelrum_tournament::{CellId, GameId};
 
 use crate::arguments::SourceArguments;
@@ -13,8 +14,8 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::output::duration_us;
 use crate::replay::{
-    Again, Cells, Plies, RecordedGame, Watch, Which, play_again, recorded_game, write_check,
-    write_game, write_json, write_verdict,
+    Again, Cells, Plies, RecordedGame, Watch, play_again, recorded_game, write_check, write_game,
+    write_json, write_verdict,
 };
 use crate::results::ResultsSource;
 use crate::waiting::while_waiting;
@@ -102,12 +103,12 @@ impl Replay {
         Ok(if replayed.iter().any(is_different) { Exit::Different } else { Exit::Success })
     }
 
-    fn which(&self) -> Vec<Which> {
+    fn which(&self) -> Vec<WhichGame> {
         match (self.cell, self.number) {
             (Some(cell), Some(number)) => {
-                vec![Which::InCell(GameId { cell: CellId(cell), number })]
+                vec![WhichGame::InCell(GameId { cell: CellId(cell), number })]
             }
-            _ => self.games.iter().copied().map(Which::Row).collect(),
+            _ => self.games.iter().copied().map(WhichGame::Id).collect(),
         }
     }
 

@@ -1,11 +1,12 @@
 //! `spelrum report`: an experiment's result tables.
 
 use clap::Args;
+use spelrum_tournament::results::Detail;
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::report::{self, Detail};
+use crate::report;
 use crate::results::ResultsSource;
 
 const EXAMPLES: &str = "\

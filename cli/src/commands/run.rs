@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indicatif::ProgressBar;
 use spelrum_proto::v1;
+use spelrum_tournament::results::{Detail, ExperimentSummary};
 
 use crate::arguments::{Offer, SlotsArguments};
 use crate::change;
-use crate::embedded::{Embedded, has_ended};
+use crate::embedded::Embedded;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
@@ -16,7 +17,7 @@ use crate::logging;
 use crate::output::count;
 use crate::progress::{self, Progress};
 use crate::remote::Manner;
-use crate::report::{self, Detail};
+use crate::report;
 use crate::results::ResultsSource;
 use crate::sweep_file::{SweepArguments, SweepFile};
 use crate::voice;
@@ -129,7 +130,7 @@ impl Run {
             voice::say(quickened);
         }
         let (submitted, experiment) = coordinator.submit(sweep, self.new).await?;
-        if has_ended(&experiment) {
+        if experiment.state.is_over() {
             voice::say(&already(&experiment, db));
         } else {
             let offer = self.offer(sweep)?;
@@ -148,7 +149,7 @@ impl Run {
             report::print(&results, &experiment, Detail::Cells).await?;
         }
         match interrupts.exit() {
-            Some(signal) if !has_ended(&experiment) => {
+            Some(signal) if !experiment.state.is_over() => {
                 voice::say(&interrupted(&self.sweep, db));
                 Ok(signal)
             }
@@ -158,11 +159,7 @@ impl Run {
     }
 }
 
-fn beginning(
-    submitted: &v1::SubmitResponse,
-    experiment: &v1::ExperimentSummary,
-    db: &Path,
-) -> String {
+fn beginning(submitted: &v1::SubmitResponse, experiment: &ExperimentSummary, db: &Path) -> String {
     format!(
         "{} {}: {} games in {} cells, into {}",
         match (submitted.existed, &submitted.change) {
@@ -176,9 +173,9 @@ fn beginning(
     )
 }
 
-fn already(experiment: &v1::ExperimentSummary, db: &Path) -> String {
-    let v1::ExperimentSummary { name, state, .. } = experiment;
-    format!("{name} is {state} already; its results are in {}", db.display())
+fn already(experiment: &ExperimentSummary, db: &Path) -> String {
+    let ExperimentSummary { name, state, .. } = experiment;
+    format!("{name} is {} already; its results are in {}", state.name(), db.display())
 }
 
 fn interrupted(sweep: &SweepArguments, db: &Path) -> String {

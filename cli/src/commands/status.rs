@@ -4,15 +4,12 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_coordinator::store::Readers;
-use spelrum_proto::v1;
+use spelrum_tournament::results::{self, CoordinatorStatus};
 
 use crate::arguments::SourceArguments;
-use crate::causes::failed_call;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{count, duration_us, write_json};
-use crate::remote::Client;
 use crate::results::ResultsSource;
 use crate::summary;
 
@@ -75,61 +72,34 @@ struct Removal<'a> {
 impl Status {
     /// Asks and prints.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let (status, of_file) = match ResultsSource::open(&self.source).await? {
-            ResultsSource::File(readers) => (self.of_file(&readers).await?, true),
-            ResultsSource::Coordinator(client) => (self.of_coordinator(client).await?, false),
-        };
+        let source = ResultsSource::open(&self.source).await?;
+        let status = source.status(self.experiment.as_deref()).await?;
         let mut out = anstream::stdout().lock();
         if self.json {
-            write_json(&mut out, &json(&status, of_file))?;
+            write_json(&mut out, &json(&status))?;
         } else {
-            text(&status, of_file, &mut out)?;
+            text(&status, &mut out)?;
         }
         Ok(Exit::Success)
     }
-
-    async fn of_coordinator(&self, mut client: Client) -> Result<v1::StatusResponse> {
-        let experiment = self.experiment.clone().unwrap_or_default();
-        let status = client.status(v1::StatusRequest { experiment }).await;
-        let status = status.map_err(|status| failed_call("ask for the status", &status))?;
-        Ok(status.into_inner())
-    }
-
-    /// What the file knows.
-    async fn of_file(&self, readers: &Readers) -> Result<v1::StatusResponse> {
-        let experiments = match &self.experiment {
-            None => readers.experiments(None).await?,
-            some @ Some(_) => {
-                let source = ResultsSource::File(readers.clone());
-                vec![source.experiment(some.as_deref()).await?]
-            }
-        };
-        Ok(v1::StatusResponse {
-            experiments_total: experiments.len() as u64,
-            attention: readers.attention(&experiments).await?,
-            removals: readers.removals().await?,
-            experiments,
-            ..Default::default()
-        })
-    }
 }
 
-fn json(status: &v1::StatusResponse, of_file: bool) -> Json<'_> {
-    let unless_file = |known| (!of_file).then_some(known);
+fn json(status: &results::Status) -> Json<'_> {
+    let coordinator = status.coordinator.as_ref();
     Json {
-        version: (!of_file).then_some(&*status.version),
-        coordinator_epoch: (!of_file).then_some(status.coordinator_epoch),
-        uptime_ms: unless_file(status.uptime_ms),
+        version: coordinator.map(|it| &*it.version),
+        coordinator_epoch: coordinator.map(|it| it.epoch),
+        uptime_ms: coordinator.map(|it| it.uptime_ms),
         experiments: status.experiments.iter().map(Into::into).collect(),
         experiments_total: status.experiments_total,
-        workers: (!of_file).then(|| status.workers.iter().map(Into::into).collect()),
-        workers_total: unless_file(status.workers_total),
+        workers: coordinator.map(|it| it.workers.iter().map(Into::into).collect()),
+        workers_total: coordinator.map(|it| it.workers_total),
         attention: status
             .attention
             .iter()
             .map(|it| Attention {
-                kind: &it.kind,
-                experiment: Some(&*it.experiment).filter(|name| !name.is_empty()),
+                kind: it.kind.name(),
+                experiment: it.experiment.as_deref(),
                 count: it.count,
                 problem: &it.problem,
                 remedy: &it.remedy,
@@ -140,26 +110,23 @@ fn json(status: &v1::StatusResponse, of_file: bool) -> Json<'_> {
             .iter()
             .map(|it| Removal {
                 experiment: &it.experiment,
-                what: match it.what() {
-                    v1::RemoveWhat::Moves => "moves",
-                    v1::RemoveWhat::Everything | v1::RemoveWhat::Unspecified => "everything",
-                },
+                what: it.what.name(),
                 games: it.games,
                 games_done: it.games_done,
-                shrinking: it.shrinking,
+                shrinking: it.is_shrinking,
             })
             .collect(),
     }
 }
 
-fn text(status: &v1::StatusResponse, of_file: bool, out: &mut dyn Write) -> io::Result<()> {
-    if !of_file {
+fn text(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(coordinator) = &status.coordinator {
         writeln!(
             out,
             "coordinator {}, up for {}, start number {}\n",
-            status.version,
-            duration_us(status.uptime_ms as f64 * 1e3),
-            status.coordinator_epoch,
+            coordinator.version,
+            duration_us(coordinator.uptime_ms as f64 * 1e3),
+            coordinator.epoch,
         )?;
     }
     if status.experiments.is_empty() {
@@ -169,14 +136,15 @@ fn text(status: &v1::StatusResponse, of_file: bool, out: &mut dyn Write) -> io::
         cut(status.experiments.len(), status.experiments_total, "newest", "experiments", out)?;
     }
     writeln!(out)?;
-    if of_file {
-        // Who works, only a coordinator knows.
-    } else if status.workers.is_empty() {
-        writeln!(out, "no workers: spelrum worker --coordinator URL\n")?;
-    } else {
-        summary::workers_table(&status.workers).write(out)?;
-        cut(status.workers.len(), status.workers_total, "busiest", "workers", out)?;
-        writeln!(out)?;
+    // Who works, only a coordinator knows.
+    if let Some(CoordinatorStatus { workers, workers_total, .. }) = &status.coordinator {
+        if workers.is_empty() {
+            writeln!(out, "no workers: spelrum worker --coordinator URL\n")?;
+        } else {
+            summary::workers_table(workers).write(out)?;
+            cut(workers.len(), *workers_total, "busiest", "workers", out)?;
+            writeln!(out)?;
+        }
     }
     attention(&status.attention, out)
 }
@@ -190,16 +158,15 @@ fn cut(shown: usize, total: u64, which: &str, what: &str, out: &mut dyn Write) -
 }
 
 /// What needs somebody, and what to do about it.
-fn attention(attention: &[v1::Attention], out: &mut dyn Write) -> io::Result<()> {
+fn attention(attention: &[results::Attention], out: &mut dyn Write) -> io::Result<()> {
     if attention.is_empty() {
         return writeln!(out, "nothing needs anybody");
     }
     writeln!(out, "needs somebody:")?;
     for it in attention {
-        if it.experiment.is_empty() {
-            writeln!(out, "  {}", it.problem)?;
-        } else {
-            writeln!(out, "  {}: {}", it.experiment, it.problem)?;
+        match &it.experiment {
+            None => writeln!(out, "  {}", it.problem)?,
+            Some(experiment) => writeln!(out, "  {experiment}: {}", it.problem)?,
         }
         writeln!(out, "    {}", it.remedy)?;
     }

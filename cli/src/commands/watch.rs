@@ -6,19 +6,16 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
-use spelrum_coordinator::store::questions;
-use spelrum_proto::v1;
-use spelrum_tournament::ExperimentId;
+use spelrum_proto::limits::PAGE_SIZE_MAX;
 use spelrum_tournament::forecast::Forecast;
+use spelrum_tournament::results::{CellResult, ExperimentSummary, Pace, Progress, places_text};
+use spelrum_tournament::scheduler::ExperimentState;
 
-use crate::answer::{Row, ask, experiment_id};
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::look::Look;
 use crate::output::{count, optional, percent, write_json_line};
-use crate::pace::Pace;
 use crate::progress::{self, LogTimes, RANGE_HELP, rate_text, settled_text};
 use crate::results::ResultsSource;
 use crate::voice;
@@ -104,13 +101,11 @@ impl Watch {
     pub(crate) async fn run(self) -> Result<Exit> {
         let source = ResultsSource::open(&self.source).await?;
         let experiment = choose(&source, self.experiment.as_deref()).await?;
-        let id = experiment_id(&source, &experiment.experiment_uuid).await?;
         let interrupts = Interrupts::listen(|| {})?;
         let is_live = !self.json && std::io::stdout().is_terminal();
         let watching = Watching {
             source,
-            id,
-            name: experiment.name,
+            experiment,
             json: self.json,
             bar: if is_live { progress::watch_bar() } else { ProgressBar::hidden() },
             start: Instant::now(),
@@ -125,10 +120,10 @@ impl Watch {
 }
 
 /// The experiment that is meant: the one named, the only one, or the only one that is not over.
-async fn choose(source: &ResultsSource, which: Option<&str>) -> Result<v1::ExperimentSummary> {
+async fn choose(source: &ResultsSource, which: Option<&str>) -> Result<ExperimentSummary> {
     if which.is_none() {
-        let mut unfinished = source.experiments(None).await?;
-        unfinished.retain(|one| matches!(one.state.as_str(), "running" | "paused"));
+        let mut unfinished = source.experiments().await?;
+        unfinished.retain(|one| !one.state.is_over());
         if let [_] = unfinished[..] {
             return Ok(unfinished.remove(0));
         }
@@ -138,8 +133,7 @@ async fn choose(source: &ResultsSource, which: Option<&str>) -> Result<v1::Exper
 
 struct Watching {
     source: ResultsSource,
-    id: ExperimentId,
-    name: String,
+    experiment: ExperimentSummary,
     json: bool,
     bar: ProgressBar,
     start: Instant,
@@ -150,7 +144,7 @@ struct Watching {
 impl Watching {
     async fn watch(mut self) -> Result<Exit> {
         // Here what is wrong with the question or the source comes out.
-        let mut look = Look::take(&self.source, self.id).await?;
+        let mut look = self.source.progress(&self.experiment).await?;
         let mut last_game_id = look.last_game_id;
         self.bar.set_length(look.games_planned);
         self.seen(&look);
@@ -189,8 +183,8 @@ impl Watching {
     }
 
     /// Looks, and tells what there is to tell.
-    async fn look_again(&mut self, look: &mut Look, last_game_id: &mut i64) -> Result<()> {
-        *look = Look::take(&self.source, self.id).await?;
+    async fn look_again(&mut self, look: &mut Progress, last_game_id: &mut i64) -> Result<()> {
+        *look = self.source.progress(&self.experiment).await?;
         // Ids begin anew where the latest games were deleted.
         *last_game_id = (*last_game_id).min(look.last_game_id);
         // After the look: when the experiment has ended, all its cells are told.
@@ -202,7 +196,7 @@ impl Watching {
         Ok(())
     }
 
-    fn seen(&mut self, look: &Look) {
+    fn seen(&mut self, look: &Progress) {
         self.pace.see(self.start.elapsed(), look.games_settled, look.wall_us);
         self.bar.set_length(look.games_planned);
         self.bar.set_position(look.games_settled);
@@ -211,15 +205,13 @@ impl Watching {
 
     async fn tell_settled_cells(&self, last_game_id: &mut i64) -> Result<()> {
         loop {
-            let question = questions::settled_since(self.id, *last_game_id);
-            let answer = ask(&self.source, &question).await?;
-            let mut rows = 0;
-            for row in answer.rows() {
-                *last_game_id = row.integer("last_game_id")?;
-                self.tell_cell(&settled_cell(&self.name, &row)?)?;
-                rows += 1;
+            let settled = self.source.settled_cells(&self.experiment, *last_game_id).await?;
+            *last_game_id = settled.last_game_id;
+            let cells = settled.cells.len();
+            for cell in settled.cells {
+                self.tell_cell(&settled_cell(&self.experiment.name, &settled.axes, cell))?;
             }
-            if rows < questions::SETTLED_CELLS_MAX {
+            if cells < PAGE_SIZE_MAX as usize {
                 return Ok(());
             }
         }
@@ -238,41 +230,40 @@ impl Watching {
     }
 
     /// How far it is, now and then; how it ended, at the end.
-    fn tell(&self, look: &Look, event: &'static str) -> Result<()> {
+    fn tell(&self, look: &Progress, event: &'static str) -> Result<()> {
         let mut out = anstream::stdout().lock();
         if self.json {
             write_json_line(&mut out, &self.json(look, event))?;
         } else if event == "end" {
-            writeln!(out, "{}", end_text(&self.name, look))?;
+            writeln!(out, "{}", end_text(&self.experiment.name, look))?;
         } else if self.bar.is_hidden() && !voice::is_quiet() {
             let settled = settled_text(look.games_settled, look.games_planned);
-            writeln!(out, "{}: {settled}{}", self.name, self.figures(look))?;
+            writeln!(out, "{}: {settled}{}", self.experiment.name, self.figures(look))?;
         }
         out.flush()?;
         Ok(())
     }
 
     /// `, 120 games/s, 22.5 s left (19.0 s to 27.1 s), 3 of 8 cells settled`
-    fn figures(&self, look: &Look) -> String {
-        let pace = match look.state.as_str() {
-            "running" => rate_text(self.pace.games_per_second(), self.forecast(look)),
-            state => format!(", {state}"),
+    fn figures(&self, look: &Progress) -> String {
+        let pace = match look.state {
+            ExperimentState::Running => {
+                rate_text(self.pace.games_per_second(), self.pace.forecast(look))
+            }
+            state @ (ExperimentState::Paused
+            | ExperimentState::Cancelled
+            | ExperimentState::Finished) => format!(", {}", state.name()),
         };
         format!("{pace}, {} of {} cells settled", count(look.cells_settled), count(look.cells))
     }
 
-    /// As long as it is paused, there is no end to tell.
-    fn forecast(&self, look: &Look) -> Option<Forecast> {
-        if look.state == "running" { self.pace.forecast(look) } else { None }
-    }
-
-    fn json<'a>(&'a self, look: &'a Look, event: &'static str) -> JsonLook<'a> {
-        let forecast = self.forecast(look);
+    fn json<'a>(&'a self, look: &'a Progress, event: &'static str) -> JsonLook<'a> {
+        let forecast = self.pace.forecast(look);
         let seconds = |us: fn(Forecast) -> f64| forecast.map(|forecast| us(forecast) / 1e6);
         JsonLook {
             event,
-            experiment: &self.name,
-            state: &look.state,
+            experiment: &self.experiment.name,
+            state: look.state.name(),
             games_planned: look.games_planned,
             games_settled: look.games_settled,
             games_failed: look.games_failed,
@@ -286,22 +277,22 @@ impl Watching {
     }
 }
 
-fn settled_cell<'a>(experiment: &'a str, row: &Row<'_>) -> Result<SettledCell<'a>> {
-    Ok(SettledCell {
+fn settled_cell<'a>(experiment: &'a str, axes: &[String], cell: CellResult) -> SettledCell<'a> {
+    SettledCell {
         event: "cell",
         experiment,
-        cell_id: row.integer("cell_id")?,
-        axes: row.optional_text("axes")?,
-        player: row.text("player")?,
-        opponent: row.text("opponent")?,
-        wins: row.count("wins")?,
-        draws: row.count("draws")?,
-        losses: row.count("losses")?,
-        games_failed: row.count("games_failed")?,
-        score: row.optional_real("score")?,
-        score_low: row.optional_real("score_low")?,
-        score_high: row.optional_real("score_high")?,
-    })
+        cell_id: cell.cell.0,
+        axes: places_text(axes, &cell.axes),
+        player: cell.player,
+        opponent: cell.opponent,
+        wins: cell.wins,
+        draws: cell.draws,
+        losses: cell.losses,
+        games_failed: cell.games_failed,
+        score: cell.score.map(|score| score.score),
+        score_low: cell.score.map(|score| score.low),
+        score_high: cell.score.map(|score| score.high),
+    }
 }
 
 /// `depth=2  alphabeta against random  12 wins 3 draws 5 losses  score 0.675 (0.432–0.856)`
@@ -330,9 +321,10 @@ fn cell_text(cell: &SettledCell<'_>) -> String {
 }
 
 /// `small is finished: 40 of 40 games settled in 2 cells`
-fn end_text(name: &str, look: &Look) -> String {
+fn end_text(name: &str, look: &Progress) -> String {
     let settled = settled_text(look.games_settled, look.games_planned);
-    let mut text = format!("{name} is {}: {settled} in {} cells", look.state, count(look.cells));
+    let mut text =
+        format!("{name} is {}: {settled} in {} cells", look.state.name(), count(look.cells));
     if look.games_failed > 0 {
         let share = look.games_failed as f64 / look.games_settled.max(1) as f64;
         let failed = count(look.games_failed);

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 use spelrum_engine::{EndedBy, GameRecord, MoveRecord};
 use spelrum_tournament::names;
-
-use super::End;
+use spelrum_tournament::results::GameEnd;
 
 /// The first place where a game differs from its record, with all that differs there.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +63,7 @@ impl Difference {
     }
 
     /// Between what two games came to.
-    pub(super) fn of_ends(recorded: &End, played: &GameRecord) -> Option<Self> {
+    pub(super) fn of_ends(recorded: &GameEnd, played: &GameRecord) -> Option<Self> {
         Self::of(
             None,
             [

@@ -8,12 +8,13 @@ mod read;
 mod tests;
 mod text;
 
-use spelrum_engine::{MoveRecord, Outcome, Side, Termination};
+use spelrum_engine::MoveRecord;
+use spelrum_tournament::results::GameEnd;
 use spelrum_tournament::{CellDefinition, GameId};
 
 pub(crate) use again::{Again, Cells, Watch, play_again};
 pub(crate) use json::write as write_json;
-pub(crate) use read::{Which, recorded_game};
+pub(crate) use read::recorded_game;
 pub(crate) use text::{write_check, write_game, write_verdict};
 
 use difference::Difference;
@@ -32,7 +33,7 @@ pub(crate) struct RecordedGame {
     /// The sweep's names of who moved first, and of who moved second.
     names: [String; 2],
     opening: String,
-    end: End,
+    end: GameEnd,
     /// `None` if they were not recorded.
     moves: Option<Vec<MoveRecord>>,
     engine_revision: u32,
@@ -50,17 +51,6 @@ impl RecordedGame {
     pub(crate) fn has_moves(&self) -> bool {
         self.moves.is_some()
     }
-}
-
-/// What a game came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct End {
-    /// The side of the game that moved first from the opening.
-    first_side: Side,
-    outcome: Outcome,
-    termination: Termination,
-    plies: u32,
-    moves_hash: u64,
 }
 
 /// What came of playing a game again.

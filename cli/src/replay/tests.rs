@@ -2,7 +2,9 @@ use spelrum_engine::games::TicTacToe;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use spelrum_engine::{ENGINE_REVISION, EndedBy, Parameters, Rules, Side, Termination, Value};
+use spelrum_engine::{
+    ENGINE_REVISION, EndedBy, Outcome, Parameters, Rules, Side, Termination, Value,
+};
 use spelrum_tournament::{CellDefinition, CellId, OpeningsRule, PlayableCell};
 
 use super::*;
@@ -60,7 +62,7 @@ fn recorded(definition: CellDefinition, number: u64) -> RecordedGame {
         experiment_uuid: String::new(),
         names: ["ab".to_owned(), "gm".to_owned()],
         opening: derived.opening.to_string(),
-        end: End {
+        end: GameEnd {
             first_side: record.first_side,
             outcome: record.outcome,
             termination: record.termination,

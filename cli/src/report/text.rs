@@ -5,11 +5,11 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use spelrum_tournament::Role;
+use spelrum_tournament::results::{CellResult, MoveCost, Report, Stronger};
 
-use super::{CellResult, Detail, MoveCost, Report, Stronger};
 use crate::output::{Column, TextTable, count, duration_us, optional, percent, signed};
 
-pub(super) fn write(report: &Report, detail: Detail, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     heading(report, out)?;
     if report.cells.is_empty() {
         return writeln!(out, "\nno cells");
@@ -27,7 +27,7 @@ pub(super) fn write(report: &Report, detail: Detail, out: &mut dyn Write) -> io:
             "Of searched moves: wall time, depth in plies; share: evaluations, of a full tree's leaves."
         )?;
     }
-    if detail == Detail::Depths && !report.depths.is_empty() {
+    if !report.depths.is_empty() {
         title(out, "What a move costs, by the depth that its search completed")?;
         costs(report, &report.depths).write(out)?;
     }
@@ -36,14 +36,15 @@ pub(super) fn write(report: &Report, detail: Detail, out: &mut dyn Write) -> io:
 
 fn heading(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let bold = Style::new().bold();
+    let experiment = &report.experiment;
     writeln!(
         out,
         "{bold}{}{bold:#}  {}, {}, {} of {} games",
-        report.experiment,
-        report.game,
-        report.state,
-        count(report.games_settled),
-        count(report.games_planned),
+        experiment.name,
+        experiment.game,
+        experiment.state.name(),
+        count(experiment.games_settled),
+        count(experiment.games_planned),
     )
 }
 
@@ -80,11 +81,9 @@ fn strength(report: &Report) -> TextTable {
             count(cell.wins),
             count(cell.draws),
             count(cell.losses),
-            optional(cell.score, |score| format!("{score:.3}")),
-            optional(cell.score_low.zip(cell.score_high), |(low, high)| {
-                format!("{low:.3}–{high:.3}")
-            }),
-            optional(cell.elo, signed),
+            optional(cell.score, |score| format!("{:.3}", score.score)),
+            optional(cell.score, |score| format!("{:.3}–{:.3}", score.low, score.high)),
+            optional(cell.strength().elo, signed),
             stronger(cell),
         ];
         table.row(places(report, &cell.axes).chain(row));
@@ -108,7 +107,7 @@ fn is_of_the_grid(axis: &str) -> bool {
 }
 
 fn stronger(cell: &CellResult) -> String {
-    match cell.stronger {
+    match cell.stronger() {
         Stronger::Player => cell.player.clone(),
         Stronger::Opponent => cell.opponent.clone(),
         Stronger::Unclear => "unclear".to_owned(),
@@ -127,10 +126,10 @@ fn notes(report: &Report) -> Vec<String> {
     if incomplete > 0 {
         notes.push(format!("{} of {} cells are incomplete.", incomplete, report.cells.len()));
     }
-    if report.games_failed > 0 {
+    if report.experiment.games_failed > 0 {
         notes.push(format!(
             "{} games failed and count for nobody; see why: spelrum sql 'SELECT * FROM failures'.",
-            count(report.games_failed)
+            count(report.experiment.games_failed)
         ));
     }
     let games: u64 = report.cells.iter().map(|cell| cell.games).sum();
@@ -143,12 +142,6 @@ fn notes(report: &Report) -> Vec<String> {
         ));
     }
     notes
-}
-
-impl CellResult {
-    fn is_complete(&self) -> bool {
-        self.games + self.games_failed == self.games_planned
-    }
 }
 
 /// Each cell and player: what a searched move costs.
@@ -179,77 +172,82 @@ fn costs(report: &Report, costs: &[MoveCost]) -> TextTable {
 }
 
 fn cost(moves: &MoveCost) -> [String; 8] {
+    let costs = &moves.costs;
     [
-        count(moves.searched_moves),
-        duration_us(moves.wall_us_mean),
-        duration_us(moves.wall_us_median),
-        duration_us(moves.wall_us_p90),
-        format!("{:.1}", moves.depth_mean),
-        count(moves.nodes_mean.round() as u64),
-        count(moves.evaluations_mean.round() as u64),
-        optional(moves.full_tree_share, percent),
+        count(costs.searched_moves),
+        duration_us(costs.wall_us_mean),
+        duration_us(costs.wall_us_median),
+        duration_us(costs.wall_us_p90),
+        format!("{:.1}", costs.depth_mean),
+        count(costs.nodes_mean.round() as u64),
+        count(costs.evaluations_mean.round() as u64),
+        optional(costs.full_tree_share, percent),
     ]
 }
 
 #[cfg(test)]
 mod tests {
+    use spelrum_tournament::results::{Costs, ExperimentSummary};
+    use spelrum_tournament::scheduler::ExperimentState;
+    use spelrum_tournament::{CellId, ExperimentId, PairCounts, ScoreInterval};
+
     use super::*;
 
     fn report() -> Report {
-        let cell = |depth: &str, score: Option<(f64, f64, f64)>, games, stronger| CellResult {
-            cell_id: 1,
+        let cell = |depth: &str, score: Option<[f64; 3]>, games, pairs| CellResult {
+            cell: CellId(1),
             axes: vec![(depth != "-").then(|| depth.to_owned())],
             player: "alphabeta".to_owned(),
             opponent: "genetic".to_owned(),
-            timed: true,
+            is_timed: true,
+            swap_sides: true,
             games_planned: 100,
             games,
             games_failed: 0,
             wins: games / 2,
             draws: games / 4,
             losses: games / 4,
-            score: score.map(|(score, _, _)| score),
-            score_low: score.map(|(_, low, _)| low),
-            score_high: score.map(|(_, _, high)| high),
-            elo: score.map(|(score, _, _)| (score - 0.5) * 700.0),
-            elo_error: score.map(|_| 30.0),
-            nelo: None,
-            nelo_error: None,
-            los: None,
-            stronger,
-            pairs: [0, 0, games / 2, 0, 0],
+            pairs: PairCounts(pairs),
             distinct_games: games,
-            swap_sides: true,
+            score: score.map(|[score, low, high]| ScoreInterval { score, low, high }),
         };
         let cost = |player: &str, scale: f64, share| MoveCost {
-            cell_id: 1,
+            cell: CellId(1),
             axes: vec![Some("1".to_owned())],
             player: player.to_owned(),
             opponent: "the other".to_owned(),
-            searched_moves: 1_432,
-            wall_us_mean: 12.3 * scale,
-            wall_us_median: 11.5 * scale,
-            wall_us_p90: 31.5 * scale,
-            wall_us_p99: 55.0 * scale,
-            depth_mean: 1.0,
-            nodes_mean: 212.4 * scale,
-            evaluations_mean: 201.7 * scale,
-            full_tree_share: share,
+            costs: Costs {
+                searched_moves: 1_432,
+                wall_us_mean: 12.3 * scale,
+                wall_us_median: 11.5 * scale,
+                wall_us_p90: 31.5 * scale,
+                wall_us_p99: 55.0 * scale,
+                depth_mean: 1.0,
+                nodes_mean: 212.4 * scale,
+                evaluations_mean: 201.7 * scale,
+                full_tree_share: share,
+            },
         };
         Report {
-            experiment: "pentago-depth".to_owned(),
-            experiment_uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
-            game: "pentago".to_owned(),
-            state: "running".to_owned(),
-            games_planned: 300,
-            games_settled: 150,
-            games_failed: 2,
+            experiment: ExperimentSummary {
+                experiment: ExperimentId(1),
+                uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
+                name: "pentago-depth".to_owned(),
+                game: "pentago".to_owned(),
+                state: ExperimentState::Running,
+                priority: 0,
+                cells: 4,
+                games_planned: 300,
+                games_settled: 150,
+                games_failed: 2,
+                submitted_unix_us: 0,
+            },
             axes: vec!["depth".to_owned()],
             cells: vec![
-                cell("1", Some((0.6255, 0.5512, 0.6998)), 100, Stronger::Player),
-                cell("2", Some((0.5, 0.41, 0.59)), 50, Stronger::Unclear),
-                cell("unlimited", None, 0, Stronger::Unclear),
-                cell("-", Some((0.2, 0.1, 0.3)), 100, Stronger::Opponent),
+                cell("1", Some([0.6255, 0.5512, 0.6998]), 100, [2, 5, 20, 12, 11]),
+                cell("2", Some([0.5, 0.41, 0.59]), 50, [3, 5, 9, 5, 3]),
+                cell("unlimited", None, 0, [0; 5]),
+                cell("-", Some([0.2, 0.1, 0.3]), 100, [22, 16, 10, 2, 0]),
             ],
             moves: vec![cost("alphabeta", 1.0, Some(0.91)), cost("genetic", 3_000.0, None)],
             depths: vec![cost("alphabeta", 1.0, Some(0.91))],
@@ -261,7 +259,7 @@ mod tests {
     fn what_players_vary_has_no_columns() {
         let tables = |report: &Report| {
             let mut out = Vec::new();
-            write(report, Detail::Depths, &mut out).unwrap();
+            write(report, &mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
         let plain = report();
@@ -279,7 +277,7 @@ mod tests {
     #[test]
     fn the_tables_are_readable_in_100_columns() {
         let mut out = Vec::new();
-        write(&report(), Detail::Depths, &mut out).unwrap();
+        write(&report(), &mut out).unwrap();
         let styled = String::from_utf8(out).unwrap();
         let text = anstream::adapter::strip_str(&styled).to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use spelrum_proto::work::{Caller, Grant, Reported};
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::change::Change;
+use spelrum_tournament::results::WorkerSummary;
 use spelrum_tournament::scheduler::{ExperimentState, Time};
 use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
@@ -55,7 +56,7 @@ pub(super) enum Request {
 #[derive(Debug)]
 pub(crate) struct Workforce {
     /// Who works.
-    pub(crate) workers: Vec<v1::WorkerSummary>,
+    pub(crate) workers: Vec<WorkerSummary>,
     /// Of each experiment that waits for workers the cell whose games need most memory, and how much.
     pub(crate) largest: Vec<(ExperimentId, CellId, u64)>,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spelrum_proto::v1;
+use spelrum_tournament::results::WorkerSummary;
 use spelrum_tournament::scheduler::{LeaseState, Time};
 use spelrum_tournament::{GameRange, LeaseId, WorkerId};
 
@@ -154,15 +154,15 @@ impl Roster {
     }
 
     /// All workers, for people.
-    pub(super) fn summaries(&self, now: Time) -> Vec<v1::WorkerSummary> {
+    pub(super) fn summaries(&self, now: Time) -> Vec<WorkerSummary> {
         let mut leased = BTreeMap::<WorkerId, u64>::new();
         for &(worker, games) in self.leases.values() {
             *leased.entry(worker).or_default() += games;
         }
         let summary = |(&worker, entry): (&WorkerId, &Entry)| {
             let leased_games = leased.get(&worker).copied().unwrap_or(0);
-            v1::WorkerSummary {
-                worker_id: worker.0,
+            WorkerSummary {
+                worker,
                 name: entry.introduction.name.clone(),
                 host: entry.introduction.host.clone(),
                 slots: entry.introduction.slots,
@@ -172,7 +172,7 @@ impl Roster {
                 // As it said last: what it has reported since, it does not play any more.
                 playing_games: entry.playing.min(leased_games),
                 reported_games: entry.reported,
-                memory_bytes: entry.introduction.memory_bytes.unwrap_or(0),
+                memory_bytes: entry.introduction.memory_bytes,
             }
         };
         self.workers.iter().map(summary).collect()

@@ -103,8 +103,8 @@ impl Site {
 
     /// The state of each experiment, by name.
     async fn states(&self) -> BTreeMap<String, String> {
-        let all = self.readers.experiments(None).await.unwrap();
-        all.into_iter().map(|it| (it.name, it.state)).collect()
+        let all = self.readers.experiments(None, 100).await.unwrap().experiments;
+        all.into_iter().map(|it| (it.name, it.state.name().to_owned())).collect()
     }
 }
 

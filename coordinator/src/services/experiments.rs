@@ -13,6 +13,7 @@ use spelrum_proto::limits::{
 use spelrum_proto::v1::experiments_server::Experiments;
 use spelrum_proto::work as wire;
 use spelrum_proto::{Place, Reason, Refusal, v1};
+use spelrum_tournament::results::{self, ExperimentSummary, WorkerSummary};
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{SweepError, SweepText, plan_sweep};
 use tokio::sync::Semaphore;
@@ -20,7 +21,7 @@ use tokio_stream::Stream;
 use tonic::{Request, Response, Status};
 
 use super::work::{canonical_uuid, millis};
-use super::{attention, pages, reading_failed};
+use super::{BUSY_RETRY_AFTER, pages, reading_failed};
 use crate::dispatcher::{
     Clock, Dispatch, Removal, Steering, Submission, Workforce, not_submitted, unknown_experiment,
 };
@@ -38,9 +39,6 @@ const SUMMARIES_MAX: usize = 1_000;
 
 /// Queries whose rows may be in memory at once.
 const QUERIES_MAX: usize = 4;
-
-/// When a caller for whom there was no place should try again.
-const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The service.
 pub(crate) struct ExperimentsService {
@@ -72,14 +70,15 @@ impl ExperimentsService {
         }
     }
 
-    async fn summaries(&self, which: &str) -> Result<Vec<v1::ExperimentSummary>, Refusal> {
-        check_length("experiment", which, NAME_BYTES_MAX)?;
-        let wanted = Some(which).filter(|which| !which.is_empty());
-        let found = self.readers.experiments(wanted).await.map_err(reading_failed)?;
-        if wanted.is_some() && found.is_empty() {
-            return Err(unknown_experiment(which));
+    /// The one that is meant, or all.
+    async fn summaries(&self, which: &str) -> Result<Vec<ExperimentSummary>, Refusal> {
+        if which.is_empty() {
+            let all = self.readers.experiments(None, u32::MAX).await.map_err(reading_failed)?;
+            return Ok(all.experiments);
         }
-        Ok(found)
+        check_length("experiment", which, NAME_BYTES_MAX)?;
+        let found = self.readers.experiment(which).await.map_err(reading_failed)?;
+        Ok(vec![found.ok_or_else(|| unknown_experiment(which))?])
     }
 }
 
@@ -158,16 +157,6 @@ impl Experiments for ExperimentsService {
         }))
     }
 
-    async fn list(
-        &self,
-        _request: Request<v1::ListRequest>,
-    ) -> Result<Response<v1::ListResponse>, Status> {
-        let mut experiments = self.summaries("").await?;
-        let experiments_total = experiments.len() as u64;
-        keep_newest(&mut experiments);
-        Ok(Response::new(v1::ListResponse { experiments, experiments_total }))
-    }
-
     async fn status(
         &self,
         request: Request<v1::StatusRequest>,
@@ -178,22 +167,29 @@ impl Experiments for ExperimentsService {
         let workers_total = workers.len() as u64;
         let mut attention = self.readers.attention(&experiments).await.map_err(reading_failed)?;
         let largest = self.readers.cells_named(&largest).await.map_err(reading_failed)?;
-        let of_workers = attention::Workers { workers: &workers, largest: &largest };
-        attention::of_workers(&experiments, of_workers, self.heartbeat_interval, &mut attention);
+        let workforce = results::Workforce {
+            workers: &workers,
+            largest: &largest,
+            heartbeat_interval: self.heartbeat_interval,
+        };
+        results::attention_of_workers(&experiments, workforce, &mut attention);
         let removals = self.readers.removals().await.map_err(reading_failed)?;
         keep_newest(&mut experiments);
         keep_busiest(&mut workers);
-        Ok(Response::new(v1::StatusResponse {
+        let status = results::Status {
             experiments,
-            workers,
+            experiments_total,
             attention,
             removals,
-            experiments_total,
-            workers_total,
-            coordinator_epoch: self.epoch,
-            uptime_ms: millis(self.clock.elapsed()),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        }))
+            coordinator: Some(results::CoordinatorStatus {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                epoch: self.epoch,
+                uptime_ms: millis(self.clock.elapsed()),
+                workers,
+                workers_total,
+            }),
+        };
+        Ok(Response::new(status.into()))
     }
 
     async fn steer(
@@ -218,7 +214,7 @@ impl Experiments for ExperimentsService {
         };
         check_length("experiment", &request.experiment, NAME_BYTES_MAX)?;
         let uuid = self.dispatch.steer(request.experiment, what).await?;
-        let experiment = self.summaries(&uuid).await?.into_iter().next();
+        let experiment = self.summaries(&uuid).await?.pop().map(Into::into);
         Ok(Response::new(v1::SteerResponse { experiment }))
     }
 
@@ -240,7 +236,7 @@ impl Experiments for ExperimentsService {
         // First whether it may be, and which one is meant.
         let asked = Removal { experiment: request.experiment, what, games: None };
         let uuid = self.dispatch.remove(asked).await?;
-        let experiment = self.summaries(&uuid).await?.into_iter().next();
+        let experiment = self.summaries(&uuid).await?.pop().map(Into::into);
         let removable = self.readers.removable(&uuid, what).await.map_err(reading_failed)?;
         let nothing_to_do = what == Removing::Moves && removable.moves == 0;
         if !request.preview && !nothing_to_do {
@@ -281,17 +277,17 @@ impl Experiments for ExperimentsService {
 }
 
 /// Cuts a list of experiments, oldest first, to what an answer may have.
-fn keep_newest(experiments: &mut Vec<v1::ExperimentSummary>) {
+fn keep_newest(experiments: &mut Vec<ExperimentSummary>) {
     experiments.drain(..experiments.len().saturating_sub(SUMMARIES_MAX));
 }
 
 /// Cuts a list of workers to what an answer may have: who holds most games stays, then who was
 /// heard of last.
-fn keep_busiest(workers: &mut Vec<v1::WorkerSummary>) {
+fn keep_busiest(workers: &mut Vec<WorkerSummary>) {
     if workers.len() > SUMMARIES_MAX {
         workers.sort_by_key(|worker| (Reverse(worker.leased_games), worker.silent_ms));
         workers.truncate(SUMMARIES_MAX);
-        workers.sort_by_key(|worker| worker.worker_id);
+        workers.sort_by_key(|worker| worker.worker);
     }
 }
 

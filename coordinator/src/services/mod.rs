@@ -1,9 +1,11 @@
 //! The gRPC services: they check what arrives, ask the dispatcher or the readers, and answer.
 
-mod attention;
 mod experiments;
+mod page_token;
 mod pages;
 mod referee;
+mod report_parts;
+mod results;
 mod work;
 
 use std::time::Duration;
@@ -12,9 +14,13 @@ use spelrum_proto::{Reason, Refusal};
 
 pub(crate) use experiments::ExperimentsService;
 pub(crate) use referee::Referee;
+pub(crate) use results::ResultsService;
 pub(crate) use work::WorkService;
 
 use crate::store::StoreError;
+
+/// When a caller for whom there was no place should try again.
+const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// When to try again to read what could not be read.
 const READ_RETRY_AFTER: Duration = Duration::from_secs(1);

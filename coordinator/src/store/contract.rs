@@ -12,6 +12,7 @@
 
 use std::future::Future;
 
+use spelrum_tournament::results::Removing;
 use spelrum_tournament::scheduler::{Changes, ExperimentState, Snapshot};
 use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, PlayedGame, WorkerId};
 
@@ -21,7 +22,6 @@ use super::refused::Refused;
 use super::removal::Removed;
 use super::scheduling::{GameFacts, WorkerIntroduction};
 use super::submit::{Submitted, Sweep};
-use super::walk::Removing;
 
 /// For how long a coordinator owns experiments: the greatest term of a store owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -177,6 +177,22 @@ pub enum StoreError {
         /// The bound.
         seconds: u64,
     },
+    /// A report has too many rows.
+    #[error(
+        "failed to report on the whole experiment: it has more than {rows_max} rows of results"
+    )]
+    LargeReport {
+        /// The bound.
+        rows_max: usize,
+    },
+    /// A value that this version does not know.
+    #[error("failed to read the results: column {column} is {value}")]
+    UnknownValue {
+        /// Its column.
+        column: &'static str,
+        /// The value.
+        value: String,
+    },
     /// Too many queries at once.
     #[error("failed to run the query: too many others are running")]
     ManyQueries,
@@ -261,6 +277,10 @@ impl StoreError {
             Self::SlowQuery { .. } => {
                 "ask for fewer rows, or query a view that reads the rollups; docs/sql.md says which"
                     .to_owned()
+            }
+            Self::LargeReport { .. } => "ask for a part of it: spelrum sql".to_owned(),
+            Self::UnknownValue { .. } => {
+                "use the version of spelrum that serves or wrote this database".to_owned()
             }
             Self::ManyQueries => "try again in a moment".to_owned(),
             Self::File { .. } => "check the path and its permissions".to_owned(),

@@ -13,7 +13,8 @@
 //! | `scheduling`, `lookups` | what the scheduler finds again |
 //! | `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
 //! | `readings`, `stops` | stop rules: what they read, and which games count by them |
-//! | `read`, `statement`, `questions` | queries, also the users' own |
+//! | `read`, `statement` | connections that only read, and the users' own queries |
+//! | `summaries`, `report`, `progress`, `games` | what viewers ask |
 //! | `recount`, `integrity` | the rollups against the rows, and the file itself |
 //! | `removal`, `removable`, `walk`, `forgetting` | throwing away |
 //! | `attention` | what needs somebody |
@@ -29,6 +30,7 @@ mod error;
 mod failures;
 mod files;
 mod forgetting;
+mod games;
 mod growth;
 pub mod in_memory;
 mod integrity;
@@ -38,13 +40,14 @@ mod memory;
 mod numbers;
 mod open;
 mod own_views;
-pub mod questions;
+mod progress;
 mod read;
 mod readings;
 mod recount;
 mod refused;
 mod removable;
 mod removal;
+mod report;
 mod results;
 mod rollup;
 mod rollup_rows;
@@ -53,6 +56,7 @@ mod sqlite;
 mod statement;
 mod stops;
 mod submit;
+mod summaries;
 mod transaction;
 mod uncounted;
 mod walk;
@@ -60,9 +64,9 @@ mod walk;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+pub use spelrum_tournament::results::Removing;
 use sqlx::{Connection as _, SqliteConnection};
 
-pub use attention::LargestCell;
 pub use checkpoint::{
     Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
 };
@@ -73,10 +77,10 @@ pub use recount::Difference;
 pub use refused::Refused;
 pub use removable::{GAME_BYTES, MOVE_BYTES, Removable};
 pub use removal::Removed;
+pub use report::REPORT_ROWS_MAX;
 pub use scheduling::{GameFacts, WorkerIntroduction};
 pub use submit::{Preview, Submitted, Sweep};
 pub use transaction::Transaction;
-pub use walk::Removing;
 
 /// The one writer connection of a results database. There is one in the world: a second
 /// coordinator on the same file is refused, or ends itself at its next transaction (the epoch).

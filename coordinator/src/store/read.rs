@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
-use spelrum_proto::v1;
 use spelrum_tournament::{CellId, DefinitionHash};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteRow, SqliteValueRef};
 use sqlx::{
@@ -17,7 +16,6 @@ use sqlx::{
 use super::connection::BUSY_TIMEOUT;
 use super::error::{StoreError, code, primary_code};
 use super::open::{cannot_be_written, describe, require_ours};
-use super::scheduling::unsigned;
 use super::statement::single_query;
 
 /// How long one of the users' queries may run.
@@ -32,15 +30,21 @@ const QUERY_BYTES_MAX: usize = 64 << 20;
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 /// The connections of the coordinator's own reads, which users' queries never hold up.
 const OWN_CONNECTIONS_MAX: u32 = 2;
+/// How many questions for results are answered at once.
+const RESULTS_CONNECTIONS_MAX: u32 = 4;
 
 /// Read-only connections to a results database; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Readers {
     own: SqlitePool,
+    results: SqlitePool,
     queries: SqlitePool,
     query_time_max: Duration,
     path: Arc<Path>,
 }
+
+/// One moment of the database.
+pub(super) type Snapshot = sqlx::Transaction<'static, sqlx::Sqlite>;
 
 /// A value in a query's result.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,6 +113,10 @@ impl Readers {
             own: pool
                 .clone()
                 .max_connections(OWN_CONNECTIONS_MAX)
+                .connect_lazy_with(options.clone()),
+            results: pool
+                .clone()
+                .max_connections(RESULTS_CONNECTIONS_MAX)
                 .connect_lazy_with(options.clone()),
             queries: pool
                 .max_connections(QUERIES_MAX)
@@ -186,86 +194,41 @@ impl Readers {
         .await?)
     }
 
-    /// All experiments, oldest first; or the one with this UUID, or with this name. Of several with
-    /// the name it is the newest that is not over, or the newest.
-    ///
-    /// # Errors
-    /// If the database fails.
-    pub async fn experiments(
-        &self,
-        which: Option<&str>,
-    ) -> Result<Vec<v1::ExperimentSummary>, StoreError> {
-        let found = sqlx::query!(
-            r#"SELECT uuid, name, game, state, cells AS "cells!: i64",
-                games_planned AS "games_planned!: i64", games_settled AS "games_settled!: i64",
-                games_failed AS "games_failed!: i64", submitted_unix_us,
-                priority AS "priority: i32"
-            FROM experiment_progress
-            WHERE ?1 IS NULL OR experiment_id = (
-                SELECT e.experiment_id FROM experiments AS e WHERE e.uuid = ?1 OR e.name = ?1
-                ORDER BY e.uuid = ?1 DESC, e.state IN ('running', 'paused') DESC,
-                    e.experiment_id DESC
-                LIMIT 1)
-            ORDER BY experiment_id"#,
-            which
-        )
-        .fetch_all(&self.own)
-        .await?;
-        let found = found.into_iter().map(|row| v1::ExperimentSummary {
-            experiment_uuid: row.uuid,
-            name: row.name,
-            game: row.game,
-            state: row.state,
-            cells: unsigned(row.cells),
-            games_planned: unsigned(row.games_planned),
-            games_settled: unsigned(row.games_settled),
-            games_failed: unsigned(row.games_failed),
-            submitted_unix_us: row.submitted_unix_us,
-            priority: row.priority,
-        });
-        Ok(found.collect())
-    }
-
-    /// The workers that introduced themselves last, newest first, at most so many; what only a
-    /// running coordinator knows of them (`silent_ms`, `leased_games`, `playing_games`) is 0.
-    ///
-    /// # Errors
-    /// If the database fails.
-    pub async fn workers(&self, workers_max: u32) -> Result<Vec<v1::WorkerSummary>, StoreError> {
-        let found = sqlx::query!(
-            r#"SELECT w.worker_id AS "worker_id!: i64", w.name, w.host, w.slots AS "slots: u32",
-                w.engine_revision AS "engine_revision: u32",
-                (SELECT coalesce(sum(r.games), 0) FROM worker_results AS r
-                    WHERE r.worker_id = w.worker_id) AS "games!: i64"
-            FROM workers AS w ORDER BY w.last_hello_unix_us DESC, w.worker_id DESC LIMIT ?"#,
-            workers_max
-        )
-        .fetch_all(&self.own)
-        .await?;
-        let found = found.into_iter().map(|row| v1::WorkerSummary {
-            worker_id: row.worker_id,
-            name: row.name,
-            host: row.host,
-            slots: row.slots,
-            engine_revision: row.engine_revision,
-            silent_ms: 0,
-            leased_games: 0,
-            playing_games: 0,
-            reported_games: unsigned(row.games),
-            memory_bytes: 0,
-        });
-        Ok(found.collect())
-    }
-
     /// Closes all connections, also those of its clones.
     pub async fn close(&self) {
         self.queries.close().await;
+        self.results.close().await;
         self.own.close().await;
     }
 
     /// The own pool, for this module's other reads.
     pub(super) fn own(&self) -> &SqlitePool {
         &self.own
+    }
+
+    /// A snapshot: whatever is read of it is of the same moment. Its statements are interrupted when
+    /// their time is over: see [`Self::in_time`].
+    pub(super) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        // It begins with the first read.
+        let mut snapshot = self.results.begin().await?;
+        let deadline = Instant::now() + self.query_time_max;
+        snapshot
+            .lock_handle()
+            .await?
+            .set_progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, move || Instant::now() < deadline);
+        Ok(snapshot)
+    }
+
+    /// What is read of a snapshot, or that it took too long (invariant 9).
+    pub(super) async fn in_time<T>(
+        &self,
+        reading: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let is_interrupted = |error: &StoreError| matches!(error, StoreError::Sql(error) if primary_code(error) == Some(code::INTERRUPT));
+        let seconds = self.query_time_max.as_secs();
+        reading.await.map_err(|error| {
+            if is_interrupted(&error) { StoreError::SlowQuery { seconds } } else { error }
+        })
     }
 
     /// The epoch in the database.

@@ -1,11 +1,10 @@
 //! What a removal would free, and how far those at work are.
 
-use spelrum_proto::v1;
+use spelrum_tournament::results::{Removal, Removing};
 
 use super::error::StoreError;
 use super::read::Readers;
 use super::scheduling::unsigned;
-use super::walk::Removing;
 
 /// Bytes of database that a game takes without its moves: measured over thousands of games of
 /// Pentago, rollups and indexes included.
@@ -75,7 +74,7 @@ impl Readers {
     ///
     /// # Errors
     /// If the database fails.
-    pub async fn removals(&self) -> Result<Vec<v1::Removal>, StoreError> {
+    pub async fn removals(&self) -> Result<Vec<Removal>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT experiment, what, games, games_done,
                 experiment_id IS NULL AS "shrinking!: bool"
@@ -83,16 +82,12 @@ impl Readers {
         )
         .fetch_all(self.own())
         .await?;
-        let found = found.into_iter().map(|row| v1::Removal {
+        let found = found.into_iter().map(|row| Removal {
             experiment: row.experiment,
-            what: match Removing::named(&row.what) {
-                Removing::Everything => v1::RemoveWhat::Everything,
-                Removing::Moves => v1::RemoveWhat::Moves,
-            }
-            .into(),
+            what: Removing::named(&row.what),
             games: unsigned(row.games),
             games_done: unsigned(row.games_done),
-            shrinking: row.shrinking,
+            is_shrinking: row.shrinking,
         });
         Ok(found.collect())
     }

@@ -12,6 +12,7 @@
 use std::collections::VecDeque;
 
 use spelrum_tournament::ExperimentId;
+use spelrum_tournament::results::Removing;
 use sqlx::{AssertSqlSafe, Executor as _};
 
 use super::Writer;
@@ -19,7 +20,7 @@ use super::error::StoreError;
 use super::numbers::integer;
 use super::own_views::quoted;
 use super::transaction::{Transaction, rows};
-use super::walk::{Removing, Walk};
+use super::walk::Walk;
 
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,29 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// What is removed of an experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Removing {
-    /// All of it.
-    Everything,
-    /// Its moves: games, rollups and results stay.
-    Moves,
-}
-
-impl Removing {
-    /// As it is stored.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Everything => "everything",
-            Self::Moves => "moves",
-        }
-    }
-
-    /// As it was stored.
-    pub(super) fn named(name: &str) -> Self {
-        if name == "moves" { Self::Moves } else { Self::Everything }
-    }
-}
+use spelrum_tournament::results::Removing;
 
 /// A removal at work. Kept between transactions; `removals` has what must survive.
 #[derive(Debug)]

@@ -33,9 +33,9 @@ async fn a_repeated_submit_is_a_no_op() {
     assert_eq!(served.number("SELECT count(*) FROM experiments").await, 1);
     assert_eq!(served.number("SELECT count(*) FROM cells").await, 1);
 
-    let list = client.list(v1::ListRequest {}).await.unwrap().into_inner();
-    assert_eq!(list.experiments.len(), 1);
-    assert_eq!((list.experiments[0].games_planned, list.experiments[0].games_settled), (10, 0));
+    let listed = served.status().await.experiments;
+    assert_eq!(listed.len(), 1);
+    assert_eq!((listed[0].games_planned, listed[0].games_settled), (10, 0));
 }
 
 /// A sweep whose openings are in a file.

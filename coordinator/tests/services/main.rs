@@ -5,6 +5,7 @@
 mod experiments;
 mod referee;
 mod removal;
+mod results;
 mod server;
 mod stopping;
 #[expect(dead_code, reason = "the tests of whole workers use the rest")]

@@ -40,8 +40,8 @@ async fn pages_and_grpc_share_a_port() {
     let mut grpc = tonic::client::Grpc::new(channel);
     grpc.ready().await.unwrap();
     let path = "/spelrum.v1.Nothing/Nothing".parse().unwrap();
-    let codec = tonic_prost::ProstCodec::<v1::ListRequest, v1::ListResponse>::default();
-    let request = tonic::Request::new(v1::ListRequest {});
+    let codec = tonic_prost::ProstCodec::<v1::StatusRequest, v1::StatusResponse>::default();
+    let request = tonic::Request::new(v1::StatusRequest::default());
     let status = grpc.unary(request, path, codec).await.unwrap_err();
     assert_eq!(status.code(), tonic::Code::Unimplemented);
 }
@@ -69,7 +69,7 @@ async fn health_and_reflection_answer() {
     let served = site.serve().await;
     let channel = Endpoint::new(served.url()).unwrap().connect().await.unwrap();
     let mut health = HealthClient::new(channel.clone());
-    for service in ["", "spelrum.v1.Work", "spelrum.v1.Experiments"] {
+    for service in ["", "spelrum.v1.Work", "spelrum.v1.Experiments", "spelrum.v1.Results"] {
         let request = HealthCheckRequest { service: service.to_owned() };
         let answer = health.check(request).await.unwrap().into_inner();
         assert_eq!(answer.status(), ServingStatus::Serving, "{service}");
@@ -86,7 +86,9 @@ async fn health_and_reflection_answer() {
         panic!("{answer:?}");
     };
     let names: Vec<_> = list.service.iter().map(|service| &*service.name).collect();
-    for service in ["spelrum.v1.Work", "spelrum.v1.Experiments", "grpc.health.v1.Health"] {
+    for service in
+        ["spelrum.v1.Work", "spelrum.v1.Experiments", "spelrum.v1.Results", "grpc.health.v1.Health"]
+    {
         assert!(names.contains(&service), "{names:?}");
     }
 }

@@ -8,6 +8,7 @@ use spelrum_coordinator::{Config, Coordinator, CoordinatorError, Faults};
 use spelrum_engine::{ENGINE_REVISION, Timeless};
 use spelrum_proto::limits::REPORT_RESULTS_MAX;
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
+use spelrum_proto::v1::results_client::ResultsClient;
 use spelrum_proto::v1::sql_value::Value;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::{PROTOCOL_MAJOR, Reason, Refusal, Token, game, v1};
@@ -116,6 +117,10 @@ impl Served {
 
     pub(crate) async fn experiments(&self) -> ExperimentsClient<Channel> {
         ExperimentsClient::connect(self.url()).await.unwrap()
+    }
+
+    pub(crate) async fn results(&self) -> ResultsClient<Channel> {
+        ResultsClient::connect(self.url()).await.unwrap()
     }
 
     pub(crate) async fn work(&self) -> WorkClient<Channel> {

@@ -1,6 +1,7 @@
 //! A coordinator with a token answers nobody who does not bring it, and tells nothing of it.
 
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
+use spelrum_proto::v1::results_client::ResultsClient;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::{Bearer, Reason, Refusal, Token, v1};
 use tonic::transport::{Channel, Endpoint};
@@ -16,13 +17,14 @@ async fn channel(served: &Served) -> Channel {
     Endpoint::new(served.url()).unwrap().connect().await.unwrap()
 }
 
-/// A call of every method of both services, empty, with this token.
+/// A call of every method of all services, empty, with this token.
 async fn every_call(served: &Served, token: Option<&str>) -> Vec<(&'static str, Option<Status>)> {
     let token: Option<Token> = token.map(|token| token.parse().unwrap());
     let channel = channel(served).await;
     let bearer = Bearer::new(token.as_ref());
     let mut work = WorkClient::with_interceptor(channel.clone(), bearer.clone());
-    let mut experiments = ExperimentsClient::with_interceptor(channel, bearer);
+    let mut experiments = ExperimentsClient::with_interceptor(channel.clone(), bearer.clone());
+    let mut results = ResultsClient::with_interceptor(channel, bearer);
     vec![
         ("hello", work.hello(v1::HelloRequest::default()).await.err()),
         ("lease", work.lease(v1::LeaseRequest::default()).await.err()),
@@ -31,10 +33,18 @@ async fn every_call(served: &Served, token: Option<&str>) -> Vec<(&'static str, 
         ("heartbeat", work.heartbeat(v1::HeartbeatRequest::default()).await.err()),
         ("give_back", work.give_back(v1::GiveBackRequest::default()).await.err()),
         ("submit", experiments.submit(submission(&quick_sweep("x", 2))).await.err()),
-        ("list", experiments.list(v1::ListRequest {}).await.err()),
         ("status", experiments.status(v1::StatusRequest::default()).await.err()),
         ("steer", experiments.steer(v1::SteerRequest::default()).await.err()),
         ("query", experiments.query(v1::QueryRequest::default()).await.err()),
+        ("get_report", results.get_report(v1::GetReportRequest::default()).await.err()),
+        ("get_progress", results.get_progress(v1::GetProgressRequest::default()).await.err()),
+        (
+            "list_experiments",
+            results.list_experiments(v1::ListExperimentsRequest::default()).await.err(),
+        ),
+        ("list_cells", results.list_cells(v1::ListCellsRequest::default()).await.err()),
+        ("list_games", results.list_games(v1::ListGamesRequest::default()).await.err()),
+        ("get_game", results.get_game(v1::GetGameRequest::default()).await.err()),
     ]
 }
 

@@ -133,7 +133,7 @@ async fn a_changed_sweep_keeps_what_it_still_names() {
         store.texts("SELECT version || ' ' || sweep_toml FROM sweep_versions").await,
         ["1 text", "2 text 2"]
     );
-    let summary = store.writer.readers().experiments(None).await.unwrap().remove(0);
+    let summary = store.writer.readers().experiment("small").await.unwrap().unwrap();
     assert_eq!((summary.cells, summary.games_planned, summary.games_settled), (3, 60, 8));
 
     // The answer was lost: the same again, and then the same text.
@@ -277,8 +277,8 @@ async fn what_cannot_grow_is_refused() {
     let newest = transaction.submit(newest).await.unwrap();
     transaction.set_state(newest.experiment, ExperimentState::Finished).await.unwrap();
     transaction.commit().await.unwrap();
-    let summaries = store.writer.readers().experiments(Some("small")).await.unwrap();
-    assert_eq!(summaries[0].experiment_uuid, "uuid-5");
+    let summary = store.writer.readers().experiment("small").await.unwrap().unwrap();
+    assert_eq!(summary.uuid, "uuid-5");
     let mut transaction = store.writer.begin().await.unwrap();
     let found = transaction.experiment("small").await.unwrap().unwrap();
     assert_eq!(found.uuid, "uuid-5");

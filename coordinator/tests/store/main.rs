@@ -1,6 +1,7 @@
 //! The store on real files.
 #![expect(clippy::unwrap_used, reason = "tests, and helpers that only tests use")]
 
+mod answers;
 mod contract;
 mod documentation;
 mod fixture;

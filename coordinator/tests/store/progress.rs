@@ -1,21 +1,16 @@
 //! What `watch` and `run` ask again and again: the work left, and the cells that are settled.
 
-use spelrum_coordinator::store::{SqlValue, questions};
-use spelrum_tournament::CellId;
+use spelrum_coordinator::store::SqlValue;
 use spelrum_tournament::forecast::{Backlog, CellWork, GameSpread};
+use spelrum_tournament::results::{Progress, SettledCells, places_text};
+use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_tournament::{CellId, ExperimentId};
 
-use crate::fixture::{Store, add_cell, alpha_beta, empty_plan, game, genetic, rows, text};
+use crate::fixture::{Store, add_cell, alpha_beta, empty_plan, game, genetic};
 
-/// The answer's one row, by column.
-async fn progress(store: &Store) -> impl Fn(&str) -> f64 {
-    let question = questions::PROGRESS.of(store.submitted.experiment);
-    let table = store.writer.readers().query(&question, 10).await.unwrap();
-    assert_eq!(table.rows.len(), 1);
-    move |column| {
-        let index = table.columns.iter().position(|name| name == column).unwrap();
-        // All are numbers.
-        text(&table.rows[0][index]).parse().unwrap()
-    }
+async fn progress(store: &Store) -> Progress {
+    let progress = store.writer.readers().progress(store.submitted.experiment).await.unwrap();
+    progress.expect("the experiment is there")
 }
 
 /// The same from every cell's and every game's row.
@@ -45,16 +40,16 @@ fn assert_near(name: &str, found: f64, expected: f64) {
 async fn assert_as_recounted(store: &Store) {
     let found = progress(store).await;
     let (backlog, spread) = recounted(store).await;
-    assert_near("games_left", found("games_left"), backlog.games_left as f64);
-    assert_near("unseen", found("unseen_games_left"), backlog.unseen_games_left as f64);
-    assert_near("seen_us", found("seen_us"), backlog.seen_us);
-    assert_near("seen_squares", found("seen_squares"), backlog.seen_squares);
-    assert_near("longest_us", found("longest_us"), backlog.longest_us);
-    assert_near("seen_cells", found("seen_cells"), backlog.seen_cells as f64);
-    assert_near("means_us", found("means_us"), backlog.means_us);
-    assert_near("mean_squares", found("mean_squares"), backlog.mean_squares);
-    assert_near("spread_squares", found("spread_squares"), spread.squares);
-    assert_near("spread_weight", found("spread_weight"), spread.weight);
+    assert_eq!(found.backlog.games_left, backlog.games_left);
+    assert_eq!(found.backlog.unseen_games_left, backlog.unseen_games_left);
+    assert_eq!(found.backlog.seen_cells, backlog.seen_cells);
+    assert_near("seen_us", found.backlog.seen_us, backlog.seen_us);
+    assert_near("seen_squares", found.backlog.seen_squares, backlog.seen_squares);
+    assert_near("longest_us", found.backlog.longest_us, backlog.longest_us);
+    assert_near("means_us", found.backlog.means_us, backlog.means_us);
+    assert_near("mean_squares", found.backlog.mean_squares, backlog.mean_squares);
+    assert_near("spread squares", found.spread.squares, spread.squares);
+    assert_near("spread weight", found.spread.weight, spread.weight);
 }
 
 #[tokio::test]
@@ -79,18 +74,24 @@ async fn the_work_left_is_the_sum_over_the_cells() {
     store.store(&all).await;
     assert_as_recounted(&store).await;
     let found = progress(&store).await;
-    assert_eq!((found("cells"), found("cells_settled")), (2.0, 1.0));
-    assert_eq!((found("games_planned"), found("games_settled")), (40.0, 23.0));
-    assert_eq!((found("games_failed"), found("slots"), found("last_game_id")), (0.0, 0.0, 23.0));
+    assert_eq!((found.cells, found.cells_settled), (2, 1));
+    assert_eq!((found.games_planned, found.games_settled), (40, 23));
+    assert_eq!((found.games_failed, found.slots, found.last_game_id), (0, 0, 23));
+    assert_eq!(found.state, ExperimentState::Running);
+    assert_eq!(store.writer.readers().progress(ExperimentId(99)).await.unwrap(), None);
 }
 
-async fn settled_since(store: &Store, last_game_id: i64) -> Vec<(CellId, i64)> {
-    let question = questions::settled_since(store.submitted.experiment, last_game_id);
-    let pair = |row: &Vec<SqlValue>| match row[..2] {
-        [SqlValue::Integer(last_game_id), SqlValue::Integer(cell)] => (CellId(cell), last_game_id),
-        ref other => panic!("{other:?}"),
-    };
-    rows(&store.writer.readers(), &question).await.iter().map(pair).collect()
+const PAGE: u32 = 1_000;
+
+async fn settled_cells(store: &Store, after_game_id: i64) -> SettledCells {
+    let readers = store.writer.readers();
+    readers.settled_cells(store.submitted.experiment, after_game_id, PAGE).await.unwrap()
+}
+
+/// The cells that are told after this game, and the last game of the last of them.
+async fn settled_since(store: &Store, after_game_id: i64) -> (Vec<CellId>, i64) {
+    let settled = settled_cells(store, after_game_id).await;
+    (settled.cells.iter().map(|cell| cell.cell).collect(), settled.last_game_id)
 }
 
 #[tokio::test]
@@ -99,26 +100,28 @@ async fn a_cell_is_told_with_its_last_game() {
     let [first, second] = [store.cell(0), store.cell(1)];
     let games: Vec<_> = (0..19).map(|number| game(first, number, number)).collect();
     store.store(&games).await;
-    assert_eq!(settled_since(&store, 0).await, []);
+    assert_eq!(settled_since(&store, 0).await, (vec![], 0));
     store.store(&[game(second, 0, 0), game(first, 19, 19), game(second, 1, 1)]).await;
-    assert_eq!(settled_since(&store, 0).await, [(first, 21)]);
-    assert_eq!(settled_since(&store, 20).await, [(first, 21)]);
-    assert_eq!(settled_since(&store, 21).await, []);
+    assert_eq!(settled_since(&store, 0).await, (vec![first], 21));
+    assert_eq!(settled_since(&store, 20).await, (vec![first], 21));
+    assert_eq!(settled_since(&store, 21).await, (vec![], 21));
     let games: Vec<_> = (2..20).map(|number| game(second, number, number)).collect();
     store.store(&games).await;
-    assert_eq!(settled_since(&store, 21).await, [(second, 40)]);
-    assert_eq!(settled_since(&store, 0).await, [(first, 21), (second, 40)]);
-    let other = questions::settled_since(spelrum_tournament::ExperimentId(99), 0);
-    assert!(store.rows(&other).await.is_empty());
-    let told = questions::settled_since(store.submitted.experiment, 21);
-    let told: Vec<_> = store.rows(&told).await[0][2..].iter().map(text).collect();
-    assert_eq!(told[..4], ["depth=2", "ab", "gm", "7"], "{told:?}");
+    assert_eq!(settled_since(&store, 21).await, (vec![second], 40));
+    assert_eq!(settled_since(&store, 0).await, (vec![first, second], 40));
+    let readers = store.writer.readers();
+    let other = readers.settled_cells(ExperimentId(99), 0, PAGE).await.unwrap();
+    assert_eq!((other.cells.len(), other.last_game_id), (0, 0));
+    let told = settled_cells(&store, 21).await;
+    let cell = &told.cells[0];
+    assert_eq!(places_text(&told.axes, &cell.axes).as_deref(), Some("depth=2"));
+    assert_eq!((&*cell.player, &*cell.opponent, cell.wins), ("ab", "gm", 7));
 }
 
 /// More cells than one answer holds are told in several, each once.
 #[tokio::test]
 async fn many_cells_are_told_in_parts() {
-    let cells = questions::SETTLED_CELLS_MAX + 10;
+    let cells = PAGE as usize + 10;
     let mut plan = empty_plan("many");
     for depth in 1..=i64::try_from(cells).unwrap() {
         add_cell(&mut plan, ["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, 1);
@@ -129,10 +132,14 @@ async fn many_cells_are_told_in_parts() {
     let mut told = Vec::new();
     let mut last_game_id = 0;
     loop {
-        let part = settled_since(&store, last_game_id).await;
-        let Some((_, last)) = part.last() else { break };
-        last_game_id = *last;
-        told.extend(part.into_iter().map(|(cell, _)| cell));
+        let (part, last) = settled_since(&store, last_game_id).await;
+        if part.is_empty() {
+            assert_eq!(last, last_game_id, "there is nothing to go on from");
+            break;
+        }
+        assert!(part.len() <= PAGE as usize);
+        last_game_id = last;
+        told.extend(part);
     }
     let all: Vec<_> = (0..cells).map(|index| store.cell(index)).collect();
     assert_eq!(told, all);

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use spelrum_coordinator::store::{SqlValue, StoreError, questions};
-use spelrum_tournament::{CellId, GameId};
+use spelrum_coordinator::store::{SqlValue, StoreError};
 
 use crate::fixture::{Store, game};
 
@@ -152,78 +151,4 @@ async fn a_query_can_do_nothing_but_read() {
     assert_eq!(store.integer("SELECT count(*) FROM games WHERE counted = 1").await, 1);
     store.store(&[game(store.cell(0), 1, 1)]).await;
     store.assert_recount().await;
-}
-
-#[tokio::test]
-async fn every_question_has_an_answer() {
-    let mut store = Store::new().await;
-    let games: Vec<_> = (0..20).map(|number| game(store.cell(1), number, number)).collect();
-    store.store(&games).await;
-    let readers = store.writer.readers();
-    let experiments = readers.query(questions::EXPERIMENTS, 10).await.unwrap();
-    assert_eq!(experiments.rows.len(), 1);
-    for (name, question) in questions::ALL {
-        let table = readers.query(&question.of(store.submitted.experiment), 1000).await;
-        let table = table.unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(table.rows.is_empty(), *name == "failures", "{name}");
-        let other = question.of(spelrum_tournament::ExperimentId(99));
-        assert!(readers.query(&other, 1000).await.unwrap().rows.is_empty(), "{name}");
-    }
-}
-
-#[tokio::test]
-async fn a_game_is_found_by_its_row_and_by_its_number() {
-    let mut store = Store::new().await;
-    let cell = store.cell(1);
-    let games: Vec<_> = (0..4).map(|number| game(cell, number, number)).collect();
-    store.store(&games).await;
-    let readers = store.writer.readers();
-    let ask = async |sql: String| readers.query(&sql, 1000).await.unwrap();
-    for number in 0..4 {
-        let found = ask(questions::game_of_cell(GameId { cell, number })).await;
-        assert_eq!(found.rows.len(), 1);
-        let [SqlValue::Integer(game_id), cell_id, of_number, ..] = &found.rows[0][..] else {
-            panic!("{found:?}")
-        };
-        assert_eq!(*cell_id, SqlValue::Integer(cell.0));
-        assert_eq!(*of_number, SqlValue::Integer(number as i64));
-        assert_eq!(ask(questions::game(*game_id)).await, found);
-        // Who moved first is told by name: the cell's second player in odd numbers.
-        let name = |column: &str| {
-            let index = found.columns.iter().position(|name| name == column).unwrap();
-            found.rows[0][index].clone()
-        };
-        let names = ["ab", "gm"].map(|name| SqlValue::Text(name.to_owned()));
-        let [first, second] = if number % 2 == 0 { [0, 1] } else { [1, 0] };
-        assert_eq!(name("first_name"), names[first]);
-        assert_eq!(name("second_name"), names[second]);
-        let plies = name("plies");
-        let moves = ask(questions::moves(*game_id)).await.rows;
-        assert_eq!(plies, SqlValue::Integer(moves.len() as i64));
-        assert!(moves.iter().zip(0..).all(|(row, ply)| row[0] == SqlValue::Integer(ply)));
-    }
-    assert_eq!(ask(questions::cell(cell)).await.rows.len(), 1);
-    assert!(ask(questions::cell(CellId(99))).await.rows.is_empty());
-    assert!(ask(questions::game(99)).await.rows.is_empty());
-    for number in [4, u64::MAX] {
-        assert!(ask(questions::game_of_cell(GameId { cell, number })).await.rows.is_empty());
-    }
-}
-
-#[tokio::test]
-async fn experiments_are_found_by_uuid_or_name() {
-    let mut store = Store::new().await;
-    store.store(&[game(store.cell(0), 0, 1)]).await;
-    let readers = store.writer.readers();
-    for which in [None, Some("small"), Some("uuid-1")] {
-        let found = readers.experiments(which).await.unwrap();
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].name, "small");
-        assert_eq!((found[0].cells, found[0].games_planned), (2, 40));
-        assert_eq!((found[0].games_settled, found[0].games_failed), (1, 0));
-        assert_eq!(found[0].priority, 3);
-    }
-    for which in ["", "uuid-2", "SMALL", "%", "' OR 1 --"] {
-        assert_eq!(readers.experiments(Some(which)).await.unwrap(), []);
-    }
 }

@@ -202,10 +202,10 @@ async fn a_deleted_experiment_leaves_nothing_behind_and_others_as_they_were() {
     begin(&mut store.writer, &submitted, Removing::Everything).await;
     // Gone at once for everybody who asks.
     let readers = store.writer.readers();
-    let listed = readers.experiments(None).await.unwrap();
+    let listed = readers.experiments(None, 10).await.unwrap().experiments;
     assert_eq!(listed.iter().map(|it| &*it.name).collect::<Vec<_>>(), ["other"]);
-    assert!(readers.experiments(Some("small")).await.unwrap().is_empty());
-    assert!(readers.experiments(Some("uuid-1")).await.unwrap().is_empty());
+    assert!(readers.experiment("small").await.unwrap().is_none());
+    assert!(readers.experiment("uuid-1").await.unwrap().is_none());
     assert_eq!(store.integer(views).await, views_before - 2);
     let mut transaction = store.writer.begin().await.unwrap();
     assert_eq!(transaction.experiment("small").await.unwrap(), None);

@@ -203,8 +203,8 @@ async fn states_are_kept() {
         let mut transaction = store.writer.begin().await.unwrap();
         transaction.set_state(experiment, state).await.unwrap();
         transaction.commit().await.unwrap();
-        let summaries = store.writer.readers().experiments(None).await.unwrap();
-        assert_eq!(summaries[0].state, name);
+        let summaries = store.writer.readers().experiments(None, 10).await.unwrap().experiments;
+        assert_eq!(summaries[0].state.name(), name);
         let snapshot = store.writer.snapshot().await.unwrap();
         assert_eq!(snapshot.experiments.first().map(|found| found.2), live.then_some(state));
         assert_eq!(

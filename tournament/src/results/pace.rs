@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use spelrum_tournament::forecast::Forecast;
-
-use crate::look::Look;
+use super::progress::Progress;
+use crate::forecast::Forecast;
+use crate::scheduler::ExperimentState;
 
 /// What is longer ago tells nothing of now …
 const WINDOW: Duration = Duration::from_secs(60);
@@ -25,9 +25,11 @@ const QUICK_GAME_US: f64 = 50_000.0;
 /// logarithm of the time, a few thousand in a year.
 const STEPS: u32 = 256;
 
-/// What was seen lately.
+/// What was seen lately of an experiment: how fast it goes, and how long the games left will take.
+///
+/// It knows no clock: time is what whoever looks says, from any moment on.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pace {
+pub struct Pace {
     seen: VecDeque<Seen>,
 }
 
@@ -40,7 +42,7 @@ struct Seen {
 
 impl Pace {
     /// Notes how many games are settled at this time, and the time that all of them took.
-    pub(crate) fn see(&mut self, at: Duration, games: u64, wall_us: f64) {
+    pub fn see(&mut self, at: Duration, games: u64, wall_us: f64) {
         let now = Seen { at, games, wall_us };
         if let [.., before, last] = self.seen.make_contiguous()
             && last.at - before.at < (last.at - self.seen[0].at) / STEPS
@@ -59,16 +61,28 @@ impl Pace {
     }
 
     /// Games settled a second; `None` before the first.
-    pub(crate) fn games_per_second(&self) -> Option<f64> {
+    #[must_use]
+    pub fn games_per_second(&self) -> Option<f64> {
         let (games, seconds, _) = self.span()?;
         (games > 0).then(|| games as f64 / seconds)
     }
 
-    /// The time left, as far as anything tells.
-    pub(crate) fn forecast(&self, look: &Look) -> Option<Forecast> {
-        let is_quick = look.wall_us < QUICK_GAME_US * look.games_settled as f64;
-        let slots = if is_quick { 0 } else { look.slots };
-        look.backlog.forecast(self.games_at_once(slots), look.spread)
+    /// The time left as far as one look can tell: as if every slot of the workers played a game at each
+    /// moment. Whoever looks again knows better.
+    #[must_use]
+    pub fn forecast_at_first(progress: &Progress) -> Option<Forecast> {
+        Self::default().forecast(progress)
+    }
+
+    /// The time left, as far as anything tells. Only an experiment that runs has an end to tell.
+    #[must_use]
+    pub fn forecast(&self, progress: &Progress) -> Option<Forecast> {
+        if progress.state != ExperimentState::Running {
+            return None;
+        }
+        let is_quick = progress.wall_us < QUICK_GAME_US * progress.games_settled as f64;
+        let slots = if is_quick { 0 } else { progress.slots };
+        progress.backlog.forecast(self.games_at_once(slots), progress.spread)
     }
 
     /// How many games are played at once: as observed, or as many as there are slots while too few

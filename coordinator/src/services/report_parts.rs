@@ -1,0 +1,63 @@
+//! A report, cut into messages.
+
+use prost::Message;
+use spelrum_proto::v1;
+use spelrum_tournament::results::{CellResult, MoveCost, Report};
+
+/// A part is sent when it has so many bytes.
+const PART_BYTES: usize = 256 << 10;
+
+/// The parts of a report, made one after the other: what was sent takes no memory any more.
+pub(super) struct ReportParts {
+    /// The first, as long as it is not sent.
+    first: Option<v1::GetReportResponse>,
+    cells: std::vec::IntoIter<CellResult>,
+    moves: std::vec::IntoIter<MoveCost>,
+    depths: std::vec::IntoIter<MoveCost>,
+}
+
+impl ReportParts {
+    pub(super) fn of(report: Report) -> Self {
+        let Report { experiment, axes, cells, moves, depths } = report;
+        let experiment = Some(experiment.into());
+        Self {
+            first: Some(v1::GetReportResponse { experiment, axes, ..Default::default() }),
+            cells: cells.into_iter(),
+            moves: moves.into_iter(),
+            depths: depths.into_iter(),
+        }
+    }
+}
+
+impl Iterator for ReportParts {
+    type Item = v1::GetReportResponse;
+
+    /// The first part is there in any case; the others have something in them.
+    fn next(&mut self) -> Option<v1::GetReportResponse> {
+        let first = self.first.take();
+        let is_first = first.is_some();
+        let mut part = first.unwrap_or_default();
+        let mut bytes = part.encoded_len();
+        let before = bytes;
+        fill(&mut self.cells, &mut part.cells, &mut bytes);
+        fill(&mut self.moves, &mut part.moves, &mut bytes);
+        fill(&mut self.depths, &mut part.depths, &mut bytes);
+        (is_first || bytes > before).then_some(part)
+    }
+}
+
+/// Moves items into a part until it has its bytes. One item has a few hundred bytes, and at most a few
+/// names and values of 255 bytes each.
+fn fill<T, W: Message + From<T>>(
+    items: &mut std::vec::IntoIter<T>,
+    part: &mut Vec<W>,
+    bytes: &mut usize,
+) {
+    while *bytes < PART_BYTES {
+        let Some(item) = items.next() else { return };
+        let item = W::from(item);
+        // The length before it, and the field's tag, are at most six bytes.
+        *bytes += item.encoded_len() + 6;
+        part.push(item);
+    }
+}

@@ -1,0 +1,204 @@
+//! The `Results` service: what viewers call.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::stream;
+use spelrum_proto::limits::NAME_BYTES_MAX;
+use spelrum_proto::results::{AskedOf, game_to_wire, games_asked, games_page_to_wire, which_game};
+use spelrum_proto::v1::results_server::Results;
+use spelrum_proto::work::check_length;
+use spelrum_proto::{Reason, Refusal, v1};
+use spelrum_tournament::results::{
+    CellCursor, Detail, FoundGame, GameCursor, GamesOf, GamesQuestion,
+};
+use spelrum_tournament::{CellId, ExperimentId, GameId};
+use tokio::sync::Semaphore;
+use tokio_stream::Stream;
+use tonic::{Request, Response, Status};
+
+use super::page_token::{Question, page_size};
+use super::report_parts::ReportParts;
+use super::{BUSY_RETRY_AFTER, reading_failed};
+use crate::dispatcher::unknown_experiment;
+use crate::store::Readers;
+
+/// Reports that may be in memory at once.
+const REPORTS_MAX: usize = 2;
+
+/// The service.
+pub(crate) struct ResultsService {
+    readers: Readers,
+    reports: Arc<Semaphore>,
+}
+
+impl ResultsService {
+    pub(crate) fn new(readers: Readers) -> Self {
+        Self { readers, reports: Arc::new(Semaphore::new(REPORTS_MAX)) }
+    }
+
+    /// The experiment with this UUID or name.
+    async fn experiment_id(&self, which: &str) -> Result<ExperimentId, Refusal> {
+        check_length("experiment", which, NAME_BYTES_MAX)?;
+        let found = self.readers.experiment_id(which).await.map_err(reading_failed)?;
+        found.ok_or_else(|| unknown_experiment(which))
+    }
+
+    /// Whose games are meant.
+    async fn games_of(&self, of: AskedOf<'_>) -> Result<GamesOf, Refusal> {
+        match of {
+            AskedOf::Experiment(which) => Ok(GamesOf::Experiment(self.experiment_id(which).await?)),
+            AskedOf::Cell(cell) => {
+                let planned = self.readers.games_planned(cell).await.map_err(reading_failed)?;
+                planned.map(|_| GamesOf::Cell(cell)).ok_or_else(|| {
+                    let problem = format!("there is no cell {cell}");
+                    Refusal::new(Reason::UnknownCell, problem, "list an experiment's cells")
+                })
+            }
+        }
+    }
+}
+
+#[tonic::async_trait]
+impl Results for ResultsService {
+    type GetReportStream =
+        Pin<Box<dyn Stream<Item = Result<v1::GetReportResponse, Status>> + Send>>;
+
+    async fn get_report(
+        &self,
+        request: Request<v1::GetReportRequest>,
+    ) -> Result<Response<Self::GetReportStream>, Status> {
+        let v1::GetReportRequest { experiment, depths } = request.into_inner();
+        check_length("experiment", &experiment, NAME_BYTES_MAX).map_err(Refusal::from)?;
+        // The place is kept until the last part is sent or the client is gone.
+        let Ok(place) = Arc::clone(&self.reports).try_acquire_owned() else {
+            let problem = "too many other reports are being made";
+            return Err(Refusal::busy(problem, BUSY_RETRY_AFTER).into());
+        };
+        let detail = if depths { Detail::Depths } else { Detail::Cells };
+        let report = self.readers.report(&experiment, detail).await.map_err(reading_failed)?;
+        let report = report.ok_or_else(|| unknown_experiment(&experiment))?;
+        let parts = ReportParts::of(report).map(move |part| {
+            let _place = &place;
+            Ok(part)
+        });
+        Ok(Response::new(Box::pin(stream::iter(parts))))
+    }
+
+    async fn get_progress(
+        &self,
+        request: Request<v1::GetProgressRequest>,
+    ) -> Result<Response<v1::GetProgressResponse>, Status> {
+        let which = &request.get_ref().experiment;
+        let experiment = self.experiment_id(which).await?;
+        let progress = self.readers.progress(experiment).await.map_err(reading_failed)?;
+        let progress = progress.ok_or_else(|| unknown_experiment(which))?;
+        Ok(Response::new(progress.into()))
+    }
+
+    async fn list_experiments(
+        &self,
+        request: Request<v1::ListExperimentsRequest>,
+    ) -> Result<Response<v1::ListExperimentsResponse>, Status> {
+        let v1::ListExperimentsRequest { page_size: asked, page_token, experiment } =
+            request.into_inner();
+        let size = page_size(asked)?;
+        let question = Question::new("experiments", &experiment);
+        let after = question.after(&page_token)?.map(|[after]| ExperimentId(signed(after)));
+        if !experiment.is_empty() {
+            check_length("experiment", &experiment, NAME_BYTES_MAX).map_err(Refusal::from)?;
+            let found = self.readers.experiment(&experiment).await.map_err(reading_failed)?;
+            let found = found.ok_or_else(|| unknown_experiment(&experiment))?;
+            return Ok(Response::new(v1::ListExperimentsResponse {
+                experiments: vec![found.into()],
+                next_page_token: String::new(),
+            }));
+        }
+        let page = self.readers.experiments(after, size).await.map_err(reading_failed)?;
+        Ok(Response::new(v1::ListExperimentsResponse {
+            experiments: page.experiments.into_iter().map(Into::into).collect(),
+            next_page_token: token(&question, page.next.map(|ExperimentId(last)| [last])),
+        }))
+    }
+
+    async fn list_cells(
+        &self,
+        request: Request<v1::ListCellsRequest>,
+    ) -> Result<Response<v1::ListCellsResponse>, Status> {
+        let v1::ListCellsRequest { experiment, page_size: asked, page_token, settled_after } =
+            request.into_inner();
+        let size = page_size(asked)?;
+        let experiment = self.experiment_id(&experiment).await?;
+        let question = Question::new("cells", experiment);
+        let after = question.after(&page_token)?;
+        if let Some(after_game_id) = settled_after {
+            if after_game_id < 0 || after.is_some() {
+                return Err(Refusal::new(
+                    Reason::Malformed,
+                    "the message's field settled_after is negative, or page_token is set beside it",
+                    "go on with the answer's last_game_id as settled_after",
+                )
+                .into());
+            }
+            let settled = self.readers.settled_cells(experiment, after_game_id, size).await;
+            return Ok(Response::new(settled.map_err(reading_failed)?.into()));
+        }
+        let after = after.map(|[number, cell]| CellCursor { number, cell: CellId(signed(cell)) });
+        let page = self.readers.cells(experiment, after, size).await.map_err(reading_failed)?;
+        let next = page.next.map(|next| [signed(next.number), next.cell.0]);
+        Ok(Response::new(v1::ListCellsResponse {
+            next_page_token: token(&question, next),
+            ..page.into()
+        }))
+    }
+
+    async fn list_games(
+        &self,
+        request: Request<v1::ListGamesRequest>,
+    ) -> Result<Response<v1::ListGamesResponse>, Status> {
+        let request = request.get_ref();
+        let size = page_size(request.page_size)?;
+        let asked = games_asked(request).map_err(Refusal::from)?;
+        let of = self.games_of(asked.of).await?;
+        let asked = GamesQuestion { of, filter: asked.filter, order: asked.order };
+        let question = Question::new("games", asked);
+        let after = question.after(&request.page_token)?.map(|[game_id, cell, number]| {
+            let game = GameId { cell: CellId(signed(cell)), number };
+            GameCursor { game_id: signed(game_id), game }
+        });
+        let page = self.readers.games(asked, after, size).await.map_err(reading_failed)?;
+        let next = page.next.map(|GameCursor { game_id, game: GameId { cell, number } }| {
+            [game_id, cell.0, signed(number)]
+        });
+        Ok(Response::new(v1::ListGamesResponse {
+            next_page_token: token(&question, next),
+            ..games_page_to_wire(page)
+        }))
+    }
+
+    async fn get_game(
+        &self,
+        request: Request<v1::GetGameRequest>,
+    ) -> Result<Response<v1::GetGameResponse>, Status> {
+        let which = which_game(request.get_ref()).map_err(Refusal::from)?;
+        match self.readers.game(which).await.map_err(reading_failed)? {
+            FoundGame::Settled(game) => Ok(Response::new(game_to_wire(*game))),
+            FoundGame::Missing(missing) => {
+                let refusal =
+                    Refusal::new(Reason::UnknownGame, missing.to_string(), missing.remedy());
+                Err(refusal.into())
+            }
+        }
+    }
+}
+
+/// The token of the page after an item; empty if there is none.
+fn token<const KEYS: usize>(question: &Question, after: Option<[i64; KEYS]>) -> String {
+    let unsigned = |key: i64| u64::try_from(key).unwrap_or(0);
+    after.map_or_else(String::new, |keys| question.token(&keys.map(unsigned)))
+}
+
+/// A number below 2^53 as an id.
+fn signed(key: u64) -> i64 {
+    i64::try_from(key).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,398 @@
+//! Settled games, in lists and whole.
+
+use spelrum_engine::{MoveRecord, SearchReport, termination_named};
+use spelrum_tournament::results::{
+    FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder,
+    GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,
+};
+use spelrum_tournament::{CellId, DefinitionHash, ExperimentId, GameId, WorkerId, names};
+use sqlx::SqliteConnection;
+
+use super::error::StoreError;
+use super::numbers::integer;
+use super::read::Readers;
+use super::scheduling::unsigned;
+
+/// A game's row, with the names that its players have in the sweep.
+struct GameRow {
+    game_id: i64,
+    cell_id: i64,
+    number: i64,
+    first_name: String,
+    second_name: String,
+    opening: Option<String>,
+    first_side: Option<String>,
+    outcome: Option<String>,
+    termination: Option<String>,
+    plies: Option<u32>,
+    moves_hash: Option<i64>,
+    engine_revision: Option<u32>,
+    wall_us: Option<i64>,
+    worker_id: Option<i64>,
+    not_counted_reason: Option<String>,
+    failure: Option<String>,
+}
+
+/// A query for rows of games, of which the second part says where from and which: `g` are games, `c`
+/// their cells and `o` their openings.
+macro_rules! games {
+    ($from:tt, $($argument:expr),*) => {
+        sqlx::query_as!(
+            GameRow,
+            r#"SELECT g.game_id AS "game_id!: i64", g.cell_id, g.number,
+                CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.first_player_name
+                    ELSE c.second_player_name END AS "first_name!: String",
+                CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.second_player_name
+                    ELSE c.first_player_name END AS "second_name!: String",
+                o.position AS "opening?: String", g.first_side, g.outcome, g.termination,
+                g.plies AS "plies: u32", g.moves_hash, g.engine_revision AS "engine_revision: u32",
+                g.wall_us, g.worker_id, g.not_counted_reason, g.failure
+            "# + $from,
+            $($argument),*
+        )
+    };
+}
+
+impl GameRow {
+    fn read(self) -> Result<GameSummary, StoreError> {
+        let result = match self.failure {
+            Some(failure) => GameResult::Failed(failure),
+            None => GameResult::Played(Played {
+                opening: there("opening", self.opening)?,
+                end: GameEnd {
+                    first_side: word("first_side", self.first_side, names::side)?,
+                    outcome: word("outcome", self.outcome, names::outcome)?,
+                    termination: word("termination", self.termination, termination_named)?,
+                    plies: there("plies", self.plies)?,
+                    moves_hash: unsigned(there("moves_hash", self.moves_hash)?),
+                },
+                engine_revision: there("engine_revision", self.engine_revision)?,
+            }),
+        };
+        Ok(GameSummary {
+            game_id: self.game_id,
+            game: GameId { cell: CellId(self.cell_id), number: unsigned(self.number) },
+            players: [self.first_name, self.second_name],
+            result,
+            not_counted_reason: self.not_counted_reason,
+            wall_us: self.wall_us.map(unsigned),
+            worker: self.worker_id.map(WorkerId),
+        })
+    }
+}
+
+impl Readers {
+    /// A part of a list of settled games: from the first on, or after this one.
+    ///
+    /// # Errors
+    /// If the database fails, takes too long, or holds what this version does not know.
+    pub async fn games(
+        &self,
+        question: GamesQuestion,
+        after: Option<GameCursor>,
+        games_max: u32,
+    ) -> Result<GamesPage, StoreError> {
+        let reading = async {
+            let mut snapshot = self.snapshot().await?;
+            // One more tells whether there are more.
+            let limit = i64::from(games_max) + 1;
+            let rows = list(&mut snapshot, question, after, limit).await?;
+            let games = rows.into_iter().map(GameRow::read).collect::<Result<_, _>>()?;
+            Ok(GamesPage::of(games, usize::try_from(games_max).unwrap_or(usize::MAX)))
+        };
+        self.in_time(reading).await
+    }
+
+    /// How many games a cell is to have; nothing if there is no such cell.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn games_planned(&self, cell: CellId) -> Result<Option<u64>, StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        games_planned(&mut snapshot, cell).await
+    }
+
+    /// A settled game, whole, or why there is none.
+    ///
+    /// # Errors
+    /// If the database fails, or holds what this version does not know.
+    pub async fn game(&self, which: WhichGame) -> Result<FoundGame, StoreError> {
+        self.in_time(self.whole_game(which)).await
+    }
+
+    async fn whole_game(&self, which: WhichGame) -> Result<FoundGame, StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        let Some(row) = game(&mut snapshot, which).await? else {
+            return Ok(FoundGame::Missing(match which {
+                WhichGame::Id(game_id) => MissingGame::Id(game_id),
+                WhichGame::InCell(game) => {
+                    MissingGame::why(game, games_planned(&mut snapshot, game.cell).await?)
+                }
+            }));
+        };
+        let summary = row.read()?;
+        let moves = moves(&mut snapshot, summary.game_id).await?;
+        let has_no_move = match &summary.result {
+            GameResult::Played(played) => played.end.plies == 0,
+            GameResult::Failed(_) => false,
+        };
+        let cell = summary.game.cell;
+        let of = sqlx::query!(
+            r#"SELECT e.name, e.uuid, d.definition_hash, d.definition_json AS "definition_json!: String"
+            FROM cells AS c
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            JOIN cell_definitions AS d ON d.cell_id = c.cell_id
+            WHERE c.cell_id = ?"#,
+            cell.0
+        )
+        .fetch_one(&mut *snapshot)
+        .await?;
+        let definition_hash: DefinitionHash = of
+            .definition_hash
+            .parse()
+            .map_err(|_| unknown("definition_hash", of.definition_hash.clone()))?;
+        Ok(FoundGame::Settled(Box::new(SettledGame {
+            moves: (has_no_move || !moves.is_empty()).then_some(moves),
+            summary,
+            experiment: of.name,
+            experiment_uuid: of.uuid,
+            definition_hash,
+            definition_json: of.definition_json,
+        })))
+    }
+}
+
+/// A list's rows. The newest games of an experiment are looked for among those of all: it reads past the
+/// newer ones of others.
+async fn list(
+    connection: &mut SqliteConnection,
+    GamesQuestion { of, filter, order }: GamesQuestion,
+    after: Option<GameCursor>,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    let filter = match filter {
+        GamesFilter::All => 0,
+        GamesFilter::Uncounted => 1,
+        GamesFilter::Failed => 2,
+    };
+    match (order, of) {
+        (GamesOrder::Newest, GamesOf::Experiment(experiment)) => {
+            let before = after.map_or(i64::MAX, |after| after.game_id);
+            newest_of_experiment(connection, experiment, before, filter, limit).await
+        }
+        (GamesOrder::Newest, GamesOf::Cell(cell)) => {
+            let before = after.map_or(i64::MAX, |after| after.game_id);
+            newest_of_cell(connection, cell, before, filter, limit).await
+        }
+        (GamesOrder::Number, GamesOf::Cell(cell)) => {
+            let after = after.map_or(-1, |after| integer(after.game.number));
+            in_order_of_cell(connection, cell, after, filter, limit).await
+        }
+        (GamesOrder::Number, GamesOf::Experiment(experiment)) => {
+            let Some(after) = after else {
+                return in_order(connection, experiment, CellId(0), filter, limit).await;
+            };
+            // The rest of its cell, then the cells after that one.
+            let GameId { cell, number } = after.game;
+            let mut found =
+                in_order_of_cell(connection, cell, integer(number), filter, limit).await?;
+            let left = limit - i64::try_from(found.len()).unwrap_or(i64::MAX);
+            found.extend(in_order(connection, experiment, cell, filter, left).await?);
+            Ok(found)
+        }
+    }
+}
+
+async fn newest_of_experiment(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+    before: i64,
+    filter: i64,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    Ok(games!(
+        "FROM games AS g NOT INDEXED
+        JOIN cells AS c ON c.cell_id = g.cell_id
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+        WHERE c.experiment_id = ?1 AND c.in_sweep = 1 AND g.game_id < ?2
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL)
+        ORDER BY g.game_id DESC LIMIT ?4",
+        experiment.0,
+        before,
+        filter,
+        limit
+    )
+    .fetch_all(connection)
+    .await?)
+}
+
+async fn newest_of_cell(
+    connection: &mut SqliteConnection,
+    cell: CellId,
+    before: i64,
+    filter: i64,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    // The plus keeps SQLite from going through the games of all cells.
+    Ok(games!(
+        "FROM games AS g
+        JOIN cells AS c ON c.cell_id = g.cell_id
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+        WHERE g.cell_id = ?1 AND +g.game_id < ?2
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL)
+        ORDER BY +g.game_id DESC LIMIT ?4",
+        cell.0,
+        before,
+        filter,
+        limit
+    )
+    .fetch_all(connection)
+    .await?)
+}
+
+/// Games of a cell with greater numbers than this.
+async fn in_order_of_cell(
+    connection: &mut SqliteConnection,
+    cell: CellId,
+    after: i64,
+    filter: i64,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    Ok(games!(
+        "FROM games AS g
+        JOIN cells AS c ON c.cell_id = g.cell_id
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+        WHERE g.cell_id = ?1 AND g.number > ?2
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL)
+        ORDER BY g.number LIMIT ?4",
+        cell.0,
+        after,
+        filter,
+        limit
+    )
+    .fetch_all(connection)
+    .await?)
+}
+
+/// Games of an experiment's cells, those after this one in the grid's order, or all if it is not one.
+async fn in_order(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+    after: CellId,
+    filter: i64,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    Ok(games!(
+        "FROM cells AS c
+        CROSS JOIN games AS g ON g.cell_id = c.cell_id
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+        WHERE c.experiment_id = ?1 AND c.in_sweep = 1
+            AND (c.number, c.cell_id) > (
+                coalesce((SELECT a.number FROM cells AS a WHERE a.cell_id = ?2), -1), ?2)
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL)
+        ORDER BY c.number, c.cell_id, g.number LIMIT ?4",
+        experiment.0,
+        after.0,
+        filter,
+        limit
+    )
+    .fetch_all(connection)
+    .await?)
+}
+
+async fn game(
+    connection: &mut SqliteConnection,
+    which: WhichGame,
+) -> Result<Option<GameRow>, StoreError> {
+    Ok(match which {
+        WhichGame::Id(game_id) => {
+            games!(
+                "FROM games AS g
+                JOIN cells AS c ON c.cell_id = g.cell_id
+                LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+                WHERE g.game_id = ?",
+                game_id
+            )
+            .fetch_optional(connection)
+            .await?
+        }
+        WhichGame::InCell(GameId { cell, number }) => {
+            let number = integer(number);
+            games!(
+                "FROM games AS g
+                JOIN cells AS c ON c.cell_id = g.cell_id
+                LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+                WHERE g.cell_id = ? AND g.number = ?",
+                cell.0,
+                number
+            )
+            .fetch_optional(connection)
+            .await?
+        }
+    })
+}
+
+async fn games_planned(
+    connection: &mut SqliteConnection,
+    cell: CellId,
+) -> Result<Option<u64>, StoreError> {
+    let planned = sqlx::query_scalar!("SELECT games_planned FROM cells WHERE cell_id = ?", cell.0)
+        .fetch_optional(connection)
+        .await?;
+    Ok(planned.map(unsigned))
+}
+
+/// A game's recorded moves, by ply.
+async fn moves(
+    connection: &mut SqliteConnection,
+    game_id: i64,
+) -> Result<Vec<MoveRecord>, StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT side AS "side: u8", move, position_key, legal_moves AS "legal_moves: u32",
+            depth AS "depth: u32", nodes, evaluations, full_tree_leaves, score AS "score: i32",
+            wall_us, cpu_us, ended_by
+        FROM moves WHERE game_id = ? ORDER BY ply"#,
+        game_id
+    )
+    .fetch_all(connection)
+    .await?;
+    let read = found.into_iter().map(|row| {
+        Ok(MoveRecord {
+            mover: row.side,
+            mv: row.r#move,
+            position_key: unsigned(row.position_key),
+            legal_moves: row.legal_moves,
+            search: SearchReport {
+                depth: row.depth,
+                nodes: unsigned(row.nodes),
+                evaluations: unsigned(row.evaluations),
+                full_tree_leaves: unsigned(row.full_tree_leaves),
+                score: row.score,
+                ended_by: names::ended_by(&row.ended_by)
+                    .ok_or_else(|| unknown("ended_by", row.ended_by))?,
+            },
+            wall_us: unsigned(row.wall_us),
+            cpu_us: unsigned(row.cpu_us),
+        })
+    });
+    read.collect()
+}
+
+/// What a word of a column means.
+fn word<T>(
+    column: &'static str,
+    name: Option<String>,
+    read: impl Fn(&str) -> Option<T>,
+) -> Result<T, StoreError> {
+    let name = there(column, name)?;
+    read(&name).ok_or_else(|| unknown(column, name))
+}
+
+/// What every game that was played has.
+fn there<T>(column: &'static str, value: Option<T>) -> Result<T, StoreError> {
+    value.ok_or_else(|| unknown(column, "NULL".to_owned()))
+}
+
+fn unknown(column: &'static str, value: String) -> StoreError {
+    StoreError::UnknownValue { column, value }
+}

@@ -1,0 +1,148 @@
+//! Experiments and workers at a glance.
+
+use spelrum_tournament::results::{ExperimentSummary, ExperimentsPage, WorkerSummary};
+use spelrum_tournament::{ExperimentId, WorkerId};
+use sqlx::SqliteConnection;
+
+use super::error::StoreError;
+use super::read::Readers;
+use super::scheduling::{state_of, unsigned};
+
+impl Readers {
+    /// Experiments, oldest first: those after this one, or from the first on, at most so many.
+    ///
+    /// # Errors
+    /// If the database fails, or takes too long.
+    pub async fn experiments(
+        &self,
+        after: Option<ExperimentId>,
+        experiments_max: u32,
+    ) -> Result<ExperimentsPage, StoreError> {
+        let first = after.map_or(0, |ExperimentId(after)| after.saturating_add(1));
+        // One more tells whether there are more.
+        let limit = i64::from(experiments_max) + 1;
+        let reading = async {
+            let mut snapshot = self.snapshot().await?;
+            summaries(&mut snapshot, [first, i64::MAX], limit).await
+        };
+        let experiments_max = usize::try_from(experiments_max).unwrap_or(usize::MAX);
+        Ok(ExperimentsPage::of(self.in_time(reading).await?, experiments_max))
+    }
+
+    /// The experiment with this UUID, or with this name. Of several with the name it is the newest that
+    /// is not over, or the newest.
+    ///
+    /// # Errors
+    /// If the database fails, or takes too long.
+    pub async fn experiment(&self, which: &str) -> Result<Option<ExperimentSummary>, StoreError> {
+        let reading = async {
+            let mut snapshot = self.snapshot().await?;
+            let Some(found) = find(&mut snapshot, which).await? else { return Ok(None) };
+            summary(&mut snapshot, found).await
+        };
+        self.in_time(reading).await
+    }
+
+    /// Its id alone, which is found at once.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn experiment_id(&self, which: &str) -> Result<Option<ExperimentId>, StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        find(&mut snapshot, which).await
+    }
+
+    /// The workers that introduced themselves last, newest first, at most so many; what only a
+    /// running coordinator knows of them is 0.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn workers(&self, workers_max: u32) -> Result<Vec<WorkerSummary>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT w.worker_id AS "worker_id!: i64", w.name, w.host, w.slots AS "slots: u32",
+                w.engine_revision AS "engine_revision: u32",
+                (SELECT coalesce(sum(r.games), 0) FROM worker_results AS r
+                    WHERE r.worker_id = w.worker_id) AS "games!: i64"
+            FROM workers AS w ORDER BY w.last_hello_unix_us DESC, w.worker_id DESC LIMIT ?"#,
+            workers_max
+        )
+        .fetch_all(self.own())
+        .await?;
+        let found = found.into_iter().map(|row| WorkerSummary {
+            worker: WorkerId(row.worker_id),
+            name: row.name,
+            host: row.host,
+            slots: row.slots,
+            engine_revision: row.engine_revision,
+            silent_ms: 0,
+            leased_games: 0,
+            playing_games: 0,
+            reported_games: unsigned(row.games),
+            memory_bytes: None,
+        });
+        Ok(found.collect())
+    }
+}
+
+/// The experiment with this UUID or name: see [`Readers::experiment`]. One that is being deleted is not
+/// there any more.
+pub(super) async fn find(
+    connection: &mut SqliteConnection,
+    which: &str,
+) -> Result<Option<ExperimentId>, StoreError> {
+    let found = sqlx::query_scalar!(
+        r#"SELECT e.experiment_id AS "experiment_id!: i64" FROM experiments AS e
+        WHERE (e.uuid = ?1 OR e.name = ?1) AND NOT EXISTS (
+            SELECT 1 FROM removals AS x
+            WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
+        ORDER BY e.uuid = ?1 DESC, e.state IN ('running', 'paused') DESC, e.experiment_id DESC
+        LIMIT 1"#,
+        which
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(found.map(ExperimentId))
+}
+
+/// An experiment at a glance.
+pub(super) async fn summary(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<Option<ExperimentSummary>, StoreError> {
+    Ok(summaries(connection, [experiment.0; 2], 1).await?.pop())
+}
+
+/// The experiments from this id to that one, at most so many.
+async fn summaries(
+    connection: &mut SqliteConnection,
+    [first, last]: [i64; 2],
+    limit: i64,
+) -> Result<Vec<ExperimentSummary>, StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT experiment_id AS "experiment_id!: i64", uuid, name, game, state,
+            cells AS "cells!: i64", games_planned AS "games_planned!: i64",
+            games_settled AS "games_settled!: i64", games_failed AS "games_failed!: i64",
+            submitted_unix_us, priority AS "priority: i32"
+        FROM experiment_progress WHERE experiment_id BETWEEN ? AND ?
+        ORDER BY experiment_id LIMIT ?"#,
+        first,
+        last,
+        limit
+    )
+    .fetch_all(connection)
+    .await?;
+    let found = found.into_iter().map(|row| ExperimentSummary {
+        experiment: ExperimentId(row.experiment_id),
+        uuid: row.uuid,
+        name: row.name,
+        game: row.game,
+        state: state_of(&row.state),
+        priority: row.priority,
+        cells: unsigned(row.cells),
+        games_planned: unsigned(row.games_planned),
+        games_settled: unsigned(row.games_settled),
+        games_failed: unsigned(row.games_failed),
+        submitted_unix_us: row.submitted_unix_us,
+    });
+    Ok(found.collect())
+}

@@ -1,0 +1,339 @@
+//! The `Results` service over real gRPC.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use spelrum_proto::limits::PAGE_SIZE_MAX;
+use spelrum_proto::results::{ReportReader, game_from_wire};
+use spelrum_proto::v1::list_games_request::Of;
+use spelrum_proto::{Reason, v1};
+use spelrum_tournament::results::{GameResult, Report};
+use tonic::Status;
+
+use super::support::{HandWorker, Served, Site, failure_of, quick_sweep, reason};
+
+async fn report(served: &Served, experiment: &str, depths: bool) -> Result<Report, Status> {
+    let request = v1::GetReportRequest { experiment: experiment.to_owned(), depths };
+    let mut parts = served.results().await.get_report(request).await?.into_inner();
+    let mut report = ReportReader::default();
+    while let Some(part) = parts.message().await? {
+        report.take(part).unwrap();
+    }
+    Ok(report.finish().unwrap())
+}
+
+/// A sweep of so many cells.
+fn wide_sweep(name: &str, cells: usize, games: u64) -> String {
+    let depths: Vec<_> = (1..=cells).map(|depth| depth.to_string()).collect();
+    quick_sweep(name, games).replace("depth = 1", "depth = \"$depth\"")
+        + &format!("\n[axes]\ndepth = [{}]\n", depths.join(", "))
+}
+
+/// Whatever arrives meanwhile, what a report says of one thing fits what it says of another.
+#[tokio::test]
+async fn a_report_is_of_one_moment_while_games_arrive() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&wide_sweep("busy", 6, 200)).await;
+    let mut worker = HandWorker::new(&served).await;
+    let is_done = AtomicBool::new(false);
+    let working = async {
+        worker.work_until_done().await;
+        is_done.store(true, Ordering::Relaxed);
+    };
+    let reporting = async {
+        let mut seen = Vec::new();
+        while !is_done.load(Ordering::Relaxed) {
+            let report = report(&served, "busy", true).await.unwrap();
+            let games: u64 = report.cells.iter().map(|cell| cell.games).sum();
+            assert_eq!(games, report.experiment.games_settled);
+            assert_eq!(report.cells.len(), 6);
+            for cost in &report.moves {
+                let cell = report.cells.iter().find(|cell| cell.cell == cost.cell).unwrap();
+                assert!(cell.games > 0, "moves without a game");
+                let of_depths: u64 = report
+                    .depths
+                    .iter()
+                    .filter(|it| it.cell == cost.cell && it.player == cost.player)
+                    .map(|it| it.costs.searched_moves)
+                    .sum();
+                assert_eq!(of_depths, cost.costs.searched_moves);
+            }
+            seen.push(games);
+        }
+        seen
+    };
+    let ((), seen) = futures_util::future::join(working, reporting).await;
+    assert!(seen.is_sorted() && seen.len() > 1, "{seen:?}");
+    assert_eq!(report(&served, "busy", false).await.unwrap().experiment.games_settled, 1_200);
+}
+
+/// A report beyond one message comes in several, none of them large.
+#[tokio::test]
+async fn a_large_report_comes_in_parts() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let sweep = wide_sweep("large", 1_000, 2)
+        .replace("depth = \"$depth\"", "depth = \"$depth\"\nnodes = \"$nodes\"")
+        + "nodes = [10, 20, 30, 40, 50, 60, 70, 80]\n";
+    let uuid = served.submit(&sweep).await.experiment_uuid;
+    let request = v1::GetReportRequest { experiment: uuid.clone(), depths: true };
+    let mut parts = served.results().await.get_report(request).await.unwrap().into_inner();
+    let mut count = 0;
+    while let Some(part) = parts.message().await.unwrap() {
+        assert!(part.experiment.is_some() == (count == 0));
+        assert!(prost::Message::encoded_len(&part) < 300 << 10);
+        count += 1;
+    }
+    assert!(count > 1, "{count}");
+    let report = report(&served, &uuid, true).await.unwrap();
+    assert_eq!((report.axes.len(), report.cells.len()), (2, 8_000));
+    let places: BTreeSet<_> = report.cells.iter().map(|cell| &cell.axes).collect();
+    assert_eq!(places.len(), 8_000, "each cell is told once");
+    assert!(report.cells.iter().all(|cell| cell.axes.iter().all(Option::is_some)));
+}
+
+#[tokio::test]
+async fn progress_and_settled_cells_lead_through_an_experiment() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&wide_sweep("watched", 3, 4)).await;
+    let mut client = served.results().await;
+    let request = v1::GetProgressRequest { experiment: "watched".to_owned() };
+    let before = client.get_progress(request.clone()).await.unwrap().into_inner();
+    assert_eq!((&*before.state, before.cells, before.games_planned), ("running", 3, 12));
+    assert_eq!((before.games_settled, before.last_game_id, before.forecast), (0, 0, None));
+    HandWorker::new(&served).await.work_until_done().await;
+    served.reaches("watched", "finished").await;
+    let after = client.get_progress(request).await.unwrap().into_inner();
+    assert_eq!((&*after.state, after.cells_settled, after.games_settled), ("finished", 3, 12));
+    assert_eq!(after.backlog.unwrap().games_left, 0);
+    assert_eq!(after.last_game_id, 12);
+
+    let mut told = Vec::new();
+    let mut settled_after = 0;
+    loop {
+        let request = v1::ListCellsRequest {
+            experiment: "watched".to_owned(),
+            page_size: 2,
+            page_token: String::new(),
+            settled_after: Some(settled_after),
+        };
+        let answer = client.list_cells(request).await.unwrap().into_inner();
+        assert_eq!((&*answer.axes, &*answer.next_page_token), (&["depth".to_owned()][..], ""));
+        settled_after = answer.last_game_id;
+        if answer.cells.is_empty() {
+            break;
+        }
+        told.extend(answer.cells.into_iter().map(|cell| cell.cell_id));
+    }
+    told.sort_unstable();
+    assert_eq!(told, [1, 2, 3]);
+    assert_eq!(settled_after, 12);
+}
+
+#[tokio::test]
+async fn cells_and_games_come_in_pages_across_a_restart() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&wide_sweep("paged", 5, 4)).await;
+    HandWorker::new(&served).await.work_until_done().await;
+    let experiment = "paged".to_owned();
+    let cells = |page_token: String| v1::ListCellsRequest {
+        experiment: experiment.clone(),
+        page_size: 2,
+        page_token,
+        settled_after: None,
+    };
+    let games = |page_token: String, order: v1::GamesOrder| v1::ListGamesRequest {
+        of: Some(Of::Experiment(experiment.clone())),
+        page_size: 7,
+        page_token,
+        filter: 0,
+        order: order.into(),
+    };
+    let mut client = served.results().await;
+    let first = client.list_cells(cells(String::new())).await.unwrap().into_inner();
+    served.stop().await.unwrap();
+    let served = site.serve().await;
+    let mut client = served.results().await;
+    let (mut told, mut token) = (first.cells, first.next_page_token);
+    while !token.is_empty() {
+        let page = client.list_cells(cells(token)).await.unwrap().into_inner();
+        told.extend(page.cells);
+        token = page.next_page_token;
+    }
+    let report = report(&served, "paged", false).await.unwrap();
+    let whole: Vec<_> = report.cells.into_iter().map(v1::CellResult::from).collect();
+    assert_eq!(told, whole);
+
+    for order in [v1::GamesOrder::Unspecified, v1::GamesOrder::Number] {
+        let (mut told, mut token) = (Vec::new(), String::new());
+        loop {
+            let page = client.list_games(games(token, order)).await.unwrap().into_inner();
+            assert!(page.games.len() <= 7);
+            told.extend(page.games.into_iter().map(|it| (it.game_id, it.cell_id, it.number)));
+            token = page.next_page_token;
+            if token.is_empty() {
+                break;
+            }
+        }
+        assert_eq!(told.len(), 20);
+        match order {
+            v1::GamesOrder::Unspecified => assert!(told.is_sorted_by(|a, b| a.0 > b.0)),
+            v1::GamesOrder::Number => assert!(told.is_sorted_by_key(|it| (it.1, it.2))),
+        }
+    }
+}
+
+/// More than one answer could hold.
+#[tokio::test]
+async fn more_than_a_thousand_experiments_are_listed() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let mut clients = served.experiments().await;
+    for number in 0..1_010 {
+        let name = format!("sweep-{number}");
+        let request = super::support::submission(&quick_sweep(&name, 2));
+        clients.submit(request).await.unwrap();
+    }
+    let mut client = served.results().await;
+    let (mut names, mut page_token) = (Vec::new(), String::new());
+    loop {
+        let request = v1::ListExperimentsRequest {
+            page_size: PAGE_SIZE_MAX,
+            page_token,
+            experiment: String::new(),
+        };
+        let page = client.list_experiments(request).await.unwrap().into_inner();
+        names.extend(page.experiments.into_iter().map(|it| it.name));
+        page_token = page.next_page_token;
+        if page_token.is_empty() {
+            break;
+        }
+    }
+    let expected: Vec<_> = (0..1_010).map(|number| format!("sweep-{number}")).collect();
+    assert_eq!(names, expected);
+    let named = v1::ListExperimentsRequest {
+        experiment: "sweep-7".to_owned(),
+        ..v1::ListExperimentsRequest::default()
+    };
+    let named = client.list_experiments(named).await.unwrap().into_inner();
+    assert_eq!((named.experiments.len(), &*named.experiments[0].name), (1, "sweep-7"));
+    assert_eq!(named.next_page_token, "");
+}
+
+#[tokio::test]
+async fn a_game_is_told_with_its_moves_or_why_it_failed() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&quick_sweep("games", 4)).await;
+    let mut worker = HandWorker::new(&served).await;
+    // The first game fails until it has finally failed.
+    loop {
+        let Some(grant) = worker.lease().await.unwrap().grant else { break };
+        let mut results = worker.play(&grant).await;
+        for result in &mut results {
+            if matches!(&result.what, Some(v1::result::What::Game(game)) if game.number == 0) {
+                *result = failure_of(result, "out of marbles");
+            }
+        }
+        worker.report(results).await.unwrap();
+    }
+    let mut client = served.results().await;
+    let in_cell = |number| v1::GetGameRequest {
+        which: Some(v1::get_game_request::Which::InCell(v1::GameId { cell_id: 1, number })),
+    };
+    let game = client.get_game(in_cell(1)).await.unwrap().into_inner();
+    let game = game_from_wire(game).unwrap();
+    let GameResult::Played(played) = &game.summary.result else { panic!("{game:?}") };
+    assert_eq!(game.moves.as_ref().map(Vec::len), Some(played.end.plies as usize));
+    assert!(game.definition().is_ok());
+    let failed = client.get_game(in_cell(0)).await.unwrap().into_inner();
+    let failed = game_from_wire(failed).unwrap();
+    assert_eq!(failed.summary.result, GameResult::Failed("out of marbles".to_owned()));
+    for filter in [v1::GamesFilter::Uncounted, v1::GamesFilter::Failed] {
+        let request = v1::ListGamesRequest {
+            of: Some(Of::CellId(1)),
+            filter: filter.into(),
+            ..v1::ListGamesRequest::default()
+        };
+        let games = client.list_games(request).await.unwrap().into_inner().games;
+        assert_eq!(games, [v1::GameSummary::from(failed.summary.clone())]);
+    }
+    assert_eq!(reason(client.get_game(in_cell(4)).await), Reason::UnknownGame);
+    assert_eq!(reason(client.get_game(in_cell(1 << 53)).await), Reason::Malformed);
+    let by_id =
+        |game_id| v1::GetGameRequest { which: Some(v1::get_game_request::Which::GameId(game_id)) };
+    assert_eq!(reason(client.get_game(by_id(99)).await), Reason::UnknownGame);
+    assert_eq!(reason(client.get_game(by_id(0)).await), Reason::Malformed);
+    assert_eq!(reason(client.get_game(v1::GetGameRequest::default()).await), Reason::Malformed);
+}
+
+/// Invariants 9 and 10.
+#[tokio::test]
+async fn hostile_questions_are_refused() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&wide_sweep("a", 3, 2)).await;
+    served.submit(&wide_sweep("b", 3, 2)).await;
+    HandWorker::new(&served).await.work_until_done().await;
+    let mut client = served.results().await;
+    let cells = |experiment: &str, page_token: &str| v1::ListCellsRequest {
+        experiment: experiment.to_owned(),
+        page_size: 1,
+        page_token: page_token.to_owned(),
+        settled_after: None,
+    };
+    let token = client.list_cells(cells("a", "")).await.unwrap().into_inner().next_page_token;
+    assert!(!token.is_empty());
+    client.list_cells(cells("a", &token)).await.unwrap();
+    assert_eq!(reason(client.list_cells(cells("b", &token)).await), Reason::Malformed);
+    for hostile in ["x", "' OR 1=1 --", &"9".repeat(10_000), &format!("{token}-1"), "é-1-2"] {
+        assert_eq!(reason(client.list_cells(cells("a", hostile)).await), Reason::Malformed);
+        let games = v1::ListGamesRequest {
+            of: Some(Of::CellId(1)),
+            page_token: hostile.to_owned(),
+            ..v1::ListGamesRequest::default()
+        };
+        assert_eq!(reason(client.list_games(games).await), Reason::Malformed);
+        let experiments = v1::ListExperimentsRequest {
+            page_token: hostile.to_owned(),
+            ..v1::ListExperimentsRequest::default()
+        };
+        assert_eq!(reason(client.list_experiments(experiments).await), Reason::Malformed);
+    }
+    let many = v1::ListCellsRequest { page_size: PAGE_SIZE_MAX + 1, ..cells("a", "") };
+    assert_eq!(reason(client.list_cells(many).await), Reason::Malformed);
+    let negative = v1::ListCellsRequest { settled_after: Some(-1), ..cells("a", "") };
+    assert_eq!(reason(client.list_cells(negative).await), Reason::Malformed);
+    let both = v1::ListCellsRequest { settled_after: Some(0), ..cells("a", &token) };
+    assert_eq!(reason(client.list_cells(both).await), Reason::Malformed);
+    let nobody = v1::ListGamesRequest::default();
+    assert_eq!(reason(client.list_games(nobody).await), Reason::Malformed);
+    let nowhere = v1::ListGamesRequest { of: Some(Of::CellId(99)), ..Default::default() };
+    assert_eq!(reason(client.list_games(nowhere).await), Reason::UnknownCell);
+
+    for (which, expected) in [
+        ("nobody", Reason::UnknownExperiment),
+        ("", Reason::UnknownExperiment),
+        (&"x".repeat(256), Reason::Malformed),
+    ] {
+        assert_eq!(reason(report(&served, which, false).await), expected);
+        assert_eq!(reason(client.list_cells(cells(which, "")).await), expected);
+        let progress = v1::GetProgressRequest { experiment: which.to_owned() };
+        assert_eq!(reason(client.get_progress(progress).await), expected);
+        let games = v1::ListGamesRequest {
+            of: Some(Of::Experiment(which.to_owned())),
+            ..v1::ListGamesRequest::default()
+        };
+        assert_eq!(reason(client.list_games(games).await), expected);
+        if !which.is_empty() {
+            let experiments = v1::ListExperimentsRequest {
+                experiment: which.to_owned(),
+                ..v1::ListExperimentsRequest::default()
+            };
+            assert_eq!(reason(client.list_experiments(experiments).await), expected);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Settled games, in lists and whole.
+
+use spelrum_engine::termination_named;
+use spelrum_tournament::results::{
+    GameEnd, GameResult, GameSummary, GamesFilter, GamesOrder, GamesPage, Played, SettledGame,
+    WhichGame,
+};
+use spelrum_tournament::{CellId, WorkerId};
+
+use crate::game::{check_move, game_id, move_from_wire, move_to_wire};
+use crate::limits::PLIES_MAX;
+use crate::wire_error::{at_most, id, number, unknown_word};
+use crate::work::definition_hash;
+use crate::{Fault, WireError, names, v1};
+
+impl From<GameSummary> for v1::GameSummary {
+    fn from(game: GameSummary) -> Self {
+        let [first_player, second_player] = game.players;
+        Self {
+            game_id: game.game_id,
+            cell_id: game.game.cell.0,
+            number: game.game.number,
+            first_player,
+            second_player,
+            result: Some(match game.result {
+                GameResult::Played(played) => v1::game_summary::Result::Played(played.into()),
+                GameResult::Failed(message) => v1::game_summary::Result::Failure(message),
+            }),
+            not_counted_reason: game.not_counted_reason.unwrap_or_default(),
+            wall_us: game.wall_us,
+            worker_id: game.worker.map_or(0, |WorkerId(worker)| worker),
+        }
+    }
+}
+
+impl TryFrom<v1::GameSummary> for GameSummary {
+    type Error = WireError;
+
+    fn try_from(game: v1::GameSummary) -> Result<Self, WireError> {
+        let result = game.result.ok_or_else(|| WireError::new("result", Fault::Missing))?;
+        Ok(Self {
+            game_id: id("game_id", game.game_id)?,
+            game: game_id(game.cell_id, game.number)?,
+            players: [game.first_player, game.second_player],
+            result: match result {
+                v1::game_summary::Result::Played(played) => {
+                    let played: Result<Played, WireError> = played.try_into();
+                    GameResult::Played(played.map_err(|error| error.within("played"))?)
+                }
+                v1::game_summary::Result::Failure(message) => GameResult::Failed(message),
+            },
+            not_counted_reason: Some(game.not_counted_reason).filter(|reason| !reason.is_empty()),
+            wall_us: game.wall_us.map(|wall_us| number("wall_us", wall_us)).transpose()?,
+            worker: match game.worker_id {
+                0 => None,
+                worker => Some(WorkerId(id("worker_id", worker)?)),
+            },
+        })
+    }
+}
+
+impl From<Played> for v1::PlayedGame {
+    fn from(played: Played) -> Self {
+        let Played { opening, end, engine_revision } = played;
+        Self {
+            opening,
+            first_side: names::of_side(end.first_side).into(),
+            outcome: names::of_outcome(end.outcome).into(),
+            termination: end.termination.name().to_owned(),
+            plies: end.plies,
+            moves_hash: end.moves_hash,
+            engine_revision,
+        }
+    }
+}
+
+impl TryFrom<v1::PlayedGame> for Played {
+    type Error = WireError;
+
+    fn try_from(played: v1::PlayedGame) -> Result<Self, WireError> {
+        let variant = |field: &str, number| WireError::new(field, Fault::UnknownVariant(number));
+        let end = GameEnd {
+            first_side: names::side(played.first_side())
+                .ok_or_else(|| variant("first_side", played.first_side))?,
+            outcome: names::outcome(played.outcome())
+                .ok_or_else(|| variant("outcome", played.outcome))?,
+            termination: termination_named(&played.termination)
+                .ok_or_else(|| WireError::new("termination", unknown_word(&played.termination)))?,
+            plies: played.plies,
+            moves_hash: number("moves_hash", played.moves_hash)?,
+        };
+        Ok(Self { opening: played.opening, end, engine_revision: played.engine_revision })
+    }
+}
+
+/// A whole game as it travels.
+#[must_use]
+pub fn game_to_wire(game: SettledGame) -> v1::GetGameResponse {
+    v1::GetGameResponse {
+        summary: Some(game.summary.into()),
+        experiment: game.experiment,
+        experiment_uuid: game.experiment_uuid,
+        definition_json: game.definition_json,
+        definition_hash: game.definition_hash.0.to_vec(),
+        moves_recorded: game.moves.is_some(),
+        moves: game.moves.unwrap_or_default().into_iter().map(move_to_wire).collect(),
+    }
+}
+
+/// A whole game as it arrived. Whether its definition is the one of the hash is not looked at here.
+///
+/// # Errors
+/// The first field that is malformed.
+pub fn game_from_wire(game: v1::GetGameResponse) -> Result<SettledGame, WireError> {
+    let summary = game.summary.ok_or_else(|| WireError::new("summary", Fault::Missing))?;
+    at_most("moves", game.moves.len(), PLIES_MAX)?;
+    let mut moves = Vec::with_capacity(game.moves.len());
+    for (ply, mv) in game.moves.into_iter().enumerate() {
+        let read = check_move(&mv).and_then(|()| move_from_wire(mv));
+        moves.push(read.map_err(|error| error.within(format_args!("moves[{ply}]")))?);
+    }
+    Ok(SettledGame {
+        summary: summary.try_into().map_err(|error: WireError| error.within("summary"))?,
+        experiment: game.experiment,
+        experiment_uuid: game.experiment_uuid,
+        definition_hash: definition_hash(&game.definition_hash)?,
+        definition_json: game.definition_json,
+        moves: game.moves_recorded.then_some(moves),
+    })
+}
+
+/// A part of a list of games as it travels, without the token for the next page, which only who gives
+/// tokens can make.
+#[must_use]
+pub fn games_page_to_wire(page: GamesPage) -> v1::ListGamesResponse {
+    let games = page.games.into_iter().map(Into::into).collect();
+    v1::ListGamesResponse { games, next_page_token: String::new() }
+}
+
+impl From<WhichGame> for v1::GetGameRequest {
+    fn from(which: WhichGame) -> Self {
+        use v1::get_game_request::Which;
+        let which = match which {
+            WhichGame::Id(game_id) => Which::GameId(game_id),
+            WhichGame::InCell(game) => {
+                Which::InCell(v1::GameId { cell_id: game.cell.0, number: game.number })
+            }
+        };
+        Self { which: Some(which) }
+    }
+}
+
+/// How a game is named.
+///
+/// # Errors
+/// If it is not, or by something that is not an id or a number.
+pub fn which_game(request: &v1::GetGameRequest) -> Result<WhichGame, WireError> {
+    use v1::get_game_request::Which;
+    match &request.which {
+        None => Err(WireError::new("which", Fault::Missing)),
+        Some(Which::GameId(game_id)) => Ok(WhichGame::Id(id("game_id", *game_id)?)),
+        Some(Which::InCell(game)) => {
+            let game = game_id(game.cell_id, game.number);
+            Ok(WhichGame::InCell(game.map_err(|error| error.within("in_cell"))?))
+        }
+    }
+}
+
+/// Which list of games is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GamesAsked<'r> {
+    /// Whose games.
+    pub of: AskedOf<'r>,
+    /// Which of them.
+    pub filter: GamesFilter,
+    /// In which order.
+    pub order: GamesOrder,
+}
+
+/// Whose games are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedOf<'r> {
+    /// An experiment's, by UUID or name.
+    Experiment(&'r str),
+    /// A cell's.
+    Cell(CellId),
+}
+
+/// Which list of games is asked for; where it goes on is not read here.
+///
+/// # Errors
+/// The first field that is malformed.
+pub fn games_asked(request: &v1::ListGamesRequest) -> Result<GamesAsked<'_>, WireError> {
+    use v1::list_games_request::Of;
+    let variant = |field: &str, number| WireError::new(field, Fault::UnknownVariant(number));
+    Ok(GamesAsked {
+        of: match &request.of {
+            None => return Err(WireError::new("of", Fault::Missing)),
+            Some(Of::CellId(cell)) => AskedOf::Cell(CellId(id("cell_id", *cell)?)),
+            Some(Of::Experiment(experiment)) => AskedOf::Experiment(experiment),
+        },
+        filter: match v1::GamesFilter::try_from(request.filter) {
+            Ok(v1::GamesFilter::Unspecified) => GamesFilter::All,
+            Ok(v1::GamesFilter::Uncounted) => GamesFilter::Uncounted,
+            Ok(v1::GamesFilter::Failed) => GamesFilter::Failed,
+            Err(_) => return Err(variant("filter", request.filter)),
+        },
+        order: match v1::GamesOrder::try_from(request.order) {
+            Ok(v1::GamesOrder::Unspecified) => GamesOrder::Newest,
+            Ok(v1::GamesOrder::Number) => GamesOrder::Number,
+            Err(_) => return Err(variant("order", request.order)),
+        },
+    })
+}

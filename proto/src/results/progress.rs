@@ -1,0 +1,84 @@
+//! How far an experiment is.
+
+use spelrum_tournament::forecast::{Backlog, Forecast, GameSpread};
+use spelrum_tournament::results::{Pace, Progress};
+
+use super::status::state;
+use crate::wire_error::{finite, number};
+use crate::{Fault, WireError, v1};
+
+impl From<Progress> for v1::GetProgressResponse {
+    fn from(progress: Progress) -> Self {
+        let forecast = Pace::forecast_at_first(&progress);
+        let Progress { backlog, spread, .. } = progress;
+        Self {
+            state: progress.state.name().to_owned(),
+            cells: progress.cells,
+            cells_settled: progress.cells_settled,
+            games_planned: progress.games_planned,
+            games_settled: progress.games_settled,
+            games_failed: progress.games_failed,
+            wall_us: progress.wall_us,
+            backlog: Some(v1::Backlog {
+                games_left: backlog.games_left,
+                unseen_games_left: backlog.unseen_games_left,
+                seen_us: backlog.seen_us,
+                seen_squares: backlog.seen_squares,
+                longest_us: backlog.longest_us,
+                seen_cells: backlog.seen_cells,
+                means_us: backlog.means_us,
+                mean_squares: backlog.mean_squares,
+            }),
+            spread: Some(v1::GameSpread { squares: spread.squares, weight: spread.weight }),
+            slots: progress.slots,
+            last_game_id: progress.last_game_id,
+            forecast: forecast.map(|Forecast { left_us, low_us, high_us }| v1::Forecast {
+                left_us,
+                low_us,
+                high_us,
+            }),
+        }
+    }
+}
+
+/// How far an experiment is. What one look can tell of the time left follows from the rest.
+///
+/// # Errors
+/// The first field that is malformed.
+pub fn progress_from_wire(progress: v1::GetProgressResponse) -> Result<Progress, WireError> {
+    let missing = |field: &str| WireError::new(field, Fault::Missing);
+    let wire = progress.backlog.ok_or_else(|| missing("backlog"))?;
+    let spread = progress.spread.ok_or_else(|| missing("spread"))?;
+    Ok(Progress {
+        state: state(&progress.state)?,
+        cells: number("cells", progress.cells)?,
+        cells_settled: number("cells_settled", progress.cells_settled)?,
+        games_planned: number("games_planned", progress.games_planned)?,
+        games_settled: number("games_settled", progress.games_settled)?,
+        games_failed: number("games_failed", progress.games_failed)?,
+        wall_us: finite("wall_us", progress.wall_us)?,
+        backlog: backlog(&wire).map_err(|error| error.within("backlog"))?,
+        spread: GameSpread {
+            squares: finite("spread.squares", spread.squares)?,
+            weight: finite("spread.weight", spread.weight)?,
+        },
+        slots: number("slots", progress.slots)?,
+        last_game_id: match progress.last_game_id {
+            it @ 0.. => it,
+            it => return Err(WireError::new("last_game_id", Fault::Negative(it))),
+        },
+    })
+}
+
+fn backlog(wire: &v1::Backlog) -> Result<Backlog, WireError> {
+    Ok(Backlog {
+        games_left: number("games_left", wire.games_left)?,
+        unseen_games_left: number("unseen_games_left", wire.unseen_games_left)?,
+        seen_us: finite("seen_us", wire.seen_us)?,
+        seen_squares: finite("seen_squares", wire.seen_squares)?,
+        longest_us: finite("longest_us", wire.longest_us)?,
+        seen_cells: number("seen_cells", wire.seen_cells)?,
+        means_us: finite("means_us", wire.means_us)?,
+        mean_squares: finite("mean_squares", wire.mean_squares)?,
+    })
+}

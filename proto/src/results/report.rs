@@ -1,0 +1,244 @@
+//! What came of cells, and what moves cost.
+
+use spelrum_tournament::results::{CellResult, CellsPage, Costs, MoveCost, Report, SettledCells};
+use spelrum_tournament::{CellId, PairCounts, ScoreInterval};
+
+use super::status::read_all;
+use crate::wire_error::{finite, id, number};
+use crate::{Fault, WireError, v1};
+
+impl From<CellResult> for v1::CellResult {
+    /// With what follows from the counts, for clients that do not work it out.
+    fn from(cell: CellResult) -> Self {
+        let strength = cell.strength();
+        Self {
+            cell_id: cell.cell.0,
+            stronger: cell.stronger().name().to_owned(),
+            axes: places_to_wire(cell.axes),
+            player: cell.player,
+            opponent: cell.opponent,
+            timed: cell.is_timed,
+            swap_sides: cell.swap_sides,
+            games_planned: cell.games_planned,
+            games: cell.games,
+            games_failed: cell.games_failed,
+            wins: cell.wins,
+            draws: cell.draws,
+            losses: cell.losses,
+            pairs: cell.pairs.0.to_vec(),
+            distinct_games: cell.distinct_games,
+            score: cell.score.map(|score| score.score),
+            score_low: cell.score.map(|score| score.low),
+            score_high: cell.score.map(|score| score.high),
+            elo: strength.elo,
+            elo_error: strength.elo_error,
+            nelo: strength.nelo,
+            nelo_error: strength.nelo_error,
+            los: strength.los,
+        }
+    }
+}
+
+impl TryFrom<v1::CellResult> for CellResult {
+    type Error = WireError;
+
+    fn try_from(cell: v1::CellResult) -> Result<Self, WireError> {
+        let pairs = <[u64; 5]>::try_from(cell.pairs.as_slice()).map_err(|_| {
+            let value = cell.pairs.len() as u64;
+            WireError::new("pairs", Fault::OutOfRange { value, min: 5, max: 5 })
+        })?;
+        for pairs in pairs {
+            number("pairs", pairs)?;
+        }
+        let score = match (cell.score, cell.score_low, cell.score_high) {
+            (None, None, None) => None,
+            (Some(score), Some(low), Some(high)) => Some(ScoreInterval {
+                score: finite("score", score)?,
+                low: finite("score_low", low)?,
+                high: finite("score_high", high)?,
+            }),
+            (_, _, _) => return Err(WireError::new("score", Fault::Missing)),
+        };
+        Ok(Self {
+            cell: CellId(id("cell_id", cell.cell_id)?),
+            axes: places_from_wire(cell.axes),
+            player: cell.player,
+            opponent: cell.opponent,
+            is_timed: cell.timed,
+            swap_sides: cell.swap_sides,
+            games_planned: number("games_planned", cell.games_planned)?,
+            games: number("games", cell.games)?,
+            games_failed: number("games_failed", cell.games_failed)?,
+            wins: number("wins", cell.wins)?,
+            draws: number("draws", cell.draws)?,
+            losses: number("losses", cell.losses)?,
+            pairs: PairCounts(pairs),
+            distinct_games: number("distinct_games", cell.distinct_games)?,
+            score,
+        })
+    }
+}
+
+impl From<MoveCost> for v1::MoveCost {
+    fn from(cost: MoveCost) -> Self {
+        let MoveCost { cell, axes, player, opponent, costs } = cost;
+        Self {
+            cell_id: cell.0,
+            axes: places_to_wire(axes),
+            player,
+            opponent,
+            searched_moves: costs.searched_moves,
+            wall_us_mean: costs.wall_us_mean,
+            wall_us_median: costs.wall_us_median,
+            wall_us_p90: costs.wall_us_p90,
+            wall_us_p99: costs.wall_us_p99,
+            depth_mean: costs.depth_mean,
+            nodes_mean: costs.nodes_mean,
+            evaluations_mean: costs.evaluations_mean,
+            full_tree_share: costs.full_tree_share,
+        }
+    }
+}
+
+impl TryFrom<v1::MoveCost> for MoveCost {
+    type Error = WireError;
+
+    fn try_from(cost: v1::MoveCost) -> Result<Self, WireError> {
+        Ok(Self {
+            cell: CellId(id("cell_id", cost.cell_id)?),
+            axes: places_from_wire(cost.axes),
+            player: cost.player,
+            opponent: cost.opponent,
+            costs: Costs {
+                searched_moves: number("searched_moves", cost.searched_moves)?,
+                wall_us_mean: finite("wall_us_mean", cost.wall_us_mean)?,
+                wall_us_median: finite("wall_us_median", cost.wall_us_median)?,
+                wall_us_p90: finite("wall_us_p90", cost.wall_us_p90)?,
+                wall_us_p99: finite("wall_us_p99", cost.wall_us_p99)?,
+                depth_mean: finite("depth_mean", cost.depth_mean)?,
+                nodes_mean: finite("nodes_mean", cost.nodes_mean)?,
+                evaluations_mean: finite("evaluations_mean", cost.evaluations_mean)?,
+                full_tree_share: cost
+                    .full_tree_share
+                    .map(|share| finite("full_tree_share", share))
+                    .transpose()?,
+            },
+        })
+    }
+}
+
+fn places_to_wire(values: Vec<Option<String>>) -> Vec<v1::AxisPlace> {
+    values.into_iter().map(|value| v1::AxisPlace { value }).collect()
+}
+
+fn places_from_wire(places: Vec<v1::AxisPlace>) -> Vec<Option<String>> {
+    places.into_iter().map(|place| place.value).collect()
+}
+
+impl From<CellsPage> for v1::ListCellsResponse {
+    /// Without the token for the next page, which only who gives tokens can make.
+    fn from(page: CellsPage) -> Self {
+        let cells = page.cells.into_iter().map(Into::into).collect();
+        Self { axes: page.axes, cells, ..Self::default() }
+    }
+}
+
+impl From<SettledCells> for v1::ListCellsResponse {
+    fn from(settled: SettledCells) -> Self {
+        Self {
+            axes: settled.axes,
+            cells: settled.cells.into_iter().map(Into::into).collect(),
+            last_game_id: settled.last_game_id,
+            next_page_token: String::new(),
+        }
+    }
+}
+
+/// Cells, and the axes that they lie on.
+///
+/// # Errors
+/// The first field that is malformed.
+pub fn cells_from_wire(
+    axes: &[String],
+    cells: Vec<v1::CellResult>,
+) -> Result<Vec<CellResult>, WireError> {
+    let cells: Vec<CellResult> = read_all("cells", cells)?;
+    check_places("cells", axes, cells.iter().map(|cell| cell.axes.len()))?;
+    Ok(cells)
+}
+
+/// Cells without a game to play.
+///
+/// # Errors
+/// The first field that is malformed.
+pub fn settled_cells_from_wire(answer: v1::ListCellsResponse) -> Result<SettledCells, WireError> {
+    let cells = cells_from_wire(&answer.axes, answer.cells)?;
+    let last_game_id = answer.last_game_id;
+    if last_game_id < 0 {
+        return Err(WireError::new("last_game_id", Fault::Negative(last_game_id)));
+    }
+    Ok(SettledCells { axes: answer.axes, cells, last_game_id })
+}
+
+/// Checks that each item has a value, or none, on every axis.
+fn check_places(
+    field: &str,
+    axes: &[String],
+    mut lengths: impl Iterator<Item = usize>,
+) -> Result<(), WireError> {
+    let axes = axes.len();
+    match lengths.find(|&length| length != axes) {
+        None => Ok(()),
+        Some(length) => {
+            let (value, axes) = (length as u64, axes as u64);
+            let fault = Fault::OutOfRange { value, min: axes, max: axes };
+            Err(WireError::new(format!("{field}.axes"), fault))
+        }
+    }
+}
+
+/// Puts a report together from its parts.
+#[derive(Debug, Default)]
+pub struct ReportReader {
+    report: Option<Report>,
+}
+
+impl ReportReader {
+    /// Takes the next part.
+    ///
+    /// # Errors
+    /// The first field that is malformed.
+    pub fn take(&mut self, part: v1::GetReportResponse) -> Result<(), WireError> {
+        let v1::GetReportResponse { experiment, axes, cells, moves, depths } = part;
+        let report = match (&mut self.report, experiment) {
+            (Some(report), _) => report,
+            (none @ None, Some(experiment)) => none.insert(Report {
+                experiment: experiment
+                    .try_into()
+                    .map_err(|error: WireError| error.within("experiment"))?,
+                axes,
+                cells: Vec::new(),
+                moves: Vec::new(),
+                depths: Vec::new(),
+            }),
+            (None, None) => return Err(WireError::new("experiment", Fault::Missing)),
+        };
+        report.cells.extend(cells_from_wire(&report.axes, cells)?);
+        for (field, costs, told) in
+            [("moves", moves, &mut report.moves), ("depths", depths, &mut report.depths)]
+        {
+            let costs: Vec<MoveCost> = read_all(field, costs)?;
+            check_places(field, &report.axes, costs.iter().map(|cost| cost.axes.len()))?;
+            told.extend(costs);
+        }
+        Ok(())
+    }
+
+    /// The report, when the last part is taken.
+    ///
+    /// # Errors
+    /// If there was none.
+    pub fn finish(self) -> Result<Report, WireError> {
+        self.report.ok_or_else(|| WireError::new("experiment", Fault::Missing))
+    }
+}

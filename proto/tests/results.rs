@@ -1,0 +1,451 @@
+//! Attacks the conversions of results: what goes out comes back equal, and what is malformed is refused
+//! with the field's name (invariants 9, 10).
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use spelrum_engine::games::pentago::BOTH_FIVE;
+use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Side, Termination};
+use spelrum_proto::limits::NUMBER_MAX;
+use spelrum_proto::results::{
+    AskedOf, ReportReader, game_from_wire, game_to_wire, games_asked, progress_from_wire,
+    settled_cells_from_wire, which_game,
+};
+use spelrum_proto::{Fault, WireError, v1};
+use spelrum_tournament::forecast::{Backlog, GameSpread};
+use spelrum_tournament::results::{
+    Attention, AttentionKind, CellResult, CoordinatorStatus, Costs, ExperimentSummary, GameEnd,
+    GameResult, GameSummary, GamesFilter, GamesOrder, MoveCost, Played, Progress, Removal,
+    Removing, Report, SettledCells, SettledGame, Status, WhichGame, WorkerSummary,
+};
+use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_tournament::{
+    CellId, DefinitionHash, ExperimentId, GameId, PairCounts, ScoreInterval, WorkerId,
+};
+
+fn name() -> impl Strategy<Value = String> + Clone {
+    "[a-zäλ ]{0,8}"
+}
+
+fn id() -> impl Strategy<Value = i64> + Clone {
+    1..=i64::try_from(NUMBER_MAX).unwrap()
+}
+
+fn count() -> impl Strategy<Value = u64> + Clone {
+    0..=NUMBER_MAX
+}
+
+fn figure() -> impl Strategy<Value = f64> + Clone {
+    -1e18..1e18
+}
+
+fn state() -> impl Strategy<Value = ExperimentState> {
+    proptest::sample::select(vec![
+        ExperimentState::Running,
+        ExperimentState::Paused,
+        ExperimentState::Cancelled,
+        ExperimentState::Finished,
+    ])
+}
+
+prop_compose! {
+    fn experiment()(
+        names in [name(), name(), name()],
+        state in state(),
+        id in id(),
+        counts in [count(), count(), count(), count()],
+        priority in any::<i32>(),
+        submitted_unix_us in any::<i64>(),
+    ) -> ExperimentSummary {
+        let [uuid, name, game] = names;
+        let [cells, games_planned, games_settled, games_failed] = counts;
+        ExperimentSummary {
+            experiment: ExperimentId(id), uuid, name, game, state, priority, cells, games_planned,
+            games_settled, games_failed, submitted_unix_us,
+        }
+    }
+}
+
+prop_compose! {
+    fn worker()(
+        id in id(),
+        name in name(),
+        host in name(),
+        small in [any::<u32>(), any::<u32>()],
+        counts in [count(), count(), count(), count()],
+        memory_bytes in option::of(1..=u64::MAX),
+    ) -> WorkerSummary {
+        let [slots, engine_revision] = small;
+        let [silent_ms, leased_games, playing_games, reported_games] = counts;
+        WorkerSummary {
+            worker: WorkerId(id), name, host, slots, engine_revision, silent_ms, leased_games,
+            playing_games, reported_games, memory_bytes,
+        }
+    }
+}
+
+prop_compose! {
+    fn attention()(
+        kind in "paused|conflicts|too_large|[a-z]{1,6}",
+        experiment in option::of("[a-z]{1,6}"),
+        count in any::<u64>(),
+        problem in name(),
+        remedy in name(),
+    ) -> Attention {
+        Attention { kind: AttentionKind::named(&kind), experiment, count, problem, remedy }
+    }
+}
+
+prop_compose! {
+    fn removal()(
+        experiment in name(),
+        is_all in any::<bool>(),
+        games in count(),
+        games_done in count(),
+        is_shrinking in any::<bool>(),
+    ) -> Removal {
+        let what = if is_all { Removing::Everything } else { Removing::Moves };
+        Removal { experiment, what, games, games_done, is_shrinking }
+    }
+}
+
+prop_compose! {
+    fn status()(
+        experiments in vec(experiment(), 0..3),
+        attention in vec(attention(), 0..3),
+        removals in vec(removal(), 0..3),
+        workers in vec(worker(), 0..3),
+        version in name(),
+        epoch in id(),
+        counts in [count(), count(), count()],
+    ) -> Status {
+        let [experiments_total, uptime_ms, workers_total] = counts;
+        let coordinator = CoordinatorStatus { version, epoch, uptime_ms, workers, workers_total };
+        Status {
+            experiments, experiments_total, attention, removals, coordinator: Some(coordinator),
+        }
+    }
+}
+
+prop_compose! {
+    fn progress()(
+        state in state(),
+        counts in [count(), count(), count(), count(), count(), count(), count(), count(), count()],
+        figures in [figure(), figure(), figure(), figure(), figure(), figure(), figure(), figure()],
+        last_game_id in 0..1_000_i64,
+    ) -> Progress {
+        let [cells, cells_settled, games_planned, games_settled, games_failed, games_left,
+            unseen_games_left, seen_cells, slots] = counts;
+        let [wall_us, seen_us, seen_squares, longest_us, means_us, mean_squares, squares, weight] =
+            figures;
+        Progress {
+            state, cells, cells_settled, games_planned, games_settled, games_failed, wall_us,
+            backlog: Backlog {
+                games_left, unseen_games_left, seen_us, seen_squares, longest_us, seen_cells,
+                means_us, mean_squares,
+            },
+            spread: GameSpread { squares, weight },
+            slots,
+            last_game_id,
+        }
+    }
+}
+
+/// Of counts that are not too large for arithmetic over them.
+fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
+    let small = || 0..1_000_u64;
+    let counts = [small(), small(), small(), small(), small(), small(), small()];
+    let pairs = [small(), small(), small(), small(), small()];
+    let score = option::of([figure(), figure(), figure()]);
+    let places = vec(option::of(name()), axes);
+    (id(), places, [name(), name()], any::<[bool; 2]>(), counts, pairs, score).prop_map(
+        |(id, axes, [player, opponent], [is_timed, swap_sides], counts, pairs, score)| {
+            let [games_planned, games, games_failed, wins, draws, losses, distinct_games] = counts;
+            CellResult {
+                cell: CellId(id),
+                axes,
+                player,
+                opponent,
+                is_timed,
+                swap_sides,
+                games_planned,
+                games,
+                games_failed,
+                wins,
+                draws,
+                losses,
+                pairs: PairCounts(pairs),
+                distinct_games,
+                score: score.map(|[score, low, high]| ScoreInterval { score, low, high }),
+            }
+        },
+    )
+}
+
+fn move_cost(axes: usize) -> impl Strategy<Value = MoveCost> {
+    let figures = [figure(), figure(), figure(), figure(), figure(), figure(), figure()];
+    let places = vec(option::of(name()), axes);
+    (id(), places, [name(), name()], count(), figures, option::of(figure())).prop_map(
+        |(id, axes, [player, opponent], searched_moves, figures, full_tree_share)| {
+            let [
+                wall_us_mean,
+                wall_us_median,
+                wall_us_p90,
+                wall_us_p99,
+                depth_mean,
+                nodes_mean,
+                evaluations_mean,
+            ] = figures;
+            let costs = Costs {
+                searched_moves,
+                wall_us_mean,
+                wall_us_median,
+                wall_us_p90,
+                wall_us_p99,
+                depth_mean,
+                nodes_mean,
+                evaluations_mean,
+                full_tree_share,
+            };
+            MoveCost { cell: CellId(id), axes, player, opponent, costs }
+        },
+    )
+}
+
+fn report() -> impl Strategy<Value = Report> {
+    vec(name(), 0..3).prop_flat_map(|axes| {
+        let costs = || vec(move_cost(axes.len()), 0..3);
+        (experiment(), vec(cell(axes.len()), 0..3), costs(), costs(), Just(axes)).prop_map(
+            |(experiment, cells, moves, depths, axes)| Report {
+                experiment,
+                axes,
+                cells,
+                moves,
+                depths,
+            },
+        )
+    })
+}
+
+fn mv() -> impl Strategy<Value = MoveRecord> {
+    let counts = [count(), count(), count(), count(), count(), count()];
+    ("[a-z]{1,8}", any::<bool>(), any::<[u32; 2]>(), counts, option::of(any::<i32>())).prop_map(
+        |(mv, is_second, [legal_moves, depth], counts, score)| {
+            let [position_key, nodes, evaluations, full_tree_leaves, wall_us, cpu_us] = counts;
+            MoveRecord {
+                mover: u8::from(is_second),
+                mv,
+                position_key,
+                legal_moves,
+                search: SearchReport {
+                    depth,
+                    nodes,
+                    evaluations,
+                    full_tree_leaves,
+                    score,
+                    ended_by: if is_second { EndedBy::Time } else { EndedBy::Proven },
+                },
+                wall_us,
+                cpu_us,
+            }
+        },
+    )
+}
+
+fn game_summary() -> impl Strategy<Value = GameSummary> {
+    let played = (name(), any::<[bool; 2]>(), any::<[u32; 2]>(), count()).prop_map(
+        |(opening, [is_first, is_won], [plies, engine_revision], moves_hash)| {
+            GameResult::Played(Played {
+                opening,
+                end: GameEnd {
+                    first_side: if is_first { Side::First } else { Side::Second },
+                    outcome: if is_won { Outcome::Win } else { Outcome::Draw },
+                    termination: if is_won { BOTH_FIVE } else { Termination::MAX_PLIES },
+                    plies,
+                    moves_hash,
+                },
+                engine_revision,
+            })
+        },
+    );
+    let result = prop_oneof![played, name().prop_map(GameResult::Failed)];
+    let reason = option::of("[a-z]{1,8}");
+    let worker = option::of(id().prop_map(WorkerId));
+    ([id(), id()], count(), [name(), name()], result, reason, option::of(count()), worker).prop_map(
+        |([game_id, cell], number, players, result, not_counted_reason, wall_us, worker)| {
+            let game = GameId { cell: CellId(cell), number };
+            GameSummary { game_id, game, players, result, not_counted_reason, wall_us, worker }
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn a_status_comes_back_as_it_went(status in status()) {
+        let wire = v1::StatusResponse::from(status.clone());
+        prop_assert_eq!(Status::try_from(wire), Ok(status));
+    }
+
+    #[test]
+    fn progress_comes_back_as_it_went(progress in progress()) {
+        let wire = v1::GetProgressResponse::from(progress.clone());
+        prop_assert_eq!(progress_from_wire(wire), Ok(progress));
+    }
+
+    /// In whatever parts it travels.
+    #[test]
+    fn a_report_comes_back_as_it_went(report in report()) {
+        let Report { experiment, axes, cells, moves, depths } = report.clone();
+        let mut reader = ReportReader::default();
+        let first =
+            v1::GetReportResponse { experiment: Some(experiment.into()), axes, ..Default::default() };
+        reader.take(first).unwrap();
+        for cell in cells {
+            let cells = vec![cell.into()];
+            reader.take(v1::GetReportResponse { cells, ..Default::default() }).unwrap();
+        }
+        let moves = moves.into_iter().map(Into::into).collect();
+        let depths = depths.into_iter().map(Into::into).collect();
+        reader.take(v1::GetReportResponse { moves, depths, ..Default::default() }).unwrap();
+        prop_assert_eq!(reader.finish(), Ok(report));
+    }
+
+    #[test]
+    fn settled_cells_come_back_as_they_went(
+        cells in vec(cell(2), 0..3),
+        last_game_id in 0..1_000_i64,
+    ) {
+        let axes = vec!["depth".to_owned(), "nodes".to_owned()];
+        let settled = SettledCells { axes, cells, last_game_id };
+        let wire = v1::ListCellsResponse::from(settled.clone());
+        prop_assert_eq!(settled_cells_from_wire(wire), Ok(settled));
+    }
+
+    #[test]
+    fn a_game_comes_back_as_it_went(
+        summary in game_summary(),
+        texts in [name(), name(), name()],
+        hash in any::<[u8; 32]>(),
+        moves in option::of(vec(mv(), 0..3)),
+    ) {
+        let [experiment, experiment_uuid, definition_json] = texts;
+        let definition_hash = DefinitionHash(hash);
+        let game = SettledGame {
+            summary, experiment, experiment_uuid, definition_hash, definition_json, moves,
+        };
+        prop_assert_eq!(game_from_wire(game_to_wire(game.clone())), Ok(game));
+    }
+
+    #[test]
+    fn how_a_game_is_named_comes_back(id in id(), number in count()) {
+        for which in [
+            WhichGame::Id(id),
+            WhichGame::InCell(GameId { cell: CellId(id), number }),
+        ] {
+            prop_assert_eq!(which_game(&which.into()), Ok(which));
+        }
+    }
+}
+
+fn sample<T: std::fmt::Debug>(of: impl Strategy<Value = T>) -> T {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    of.new_tree(&mut runner).unwrap().current()
+}
+
+fn field<T: std::fmt::Debug>(read: Result<T, WireError>) -> String {
+    read.unwrap_err().field
+}
+
+#[test]
+fn a_malformed_report_is_refused_by_field() {
+    type Spoil = fn(&mut v1::GetReportResponse);
+    let spoils: &[(&str, Spoil)] = &[
+        ("experiment", |it| it.experiment = None),
+        ("experiment.experiment_id", |it| it.experiment.as_mut().unwrap().experiment_id = 0),
+        ("experiment.state", |it| it.experiment.as_mut().unwrap().state = "asleep".to_owned()),
+        ("cells[0].cell_id", |it| it.cells[0].cell_id = -1),
+        ("cells[0].pairs", |it| it.cells[0].pairs = vec![1; 4]),
+        ("cells[0].pairs", |it| it.cells[0].pairs = vec![u64::MAX; 5]),
+        ("cells[0].score", |it| it.cells[0].score = None),
+        ("cells[0].score", |it| it.cells[0].score = Some(f64::NAN)),
+        ("cells[0].games", |it| it.cells[0].games = 1 << 53),
+        ("cells.axes", |it| it.cells[0].axes.clear()),
+        ("moves[0].wall_us_mean", |it| it.moves[0].wall_us_mean = f64::INFINITY),
+        ("moves.axes", |it| it.moves[0].axes.push(v1::AxisPlace::default())),
+    ];
+    let mut cell = sample(cell(1));
+    cell.score = Some(ScoreInterval { score: 0.5, low: 0.4, high: 0.6 });
+    let good = v1::GetReportResponse {
+        experiment: Some(sample(experiment()).into()),
+        axes: vec!["depth".to_owned()],
+        cells: vec![cell.into()],
+        moves: vec![sample(move_cost(1)).into()],
+        depths: Vec::new(),
+    };
+    let read = |part: v1::GetReportResponse| ReportReader::default().take(part);
+    assert_eq!(read(good.clone()), Ok(()));
+    for (expected, spoil) in spoils {
+        let mut bad = good.clone();
+        spoil(&mut bad);
+        assert_eq!(field(read(bad)), *expected);
+    }
+    assert_eq!(field(ReportReader::default().finish()), "experiment");
+}
+
+#[test]
+fn malformed_questions_are_refused_by_field() {
+    let nameless = v1::GetGameRequest::default();
+    assert_eq!(which_game(&nameless).unwrap_err().fault, Fault::Missing);
+    let by_id =
+        |game_id| v1::GetGameRequest { which: Some(v1::get_game_request::Which::GameId(game_id)) };
+    assert_eq!(field(which_game(&by_id(0))), "game_id");
+    let in_cell = v1::GameId { cell_id: 1, number: 1 << 53 };
+    let in_cell = v1::GetGameRequest { which: Some(v1::get_game_request::Which::InCell(in_cell)) };
+    assert_eq!(field(which_game(&in_cell)), "in_cell.number");
+
+    use v1::list_games_request::Of;
+    let asking = |of, filter, order| v1::ListGamesRequest {
+        of: Some(of),
+        filter,
+        order,
+        ..Default::default()
+    };
+    assert_eq!(field(games_asked(&v1::ListGamesRequest::default())), "of");
+    assert_eq!(field(games_asked(&asking(Of::CellId(-1), 0, 0))), "cell_id");
+    assert_eq!(field(games_asked(&asking(Of::CellId(1), 9, 0))), "filter");
+    assert_eq!(field(games_asked(&asking(Of::CellId(1), 0, -1))), "order");
+    let request = asking(
+        Of::Experiment("x".to_owned()),
+        v1::GamesFilter::Failed.into(),
+        v1::GamesOrder::Number.into(),
+    );
+    let asked = games_asked(&request).unwrap();
+    assert_eq!(asked.of, AskedOf::Experiment("x"));
+    assert_eq!((asked.filter, asked.order), (GamesFilter::Failed, GamesOrder::Number));
+}
+
+#[test]
+fn what_one_look_can_tell_of_the_time_left_is_told() {
+    let mut progress = sample(progress());
+    progress.state = ExperimentState::Running;
+    progress.games_settled = 10;
+    progress.wall_us = 1e7;
+    progress.slots = 2;
+    progress.backlog = Backlog {
+        games_left: 10,
+        seen_us: 1e7,
+        longest_us: 1e6,
+        seen_cells: 1,
+        means_us: 1e6,
+        mean_squares: 1e12,
+        ..Backlog::default()
+    };
+    progress.spread = GameSpread::default();
+    let forecast = v1::GetProgressResponse::from(progress.clone()).forecast.unwrap();
+    assert_eq!(forecast.left_us, 5e6);
+    progress.state = ExperimentState::Paused;
+    assert_eq!(v1::GetProgressResponse::from(progress).forecast, None);
+}

@@ -1,0 +1,495 @@
+//! What needs somebody, in words: from what is found in the results, and from who works.
+
+use std::time::Duration;
+
+use spelrum_engine::ENGINE_REVISION;
+
+use super::removal::{Removal, Removing};
+use super::summary::{ExperimentSummary, WorkerSummary};
+use crate::CellId;
+use crate::scheduler::ExperimentState;
+
+/// A file system with less free space than this is too full for a database that grows.
+const FREE_BYTES_MIN: u64 = 1 << 30;
+
+/// A worker that holds games and was not heard of for so many heartbeats may be gone. Its games go to
+/// others after six.
+const SILENT_HEARTBEATS: u32 = 3;
+
+/// A message is shown up to this length.
+const MESSAGE_BYTES_SHOWN_MAX: usize = 200;
+
+/// Things of one kind that are named.
+const NAMED_MAX: usize = 100;
+
+/// Something that will not mend itself, or that somebody should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attention {
+    /// What kind of thing it is.
+    pub kind: AttentionKind,
+    /// The name of the experiment that it is about, if it is about one.
+    pub experiment: Option<String>,
+    /// Of games, results, workers or bytes, as the kind says.
+    pub count: u64,
+    /// What is wrong.
+    pub problem: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+/// What kinds of things need somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttentionKind {
+    /// Results of one deterministic game that differ (invariant 2).
+    Conflicts,
+    /// Results that are not records of their games (invariant 11).
+    Refused,
+    /// Games that finally failed.
+    FailedGames,
+    /// Games that were lost with their workers more than once.
+    LostGames,
+    /// An experiment that another engine has begun.
+    OtherEngine,
+    /// An experiment that is paused.
+    Paused,
+    /// Something that is being thrown away.
+    Removal,
+    /// A file system that is nearly full.
+    LittleSpace,
+    /// Workers that hold games and say nothing.
+    SilentWorkers,
+    /// Games that wait for workers, and none is there.
+    NoWorkers,
+    /// A cell whose games may need more memory than any worker has.
+    TooLarge,
+    /// A kind that a later version has added.
+    Other(String),
+}
+
+impl AttentionKind {
+    const ALL: [Self; 11] = [
+        Self::Conflicts,
+        Self::Refused,
+        Self::FailedGames,
+        Self::LostGames,
+        Self::OtherEngine,
+        Self::Paused,
+        Self::Removal,
+        Self::LittleSpace,
+        Self::SilentWorkers,
+        Self::NoWorkers,
+        Self::TooLarge,
+    ];
+
+    /// Its name, in JSON and on the wire.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Conflicts => "conflicts",
+            Self::Refused => "refused",
+            Self::FailedGames => "failed_games",
+            Self::LostGames => "lost_games",
+            Self::OtherEngine => "other_engine",
+            Self::Paused => "paused",
+            Self::Removal => "removal",
+            Self::LittleSpace => "little_space",
+            Self::SilentWorkers => "silent_workers",
+            Self::NoWorkers => "no_workers",
+            Self::TooLarge => "too_large",
+            Self::Other(name) => name,
+        }
+    }
+
+    /// The kind with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        let known = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        known.unwrap_or_else(|| Self::Other(name.to_owned()))
+    }
+}
+
+/// What is found in the results that may need somebody.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Results of deterministic games that differ, by experiment.
+    pub conflicts: Vec<Conflicts>,
+    /// Results that are not records of their games, by experiment.
+    pub refused: Vec<RefusedResults>,
+    /// Games that finally failed, by experiment.
+    pub failed: Vec<FailedGames>,
+    /// Games that were lost twice or more and have no result, by experiment.
+    pub lost: Vec<LostGames>,
+    /// Unfinished experiments of another engine.
+    pub other_engine: Vec<OtherEngine>,
+    /// What is being thrown away.
+    pub removals: Vec<Removal>,
+    /// Free bytes of the database's file system, if it has one that says.
+    pub free_bytes: Option<u64>,
+}
+
+/// Results of an experiment's deterministic games that differ from the settled ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflicts {
+    /// The experiment's name.
+    pub experiment: String,
+    /// How many.
+    pub results: u64,
+    /// Of how many workers.
+    pub workers: u64,
+}
+
+/// Results of an experiment's games that the rules do not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedResults {
+    /// The experiment's name.
+    pub experiment: String,
+    /// How many.
+    pub results: u64,
+    /// Of how many workers.
+    pub workers: u64,
+    /// What is wrong with one of them.
+    pub problem: String,
+}
+
+/// Games of an experiment that finally failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedGames {
+    /// The experiment's name.
+    pub experiment: String,
+    /// How many.
+    pub games: u64,
+    /// What most of them say, as far as that was counted.
+    pub most: Option<MostFailed>,
+}
+
+/// What most of some failed games say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MostFailed {
+    /// The message.
+    pub message: String,
+    /// How many say so.
+    pub games: u64,
+}
+
+/// Games of an experiment that were lost with their workers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostGames {
+    /// The experiment's name.
+    pub experiment: String,
+    /// How many.
+    pub games: u64,
+    /// Of these, games that are suspected of ending their workers.
+    pub suspects: u64,
+}
+
+/// An unfinished experiment that another engine has begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherEngine {
+    /// The experiment's name.
+    pub experiment: String,
+    /// The revision of that engine.
+    pub engine_revision: u32,
+}
+
+/// Who works, and what is largest of what waits for them.
+#[derive(Clone, Copy, Debug)]
+pub struct Workforce<'w> {
+    /// The workers.
+    pub workers: &'w [WorkerSummary],
+    /// Of each experiment that waits for workers, the cell whose games need most memory.
+    pub largest: &'w [LargestCell],
+    /// How often the workers say that they live.
+    pub heartbeat_interval: Duration,
+}
+
+/// The cell of an experiment whose games need most memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LargestCell {
+    /// The cell.
+    pub cell: CellId,
+    /// Its experiment's name.
+    pub experiment: String,
+    /// The names of its players.
+    pub players: [String; 2],
+    /// Bytes of memory that a game of it may take.
+    pub memory_bytes: u64,
+}
+
+/// What needs somebody in these experiments, and in the database as a whole.
+#[must_use]
+pub fn attention_of_results(
+    experiments: &[ExperimentSummary],
+    findings: &Findings,
+) -> Vec<Attention> {
+    let Findings { conflicts, refused, failed, lost, other_engine, removals, free_bytes } =
+        findings;
+    let mut attention: Vec<_> = conflicts.iter().map(of_conflicts).collect();
+    attention.extend(refused.iter().map(of_refused));
+    attention.extend(failed.iter().map(of_failed));
+    attention.extend(lost.iter().map(of_lost));
+    attention.extend(other_engine.iter().map(of_other_engine));
+    attention.extend(experiments.iter().filter_map(paused).take(NAMED_MAX));
+    attention.extend(removals.iter().map(removal).take(NAMED_MAX));
+    attention.extend(free_bytes.and_then(little_space));
+    attention
+}
+
+/// Adds what the workers need.
+pub fn attention_of_workers(
+    experiments: &[ExperimentSummary],
+    workforce: Workforce<'_>,
+    attention: &mut Vec<Attention>,
+) {
+    let Workforce { workers, largest, heartbeat_interval } = workforce;
+    let silent = heartbeat_interval * SILENT_HEARTBEATS;
+    let silent_ms = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
+    attention.extend(of_silent(workers, silent_ms));
+    attention.extend(nobody(experiments, workers, silent_ms, attention));
+    let named = |it: &&LargestCell| experiments.iter().any(|named| named.name == it.experiment);
+    attention.extend(
+        largest.iter().filter(named).filter_map(|cell| too_large(cell, workers, silent_ms)),
+    );
+}
+
+fn of_conflicts(conflicts: &Conflicts) -> Attention {
+    let Conflicts { experiment, results, workers } = conflicts;
+    Attention {
+        kind: AttentionKind::Conflicts,
+        experiment: Some(experiment.clone()),
+        count: *results,
+        problem: format!(
+            "{results} {} of {workers} {} from the settled one of the same game, which must not happen",
+            noun(*results, "result", "results"),
+            noun(*workers, "worker differs", "workers differ"),
+        ),
+        remedy: "find the machine whose memory or build is wrong: \
+                 spelrum sql \"SELECT w.host, w.name, u.cell_id, u.number FROM uncounted_games u \
+                 JOIN workers w USING (worker_id) WHERE u.reason = 'conflict'\""
+            .to_owned(),
+    }
+}
+
+fn of_refused(refused: &RefusedResults) -> Attention {
+    let RefusedResults { experiment, results, workers, problem } = refused;
+    Attention {
+        kind: AttentionKind::Refused,
+        experiment: Some(experiment.clone()),
+        count: *results,
+        problem: format!(
+            "{results} {} of {workers} {} refused, since the rules do not allow {}: {problem}",
+            noun(*results, "result", "results"),
+            noun(*workers, "worker was", "workers were"),
+            noun(*results, "it", "them"),
+        ),
+        remedy:
+            "the games are played again; find the machine whose memory or build is wrong: \
+                 spelrum sql \"SELECT w.host, w.name, r.problem FROM refused_results r JOIN workers w \
+                 USING (worker_id)\""
+                .to_owned(),
+    }
+}
+
+fn of_failed(failed: &FailedGames) -> Attention {
+    let FailedGames { experiment, games, most } = failed;
+    let failed = noun(*games, "game has finally failed", "games have finally failed");
+    let problem = match most {
+        None => format!("{games} {failed}"),
+        Some(most) if most.games == *games => {
+            format!("{games} {failed}: {}", shortened(&most.message))
+        }
+        Some(most) => {
+            format!("{games} {failed}, {} of them: {}", most.games, shortened(&most.message))
+        }
+    };
+    Attention {
+        kind: AttentionKind::FailedGames,
+        experiment: Some(experiment.clone()),
+        count: *games,
+        problem,
+        remedy: format!(
+            "see them all: spelrum sql \"SELECT * FROM failures WHERE experiment = '{experiment}' \
+             AND finally_failed\""
+        ),
+    }
+}
+
+fn of_lost(lost: &LostGames) -> Attention {
+    let LostGames { experiment, games, suspects } = lost;
+    let suspects = match suspects {
+        0 => String::new(),
+        1 => "; 1 of them is suspected of ending its workers".to_owned(),
+        many => format!("; {many} of them are suspected of ending their workers"),
+    };
+    let lost = noun(*games, "game was", "games were");
+    Attention {
+        kind: AttentionKind::LostGames,
+        experiment: Some(experiment.clone()),
+        count: *games,
+        problem: format!("{games} {lost} lost with a worker twice or more{suspects}"),
+        remedy: "read what the workers that ended wrote last, and what their systems say of their \
+                 memory; a game that ends ten workers is given up"
+            .to_owned(),
+    }
+}
+
+fn of_other_engine(other: &OtherEngine) -> Attention {
+    Attention {
+        kind: AttentionKind::OtherEngine,
+        experiment: Some(other.experiment.clone()),
+        count: 1,
+        problem: format!(
+            "it was begun with revision {} of the engine, and this program has {ENGINE_REVISION}: \
+             none of its games are handed out",
+            other.engine_revision
+        ),
+        remedy: "go on with the release it was begun with, or submit it under another name"
+            .to_owned(),
+    }
+}
+
+fn paused(experiment: &ExperimentSummary) -> Option<Attention> {
+    let left = experiment.games_unsettled();
+    (experiment.state == ExperimentState::Paused).then(|| Attention {
+        kind: AttentionKind::Paused,
+        experiment: Some(experiment.name.clone()),
+        count: left,
+        problem: format!("it is paused, with {left} {} to play", noun(left, "game", "games")),
+        remedy: format!("let it go on: spelrum resume {}", experiment.name),
+    })
+}
+
+fn removal(removal: &Removal) -> Attention {
+    let Removal { experiment, what, games, games_done, is_shrinking } = removal;
+    let what = match what {
+        Removing::Moves => "its moves are being dropped",
+        Removing::Everything => "it is being deleted",
+    };
+    let left = games.saturating_sub(*games_done);
+    let problem = if *is_shrinking {
+        format!("{what}: the rows are gone, the file is shrinking")
+    } else {
+        format!("{what}: {left} of {games} {} left", noun(*games, "game is", "games are"))
+    };
+    Attention {
+        kind: AttentionKind::Removal,
+        experiment: Some(experiment.clone()),
+        count: left,
+        problem,
+        remedy: "nothing, while a coordinator has the database: it goes on by itself".to_owned(),
+    }
+}
+
+fn little_space(free_bytes: u64) -> Option<Attention> {
+    (free_bytes < FREE_BYTES_MIN).then(|| Attention {
+        kind: AttentionKind::LittleSpace,
+        experiment: None,
+        count: free_bytes,
+        problem: format!("the database's file system has {} MiB left", free_bytes >> 20),
+        remedy: "free some space, or drop the moves of an experiment: spelrum prune".to_owned(),
+    })
+}
+
+/// Whether a worker is here and plays with this engine.
+fn plays(worker: &WorkerSummary, silent_ms: u64) -> bool {
+    worker.silent_ms < silent_ms && worker.engine_revision == ENGINE_REVISION
+}
+
+/// A cell that none of the workers that are here gets, since its games may need too much memory.
+fn too_large(cell: &LargestCell, workers: &[WorkerSummary], silent_ms: u64) -> Option<Attention> {
+    let of_slot = |worker: &WorkerSummary| match worker.memory_bytes {
+        None => u64::MAX,
+        Some(offered) => offered / u64::from(worker.slots.max(1)),
+    };
+    let here = workers.iter().filter(|worker| plays(worker, silent_ms));
+    let largest = here.max_by_key(|worker| of_slot(worker))?;
+    let LargestCell { cell, experiment, players: [first, second], memory_bytes } = cell;
+    (of_slot(largest) < *memory_bytes).then(|| Attention {
+        kind: AttentionKind::TooLarge,
+        experiment: Some(experiment.clone()),
+        count: *memory_bytes,
+        problem: format!(
+            "a game of cell {cell} ({first} against {second}) may take {} MiB of memory, and no \
+             worker that is here has so much for a slot: {} has most, {} MiB",
+            memory_bytes.div_ceil(1 << 20),
+            largest.name,
+            of_slot(largest) >> 20
+        ),
+        remedy: "start a worker with fewer --slots, or with more --memory where there is more, or \
+                 make the players' tables and trees smaller (table_mib, max_tree_nodes)"
+            .to_owned(),
+    })
+}
+
+/// Workers that hold games and say nothing.
+fn of_silent(workers: &[WorkerSummary], silent_ms: u64) -> Option<Attention> {
+    let is_silent = |it: &&WorkerSummary| it.leased_games > 0 && it.silent_ms >= silent_ms;
+    let silent: Vec<_> = workers.iter().filter(is_silent).collect();
+    let longest = silent.iter().max_by_key(|it| it.silent_ms)?;
+    let games: u64 = silent.iter().map(|it| it.leased_games).sum();
+    let (who, seconds) = (&longest.name, longest.silent_ms / 1_000);
+    let problem = match silent.len() {
+        1 => format!("the worker {who} holds {games} games and is silent for {seconds} s"),
+        many => format!(
+            "{many} workers hold {games} games and are silent, {who} for longest ({seconds} s)"
+        ),
+    };
+    Some(Attention {
+        kind: AttentionKind::SilentWorkers,
+        experiment: None,
+        count: silent.len() as u64,
+        problem,
+        remedy: "see whether they still run and reach this coordinator; if not, their games soon \
+                 go to others by themselves"
+            .to_owned(),
+    })
+}
+
+/// Games that wait for workers, and none is there.
+fn nobody(
+    experiments: &[ExperimentSummary],
+    workers: &[WorkerSummary],
+    silent_ms: u64,
+    attention: &[Attention],
+) -> Option<Attention> {
+    // One of another engine waits for another coordinator.
+    let elsewhere = |name: &str| {
+        attention.iter().any(|it| {
+            it.kind == AttentionKind::OtherEngine && it.experiment.as_deref() == Some(name)
+        })
+    };
+    let waits = |it: &&ExperimentSummary| {
+        it.state == ExperimentState::Running && it.games_unsettled() > 0 && !elsewhere(&it.name)
+    };
+    let waiting: Vec<_> = experiments.iter().filter(waits).collect();
+    if waiting.is_empty() || workers.iter().any(|worker| plays(worker, silent_ms)) {
+        return None;
+    }
+    let games: u64 = waiting.iter().map(|it| it.games_unsettled()).sum();
+    Some(Attention {
+        kind: AttentionKind::NoWorkers,
+        experiment: match &waiting[..] {
+            [only] => Some(only.name.clone()),
+            _ => None,
+        },
+        count: games,
+        problem: format!("{games} games wait to be played, and no worker is here"),
+        remedy: "start one on any machine that reaches this one: spelrum worker --coordinator URL"
+            .to_owned(),
+    })
+}
+
+fn noun<'n>(count: u64, one: &'n str, many: &'n str) -> &'n str {
+    if count == 1 { one } else { many }
+}
+
+/// A message in one line, not too long for a list.
+fn shortened(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default();
+    if line.len() <= MESSAGE_BYTES_SHOWN_MAX {
+        return line.to_owned();
+    }
+    format!("{}…", &line[..line.floor_char_boundary(MESSAGE_BYTES_SHOWN_MAX)])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! Results, as questions and answers: what a report, a list or a watcher is told, and the arithmetic
+//! over it.
+//!
+//! Whoever keeps the games gives these types, whoever shows them takes them, and neither knows the
+//! other: a file, a coordinator elsewhere and a database in memory answer alike.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `summary` | experiments and workers at a glance |
+//! | `report`, `places` | what came of every cell, and what a move cost |
+//! | `cells` | the same for a part of the cells |
+//! | `progress`, `pace` | how far an experiment is, and how fast it goes |
+//! | `games` | settled games, in lists and whole |
+//! | `status`, `attention`, `removal` | what needs somebody |
+
+mod attention;
+mod cells;
+mod games;
+mod pace;
+mod places;
+mod progress;
+mod removal;
+mod report;
+mod status;
+mod summary;
+
+pub use attention::{
+    Attention, AttentionKind, Conflicts, FailedGames, Findings, LargestCell, LostGames, MostFailed,
+    OtherEngine, RefusedResults, Workforce, attention_of_results, attention_of_workers,
+};
+pub use cells::{CellCursor, CellsPage, SettledCells};
+pub use games::{
+    DefinitionDamage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter,
+    GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,
+};
+pub use pace::Pace;
+pub use places::{Opponents, Places, places_text};
+pub use progress::Progress;
+pub use removal::{Removal, Removing};
+pub use report::{CellResult, CellStrength, Costs, Detail, MoveCost, Report, Stronger};
+pub use status::{CoordinatorStatus, Status};
+pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};

@@ -1,0 +1,265 @@
+//! What came of every cell of an experiment: who is stronger and how sure that is, and what a move
+//! cost.
+
+use super::places::{Opponents, Places};
+use super::summary::ExperimentSummary;
+use crate::{CellId, GameCounts, PairCounts, ScoreInterval};
+
+/// How much of a report is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Strength, and what a move cost.
+    #[default]
+    Cells,
+    /// Also what a move cost at each depth that searches completed.
+    Depths,
+}
+
+/// An experiment's results, all as of one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The experiment.
+    pub experiment: ExperimentSummary,
+    /// The axes' names, in the sweep's order.
+    pub axes: Vec<String>,
+    /// What came of each cell that its sweep names, in the grid's order.
+    pub cells: Vec<CellResult>,
+    /// What a searched move cost each player in each cell, in the same order.
+    pub moves: Vec<MoveCost>,
+    /// The same by the depth that the search completed, which is then [`Costs::depth_mean`]. Empty
+    /// unless asked for.
+    pub depths: Vec<MoveCost>,
+}
+
+/// What came of one cell, seen from its first player, who is here the player and the other the
+/// opponent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellResult {
+    /// The cell.
+    pub cell: CellId,
+    /// Its values on the axes, in the axes' order; none on an axis that does not touch it.
+    pub axes: Vec<Option<String>>,
+    /// The first player's name in the sweep.
+    pub player: String,
+    /// The second player's.
+    pub opponent: String,
+    /// Whether a game's result depends on time, or the sweep measures time.
+    pub is_timed: bool,
+    /// Whether the players swap sides in odd numbers; if not, the player moves first in every game
+    /// and there are no pairs.
+    pub swap_sides: bool,
+    /// Games that it is to have.
+    pub games_planned: u64,
+    /// Games that count.
+    pub games: u64,
+    /// Games that finally failed, and count for nobody.
+    pub games_failed: u64,
+    /// Games that the player won.
+    pub wins: u64,
+    /// Games that nobody won.
+    pub draws: u64,
+    /// Games that the opponent won.
+    pub losses: u64,
+    /// Pairs by the player's points in both games; of complete pairs only.
+    pub pairs: PairCounts,
+    /// Games that differ in opening, moves or who moved first.
+    pub distinct_games: u64,
+    /// The player's mean points for each game of the pairs that are complete, or of the games if sides
+    /// are fixed, with a 95% interval; none without any.
+    pub score: Option<ScoreInterval>,
+}
+
+/// A difference in strength; a figure is absent where the counts know no bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CellStrength {
+    /// The score as a difference in Elo.
+    pub elo: Option<f64>,
+    /// Half the width of its 95% interval.
+    pub elo_error: Option<f64>,
+    /// The same difference normalized: in units of the deviation of a game's score.
+    pub nelo: Option<f64>,
+    /// Half the width of its 95% interval.
+    pub nelo_error: Option<f64>,
+    /// The likelihood of superiority: how probable it is that the player is the stronger one.
+    pub los: Option<f64>,
+}
+
+/// Who is stronger in a cell, as far as its games tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stronger {
+    /// The interval is above one half.
+    Player,
+    /// The interval is below one half.
+    Opponent,
+    /// The interval holds one half.
+    Unclear,
+}
+
+/// What one player's searched moves cost in one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MoveCost {
+    /// The cell.
+    pub cell: CellId,
+    /// Its place on the axes as this player sees it: `player.depth` is its own.
+    pub axes: Vec<Option<String>>,
+    /// The player's name in the sweep.
+    pub player: String,
+    /// The name of whom it meets.
+    pub opponent: String,
+    /// What they cost.
+    pub costs: Costs,
+}
+
+/// What moves cost that were searched, and not the only ones there were. Quantiles are off by at most
+/// 6.25%.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Costs {
+    /// How many moves.
+    pub searched_moves: u64,
+    /// Their mean time by the clock on the wall, in microseconds.
+    pub wall_us_mean: f64,
+    /// Their median time, in microseconds.
+    pub wall_us_median: f64,
+    /// The time that 90% of them did not exceed, in microseconds.
+    pub wall_us_p90: f64,
+    /// The time that 99% of them did not exceed, in microseconds.
+    pub wall_us_p99: f64,
+    /// The mean depth that their searches completed, in plies.
+    pub depth_mean: f64,
+    /// The mean number of positions made by a move.
+    pub nodes_mean: f64,
+    /// The mean number of static evaluations.
+    pub evaluations_mean: f64,
+    /// Evaluations as a share of the leaves of a full tree of the depth: minimax's. None without a full
+    /// tree.
+    pub full_tree_share: Option<f64>,
+}
+
+impl CellResult {
+    /// Who is stronger.
+    #[must_use]
+    pub fn stronger(&self) -> Stronger {
+        Stronger::of(self.score)
+    }
+
+    /// How much stronger the player is, over pairs, or over games if sides are fixed.
+    #[must_use]
+    pub fn strength(&self) -> CellStrength {
+        if self.score.is_none() {
+            return CellStrength::default();
+        }
+        let strength = match self.swap_sides {
+            true => self.pairs.strength(),
+            false => GameCounts([self.losses, self.draws, self.wins]).strength(),
+        };
+        // Adding zero makes the zero of a draw positive.
+        let finite = |figure: f64| figure.is_finite().then_some(figure + 0.0);
+        CellStrength {
+            elo: finite(strength.elo),
+            elo_error: finite(strength.elo_error),
+            nelo: finite(strength.nelo),
+            nelo_error: finite(strength.nelo_error),
+            los: finite(strength.los),
+        }
+    }
+
+    /// Whether nothing of it is left to play.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.games + self.games_failed == self.games_planned
+    }
+}
+
+impl Stronger {
+    /// What an interval says.
+    #[must_use]
+    pub fn of(score: Option<ScoreInterval>) -> Self {
+        match score {
+            Some(score) if score.low > 0.5 => Self::Player,
+            Some(score) if score.high < 0.5 => Self::Opponent,
+            Some(_) | None => Self::Unclear,
+        }
+    }
+
+    /// Its name, in JSON and on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Player => "player",
+            Self::Opponent => "opponent",
+            Self::Unclear => "unclear",
+        }
+    }
+}
+
+impl MoveCost {
+    /// What the moves of the player of this name cost in a cell; nothing in a cell that has no result.
+    #[must_use]
+    pub fn of(
+        cell: CellId,
+        player: String,
+        costs: Costs,
+        places: &Places,
+        opponents: &Opponents<'_>,
+    ) -> Option<Self> {
+        let (role, opponent) = opponents.of_player(cell, &player)?;
+        let opponent = opponent.to_owned();
+        Some(Self { cell, axes: places.seen_by(role, cell), player, opponent, costs })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(swap_sides: bool, [losses, draws, wins]: [u64; 3], pairs: [u64; 5]) -> CellResult {
+        let pairs = PairCounts(pairs);
+        let interval = match swap_sides {
+            true => pairs.interval(),
+            false => GameCounts([losses, draws, wins]).interval(),
+        };
+        CellResult {
+            cell: CellId(1),
+            axes: Vec::new(),
+            player: "a".to_owned(),
+            opponent: "b".to_owned(),
+            is_timed: false,
+            swap_sides,
+            games_planned: 20,
+            games: wins + draws + losses,
+            games_failed: 0,
+            wins,
+            draws,
+            losses,
+            pairs,
+            distinct_games: 1,
+            score: (wins + draws + losses > 0).then_some(interval),
+        }
+    }
+
+    #[test]
+    fn one_half_inside_the_interval_decides_nothing() {
+        let of = |low, high| Stronger::of(Some(ScoreInterval { score: 0.5, low, high }));
+        assert_eq!(Stronger::of(None), Stronger::Unclear);
+        assert_eq!(of(0.4, 0.6), Stronger::Unclear);
+        assert_eq!(of(0.5, 0.6), Stronger::Unclear);
+        assert_eq!(of(0.51, 0.6), Stronger::Player);
+        assert_eq!(of(0.3, 0.49), Stronger::Opponent);
+    }
+
+    #[test]
+    fn strength_has_only_figures_that_are_known() {
+        assert_eq!(cell(true, [0; 3], [0; 5]).strength(), CellStrength::default());
+        let even = cell(true, [0, 20, 0], [0, 0, 10, 0, 0]).strength();
+        assert_eq!(even.elo.map(f64::to_bits), Some(0.0_f64.to_bits()), "not minus zero");
+        // Always won: no bound is known.
+        let won = cell(true, [0, 0, 20], [0, 0, 0, 0, 10]);
+        assert_eq!(won.strength().elo, None);
+        assert_eq!(won.stronger(), Stronger::Player);
+        assert!(won.is_complete());
+        // Where sides are fixed there are no pairs.
+        let fixed = cell(false, [2, 1, 7], [0; 5]);
+        assert!(fixed.strength().elo.is_some_and(|elo| elo > 0.0));
+        assert!(!fixed.is_complete());
+    }
+}
