@@ -10,9 +10,9 @@ use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::idle::Idlers;
 use super::meaning::{Answer, Consequences, read};
-use super::reports::Gathered;
 use super::request::{
-    Arrived, Held, Leased, Removal, Reply, Request, Steering, Submission, Submitted, Workforce,
+    Arrived, Gathered, Held, Leased, Removal, Reply, Request, Steering, Submission, Submitted,
+    Workforce,
 };
 use super::roster::{News, Roster};
 use super::{BatchError, unanswered};

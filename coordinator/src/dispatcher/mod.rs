@@ -33,8 +33,7 @@ use forgetting::Forgetting;
 use idle::Idlers;
 use meaning::Answer;
 use removals::Removals;
-use reports::Gathered;
-use request::{Arrived, Held, Request};
+use request::{Arrived, Gathered, Held, Request};
 use roster::{News, Roster};
 use turns::Turns;
 

@@ -1,24 +1,16 @@
 //! Reports: looked up together, judged one by one, stored together, however many workers sent them.
 
 use spelrum_proto::v1;
-use spelrum_proto::work::{Caller, Reported};
+use spelrum_proto::work::Reported;
 use spelrum_tournament::scheduler::{Event, Time};
 use spelrum_tournament::{GameId, LeaseId, WorkerId};
 
 use super::batch::{Batch, Failure, hold};
 use super::meaning::{Answer, Consequences, Placement, read, report_of};
-use super::request::{Held, Reply};
+use super::request::{Gathered, Held};
 use super::roster::News;
 use super::{BatchError, unanswered};
 use crate::store::contract::WriteTransaction;
-
-/// A report that waits for those that come right behind it.
-pub(super) struct Gathered {
-    pub(super) caller: Caller,
-    pub(super) results: Vec<Reported>,
-    pub(super) at: Time,
-    pub(super) reply: Reply<Vec<v1::Verdict>>,
-}
 
 /// A result with the worker that reported it, and when.
 struct Delivered {

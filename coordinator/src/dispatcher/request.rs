@@ -52,6 +52,14 @@ pub(super) enum Request {
     Workers { reply: Reply<Workforce> },
 }
 
+/// A report that waits for those that come right behind it.
+pub(super) struct Gathered {
+    pub(super) caller: Caller,
+    pub(super) results: Vec<Reported>,
+    pub(super) at: Time,
+    pub(super) reply: Reply<Vec<v1::Verdict>>,
+}
+
 /// Answer to [`Request::Workers`].
 #[derive(Debug)]
 pub(crate) struct Workforce {
