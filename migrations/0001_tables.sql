@@ -180,6 +180,13 @@ CREATE TABLE cells (
     in_sweep INTEGER NOT NULL DEFAULT 1 CHECK (in_sweep IN (0, 1)),
     -- The scheduler's cursor: the lowest number that was never leased.
     next_number INTEGER NOT NULL DEFAULT 0,
+    -- Its stop rule: it ends once half the width of its score's interval is no more than this; NULL: it
+    -- gets all its games. No part of its definition.
+    stop_precision REAL CHECK (stop_precision > 0 AND stop_precision < 0.5),
+    -- Up to this number its games are settled, in whole pairs, and the rule has read them; 0 without one.
+    decided_number INTEGER NOT NULL DEFAULT 0,
+    -- Where the rule ends it: games from this number on are not counted. NULL: not yet, or no rule.
+    stop_number INTEGER CHECK (stop_number > 0),
     -- This order of columns also serves the search by hash alone.
     UNIQUE (definition_hash, experiment_id)
 ) STRICT;
@@ -220,8 +227,9 @@ CREATE TABLE workers (
     last_hello_unix_us INTEGER NOT NULL
 ) STRICT;
 
--- Lease ids only grow, across restarts, so leases are never deleted: a result is taken only for a
--- game that was leased to the worker reporting it (invariant 6), however late it comes.
+-- A result is taken only for a game that was leased to the worker reporting it (invariant 6), however
+-- late it comes. Only leases that ended long ago, before the latest 100,000 were granted, and whose games
+-- all have a result, or their experiments an end, are deleted: ids only grow, and none comes again.
 CREATE TABLE leases (
     lease_id INTEGER PRIMARY KEY AUTOINCREMENT,
     worker_id INTEGER NOT NULL REFERENCES workers,
@@ -303,6 +311,8 @@ CREATE TABLE games (
     CHECK (failure IS NOT NULL OR (opening_id IS NOT NULL AND first_side IS NOT NULL
         AND termination IS NOT NULL AND plies IS NOT NULL AND moves_hash IS NOT NULL AND engine_revision IS NOT NULL))
 ) STRICT;
+-- Finds a worker's first and last counted game, and all of them.
+CREATE INDEX games_worker ON games (worker_id, started_unix_us, cell_id) WHERE counted = 1;
 -- Finds repeated games, for the count of distinct ones.
 CREATE INDEX games_distinct ON games (cell_id, moves_hash, opening_id, first_player_id)
     WHERE counted = 1;
@@ -423,10 +433,29 @@ CREATE TABLE game_sides (
     PRIMARY KEY (game_id, side)
 ) STRICT, WITHOUT ROWID;
 
+-- What one side's searches of one completed depth cost in a settled game without moves (record =
+-- 'games', or its moves were dropped): so the sums over many games can lose each of them again.
+CREATE TABLE game_depths (
+    game_id INTEGER NOT NULL REFERENCES games,
+    side INTEGER NOT NULL CHECK (side IN (0, 1)),
+    depth INTEGER NOT NULL,
+    searched_moves INTEGER NOT NULL,
+    wall_us REAL NOT NULL,
+    cpu_us REAL NOT NULL,
+    nodes REAL NOT NULL,
+    evaluations REAL NOT NULL,
+    full_tree_leaves REAL NOT NULL,
+    wall_us_squared REAL NOT NULL,
+    -- How many of them are in each of time_buckets: {"time_bucket_id":searched_moves,...}.
+    move_times_json TEXT NOT NULL,
+    PRIMARY KEY (game_id, side, depth)
+) STRICT, WITHOUT ROWID;
+
 -- A cell's counted games. A cell without a settled game has no row.
 CREATE TABLE cell_results (
     cell_id INTEGER PRIMARY KEY REFERENCES cells,
     games INTEGER NOT NULL,
+    -- Up to where its stop rule ends it.
     games_failed INTEGER NOT NULL,
     -- For the cell's first player.
     wins INTEGER NOT NULL,

@@ -51,7 +51,8 @@ SELECT
     e.finished_unix_us,
     (SELECT count(*) FROM cells AS c
         WHERE c.experiment_id = e.experiment_id AND c.in_sweep = 1) AS cells,
-    (SELECT coalesce(sum(c.games_planned), 0) FROM cells AS c
+    -- A cell that its stop rule has ended gets no more.
+    (SELECT coalesce(sum(coalesce(c.stop_number, c.games_planned)), 0) FROM cells AS c
         WHERE c.experiment_id = e.experiment_id AND c.in_sweep = 1) AS games_planned,
     (SELECT coalesce(sum(r.games + r.games_failed), 0) FROM cells AS c
         JOIN cell_results AS r ON r.cell_id = c.cell_id
@@ -80,7 +81,10 @@ SELECT
         ORDER BY x.number) AS a) AS axes,
     c.first_player_name AS player,
     c.second_player_name AS opponent,
-    c.games_planned,
+    coalesce(c.stop_number, c.games_planned) AS games_planned,
+    c.games_planned AS games_max,
+    c.stop_precision,
+    c.stop_number AS stopped_after,
     coalesce(r.games, 0) AS games,
     coalesce(r.games_failed, 0) AS games_failed,
     coalesce(r.wins, 0) AS wins,

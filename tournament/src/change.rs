@@ -41,7 +41,8 @@ pub struct Change {
     /// Whether the game's rules, the openings, the limit of plies, who moves first or the seed
     /// differ, of any cell.
     pub rules_changed: bool,
-    /// What else differs: `description`, `priority`, `record`, `game_timeout`, `anchors`.
+    /// What else differs: `description`, `priority`, `record`, `game_timeout`, `stop`,
+    /// `anchors`.
     pub settings_changed: Vec<&'static str>,
     /// A few of the cells, kind by kind.
     pub examples: Vec<CellExample>,
@@ -98,6 +99,10 @@ pub struct StoredCell {
     pub games_settled: u64,
     /// Its [`place_mark`].
     pub place: String,
+    /// Where its stop rule ends it.
+    pub stop_number: Option<u64>,
+    /// Whether its stop rule is the plan's; or it has none, and the plan neither.
+    pub has_plans_rule: bool,
 }
 
 /// What an experiment is beside its cells, as a store has it.
@@ -159,6 +164,8 @@ pub struct KnownCell {
     pub work_differs: bool,
     /// Whether its place on the axes differs.
     pub place_differs: bool,
+    /// Whether its stop rule differs.
+    pub rule_differs: bool,
 }
 
 /// A cell that the plan does not name any more.
@@ -229,7 +236,8 @@ impl<'p> Comparison<'p> {
         named != self.still_named
     }
 
-    /// Takes in all cells that the sweep named; those that the plan names too are left out.
+    /// Takes in all cells that the sweep named, in the grid's order; those that the plan names too are
+    /// left out.
     pub fn drop_all_but_known(&mut self, named: Vec<DroppedCell>) {
         let still: BTreeSet<CellId> = self.known.iter().map(|known| known.cell).collect();
         self.dropped = named.into_iter().filter(|cell| !still.contains(&cell.cell)).collect();
@@ -265,6 +273,7 @@ impl<'p> Comparison<'p> {
             .iter()
             .map(|of| DefinitionJson::new(plan.seed, of).prefix().to_owned())
             .collect();
+        let stop_differs = self.rules_differ();
         let change = &mut self.change;
         change.rules_changed = before.definition_prefixes != now;
         change.axes_changed |= !before.axes.iter().eq(plan.axes.iter().map(|axis| &axis.name));
@@ -273,6 +282,7 @@ impl<'p> Comparison<'p> {
             ("priority", before.priority != i64::from(plan.priority)),
             ("record", before.record != plan.record),
             ("game_timeout", before.game_timeout_us != plan.game_timeout_us),
+            ("stop", stop_differs),
             ("anchors", before.anchors != plan.anchors),
         ]
         .into_iter()
@@ -307,8 +317,8 @@ impl<'p> Comparison<'p> {
         let leased = if swap_sides { next_number.next_multiple_of(2) } else { next_number };
         let games = new.games.max(leased);
         let [first_name, second_name] = &new.player_names;
-        let work_differs = !in_sweep || games != games_planned;
-        let row_differs = work_differs
+        let games_differ = !in_sweep || games != games_planned;
+        let row_differs = games_differ
             || there.number != number as u64
             || there.timed != new.timed
             || there.player_names[0] != **first_name
@@ -321,8 +331,9 @@ impl<'p> Comparison<'p> {
             next_number,
             swap_sides,
             row_differs,
-            work_differs,
+            work_differs: games_differ || !there.has_plans_rule,
             place_differs,
+            rule_differs: !there.has_plans_rule,
         });
         let (places, change) = (&self.places, &mut self.change);
         change.games_kept += games_settled;
@@ -345,7 +356,15 @@ impl<'p> Comparison<'p> {
                 change.give_example(CellChange::Continued, example);
             }
         }
-        games.saturating_sub(games_settled)
+        // By another rule the most that it gets, until the rule has read it.
+        let end = there.stop_number.filter(|_| there.has_plans_rule).unwrap_or(games);
+        end.saturating_sub(games_settled)
+    }
+
+    /// Whether cells that are there get another stop rule: where they end is found out by reading it.
+    #[must_use]
+    pub fn rules_differ(&self) -> bool {
+        self.known.iter().any(|cell| cell.rule_differs)
     }
 
     /// Takes in a cell that is not there; returns how many games it has left.

@@ -16,6 +16,7 @@ pub mod results;
 pub mod scheduler;
 mod seeds;
 mod statistics;
+pub mod stopping;
 mod sweep;
 pub mod worker;
 

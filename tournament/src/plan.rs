@@ -9,6 +9,7 @@ use spelrum_engine::{Parameters, Rules, Value, memory_bytes_of};
 
 use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule};
 use crate::seeds::canonical_json;
+use crate::stopping::StopRule;
 
 /// A checked sweep, ready to be stored: what `Submit` becomes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,6 +28,8 @@ pub struct Plan {
     pub record: Record,
     /// A game that takes longer than this, in microseconds of wall time, fails.
     pub game_timeout_us: Option<u64>,
+    /// Where a cell ends before it has all its games. No part of a cell's definition.
+    pub stop: Option<StopRule>,
     /// Players by name that the others' strength is measured against.
     pub anchors: Vec<String>,
     /// The axes, in the file's order. An axis whose values are tables stands here once for each

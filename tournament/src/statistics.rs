@@ -2,15 +2,12 @@
 //!
 //! The two games of a pair share an opening, so their results are not independent: the pair is
 //! the unit of every variance. Where sides are fixed there are no pairs, each game has an opening of
-//! its own, and the unit is the game. Nothing here is ever NaN.
+//! its own, and the unit is the game. Nothing here is ever NaN. An interval decides where a cell ends
+//! (`stopping`), so it comes from + - * / sqrt alone (invariant 2).
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+mod student;
 
-/// The 97.5% quantile of the normal distribution.
-const Z_95: f64 = 1.959_963_984_540_054;
-
-/// The two-sided level of every interval.
-const UPPER_TAIL: f64 = 0.975;
+use student::{Z_95, student_quantile};
 
 /// Pairs of a cell by what its first player scored in both games: 0, ½, 1, 1½, 2 points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -200,16 +197,6 @@ fn elo(score: f64) -> f64 {
 /// The normal distribution function, also of infinities.
 fn normal_distribution(x: f64) -> f64 {
     libm::erfc(-x / core::f64::consts::SQRT_2) / 2.0
-}
-
-/// The 97.5% quantile of Student's t distribution. `freedom` is at least 1.
-fn student_quantile(freedom: f64) -> f64 {
-    // From here on the normal quantile is right to 1e-5.
-    const NORMAL_FROM: f64 = 250_000.0;
-    if freedom >= NORMAL_FROM {
-        return Z_95;
-    }
-    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(UPPER_TAIL))
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod sandbox;
 mod shell;
 mod sides;
 mod steering;
+mod stopping;
 mod terminal;
 mod tidy;
 mod watch;

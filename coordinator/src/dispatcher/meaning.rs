@@ -62,7 +62,9 @@ pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Opt
 /// What the scheduler must know of a reported result.
 pub(super) fn report_of(what: &ReportedWhat) -> Report {
     match what {
-        ReportedWhat::Played(game) => Report::Played { wall_us: game.record.wall_us },
+        ReportedWhat::Played(game) => {
+            Report::Played { wall_us: game.record.wall_us, points: game.record.outcome.into() }
+        }
         ReportedWhat::Failed { message, .. } => Report::Failed { message: message.clone() },
         ReportedWhat::Irregular { .. } => Report::Irregular,
     }

@@ -7,6 +7,7 @@
 //! on disk: memory never runs ahead of it.
 
 mod batch;
+mod forgetting;
 mod idle;
 mod meaning;
 mod removals;
@@ -28,6 +29,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use batch::Batch;
+use forgetting::Forgetting;
 use idle::Idlers;
 use meaning::Answer;
 use removals::Removals;
@@ -77,6 +79,7 @@ pub(crate) struct Dispatcher<S> {
     /// When it last stopped for the store's upkeep.
     looked_after: Option<Instant>,
     removals: Removals,
+    forgetting: Forgetting,
     faults: Faults,
 }
 
@@ -108,6 +111,7 @@ impl<S: Store> Dispatcher<S> {
             alone: 0,
             looked_after: None,
             removals,
+            forgetting: Forgetting::new(),
             faults,
         };
         Ok((dispatcher, dispatch))
@@ -143,6 +147,7 @@ impl<S: Store> Dispatcher<S> {
                 },
                 () = tick => Turn::Serve(None),
                 () = removal => Turn::Remove,
+                () = tokio::time::sleep_until(self.forgetting.due().into()) => Turn::Forget,
                 () = tokio::time::sleep_until(next_turn) => Turn::Nothing,
             };
             self.turns.begin(self.clock.now());
@@ -154,8 +159,12 @@ impl<S: Store> Dispatcher<S> {
                     if self.removals.has_its_turn() {
                         self.remove().await?;
                     }
+                    if self.forgetting.due() <= Instant::now() {
+                        self.forget().await?;
+                    }
                 }
                 Turn::Remove => self.remove().await?,
+                Turn::Forget => self.forget().await?,
                 Turn::Nothing => {}
             }
         }
@@ -295,6 +304,8 @@ enum Turn {
     Serve(Option<Arrived>),
     /// The next piece of the removals.
     Remove,
+    /// The next old leases.
+    Forget,
     /// To know that it does not stand still.
     Nothing,
 }

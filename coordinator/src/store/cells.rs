@@ -140,26 +140,24 @@ impl Transaction<'_> {
             let cell = &plan.cells[number];
             list.push(cell_row(id, number, plan, parts)?);
             states.push(CellState {
-                cell: CellId(id),
-                in_sweep: true,
                 swap_sides: plan.conditions[cell.conditions].swap_sides,
-                games: cell.games,
-                next_number: 0,
-                returned: Vec::new(),
-                memory_bytes: 0,
+                ..CellState::new(CellId(id), cell.games)
             });
         }
         let list = rows(&list)?;
+        let stop_precision = plan.stop.map(|rule| rule.precision());
         sqlx::query!(
             "INSERT INTO cells (experiment_id, cell_id, number, definition_hash, conditions_id,
                 seed, first_player_id, second_player_id, first_player_name, second_player_name,
-                openings, opening_plies, plies_max, games_planned, timed, swap_sides)
+                openings, opening_plies, plies_max, games_planned, timed, swap_sides,
+                stop_precision)
             SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
                 value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10,
-                value ->> 11, value ->> 12, value ->> 13, value ->> 14
+                value ->> 11, value ->> 12, value ->> 13, value ->> 14, ?3
             FROM jsonb_each(?1)",
             list,
-            experiment
+            experiment,
+            stop_precision
         )
         .execute(self.connection())
         .await?;

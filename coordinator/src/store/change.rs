@@ -5,6 +5,7 @@ use serde::Deserialize;
 use spelrum_tournament::change::{
     CELLS_EVER_MAX, CannotGrow, Comparison, DroppedCell, Settings, StoredCell,
 };
+use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{CellId, Plan, PlannedCell, Record};
 use sqlx::SqliteConnection;
 
@@ -25,7 +26,7 @@ pub(super) struct Subject {
 
 /// A cell's row, as the comparison needs it.
 #[derive(Deserialize)]
-struct Row(usize, i64, u64, u64, u64, u8, u8, String, String, u64, Option<String>);
+struct Row(usize, i64, u64, u64, u64, u8, u8, String, String, u64, Option<String>, Option<u64>, u8);
 
 /// The row of a cell that the sweep named.
 #[derive(Deserialize)]
@@ -40,7 +41,7 @@ pub(super) async fn compare<'p>(
     let mut comparison = Comparison::new(plan);
     for cells in plan.cells.chunks(ROWS_AT_ONCE) {
         let mut there = vec![None; cells.len()];
-        for row in find_cells(connection, subject.experiment, cells).await? {
+        for row in find_cells(connection, subject.experiment, cells, plan.stop).await? {
             if let Some(place) = there.get_mut(row.0) {
                 *place = Some(row.into());
             }
@@ -67,8 +68,21 @@ pub(super) fn check(comparison: &Comparison<'_>, name: &str) -> Result<(), Store
 
 impl From<Row> for StoredCell {
     fn from(row: Row) -> Self {
-        let Row(_, cell, number, planned, next, in_sweep, timed, first, second, settled, place) =
-            row;
+        let Row(
+            _,
+            cell,
+            number,
+            planned,
+            next,
+            in_sweep,
+            timed,
+            first,
+            second,
+            settled,
+            place,
+            stop_number,
+            same_rule,
+        ) = row;
         Self {
             cell: CellId(cell),
             number,
@@ -79,6 +93,8 @@ impl From<Row> for StoredCell {
             player_names: [first, second],
             games_settled: settled,
             place: place.unwrap_or_default(),
+            stop_number,
+            has_plans_rule: same_rule == 1,
         }
     }
 }
@@ -90,7 +106,9 @@ async fn find_cells(
     connection: &mut SqliteConnection,
     experiment: i64,
     cells: &[PlannedCell],
+    rule: Option<StopRule>,
 ) -> Result<Vec<Row>, StoreError> {
+    let precision = rule.map(|rule| rule.precision());
     let hashes: Vec<String> = cells.iter().map(|cell| cell.definition_hash.to_string()).collect();
     let hashes = rows(&hashes)?;
     let found = sqlx::query_scalar!(
@@ -100,13 +118,15 @@ async fn find_cells(
                 (SELECT group_concat(p.text, char(10)) FROM (
                     SELECT a.axis || '=' || a.value_text
                         || CASE WHEN a.value_number IS NULL THEN '' ELSE '#' END AS text
-                    FROM cell_axes AS a WHERE a.cell_id = c.cell_id ORDER BY a.axis) AS p)))
+                    FROM cell_axes AS a WHERE a.cell_id = c.cell_id ORDER BY a.axis) AS p),
+                c.stop_number, c.stop_precision IS ?3))
             AS "list!: String"
         FROM json_each(?1) AS j
         CROSS JOIN cells AS c ON c.definition_hash = j.value AND c.experiment_id = ?2
         LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id"#,
         hashes,
-        experiment
+        experiment,
+        precision
     )
     .fetch_one(connection)
     .await?;
@@ -135,7 +155,8 @@ async fn find_dropped(
     }
     let found = sqlx::query_scalar!(
         r#"SELECT json_group_array(json_array(c.cell_id, c.games_planned, c.next_number,
-            coalesce(r.games + r.games_failed, 0), c.swap_sides)) AS "list!: String"
+            coalesce(r.games + r.games_failed, 0), c.swap_sides)
+            ORDER BY c.number, c.cell_id) AS "list!: String"
         FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
         WHERE c.experiment_id = ? AND c.in_sweep = 1"#,
         experiment

@@ -227,6 +227,20 @@ pub trait WriteTransaction: Send {
     /// If the store fails.
     fn remove_some(&mut self) -> impl Future<Output = Result<Removed, StoreError>> + Send;
 
+    /// Looks at some leases after this one, and forgets those that ended before the latest `kept` ones
+    /// were granted and that nobody can report for any more: all their games have a result, or their
+    /// experiments are over. What is reported under them all the same is rejected (invariant 6).
+    ///
+    /// Returns the last lease that was looked at, or `None` if none was left to look at.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn forget_leases(
+        &mut self,
+        after: LeaseId,
+        kept: u64,
+    ) -> impl Future<Output = Result<Option<LeaseId>, StoreError>> + Send;
+
     /// Commits: from here on everything is on disk.
     ///
     /// # Errors

@@ -28,13 +28,9 @@ impl Transaction<'_> {
             self.move_cells(plan, cells).await?;
         }
         states.extend(known.iter().filter(|cell| cell.work_differs).map(|known| CellState {
-            cell: known.cell,
-            in_sweep: true,
             swap_sides: known.swap_sides,
-            games: known.games,
             next_number: known.next_number,
-            returned: Vec::new(),
-            memory_bytes: 0,
+            ..CellState::new(known.cell, known.games)
         }));
         for cells in comparison.dropped.chunks(ROWS_AT_ONCE) {
             let list: Vec<i64> = cells.iter().map(|cell| cell.cell.0).collect();
@@ -46,13 +42,10 @@ impl Transaction<'_> {
             .execute(self.connection())
             .await?;
             states.extend(cells.iter().map(|cell| CellState {
-                cell: cell.cell,
                 in_sweep: false,
                 swap_sides: cell.swap_sides,
-                games: cell.games,
                 next_number: cell.next_number,
-                returned: Vec::new(),
-                memory_bytes: 0,
+                ..CellState::new(cell.cell, cell.games)
             }));
         }
         if !comparison.added.is_empty() {
@@ -61,6 +54,9 @@ impl Transaction<'_> {
                 states.extend(self.insert_some_cells(experiment, plan, &parts, numbers).await?);
             }
         }
+        let with_other_rules = known.iter().filter(|cell| cell.rule_differs);
+        let with_other_rules: Vec<i64> = with_other_rules.map(|cell| cell.cell.0).collect();
+        self.set_rules(&with_other_rules, plan).await?;
         // Whether its moves are recorded may have changed, and is kept there.
         self.cache.cells.clear();
         Ok(states)
@@ -88,6 +84,22 @@ impl Transaction<'_> {
                 second_player_name = j.value ->> 5, in_sweep = 1
             FROM jsonb_each(?) AS j WHERE cell_id = j.value ->> 0",
             list
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    /// Gives cells the plan's stop rule, which reads them from the first unit. Where they ended by the
+    /// rule before they end until the scheduler has read it.
+    async fn set_rules(&mut self, cells: &[i64], plan: &Plan) -> Result<(), StoreError> {
+        let precision = plan.stop.map(|rule| rule.precision());
+        let list = rows(cells)?;
+        sqlx::query!(
+            "UPDATE cells SET stop_precision = ?2, decided_number = 0
+            WHERE cell_id IN (SELECT value FROM json_each(?1))",
+            list,
+            precision
         )
         .execute(self.connection())
         .await?;

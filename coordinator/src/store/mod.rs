@@ -12,10 +12,11 @@
 //! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
 //! | `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
+//! | `readings`, `stops` | stop rules: what they read, and which games count by them |
 //! | `read`, `statement` | connections that only read, and the users' own queries |
 //! | `summaries`, `report`, `progress`, `games` | what viewers ask |
 //! | `recount`, `integrity` | the rollups against the rows, and the file itself |
-//! | `removal`, `removable`, `walk` | throwing away |
+//! | `removal`, `removable`, `walk`, `forgetting` | throwing away |
 //! | `attention` | what needs somebody |
 
 mod attention;
@@ -28,6 +29,7 @@ mod error;
 #[cfg(test)]
 mod failures;
 mod files;
+mod forgetting;
 mod games;
 mod growth;
 pub mod in_memory;
@@ -40,6 +42,7 @@ mod open;
 mod own_views;
 mod progress;
 mod read;
+mod readings;
 mod recount;
 mod refused;
 mod removable;
@@ -51,6 +54,7 @@ mod rollup_rows;
 mod scheduling;
 mod sqlite;
 mod statement;
+mod stops;
 mod submit;
 mod summaries;
 mod transaction;

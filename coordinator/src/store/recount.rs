@@ -3,17 +3,22 @@
 //! says where the two differ.
 //!
 //! What was summed over the moves of a game that has none, because they were never stored
-//! (`record = "games"`) or dropped later, cannot be counted again: its `game_sides` are the rows
-//! themselves, and the sums over depths and times must agree with them. A cell may have games of both
-//! kinds, since a sweep may change in what it records.
+//! (`record = "games"`) or dropped later, is counted from its `game_depths`, which must agree with its
+//! `game_sides`. A cell may have games of both kinds, since a sweep may change in what it records.
+//!
+//! Which games count is counted again as well: each stop rule is read over its cell's settled games in
+//! number order, from the first (invariant 7).
 
 use std::fmt;
 
+use spelrum_tournament::stopping::{Prefix, Reading, StopRule};
 use sqlx::SqlitePool;
 
 use super::error::StoreError;
 use super::read::Readers;
+use super::readings::settled;
 use super::rollup::CellResult;
+use super::scheduling::unsigned;
 
 /// A row of a rollup that is not what a recount gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +62,7 @@ impl Readers {
             differences.extend(rollup.recount(self.own()).await?);
         }
         differences.extend(intervals(self.own()).await?);
+        differences.extend(stops(self.own()).await?);
         Ok(differences)
     }
 }
@@ -184,6 +190,87 @@ async fn intervals(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
     Ok(found.collect())
 }
 
+/// Where cells end, and which of their games count.
+async fn stops(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT c.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool",
+            c.stop_precision, c.decided_number, c.stop_number
+        FROM cells AS c
+        WHERE (c.stop_precision IS NOT NULL OR c.stop_number IS NOT NULL OR c.decided_number <> 0)
+            AND c.experiment_id NOT IN (
+                SELECT experiment_id FROM removals
+                WHERE what = 'everything' AND experiment_id IS NOT NULL)
+        ORDER BY c.cell_id"#
+    )
+    .fetch_all(pool)
+    .await?;
+    let mut differences = Vec::new();
+    for row in found {
+        let read = match row.stop_precision.and_then(StopRule::of_precision) {
+            Some(rule) => read_again(pool, row.cell_id, row.swap_sides, rule).await?,
+            None => (0, None),
+        };
+        let stored = (unsigned(row.decided_number), row.stop_number.map(unsigned));
+        if read != stored {
+            let show = |(decided, stop): (u64, Option<u64>)| {
+                let stop = stop.map_or_else(|| "NULL".to_owned(), |stop| stop.to_string());
+                Some(format!("decided_number {decided}, stop_number {stop}"))
+            };
+            differences.push(Difference {
+                table: "cells",
+                key: format!("cell_id {}", row.cell_id),
+                stored: show(stored),
+                counted: show(read),
+            });
+        }
+    }
+    differences.extend(counted(pool).await?);
+    Ok(differences)
+}
+
+/// How far a rule reads a cell's settled games, and where it ends the cell.
+async fn read_again(
+    pool: &SqlitePool,
+    cell: i64,
+    swap_sides: bool,
+    rule: StopRule,
+) -> Result<(u64, Option<u64>), StoreError> {
+    let games =
+        sqlx::query!("SELECT number, outcome FROM games WHERE cell_id = ? ORDER BY number", cell)
+            .fetch_all(pool)
+            .await?;
+    let mut prefix = Prefix::from(Reading::from_start(rule, swap_sides, Vec::new()));
+    for game in games {
+        let of_first = !swap_sides || game.number % 2 == 0;
+        prefix.tell(unsigned(game.number), settled(game.outcome.as_deref(), of_first));
+    }
+    Ok((prefix.decided_number(), prefix.stop_number()))
+}
+
+/// Games that count and lie beyond their cell's end, or do not because they were beyond it once.
+async fn counted(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT g.cell_id, g.number, g.counted, c.stop_number
+        FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id
+        WHERE CASE WHEN g.number >= c.stop_number THEN g.counted = 1
+                ELSE g.not_counted_reason IS 'beyond_stop' END
+            AND c.experiment_id NOT IN (
+                SELECT experiment_id FROM removals
+                WHERE what = 'everything' AND experiment_id IS NOT NULL)
+        ORDER BY g.cell_id, g.number LIMIT ?"#,
+        DIFFERENCES_MAX
+    )
+    .fetch_all(pool)
+    .await?;
+    let found = found.into_iter().map(|row| Difference {
+        table: "games",
+        key: format!("cell_id {}, number {}", row.cell_id, row.number),
+        stored: Some(format!("counted {}", row.counted)),
+        counted: Some(format!("counted {}", 1 - row.counted)),
+    });
+    Ok(found.collect())
+}
+
 /// Every rollup.
 const ROLLUPS: &[Rollup] = &[
     Rollup {
@@ -202,12 +289,29 @@ const ROLLUPS: &[Rollup] = &[
                 min(9007199254740991, sum(CASE WHEN m.ended_by <> 'only_move' THEN m.evaluations ELSE 0 END)) AS evaluations,
                 total(CASE WHEN m.ended_by <> 'only_move' THEN 1.0 * m.full_tree_leaves END) AS full_tree_leaves,
                 total(CASE WHEN m.ended_by <> 'only_move' THEN 1.0 * m.wall_us * m.wall_us END) AS wall_us_squared
-            FROM moves AS m
-            JOIN games AS g ON g.game_id = m.game_id
-            JOIN cells AS c ON c.cell_id = g.cell_id
-            JOIN experiments AS e ON e.experiment_id = c.experiment_id
-            WHERE e.record = 'moves' AND e.pruned_unix_us IS NULL
-            GROUP BY m.game_id, m.side",
+            FROM moves AS m GROUP BY m.game_id, m.side",
+    },
+    // Of the games that have no moves: no search is in both, or in neither.
+    Rollup {
+        table: "game_depths",
+        stored: "(SELECT d.game_id, d.side, sum(d.searched_moves) AS searched_moves,
+                sum((SELECT sum(t.value) FROM json_each(d.move_times_json) AS t)) AS timed_moves,
+                min(9007199254740991.0, total(d.wall_us)) AS wall_us,
+                min(9007199254740991.0, total(d.cpu_us)) AS cpu_us,
+                min(9007199254740991.0, total(d.nodes)) AS nodes,
+                min(9007199254740991.0, total(d.evaluations)) AS evaluations,
+                total(d.full_tree_leaves) AS full_tree_leaves,
+                total(d.wall_us_squared) AS wall_us_squared
+            FROM game_depths AS d GROUP BY d.game_id, d.side)",
+        key: &["game_id", "side"],
+        integers: &["searched_moves", "timed_moves"],
+        reals: &["wall_us", "cpu_us", "nodes", "evaluations", "full_tree_leaves", "wall_us_squared"],
+        only: "true",
+        recount: "SELECT game_id, side, searched_moves, searched_moves AS timed_moves,
+                1.0 * wall_us AS wall_us, 1.0 * cpu_us AS cpu_us, 1.0 * nodes AS nodes,
+                1.0 * evaluations AS evaluations, full_tree_leaves, wall_us_squared
+            FROM game_sides
+            WHERE searched_moves > 0 AND game_id NOT IN (SELECT game_id FROM moves)",
     },
     Rollup {
         table: "cell_depths",
@@ -215,56 +319,24 @@ const ROLLUPS: &[Rollup] = &[
         key: &["cell_id", "player_id", "depth"],
         integers: &["searched_moves"],
         reals: &["wall_us", "cpu_us", "nodes", "evaluations", "full_tree_leaves", "wall_us_squared"],
-        only: RECORDED_CELLS,
-        recount: "SELECT g.cell_id, m.player_id, m.depth, count(*) AS searched_moves,
-                total(m.wall_us) AS wall_us, total(m.cpu_us) AS cpu_us, total(m.nodes) AS nodes,
-                total(m.evaluations) AS evaluations,
-                total(m.full_tree_leaves) AS full_tree_leaves,
-                total(1.0 * m.wall_us * m.wall_us) AS wall_us_squared
-            FROM games AS g JOIN moves AS m ON m.game_id = g.game_id
-            JOIN cells AS c ON c.cell_id = g.cell_id
-            JOIN experiments AS e ON e.experiment_id = c.experiment_id
-            WHERE g.counted = 1 AND m.ended_by <> 'only_move'
-                AND e.record = 'moves' AND e.pruned_unix_us IS NULL
-            GROUP BY g.cell_id, m.player_id, m.depth",
-    },
-    // Without moves: over all depths.
-    Rollup {
-        table: "cell_depths",
-        stored: "(SELECT cell_id, player_id, sum(searched_moves) AS searched_moves,
+        only: "true",
+        recount: "SELECT cell_id, player_id, depth, sum(searched_moves) AS searched_moves,
                 total(wall_us) AS wall_us, total(cpu_us) AS cpu_us, total(nodes) AS nodes,
                 total(evaluations) AS evaluations, total(full_tree_leaves) AS full_tree_leaves,
                 total(wall_us_squared) AS wall_us_squared
-            FROM cell_depths GROUP BY cell_id, player_id)",
-        key: &["cell_id", "player_id"],
-        integers: &["searched_moves"],
-        reals: &["wall_us", "cpu_us", "nodes", "evaluations", "full_tree_leaves", "wall_us_squared"],
-        only: UNRECORDED_CELLS,
-        recount: "SELECT g.cell_id, s.player_id, sum(s.searched_moves) AS searched_moves,
-                total(s.wall_us) AS wall_us, total(s.cpu_us) AS cpu_us, total(s.nodes) AS nodes,
-                total(s.evaluations) AS evaluations,
-                total(s.full_tree_leaves) AS full_tree_leaves,
-                total(s.wall_us_squared) AS wall_us_squared
-            FROM games AS g JOIN game_sides AS s ON s.game_id = g.game_id
-            JOIN cells AS c ON c.cell_id = g.cell_id
-            JOIN experiments AS e ON e.experiment_id = c.experiment_id
-            WHERE g.counted = 1 AND s.searched_moves > 0
-                AND NOT (e.record = 'moves' AND e.pruned_unix_us IS NULL)
-            GROUP BY g.cell_id, s.player_id",
-    },
-    // Without moves: over all times.
-    Rollup {
-        table: "cell_move_times",
-        stored: "(SELECT cell_id, player_id, depth, sum(searched_moves) AS searched_moves
-            FROM cell_move_times GROUP BY cell_id, player_id, depth)",
-        key: &["cell_id", "player_id", "depth"],
-        integers: &["searched_moves"],
-        reals: &[],
-        only: UNRECORDED_CELLS,
-        recount: "SELECT d.cell_id, d.player_id, d.depth, d.searched_moves FROM cell_depths AS d
-            JOIN cells AS c ON c.cell_id = d.cell_id
-            JOIN experiments AS e ON e.experiment_id = c.experiment_id
-            WHERE NOT (e.record = 'moves' AND e.pruned_unix_us IS NULL)",
+            FROM (
+                SELECT g.cell_id, m.player_id, m.depth, 1 AS searched_moves, m.wall_us, m.cpu_us,
+                    m.nodes, m.evaluations, m.full_tree_leaves,
+                    1.0 * m.wall_us * m.wall_us AS wall_us_squared
+                FROM games AS g JOIN moves AS m ON m.game_id = g.game_id
+                WHERE g.counted = 1 AND m.ended_by <> 'only_move'
+                UNION ALL
+                SELECT g.cell_id, s.player_id, d.depth, d.searched_moves, d.wall_us, d.cpu_us,
+                    d.nodes, d.evaluations, d.full_tree_leaves, d.wall_us_squared
+                FROM games AS g JOIN game_depths AS d ON d.game_id = g.game_id
+                JOIN game_sides AS s ON s.game_id = d.game_id AND s.side = d.side
+                WHERE g.counted = 1)
+            GROUP BY cell_id, player_id, depth",
     },
     Rollup {
         table: "cell_move_times",
@@ -272,18 +344,22 @@ const ROLLUPS: &[Rollup] = &[
         key: &["cell_id", "player_id", "depth", "time_bucket_id"],
         integers: &["searched_moves"],
         reals: &[],
-        only: RECORDED_CELLS,
-        recount: "SELECT cell_id, player_id, depth, time_bucket_id, count(*) AS searched_moves
+        only: "true",
+        recount: "SELECT cell_id, player_id, depth, time_bucket_id,
+                sum(searched_moves) AS searched_moves
             FROM (
                 SELECT g.cell_id, m.player_id, m.depth, (
                     SELECT b.time_bucket_id FROM time_buckets AS b
                     WHERE b.from_us <= m.wall_us ORDER BY b.from_us DESC LIMIT 1
-                ) AS time_bucket_id
+                ) AS time_bucket_id, 1 AS searched_moves
                 FROM games AS g JOIN moves AS m ON m.game_id = g.game_id
-                JOIN cells AS c ON c.cell_id = g.cell_id
-                JOIN experiments AS e ON e.experiment_id = c.experiment_id
                 WHERE g.counted = 1 AND m.ended_by <> 'only_move'
-                    AND e.record = 'moves' AND e.pruned_unix_us IS NULL)
+                UNION ALL
+                SELECT g.cell_id, s.player_id, d.depth, CAST(t.key AS INTEGER), t.value
+                FROM games AS g JOIN game_depths AS d ON d.game_id = g.game_id
+                JOIN game_sides AS s ON s.game_id = d.game_id AND s.side = d.side
+                JOIN json_each(d.move_times_json) AS t
+                WHERE g.counted = 1)
             GROUP BY cell_id, player_id, depth, time_bucket_id",
     },
     Rollup {
@@ -306,7 +382,8 @@ const ROLLUPS: &[Rollup] = &[
                 coalesce(q.pairs_2, 0) AS pairs_2
             FROM (
                 SELECT cell_id,
-                    sum(counted) AS games, sum(failure IS NOT NULL) AS games_failed,
+                    sum(counted) AS games,
+                    sum(failure IS NOT NULL AND (stop_number IS NULL OR number < stop_number)) AS games_failed,
                     sum(CASE WHEN counted AND points = 1.0 THEN 1 ELSE 0 END) AS wins,
                     sum(CASE WHEN counted AND points = 0.5 THEN 1 ELSE 0 END) AS draws,
                     sum(CASE WHEN counted AND points = 0.0 THEN 1 ELSE 0 END) AS losses,
@@ -320,7 +397,8 @@ const ROLLUPS: &[Rollup] = &[
                         WHEN 'win' THEN moved_first * 1.0
                         WHEN 'loss' THEN (1 - moved_first) * 1.0 END AS points
                     FROM (
-                        SELECT g.*, (g.number % 2 = 0 OR c.swap_sides = 0) AS moved_first
+                        SELECT g.*, c.stop_number,
+                            (g.number % 2 = 0 OR c.swap_sides = 0) AS moved_first
                         FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id))
                 GROUP BY cell_id) AS p
             LEFT JOIN (
@@ -350,13 +428,3 @@ const ROLLUPS: &[Rollup] = &[
             WHERE g.counted = 1 GROUP BY g.worker_id, c.experiment_id",
     },
 ];
-
-/// Cells of whose counted games all have their moves.
-const RECORDED_CELLS: &str = "cell_id NOT IN (
-    SELECT g.cell_id FROM games AS g WHERE g.counted = 1 AND g.plies > 0
-        AND NOT EXISTS (SELECT 1 FROM moves AS m WHERE m.game_id = g.game_id))";
-
-/// Cells that lack moves.
-const UNRECORDED_CELLS: &str = "cell_id IN (
-    SELECT g.cell_id FROM games AS g WHERE g.counted = 1 AND g.plies > 0
-        AND NOT EXISTS (SELECT 1 FROM moves AS m WHERE m.game_id = g.game_id))";

@@ -272,12 +272,21 @@ impl Transaction<'_> {
 
     async fn remove_of_games(&mut self, what: Removing, games: &[i64]) -> Result<(), StoreError> {
         let games = rows(games)?;
+        if what == Removing::Moves {
+            self.keep_searches(&games).await?;
+        }
         sqlx::query!("DELETE FROM moves WHERE game_id IN (SELECT value FROM json_each(?))", games)
             .execute(self.connection())
             .await?;
         if what == Removing::Moves {
             return Ok(());
         }
+        sqlx::query!(
+            "DELETE FROM game_depths WHERE game_id IN (SELECT value FROM json_each(?))",
+            games
+        )
+        .execute(self.connection())
+        .await?;
         sqlx::query!(
             "DELETE FROM game_sides WHERE game_id IN (SELECT value FROM json_each(?))",
             games
@@ -287,6 +296,37 @@ impl Transaction<'_> {
         sqlx::query!("DELETE FROM games WHERE game_id IN (SELECT value FROM json_each(?))", games)
             .execute(self.connection())
             .await?;
+        Ok(())
+    }
+
+    /// Keeps what the rollups sum up over the moves of games that lose them.
+    async fn keep_searches(&mut self, games: &str) -> Result<(), StoreError> {
+        sqlx::query!(
+            "INSERT INTO game_depths (game_id, side, depth, searched_moves, wall_us, cpu_us, nodes,
+                evaluations, full_tree_leaves, wall_us_squared, move_times_json)
+            SELECT game_id, side, depth, sum(searched_moves), total(wall_us), total(cpu_us),
+                total(nodes), total(evaluations), total(full_tree_leaves), total(wall_us_squared),
+                json_group_object(CAST(time_bucket_id AS TEXT), searched_moves)
+            FROM (
+                SELECT game_id, side, depth, time_bucket_id, count(*) AS searched_moves,
+                    total(wall_us) AS wall_us, total(cpu_us) AS cpu_us, total(nodes) AS nodes,
+                    total(evaluations) AS evaluations,
+                    total(full_tree_leaves) AS full_tree_leaves,
+                    total(1.0 * wall_us * wall_us) AS wall_us_squared
+                FROM (
+                    SELECT m.*, (
+                        SELECT b.time_bucket_id FROM time_buckets AS b
+                        WHERE b.from_us <= m.wall_us ORDER BY b.from_us DESC LIMIT 1
+                    ) AS time_bucket_id
+                    FROM moves AS m
+                    WHERE m.game_id IN (SELECT value FROM json_each(?))
+                        AND m.ended_by <> 'only_move')
+                GROUP BY game_id, side, depth, time_bucket_id)
+            GROUP BY game_id, side, depth",
+            games
+        )
+        .execute(self.connection())
+        .await?;
         Ok(())
     }
 

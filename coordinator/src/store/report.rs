@@ -243,7 +243,7 @@ async fn cells(
     Ok(sqlx::query_as!(
         CellRow,
         r#"SELECT cell_id AS "cell_id!: i64", cell_number AS "cell_number!: i64", player, opponent,
-            games_planned, games AS "games!: i64", games_failed AS "games_failed!: i64",
+            games_planned AS "games_planned!: i64", games AS "games!: i64", games_failed AS "games_failed!: i64",
             wins AS "wins!: i64", draws AS "draws!: i64", losses AS "losses!: i64",
             score AS "score?: f64", score_low AS "score_low?: f64", score_high AS "score_high?: f64",
             pairs_0 AS "pairs_0!: i64", pairs_half AS "pairs_half!: i64",
@@ -272,7 +272,7 @@ async fn settled_cells(
     Ok(sqlx::query_as!(
         CellRow,
         r#"SELECT r.cell_id AS "cell_id!: i64", r.cell_number AS "cell_number!: i64", r.player,
-            r.opponent, r.games_planned, r.games AS "games!: i64",
+            r.opponent, r.games_planned AS "games_planned!: i64", r.games AS "games!: i64",
             r.games_failed AS "games_failed!: i64", r.wins AS "wins!: i64",
             r.draws AS "draws!: i64", r.losses AS "losses!: i64", r.score AS "score?: f64",
             r.score_low AS "score_low?: f64", r.score_high AS "score_high?: f64",

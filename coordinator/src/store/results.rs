@@ -9,7 +9,7 @@ use spelrum_tournament::{GameId, PlayedGame, WorkerId, names};
 
 use super::error::StoreError;
 use super::numbers::{bounded, count, integer};
-use super::rollup::{Searches, SideSums, half_points};
+use super::rollup::{Searches, SideDepth, SideSums, half_points, side_depths};
 use super::transaction::{Cache, CellInfo, Transaction, rows};
 
 /// A game that is ready to be stored.
@@ -43,7 +43,20 @@ impl Checked<'_> {
     pub(super) fn id(&self) -> (i64, i64) {
         (self.cell_id(), self.number)
     }
+
+    /// Whether it counts, or lies beyond where its cell ends (invariant 7).
+    pub(super) fn counts(&self) -> bool {
+        self.cell.counts(self.number)
+    }
 }
+
+/// What games of a cell that are the same have in common: cell, hash of the moves, opening and who
+/// moved first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(super) struct Likeness(pub(super) i64, pub(super) i64, pub(super) i64, pub(super) i64);
+
+/// Why a game that was played does not count: as it is stored.
+pub(super) const BEYOND_STOP: &str = "beyond_stop";
 
 impl Transaction<'_> {
     /// Stores settled results, each of the worker beside it, their moves (if the sweep records them) and
@@ -81,6 +94,7 @@ impl Transaction<'_> {
         let distinct = self.distinct(games).await?;
         let first_id = self.insert_games(games).await?;
         self.insert_moves(first_id, games).await?;
+        self.insert_depths(first_id, games).await?;
         let searches = self.insert_sides(first_id, games).await?;
         self.add_searches(&searches).await?;
         self.add_cell_results(games, there, &distinct).await?;
@@ -100,7 +114,7 @@ impl Transaction<'_> {
             .map(|(game, message)| Row(game.cell.0, integer(game.number), message))
             .collect::<Vec<_>>();
         let list = rows(&list)?;
-        let settled = sqlx::query_scalar!(
+        let settled = sqlx::query!(
             r#"INSERT INTO games (cell_id, number, first_player_id, second_player_id, counted,
                 not_counted_reason, failure)
             SELECT c.cell_id, j.value ->> 1,
@@ -112,16 +126,18 @@ impl Transaction<'_> {
             FROM jsonb_each(?1) AS j JOIN cells AS c ON c.cell_id = j.value ->> 0
             WHERE true
             ON CONFLICT (cell_id, number) DO NOTHING
-            RETURNING cell_id AS "cell_id!: i64""#,
+            RETURNING cell_id AS "cell_id!: i64", number"#,
             list
         )
         .fetch_all(self.connection())
         .await?;
+        self.fill_cells(settled.iter().map(|row| row.cell_id)).await?;
         let mut failed: BTreeMap<i64, i64> = BTreeMap::new();
-        for cell in settled {
-            *failed.entry(cell).or_default() += 1;
+        for row in settled {
+            // One beyond the cell's end is no failure of what is asked.
+            let counts = self.cache.cells.get(&row.cell_id).is_none_or(|it| it.counts(row.number));
+            *failed.entry(row.cell_id).or_default() += i64::from(counts);
         }
-        self.fill_cells(failed.keys().copied()).await?;
         let mut results = self.cell_results(failed.keys().copied()).await?;
         for (cell, count) in failed {
             results.entry(cell).or_default().games_failed += count;
@@ -174,7 +190,8 @@ impl Transaction<'_> {
         let list = rows(&missing)?;
         let found = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", c.experiment_id, c.first_player_id,
-                c.second_player_id, c.swap_sides AS "swap_sides: bool", e.game, e.record = 'moves' AS "record_moves!: bool"
+                c.second_player_id, c.swap_sides AS "swap_sides: bool", e.game, e.record = 'moves' AS "record_moves!: bool",
+                c.stop_number
             FROM jsonb_each(?) AS j
             JOIN cells AS c ON c.cell_id = j.value
             JOIN experiments AS e ON e.experiment_id = c.experiment_id"#,
@@ -189,6 +206,7 @@ impl Transaction<'_> {
                 players: [cell.first_player_id, cell.second_player_id],
                 swap_sides: cell.swap_sides,
                 record_moves: cell.record_moves,
+                stop_number: cell.stop_number,
             };
             (cell.cell_id, Arc::new(info))
         }));
@@ -258,16 +276,31 @@ impl Transaction<'_> {
         Ok(found.collect())
     }
 
-    /// For each game, whether it is the first of its cell with its opening, moves and who moved
-    /// first.
+    /// For each game, whether it is the first counted one of its cell with its opening, moves and who
+    /// moved first.
     async fn distinct(&mut self, games: &[Checked<'_>]) -> Result<Vec<bool>, StoreError> {
         let key = |game: &Checked<'_>| {
             let hash = integer(game.played.moves_hash);
-            (game.cell_id(), hash, game.opening_id, game.movers()[0])
+            Likeness(game.cell_id(), hash, game.opening_id, game.movers()[0])
         };
         let mut seen = BTreeSet::new();
-        let mut distinct: Vec<bool> = games.iter().map(|game| seen.insert(key(game))).collect();
-        let keys: Vec<_> = seen.into_iter().collect();
+        let distinct = games.iter().map(|game| game.counts() && seen.insert(key(game)));
+        let mut distinct: Vec<bool> = distinct.collect();
+        let known = self.counted_likes(&seen).await?;
+        if !known.is_empty() {
+            for (distinct, game) in distinct.iter_mut().zip(games) {
+                *distinct = *distinct && !known.contains(&key(game));
+            }
+        }
+        Ok(distinct)
+    }
+
+    /// Which of these have a counted game.
+    pub(super) async fn counted_likes(
+        &mut self,
+        likes: &BTreeSet<Likeness>,
+    ) -> Result<BTreeSet<Likeness>, StoreError> {
+        let keys: Vec<_> = likes.iter().copied().collect();
         let list = rows(&keys)?;
         // Asked for each key whether there is any game: a cell may repeat one game a million times.
         let known = sqlx::query_scalar!(
@@ -281,14 +314,8 @@ impl Transaction<'_> {
         )
         .fetch_all(self.connection())
         .await?;
-        let known: BTreeSet<_> =
-            known.into_iter().filter_map(|index| keys.get(usize::try_from(index).ok()?)).collect();
-        if !known.is_empty() {
-            for (distinct, game) in distinct.iter_mut().zip(games) {
-                *distinct = *distinct && !known.contains(&key(game));
-            }
-        }
-        Ok(distinct)
+        let known = known.into_iter().filter_map(|index| keys.get(usize::try_from(index).ok()?));
+        Ok(known.copied().collect())
     }
 
     /// Inserts the games' own rows, with successive ids; returns the first.
@@ -310,6 +337,8 @@ impl Transaction<'_> {
             i64,
             i64,
             i64,
+            u8,
+            Option<&'static str>,
         );
         let first_id = self.last_id("games").await? + 1;
         let list: Vec<Row<'_>> = (first_id..)
@@ -333,6 +362,8 @@ impl Transaction<'_> {
                     checked.played.started_unix_us,
                     integer(record.wall_us),
                     checked.worker.0,
+                    u8::from(checked.counts()),
+                    (!checked.counts()).then_some(BEYOND_STOP),
                 )
             })
             .collect();
@@ -340,10 +371,11 @@ impl Transaction<'_> {
         sqlx::query!(
             "INSERT INTO games (game_id, cell_id, number, opening_id, first_player_id,
                 second_player_id, first_side, outcome, termination, plies, moves_hash,
-                engine_revision, started_unix_us, wall_us, worker_id, counted)
+                engine_revision, started_unix_us, wall_us, worker_id, counted,
+                not_counted_reason)
             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
                 value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11,
-                value ->> 12, value ->> 13, value ->> 14, 1
+                value ->> 12, value ->> 13, value ->> 14, value ->> 15, value ->> 16
             FROM jsonb_each(?)",
             list
         )
@@ -380,6 +412,35 @@ impl Transaction<'_> {
         Ok(())
     }
 
+    /// Inserts the searches by depth of games without moves.
+    async fn insert_depths(
+        &mut self,
+        first_id: i64,
+        games: &[Checked<'_>],
+    ) -> Result<(), StoreError> {
+        let of_game = |(id, game): (i64, &Checked<'_>)| {
+            let moves = &game.played.record.moves;
+            side_depths(moves).into_iter().map(move |(key, depth)| depth_row(id, key, &depth))
+        };
+        let without_moves = (first_id..).zip(games).filter(|(_, game)| !game.cell.record_moves);
+        let list: Vec<DepthRow> = without_moves.flat_map(of_game).collect();
+        if list.is_empty() {
+            return Ok(());
+        }
+        let list = rows(&list)?;
+        sqlx::query!(
+            "INSERT INTO game_depths (game_id, side, depth, searched_moves, wall_us, cpu_us, nodes,
+                evaluations, full_tree_leaves, wall_us_squared, move_times_json)
+            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
+                value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10
+            FROM jsonb_each(?)",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
     /// Inserts each game's two sides, and sums up their searches.
     async fn insert_sides(
         &mut self,
@@ -392,7 +453,11 @@ impl Transaction<'_> {
         let mut list = Vec::with_capacity(2 * games.len());
         for (id, game) in (first_id..).zip(games) {
             let movers = game.movers();
-            let sides = searches.add(game.cell_id(), movers, &game.played.record.moves);
+            let moves = &game.played.record.moves;
+            let sides = SideSums::of(moves);
+            if game.counts() {
+                searches.add(game.cell_id(), movers, moves);
+            }
             for (side, (player, SideSums { moves, sums })) in
                 movers.into_iter().zip(sides).enumerate()
             {
@@ -452,6 +517,27 @@ pub(super) struct MoveRow<'g>(
     i64,
     &'static str,
 );
+
+/// A row of `game_depths`.
+#[derive(Serialize)]
+struct DepthRow(i64, usize, u32, i64, f64, f64, f64, f64, f64, f64, BTreeMap<u32, i64>);
+
+fn depth_row(id: i64, (side, depth): (usize, u32), searches: &SideDepth) -> DepthRow {
+    let SideDepth { sums, times } = searches;
+    DepthRow(
+        id,
+        side,
+        depth,
+        sums.searched_moves,
+        sums.wall_us,
+        sums.cpu_us,
+        sums.nodes,
+        sums.evaluations,
+        sums.full_tree_leaves,
+        sums.wall_us_squared,
+        times.clone(),
+    )
+}
 
 /// The rows of a game's moves.
 pub(super) fn move_rows<'g>(id: i64, game: &Checked<'g>) -> impl Iterator<Item = MoveRow<'g>> {

@@ -35,6 +35,18 @@ impl Sums {
         self.full_tree_leaves += real(mv.search.full_tree_leaves);
         self.wall_us_squared += real(mv.wall_us) * real(mv.wall_us);
     }
+
+    fn negated(self) -> Self {
+        Self {
+            searched_moves: -self.searched_moves,
+            wall_us: -self.wall_us,
+            cpu_us: -self.cpu_us,
+            nodes: -self.nodes,
+            evaluations: -self.evaluations,
+            full_tree_leaves: -self.full_tree_leaves,
+            wall_us_squared: -self.wall_us_squared,
+        }
+    }
 }
 
 /// One player's side of one game.
@@ -42,6 +54,21 @@ impl Sums {
 pub(super) struct SideSums {
     pub(super) moves: i64,
     pub(super) sums: Sums,
+}
+
+impl SideSums {
+    /// The two sides of a game.
+    pub(super) fn of(moves: &[MoveRecord]) -> [Self; 2] {
+        let mut sides = [Self::default(); 2];
+        for mv in moves {
+            let side = &mut sides[usize::from(mv.mover != 0)];
+            side.moves += 1;
+            if is_searched(mv) {
+                side.sums.add(mv);
+            }
+        }
+        sides
+    }
 }
 
 /// What a batch adds to the rollups that are keyed by cell, player and depth.
@@ -54,28 +81,46 @@ pub(super) struct Searches {
 }
 
 impl Searches {
-    /// Adds a game whose sides are played by `players`, and sums up the sides.
-    pub(super) fn add(
-        &mut self,
-        cell: i64,
-        players: [i64; 2],
-        moves: &[MoveRecord],
-    ) -> [SideSums; 2] {
-        let mut sides = [SideSums::default(); 2];
-        for mv in moves {
-            let side = usize::from(mv.mover != 0);
-            sides[side].moves += 1;
-            if !is_searched(mv) {
-                continue;
-            }
-            sides[side].sums.add(mv);
-            let player = players[side];
+    /// Adds a game whose sides are played by `players`.
+    pub(super) fn add(&mut self, cell: i64, players: [i64; 2], moves: &[MoveRecord]) {
+        for mv in moves.iter().filter(|mv| is_searched(mv)) {
+            let player = players[usize::from(mv.mover != 0)];
             let depth = mv.search.depth;
             self.depths.entry((cell, player, depth)).or_default().add(mv);
             *self.times.entry((cell, player, depth, time_bucket(mv.wall_us))).or_default() += 1;
         }
-        sides
     }
+
+    /// The same, to be taken away.
+    pub(super) fn negated(mut self) -> Self {
+        for sums in self.depths.values_mut() {
+            *sums = sums.negated();
+        }
+        for moves in self.times.values_mut() {
+            *moves = -*moves;
+        }
+        self
+    }
+}
+
+/// One side's searches of one depth in a game.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SideDepth {
+    pub(super) sums: Sums,
+    /// How many of them are in each time bucket.
+    pub(super) times: BTreeMap<u32, i64>,
+}
+
+/// A game's searches by side and depth.
+pub(super) fn side_depths(moves: &[MoveRecord]) -> BTreeMap<(usize, u32), SideDepth> {
+    let mut depths: BTreeMap<(usize, u32), SideDepth> = BTreeMap::new();
+    for mv in moves.iter().filter(|mv| is_searched(mv)) {
+        let key = (usize::from(mv.mover != 0), mv.search.depth);
+        let searches = depths.entry(key).or_default();
+        searches.sums.add(mv);
+        *searches.times.entry(time_bucket(mv.wall_us)).or_default() += 1;
+    }
+    depths
 }
 
 /// A cell's row of `cell_results`.
@@ -99,7 +144,11 @@ impl CellResult {
     /// Adds a counted game by whether the cell's first player moved first in it, and its outcome
     /// for who did.
     pub(super) fn add(&mut self, first_player_moved_first: bool, outcome: Outcome) {
-        let half_points = half_points(first_player_moved_first, outcome);
+        self.add_points(first_player_moved_first, half_points(first_player_moved_first, outcome));
+    }
+
+    /// The same, by the half points of the cell's first player.
+    pub(super) fn add_points(&mut self, first_player_moved_first: bool, half_points: usize) {
         self.games += 1;
         match half_points {
             2 => self.wins += 1,
@@ -113,6 +162,29 @@ impl CellResult {
                 _ => self.losses_moving_first += 1,
             }
         }
+    }
+
+    /// Adds another one's counts so many times: -1 takes them away.
+    pub(super) fn add_counts(&mut self, other: &Self, times: i64) {
+        let Self { pairs, wall_us, .. } = *other;
+        for (own, theirs) in [
+            (&mut self.games, other.games),
+            (&mut self.games_failed, other.games_failed),
+            (&mut self.wins, other.wins),
+            (&mut self.draws, other.draws),
+            (&mut self.losses, other.losses),
+            (&mut self.wins_moving_first, other.wins_moving_first),
+            (&mut self.draws_moving_first, other.draws_moving_first),
+            (&mut self.losses_moving_first, other.losses_moving_first),
+            (&mut self.distinct_games, other.distinct_games),
+            (&mut self.plies, other.plies),
+        ] {
+            *own += times * theirs;
+        }
+        for (own, theirs) in self.pairs.iter_mut().zip(pairs) {
+            *own += times * theirs;
+        }
+        self.wall_us += times as f64 * wall_us;
     }
 
     /// The mean score of the first player with its interval: over pairs, or over games if the cell's

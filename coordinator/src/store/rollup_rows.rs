@@ -94,6 +94,9 @@ impl Transaction<'_> {
         let mut settled: HashMap<(i64, i64), Outcome> = HashMap::with_capacity(games.len());
         for (game, &distinct) in games.iter().zip(distinct) {
             let result = results.entry(game.cell_id()).or_default();
+            if !game.counts() {
+                continue;
+            }
             result.add(game.cell.first_player_moves_first(game.number), game.outcome());
             result.distinct_games += i64::from(distinct);
             result.plies += count(game.played.record.moves.len());
@@ -206,20 +209,19 @@ impl Transaction<'_> {
         &mut self,
         games: &[Checked<'_>],
     ) -> Result<(), StoreError> {
-        #[derive(Serialize)]
-        struct Row(i64, i64, i64, i64, f64, i64, i64);
-        let mut sums: BTreeMap<(i64, i64), Row> = BTreeMap::new();
-        for Checked { worker, played, cell, .. } in games {
-            let (worker, experiment, started) = (worker.0, cell.experiment, played.started_unix_us);
-            let none = Row(worker, experiment, 0, 0, 0.0, started, started);
-            let row = sums.entry((worker, experiment)).or_insert(none);
-            row.2 += 1;
-            row.3 += count(played.record.moves.len());
-            row.4 += real(played.record.wall_us);
-            row.5 = row.5.min(started);
-            row.6 = row.6.max(started);
+        let mut sums = WorkerSums::default();
+        for game in games.iter().filter(|game| game.counts()) {
+            let played = game.played;
+            let plies = count(played.record.moves.len());
+            let (started, wall_us) = (played.started_unix_us, real(played.record.wall_us));
+            sums.add(game.worker.0, game.cell.experiment, plies, wall_us, started);
         }
-        let list = rows(&sums.into_values().collect::<Vec<_>>())?;
+        self.add_worker_sums(&sums).await
+    }
+
+    /// Adds games to `worker_results`.
+    pub(super) async fn add_worker_sums(&mut self, sums: &WorkerSums) -> Result<(), StoreError> {
+        let list = sums.rows()?;
         sqlx::query!(
             "INSERT INTO worker_results (worker_id, experiment_id, games, plies, wall_us,
                 first_started_unix_us, last_started_unix_us)
@@ -237,5 +239,107 @@ impl Transaction<'_> {
         .execute(self.connection())
         .await?;
         Ok(())
+    }
+
+    /// Takes games, which are not counted any more, from `worker_results`.
+    pub(super) async fn take_worker_sums(&mut self, sums: &WorkerSums) -> Result<(), StoreError> {
+        let list = sums.rows()?;
+        sqlx::query!(
+            "UPDATE worker_results SET games = games - (j.value ->> 2),
+                plies = plies - (j.value ->> 3), wall_us = wall_us - (j.value ->> 4)
+            FROM jsonb_each(?) AS j
+            WHERE worker_id = j.value ->> 0 AND experiment_id = j.value ->> 1",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        sqlx::query!(
+            "DELETE FROM worker_results
+            WHERE games = 0 AND worker_id IN (SELECT value ->> 0 FROM jsonb_each(?))",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        // Whose first game was among them has another first one, which is no earlier.
+        sqlx::query!(
+            "UPDATE worker_results SET first_started_unix_us = (
+                SELECT g.started_unix_us FROM games AS g INDEXED BY games_worker
+                CROSS JOIN cells AS c ON c.cell_id = g.cell_id
+                WHERE g.counted = 1 AND g.worker_id = worker_results.worker_id
+                    AND g.started_unix_us >= worker_results.first_started_unix_us
+                    AND c.experiment_id = worker_results.experiment_id
+                ORDER BY g.started_unix_us LIMIT 1)
+            FROM jsonb_each(?) AS j
+            WHERE worker_id = j.value ->> 0 AND experiment_id = j.value ->> 1
+                AND first_started_unix_us = j.value ->> 5",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        sqlx::query!(
+            "UPDATE worker_results SET last_started_unix_us = (
+                SELECT g.started_unix_us FROM games AS g INDEXED BY games_worker
+                CROSS JOIN cells AS c ON c.cell_id = g.cell_id
+                WHERE g.counted = 1 AND g.worker_id = worker_results.worker_id
+                    AND g.started_unix_us <= worker_results.last_started_unix_us
+                    AND c.experiment_id = worker_results.experiment_id
+                ORDER BY g.started_unix_us DESC LIMIT 1)
+            FROM jsonb_each(?) AS j
+            WHERE worker_id = j.value ->> 0 AND experiment_id = j.value ->> 1
+                AND last_started_unix_us = j.value ->> 6",
+            list
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+}
+
+/// What games add to `worker_results`: a row for each worker and experiment.
+#[derive(Debug, Default)]
+pub(super) struct WorkerSums(BTreeMap<(i64, i64), WorkerSum>);
+
+#[derive(Debug)]
+struct WorkerSum {
+    games: i64,
+    plies: i64,
+    wall_us: f64,
+    first_started: i64,
+    last_started: i64,
+}
+
+impl WorkerSums {
+    /// Adds a game.
+    pub(super) fn add(
+        &mut self,
+        worker: i64,
+        experiment: i64,
+        plies: i64,
+        wall_us: f64,
+        started: i64,
+    ) {
+        let none = WorkerSum {
+            games: 0,
+            plies: 0,
+            wall_us: 0.0,
+            first_started: started,
+            last_started: started,
+        };
+        let sum = self.0.entry((worker, experiment)).or_insert(none);
+        sum.games += 1;
+        sum.plies += plies;
+        sum.wall_us += wall_us;
+        sum.first_started = sum.first_started.min(started);
+        sum.last_started = sum.last_started.max(started);
+    }
+
+    fn rows(&self) -> Result<String, StoreError> {
+        #[derive(Serialize)]
+        struct Row(i64, i64, i64, i64, f64, i64, i64);
+        let row = |(&(worker, experiment), sum): (&(i64, i64), &WorkerSum)| {
+            let WorkerSum { games, plies, wall_us, first_started, last_started } = *sum;
+            Row(worker, experiment, games, plies, wall_us, first_started, last_started)
+        };
+        rows(&self.0.iter().map(row).collect::<Vec<_>>())
     }
 }

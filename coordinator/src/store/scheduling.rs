@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use spelrum_tournament::scheduler::{
-    Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Snapshot,
+    Attempts, CellProgress, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Snapshot,
 };
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
@@ -72,6 +72,7 @@ impl Transaction<'_> {
                 if experiment.paused { ExperimentState::Paused } else { ExperimentState::Running };
             let mut cells = self.cell_states(experiment.experiment_id).await?;
             self.add_memory(experiment.experiment_id, &mut cells).await?;
+            self.add_readings(experiment.experiment_id, &mut cells).await?;
             experiments.push((
                 ExperimentId(experiment.experiment_id),
                 experiment.priority,
@@ -103,13 +104,10 @@ impl Transaction<'_> {
             let cell = CellId(row.cell_id);
             if cells.last().is_none_or(|last| last.cell != cell) {
                 cells.push(CellState {
-                    cell,
                     in_sweep: row.in_sweep,
                     swap_sides: row.swap_sides,
-                    games: unsigned(row.games_planned),
                     next_number: unsigned(row.next_number),
-                    returned: Vec::new(),
-                    memory_bytes: 0,
+                    ..CellState::new(cell, unsigned(row.games_planned))
                 });
             }
             if let (Some(last), Some(first), Some(games)) =
@@ -361,12 +359,15 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    async fn write_cells(&mut self, cells: &[CellState]) -> Result<(), StoreError> {
-        let list: Vec<(i64, i64)> =
-            cells.iter().map(|cell| (cell.cell.0, integer(cell.next_number))).collect();
+    async fn write_cells(&mut self, cells: &[CellProgress]) -> Result<(), StoreError> {
+        let numbers = |cell: &CellProgress| {
+            (cell.cell.0, integer(cell.next_number), integer(cell.decided_number))
+        };
+        let list: Vec<(i64, i64, i64)> = cells.iter().map(numbers).collect();
         let list = rows(&list)?;
+        self.end_cells(cells).await?;
         sqlx::query!(
-            "UPDATE cells SET next_number = j.value ->> 1
+            "UPDATE cells SET next_number = j.value ->> 1, decided_number = j.value ->> 2
             FROM jsonb_each(?) AS j WHERE cell_id = j.value ->> 0",
             list
         )

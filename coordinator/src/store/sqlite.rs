@@ -131,6 +131,14 @@ impl WriteTransaction for Transaction<'_> {
         Transaction::remove_some(self).await
     }
 
+    async fn forget_leases(
+        &mut self,
+        after: LeaseId,
+        kept: u64,
+    ) -> Result<Option<LeaseId>, StoreError> {
+        Transaction::forget_leases(self, after, kept).await
+    }
+
     async fn commit(self) -> Result<(), StoreError> {
         Transaction::commit(self).await
     }

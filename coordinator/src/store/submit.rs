@@ -237,6 +237,7 @@ impl Transaction<'_> {
             Decision::Grow(found) => self.grow(sweep, found).await?,
         };
         self.add_memory(submitted.experiment.0, &mut submitted.cells).await?;
+        self.add_readings(submitted.experiment.0, &mut submitted.cells).await?;
         Ok(submitted)
     }
 
@@ -277,12 +278,14 @@ impl Transaction<'_> {
         self.insert_settings(experiment, plan).await?;
         self.drop_views(experiment).await?;
         self.create_views(experiment, plan).await?;
+        let rules_differ = compared.rules_differ();
         let change = compared.change;
         self.keep_files(ExperimentId(experiment), sweep.files).await?;
         self.insert_version(experiment, sweep, &change).await?;
         let mut attempts = Vec::new();
         let was_finished = candidate.state == ExperimentState::Finished;
-        let tell = !was_finished || change.games_to_play > 0;
+        // Only the scheduler says where cells end by another rule.
+        let tell = !was_finished || change.games_to_play > 0 || rules_differ;
         if was_finished {
             // The scheduler has forgotten it.
             cells.clear();
@@ -306,7 +309,8 @@ impl Transaction<'_> {
 
     async fn games_planned(&mut self, experiment: i64) -> Result<u64, StoreError> {
         let games = sqlx::query_scalar!(
-            r#"SELECT coalesce(sum(games_planned), 0) AS "games!: i64" FROM cells
+            r#"SELECT coalesce(sum(coalesce(stop_number, games_planned)), 0) AS "games!: i64"
+            FROM cells
             WHERE experiment_id = ? AND in_sweep = 1"#,
             experiment
         )

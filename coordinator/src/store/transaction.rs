@@ -88,7 +88,7 @@ impl Cache {
     pub(super) const ENTRIES_MAX: usize = 50_000;
 }
 
-/// What never changes of a cell.
+/// What never changes of a cell, or tells the cache when it does.
 #[derive(Clone, Debug)]
 pub(super) struct CellInfo {
     pub(super) experiment: i64,
@@ -98,9 +98,16 @@ pub(super) struct CellInfo {
     /// Whether its players swap sides in odd numbers, so that its games come in pairs.
     pub(super) swap_sides: bool,
     pub(super) record_moves: bool,
+    /// Where its stop rule ends it.
+    pub(super) stop_number: Option<i64>,
 }
 
 impl CellInfo {
+    /// Whether the game counts, if it was played: it is not beyond the cell's end (invariant 7).
+    pub(super) fn counts(&self, number: i64) -> bool {
+        self.stop_number.is_none_or(|stop| number < stop)
+    }
+
     /// The players in the order in which they move in the game with this number.
     pub(super) fn movers(&self, number: i64) -> [i64; 2] {
         let [first, second] = self.players;

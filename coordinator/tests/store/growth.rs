@@ -10,8 +10,10 @@ use spelrum_coordinator::store::{StoreError, Submitted, Sweep, Writer};
 use spelrum_engine::Parameters;
 use spelrum_tournament::change::{CellChange, Change};
 use spelrum_tournament::scheduler::{
-    CellState, Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler, Time, Verdict,
+    CellProgress, CellState, Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler,
+    Time, Verdict,
 };
+use spelrum_tournament::stopping::Points;
 use spelrum_tournament::{
     AxisValue, CellDefinition, CellId, DefinitionHash, GameId, GameRange, LeaseId, OpeningsRule,
     Plan, WorkerId,
@@ -203,15 +205,19 @@ async fn a_cell_of_fixed_sides_grows_by_single_games() {
     };
     let mut store = Store::with(&fixed(5)).await;
     let state = |games| CellState {
-        cell: store.submitted.cells[0].cell,
-        in_sweep: true,
         memory_bytes: store.submitted.cells[0].memory_bytes,
         swap_sides: false,
-        games,
+        next_number: 5,
+        ..CellState::new(store.submitted.cells[0].cell, games)
+    };
+    let progress = CellProgress {
+        cell: store.submitted.cells[0].cell,
         next_number: 5,
         returned: Vec::new(),
+        decided_number: 0,
+        stop_number: None,
     };
-    let changes = Changes { cells: vec![state(5)], ..Changes::default() };
+    let changes = Changes { cells: vec![progress], ..Changes::default() };
     let (grown, fewer) = (state(7), state(5));
     let mut transaction = store.writer.begin().await.unwrap();
     transaction.apply(&changes).await.unwrap();
@@ -450,7 +456,7 @@ impl Desk {
                     worker,
                     lease,
                     game: id,
-                    what: Report::Played { wall_us: 1 },
+                    what: Report::Played { wall_us: 1, points: Points::One },
                     settled: facts.settled,
                     leased: facts.leased,
                 };

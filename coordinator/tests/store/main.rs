@@ -15,4 +15,5 @@ mod removal;
 mod results;
 mod scheduling;
 mod schema;
+mod stopping;
 mod views;

@@ -131,6 +131,10 @@ async fn a_recount_finds_every_difference() {
         ("cell_results", "UPDATE cell_results SET pairs_1 = 5 WHERE cell_id = 3"),
         ("cell_results", "UPDATE cells SET swap_sides = 1 WHERE cell_id = 3"),
         ("cell_results", "UPDATE cells SET swap_sides = 0 WHERE cell_id = 1"),
+        ("games", "UPDATE cells SET stop_number = 4 WHERE cell_id = 1"),
+        ("cells", "UPDATE cells SET stop_number = 20 WHERE cell_id = 1"),
+        ("cells", "UPDATE cells SET decided_number = 2 WHERE cell_id = 1"),
+        ("game_depths", "DELETE FROM moves WHERE game_id = 3"),
         ("worker_results", "UPDATE worker_results SET plies = 0"),
         ("worker_results", "DELETE FROM worker_results"),
     ] {

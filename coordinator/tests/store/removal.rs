@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::{Strategy as _, any, prop_assert_eq};
 use spelrum_coordinator::store::{Refused, Removed, Removing, Submitted, Writer};
 use spelrum_tournament::scheduler::{
-    Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState,
+    Attempts, CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState,
 };
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, Plan, PlayedGame, WorkerId};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -81,14 +81,12 @@ fn changes(cell: CellId, last_lease: &mut i64, worker: WorkerId) -> Changes {
     }
     let returned =
         vec![GameRange { cell, first: 14, count: 2 }, GameRange { cell, first: 17, count: 1 }];
-    changes.cells.push(CellState {
+    changes.cells.push(CellProgress {
         cell,
-        in_sweep: true,
-        swap_sides: true,
-        games: 20,
         next_number: 20,
         returned,
-        memory_bytes: 0,
+        decided_number: 0,
+        stop_number: None,
     });
     let game = GameId { cell, number: 13 };
     changes.attempts.push(Attempts { game, lost: 1, lost_alone: 0, failed: 3 });
@@ -186,6 +184,12 @@ const SHARED: [&str; 6] =
 async fn a_deleted_experiment_leaves_nothing_behind_and_others_as_they_were() {
     let (mut store, other) = two_experiments().await;
     let (first, second) = (store.submitted.experiment.0, other.experiment.0);
+    // As if its moves were being dropped.
+    let mut shell = SqliteConnectOptions::new().filename(store.path()).connect().await.unwrap();
+    let searches = "INSERT INTO game_depths SELECT game_id, 0, 1, 0, 0, 0, 0, 0, 0, 0, '{}' FROM games
+        WHERE outcome IS NOT NULL AND cell_id IN (SELECT cell_id FROM cells WHERE experiment_id = ?)";
+    sqlx::query(searches).bind(first).execute(&mut shell).await.unwrap();
+    drop(shell);
     let before = rows_of(&store, first).await;
     let empty: Vec<_> = before.iter().filter(|(_, rows)| rows.is_empty()).map(|it| it.0).collect();
     assert_eq!(empty, ["removals"], "every table is put to the test");

@@ -2,7 +2,7 @@
 
 use spelrum_coordinator::store::GameFacts;
 use spelrum_tournament::scheduler::{
-    Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Snapshot,
+    Attempts, CellProgress, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Snapshot,
 };
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
@@ -38,16 +38,8 @@ async fn a_new_experiment_is_all_there_is() {
     assert_eq!(store.submitted.games, 40);
     assert_eq!(
         store.submitted.cells[1],
-        CellState {
-            cell: store.cell(1),
-            in_sweep: true,
-            swap_sides: true,
-            games: 20,
-            next_number: 0,
-            returned: vec![],
-            // Two players who keep next to nothing.
-            memory_bytes: 2 << 20,
-        }
+        // Two players who keep next to nothing.
+        CellState { memory_bytes: 2 << 20, ..CellState::new(store.cell(1), 20) }
     );
 }
 
@@ -62,14 +54,18 @@ async fn what_was_applied_is_found_again() {
         outstanding: granted.clone(),
         granted,
     };
-    let cell = |cell, next_number, returned| CellState {
+    let cell = |cell, next_number, returned| CellProgress {
         cell,
-        in_sweep: true,
-        swap_sides: true,
-        games: 20,
         next_number,
         returned,
+        decided_number: 0,
+        stop_number: None,
+    };
+    let state = |progress: &CellProgress| CellState {
+        next_number: progress.next_number,
+        returned: progress.returned.clone(),
         memory_bytes: 2 << 20,
+        ..CellState::new(progress.cell, 20)
     };
     let attempts = |number, lost, lost_alone, failed| Attempts {
         game: GameId { cell: second, number },
@@ -102,7 +98,8 @@ async fn what_was_applied_is_found_again() {
     store.store(&settled).await;
 
     let snapshot = store.writer.snapshot().await.unwrap();
-    assert_eq!(snapshot.experiments[0].3, changes.cells);
+    let states: Vec<_> = changes.cells.iter().map(state).collect();
+    assert_eq!(snapshot.experiments[0].3, states);
     let mut expected = vec![changes.granted[0].clone(), changes.granted[2].clone()];
     expected[0].outstanding = vec![range(first, 8, 1), range(first, 11, 1), range(second, 1, 2)];
     expected[1].outstanding = vec![];
@@ -121,7 +118,7 @@ async fn what_was_applied_is_found_again() {
     };
     apply(&mut store, &changes).await;
     let snapshot = store.writer.snapshot().await.unwrap();
-    assert_eq!(snapshot.experiments[0].3[0], changes.cells[0]);
+    assert_eq!(snapshot.experiments[0].3[0], state(&changes.cells[0]));
     assert_eq!(snapshot.leases, []);
     assert_eq!(snapshot.attempts, changes.attempts);
     assert_eq!(snapshot.last_lease, 9);

@@ -1,6 +1,7 @@
 //! The events, replies and durable changes of the scheduler.
 
 use crate::ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+use crate::stopping::{Points, Reading};
 
 /// Milliseconds on the coordinator's monotonic clock, from any fixed moment.
 ///
@@ -9,7 +10,7 @@ use crate::ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Time(pub u64);
 
-/// What the scheduler needs to know of a cell. Also its durable state.
+/// What the scheduler needs to know of a cell: what its sweep says, and its durable state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellState {
     /// The cell.
@@ -19,14 +20,54 @@ pub struct CellState {
     pub in_sweep: bool,
     /// Whether games 2k and 2k + 1 are a pair, so that one that was begun is played to its end.
     pub swap_sides: bool,
-    /// How many games it gets.
+    /// How many games it gets, if its stop rule does not end it before.
     pub games: u64,
     /// The lowest number that was never leased.
     pub next_number: u64,
     /// Numbers below it that are neither settled nor in a live lease: ascending, disjoint.
     pub returned: Vec<GameRange>,
+    /// Up to where its stop rule has read, and where it ends by it, as they are stored.
+    pub decided_number: u64,
+    /// Where it ends by its stop rule, as it is stored.
+    pub stop_number: Option<u64>,
+    /// What its stop rule reads, if it has one. One that has changed reads from the first unit.
+    pub reading: Option<Reading>,
     /// Bytes of memory that one game of it may take. Its definition says so: it never changes.
     pub memory_bytes: u64,
+}
+
+impl CellState {
+    /// A cell that gets so many games, in pairs, of which nothing was leased yet. Without a stop rule.
+    #[must_use]
+    pub const fn new(cell: CellId, games: u64) -> Self {
+        Self {
+            cell,
+            in_sweep: true,
+            swap_sides: true,
+            games,
+            next_number: 0,
+            returned: Vec::new(),
+            decided_number: 0,
+            stop_number: None,
+            reading: None,
+            memory_bytes: 0,
+        }
+    }
+}
+
+/// What changes of a cell as it is played: durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellProgress {
+    /// The cell.
+    pub cell: CellId,
+    /// The lowest number that was never leased.
+    pub next_number: u64,
+    /// Numbers below it that are neither settled nor in a live lease: ascending, disjoint.
+    pub returned: Vec<GameRange>,
+    /// Up to where its stop rule has read (invariant 7). 0 without one.
+    pub decided_number: u64,
+    /// Where it ends by its stop rule: settled games from here on are not counted.
+    pub stop_number: Option<u64>,
 }
 
 /// Whether an experiment's games are handed out.
@@ -38,7 +79,7 @@ pub enum ExperimentState {
     Paused,
     /// Final: leases are dropped at the next heartbeat; what was counted stays.
     Cancelled,
-    /// Every game of the cells that its sweep names is settled.
+    /// Every game of the cells that its sweep names is settled, up to where each of them ends.
     Finished,
 }
 
@@ -76,7 +117,8 @@ pub struct LeaseState {
 pub enum Event {
     /// An experiment was stored, or its sweep has changed. Cells the scheduler knows keep their
     /// progress and take the new `games` and `in_sweep`; those that did not change may be left
-    /// out. Every other cell comes with its durable state, which is not all zeros if the experiment
+    /// out. A cell with another stop rule, or with none any more, takes the new reading and is read
+    /// again: where it ends may move either way. Every other cell comes with its durable state, which is not all zeros if the experiment
     /// was finished before.
     Submitted {
         /// The experiment.
@@ -108,6 +150,18 @@ pub enum Event {
     Removed {
         /// The experiment.
         experiment: ExperimentId,
+    },
+    /// Settled games are to be played again: failed ones, or those of a worker that is not believed any
+    /// more. Their results and attempts are gone from the store, and events before this one in the same
+    /// transaction were stored before. Of an experiment that is over, which the scheduler has forgotten,
+    /// its owner says `Submitted` instead.
+    Reopened {
+        /// The experiment.
+        experiment: ExperimentId,
+        /// The games.
+        games: Vec<GameId>,
+        /// Of each of their cells that has a stop rule what it reads now, from the first unit.
+        readings: Vec<(CellId, Reading)>,
     },
     /// A worker asks for games.
     LeaseWanted {
@@ -162,6 +216,8 @@ pub enum Report {
     Played {
         /// Wall time, for the sizes of later batches.
         wall_us: u64,
+        /// What the player got who moved first in it.
+        points: Points,
     },
     /// It could not be played.
     Failed {
@@ -232,15 +288,15 @@ pub enum Effect {
 /// Where a result goes (invariant 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Into `games`, counted.
+    /// Into `games`: counted, unless it is beyond its cell's stop.
     Counts,
     /// A failure: noted as an attempt; the game will be leased again or settled as failed.
     Noted,
     /// Into `uncounted_games`: the game has a result. The store tells repeat from conflict. A
     /// failure with this verdict is stored nowhere.
     Again,
-    /// Into `uncounted_games`: the experiment was cancelled, or has finished without the cell,
-    /// which its sweep no longer names. A failure with this verdict is stored nowhere.
+    /// Into `uncounted_games`: the experiment was cancelled, or has finished without the game, because
+    /// its sweep no longer names the cell, or the cell ends before it. A failure with this verdict is stored nowhere.
     AfterCancel,
     /// Beside all statistics, as what its worker is charged with: it is not a record of the game, which
     /// is played again at no cost to it.
@@ -253,8 +309,8 @@ pub enum Verdict {
 /// the order of the fields: a lease may be granted and ended in one drain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Cells whose cursor or returned ranges changed: their new state.
-    pub cells: Vec<CellState>,
+    /// Cells whose progress changed: as it is now.
+    pub cells: Vec<CellProgress>,
     /// Leases granted: insert.
     pub granted: Vec<LeaseState>,
     /// Leases that ended, and why.

@@ -10,9 +10,10 @@ use std::ops::Range;
 
 use rangemap::RangeMap;
 
-use super::api::CellState;
+use super::api::{CellProgress, CellState};
 use super::ranges::Numbers;
 use crate::ids::{CellId, ExperimentId, GameRange, LeaseId};
+use crate::stopping::{Points, Prefix, Reading, Settled};
 
 /// A cell of a running or paused experiment.
 #[derive(Debug)]
@@ -22,9 +23,10 @@ pub(super) struct Cell {
     in_sweep: bool,
     /// Whether its games come in pairs.
     swap_sides: bool,
-    /// How many games it gets. A stop rule will lower this to the end of the stopping pair, and a
-    /// precision goal raise it (invariant 7): nothing else decides where a cell ends.
+    /// How many games it gets, if its stop rule does not end it before: see [`Cell::end`].
     games: u64,
+    /// What its stop rule reads (invariant 7).
+    prefix: Option<Prefix>,
     /// The cursor: the lowest number that was never leased.
     next_number: u64,
     /// Numbers below the cursor that any batch may take.
@@ -66,12 +68,13 @@ impl Cell {
         for range in &state.returned {
             returned.insert(range.first..range.end());
         }
-        Self {
+        let mut cell = Self {
             experiment,
             in_sweep: state.in_sweep,
             swap_sides: state.swap_sides,
             // A sweep that was made smaller does not take back what was leased already.
             games: games_with(state.swap_sides, state.games, state.next_number),
+            prefix: state.reading.clone().map(Prefix::from),
             next_number: state.next_number,
             returned,
             alone: BTreeSet::new(),
@@ -80,7 +83,9 @@ impl Cell {
             game_us: None,
             memory_bytes: state.memory_bytes,
             changed: false,
-        }
+        };
+        cell.changed = cell.decision() != (state.decided_number, state.stop_number);
+        cell
     }
 
     /// Takes up what a live lease had outstanding, in the order of lease ids: a game that left a
@@ -121,29 +126,45 @@ impl Cell {
         }
     }
 
+    /// Where it ends: at its stop, once its rule is reached, or with its last game. Nothing else
+    /// decides that.
+    pub(super) fn end(&self) -> u64 {
+        self.prefix.as_ref().and_then(Prefix::stop_number).unwrap_or(self.games)
+    }
+
+    /// Whether the game, if it is free, is handed out.
+    pub(super) fn hands_out(&self, number: u64) -> bool {
+        self.in_sweep && number < self.end()
+    }
+
     /// What any batch may take: returned games first, so that the settled ones become a prefix
-    /// (invariant 7), then the never leased ones. Nothing, if the sweep does not name the cell.
+    /// (invariant 7), then the never leased ones. Nothing, if the sweep does not name the cell, and
+    /// nothing beyond its end.
     pub(super) fn available(&self) -> impl Iterator<Item = Range<u64>> + '_ {
-        let fresh = self.next_number..self.games;
-        let all = self.returned.iter().chain((!fresh.is_empty()).then_some(fresh));
-        all.filter(|_| self.in_sweep)
+        let end = if self.in_sweep { self.end() } else { 0 };
+        let all = self.returned.iter().chain(std::iter::once(self.next_number..self.games));
+        all.map(move |range| range.start..range.end.min(end)).take_while(|range| !range.is_empty())
     }
 
     /// How many games these are.
-    pub(super) const fn available_count(&self) -> u64 {
-        if self.in_sweep { self.returned.count() + (self.games - self.next_number) } else { 0 }
+    pub(super) fn available_count(&self) -> u64 {
+        if !self.in_sweep {
+            return 0;
+        }
+        let end = self.end();
+        self.returned.count() - self.returned.count_from(end) + end.saturating_sub(self.next_number)
     }
 
-    /// How many games the experiment still waits for: those without a final result, or only those
-    /// that are leased, if the sweep does not name the cell.
+    /// How many games the experiment still waits for: those below its end without a final result, and
+    /// those that are leased, wherever they are; only the latter, if the sweep does not name the cell.
     pub(super) fn unsettled(&self) -> u64 {
-        let alone = if self.in_sweep { self.alone.len() as u64 } else { 0 };
+        let alone = if self.in_sweep { self.alone.range(..self.end()).count() as u64 } else { 0 };
         self.available_count() + alone + self.leased_count
     }
 
-    /// Whether the sweep names the cell.
-    pub(super) const fn in_sweep(&self) -> bool {
-        self.in_sweep
+    /// What the cell's first player got, from what the player got who moved first in the game.
+    pub(super) const fn first_players(&self, number: u64, points: Points) -> Points {
+        if self.swap_sides && number % 2 == 1 { points.swapped() } else { points }
     }
 
     /// What of a range is in a lease.
@@ -188,10 +209,10 @@ impl Cell {
     }
 
     /// Settles a game, and says where it was. Settling it twice changes nothing.
-    pub(super) fn settle(&mut self, number: u64) -> Place {
+    pub(super) fn settle(&mut self, number: u64, settled: Settled) -> Place {
         let place = self.place(number);
         match place {
-            Place::NeverLeased | Place::Settled => {}
+            Place::NeverLeased | Place::Settled => return place,
             Place::Returned => {
                 self.returned.remove(number..number + 1);
                 self.changed = true;
@@ -205,13 +226,47 @@ impl Cell {
                 self.leased_count -= 1;
             }
         }
+        let before = self.decision();
+        if let Some(prefix) = &mut self.prefix {
+            prefix.tell(number, settled);
+        }
+        self.changed |= self.decision() != before;
         place
     }
 
+    /// Settled games are to be played again, and its rule, if it has one, reads what is left.
+    pub(super) fn reopen(&mut self, numbers: &[u64], reading: Option<Reading>) {
+        for &number in numbers {
+            if self.place(number) == Place::Settled {
+                self.returned.insert(number..number + 1);
+                self.changed = true;
+            }
+        }
+        self.reread(reading);
+    }
+
+    /// Reads its rule again.
+    fn reread(&mut self, reading: Option<Reading>) {
+        let before = self.decision();
+        self.prefix = reading.map(Prefix::from);
+        self.changed |= self.decision() != before;
+    }
+
     /// Takes what the sweep says of the cell now.
-    pub(super) fn set_planned(&mut self, in_sweep: bool, games: u64) {
-        self.in_sweep = in_sweep;
-        self.games = games_with(self.swap_sides, games, self.next_number);
+    pub(super) fn set_planned(&mut self, state: &CellState) {
+        self.in_sweep = state.in_sweep;
+        self.games = games_with(self.swap_sides, state.games, self.next_number);
+        let rule = self.prefix.as_ref().map(Prefix::rule);
+        if rule != state.reading.as_ref().map(|reading| reading.rule) {
+            self.reread(state.reading.clone());
+            self.changed |= self.decision() != (state.decided_number, state.stop_number);
+        }
+    }
+
+    /// Up to where its rule has read, and where it ends by it.
+    fn decision(&self) -> (u64, Option<u64>) {
+        let read = |prefix: &Prefix| (prefix.decided_number(), prefix.stop_number());
+        self.prefix.as_ref().map_or((0, None), read)
     }
 
     /// The average wall time of a game, once one was measured.
@@ -235,20 +290,19 @@ impl Cell {
     }
 
     /// The durable part.
-    pub(super) fn state(&self, cell: CellId) -> CellState {
+    pub(super) fn progress(&self, cell: CellId) -> CellProgress {
         let mut returned = self.returned.clone();
         for &number in &self.alone {
             returned.insert(number..number + 1);
         }
         let game_range = |r: Range<u64>| GameRange { cell, first: r.start, count: r.end - r.start };
-        CellState {
+        let (decided_number, stop_number) = self.decision();
+        CellProgress {
             cell,
-            in_sweep: self.in_sweep,
-            swap_sides: self.swap_sides,
-            games: self.games,
             next_number: self.next_number,
             returned: returned.iter().map(game_range).collect(),
-            memory_bytes: self.memory_bytes,
+            decided_number,
+            stop_number,
         }
     }
 
@@ -280,9 +334,25 @@ impl Cell {
         assert!(self.next_number <= self.games, "the cursor is beyond the cell's games");
         let open = self.returned.count() + self.alone.len() as u64 + self.leased_count;
         assert_eq!(open, count, "games are lost");
-        let waited_for =
-            if self.in_sweep { open + self.games - self.next_number } else { self.leased_count };
+        let end = self.end();
+        let beyond = self.returned.iter().filter(|range| range.end > end);
+        let beyond: u64 = beyond.map(|range| range.end - range.start.max(end)).sum();
+        let beyond = beyond + self.alone.iter().filter(|&&number| number >= end).count() as u64;
+        let waited_for = if self.in_sweep {
+            open - beyond + end.saturating_sub(self.next_number)
+        } else {
+            self.leased_count
+        };
         assert_eq!(self.unsettled(), waited_for, "unsettled games are miscounted");
+        let available: u64 = self.available().map(|range| range.end - range.start).sum();
+        assert_eq!(available, self.available_count(), "available games are miscounted");
+        let (decided_number, stop_number) = self.decision();
+        assert!(decided_number <= self.next_number, "a rule has read what was never leased");
+        assert!(stop_number.is_none_or(|stop| stop == decided_number));
+        let open = self.returned.iter().next().map(|range| range.start);
+        let open = open.into_iter().chain(self.alone.first().copied());
+        let open = open.chain(self.leased.iter().next().map(|(range, _)| range.start));
+        assert!(open.min().is_none_or(|first| decided_number <= first), "invariant 7: {self:?}");
     }
 }
 

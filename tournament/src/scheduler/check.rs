@@ -74,10 +74,10 @@ impl Scheduler {
         let with_work = cells.iter().filter(|(_, cell)| cell.available_count() > 0).map(|c| c.0);
         assert!(with_work.eq(&experiment.with_work), "cells with work of {id}");
         let apart = |next| {
-            let numbers = cells
-                .iter()
-                .filter(|(_, cell)| cell.in_sweep())
-                .flat_map(|(&cell, c)| c.alone().map(move |number| GameId { cell, number }));
+            let numbers = cells.iter().flat_map(|(&cell, c)| {
+                let handed_out = c.alone().filter(|&number| c.hands_out(number));
+                handed_out.map(move |number| GameId { cell, number })
+            });
             numbers.filter(move |&game| self.attempts.next(game, &self.policy) == next)
         };
         assert!(apart(Next::Alone).eq(experiment.alone.iter().copied()), "alone of {id}");

@@ -13,6 +13,7 @@ use super::leases::{Lease, Leases};
 use super::policy::Policy;
 use super::shares::Shares;
 use crate::ids::{CellId, ExperimentId, GameId, LeaseId};
+use crate::stopping::Reading;
 
 /// The scheduler. See the [module](super) for what it decides and how.
 #[derive(Debug)]
@@ -66,6 +67,9 @@ impl Scheduler {
             Event::Steered { experiment, state } => self.steered(experiment, state),
             Event::Prioritized { experiment, priority } => self.prioritized(experiment, priority),
             Event::Removed { experiment } => self.removed(experiment),
+            Event::Reopened { experiment, games, readings } => {
+                self.reopened(experiment, &games, readings);
+            }
             Event::LeaseWanted { worker, slots, memory_bytes } => {
                 effects.push(self.lease_wanted(worker, slots, memory_bytes));
             }
@@ -114,9 +118,9 @@ impl Scheduler {
     /// Drains what must be stored before the replies are sent.
     pub fn take_changes(&mut self) -> Changes {
         let changed = std::mem::take(&mut self.changed_cells);
-        let state = |id| self.cells.get(&id).map(|cell| cell.state(id));
+        let progress = |id| self.cells.get(&id).map(|cell| cell.progress(id));
         let changes = Changes {
-            cells: changed.into_iter().filter_map(state).collect(),
+            cells: changed.into_iter().filter_map(progress).collect(),
             granted: std::mem::take(&mut self.granted),
             ended: std::mem::take(&mut self.ended),
             attempts: self.attempts.take_changed(),
@@ -175,7 +179,7 @@ impl Scheduler {
     pub(super) fn set_apart(&mut self, game: GameId) {
         let next = self.attempts.next(game, &self.policy);
         let Some(cell) = self.cells.get(&game.cell) else { return };
-        if cell.in_sweep()
+        if cell.hands_out(game.number)
             && let Some(experiment) = self.experiments.get_mut(&cell.experiment())
         {
             experiment.set_apart(game, next);
@@ -235,20 +239,47 @@ impl Scheduler {
 
     /// Takes what the sweep says now of a cell that is known.
     fn plan_cell(&mut self, state: &CellState) {
-        let Some(cell) = self.cells.get(&state.cell) else { return };
-        if cell.in_sweep() != state.in_sweep
-            && let Some(experiment) = self.experiments.get_mut(&cell.experiment())
-        {
-            for number in cell.alone() {
-                let game = GameId { cell: state.cell, number };
-                if state.in_sweep {
-                    experiment.set_apart(game, self.attempts.next(game, &self.policy));
-                } else {
-                    experiment.take_apart(game);
-                }
+        self.change_cell(state.cell, |cell| cell.set_planned(state));
+        self.place_apart(state.cell);
+    }
+
+    /// Games of a cell that wait to be leased alone: those that it hands out wait for a worker, the
+    /// others do not. For when that has changed.
+    pub(super) fn place_apart(&mut self, id: CellId) {
+        let Some(cell) = self.cells.get(&id) else { return };
+        let Some(experiment) = self.experiments.get_mut(&cell.experiment()) else { return };
+        for number in cell.alone() {
+            let game = GameId { cell: id, number };
+            if cell.hands_out(number) {
+                experiment.set_apart(game, self.attempts.next(game, &self.policy));
+            } else {
+                experiment.take_apart(game);
             }
         }
-        self.change_cell(state.cell, |cell| cell.set_planned(state.in_sweep, state.games));
+        let ready = experiment.is_ready();
+        self.shares.set_ready(cell.experiment(), ready);
+    }
+
+    fn reopened(&mut self, id: ExperimentId, games: &[GameId], readings: Vec<(CellId, Reading)>) {
+        let Some(state) = self.experiments.get(&id).map(|experiment| experiment.state) else {
+            return;
+        };
+        if state == ExperimentState::Cancelled {
+            return; // Final.
+        }
+        let mut readings: BTreeMap<CellId, Reading> = readings.into_iter().collect();
+        let mut numbers: BTreeMap<CellId, Vec<u64>> = BTreeMap::new();
+        for game in games {
+            numbers.entry(game.cell).or_default().push(game.number);
+        }
+        for (id, numbers) in numbers {
+            let reading = readings.remove(&id);
+            self.change_cell(id, |cell| cell.reopen(&numbers, reading));
+            self.place_apart(id);
+        }
+        if state == ExperimentState::Finished && self.experiments[&id].unsettled > 0 {
+            self.set_state(id, ExperimentState::Running);
+        }
     }
 
     fn steered(&mut self, id: ExperimentId, state: ExperimentState) {

@@ -26,7 +26,8 @@
 //!
 //! | event | what happens |
 //! |---|---|
-//! | `Submitted` | cells come, grow, shrink to what was leased, leave the sweep or come back; an experiment that was finished runs again |
+//! | `Submitted` | cells come, grow, shrink to what was leased, leave the sweep or come back, end elsewhere; an experiment that was finished runs again |
+//! | `Reopened` | settled games are returned, and their cells' stop rules read again |
 //! | `Steered` | pause: no new leases; cancel: its leases end, its games are forgotten |
 //! | `LeaseWanted` | a grant, or the time to ask again |
 //! | `Heartbeat` | the leases it names live on; those it names in vain are to be dropped |
@@ -40,16 +41,18 @@
 //! - Which experiment is served: by priority, and by leased time among equals (`shares`).
 //! - Which games: lost and failed ones first, alone if need be, then cell after cell in the order
 //!   in which they came, which is that of the grid, whole pairs together (`cells`, `ranges`).
-//! - When an experiment is finished: once every game of the cells that its sweep names is settled,
-//!   and no game of another cell is leased any more.
+//! - Where a cell ends: where its stop rule says so, or with its last game (`cells`). From there on
+//!   nothing is handed out; what is leased may finish, and is kept.
+//! - When an experiment is finished: once every game of the cells that its sweep names is settled, up
+//!   to where each of them ends, and no other game is leased any more.
 //! - How many: a few seconds of work, less towards the end (`batches`).
 //! - When a game is given up (`attempts`).
 //! - Whom for: a worker gets no game that may take more memory than it offers each of its slots
 //!   (`grants`).
 //!
-//! Stop rules and precision goals will decide one thing more, where a cell ends, from the longest
-//! gap-free prefix of settled pairs (invariant 7): the first unsettled number of a cell is the
-//! least of its returned, its leased and its cursor, and its end is `Cell::games`.
+//! A stop rule reads the longest gap-free prefix of settled pairs, whatever came in before
+//! ([`crate::stopping`], invariant 7). It is told of each game as it is settled, in whatever order; what
+//! lies beyond the prefix it keeps, and after a restart it gets from the store.
 //!
 //! # The owner
 //!
@@ -70,7 +73,8 @@
 //! [`Policy`] bounds the games and ranges of a lease. A worker holds at most two leases for
 //! each slot and a few beside. Games reported as started are a part of the leased ones; games
 //! with attempts are a part of the leased and returned ones. Ranges of one cell are at most twice
-//! as many as games were lost or are in play.
+//! as many as games were lost or are in play. Results that a stop rule has not read are no more than
+//! games were played while one before them was lost.
 
 mod api;
 mod attempts;

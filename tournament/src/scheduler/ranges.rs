@@ -49,6 +49,11 @@ impl Numbers {
         had
     }
 
+    /// How many numbers from this one on are in.
+    pub(super) fn count_from(&self, first: u64) -> u64 {
+        if first == u64::MAX { 0 } else { self.overlap(&(first..u64::MAX)) }
+    }
+
     /// How many numbers of the range are in.
     fn overlap(&self, range: &Range<u64>) -> u64 {
         let common = |r: &Range<u64>| r.end.min(range.end) - r.start.max(range.start);
@@ -101,6 +106,7 @@ mod tests {
                 prop_assert_eq!(&ranges.iter().flatten().collect::<BTreeSet<_>>(), &twin);
                 for number in 0..75 {
                     prop_assert_eq!(ranges.contains(number), twin.contains(&number));
+                    prop_assert_eq!(ranges.count_from(number), twin.range(number..).count() as u64);
                 }
                 let maximal: Vec<_> = ranges.iter().collect();
                 prop_assert!(maximal.windows(2).all(|pair| pair[0].end < pair[1].start));

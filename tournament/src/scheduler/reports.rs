@@ -5,6 +5,7 @@ use super::attempts::Next;
 use super::cells::{Cell, Place};
 use super::machine::Scheduler;
 use crate::ids::{GameId, GameRange, LeaseId, WorkerId};
+use crate::stopping::Settled;
 
 /// The message of a failed game is cut to this length.
 const MESSAGE_BYTES_MAX: usize = 4_096;
@@ -84,13 +85,15 @@ impl Scheduler {
         let verdict = self.verdict(game, &what, facts);
         effects.push(Effect::Verdict { game, verdict });
         match (verdict, what) {
-            (Verdict::Counts, Report::Played { wall_us }) => {
+            (Verdict::Counts, Report::Played { wall_us, points }) => {
                 self.change_cell(game.cell, |cell| cell.measure(wall_us));
                 let owner = self.cells.get(&game.cell).map(|cell| cell.experiment());
                 if let Some(experiment) = owner.and_then(|id| self.experiments.get_mut(&id)) {
                     experiment.measure(wall_us);
                 }
-                self.settle(game, effects);
+                let of_first_player = |cell: &Cell| cell.first_players(game.number, points);
+                let points = self.cells.get(&game.cell).map_or(points, of_first_player);
+                self.settle(game, Settled::Played(points), effects);
             }
             (Verdict::Noted, Report::Failed { message }) => {
                 self.failed(worker, lease, game, message, effects);
@@ -172,16 +175,25 @@ impl Scheduler {
 
     fn settle_failed(&mut self, game: GameId, message: String, effects: &mut Vec<Effect>) {
         effects.push(Effect::SettleFailed { game, message });
-        self.settle(game, effects);
+        self.settle(game, Settled::Failed, effects);
     }
 
     /// Gives a game its final result, wherever it is.
-    fn settle(&mut self, game: GameId, effects: &mut Vec<Effect>) {
+    fn settle(&mut self, game: GameId, settled: Settled, effects: &mut Vec<Effect>) {
         let Some(owner) = self.cells.get(&game.cell).map(|cell| cell.experiment()) else { return };
         if let Some(experiment) = self.experiments.get_mut(&owner) {
             experiment.take_apart(game);
         }
-        let place = self.change_cell(game.cell, |cell| cell.settle(game.number));
+        let ended = |cell: &mut Cell| {
+            let end = cell.end();
+            let place = cell.settle(game.number, settled);
+            (place, cell.end() != end)
+        };
+        let (place, ends_elsewhere) =
+            self.change_cell(game.cell, ended).map_or((None, false), |(p, e)| (Some(p), e));
+        if ends_elsewhere {
+            self.place_apart(game.cell);
+        }
         debug_assert!(
             !matches!(place, None | Some(Place::Settled | Place::NeverLeased)),
             "invariant 4: {game:?} is settled twice or was never leased"

@@ -110,18 +110,21 @@ impl Scheduler {
         let owner = cell.experiment();
         let Some(experiment) = self.experiments.get_mut(&owner) else { return };
         experiment.cells.push(id);
-        let returned = cell.state(id).returned;
+        let returned = cell.progress(id).returned;
         let apart: Vec<_> = returned
             .into_iter()
             .flat_map(|range| self.attempts.set_apart(range, &self.policy))
             .collect();
         for game in apart {
             cell.set_apart(game.number);
-            if cell.in_sweep() {
+            if cell.hands_out(game.number) {
                 experiment.set_apart(game, self.attempts.next(game, &self.policy));
             }
         }
         experiment.account(id, None, cell);
+        if cell.take_changed() {
+            self.changed_cells.insert(id);
+        }
         self.shares.set_ready(owner, experiment.is_ready());
     }
 }

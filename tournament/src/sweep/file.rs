@@ -12,9 +12,11 @@ use super::overrides::{self, Override};
 use super::pairing::{self, Pairing};
 use super::players::{self, Players};
 use super::sample::{self, Sample};
+use super::stop;
 use super::tree::{Node, Scalar, Table, Tree};
 use crate::plan::Record;
 use crate::seeds::SEED_END;
+use crate::stopping::StopRule;
 
 /// A sweep file, read. What may name axes is still a tree.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(super) struct SweepFile {
     /// Per cell: at least 1, and even if sides are swapped.
     pub(super) games: u64,
     pub(super) games_place: Span,
+    /// Absent: every cell gets all its games.
+    pub(super) stop: Option<StopRule>,
     pub(super) game: Node,
     /// Absent: the start position.
     pub(super) openings: Option<Node>,
@@ -76,6 +80,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         swap_sides,
         games: number_of_games(games, swap_sides)?,
         games_place: games.place.clone(),
+        stop: value(root, "stop").map(stop::read).transpose()?,
         game,
         openings: value(root, "openings").cloned(),
         files,

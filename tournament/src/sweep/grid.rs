@@ -271,6 +271,7 @@ impl Planner<'_> {
             priority: file.priority,
             record: file.record,
             game_timeout_us: file.game_timeout_us,
+            stop: file.stop,
             anchors: file
                 .pairing
                 .anchors

@@ -57,7 +57,7 @@ enum Kind {
 }
 
 /// The keys of a sweep.
-pub(super) static SWEEP: [Key; 18] = [
+pub(super) static SWEEP: [Key; 19] = [
     Key::new(
         "name",
         "Name",
@@ -104,6 +104,13 @@ pub(super) static SWEEP: [Key; 18] = [
         "Whether each opening is played twice, with the players' sides swapped. false: the first of \
          a pairing moves first in every game, each from an opening of its own. Default: true.",
         Kind::Switch { default: true },
+    ),
+    Key::new(
+        "stop",
+        "Stop",
+        "Ends a cell before it has all its games, once it is known well enough: \
+         { precision = 0.03 }. Another rule later is read over the same games.",
+        Kind::Own(|| object(&STOP)),
     ),
     Key::new(
         "openings",
@@ -186,6 +193,15 @@ pub(super) static SWEEP: [Key; 18] = [
         Kind::Own(schema::overrides),
     ),
 ];
+
+/// The keys of `stop`.
+pub(super) static STOP: [Key; 1] = [Key::new(
+    "precision",
+    "Precision",
+    "Half the width of the 95% interval of the cell's score, in points of a game: a win is one.",
+    Kind::Own(|| json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5 })),
+)
+.required()];
 
 /// The keys of openings that are a table: of those of every kind, and then of each.
 pub(super) static OPENINGS_START: [Key; 1] = [OPENINGS_KIND];

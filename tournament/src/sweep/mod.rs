@@ -33,6 +33,7 @@ mod range;
 mod resolve;
 mod sample;
 mod schema;
+mod stop;
 mod template;
 mod tree;
 mod vary;

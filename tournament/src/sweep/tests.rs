@@ -21,6 +21,7 @@ mod overrides;
 mod pairing;
 mod ranges;
 mod sample;
+mod stop;
 mod vary;
 
 /// The design's own example.

@@ -627,15 +627,7 @@ mod restarts {
     /// No committed transaction leaves one behind, but a store that was repaired by hand may.
     #[test]
     fn an_experiment_that_is_complete_on_disk_is_finished() {
-        let cell = CellState {
-            cell: CellId(10),
-            in_sweep: true,
-            swap_sides: true,
-            games: 2,
-            next_number: 2,
-            returned: Vec::new(),
-            memory_bytes: 0,
-        };
+        let cell = CellState { next_number: 2, ..CellState::new(CellId(10), 2) };
         let experiment = ExperimentId(1);
         let snapshot = Snapshot {
             experiments: vec![(experiment, 0, ExperimentState::Running, vec![cell])],

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use spelrum_tournament::scheduler::{
     Changes, Effect, Event, ExperimentState, Policy, Report, Time, Verdict,
 };
+use spelrum_tournament::stopping::Points;
 use spelrum_tournament::{ExperimentId, GameId, LeaseId, WorkerId};
 
 use crate::judge::Judge;
@@ -98,16 +99,21 @@ impl Desk {
         let (settled, leased) = store.facts(worker, result.lease, result.game);
         let Result { lease, game, playing, what } = result.clone();
         let event = Event::Reported { worker, lease, game, what, settled, leased };
-        self.drive(event, Some(playing), now)
+        let played = match &event {
+            Event::Reported { what: Report::Played { points, .. }, .. } => Some((playing, *points)),
+            _ => None,
+        };
+        self.drive(event, played, now)
     }
 
-    fn drive(&mut self, event: Event, playing: Option<u64>, now: u64) -> Vec<Effect> {
+    fn drive(&mut self, event: Event, playing: Option<(u64, Points)>, now: u64) -> Vec<Effect> {
         let effects = self.subject.handle(event.clone(), Time(now));
         self.judge.observe(&event, &effects, Time(now));
         for effect in &effects {
             match effect {
                 Effect::Verdict { game, verdict: Verdict::Counts } => {
-                    self.staged_mut().settle(*game, Settled::Played(playing.expect("a report")));
+                    let (playing, points) = playing.expect("a report of a game");
+                    self.staged_mut().settle(*game, Settled::Played(playing, points));
                 }
                 Effect::SettleFailed { game, message } => {
                     self.staged_mut().settle(*game, Settled::Failed(message.clone()));

@@ -11,8 +11,10 @@ use spelrum_tournament::scheduler::{
     Attempts, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Policy, Report, Time,
     Verdict,
 };
+use spelrum_tournament::stopping::{Settled, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
+use crate::reference::decide;
 use crate::store::{Store, games};
 
 /// Where a game is.
@@ -37,7 +39,23 @@ struct Cell {
     experiment: ExperimentId,
     in_sweep: bool,
     places: Vec<Place>,
+    /// What came of each game for the first player, if it is settled.
+    settled: Vec<Option<Settled>>,
+    rule: Option<StopRule>,
+    /// How far its rule has read, and where it ends by it: all over again at each change.
+    decision: (u64, Option<u64>),
     memory_bytes: u64,
+}
+
+impl Cell {
+    fn decide(&mut self) {
+        self.decision = decide(self.rule, &self.settled);
+    }
+
+    /// Whether a free game of this number is handed out.
+    fn hands_out(&self, number: u64) -> bool {
+        self.in_sweep && self.decision.1.is_none_or(|stop| number < stop)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -134,15 +152,21 @@ impl Judge {
                         experiment: *experiment,
                         in_sweep: true,
                         places: Vec::new(),
+                        settled: Vec::new(),
+                        rule: None,
+                        decision: (0, None),
                         memory_bytes: state.memory_bytes,
                     };
                     let cell = self.cells.entry(state.cell).or_insert(Rc::new(new));
                     let cell = Rc::make_mut(cell);
+                    cell.rule = state.reading.as_ref().map(|reading| reading.rule);
                     cell.in_sweep = state.in_sweep;
                     let games = usize::try_from(state.games).unwrap();
                     let mut cut = cell.places.iter().skip(games);
                     assert!(cut.all(|&place| place == Place::Never), "{} is cut", state.cell);
                     cell.places.resize(games, Place::Never);
+                    cell.settled.resize(games, None);
+                    cell.decide();
                 }
                 self.finish(*experiment, &mut expected);
             }
@@ -155,6 +179,13 @@ impl Judge {
                 }
             }
             Event::Removed { experiment } => self.remove(*experiment),
+            Event::Reopened { games, .. } => {
+                for &game in games {
+                    assert_eq!(self.place(game), Some(Place::Settled), "{game:?} is reopened");
+                    self.put(game, Place::Returned);
+                    self.attempted.remove(&game);
+                }
+            }
             Event::LeaseWanted { worker, slots, memory_bytes } => {
                 let per_slot = |offered: u64| offered / u64::from(*slots);
                 self.slot_bytes = memory_bytes.map(per_slot);
@@ -211,6 +242,8 @@ impl Judge {
         for (&id, cell) in &self.cells {
             let over = self.state(cell.experiment).is_none_or(is_over);
             let stored = &store.cells[&id].1;
+            let decision = (stored.decided_number, stored.stop_number);
+            assert!(over || decision == cell.decision, "{id} is decided to {decision:?}: {cell:?}");
             let settled = |number| store.games.contains_key(&GameId { cell: id, number });
             for (number, &place) in (0..).zip(&cell.places) {
                 let returned = stored
@@ -322,8 +355,9 @@ impl Judge {
             (true, Some(_), Report::Failed { .. }) => Verdict::Noted,
         };
         expected.push(Effect::Verdict { game, verdict });
-        if verdict == Verdict::Counts {
-            self.settle(game, expected);
+        if let (Verdict::Counts, Report::Played { points, .. }) = (verdict, what) {
+            let points = if game.number.is_multiple_of(2) { *points } else { points.swapped() };
+            self.settle(game, Settled::Played(points), expected);
         }
         let held = place == Some(Place::Leased(lease))
             && self.live.get(&lease).is_some_and(|l| l.worker == worker);
@@ -401,6 +435,7 @@ impl Judge {
             );
             assert_eq!(self.cells[&game.cell].experiment, experiment, "two experiments");
             assert!(self.cells[&game.cell].in_sweep, "the sweep does not name {game:?}");
+            assert!(self.cells[&game.cell].hands_out(game.number), "invariant 7: {game:?}");
             assert!(self.fits(&self.cells[&game.cell]), "{game:?} is too large for {worker}");
         }
         let first = *granted.first().unwrap();
@@ -462,7 +497,8 @@ impl Judge {
         its.flat_map(|(&id, cell)| {
             let free = (0..)
                 .zip(&cell.places)
-                .filter(|(_, p)| matches!(p, Place::Never | Place::Returned));
+                .filter(|(_, p)| matches!(p, Place::Never | Place::Returned))
+                .filter(|(number, _)| cell.hands_out(*number));
             free.map(move |(number, _)| GameId { cell: id, number })
         })
         .map(|game| (game, self.manner(game)))
@@ -480,13 +516,16 @@ impl Judge {
         let hopeless = |a: &Attempts| a.failed >= 3 || a.lost_alone >= 10;
         if self.attempts.get(&game).is_some_and(hopeless) {
             expected.push(Effect::SettleFailed { game, message: String::new() });
-            self.settle(game, expected);
+            self.settle(game, Settled::Failed, expected);
         }
     }
 
-    fn settle(&mut self, game: GameId, expected: &mut Vec<Effect>) {
+    fn settle(&mut self, game: GameId, settled: Settled, expected: &mut Vec<Effect>) {
         let place = self.place(game);
         self.put(game, Place::Settled);
+        let cell = Rc::make_mut(self.cells.get_mut(&game.cell).unwrap());
+        cell.settled[usize::try_from(game.number).unwrap()] = Some(settled);
+        cell.decide();
         self.attempts.remove(&game);
         if let Some(Place::Leased(lease)) = place {
             self.leave(lease, game);
@@ -496,9 +535,9 @@ impl Judge {
 
     fn finish(&mut self, experiment: ExperimentId, expected: &mut Vec<Effect>) {
         let done = |cell: &Rc<Cell>| {
-            cell.places.iter().all(|&place| match place {
+            (0..).zip(&cell.places).all(|(number, &place)| match place {
                 Place::Settled => true,
-                Place::Never | Place::Returned => !cell.in_sweep,
+                Place::Never | Place::Returned => !cell.hands_out(number),
                 Place::Leased(_) => false,
             })
         };
@@ -549,7 +588,12 @@ impl Judge {
 
     fn put(&mut self, game: GameId, place: Place) {
         let number = usize::try_from(game.number).unwrap();
-        Rc::make_mut(self.cells.get_mut(&game.cell).unwrap()).places[number] = place;
+        let cell = Rc::make_mut(self.cells.get_mut(&game.cell).unwrap());
+        cell.places[number] = place;
+        if cell.settled[number].is_some() && place != Place::Settled {
+            cell.settled[number] = None;
+            cell.decide();
+        }
     }
 }
 

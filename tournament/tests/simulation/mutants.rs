@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_tournament::scheduler::{
-    Changes, Effect, Event, ExperimentState, Policy, Scheduler, Snapshot, Time, Verdict,
+    Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler, Snapshot, Time, Verdict,
 };
-use spelrum_tournament::{ExperimentId, WorkerId};
+use spelrum_tournament::stopping::{Prefix, Reading, Settled, StopRule};
+use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,13 +81,31 @@ pub(crate) enum Mutant {
     IgnoresGrowth,
     /// Cells that are named again stay away.
     IgnoresReturns,
+    /// A cell ends where the results say so in the order in which they come (invariant 7).
+    StopsByArrival,
+    /// The durable state lacks where cells end.
+    ForgetsStops,
+    /// The durable state lacks how far stop rules have read.
+    ForgetsDecided,
+    /// A restart does not see the stop rules.
+    RestartsWithoutRules,
+    /// A restart does not see what a stop rule has not read yet.
+    RestartsWithoutResults,
+    /// No cell has a stop rule.
+    IgnoresRules,
+    /// Cells keep the stop rule that they had at first.
+    KeepsRules,
+    /// Whoever moves first is taken for the first player.
+    MistakesPlayers,
+    /// Games are not played again.
+    IgnoresReopened,
     /// The coordinator replies before it commits (invariant 5).
     RepliesBeforeCommit,
 }
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 36] = [
+    pub(crate) const ALL: [Self; 45] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -122,6 +141,15 @@ impl Mutant {
         Self::RestartsWithoutDrops,
         Self::IgnoresGrowth,
         Self::IgnoresReturns,
+        Self::StopsByArrival,
+        Self::ForgetsStops,
+        Self::ForgetsDecided,
+        Self::RestartsWithoutRules,
+        Self::RestartsWithoutResults,
+        Self::IgnoresRules,
+        Self::KeepsRules,
+        Self::MistakesPlayers,
+        Self::IgnoresReopened,
         Self::RepliesBeforeCommit,
     ];
 }
@@ -135,7 +163,11 @@ pub(crate) struct Subject {
     holders: BTreeMap<spelrum_tournament::LeaseId, (WorkerId, Vec<spelrum_tournament::GameRange>)>,
     started: Time,
     /// Cells that were once not named.
-    dropped: BTreeSet<spelrum_tournament::CellId>,
+    dropped: BTreeSet<CellId>,
+    /// The stop rules that cells had at first.
+    rules: BTreeMap<CellId, Option<StopRule>>,
+    /// For each cell with a rule, what is read of its games as they come, and how many came.
+    arrived: BTreeMap<CellId, (Prefix, u64)>,
 }
 
 impl Subject {
@@ -163,10 +195,20 @@ impl Subject {
                 let cells = snapshot.experiments.iter_mut().flat_map(|(.., cells)| cells);
                 cells.for_each(|cell| cell.in_sweep = true);
             }
+            Some(Mutant::RestartsWithoutRules) => {
+                let cells = snapshot.experiments.iter_mut().flat_map(|(.., cells)| cells);
+                cells.for_each(|cell| cell.reading = None);
+            }
+            Some(Mutant::RestartsWithoutResults) => {
+                let cells = snapshot.experiments.iter_mut().flat_map(|(.., cells)| cells);
+                let readings = cells.filter_map(|cell| cell.reading.as_mut());
+                readings.for_each(|reading| reading.beyond.clear());
+            }
             _ => {}
         }
         let scheduler = Scheduler::restore(snapshot, policy, from);
-        Self { scheduler, mutant, holders, started: now, dropped: BTreeSet::new() }
+        let (dropped, rules, arrived) = <_>::default();
+        Self { scheduler, mutant, holders, started: now, dropped, rules, arrived }
     }
 
     /// [`Scheduler::begin_turn`].
@@ -209,6 +251,35 @@ impl Subject {
             }
             (Some(Mutant::IgnoresPriority), Event::Prioritized { .. })
             | (Some(Mutant::RemembersDeleted), Event::Removed { .. }) => event = Event::Tick,
+            (Some(Mutant::IgnoresReopened), Event::Reopened { .. }) => event = Event::Tick,
+            (Some(Mutant::IgnoresRules), Event::Submitted { cells, .. }) => {
+                cells.iter_mut().for_each(|cell| cell.reading = None);
+            }
+            (Some(Mutant::KeepsRules), Event::Submitted { cells, .. }) => {
+                for cell in cells {
+                    let rule = cell.reading.as_ref().map(|reading| reading.rule);
+                    let first = *self.rules.entry(cell.cell).or_insert(rule);
+                    let settled = cell.reading.take().map_or(Vec::new(), |it| it.beyond);
+                    let reading = |rule| Reading::from_start(rule, cell.swap_sides, settled);
+                    cell.reading = first.map(reading);
+                }
+            }
+            (Some(Mutant::StopsByArrival), Event::Submitted { cells, .. }) => {
+                for cell in cells {
+                    if let Some(Reading { rule, .. }) = cell.reading {
+                        let nothing = Reading::from_start(rule, cell.swap_sides, Vec::new());
+                        self.arrived.entry(cell.cell).or_insert((nothing.into(), 0));
+                    }
+                }
+            }
+            (
+                Some(Mutant::MistakesPlayers),
+                Event::Reported {
+                    what: Report::Played { points, .. },
+                    game: GameId { number, .. },
+                    ..
+                },
+            ) if *number % 2 == 1 => *points = points.swapped(),
             (Some(Mutant::IgnoresDrops), Event::Submitted { cells, .. }) => {
                 cells.iter_mut().for_each(|cell| cell.in_sweep = true);
             }
@@ -229,11 +300,27 @@ impl Subject {
             Event::Reported { lease, .. } => self.scheduler_holds(*lease),
             _ => true,
         };
+        let came = match &event {
+            Event::Reported { what: Report::Played { points, .. }, game, .. } => {
+                Some((game.cell, *points))
+            }
+            _ => None,
+        };
         let mut effects = self.scheduler.handle(event, now);
         for effect in &mut effects {
             match (self.mutant, effect) {
                 (_, Effect::Grant { worker, lease, ranges, .. }) => {
                     self.holders.insert(*lease, (*worker, ranges.clone()));
+                }
+                (
+                    Some(Mutant::StopsByArrival),
+                    Effect::Verdict { verdict: Verdict::Counts, .. },
+                ) => {
+                    let (cell, points) = came.expect("only what was played counts");
+                    if let Some((prefix, games)) = self.arrived.get_mut(&cell) {
+                        prefix.tell(*games, Settled::Played(points));
+                        *games += 1;
+                    }
                 }
                 (Some(Mutant::DropsNothing), Effect::Drop { leases, .. }) => leases.clear(),
                 (Some(mutant), Effect::Verdict { verdict, .. }) => {
@@ -274,6 +361,18 @@ impl Subject {
                 changes.cells.iter_mut().for_each(|cell| cell.returned.clear());
             }
             Some(Mutant::ForgetsCells) => changes.cells.clear(),
+            Some(Mutant::StopsByArrival) => {
+                for cell in &mut changes.cells {
+                    let stop = self.arrived.get(&cell.cell).and_then(|it| it.0.stop_number());
+                    cell.stop_number = stop.or(cell.stop_number);
+                }
+            }
+            Some(Mutant::ForgetsStops) => {
+                changes.cells.iter_mut().for_each(|cell| cell.stop_number = None);
+            }
+            Some(Mutant::ForgetsDecided) => {
+                changes.cells.iter_mut().for_each(|cell| cell.decided_number = 0);
+            }
             Some(Mutant::ForgetsGrants) => changes.granted.clear(),
             Some(Mutant::ForgetsEnds) => changes.ended.clear(),
             Some(Mutant::ForgetsAttempts) => changes.attempts.clear(),

@@ -3,6 +3,7 @@
 use spelrum_tournament::scheduler::{
     CellState, Effect, Event, Policy, Report, Scheduler, Snapshot, Time,
 };
+use spelrum_tournament::stopping::Points;
 use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
 
 /// A hundred million games in as many cells as an experiment may have: a lease and its results
@@ -10,16 +11,7 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
 #[test]
 fn a_hundred_million_games_are_durable_in_a_few_ranges() {
     let mut scheduler = Scheduler::restore(Snapshot::default(), Policy::default(), Time(0));
-    let cell = |id| CellState {
-        cell: CellId(id),
-        in_sweep: true,
-        swap_sides: true,
-        games: 1_000,
-        next_number: 0,
-        returned: vec![],
-        memory_bytes: 0,
-    };
-    let cells = (0..100_000).map(cell).collect();
+    let cells = (0..100_000).map(|id| CellState::new(CellId(id), 1_000)).collect();
     let submit =
         Event::Submitted { experiment: ExperimentId(1), priority: 0, cells, attempts: Vec::new() };
     assert_eq!(scheduler.handle(submit, Time(0)), []);
@@ -37,7 +29,7 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
         assert!(changes.cells.iter().all(|cell| cell.returned.is_empty()));
         for range in ranges {
             let game = GameId { cell: range.cell, number: range.first };
-            let what = Report::Played { wall_us: 100_000 };
+            let what = Report::Played { wall_us: 100_000, points: Points::Half };
             let lease = *lease;
             let report =
                 Event::Reported { worker, lease, game, what, settled: false, leased: true };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use spelrum_tournament::scheduler::{ExperimentState, Policy};
+use spelrum_tournament::stopping::{Points, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId};
 
 use crate::dice::Dice;
@@ -24,11 +25,18 @@ pub(crate) enum Nature {
 #[derive(Clone, Debug)]
 pub(crate) enum Request {
     /// An experiment, or more of it.
-    Submit { experiment: ExperimentId, priority: i32, cells: Vec<(CellId, u64)> },
+    Submit {
+        experiment: ExperimentId,
+        priority: i32,
+        cells: Vec<(CellId, u64)>,
+        rule: Option<StopRule>,
+    },
     /// Another state of it.
     Steer { experiment: ExperimentId, state: ExperimentState },
     /// Another priority.
     Prioritize { experiment: ExperimentId, priority: i32 },
+    /// Its failed games are played again, and one in so many of the others.
+    Reopen { experiment: ExperimentId, one_in: u64 },
     /// Nothing of it, as soon as nobody holds its games.
     Delete { experiment: ExperimentId },
 }
@@ -40,6 +48,7 @@ impl Request {
             Self::Submit { experiment, .. }
             | Self::Steer { experiment, .. }
             | Self::Prioritize { experiment, .. }
+            | Self::Reopen { experiment, .. }
             | Self::Delete { experiment } => *experiment,
         }
     }
@@ -140,12 +149,19 @@ impl Scenario {
     fn draw_experiment(&mut self, experiment: ExperimentId, dice: &mut Dice) {
         let priority = i32::try_from(dice.below(2)).unwrap();
         let cell = |index| CellId(experiment.0 * 100 + index);
-        let draw_cell = |index, dice: &mut Dice| (cell(index), 2 * dice.between(1, 8));
-        let count = i64::try_from(dice.between(1, 4)).unwrap();
+        // The first checkpoint is after 25 pairs.
+        let has_rules = dice.chance(300);
+        let pairs = if has_rules { (20, 60) } else { (1, 8) };
+        let draw_cell = |index, dice: &mut Dice| (cell(index), 2 * dice.between(pairs.0, pairs.1));
+        let draw_rule = |dice: &mut Dice| {
+            let percent = if has_rules { dice.pick(&[0, 6, 9, 12, 15, 18, 24]) } else { 0 };
+            StopRule::of_precision(f64::from(percent) / 100.0)
+        };
+        let count = i64::try_from(dice.between(1, if has_rules { 2 } else { 4 })).unwrap();
         let mut cells: Vec<_> = (0..count).map(|index| draw_cell(index, dice)).collect();
         let mut at = dice.below(self.calm_ms / 2);
-        let submit = |cells| Request::Submit { experiment, priority, cells };
-        self.requests.push((at, submit(cells.clone())));
+        let submit = |cells, rule| Request::Submit { experiment, priority, cells, rule };
+        self.requests.push((at, submit(cells.clone(), draw_rule(dice))));
 
         // Every cell there ever is, with the most games that it gets.
         let mut ever: BTreeMap<CellId, u64> = cells.iter().copied().collect();
@@ -168,13 +184,18 @@ impl Scenario {
             }
             let away = ever.keys().copied().find(|&id| cells.iter().all(|cell| cell.0 != id));
             if let Some(back) = away.filter(|_| dice.chance(300)) {
-                cells.push((back, 2 * dice.between(1, 8)));
+                cells.push((back, 2 * dice.between(pairs.0, pairs.1)));
             }
             for &(cell, games) in &cells {
                 let most = ever.entry(cell).or_default();
                 *most = games.max(*most);
             }
-            self.requests.push((at, submit(cells.clone())));
+            self.requests.push((at, submit(cells.clone(), draw_rule(dice))));
+        }
+        for _ in 0..dice.pick(&[0, 0, 1, 2]) {
+            let at = at + dice.below(self.calm_ms / 2);
+            let one_in = dice.pick(&[3, 20, u64::MAX]);
+            self.requests.push((at, Request::Reopen { experiment, one_in }));
         }
         let steer = |state| Request::Steer { experiment, state };
         if dice.chance(300) {
@@ -197,7 +218,8 @@ impl Scenario {
             self.requests.push((at + 1, Request::Delete { experiment }));
             // Another one, which gets the ids that have become free.
             if dice.chance(700) {
-                self.requests.push((at + dice.below(60_000), submit(cells.clone())));
+                let again = submit(cells.clone(), draw_rule(dice));
+                self.requests.push((at + dice.below(60_000), again));
             }
         }
 
@@ -218,23 +240,75 @@ impl Scenario {
         }
     }
 
+    /// Draws one of 256 slots, which play a few large cells with stop rules.
+    pub(crate) fn draw_with_many_slots(dice: &mut Dice) -> Self {
+        let mut scenario = Self::draw(dice);
+        scenario.workers = vec![64; 4];
+        scenario.requests.clear();
+        scenario.natures.clear();
+        let experiment = ExperimentId(1);
+        let cells: Vec<_> = (100..103).map(|id| (CellId(id), 2 * dice.between(100, 400))).collect();
+        for at in [1, 20_000] {
+            let rule = StopRule::of_precision(f64::from(dice.pick(&[4, 6, 9])) / 100.0);
+            let cells = cells.clone();
+            let submit = Request::Submit { experiment, priority: 0, cells, rule };
+            scenario.requests.push((at, submit));
+        }
+        for (cell, games) in cells {
+            scenario.game_ms.insert(cell, dice.pick(&[200, 1_000, 4_000]));
+            for number in 0..games {
+                if dice.chance(5) {
+                    scenario.natures.insert(GameId { cell, number }, Nature::Failing);
+                }
+            }
+        }
+        scenario
+    }
+
+    /// What the player gets who moves first in a game: always the same.
+    pub(crate) fn points(&self, game: GameId) -> Points {
+        let mut dice = Dice::new(game.cell.0.cast_unsigned() << 32 | game.number);
+        let strength = game.cell.0.cast_unsigned() % 7 * 100 + 100;
+        let first_is_first = game.number.is_multiple_of(2);
+        if dice.chance(200) {
+            Points::Half
+        } else if dice.chance(strength) == first_is_first {
+            Points::One
+        } else {
+            Points::Zero
+        }
+    }
+
+    /// How long it takes, at least and at most: wins are short, and draws are long.
+    pub(crate) fn takes_ms(&self, game: GameId) -> (u64, u64) {
+        let usual = self.game_ms[&game.cell];
+        match self.points(game) {
+            Points::One => (usual / 4, usual / 2),
+            Points::Half => (2 * usual, 4 * usual),
+            Points::Zero => (usual, 2 * usual),
+        }
+    }
+
     /// What a game does to who plays it.
     pub(crate) fn nature(&self, game: GameId) -> Nature {
         self.natures.get(&game).copied().unwrap_or(Nature::Innocent)
     }
 
-    /// The cells that an experiment's sweep names in the end, and how many games it gives each.
-    pub(crate) fn planned(&self, of: ExperimentId) -> BTreeMap<CellId, u64> {
+    /// The cells that an experiment's sweep names in the end, how many games it gives each, and their
+    /// stop rule.
+    pub(crate) fn planned(&self, of: ExperimentId) -> (BTreeMap<CellId, u64>, Option<StopRule>) {
         let mut planned = BTreeMap::new();
+        let mut last = None;
         for (_, request) in &self.requests {
             match request {
-                Request::Submit { experiment, cells, .. } if *experiment == of => {
+                Request::Submit { experiment, cells, rule, .. } if *experiment == of => {
                     planned = cells.iter().copied().collect();
+                    last = *rule;
                 }
                 Request::Delete { experiment } if *experiment == of => planned.clear(),
                 _ => {}
             }
         }
-        planned
+        (planned, last)
     }
 }

@@ -12,6 +12,9 @@
 //!
 //! `30s stall` is time in which the coordinator stood still.
 //!
+//! `submit e1 10x100 to 0.2` gives its cells a stop rule; every game is a draw. `reopen 10:0-1` is
+//! that settled games are to be played again.
+//!
 //! `10 needs 60`, before it is submitted, gives the games of a cell a need of memory;
 //! `w1 wants 2 of 100` is a worker whose two slots have so much together.
 //!
@@ -19,6 +22,7 @@
 //! fails, and `restart` builds the scheduler again. A line without `->` may have any effects.
 
 use spelrum_tournament::scheduler::{Effect, Event, ExperimentState, Policy, Report, Verdict};
+use spelrum_tournament::stopping::{Points, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
 use crate::desk::{Desk, Result};
@@ -89,12 +93,18 @@ impl Stage {
             ["submit", experiment, ref cells @ .., "priority", priority] => {
                 let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
                 self.desk.drain();
-                self.desk.staged_mut().submit(of(experiment), priority.parse().unwrap(), &cells)
+                let priority = priority.parse().unwrap();
+                self.desk.staged_mut().submit(of(experiment), priority, &cells, None)
             }
             ["submit", experiment, ref cells @ ..] => {
+                let (rule, cells) = match *cells {
+                    [ref cells @ .., "to", precision] => (precision.parse().ok(), cells),
+                    _ => (None, cells),
+                };
+                let rule = rule.and_then(StopRule::of_precision);
                 let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
                 self.desk.drain();
-                self.desk.staged_mut().submit(of(experiment), 0, &cells)
+                self.desk.staged_mut().submit(of(experiment), 0, &cells, rule)
             }
             [how @ ("pause" | "resume" | "cancel"), experiment] => {
                 let state = match how {
@@ -107,6 +117,12 @@ impl Stage {
             ["prioritize", experiment, priority] => {
                 let priority = priority.parse().unwrap();
                 self.desk.staged_mut().prioritize(of(experiment), priority)
+            }
+            ["reopen", games] => {
+                let games: Vec<_> = self::games(games).collect();
+                self.desk.drain();
+                let experiment = self.desk.staged().cells[&games[0].cell].0;
+                self.desk.staged_mut().reopen(experiment, |game, _| games.contains(&game))
             }
             ["delete", experiment] => self.desk.staged_mut().delete(of(experiment)),
             [cell, "needs", bytes] => {
@@ -141,11 +157,11 @@ impl Stage {
                 return self.report(worker, leased, &Report::Failed { message: "boom".into() });
             }
             [worker, "played", leased] => {
-                return self.report(worker, leased, &Report::Played { wall_us: 1_000 });
+                return self.report(worker, leased, &played(1_000));
             }
             [worker, "played", leased, "in", time] => {
                 let wall_us = 1_000 * milliseconds(time);
-                return self.report(worker, leased, &Report::Played { wall_us });
+                return self.report(worker, leased, &played(wall_us));
             }
             _ => panic!("nobody understands {line:?}"),
         };
@@ -164,6 +180,11 @@ impl Stage {
         }
         effects
     }
+}
+
+/// A draw.
+const fn played(wall_us: u64) -> Report {
+    Report::Played { wall_us, points: Points::Half }
 }
 
 fn describe(effect: &Effect) -> String {

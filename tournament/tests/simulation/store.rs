@@ -6,6 +6,7 @@ use std::rc::Rc;
 use spelrum_tournament::scheduler::{
     Attempts, CellState, Changes, Event, ExperimentState, LeaseEnd, LeaseState, Snapshot,
 };
+use spelrum_tournament::stopping::{Points, Reading, Settled as Told, StopRule, Tally};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
 /// The tables. Whatever breaks a constraint of the real ones panics.
@@ -17,6 +18,8 @@ pub(crate) struct Store {
     pub(crate) leases: BTreeMap<LeaseId, (Rc<LeaseState>, Option<LeaseEnd>)>,
     pub(crate) attempts: BTreeMap<GameId, Attempts>,
     pub(crate) games: BTreeMap<GameId, Settled>,
+    /// The stop rules of the cells that have one.
+    pub(crate) rules: BTreeMap<CellId, StopRule>,
     /// The memory that a game of these cells takes; none of all others.
     pub(crate) needs: BTreeMap<CellId, u64>,
     /// Requests of clients that were carried out, so that a repeated one is a no-op.
@@ -30,8 +33,8 @@ pub(crate) struct Store {
 /// The settled result of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Settled {
-    /// By this playing of it.
-    Played(u64),
+    /// By this playing of it; what the player got who moved first.
+    Played(u64, Points),
     /// Finally failed.
     Failed(String),
 }
@@ -44,22 +47,24 @@ impl Store {
         id: ExperimentId,
         priority: i32,
         cells: &[(CellId, u64)],
+        rule: Option<StopRule>,
     ) -> Event {
         let before: BTreeMap<CellId, CellState> = self.cells_of(id).collect();
         let named: BTreeMap<CellId, u64> = cells.iter().copied().collect();
+        let mut reread = Vec::new();
         for (&cell, &games) in &named {
-            let none = CellState {
-                cell,
-                in_sweep: true,
-                swap_sides: true,
-                games,
-                next_number: 0,
-                returned: Vec::new(),
-                memory_bytes: self.needs.get(&cell).copied().unwrap_or(0),
-            };
+            let memory_bytes = self.needs.get(&cell).copied().unwrap_or(0);
+            let none = CellState { memory_bytes, ..CellState::new(cell, games) };
             let state = &mut self.cells.entry(cell).or_insert((id, none)).1;
             state.in_sweep = true;
             state.games = games.max(state.next_number.next_multiple_of(2));
+            if self.rules.get(&cell) != rule.as_ref() {
+                // Read again from the first pair. Where it ended counts until it ends elsewhere.
+                state.decided_number = 0;
+                reread.push(cell);
+                self.rules.remove(&cell);
+                self.rules.extend(rule.map(|rule| (cell, rule)));
+            }
         }
         for (experiment, state) in self.cells.values_mut() {
             if *experiment == id && !named.contains_key(&state.cell) {
@@ -67,10 +72,11 @@ impl Store {
             }
         }
         let unsettled = |(cell, state): (CellId, CellState)| {
+            let end = state.stop_number.unwrap_or(state.games);
             state.in_sweep
-                && (0..state.games).any(|number| !self.games.contains_key(&GameId { cell, number }))
+                && (0..end).any(|number| !self.games.contains_key(&GameId { cell, number }))
         };
-        let more = self.cells_of(id).any(unsettled);
+        let more = !reread.is_empty() || self.cells_of(id).any(unsettled);
         let entry = self.experiments.entry(id).or_insert((priority, ExperimentState::Running));
         entry.0 = priority;
         let was_finished = entry.1 == ExperimentState::Finished;
@@ -81,10 +87,14 @@ impl Store {
             entry.1 = ExperimentState::Running;
         }
         // Of those that the scheduler knows, only those that changed.
-        let told =
-            |cell: &CellId, state: &CellState| was_finished || before.get(cell) != Some(state);
-        let cells: Vec<_> =
-            self.cells_of(id).filter(|(cell, state)| told(cell, state)).map(|c| c.1).collect();
+        let told = |cell: &CellId, state: &CellState| {
+            was_finished || reread.contains(cell) || before.get(cell) != Some(state)
+        };
+        let cells: Vec<_> = self
+            .cells_of(id)
+            .filter(|(cell, state)| told(cell, state))
+            .map(|(_, state)| self.with_reading(state))
+            .collect();
         let unsettled = self.attempts.values().filter(|a| !self.games.contains_key(&a.game));
         let attempts = unsettled
             .filter(|a| was_finished && self.cells[&a.game.cell].0 == id)
@@ -116,6 +126,64 @@ impl Store {
         Event::Prioritized { experiment, priority }
     }
 
+    /// Takes the results of games away, so that they are played again.
+    pub(crate) fn reopen(
+        &mut self,
+        experiment: ExperimentId,
+        is_meant: impl Fn(GameId, &Settled) -> bool,
+    ) -> Event {
+        let its = |game: &GameId| self.cells[&game.cell].0 == experiment;
+        let meant =
+            self.games.iter().filter(|(game, result)| its(game) && is_meant(**game, result));
+        let games: Vec<GameId> = meant.map(|(&game, _)| game).collect();
+        for game in &games {
+            let result = self.games.remove(game).unwrap();
+            self.deleted.push((*game, result));
+            self.attempts.remove(game);
+        }
+        let mut cells: Vec<CellId> = games.iter().map(|game| game.cell).collect();
+        cells.dedup();
+        let readings = cells.into_iter().filter_map(|cell| {
+            self.cells.get_mut(&cell).unwrap().1.decided_number = 0;
+            let reading = self.with_reading(self.cells[&cell].1.clone()).reading?;
+            Some((cell, reading))
+        });
+        let readings = readings.collect();
+        Event::Reopened { experiment, games, readings }
+    }
+
+    /// As the store finds what a cell's stop rule reads: its units below the decided number, and
+    /// what is settled from there on.
+    fn with_reading(&self, state: CellState) -> CellState {
+        let CellState { cell, decided_number, .. } = state;
+        let Some(&rule) = self.rules.get(&cell) else { return state };
+        let mut tally = Tally::new(true);
+        for first in (0..decided_number).step_by(2) {
+            let half_points = |number| match self.told(GameId { cell, number }) {
+                Some(Told::Played(points)) => Some(points.half_points()),
+                Some(Told::Failed) => None,
+                None => panic!("invariant 7: {cell}:{number} is decided and not settled"),
+            };
+            if let (Some(first), Some(second)) = (half_points(first), half_points(first + 1)) {
+                tally.add(first + second);
+            }
+        }
+        let beyond = (decided_number..state.next_number)
+            .filter_map(|number| Some((number, self.told(GameId { cell, number })?)))
+            .collect();
+        let reading = Some(Reading { rule, decided_number, tally, beyond });
+        CellState { reading, ..state }
+    }
+
+    /// What came of a game for the cell's first player, if it is settled.
+    pub(crate) fn told(&self, game: GameId) -> Option<Told> {
+        Some(match self.games.get(&game)? {
+            Settled::Played(_, points) if game.number.is_multiple_of(2) => Told::Played(*points),
+            Settled::Played(_, points) => Told::Played(points.swapped()),
+            Settled::Failed(_) => Told::Failed,
+        })
+    }
+
     /// Deletes everything of an experiment. Leases stay, without its games: ids only grow.
     pub(crate) fn delete(&mut self, experiment: ExperimentId) -> Event {
         self.experiments.remove(&experiment);
@@ -128,6 +196,7 @@ impl Store {
             }
         }
         cells.retain(|_, (of, _)| *of != experiment);
+        self.rules.retain(|cell, _| cells.contains_key(cell));
         self.attempts.retain(|game, _| cells.contains_key(&game.cell));
         let deleted = &mut self.deleted;
         deleted.extend(self.games.extract_if(.., |game, _| !cells.contains_key(&game.cell)));
@@ -150,8 +219,9 @@ impl Store {
 
     /// Whether this playing of a game is its result, or was until somebody deleted it.
     pub(crate) fn has_kept(&self, game: GameId, playing: u64) -> bool {
-        let result = Settled::Played(playing);
-        self.games.get(&game) == Some(&result) || self.deleted.contains(&(game, result))
+        let is_it = |result: &Settled| matches!(result, Settled::Played(of, _) if *of == playing);
+        self.games.get(&game).is_some_and(is_it)
+            || self.deleted.iter().any(|(of, result)| *of == game && is_it(result))
     }
 
     /// Whether a game has a result, or had one until somebody deleted it.
@@ -165,6 +235,8 @@ impl Store {
             let entry = self.cells.get_mut(&cell.cell).expect("a stored cell");
             entry.1.next_number = cell.next_number;
             entry.1.returned.clone_from(&cell.returned);
+            entry.1.decided_number = cell.decided_number;
+            entry.1.stop_number = cell.stop_number;
         }
         for lease in &changes.granted {
             assert!(lease.lease > self.last_lease(), "invariant 6: lease ids only grow");
@@ -187,7 +259,8 @@ impl Store {
         let live = |&(_, (_, state)): &(&ExperimentId, &(i32, ExperimentState))| {
             matches!(state, ExperimentState::Running | ExperimentState::Paused)
         };
-        let cells_of = |id| self.cells_of(id).map(|(_, state)| state).collect::<Vec<_>>();
+        let cells_of =
+            |id| self.cells_of(id).map(|(_, state)| self.with_reading(state)).collect::<Vec<_>>();
         Snapshot {
             experiments: self
                 .experiments

@@ -15,6 +15,7 @@ use spelrum_tournament::{GameId, WorkerId};
 use crate::desk::{Desk, Result};
 use crate::dice::Dice;
 use crate::mutants::Mutant;
+use crate::reference::decide;
 use crate::scenario::{Nature, Scenario};
 use crate::store::Settled;
 use crate::worker::{Call, REFUSED, Worker};
@@ -110,6 +111,8 @@ pub(crate) struct World {
     refused: BTreeSet<GameId>,
     /// How many events the scheduler handled.
     pub(crate) events: usize,
+    /// How many cells their stop rule ended.
+    pub(crate) stopped: usize,
 }
 
 impl World {
@@ -125,6 +128,13 @@ impl World {
         let mut dice = Dice::new(seed);
         let scenario = Scenario::draw_with_stalls(&mut dice);
         Self::of(scenario, dice, mutant, None)
+    }
+
+    /// One of 256 slots and cells with stop rules.
+    pub(crate) fn with_many_slots(seed: u64) -> Self {
+        let mut dice = Dice::new(seed);
+        let scenario = Scenario::draw_with_many_slots(&mut dice);
+        Self::of(scenario, dice, None, None)
     }
 
     fn of(scenario: Scenario, dice: Dice, mutant: Option<Mutant>, trace: Trace) -> Self {
@@ -154,6 +164,7 @@ impl World {
             lied_about: BTreeSet::new(),
             refused: BTreeSet::new(),
             events: 0,
+            stopped: 0,
             scenario,
         };
         world.note(|world| format!("{:#?}", world.scenario));
@@ -313,13 +324,13 @@ impl World {
     }
 
     /// Exactly the planned games are settled, each as its nature wants.
-    fn check_end(&self) {
+    fn check_end(&mut self) {
         let disk = self.desk.disk();
         for (&experiment, &(_, state)) in &disk.experiments {
             if state != ExperimentState::Finished {
                 continue;
             }
-            let planned = self.scenario.planned(experiment);
+            let (planned, rule) = self.scenario.planned(experiment);
             for (_, cell) in disk.cells.values().filter(|cell| cell.0 == experiment) {
                 let id = cell.cell;
                 assert_eq!(cell.in_sweep, planned.contains_key(&id), "cell {id} in the sweep");
@@ -328,15 +339,28 @@ impl World {
                 if let Some(&games) = planned.get(&id) {
                     // A cell that was made smaller ends with what was leased before.
                     assert!(cell.games == games || cell.games == cell.next_number, "cell {id}");
-                    assert_eq!(settled, cell.games, "games of cell {id}");
+                    let told = |number| disk.told(GameId { cell: id, number });
+                    let told: Vec<_> = (0..cell.games).map(told).collect();
+                    let (decided_number, stop_number) = decide(rule, &told);
+                    assert_eq!(cell.stop_number, stop_number, "invariant 7: cell {id}");
+                    assert_eq!(cell.decided_number, decided_number, "invariant 7: cell {id}");
+                    // What lies beyond a stop may be settled or not, and does not count.
+                    let end = usize::try_from(stop_number.unwrap_or(cell.games)).unwrap();
+                    assert!(told[..end].iter().all(Option::is_some), "games of cell {id}");
+                    assert!(stop_number.is_some() || settled == cell.games, "games of cell {id}");
+                    self.stopped += usize::from(stop_number.is_some());
                 }
                 assert!(numbers.clone().all(|game| game.number < cell.games), "games of cell {id}");
             }
         }
         for (&game, result) in &disk.games {
+            if let Settled::Played(_, points) = result {
+                let lied = self.lied_about.contains(&game);
+                assert!(lied || *points == self.scenario.points(game), "{game:?}: {result:?}");
+            }
             let hopeless = disk.attempts.get(&game).is_some_and(|a| a.lost_alone >= 10);
             match (self.scenario.nature(game), result) {
-                (Nature::Innocent | Nature::Flaky, Settled::Played(_)) => {}
+                (Nature::Innocent | Nature::Flaky, Settled::Played(..)) => {}
                 (Nature::Failing | Nature::Flaky, Settled::Failed(message)) => {
                     let said = message == "it broke" || self.lied_about.contains(&game);
                     assert!(said || hopeless, "{game:?}: {message}");

@@ -67,6 +67,8 @@ const WORDS: &[&str] = &[
     "record",
     "max_plies",
     "game_timeout",
+    "stop",
+    "precision",
     "priority",
     "pairing",
     "anchors",
@@ -349,6 +351,8 @@ fn head() -> impl Strategy<Value = (String, String)> {
         2 => sample.prop_map(keyed("sample")),
         1 => select(&["\"10m\"", "\"unlimited\"", "3"][..])
             .prop_map(|timeout| ("game_timeout".to_owned(), timeout.to_owned())),
+        1 => select(&["{ precision = 0.03 }", "{ precision = 1 }", "0.03"][..])
+            .prop_map(|stop| ("stop".to_owned(), stop.to_owned())),
         1 => (word(), value()),
     ]
 }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spelrum_tournament::scheduler::{Attempts, Changes, ExperimentState, LeaseEnd, Snapshot};
+use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{
     AxisValue, CellId, DefinitionHash, ExperimentId, GameId, GameRange, LeaseId, PlayedGame,
     Record, WorkerId,
@@ -123,6 +124,9 @@ struct Cell {
     in_sweep: bool,
     next_number: u64,
     returned: Vec<GameRange>,
+    rule: Option<StopRule>,
+    decided_number: u64,
+    stop_number: Option<u64>,
     /// Bytes that a game of it may take.
     memory_bytes: u64,
     is_deterministic: bool,
@@ -309,6 +313,14 @@ impl WriteTransaction for Pending<'_> {
         Ok(self.state.remove_some())
     }
 
+    async fn forget_leases(
+        &mut self,
+        after: LeaseId,
+        kept: u64,
+    ) -> Result<Option<LeaseId>, StoreError> {
+        Ok(self.state.forget_leases(after, kept))
+    }
+
     async fn commit(self) -> Result<(), StoreError> {
         let mut shared = lock(self.shared);
         if shared.term != self.state.term {
@@ -330,6 +342,12 @@ fn lock(shared: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl State {
+    /// How many games of a cell are settled, up to where its stop rule ends it.
+    fn settled_below_stop(&self, id: CellId) -> u64 {
+        let stop = self.cells.get(&id).and_then(|cell| cell.stop_number).unwrap_or(u64::MAX);
+        self.settled_of(id).filter(|(game, _)| game.number < stop).count() as u64
+    }
+
     /// The settled games of a cell.
     fn settled_of(&self, cell: CellId) -> impl Iterator<Item = (&GameId, &Settled)> {
         self.games.range(GameId { cell, number: 0 }..=GameId { cell, number: u64::MAX })

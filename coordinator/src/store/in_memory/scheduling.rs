@@ -5,9 +5,11 @@ use std::time::Duration;
 use spelrum_tournament::scheduler::{
     Attempts, CellState, Changes, ExperimentState, LeaseState, Snapshot,
 };
+use spelrum_tournament::stopping::{self, Points, Reading, StopRule, Tally};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
-use super::{Lease, State};
+use super::{Lease, Settled, State};
+use crate::store::forgetting::LEASES_AT_ONCE;
 use crate::store::{Found, GameFacts, LeasedCell, Removed, Removing, StoreError};
 
 impl State {
@@ -36,9 +38,43 @@ impl State {
             games: cell.games_planned,
             next_number: cell.next_number,
             returned: cell.returned.clone(),
+            decided_number: cell.decided_number,
+            stop_number: cell.stop_number,
+            reading: cell.rule.map(|rule| self.reading(id, cell, rule)),
             memory_bytes: cell.memory_bytes,
         };
         cells.into_iter().map(state).collect()
+    }
+
+    /// What a cell's stop rule has read, and what it reads next.
+    fn reading(&self, id: CellId, cell: &super::Cell, rule: StopRule) -> Reading {
+        let of_unit = if cell.swap_sides { 2 } else { 1 };
+        let mut tally = Tally::new(cell.swap_sides);
+        let settled = self.settled_of(id).map(|(game, settled)| {
+            let points = match settled {
+                Settled::Failed => return (game.number, stopping::Settled::Failed),
+                Settled::Played { game, .. } => Points::from(game.record.outcome),
+            };
+            let is_first_players = !cell.swap_sides || game.number % 2 == 0;
+            let points = if is_first_players { points } else { points.swapped() };
+            (game.number, stopping::Settled::Played(points))
+        });
+        let (below, mut beyond): (Vec<_>, Vec<_>) =
+            settled.partition(|&(number, _)| number < cell.decided_number);
+        for unit in below.chunk_by(|a, b| a.0 / of_unit == b.0 / of_unit) {
+            let points = unit.iter().filter_map(|(_, settled)| match settled {
+                stopping::Settled::Played(points) => Some(points.half_points()),
+                stopping::Settled::Failed => None,
+            });
+            let points: Vec<usize> = points.collect();
+            if points.len() as u64 == of_unit {
+                tally.add(points.iter().sum());
+            }
+        }
+        if cell.stop_number == Some(cell.decided_number) {
+            beyond.clear();
+        }
+        Reading { rule, decided_number: cell.decided_number, tally, beyond }
     }
 
     fn lease_state(&self, of: (&LeaseId, &Lease)) -> LeaseState {
@@ -124,6 +160,8 @@ impl State {
             if let Some(cell) = self.cells.get_mut(&state.cell) {
                 cell.next_number = state.next_number;
                 cell.returned.clone_from(&state.returned);
+                cell.decided_number = state.decided_number;
+                cell.stop_number = state.stop_number;
             }
         }
         for state in granted {
@@ -137,6 +175,34 @@ impl State {
             }
         }
         self.attempts.extend(attempts.iter().map(|it| (it.game, *it)));
+    }
+
+    pub(super) fn forget_leases(&mut self, after: LeaseId, kept: u64) -> Option<LeaseId> {
+        let bound = self.last_lease.saturating_sub(i64::try_from(kept).unwrap_or(i64::MAX));
+        let looked_at: Vec<LeaseId> = self
+            .leases
+            .keys()
+            .filter(|lease| **lease > after && lease.0 <= bound)
+            .take(LEASES_AT_ONCE as usize)
+            .copied()
+            .collect();
+        for lease in &looked_at {
+            let it = &self.leases[lease];
+            let is_open = |cell: &CellId| {
+                let experiment = self.experiments.get(&self.cells[cell].experiment);
+                experiment.is_some_and(|it| !it.is_over())
+            };
+            let has_unsettled = |range: &GameRange| {
+                let mut numbers = range.first..range.end();
+                numbers.any(|number| !self.games.contains_key(&GameId { cell: range.cell, number }))
+            };
+            let is_over = it.end.is_some()
+                && !it.granted.iter().any(|range| is_open(&range.cell) && has_unsettled(range));
+            if is_over {
+                self.leases.remove(lease);
+            }
+        }
+        looked_at.last().copied()
     }
 
     pub(super) fn begin_removal(&mut self, experiment: ExperimentId, what: Removing) {

@@ -37,7 +37,7 @@ impl State {
             tell: false,
             cells: Vec::new(),
             attempts: Vec::new(),
-            games: named.map(|cell| cell.games_planned).sum(),
+            games: named.map(|cell| cell.stop_number.unwrap_or(cell.games_planned)).sum(),
         })
     }
 
@@ -105,6 +105,10 @@ impl State {
             cell.player_names = new.player_names.each_ref().map(|name| name.to_string());
             cell.in_sweep = true;
             cell.place = place(plan, known.number);
+            if known.rule_differs {
+                cell.rule = plan.stop;
+                cell.decided_number = 0;
+            }
             touched.extend(known.work_differs.then_some(known.cell));
         }
         for dropped in &comparison.dropped {
@@ -114,6 +118,7 @@ impl State {
             }
         }
         touched.extend(self.add_cells(id, plan, &comparison.added)?);
+        let rules_differ = comparison.rules_differ();
         let change: Change = comparison.change;
         let Some(experiment) = self.experiments.get_mut(&id) else {
             return Err(sqlx::Error::RowNotFound.into());
@@ -121,7 +126,7 @@ impl State {
         experiment.become_what(sweep.toml, sweep.files, plan);
         experiment.versions.insert(sweep.uuid.to_owned());
         let was_finished = experiment.state == ExperimentState::Finished;
-        let tell = !was_finished || change.games_to_play > 0;
+        let tell = !was_finished || change.games_to_play > 0 || rules_differ;
         let uuid = experiment.uuid.clone();
         let (mut cells, mut attempts) = (Vec::new(), Vec::new());
         if !was_finished {
@@ -163,22 +168,26 @@ impl State {
                 in_sweep: there.in_sweep,
                 timed: there.timed,
                 player_names: there.player_names.clone(),
-                games_settled: self.settled_of(*id).count() as u64,
+                games_settled: self.settled_below_stop(*id),
                 place: place_mark(there.place.iter().map(|(axis, value)| (&**axis, value))),
+                stop_number: there.stop_number,
+                has_plans_rule: there.rule == plan.stop,
             })
         }));
         let named = its.values().filter(|(_, cell)| cell.in_sweep);
         if comparison.count(its.len() as u64, named.clone().count() as u64) {
-            let mut named: Vec<DroppedCell> = named
+            let mut named: Vec<_> = named.collect();
+            named.sort_by_key(|(id, cell)| (cell.number, *id));
+            let named = named
+                .into_iter()
                 .map(|(id, cell)| DroppedCell {
                     cell: *id,
                     games: cell.games_planned,
                     next_number: cell.next_number,
-                    games_settled: self.settled_of(*id).count() as u64,
+                    games_settled: self.settled_below_stop(*id),
                     swap_sides: cell.swap_sides,
                 })
                 .collect();
-            named.sort_by_key(|dropped| dropped.cell);
             comparison.drop_all_but_known(named);
             let axes = &self.experiments[&id].axes;
             for dropped in comparison.dropped_examples() {
@@ -227,6 +236,9 @@ impl State {
                 in_sweep: true,
                 next_number: 0,
                 returned: Vec::new(),
+                rule: plan.stop,
+                decided_number: 0,
+                stop_number: None,
                 memory_bytes: players.iter().map(|json| memory::bytes_of(json)).sum(),
                 is_deterministic: !players.iter().any(|json| json.contains("\"move_time_us\":")),
             };

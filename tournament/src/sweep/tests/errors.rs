@@ -111,6 +111,12 @@ errors! {
     game_timeout_too_fine: head("game_timeout = \"500us\"");
     game_timeout_too_long: head("game_timeout = \"10001h\"");
     game_timeout_over_the_top: head("game_timeout = \"99999999999999999h\"");
+    stop_of_wrong_type: head("stop = 0.03");
+    stop_without_precision: head("stop = {}");
+    stop_key_misspelt: head("stop = { precison = 0.03 }");
+    stop_precision_of_wrong_type: head("stop = { precision = \"3%\" }");
+    stop_precision_zero: head("stop = { precision = 0 }");
+    stop_precision_too_large: head("stop = { precision = 0.5 }");
     priority_too_large: head("priority = 3000000000");
 
     // The game.

@@ -11,15 +11,7 @@ const WORKER: WorkerId = WorkerId(1);
 
 /// With one cell of two games.
 fn scheduler() -> Scheduler {
-    let cell = CellState {
-        cell: CellId(10),
-        in_sweep: true,
-        swap_sides: true,
-        games: 2,
-        next_number: 0,
-        returned: Vec::new(),
-        memory_bytes: 0,
-    };
+    let cell = CellState::new(CellId(10), 2);
     let experiments = vec![(ExperimentId(1), 0, ExperimentState::Running, vec![cell])];
     let snapshot = Snapshot { experiments, ..Snapshot::default() };
     Scheduler::restore(snapshot, Policy::default(), Time(0))

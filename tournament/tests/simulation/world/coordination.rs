@@ -7,6 +7,7 @@ use spelrum_tournament::{GameRange, WorkerId};
 use super::{Arrived, BATCH_MAX, HEARTBEAT_MS, Happening, Reply, TURN_MS, World};
 use crate::mutants::Mutant;
 use crate::scenario::Request;
+use crate::store::Settled;
 use crate::worker::{Call, definition};
 
 /// Most results in a report.
@@ -212,7 +213,17 @@ impl World {
         let staged = self.desk.staged_mut();
         let event = match &requests[index].1 {
             Request::Submit { .. } if state == Some(ExperimentState::Cancelled) => Event::Tick,
-            Request::Submit { priority, cells, .. } => staged.submit(experiment, *priority, cells),
+            Request::Submit { priority, cells, rule, .. } => {
+                staged.submit(experiment, *priority, cells, *rule)
+            }
+            Request::Reopen { one_in, .. }
+                if matches!(state, Some(ExperimentState::Running | ExperimentState::Paused)) =>
+            {
+                staged.reopen(experiment, |game, result| {
+                    matches!(result, Settled::Failed(_)) || game.number % one_in == one_in / 2
+                })
+            }
+            Request::Reopen { .. } => Event::Tick,
             Request::Steer { state, .. } => staged.steer(experiment, *state),
             Request::Prioritize { priority, .. } => staged.prioritize(experiment, *priority),
             Request::Delete { .. } => staged.delete(experiment),

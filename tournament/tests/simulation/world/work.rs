@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use spelrum_tournament::scheduler::{Report, Verdict};
+use spelrum_tournament::stopping::Points;
 use spelrum_tournament::worker::{Action, Answer, CallId, Event};
 use spelrum_tournament::{GameId, LeaseId, WorkerId};
 
@@ -89,11 +90,11 @@ impl World {
         let worker = &self.workers[of];
         let Some(now_played) = &worker.playing[slot] else { return };
         let (game, playing, start) = (now_played.game(), now_played.playing, worker.start);
-        let usual_ms = self.scenario.game_ms[&game.cell];
+        let (least_ms, most_ms) = self.scenario.takes_ms(game);
         let ms = match self.scenario.nature(game) {
             // Long enough to be reported as started.
             Nature::Deadly => self.dice.between(2 * HEARTBEAT_MS, 3 * HEARTBEAT_MS),
-            _ => self.dice.between(usual_ms / 2, 2 * usual_ms),
+            _ => self.dice.between(least_ms, most_ms),
         };
         self.after(ms, Happening::Played { of, start, playing });
     }
@@ -114,7 +115,8 @@ impl World {
         let what = if fails {
             Report::Failed { message: "it broke".into() }
         } else {
-            Report::Played { wall_us: (self.now - over.started) * 1_000 }
+            let wall_us = (self.now - over.started) * 1_000;
+            Report::Played { wall_us, points: self.scenario.points(game) }
         };
         self.tell(of, Event::Finished { slot, results: vec![over.result(what)] });
         let (next, now) = (self.next_number(), self.now);
@@ -236,7 +238,10 @@ impl World {
                 self.last_number += 1;
                 self.lied_about.insert(game);
                 let what = match self.dice.below(3) {
-                    0 => Report::Played { wall_us: u64::MAX },
+                    0 => {
+                        let points = self.dice.pick(&[Points::Zero, Points::Half, Points::One]);
+                        Report::Played { wall_us: u64::MAX, points }
+                    }
                     1 => Report::Irregular,
                     _ => Report::Failed { message: "a lie".into() },
                 };

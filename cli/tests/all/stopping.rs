@@ -1,0 +1,88 @@
+//! A precision stop ends where a recount says it must, on one process and on four, whatever is killed.
+
+use crate::sandbox::{Sandbox, Service, Watched, tic_tac_toe, wait_until};
+
+/// Games that are surely played between two kills.
+const GAMES_BETWEEN: u64 = 100;
+
+fn sweep(precision: &str) -> String {
+    format!("stop = {{ precision = {precision} }}\n{}", tic_tac_toe("sweep", 20_000))
+}
+
+fn settled(sandbox: &Sandbox, db: &str) -> u64 {
+    sandbox.sql(db, "SELECT count(*) FROM games").parse().unwrap()
+}
+
+fn wait_until_finished(sandbox: &Sandbox, coordinator: &Service) {
+    wait_until("the experiment is finished", || {
+        let list = sandbox.run(&["list", "--coordinator", &coordinator.url, "--json"]);
+        list.stdout().contains("\"finished\"")
+    });
+}
+
+/// What counts, row for row, and where the cells end.
+fn counted(sandbox: &Sandbox, db: &str) -> String {
+    let statement = "
+        SELECT c.definition_hash, c.stop_number, c.decided_number, g.number, o.position, g.outcome,
+            g.termination, g.plies, g.moves_hash,
+            (SELECT group_concat(m.move || '/' || m.nodes || '/' || coalesce(m.score, '-'), ' ')
+                FROM moves AS m WHERE m.game_id = g.game_id) AS moves
+        FROM games AS g
+        JOIN cells AS c ON c.cell_id = g.cell_id
+        JOIN openings AS o ON o.opening_id = g.opening_id
+        WHERE g.counted = 1 ORDER BY c.definition_hash, g.number";
+    let ran = sandbox.run(&["sql", "--db", db, "--csv", statement]);
+    ran.expect_exit(0);
+    ran.stdout().to_owned()
+}
+
+fn assert_stopped(sandbox: &Sandbox, db: &str) {
+    sandbox.run(&["check", "--db", db]).expect_exit(0);
+    let open = "SELECT count(*) FROM cells WHERE stop_number IS NULL OR stop_number <>
+                (SELECT count(*) FROM games WHERE games.cell_id = cells.cell_id AND counted = 1)";
+    assert_eq!(sandbox.sql(db, open), "0");
+}
+
+#[test]
+fn a_precision_stop_is_the_same_on_one_process_and_on_four_that_are_killed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &sweep("0.02"));
+    sandbox.run(&["run", "sweep.toml", "--db", "one.db", "--slots", "1"]).expect_exit(0);
+    assert_stopped(&sandbox, "one.db");
+    let games: u64 = sandbox.sql("one.db", "SELECT sum(stop_number) FROM cells").parse().unwrap();
+    assert!(games > 2 * GAMES_BETWEEN, "the last kill comes in mid-sweep: {games} games");
+
+    // A run that is killed.
+    let mut run =
+        Watched::start(&sandbox, &["run", "sweep.toml", "--db", "run.db", "--slots", "2"]);
+    run.read_until("games in 2 cells, into run.db");
+    wait_until("games are settled", || settled(&sandbox, "run.db") >= GAMES_BETWEEN);
+    run.process.kill();
+    sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
+    assert_stopped(&sandbox, "run.db");
+    assert_eq!(counted(&sandbox, "run.db"), counted(&sandbox, "one.db"));
+
+    // A coordinator and four workers, of which it and one are killed.
+    let mut coordinator = sandbox.coordinator_with("four.db", "127.0.0.1:0", "200ms");
+    let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
+    let mut workers = [(); 4].map(|()| sandbox.worker(&url, "2", &[]));
+    wait_until("games are settled", || settled(&sandbox, "four.db") >= GAMES_BETWEEN);
+    coordinator.process.kill();
+    workers[0].kill();
+    coordinator = sandbox.coordinator_with("four.db", &address, "200ms");
+    wait_until_finished(&sandbox, &coordinator);
+    assert_stopped(&sandbox, "four.db");
+    assert_eq!(counted(&sandbox, "four.db"), counted(&sandbox, "one.db"));
+
+    // Another rule, over the same games.
+    sandbox.write("sweep.toml", &sweep("0.015"));
+    sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
+    sandbox.run(&["run", "sweep.toml", "--db", "anew.db"]).expect_exit(0);
+    assert_stopped(&sandbox, "run.db");
+    assert_eq!(counted(&sandbox, "run.db"), counted(&sandbox, "anew.db"));
+    sandbox.write("sweep.toml", &sweep("0.02"));
+    sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
+    assert_stopped(&sandbox, "run.db");
+    assert_eq!(counted(&sandbox, "run.db"), counted(&sandbox, "one.db"));
+}

@@ -1,0 +1,67 @@
+//! Forgetting leases that ended long ago (invariant 9): a database that has seen years of work keeps its
+//! games, and not who was once to play them.
+
+use spelrum_tournament::LeaseId;
+
+use super::error::StoreError;
+use super::numbers::integer;
+use super::transaction::{Transaction, rows};
+
+/// Leases that are looked at together: about two milliseconds of work.
+pub(super) const LEASES_AT_ONCE: u32 = 1_000;
+
+impl Transaction<'_> {
+    /// Looks at some leases after this one, and forgets those that ended before the latest `kept` ones
+    /// were granted and that nobody can report for any more: all their games have a result, or their
+    /// experiments are over. What is reported under them all the same is rejected (invariant 6).
+    ///
+    /// Returns the last lease that was looked at, or `None` if none was left to look at.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn forget_leases(
+        &mut self,
+        after: LeaseId,
+        kept: u64,
+    ) -> Result<Option<LeaseId>, StoreError> {
+        let bound = self.last_id("leases").await?.saturating_sub(integer(kept));
+        let looked_at = sqlx::query!(
+            r#"SELECT l.lease_id AS "lease_id!: i64",
+                l.ended_by IS NOT NULL AND NOT EXISTS (
+                    SELECT 1 FROM lease_ranges AS r
+                    JOIN cells AS c ON c.cell_id = r.cell_id
+                    JOIN experiments AS e ON e.experiment_id = c.experiment_id
+                    WHERE r.lease_id = l.lease_id AND e.state IN ('running', 'paused')
+                        AND r.games > (
+                            SELECT count(*) FROM games AS g
+                            WHERE g.cell_id = r.cell_id AND g.number >= r.first_number
+                                AND g.number < r.first_number + r.games)
+                ) AS "is_over!: bool"
+            FROM leases AS l WHERE l.lease_id > ? AND l.lease_id <= ?
+            ORDER BY l.lease_id LIMIT ?"#,
+            after.0,
+            bound,
+            LEASES_AT_ONCE
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let over: Vec<i64> =
+            looked_at.iter().filter(|row| row.is_over).map(|row| row.lease_id).collect();
+        if !over.is_empty() {
+            let over = rows(&over)?;
+            sqlx::query!(
+                "DELETE FROM lease_ranges WHERE lease_id IN (SELECT value FROM json_each(?))",
+                over
+            )
+            .execute(self.connection())
+            .await?;
+            sqlx::query!(
+                "DELETE FROM leases WHERE lease_id IN (SELECT value FROM json_each(?))",
+                over
+            )
+            .execute(self.connection())
+            .await?;
+        }
+        Ok(looked_at.last().map(|row| LeaseId(row.lease_id)))
+    }
+}

@@ -1,0 +1,120 @@
+//! What stop rules read, for the scheduler to read on from (invariant 7).
+
+use std::collections::BTreeMap;
+
+use spelrum_tournament::scheduler::CellState;
+use spelrum_tournament::stopping::{Points, Reading, Settled, StopRule, Tally};
+use spelrum_tournament::{GameCounts, PairCounts, names};
+
+use super::error::StoreError;
+use super::scheduling::unsigned;
+use super::transaction::Transaction;
+
+impl Transaction<'_> {
+    /// Gives some of an experiment's cells how far their stop rules have read, and what they read next.
+    ///
+    /// The units that are read are those that count, but for what lies beyond: so this takes time with
+    /// the games that are not read yet, and only where a rule has changed with all of a cell.
+    pub(super) async fn add_readings(
+        &mut self,
+        experiment: i64,
+        cells: &mut [CellState],
+    ) -> Result<(), StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT c.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool",
+                c.stop_precision, c.decided_number, c.stop_number,
+                coalesce(r.wins, 0) AS "wins!: i64", coalesce(r.draws, 0) AS "draws!: i64",
+                coalesce(r.losses, 0) AS "losses!: i64", coalesce(r.pairs_0, 0) AS "pairs_0!: i64",
+                coalesce(r.pairs_half, 0) AS "pairs_half!: i64",
+                coalesce(r.pairs_1, 0) AS "pairs_1!: i64",
+                coalesce(r.pairs_1_half, 0) AS "pairs_1_half!: i64",
+                coalesce(r.pairs_2, 0) AS "pairs_2!: i64"
+            FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
+            WHERE c.experiment_id = ?
+                AND (c.stop_precision IS NOT NULL OR c.stop_number IS NOT NULL)"#,
+            experiment
+        )
+        .fetch_all(self.connection())
+        .await?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        let mut beyond = self.unread(experiment).await?;
+        let row_of: BTreeMap<i64, _> = found.into_iter().map(|row| (row.cell_id, row)).collect();
+        for cell in cells {
+            let Some(row) = row_of.get(&cell.cell.0) else { continue };
+            cell.decided_number = unsigned(row.decided_number);
+            cell.stop_number = row.stop_number.map(unsigned);
+            let rule = row.stop_precision.and_then(StopRule::of_precision);
+            let beyond = beyond.remove(&cell.cell.0).unwrap_or_default();
+            cell.reading = rule.map(|rule| {
+                if cell.decided_number == 0 {
+                    return Reading::from_start(rule, row.swap_sides, beyond);
+                }
+                let counted = if row.swap_sides {
+                    let pairs =
+                        [row.pairs_0, row.pairs_half, row.pairs_1, row.pairs_1_half, row.pairs_2];
+                    Tally::Pairs(PairCounts(pairs.map(unsigned)))
+                } else {
+                    let games = [row.losses, row.draws, row.wins];
+                    Tally::Games(GameCounts(games.map(unsigned)))
+                };
+                let tally = without(counted, &beyond);
+                Reading { rule, decided_number: cell.decided_number, tally, beyond }
+            });
+        }
+        Ok(())
+    }
+
+    /// By cell, the settled games that its rule has not read, in number order; of one that is at its
+    /// stop none.
+    async fn unread(
+        &mut self,
+        experiment: i64,
+    ) -> Result<BTreeMap<i64, Vec<(u64, Settled)>>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT g.cell_id, g.number, g.outcome, c.swap_sides AS "swap_sides: bool"
+            FROM cells AS c
+            CROSS JOIN games AS g ON g.cell_id = c.cell_id AND g.number >= c.decided_number
+            WHERE c.experiment_id = ? AND c.stop_precision IS NOT NULL
+                AND c.stop_number IS NOT c.decided_number
+            ORDER BY g.cell_id, g.number"#,
+            experiment
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let mut unread: BTreeMap<i64, Vec<(u64, Settled)>> = BTreeMap::new();
+        for row in found {
+            let of_first = !row.swap_sides || row.number % 2 == 0;
+            let settled = settled(row.outcome.as_deref(), of_first);
+            unread.entry(row.cell_id).or_default().push((unsigned(row.number), settled));
+        }
+        Ok(unread)
+    }
+}
+
+/// What came of a game, by its outcome as it is stored, if it has one; whether the cell's first player
+/// moved first in it.
+pub(super) fn settled(outcome: Option<&str>, first_player_moved_first: bool) -> Settled {
+    match outcome.and_then(names::outcome).map(Points::from) {
+        Some(points) if first_player_moved_first => Settled::Played(points),
+        Some(points) => Settled::Played(points.swapped()),
+        None => Settled::Failed,
+    }
+}
+
+/// The units that count, but for those among these games.
+fn without(mut tally: Tally, games: &[(u64, Settled)]) -> Tally {
+    let of_unit = tally.games_of_unit();
+    for unit in games.chunk_by(|a, b| a.0 / of_unit == b.0 / of_unit) {
+        let played = unit.iter().filter_map(|(_, settled)| match settled {
+            Settled::Played(points) => Some(points.half_points()),
+            Settled::Failed => None,
+        });
+        let played: Vec<usize> = played.collect();
+        if played.len() as u64 == of_unit {
+            tally.remove(played.iter().sum());
+        }
+    }
+    tally
+}

@@ -1,0 +1,56 @@
+//! What came of a game, as a stop rule sees it.
+
+use spelrum_engine::Outcome;
+
+/// What a player got for a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Points {
+    /// It lost.
+    Zero,
+    /// A draw.
+    Half,
+    /// It won.
+    One,
+}
+
+/// The settled result of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// It was played to its end, and the cell's first player got so much.
+    Played(Points),
+    /// It has finally failed: no rule reads its unit.
+    Failed,
+}
+
+impl Points {
+    /// 0, 1 or 2.
+    #[must_use]
+    pub const fn half_points(self) -> usize {
+        match self {
+            Self::Zero => 0,
+            Self::Half => 1,
+            Self::One => 2,
+        }
+    }
+
+    /// The points of the other player.
+    #[must_use]
+    pub const fn swapped(self) -> Self {
+        match self {
+            Self::Zero => Self::One,
+            Self::Half => Self::Half,
+            Self::One => Self::Zero,
+        }
+    }
+}
+
+/// Of whose outcome it is.
+impl From<Outcome> for Points {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Loss => Self::Zero,
+            Outcome::Draw => Self::Half,
+            Outcome::Win => Self::One,
+        }
+    }
+}
