@@ -103,7 +103,8 @@ impl Readers {
         self.in_time(reading).await
     }
 
-    /// How many games a cell is to have; nothing if there is no such cell.
+    /// How many games a cell is to have, up to where its stop rule ended it; nothing if there is no such
+    /// cell.
     ///
     /// # Errors
     /// If the database fails.
@@ -336,9 +337,13 @@ async fn games_planned(
     connection: &mut SqliteConnection,
     cell: CellId,
 ) -> Result<Option<u64>, StoreError> {
-    let planned = sqlx::query_scalar!("SELECT games_planned FROM cells WHERE cell_id = ?", cell.0)
-        .fetch_optional(connection)
-        .await?;
+    let planned = sqlx::query_scalar!(
+        r#"SELECT coalesce(stop_number, games_planned) AS "games_planned!: i64" FROM cells
+        WHERE cell_id = ?"#,
+        cell.0
+    )
+    .fetch_optional(connection)
+    .await?;
     Ok(planned.map(unsigned))
 }
 

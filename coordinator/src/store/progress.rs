@@ -23,7 +23,8 @@ impl Readers {
         let row = sqlx::query!(
             r#"WITH work (games_planned, games_left, games, games_failed, wall_us) AS (
                 SELECT coalesce(c.stop_number, c.games_planned),
-                    max(0, coalesce(c.stop_number, c.games_planned) - coalesce(r.games + r.games_failed, 0)),
+                    max(0, coalesce(c.stop_number, c.games_planned)
+                        - coalesce(r.games + r.games_failed, 0)),
                     coalesce(r.games, 0), coalesce(r.games_failed, 0), coalesce(r.wall_us, 0.0)
                 FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
                 WHERE c.experiment_id = ?1 AND c.in_sweep = 1),
