@@ -136,7 +136,9 @@ fn a_pruned_experiment_reports_the_same() {
     pruned.expect_exit(0);
     assert!(pruned.stdout().starts_with("pruned sweep: "), "{}", pruned.stdout());
     assert_eq!((report(&[]), report(&["--json"])), (text, as_json));
-    assert!(size() < full * 7 / 10, "{full} {}", size());
+    // The searches of each game by depth stay, so that it can leave the statistics again: of games as
+    // short as these that is much.
+    assert!(size() < full * 8 / 10, "{full} {}", size());
     assert_eq!(sandbox.sql("sweep.db", "SELECT count(*) FROM moves"), "0");
     let again = sandbox.run(&["prune", "sweep", "--db", "sweep.db"]);
     again.expect_exit(0);

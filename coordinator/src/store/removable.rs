@@ -14,6 +14,9 @@ pub const GAME_BYTES: f64 = 200.0;
 /// SQLite stores small numbers in fewer bytes.
 pub const MOVE_BYTES: f64 = 64.0;
 
+/// Bytes that stay of a game that loses its moves: each side's searches by depth, `game_depths`.
+const DEPTHS_BYTES: f64 = 150.0;
+
 /// Bytes that a cell takes: indexes, axes, rollups.
 const CELL_BYTES: u64 = 1_500;
 
@@ -58,11 +61,13 @@ impl Readers {
             if moves == 0 {
                 return Ok(Removable::default());
             }
+            let games = unsigned(found.games_played);
+            let bytes_kept = (games as f64 * DEPTHS_BYTES) as u64;
             return Ok(Removable {
                 cells: unsigned(found.cells_played),
-                games: unsigned(found.games_played),
+                games,
                 moves,
-                bytes: bytes_of_moves,
+                bytes: bytes_of_moves.saturating_sub(bytes_kept),
             });
         }
         let (cells, games) = (unsigned(found.cells), unsigned(found.games));
