@@ -1,4 +1,5 @@
-//! What the dispatcher asks of a store, whichever it is: SQLite behind a coordinator, memory in tests.
+//! What the dispatcher and viewers ask of a store, whichever it is: SQLite behind a coordinator, memory
+//! in tests.
 //!
 //! The store keeps and finds; it decides nothing that another store might decide otherwise. Decisions
 //! are pure functions of `spelrum_tournament`, or the scheduler's.
@@ -13,8 +14,14 @@
 use std::future::Future;
 
 use spelrum_tournament::results::Removing;
+use spelrum_tournament::results::{
+    CellCursor, CellsPage, Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor,
+    GamesPage, GamesQuestion, Progress, Report, SettledCells, WhichGame,
+};
 use spelrum_tournament::scheduler::{Changes, ExperimentState, Snapshot};
-use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, PlayedGame, WorkerId};
+use spelrum_tournament::{
+    CellId, DefinitionHash, ExperimentId, GameId, LeaseId, PlayedGame, WorkerId,
+};
 
 use super::error::StoreError;
 use super::lookups::{Found, LeasedCell, OtherRevision};
@@ -78,6 +85,106 @@ pub trait Store: Send {
     /// # Errors
     /// If the store fails; nothing is lost then.
     fn upkeep(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
+}
+
+/// What viewers ask of a store, whether or not a coordinator writes to it. Each answer is of one moment.
+/// The statistics are over games that count, those of cells over cells that the sweep names.
+pub trait Reading: Send + Sync {
+    /// A part of the list of all experiments, oldest first: from the first on, or after this one.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn experiments(
+        &self,
+        after: Option<ExperimentId>,
+        experiments_max: u32,
+    ) -> impl Future<Output = Result<ExperimentsPage, StoreError>> + Send;
+
+    /// The experiment with this UUID or name, as [`WriteTransaction::experiment`] finds it.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn experiment(
+        &self,
+        which: &str,
+    ) -> impl Future<Output = Result<Option<ExperimentSummary>, StoreError>> + Send;
+
+    /// How far an experiment is; nothing if it is not there.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn progress(
+        &self,
+        experiment: ExperimentId,
+    ) -> impl Future<Output = Result<Option<Progress>, StoreError>> + Send;
+
+    /// The results of the experiment with this UUID or name; nothing if there is none.
+    ///
+    /// # Errors
+    /// If it has too many results for one answer, or the store fails.
+    fn report(
+        &self,
+        which: &str,
+        detail: Detail,
+    ) -> impl Future<Output = Result<Option<Report>, StoreError>> + Send;
+
+    /// A part of an experiment's cells, in the grid's order: from the first on, or after this one.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn cells(
+        &self,
+        experiment: ExperimentId,
+        after: Option<CellCursor>,
+        cells_max: u32,
+    ) -> impl Future<Output = Result<CellsPage, StoreError>> + Send;
+
+    /// The cells of an experiment without a game to play, of those that got a result after the game with
+    /// this id, in the order of their last games.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn settled_cells(
+        &self,
+        experiment: ExperimentId,
+        after_game_id: i64,
+        cells_max: u32,
+    ) -> impl Future<Output = Result<SettledCells, StoreError>> + Send;
+
+    /// A part of a list of settled games: from the first on, or after this one.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn games(
+        &self,
+        question: GamesQuestion,
+        after: Option<GameCursor>,
+        games_max: u32,
+    ) -> impl Future<Output = Result<GamesPage, StoreError>> + Send;
+
+    /// A settled game, whole, or why there is none.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn game(&self, which: WhichGame) -> impl Future<Output = Result<FoundGame, StoreError>> + Send;
+
+    /// The definition of a cell, by its hash, as canonical JSON.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn definition(
+        &self,
+        hash: DefinitionHash,
+    ) -> impl Future<Output = Result<Option<String>, StoreError>> + Send;
+
+    /// The definition of a cell, by its id.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn definition_of(
+        &self,
+        cell: CellId,
+    ) -> impl Future<Output = Result<Option<String>, StoreError>> + Send;
 }
 
 /// Everything in it is stored, or nothing.

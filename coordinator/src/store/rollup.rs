@@ -222,6 +222,15 @@ pub(super) fn time_bucket(wall_us: u64) -> u32 {
     }
 }
 
+/// The middle of a bucket in microseconds: what stands for the times in it.
+pub(super) fn bucket_middle_us(bucket: u32) -> f64 {
+    let from_us = |bucket: u32| match bucket {
+        0..8 => u64::from(bucket),
+        _ => u64::from(8 + bucket % 8) << (bucket / 8 - 1),
+    };
+    (real(from_us(bucket)) + real(from_us(bucket + 1)) - 1.0) / 2.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,12 +1,18 @@
 //! SQLite as a store: what the contract asks, by the name of what does it.
 
+use spelrum_tournament::results::{
+    CellCursor, CellsPage, Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor,
+    GamesPage, GamesQuestion, Progress, Report, SettledCells, WhichGame,
+};
 use spelrum_tournament::scheduler::{Changes, ExperimentState, Snapshot};
-use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, PlayedGame, WorkerId};
+use spelrum_tournament::{
+    CellId, DefinitionHash, ExperimentId, GameId, LeaseId, PlayedGame, WorkerId,
+};
 
-use super::contract::{Store, Term, WriteTransaction};
+use super::contract::{Reading, Store, Term, WriteTransaction};
 use super::{
-    Found, GameFacts, LeasedCell, OtherRevision, Refused, Removed, Removing, StoreError, Submitted,
-    Sweep, Transaction, WAL_RESTART_BYTES, WorkerIntroduction, Writer,
+    Found, GameFacts, LeasedCell, OtherRevision, Readers, Refused, Removed, Removing, StoreError,
+    Submitted, Sweep, Transaction, WAL_RESTART_BYTES, WorkerIntroduction, Writer,
 };
 
 impl Store for Writer {
@@ -47,6 +53,67 @@ impl Store for Writer {
         let done = self.checkpoint().await?;
         tracing::debug!(?done, "checkpoint by the writer");
         Ok(done.complete)
+    }
+}
+
+impl Reading for Readers {
+    async fn experiments(
+        &self,
+        after: Option<ExperimentId>,
+        experiments_max: u32,
+    ) -> Result<ExperimentsPage, StoreError> {
+        Self::experiments(self, after, experiments_max).await
+    }
+
+    async fn experiment(&self, which: &str) -> Result<Option<ExperimentSummary>, StoreError> {
+        Self::experiment(self, which).await
+    }
+
+    async fn progress(&self, experiment: ExperimentId) -> Result<Option<Progress>, StoreError> {
+        Self::progress(self, experiment).await
+    }
+
+    async fn report(&self, which: &str, detail: Detail) -> Result<Option<Report>, StoreError> {
+        Self::report(self, which, detail).await
+    }
+
+    async fn cells(
+        &self,
+        experiment: ExperimentId,
+        after: Option<CellCursor>,
+        cells_max: u32,
+    ) -> Result<CellsPage, StoreError> {
+        Self::cells(self, experiment, after, cells_max).await
+    }
+
+    async fn settled_cells(
+        &self,
+        experiment: ExperimentId,
+        after_game_id: i64,
+        cells_max: u32,
+    ) -> Result<SettledCells, StoreError> {
+        Self::settled_cells(self, experiment, after_game_id, cells_max).await
+    }
+
+    async fn games(
+        &self,
+        question: GamesQuestion,
+        after: Option<GameCursor>,
+        games_max: u32,
+    ) -> Result<GamesPage, StoreError> {
+        Self::games(self, question, after, games_max).await
+    }
+
+    async fn game(&self, which: WhichGame) -> Result<FoundGame, StoreError> {
+        Self::game(self, which).await
+    }
+
+    async fn definition(&self, hash: DefinitionHash) -> Result<Option<String>, StoreError> {
+        Self::definition(self, hash).await
+    }
+
+    async fn definition_of(&self, cell: CellId) -> Result<Option<String>, StoreError> {
+        Self::definition_of(self, cell).await
     }
 }
 

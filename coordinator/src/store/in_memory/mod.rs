@@ -1,6 +1,7 @@
 //! A store in memory: the slow and obvious twin of the one in SQLite, for tests of it and of what rests
 //! on it. A transaction works on a copy of everything; there is no sum that is kept, and no index.
 
+mod reading;
 mod results;
 mod scheduling;
 mod sweeps;
@@ -74,10 +75,11 @@ struct State {
     last_experiment: i64,
     last_cell: i64,
     last_lease: i64,
+    last_game: i64,
     experiments: BTreeMap<ExperimentId, Experiment>,
     cells: BTreeMap<CellId, Cell>,
-    /// By UUID.
-    workers: BTreeMap<String, WorkerId>,
+    /// By UUID, each with its slots.
+    workers: BTreeMap<String, (WorkerId, u32)>,
     leases: BTreeMap<LeaseId, Lease>,
     attempts: BTreeMap<GameId, Attempts>,
     /// What workers said last of games that failed.
@@ -93,6 +95,7 @@ struct State {
 struct Experiment {
     uuid: String,
     name: String,
+    game: String,
     description: String,
     state: ExperimentState,
     priority: i32,
@@ -116,6 +119,9 @@ struct Cell {
     hash: DefinitionHash,
     /// What its definition has in common with other cells'.
     definition_prefix: String,
+    definition_json: String,
+    /// The parameters of its players, as canonical JSON.
+    players: [String; 2],
     place: Vec<(String, AxisValue)>,
     player_names: [String; 2],
     swap_sides: bool,
@@ -142,8 +148,8 @@ struct Lease {
 /// A game's settled result.
 #[derive(Clone, Debug)]
 enum Settled {
-    Played { game: PlayedGame, has_moves: bool },
-    Failed,
+    Played { id: i64, worker: WorkerId, game: PlayedGame, has_moves: bool },
+    Failed { id: i64, message: String },
 }
 
 /// A result beside the settled one.
@@ -244,7 +250,9 @@ impl WriteTransaction for Pending<'_> {
     async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
         let workers = &mut self.state.workers;
         let next = WorkerId(1 + i64::try_from(workers.len()).unwrap_or(i64::MAX));
-        Ok(*workers.entry(worker.uuid.clone()).or_insert(next))
+        let known = workers.entry(worker.uuid.clone()).or_insert((next, 0));
+        known.1 = worker.slots;
+        Ok(known.0)
     }
 
     async fn leased_cells(&mut self, cells: &[CellId]) -> Result<Vec<LeasedCell>, StoreError> {
@@ -260,8 +268,8 @@ impl WriteTransaction for Pending<'_> {
 
     async fn store_games(&mut self, games: &[(WorkerId, PlayedGame)]) -> Result<(), StoreError> {
         self.state.check(games)?;
-        for (_, game) in games {
-            self.state.settle(game);
+        for (worker, game) in games {
+            self.state.settle(*worker, game);
         }
         Ok(())
     }
@@ -328,6 +336,15 @@ impl WriteTransaction for Pending<'_> {
         }
         *shared = self.state;
         Ok(())
+    }
+}
+
+impl Settled {
+    /// The id of the result.
+    fn id(&self) -> i64 {
+        match self {
+            Self::Played { id, .. } | Self::Failed { id, .. } => *id,
+        }
     }
 }
 

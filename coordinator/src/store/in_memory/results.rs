@@ -23,7 +23,7 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn settle(&mut self, game: &PlayedGame) {
+    pub(super) fn settle(&mut self, worker: WorkerId, game: &PlayedGame) {
         if self.games.contains_key(&game.game) {
             self.keep_uncounted(game, false);
             return;
@@ -31,12 +31,17 @@ impl State {
         let experiment =
             self.cells.get(&game.game.cell).and_then(|cell| self.experiments.get(&cell.experiment));
         let has_moves = experiment.is_some_and(|it| it.record == Record::Moves);
-        self.games.insert(game.game, Settled::Played { game: game.clone(), has_moves });
+        self.last_game += 1;
+        let (id, game) = (self.last_game, game.clone());
+        self.games.insert(game.game, Settled::Played { id, worker, game, has_moves });
     }
 
-    pub(super) fn settle_failed(&mut self, game: GameId, _message: &str) {
+    pub(super) fn settle_failed(&mut self, game: GameId, message: &str) {
         if self.cells.contains_key(&game.cell) {
-            self.games.entry(game).or_insert(Settled::Failed);
+            // SQLite draws an id before it finds that the game has its result; that id is lost.
+            self.last_game += 1;
+            let (id, message) = (self.last_game, message.to_owned());
+            self.games.entry(game).or_insert(Settled::Failed { id, message });
         }
     }
 
@@ -51,7 +56,9 @@ impl State {
 
     /// What is kept of a game's settled result, if it has one and did not finally fail.
     fn settled_result(&self, id: GameId) -> Option<SettledResult> {
-        let Some(Settled::Played { game, has_moves }) = self.games.get(&id) else { return None };
+        let Some(Settled::Played { game, has_moves, .. }) = self.games.get(&id) else {
+            return None;
+        };
         let record = &game.record;
         let moves = record.moves.iter().map(|mv| SettledMove {
             mv: mv.mv.clone(),

@@ -52,7 +52,7 @@ impl State {
         let mut tally = Tally::new(cell.swap_sides);
         let settled = self.settled_of(id).map(|(game, settled)| {
             let points = match settled {
-                Settled::Failed => return (game.number, stopping::Settled::Failed),
+                Settled::Failed { .. } => return (game.number, stopping::Settled::Failed),
                 Settled::Played { game, .. } => Points::from(game.record.outcome),
             };
             let is_first_players = !cell.swap_sides || game.number % 2 == 0;

@@ -61,6 +61,7 @@ impl State {
         let mut experiment = Experiment {
             uuid: uuid.to_owned(),
             name: plan.name.clone(),
+            game: plan.game.clone(),
             description: String::new(),
             state: ExperimentState::Running,
             priority: 0,
@@ -223,11 +224,14 @@ impl State {
             let of = &plan.cells[number];
             let conditions = &plan.conditions[of.conditions];
             let players = of.players.map(|player| &plan.players[player].parameters_json);
+            let definition = DefinitionJson::new(plan.seed, conditions);
             let cell = Cell {
                 experiment,
                 number: number as u64,
                 hash: of.definition_hash,
-                definition_prefix: DefinitionJson::new(plan.seed, conditions).prefix().to_owned(),
+                definition_prefix: definition.prefix().to_owned(),
+                definition_json: definition.with_players(players[0], players[1]),
+                players: players.map(Clone::clone),
                 place: place(plan, number),
                 player_names: of.player_names.each_ref().map(|name| name.to_string()),
                 swap_sides: conditions.swap_sides,

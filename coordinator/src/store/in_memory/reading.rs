@@ -1,0 +1,481 @@
+//! What viewers ask, counted anew from the games for every question.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spelrum_engine::{EndedBy, MoveRecord, Outcome};
+use spelrum_tournament::forecast::{Backlog, CellWork, GameSpread};
+use spelrum_tournament::results::{
+    CellCursor, CellResult, CellsPage, Costs, Detail, ExperimentSummary, ExperimentsPage,
+    FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder,
+    GamesPage, GamesQuestion, MissingGame, MoveCost, Opponents, Places, Played, Progress, Report,
+    SettledCells, SettledGame, WhichGame,
+};
+use spelrum_tournament::{
+    CellId, DefinitionHash, ExperimentId, GameCounts, GameId, PairCounts, PlayedGame,
+};
+
+use super::{Cell, Experiment, InMemory, Settled, State, lock};
+use crate::store::StoreError;
+use crate::store::contract::Reading;
+use crate::store::rollup::{bucket_middle_us, time_bucket};
+
+/// The games that tell how much a cell's games vary.
+const LATEST_GAMES: i64 = 500;
+
+impl Reading for InMemory {
+    async fn experiments(
+        &self,
+        after: Option<ExperimentId>,
+        experiments_max: u32,
+    ) -> Result<ExperimentsPage, StoreError> {
+        let state = lock(&self.shared);
+        let shown = state
+            .experiments
+            .iter()
+            .filter(|(id, it)| after.is_none_or(|after| **id > after) && !it.name.is_empty());
+        let all = shown.map(|(&id, it)| state.summary(id, it)).collect();
+        Ok(ExperimentsPage::of(all, experiments_max as usize))
+    }
+
+    async fn experiment(&self, which: &str) -> Result<Option<ExperimentSummary>, StoreError> {
+        let state = lock(&self.shared);
+        let found = state.experiment(which).map(|found| found.experiment);
+        Ok(found.map(|id| state.summary(id, &state.experiments[&id])))
+    }
+
+    async fn progress(&self, experiment: ExperimentId) -> Result<Option<Progress>, StoreError> {
+        let state = lock(&self.shared);
+        Ok(state.experiments.get(&experiment).map(|it| state.progress(experiment, it)))
+    }
+
+    async fn report(&self, which: &str, detail: Detail) -> Result<Option<Report>, StoreError> {
+        let state = lock(&self.shared);
+        let found = state.experiment(which).map(|found| found.experiment);
+        Ok(found.map(|id| state.report(id, detail)))
+    }
+
+    async fn cells(
+        &self,
+        experiment: ExperimentId,
+        after: Option<CellCursor>,
+        cells_max: u32,
+    ) -> Result<CellsPage, StoreError> {
+        let state = lock(&self.shared);
+        let after = after.map(|after| (after.number, after.cell));
+        let its = state.cells_of(experiment);
+        let mut rest: Vec<_> = its
+            .into_iter()
+            .filter(|(id, cell)| after.is_none_or(|after| (cell.number, *id) > after))
+            .collect();
+        let has_more = rest.len() > cells_max as usize;
+        rest.truncate(cells_max as usize);
+        let cursor = |&(cell, it): &(CellId, &Cell)| CellCursor { number: it.number, cell };
+        let next = has_more.then(|| rest.last().map(cursor)).flatten();
+        let places = state.places(experiment);
+        let cells = rest.into_iter().map(|(id, cell)| state.result(id, cell, &places)).collect();
+        Ok(CellsPage { axes: places.into_axes(), cells, next })
+    }
+
+    async fn settled_cells(
+        &self,
+        experiment: ExperimentId,
+        after_game_id: i64,
+        cells_max: u32,
+    ) -> Result<SettledCells, StoreError> {
+        let state = lock(&self.shared);
+        let places = state.places(experiment);
+        let mut settled: Vec<(i64, CellResult)> = state
+            .cells_of(experiment)
+            .into_iter()
+            .filter_map(|(id, cell)| {
+                let last = state.settled_of(id).map(|(_, it)| it.id()).max()?;
+                let result = state.result(id, cell, &places);
+                let is_settled = result.games + result.games_failed >= result.games_planned;
+                (last > after_game_id && is_settled).then_some((last, result))
+            })
+            .collect();
+        settled.sort_by_key(|(last, _)| *last);
+        settled.truncate(cells_max as usize);
+        let last_game_id = settled.last().map_or(after_game_id, |(last, _)| *last);
+        let cells = settled.into_iter().map(|(_, result)| result).collect();
+        Ok(SettledCells { axes: places.into_axes(), cells, last_game_id })
+    }
+
+    async fn games(
+        &self,
+        question: GamesQuestion,
+        after: Option<GameCursor>,
+        games_max: u32,
+    ) -> Result<GamesPage, StoreError> {
+        let state = lock(&self.shared);
+        let mut games = state.listed(question);
+        if let Some(after) = after {
+            // All up to and with this one.
+            let is_past = |game: &GameSummary| match question.order {
+                GamesOrder::Newest => game.game_id >= after.game_id,
+                GamesOrder::Number => state.grid_place(game.game) <= state.grid_place(after.game),
+            };
+            games.retain(|game| !is_past(game));
+        }
+        Ok(GamesPage::of(games, games_max as usize))
+    }
+
+    async fn game(&self, which: WhichGame) -> Result<FoundGame, StoreError> {
+        let state = lock(&self.shared);
+        let id = match which {
+            WhichGame::Id(id) => {
+                let found = state.games.iter().find(|(_, it)| it.id() == id);
+                found.map(|(game, _)| *game)
+            }
+            WhichGame::InCell(game) => state.games.contains_key(&game).then_some(game),
+        };
+        let Some(id) = id else {
+            return Ok(FoundGame::Missing(match which {
+                WhichGame::Id(id) => MissingGame::Id(id),
+                WhichGame::InCell(game) => {
+                    let planned = state.cells.get(&game.cell).map(Cell::games_wanted);
+                    MissingGame::why(game, planned)
+                }
+            }));
+        };
+        let cell = &state.cells[&id.cell];
+        let experiment = &state.experiments[&cell.experiment];
+        let moves = match &state.games[&id] {
+            Settled::Played { game, has_moves, .. } => {
+                let moves = &game.record.moves;
+                (*has_moves || moves.is_empty()).then(|| moves.clone())
+            }
+            Settled::Failed { .. } => None,
+        };
+        Ok(FoundGame::Settled(Box::new(SettledGame {
+            summary: state.game_summary(id),
+            experiment: experiment.name.clone(),
+            experiment_uuid: experiment.uuid.clone(),
+            definition_hash: cell.hash,
+            definition_json: cell.definition_json.clone(),
+            moves,
+        })))
+    }
+
+    async fn definition(&self, hash: DefinitionHash) -> Result<Option<String>, StoreError> {
+        let state = lock(&self.shared);
+        let cell = state.cells.values().find(|cell| cell.hash == hash);
+        Ok(cell.map(|cell| cell.definition_json.clone()))
+    }
+
+    async fn definition_of(&self, cell: CellId) -> Result<Option<String>, StoreError> {
+        Ok(lock(&self.shared).cells.get(&cell).map(|cell| cell.definition_json.clone()))
+    }
+}
+
+impl Cell {
+    /// How many games it gets: up to where its stop rule ends it.
+    fn games_wanted(&self) -> u64 {
+        self.stop_number.unwrap_or(self.games_planned)
+    }
+
+    fn first_player_moves_first(&self, number: u64) -> bool {
+        !self.swap_sides || number.is_multiple_of(2)
+    }
+
+    /// Half points of the first player in a game.
+    fn half_points(&self, game: &PlayedGame) -> usize {
+        let points = match game.record.outcome {
+            Outcome::Win => 2,
+            Outcome::Draw => 1,
+            Outcome::Loss => 0,
+        };
+        if self.first_player_moves_first(game.game.number) { points } else { 2 - points }
+    }
+}
+
+impl State {
+    /// The cells that an experiment's sweep names, in the grid's order.
+    fn cells_of(&self, experiment: ExperimentId) -> Vec<(CellId, &Cell)> {
+        let named = self.cells.iter().filter(|(_, it)| it.experiment == experiment && it.in_sweep);
+        let mut named: Vec<_> = named.map(|(&id, cell)| (id, cell)).collect();
+        named.sort_by_key(|&(id, cell)| (cell.number, id));
+        named
+    }
+
+    /// The counted games of a cell, with their ids.
+    fn counted_of(&self, id: CellId) -> Vec<(i64, &PlayedGame)> {
+        let stop = self.cells[&id].stop_number.unwrap_or(u64::MAX);
+        let below = self.settled_of(id).filter(|(game, _)| game.number < stop);
+        let played = below.filter_map(|(_, settled)| match settled {
+            Settled::Played { id, game, .. } => Some((*id, game)),
+            Settled::Failed { .. } => None,
+        });
+        played.collect()
+    }
+
+    /// How many games of a cell finally failed, up to where its stop rule ends it.
+    fn failed_of(&self, id: CellId) -> u64 {
+        let stop = self.cells[&id].stop_number.unwrap_or(u64::MAX);
+        let below = self.settled_of(id).filter(|(game, _)| game.number < stop);
+        below.filter(|(_, it)| matches!(it, Settled::Failed { .. })).count() as u64
+    }
+
+    fn summary(&self, id: ExperimentId, it: &Experiment) -> ExperimentSummary {
+        let cells = self.cells_of(id);
+        let failed: u64 = cells.iter().map(|(cell, _)| self.failed_of(*cell)).sum();
+        let counted: usize = cells.iter().map(|(cell, _)| self.counted_of(*cell).len()).sum();
+        ExperimentSummary {
+            experiment: id,
+            uuid: it.uuid.clone(),
+            name: it.name.clone(),
+            game: it.game.clone(),
+            state: it.state,
+            priority: it.priority,
+            cells: cells.len() as u64,
+            games_planned: cells.iter().map(|(_, cell)| cell.games_wanted()).sum(),
+            games_settled: counted as u64 + failed,
+            games_failed: failed,
+            // It has no clock.
+            submitted_unix_us: 0,
+        }
+    }
+
+    fn progress(&self, id: ExperimentId, it: &Experiment) -> Progress {
+        let summary = self.summary(id, it);
+        let (mut backlog, mut cells_settled, mut wall_us) = (Backlog::default(), 0, 0.0);
+        for (cell, it) in self.cells_of(id) {
+            let counted = self.counted_of(cell);
+            let games = counted.len() as u64;
+            let settled = games + self.failed_of(cell);
+            let games_left = it.games_wanted().saturating_sub(settled);
+            let its_us: f64 = counted.iter().map(|(_, game)| game.record.wall_us as f64).sum();
+            backlog.add(CellWork { games_left, games, wall_us: its_us });
+            wall_us += its_us;
+            cells_settled += u64::from(games_left == 0);
+        }
+        let last_game_id = self.games.values().map(Settled::id).max().unwrap_or(0);
+        let mut spread = GameSpread::default();
+        for (&cell, of) in self.cells.iter().filter(|(_, cell)| cell.experiment == id) {
+            let counted = self.counted_of(cell);
+            let sum: f64 = counted.iter().map(|(_, game)| game.record.wall_us as f64).sum();
+            let latest = counted.iter().filter(|(id, _)| *id > last_game_id - LATEST_GAMES);
+            for (_, game) in latest {
+                let mean = sum / counted.len() as f64;
+                spread.add(game.record.wall_us as f64, counted.len() as u64, mean);
+            }
+            debug_assert_eq!(of.experiment, id);
+        }
+        let holders: BTreeSet<_> = self
+            .leases
+            .values()
+            .filter(|lease| {
+                let is_its = |cell: &CellId| self.cells[cell].experiment == id;
+                lease.end.is_none() && lease.granted.iter().any(|range| is_its(&range.cell))
+            })
+            .map(|lease| lease.worker)
+            .collect();
+        let slots = self.workers.values().filter(|(worker, _)| holders.contains(worker));
+        Progress {
+            state: it.state,
+            cells: summary.cells,
+            cells_settled,
+            games_planned: summary.games_planned,
+            games_settled: summary.games_settled,
+            games_failed: summary.games_failed,
+            wall_us,
+            backlog,
+            spread,
+            slots: slots.map(|(_, slots)| u64::from(*slots)).sum(),
+            last_game_id,
+        }
+    }
+
+    fn places(&self, id: ExperimentId) -> Places {
+        let mut places = Places::on(self.experiments[&id].axes.clone());
+        for (cell, it) in self.cells_of(id) {
+            for (axis, value) in &it.place {
+                places.put(cell, axis, value.text.clone());
+            }
+        }
+        places
+    }
+
+    fn result(&self, id: CellId, cell: &Cell, places: &Places) -> CellResult {
+        let counted = self.counted_of(id);
+        let (mut points, mut pairs) = ([0_u64; 3], [0_u64; 5]);
+        let by_number: BTreeMap<u64, usize> =
+            counted.iter().map(|(_, it)| (it.game.number, cell.half_points(it))).collect();
+        for (&number, &half_points) in &by_number {
+            points[half_points] += 1;
+            if let Some(other) = by_number.get(&(number + 1))
+                && cell.swap_sides
+                && number.is_multiple_of(2)
+            {
+                pairs[half_points + other] += 1;
+            }
+        }
+        let distinct: BTreeSet<_> = counted
+            .iter()
+            .map(|(_, it)| {
+                let moves_first = cell.first_player_moves_first(it.game.number);
+                let mover = &cell.players[usize::from(!moves_first)];
+                (it.moves_hash, &it.opening, mover)
+            })
+            .collect();
+        let [losses, draws, wins] = points;
+        let pairs = PairCounts(pairs);
+        let interval = match cell.swap_sides {
+            true => pairs.interval(),
+            false => GameCounts(points).interval(),
+        };
+        let has_score = if cell.swap_sides { pairs.0 != [0; 5] } else { !counted.is_empty() };
+        CellResult {
+            cell: id,
+            axes: places.of(id),
+            player: cell.player_names[0].clone(),
+            opponent: cell.player_names[1].clone(),
+            is_timed: cell.timed,
+            swap_sides: cell.swap_sides,
+            games_planned: cell.games_wanted(),
+            games: counted.len() as u64,
+            games_failed: self.failed_of(id),
+            wins,
+            draws,
+            losses,
+            pairs,
+            distinct_games: distinct.len() as u64,
+            score: has_score.then_some(interval),
+        }
+    }
+
+    fn report(&self, id: ExperimentId, detail: Detail) -> Report {
+        let places = self.places(id);
+        let of = self.cells_of(id);
+        let cells: Vec<_> = of.iter().map(|&(id, cell)| self.result(id, cell, &places)).collect();
+        let opponents = Opponents::of(&cells);
+        let (mut moves, mut depths) = (Vec::new(), Vec::new());
+        for &(id, cell) in &of {
+            // A player that meets itself is one player.
+            let sides = if cell.players[0] == cell.players[1] { 1 } else { 2 };
+            for player in 0..sides {
+                let name = || cell.player_names[player].clone();
+                let searches = self.searches(id, cell, player);
+                let cost = |costs| MoveCost::of(id, name(), costs, &places, &opponents);
+                moves.extend(costs(&searches).and_then(cost));
+                let all: BTreeSet<u32> = searches.iter().map(|mv| mv.search.depth).collect();
+                for depth in all.into_iter().filter(|_| detail == Detail::Depths) {
+                    let of_depth: Vec<_> =
+                        searches.iter().copied().filter(|mv| mv.search.depth == depth).collect();
+                    depths.extend(costs(&of_depth).and_then(cost));
+                }
+            }
+        }
+        let experiment = self.summary(id, &self.experiments[&id]);
+        Report { experiment, axes: places.into_axes(), cells, moves, depths }
+    }
+
+    /// The searched moves of one of a cell's players in its counted games.
+    fn searches(&self, id: CellId, cell: &Cell, player: usize) -> Vec<&MoveRecord> {
+        let mut searches = Vec::new();
+        for (_, game) in self.counted_of(id) {
+            let moves_first = cell.first_player_moves_first(game.game.number);
+            for mv in &game.record.moves {
+                let mover = usize::from((mv.mover == 0) != moves_first);
+                let is_its = cell.players[mover] == cell.players[player];
+                if is_its && mv.search.ended_by != EndedBy::OnlyMove {
+                    searches.push(mv);
+                }
+            }
+        }
+        searches
+    }
+
+    /// A list of games, whole.
+    fn listed(&self, GamesQuestion { of, filter, order }: GamesQuestion) -> Vec<GameSummary> {
+        let is_its = |game: GameId| match of {
+            GamesOf::Cell(cell) => game.cell == cell,
+            GamesOf::Experiment(experiment) => {
+                let cell = &self.cells[&game.cell];
+                cell.experiment == experiment && cell.in_sweep
+            }
+        };
+        let its = self.games.keys().filter(|game| is_its(**game));
+        let mut games: Vec<_> = its.map(|game| self.game_summary(*game)).collect();
+        games.retain(|game| match filter {
+            GamesFilter::All => true,
+            GamesFilter::Uncounted => game.not_counted_reason.is_some(),
+            GamesFilter::Failed => matches!(game.result, GameResult::Failed(_)),
+        });
+        match order {
+            GamesOrder::Newest => games.sort_by_key(|game| -game.game_id),
+            GamesOrder::Number => games.sort_by_key(|game| self.grid_place(game.game)),
+        }
+        games
+    }
+
+    fn grid_place(&self, game: GameId) -> (Option<u64>, GameId) {
+        (self.cells.get(&game.cell).map(|cell| cell.number), game)
+    }
+
+    fn game_summary(&self, id: GameId) -> GameSummary {
+        let (cell, settled) = (&self.cells[&id.cell], &self.games[&id]);
+        let [first, second] = cell.player_names.clone();
+        let moves_first = cell.first_player_moves_first(id.number);
+        let players = if moves_first { [first, second] } else { [second, first] };
+        let is_beyond = cell.stop_number.is_some_and(|stop| id.number >= stop);
+        match settled {
+            Settled::Played { id: game_id, worker, game, .. } => GameSummary {
+                game_id: *game_id,
+                game: id,
+                players,
+                result: GameResult::Played(Played {
+                    opening: game.opening.clone(),
+                    end: GameEnd {
+                        first_side: game.record.first_side,
+                        outcome: game.record.outcome,
+                        termination: game.record.termination,
+                        plies: game.record.plies(),
+                        moves_hash: game.moves_hash,
+                    },
+                    engine_revision: game.engine_revision,
+                }),
+                not_counted_reason: is_beyond.then(|| "beyond_stop".to_owned()),
+                wall_us: Some(game.record.wall_us),
+                worker: Some(*worker),
+            },
+            Settled::Failed { id: game_id, message } => GameSummary {
+                game_id: *game_id,
+                game: id,
+                players,
+                result: GameResult::Failed(message.clone()),
+                not_counted_reason: Some("failed".to_owned()),
+                wall_us: None,
+                worker: None,
+            },
+        }
+    }
+}
+
+/// What searches cost together; nothing of none.
+fn costs(searches: &[&MoveRecord]) -> Option<Costs> {
+    let count = searches.len() as f64;
+    let mean =
+        |of: &dyn Fn(&MoveRecord) -> f64| searches.iter().map(|mv| of(mv)).sum::<f64>() / count;
+    let mut buckets: Vec<u32> = searches.iter().map(|mv| time_bucket(mv.wall_us)).collect();
+    buckets.sort_unstable();
+    let quantile = |percent: usize| {
+        let place = (percent * buckets.len()).div_ceil(100).max(1) - 1;
+        bucket_middle_us(buckets[place])
+    };
+    // A search that a limit cut off before it completed a depth has no full tree to be a share of.
+    let completed = searches.iter().filter(|mv| mv.search.depth > 0);
+    let evaluations: f64 = completed.map(|mv| mv.search.evaluations as f64).sum();
+    let leaves: f64 = searches.iter().map(|mv| mv.search.full_tree_leaves as f64).sum();
+    (!searches.is_empty()).then(|| Costs {
+        searched_moves: searches.len() as u64,
+        wall_us_mean: mean(&|mv| mv.wall_us as f64),
+        wall_us_median: quantile(50),
+        wall_us_p90: quantile(90),
+        wall_us_p99: quantile(99),
+        depth_mean: mean(&|mv| f64::from(mv.search.depth)),
+        nodes_mean: mean(&|mv| mv.search.nodes as f64),
+        evaluations_mean: mean(&|mv| mv.search.evaluations as f64),
+        full_tree_share: (leaves > 0.0).then(|| evaluations / leaves),
+    })
+}
