@@ -59,6 +59,9 @@ CREATE TABLE experiments (
     -- How long a game may take by its worker's clock before it fails; NULL: as long as it takes. It
     -- decides no move: a game has the result that it would have had, or none.
     game_timeout_us INTEGER CHECK (game_timeout_us > 0),
+    -- Whether what came of its cells decides which cells it gets next: 'open' while more may come, so that
+    -- it is not finished when its games are; then 'ended'. NULL: its sweep names all its cells.
+    course TEXT CHECK (course IN ('open', 'ended')),
     -- When somebody last dropped its moves: games that were stored before have none, whatever `record`
     -- says. NULL: never.
     pruned_unix_us INTEGER
@@ -187,6 +190,9 @@ CREATE TABLE cells (
     decided_number INTEGER NOT NULL DEFAULT 0,
     -- Where the rule ends it: games from this number on are not counted. NULL: not yet, or no rule.
     stop_number INTEGER CHECK (stop_number > 0),
+    -- After how many cells that it had been told of its experiment's course asked for it. NULL: the sweep
+    -- names it.
+    asked_after INTEGER,
     -- This order of columns also serves the search by hash alone.
     UNIQUE (definition_hash, experiment_id)
 ) STRICT;
@@ -201,6 +207,23 @@ CREATE TABLE cell_axes (
     value_text TEXT NOT NULL,
     PRIMARY KEY (cell_id, axis)
 ) STRICT, WITHOUT ROWID;
+
+-- What the course of an experiment was told of its settled cells, in the order of their numbers. It stays
+-- as it was told when games are played again.
+CREATE TABLE told_cells (
+    cell_id INTEGER PRIMARY KEY REFERENCES cells,
+    -- As in cell_results.
+    games INTEGER NOT NULL,
+    games_failed INTEGER NOT NULL,
+    wins INTEGER NOT NULL,
+    draws INTEGER NOT NULL,
+    losses INTEGER NOT NULL,
+    pairs_0 INTEGER NOT NULL,
+    pairs_half INTEGER NOT NULL,
+    pairs_1 INTEGER NOT NULL,
+    pairs_1_half INTEGER NOT NULL,
+    pairs_2 INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE openings (
     opening_id INTEGER PRIMARY KEY,

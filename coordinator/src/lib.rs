@@ -14,6 +14,7 @@ pub mod store;
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use spelrum_proto::{Guard, Token};
@@ -22,6 +23,7 @@ use tokio::net::TcpListener;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
+pub use dispatcher::CourseOf;
 use dispatcher::{Clock, Dispatch, Dispatcher};
 #[cfg(feature = "faults")]
 pub use faults::Faults;
@@ -91,6 +93,19 @@ impl Coordinator {
     /// # Errors
     /// If the database cannot be had; nothing is changed then.
     pub async fn open(config: Config) -> Result<Self, CoordinatorError> {
+        // No sweep asks for a course yet.
+        Self::open_with_courses(config, Arc::new(|_| None)).await
+    }
+
+    /// The same, with courses: `course_of` says of a sweep's plan whether what came of its cells decides
+    /// which cells it gets next, and how.
+    ///
+    /// # Errors
+    /// As [`Coordinator::open`].
+    pub async fn open_with_courses(
+        config: Config,
+        course_of: Arc<CourseOf>,
+    ) -> Result<Self, CoordinatorError> {
         let Config { db, heartbeat_interval, token } = config;
         let mut writer = Writer::open(&db).await?;
         let (readers, epoch) = (writer.readers(), writer.epoch());
@@ -104,7 +119,7 @@ impl Coordinator {
         let clock = Clock::start();
         let faults = Faults::default();
         let (dispatcher, dispatch) =
-            Dispatcher::start(writer, policy, clock, faults.clone()).await?;
+            Dispatcher::start(writer, policy, clock, faults.clone(), course_of).await?;
         tracing::info!(db = %db.display(), epoch, "opened the database");
         Ok(Self {
             dispatcher,

@@ -8,6 +8,7 @@ use spelrum_proto::{Reason, Refusal};
 use spelrum_tournament::scheduler::{Event, ExperimentState, Scheduler, Time};
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
+use super::courses::Courses;
 use super::idle::Idlers;
 use super::meaning::{Answer, Consequences, read};
 use super::request::{
@@ -30,6 +31,7 @@ pub(super) struct Batch<'d, T> {
     idlers: &'d mut Idlers,
     epoch: i64,
     pub(super) faults: &'d Faults,
+    pub(super) courses: &'d mut Courses,
     /// Told to the roster after the commit.
     pub(super) news: Vec<News>,
     /// UUIDs of workers that say Hello for the first time: the roster hears of them afterwards.
@@ -81,6 +83,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         idlers: &'d mut Idlers,
         epoch: i64,
         faults: &'d Faults,
+        courses: &'d mut Courses,
     ) -> Self {
         Self {
             transaction,
@@ -89,6 +92,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             idlers,
             epoch,
             faults,
+            courses,
             news: Vec::new(),
             newcomers: BTreeSet::new(),
             removing: false,
@@ -161,7 +165,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     }
 
     /// Stores what the scheduler must find again, and commits. From then on the answers are true.
-    pub(super) async fn commit(mut self) -> Result<Vec<News>, BatchError> {
+    pub(super) async fn commit(mut self, now: Time) -> Result<Vec<News>, BatchError> {
+        self.lead(now).await?;
         self.store_changes().await?;
         self.faults.at_commit().await?;
         self.transaction.commit().await?;
@@ -169,7 +174,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     }
 
     /// Stores what the scheduler must find again, as far as the transaction has come.
-    async fn store_changes(&mut self) -> Result<(), StoreError> {
+    pub(super) async fn store_changes(&mut self) -> Result<(), StoreError> {
         let changes = self.scheduler.take_changes();
         self.transaction.apply(&changes).await?;
         for granted in &changes.granted {
@@ -281,8 +286,16 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         }
         if tell {
             let priority = plan.priority;
-            let event = Event::Submitted { experiment, priority, cells, attempts };
+            // What takes a course of its own never changes by another sweep.
+            let course = if existed { None } else { self.course_of(&plan) };
+            let open = course.is_some();
+            let ids = cells.iter().map(|state| state.cell).collect();
+            let event = Event::Submitted { experiment, priority, open, cells, attempts };
             self.handle(event, now).await?;
+            if let Some(course) = course {
+                self.transaction.open_course(experiment).await?;
+                self.begin_course(experiment, course, &plan, ids, now).await?;
+            }
         }
         Ok(Submitted { uuid, existed, change, games })
     }
@@ -364,7 +377,11 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     }
 
     /// Lets the scheduler handle one event, and stores the event's consequences.
-    async fn handle(&mut self, event: Event, now: Time) -> Result<Option<Answer>, BatchError> {
+    pub(super) async fn handle(
+        &mut self,
+        event: Event,
+        now: Time,
+    ) -> Result<Option<Answer>, BatchError> {
         let mut consequences = Consequences::default();
         let answer = read(self.scheduler.handle(event, now), &mut consequences);
         self.store(consequences).await?;
@@ -426,6 +443,7 @@ pub(crate) fn not_submitted(error: &StoreError) -> Option<Refusal> {
         StoreError::NothingInCommon { .. }
             | StoreError::OtherEngine { .. }
             | StoreError::ManyCells { .. }
+            | StoreError::HasCourse { .. }
     ) {
         Reason::NameTaken
     } else {

@@ -7,8 +7,10 @@
 //! on disk: memory never runs ahead of it.
 
 mod batch;
+mod courses;
 mod forgetting;
 mod idle;
+mod leading;
 mod meaning;
 mod removals;
 mod reports;
@@ -19,6 +21,7 @@ mod tests;
 mod turns;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use spelrum_engine::ENGINE_REVISION;
@@ -29,6 +32,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use batch::Batch;
+use courses::Courses;
 use forgetting::Forgetting;
 use idle::Idlers;
 use meaning::Answer;
@@ -38,6 +42,7 @@ use roster::{News, Roster};
 use turns::Turns;
 
 pub(crate) use batch::{not_submitted, unknown_experiment};
+pub use courses::CourseOf;
 pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission, Workforce};
 
 use crate::faults::Faults;
@@ -80,6 +85,7 @@ pub(crate) struct Dispatcher<S> {
     removals: Removals,
     forgetting: Forgetting,
     faults: Faults,
+    courses: Courses,
 }
 
 impl<S: Store> Dispatcher<S> {
@@ -89,9 +95,12 @@ impl<S: Store> Dispatcher<S> {
         policy: Policy,
         clock: Clock,
         faults: Faults,
+        course_of: Arc<CourseOf>,
     ) -> Result<(Self, Dispatch), StoreError> {
         let mut roster = Roster::default();
+        let mut courses = Courses::new(course_of);
         let snapshot = playable(&mut store).await?;
+        courses.restart(&mut store).await?;
         roster.restart(&snapshot.leases);
         let now = clock.now();
         let turns = Turns::new(policy.lease_duration_ms, now);
@@ -112,6 +121,7 @@ impl<S: Store> Dispatcher<S> {
             removals,
             forgetting: Forgetting::new(),
             faults,
+            courses,
         };
         Ok((dispatcher, dispatch))
     }
@@ -241,6 +251,7 @@ impl<S: Store> Dispatcher<S> {
             None => {
                 self.turns.take_gap_ms();
                 let snapshot = playable(&mut self.store).await?;
+                self.courses.restart(&mut self.store).await?;
                 self.roster.restart(&snapshot.leases);
                 tracing::info!("the scheduler is built again from the database");
                 self.scheduler.insert(Scheduler::restore(snapshot, self.policy.clone(), now))
@@ -249,7 +260,8 @@ impl<S: Store> Dispatcher<S> {
         let epoch = self.store.term().0;
         let transaction = self.store.begin().await?;
         let (roster, idlers) = (&mut self.roster, &mut self.idlers);
-        let mut batch = Batch::new(transaction, scheduler, roster, idlers, epoch, &self.faults);
+        let (faults, courses) = (&self.faults, &mut self.courses);
+        let mut batch = Batch::new(transaction, scheduler, roster, idlers, epoch, faults, courses);
         if next.is_none() {
             batch.tick(now).await?;
         }
@@ -286,7 +298,7 @@ impl<S: Store> Dispatcher<S> {
         }
         batch.serve_reports(gathered, held).await?;
         let removing = batch.is_removing();
-        let news = batch.commit().await?;
+        let news = batch.commit(now).await?;
         if removing {
             self.removals.begin();
         }
@@ -320,10 +332,10 @@ async fn playable(store: &mut impl Store) -> Result<Snapshot, StoreError> {
             "not going on with an experiment of another engine (this one is {ENGINE_REVISION}): \
              use the release it was begun with, or submit its sweep with --new"
         );
-        snapshot.experiments.retain(|&(experiment, ..)| experiment != other.experiment);
+        snapshot.experiments.retain(|it| it.experiment != other.experiment);
     }
     let cells: BTreeSet<CellId> =
-        snapshot.experiments.iter().flat_map(|(.., cells)| cells).map(|cell| cell.cell).collect();
+        snapshot.experiments.iter().flat_map(|it| &it.cells).map(|cell| cell.cell).collect();
     snapshot.leases.retain(|lease| lease.granted.iter().all(|range| cells.contains(&range.cell)));
     snapshot.attempts.retain(|attempts| cells.contains(&attempts.game.cell));
     Ok(snapshot)

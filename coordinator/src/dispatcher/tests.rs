@@ -25,11 +25,16 @@ struct Site {
 
 impl Site {
     async fn new() -> Self {
+        Self::with_courses(Arc::new(|_| None)).await
+    }
+
+    async fn with_courses(course_of: Arc<CourseOf>) -> Self {
         let directory = TempDir::new().unwrap();
         let writer = Writer::open(&directory.path().join("results.db")).await.unwrap();
         let (readers, epoch) = (writer.readers(), writer.epoch());
         let (policy, faults) = (Policy::default(), Faults::default());
-        let started = Dispatcher::start(writer, policy, Clock::start(), faults.clone()).await;
+        let started =
+            Dispatcher::start(writer, policy, Clock::start(), faults.clone(), course_of).await;
         let (dispatcher, dispatch) = started.unwrap();
         Self { dispatcher, dispatch, faults, epoch, readers, _directory: directory }
     }
@@ -292,7 +297,9 @@ impl Running {
         let epoch = writer.epoch();
         let policy = Policy { lease_duration_ms: LEASE_MS, ..Policy::default() };
         let faults = Faults::default();
-        let started = Dispatcher::start(writer, policy, Clock::start(), faults.clone()).await;
+        let started =
+            Dispatcher::start(writer, policy, Clock::start(), faults.clone(), Arc::new(|_| None))
+                .await;
         let (dispatcher, dispatch) = started.unwrap();
         tokio::spawn(dispatcher.run(CancellationToken::new()));
         dispatch.submit(submission("sweep")).await.unwrap();

@@ -17,6 +17,16 @@ use super::transaction::{Transaction, rows};
 /// Cells and players are stored so many at a time: a bound on the memory for their rows.
 pub(super) const ROWS_AT_ONCE: usize = 2000;
 
+/// Where cells of a plan come in their experiment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    /// The number of the plan's first cell.
+    pub(super) first: i64,
+    /// How many cells the experiment's course had been told of when it asked for them; `None` if its sweep
+    /// names them.
+    pub(super) asked_after: Option<i64>,
+}
+
 /// Where a plan's players and conditions are in the database, by their numbers in the plan.
 pub(super) struct Parts {
     players: Vec<i64>,
@@ -34,7 +44,8 @@ impl Transaction<'_> {
         let mut states = Vec::with_capacity(plan.cells.len());
         let numbers: Vec<usize> = (0..plan.cells.len()).collect();
         for numbers in numbers.chunks(ROWS_AT_ONCE) {
-            states.extend(self.insert_some_cells(experiment, plan, &parts, numbers).await?);
+            let place = Place::default();
+            states.extend(self.insert_some_cells(experiment, plan, &parts, numbers, place).await?);
         }
         Ok(states)
     }
@@ -131,14 +142,16 @@ impl Transaction<'_> {
         plan: &Plan,
         parts: &Parts,
         numbers: &[usize],
+        place: Place,
     ) -> Result<Vec<CellState>, StoreError> {
+        let Place { first, asked_after } = place;
         let first_id = self.last_id("cells").await? + 1;
         let ids = || (first_id..).zip(numbers);
         let mut list = Vec::with_capacity(numbers.len());
         let mut states = Vec::with_capacity(numbers.len());
         for (id, &number) in ids() {
             let cell = &plan.cells[number];
-            list.push(cell_row(id, number, plan, parts)?);
+            list.push(cell_row(id, number, first, plan, parts)?);
             states.push(CellState {
                 swap_sides: plan.conditions[cell.conditions].swap_sides,
                 ..CellState::new(CellId(id), cell.games)
@@ -150,14 +163,15 @@ impl Transaction<'_> {
             "INSERT INTO cells (experiment_id, cell_id, number, definition_hash, conditions_id,
                 seed, first_player_id, second_player_id, first_player_name, second_player_name,
                 openings, opening_plies, plies_max, games_planned, timed, swap_sides,
-                stop_precision)
+                stop_precision, asked_after)
             SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
                 value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10,
-                value ->> 11, value ->> 12, value ->> 13, value ->> 14, ?3
+                value ->> 11, value ->> 12, value ->> 13, value ->> 14, ?3, ?4
             FROM jsonb_each(?1)",
             list,
             experiment,
-            stop_precision
+            stop_precision,
+            asked_after
         )
         .execute(self.connection())
         .await?;
@@ -212,6 +226,7 @@ struct CellRow<'p>(
 fn cell_row<'p>(
     id: i64,
     number: usize,
+    from: i64,
     plan: &'p Plan,
     parts: &Parts,
 ) -> Result<CellRow<'p>, StoreError> {
@@ -227,7 +242,7 @@ fn cell_row<'p>(
     let [first_name, second_name] = &cell.player_names;
     Ok(CellRow(
         id,
-        count(number),
+        from + count(number),
         cell.definition_hash.to_string(),
         parts.conditions[cell.conditions],
         safe("a cell's seed", cell.seed)?,

@@ -13,16 +13,18 @@
 
 use std::future::Future;
 
+use spelrum_tournament::course::CellOutcome;
 use spelrum_tournament::results::Removing;
 use spelrum_tournament::results::{
     CellCursor, CellsPage, Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor,
     GamesPage, GamesQuestion, Progress, Report, SettledCells, WhichGame,
 };
-use spelrum_tournament::scheduler::{Changes, ExperimentState, Snapshot};
+use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::{
-    CellId, DefinitionHash, ExperimentId, GameId, LeaseId, PlayedGame, WorkerId,
+    CellId, DefinitionHash, ExperimentId, GameId, LeaseId, Plan, PlayedGame, WorkerId,
 };
 
+use super::courses::OpenCourse;
 use super::error::StoreError;
 use super::lookups::{Found, LeasedCell, OtherRevision};
 use super::refused::Refused;
@@ -64,6 +66,12 @@ pub trait Store: Send {
         &mut self,
         engine_revision: u32,
     ) -> impl Future<Output = Result<Vec<OtherRevision>, StoreError>> + Send;
+
+    /// The owned experiments whose courses go on.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn open_courses(&mut self) -> impl Future<Output = Result<Vec<OpenCourse>, StoreError>> + Send;
 
     /// Whether something is being removed, or room that it took is still to be given back.
     ///
@@ -229,6 +237,45 @@ pub trait WriteTransaction: Send {
         &mut self,
         experiment: ExperimentId,
         priority: i32,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Notes that an experiment has a course: it is not finished when its games are.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn open_course(
+        &mut self,
+        experiment: ExperimentId,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Stores the cells of a plan behind those that an experiment has: its course asked for them, after
+    /// it was told of so many. `None` if the experiment has one of them already; nothing is stored then.
+    ///
+    /// # Errors
+    /// If a number is too large, or the store fails.
+    fn add_cells(
+        &mut self,
+        experiment: ExperimentId,
+        plan: &Plan,
+        told: u64,
+    ) -> impl Future<Output = Result<Option<Vec<CellState>>, StoreError>> + Send;
+
+    /// What came of a settled cell, kept as what its experiment's course is told of it: once.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn tell(
+        &mut self,
+        cell: CellId,
+    ) -> impl Future<Output = Result<CellOutcome, StoreError>> + Send;
+
+    /// Notes that the course of an experiment has ended.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn end_course(
+        &mut self,
+        experiment: ExperimentId,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores or finds a worker by its UUID.

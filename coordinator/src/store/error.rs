@@ -128,6 +128,15 @@ pub enum StoreError {
         /// The revision of its engine.
         revision: u32,
     },
+    /// A changed sweep is to grow an experiment whose results decide which cells it gets.
+    #[error(
+        "failed to submit: the experiment named \"{name}\" takes a course of its own, which another \
+         sweep cannot change"
+    )]
+    HasCourse {
+        /// The name.
+        name: String,
+    },
     /// An experiment would have too many cells.
     #[error(
         "failed to submit: the experiment named \"{name}\" would have {cells} cells with those that \
@@ -261,6 +270,10 @@ impl StoreError {
             Self::OtherEngine { .. } => "start a new experiment of this name with --new, or use the \
                 release that this one was begun with"
                 .to_owned(),
+            Self::HasCourse { .. } => {
+                "submit its sweep as it was, or start a new experiment of this name with --new"
+                    .to_owned()
+            }
             Self::ManyCells { .. } => {
                 "start a new experiment of this name with --new".to_owned()
             }

@@ -7,7 +7,7 @@ use spelrum_tournament::Plan;
 use spelrum_tournament::change::{Comparison, KnownCell};
 use spelrum_tournament::scheduler::CellState;
 
-use super::cells::ROWS_AT_ONCE;
+use super::cells::{Place, ROWS_AT_ONCE};
 use super::error::StoreError;
 use super::numbers::{count, safe};
 use super::transaction::{Transaction, rows};
@@ -51,7 +51,9 @@ impl Transaction<'_> {
         if !comparison.added.is_empty() {
             let parts = self.insert_parts(plan).await?;
             for numbers in comparison.added.chunks(ROWS_AT_ONCE) {
-                states.extend(self.insert_some_cells(experiment, plan, &parts, numbers).await?);
+                let place = Place::default();
+                let some = self.insert_some_cells(experiment, plan, &parts, numbers, place).await?;
+                states.extend(some);
             }
         }
         let with_other_rules = known.iter().filter(|cell| cell.rule_differs);

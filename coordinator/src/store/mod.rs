@@ -10,6 +10,7 @@
 //! | `open`, `lock`, `connection` | opening a database, and refusing what cannot work |
 //! | `transaction`, `checkpoint` | when something is on disk |
 //! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
+//! | `courses` | cells that the coordinator itself adds, and what it was told of those before |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
 //! | `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
 //! | `readings`, `stops` | stop rules: what they read, and which games count by them |
@@ -25,6 +26,7 @@ mod change;
 mod checkpoint;
 mod connection;
 pub mod contract;
+mod courses;
 mod error;
 #[cfg(test)]
 mod failures;
@@ -70,6 +72,7 @@ use sqlx::{Connection as _, SqliteConnection};
 pub use checkpoint::{
     Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
 };
+pub use courses::OpenCourse;
 pub use error::StoreError;
 pub use lookups::{Found, LeasedCell, OtherRevision};
 pub use read::{QUERY_SECONDS_MAX, Readers, SqlValue, Table};

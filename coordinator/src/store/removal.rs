@@ -361,6 +361,12 @@ impl Transaction<'_> {
         .execute(self.connection())
         .await?;
         sqlx::query!(
+            "DELETE FROM told_cells WHERE cell_id IN (SELECT value FROM json_each(?))",
+            cells
+        )
+        .execute(self.connection())
+        .await?;
+        sqlx::query!(
             "DELETE FROM cell_axes WHERE cell_id IN (SELECT value FROM json_each(?))",
             cells
         )

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use spelrum_tournament::scheduler::{
-    Attempts, CellProgress, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Snapshot,
+    Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState, LeaseEnd,
+    LeaseState, Snapshot,
 };
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
@@ -56,13 +57,11 @@ impl Writer {
 }
 
 impl Transaction<'_> {
-    async fn unfinished(
-        &mut self,
-    ) -> Result<Vec<(ExperimentId, i32, ExperimentState, Vec<CellState>)>, StoreError> {
+    async fn unfinished(&mut self) -> Result<Vec<ExperimentSnapshot>, StoreError> {
         let mut experiments = Vec::new();
         let found = sqlx::query!(
             r#"SELECT experiment_id AS "experiment_id!: i64", priority AS "priority: i32",
-                state = 'paused' AS "paused!: bool"
+                state = 'paused' AS "paused!: bool", course IS 'open' AS "open!: bool"
             FROM experiments WHERE state IN ('running', 'paused') ORDER BY experiment_id"#
         )
         .fetch_all(self.connection())
@@ -73,12 +72,13 @@ impl Transaction<'_> {
             let mut cells = self.cell_states(experiment.experiment_id).await?;
             self.add_memory(experiment.experiment_id, &mut cells).await?;
             self.add_readings(experiment.experiment_id, &mut cells).await?;
-            experiments.push((
-                ExperimentId(experiment.experiment_id),
-                experiment.priority,
+            experiments.push(ExperimentSnapshot {
+                experiment: ExperimentId(experiment.experiment_id),
+                priority: experiment.priority,
                 state,
+                open: experiment.open,
                 cells,
-            ));
+            });
         }
         Ok(experiments)
     }

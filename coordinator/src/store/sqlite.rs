@@ -1,18 +1,19 @@
 //! SQLite as a store: what the contract asks, by the name of what does it.
 
+use spelrum_tournament::course::CellOutcome;
 use spelrum_tournament::results::{
     CellCursor, CellsPage, Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor,
     GamesPage, GamesQuestion, Progress, Report, SettledCells, WhichGame,
 };
-use spelrum_tournament::scheduler::{Changes, ExperimentState, Snapshot};
+use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::{
-    CellId, DefinitionHash, ExperimentId, GameId, LeaseId, PlayedGame, WorkerId,
+    CellId, DefinitionHash, ExperimentId, GameId, LeaseId, Plan, PlayedGame, WorkerId,
 };
 
 use super::contract::{Reading, Store, Term, WriteTransaction};
 use super::{
-    Found, GameFacts, LeasedCell, OtherRevision, Readers, Refused, Removed, Removing, StoreError,
-    Submitted, Sweep, Transaction, WAL_RESTART_BYTES, WorkerIntroduction, Writer,
+    Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Readers, Refused, Removed, Removing,
+    StoreError, Submitted, Sweep, Transaction, WAL_RESTART_BYTES, WorkerIntroduction, Writer,
 };
 
 impl Store for Writer {
@@ -35,6 +36,10 @@ impl Store for Writer {
         engine_revision: u32,
     ) -> Result<Vec<OtherRevision>, StoreError> {
         Self::unfinished_of_other_revisions(self, engine_revision).await
+    }
+
+    async fn open_courses(&mut self) -> Result<Vec<OpenCourse>, StoreError> {
+        Self::open_courses(self).await
     }
 
     async fn is_removing(&mut self) -> Result<bool, StoreError> {
@@ -140,6 +145,27 @@ impl WriteTransaction for Transaction<'_> {
         priority: i32,
     ) -> Result<(), StoreError> {
         Transaction::set_priority(self, experiment, priority).await
+    }
+
+    async fn open_course(&mut self, experiment: ExperimentId) -> Result<(), StoreError> {
+        Transaction::open_course(self, experiment).await
+    }
+
+    async fn add_cells(
+        &mut self,
+        experiment: ExperimentId,
+        plan: &Plan,
+        told: u64,
+    ) -> Result<Option<Vec<CellState>>, StoreError> {
+        Transaction::add_cells(self, experiment, plan, told).await
+    }
+
+    async fn tell(&mut self, cell: CellId) -> Result<CellOutcome, StoreError> {
+        Transaction::tell(self, cell).await
+    }
+
+    async fn end_course(&mut self, experiment: ExperimentId) -> Result<(), StoreError> {
+        Transaction::end_course(self, experiment).await
     }
 
     async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {

@@ -92,6 +92,8 @@ pub(super) struct Candidate {
     /// Whether it has this text already, and the files that it names.
     pub(super) same_text: bool,
     pub(super) engine_revision: u32,
+    /// Whether it has, or had, a course of its own.
+    pub(super) has_course: bool,
 }
 
 /// Whether the experiment of this name becomes what the sweep says now, or is left as it is.
@@ -105,6 +107,8 @@ pub(super) fn becomes(name: &str, of: Candidate) -> Result<bool, StoreError> {
         Ok(false)
     } else if of.engine_revision != ENGINE_REVISION {
         Err(StoreError::OtherEngine { name: name(), revision: of.engine_revision })
+    } else if of.has_course {
+        Err(StoreError::HasCourse { name: name() })
     } else {
         Ok(true)
     }
@@ -138,7 +142,7 @@ impl Sweep<'_> {
         let found = sqlx::query!(
             r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.state, e.sweep_toml,
                 e.engine_revision AS "engine_revision: u32", e.description, e.priority, e.record,
-                e.game_timeout_us,
+                e.game_timeout_us, e.course IS NOT NULL AS "has_course!: bool",
                 v.uuid IS NOT NULL AS "repeated!: bool"
             FROM experiments AS e
             LEFT JOIN sweep_versions AS v ON v.experiment_id = e.experiment_id AND v.uuid = ?1
@@ -161,6 +165,7 @@ impl Sweep<'_> {
                 repeated: row.repeated,
                 same_text,
                 engine_revision: row.engine_revision,
+                has_course: row.has_course,
             },
             subject: Subject {
                 experiment: row.experiment_id,

@@ -2,9 +2,10 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use spelrum_coordinator::{Config, Coordinator, CoordinatorError, Faults};
+use spelrum_coordinator::{Config, Coordinator, CoordinatorError, CourseOf, Faults};
 use spelrum_engine::{ENGINE_REVISION, Timeless};
 use spelrum_proto::limits::REPORT_RESULTS_MAX;
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
@@ -48,6 +49,12 @@ impl Site {
         Served::start(&self.db(), "127.0.0.1:0".parse().unwrap(), heartbeat_interval).await
     }
 
+    /// A coordinator whose sweeps take a course.
+    pub(crate) async fn serve_with_courses(&self, course_of: Arc<CourseOf>) -> Served {
+        let address = "127.0.0.1:0".parse().unwrap();
+        Served::start_as(&self.db(), address, Duration::from_millis(50), None, course_of).await
+    }
+
     /// A coordinator that demands a token.
     pub(crate) async fn serve_with_token(&self, token: &Token) -> Served {
         let address = "127.0.0.1:0".parse().unwrap();
@@ -79,10 +86,20 @@ impl Served {
         heartbeat_interval: Duration,
         token: Option<Token>,
     ) -> Self {
+        Self::start_as(db, address, heartbeat_interval, token, Arc::new(|_| None)).await
+    }
+
+    async fn start_as(
+        db: &Path,
+        address: SocketAddr,
+        heartbeat_interval: Duration,
+        token: Option<Token>,
+        course_of: Arc<CourseOf>,
+    ) -> Self {
         // A killed predecessor's connections may take a moment to close.
         let coordinator = eventually("the database is free", async || {
             let config = Config { db: db.to_owned(), heartbeat_interval, token: token.clone() };
-            Coordinator::open(config).await.ok()
+            Coordinator::open_with_courses(config, Arc::clone(&course_of)).await.ok()
         })
         .await;
         let listener =

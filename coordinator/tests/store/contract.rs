@@ -43,6 +43,9 @@ enum Step {
     Remove { experiment: u8, what: Removing },
     RemoveAll,
     Forget { after: u8, kept: u8 },
+    Course { experiment: u8, ends: bool },
+    Extend { experiment: u8, cells: Vec<(u8, u8)>, told: u8 },
+    Tell { cell: u8 },
     TakeOver,
 }
 
@@ -79,6 +82,11 @@ fn steps() -> impl Strategy<Value = Vec<(Step, bool)>> {
             .prop_map(|(experiment, what)| Step::Remove { experiment, what }),
         1 => Just(Step::RemoveAll),
         2 => (0_u8..4, 0_u8..6).prop_map(|(after, kept)| Step::Forget { after, kept }),
+        2 => (any::<u8>(), prop::bool::weighted(0.2))
+            .prop_map(|(experiment, ends)| Step::Course { experiment, ends }),
+        2 => (any::<u8>(), prop::collection::vec((0_u8..6, 1_u8..9), 0..3), 0_u8..4)
+            .prop_map(|(experiment, cells, told)| Step::Extend { experiment, cells, told }),
+        3 => any::<u8>().prop_map(|cell| Step::Tell { cell }),
         1 => Just(Step::TakeOver),
     ];
     // One in eight is never committed.
@@ -110,6 +118,8 @@ struct Known {
     experiments: BTreeMap<ExperimentId, String>,
     cells: BTreeMap<CellId, ExperimentId>,
     next_number: BTreeMap<CellId, u64>,
+    /// Cells that a course was told of.
+    told: Vec<CellId>,
     live: Vec<LeaseId>,
     last_lease: i64,
     removing: Vec<ExperimentId>,
@@ -348,6 +358,29 @@ async fn take<S: Store>(
         Step::Forget { after, kept } => {
             text(&transaction.forget_leases(LeaseId((*after).into()), (*kept).into()).await)
         }
+        Step::Course { experiment, ends } => match known.experiment(*experiment) {
+            Some(experiment) if *ends => text(&transaction.end_course(experiment).await),
+            Some(experiment) => text(&transaction.open_course(experiment).await),
+            None => String::new(),
+        },
+        Step::Extend { experiment, cells, told } => match known.experiment(*experiment) {
+            Some(experiment) => {
+                let plan = plan_of(0, cells, false);
+                let added = transaction.add_cells(experiment, &plan, u64::from(*told)).await;
+                for cell in added.iter().flatten().flatten() {
+                    learnt.cells.insert(cell.cell, experiment);
+                }
+                text(&added)
+            }
+            None => String::new(),
+        },
+        Step::Tell { cell } => match known.cell(*cell).filter(|it| !known.told.contains(it)) {
+            Some(cell) => {
+                learnt.told.push(cell);
+                text(&transaction.tell(cell).await)
+            }
+            None => String::new(),
+        },
         Step::TakeOver => String::new(),
     };
     if commit {
@@ -370,7 +403,9 @@ fn cell_state(cell: CellId, next_number: u64, returned: Vec<GameRange>) -> CellP
 async fn everything<S: Store>(store: &mut S) -> String {
     let snapshot = store.snapshot().await;
     let others = store.unfinished_of_other_revisions(0).await;
-    format!("{} {} {}", text(&snapshot), text(&others), text(&store.is_removing().await))
+    let courses = store.open_courses().await;
+    let removing = store.is_removing().await;
+    format!("{} {} {} {}", text(&snapshot), text(&others), text(&courses), text(&removing))
 }
 
 /// All that a viewer is told, but for times by the clock on the wall.

@@ -402,6 +402,7 @@ impl Desk {
             let event = Event::Submitted {
                 experiment: submitted.experiment,
                 priority: plan.priority,
+                open: false,
                 cells: submitted.cells,
                 attempts: submitted.attempts,
             };

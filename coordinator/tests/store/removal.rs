@@ -190,6 +190,10 @@ async fn a_deleted_experiment_leaves_nothing_behind_and_others_as_they_were() {
         WHERE outcome IS NOT NULL AND cell_id IN (SELECT cell_id FROM cells WHERE experiment_id = ?)";
     sqlx::query(searches).bind(first).execute(&mut shell).await.unwrap();
     drop(shell);
+    let cell = store.cell(0);
+    let mut transaction = store.writer.begin().await.unwrap();
+    transaction.tell(cell).await.unwrap();
+    transaction.commit().await.unwrap();
     let before = rows_of(&store, first).await;
     let empty: Vec<_> = before.iter().filter(|(_, rows)| rows.is_empty()).map(|it| it.0).collect();
     assert_eq!(empty, ["removals"], "every table is put to the test");

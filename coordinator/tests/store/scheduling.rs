@@ -2,7 +2,8 @@
 
 use spelrum_coordinator::store::GameFacts;
 use spelrum_tournament::scheduler::{
-    Attempts, CellProgress, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Snapshot,
+    Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState, LeaseEnd,
+    LeaseState, Snapshot,
 };
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
@@ -24,12 +25,13 @@ async fn a_new_experiment_is_all_there_is() {
     assert_eq!(
         store.writer.snapshot().await.unwrap(),
         Snapshot {
-            experiments: vec![(
-                store.submitted.experiment,
-                3,
-                ExperimentState::Running,
-                store.submitted.cells.clone()
-            )],
+            experiments: vec![ExperimentSnapshot {
+                experiment: store.submitted.experiment,
+                priority: 3,
+                state: ExperimentState::Running,
+                open: false,
+                cells: store.submitted.cells.clone(),
+            }],
             leases: vec![],
             attempts: vec![],
             last_lease: 0,
@@ -99,7 +101,7 @@ async fn what_was_applied_is_found_again() {
 
     let snapshot = store.writer.snapshot().await.unwrap();
     let states: Vec<_> = changes.cells.iter().map(state).collect();
-    assert_eq!(snapshot.experiments[0].3, states);
+    assert_eq!(snapshot.experiments[0].cells, states);
     let mut expected = vec![changes.granted[0].clone(), changes.granted[2].clone()];
     expected[0].outstanding = vec![range(first, 8, 1), range(first, 11, 1), range(second, 1, 2)];
     expected[1].outstanding = vec![];
@@ -118,7 +120,7 @@ async fn what_was_applied_is_found_again() {
     };
     apply(&mut store, &changes).await;
     let snapshot = store.writer.snapshot().await.unwrap();
-    assert_eq!(snapshot.experiments[0].3[0], state(&changes.cells[0]));
+    assert_eq!(snapshot.experiments[0].cells[0], state(&changes.cells[0]));
     assert_eq!(snapshot.leases, []);
     assert_eq!(snapshot.attempts, changes.attempts);
     assert_eq!(snapshot.last_lease, 9);
@@ -206,7 +208,7 @@ async fn states_are_kept() {
         let summaries = store.writer.readers().experiments(None, 10).await.unwrap().experiments;
         assert_eq!(summaries[0].state.name(), name);
         let snapshot = store.writer.snapshot().await.unwrap();
-        assert_eq!(snapshot.experiments.first().map(|found| found.2), live.then_some(state));
+        assert_eq!(snapshot.experiments.first().map(|found| found.state), live.then_some(state));
         assert_eq!(
             store.integer("SELECT finished_unix_us IS NULL FROM experiments").await,
             i64::from(live)

@@ -200,7 +200,7 @@ async fn a_changed_rule_is_read_from_the_first_game() {
     store.store(&games).await;
     stop(&mut store, 50, Some(50)).await;
     let snapshot = store.writer.snapshot().await.unwrap();
-    let reading = snapshot.experiments[0].3[0].reading.clone().unwrap();
+    let reading = snapshot.experiments[0].cells[0].reading.clone().unwrap();
     assert_eq!((reading.decided_number, reading.beyond.len()), (50, 0));
     assert_eq!(reading.tally.interval().score, 0.5);
 
@@ -218,7 +218,7 @@ async fn a_changed_rule_is_read_from_the_first_game() {
     stop(&mut store, 54, None).await;
     store.assert_recount().await;
     let snapshot = store.writer.snapshot().await.unwrap();
-    let reading = snapshot.experiments[0].3[0].reading.clone().unwrap();
+    let reading = snapshot.experiments[0].cells[0].reading.clone().unwrap();
     assert_eq!((reading.decided_number, reading.beyond.len()), (54, 1));
 
     let none = with(0.0);

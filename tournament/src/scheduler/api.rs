@@ -79,7 +79,8 @@ pub enum ExperimentState {
     Paused,
     /// Final: leases are dropped at the next heartbeat; what was counted stays.
     Cancelled,
-    /// Every game of the cells that its sweep names is settled, up to where each of them ends.
+    /// Every game of the cells that its sweep names is settled, up to where each of them ends, and no more
+    /// cells come.
     Finished,
 }
 
@@ -118,17 +119,30 @@ pub enum Event {
     /// An experiment was stored, or its sweep has changed. Cells the scheduler knows keep their
     /// progress and take the new `games` and `in_sweep`; those that did not change may be left
     /// out. A cell with another stop rule, or with none any more, takes the new reading and is read
-    /// again: where it ends may move either way. Every other cell comes with its durable state, which is not all zeros if the experiment
-    /// was finished before.
+    /// again: where it ends may move either way. Every other cell comes with its durable state, which is
+    /// not all zeros if the experiment was finished before.
     Submitted {
         /// The experiment.
         experiment: ExperimentId,
         /// Larger goes first.
         priority: i32,
+        /// Whether its owner may add cells to it yet ([`Event::Extended`]): it is not finished when its
+        /// games are.
+        open: bool,
         /// Its cells.
         cells: Vec<CellState>,
         /// Attempts of games without a result in cells that the scheduler does not know.
         attempts: Vec<Attempts>,
+    },
+    /// The owner itself adds cells to an open experiment, or says that it will add no more. Changes
+    /// nothing if the experiment is over.
+    Extended {
+        /// The experiment.
+        experiment: ExperimentId,
+        /// The new cells, after those that it has.
+        cells: Vec<CellState>,
+        /// Whether more may come.
+        open: bool,
     },
     /// Somebody paused, resumed or cancelled it. Changes nothing if it is finished or cancelled.
     Steered {
@@ -278,7 +292,7 @@ pub enum Effect {
         /// The message to store.
         message: String,
     },
-    /// Every game of the experiment is settled.
+    /// Every game of the experiment is settled, and no more cells come.
     Finished {
         /// The experiment.
         experiment: ExperimentId,
@@ -332,11 +346,26 @@ pub enum LeaseEnd {
     Cancelled,
 }
 
+/// The durable state of an experiment that is not over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExperimentSnapshot {
+    /// The experiment.
+    pub experiment: ExperimentId,
+    /// Larger goes first.
+    pub priority: i32,
+    /// `Running` or `Paused`.
+    pub state: ExperimentState,
+    /// Whether its owner may add cells to it yet.
+    pub open: bool,
+    /// Its cells, in the grid's order.
+    pub cells: Vec<CellState>,
+}
+
 /// The durable state of everything the scheduler knows, as the store reads it at a start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Experiments that are not finished or cancelled: id, priority, whether paused, cells.
-    pub experiments: Vec<(ExperimentId, i32, ExperimentState, Vec<CellState>)>,
+    /// Experiments that are not finished or cancelled.
+    pub experiments: Vec<ExperimentSnapshot>,
     /// Live leases.
     pub leases: Vec<LeaseState>,
     /// Attempts of games that are not settled.

@@ -69,7 +69,8 @@ impl Scheduler {
             unsettled += u128::from(cell.unsettled());
         }
         assert_eq!((load, unsettled), (experiment.load, experiment.unsettled), "sums of {id}");
-        assert!(unsettled > 0, "{id} has nothing unsettled and is not finished");
+        let goes_on = unsettled > 0 || experiment.open;
+        assert!(goes_on, "{id} has nothing unsettled and is not finished");
 
         let with_work = cells.iter().filter(|(_, cell)| cell.available_count() > 0).map(|c| c.0);
         assert!(with_work.eq(&experiment.with_work), "cells with work of {id}");

@@ -13,6 +13,8 @@ use crate::ids::{CellId, ExperimentId, GameId};
 pub(super) struct Experiment {
     /// Whether its games are handed out.
     pub(super) state: ExperimentState,
+    /// Whether more cells may come, so that it is not finished when its games are.
+    pub(super) open: bool,
     /// All its cells.
     pub(super) cells: Vec<CellId>,
     /// Those with games for any batch. Ids are given in the order of the grid.
@@ -34,6 +36,7 @@ impl Experiment {
     pub(super) const fn new(state: ExperimentState) -> Self {
         Self {
             state,
+            open: false,
             cells: Vec::new(),
             with_work: BTreeSet::new(),
             alone: BTreeSet::new(),
@@ -104,6 +107,11 @@ impl CellSum {
     /// Of one cell.
     pub(super) fn of(cell: &Cell) -> Self {
         Self { unsettled: cell.unsettled(), load: Load::of(cell) }
+    }
+
+    /// Whether games of it are still to come.
+    pub(super) const fn is_unsettled(&self) -> bool {
+        self.unsettled > 0
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Scheduler {
     /// finds on disk what a late report of their games must be compared with.
     pub(super) over: BTreeSet<ExperimentId>,
     pub(super) changed_cells: BTreeSet<CellId>,
+    /// Open experiments of which a cell was settled since somebody asked.
+    pub(super) settled: BTreeSet<ExperimentId>,
     pub(super) granted: Vec<LeaseState>,
     pub(super) ended: Vec<(LeaseId, LeaseEnd)>,
 }
@@ -61,8 +63,11 @@ impl Scheduler {
         let mut effects = std::mem::take(&mut self.pending);
         self.expire(&mut effects);
         match event {
-            Event::Submitted { experiment, priority, cells, attempts } => {
-                self.submitted(experiment, priority, cells, attempts, &mut effects);
+            Event::Submitted { experiment, priority, open, cells, attempts } => {
+                self.submitted(experiment, (priority, open), cells, attempts, &mut effects);
+            }
+            Event::Extended { experiment, cells, open } => {
+                self.extended(experiment, cells, open, &mut effects);
             }
             Event::Steered { experiment, state } => self.steered(experiment, state),
             Event::Prioritized { experiment, priority } => self.prioritized(experiment, priority),
@@ -154,8 +159,29 @@ impl Scheduler {
             cell.assert_consistent();
         }
         let ready = experiment.is_ready();
+        if experiment.open && before.is_unsettled() && !CellSum::of(cell).is_unsettled() {
+            self.settled.insert(cell.experiment());
+        }
         self.shares.set_ready(cell.experiment(), ready);
         Some(result)
+    }
+
+    /// Whether nothing is to be played of a cell any more: all its games are settled, up to where it ends,
+    /// and none is leased. `None` if it is of no experiment that goes on.
+    #[must_use]
+    pub fn is_settled(&self, cell: CellId) -> Option<bool> {
+        self.cells.get(&cell).map(|cell| cell.unsettled() == 0)
+    }
+
+    /// Whether the owner may add cells to the experiment.
+    #[must_use]
+    pub fn is_open(&self, experiment: ExperimentId) -> bool {
+        self.experiments.get(&experiment).is_some_and(|it| it.open && !it.is_over())
+    }
+
+    /// Drains which open experiments have had a cell settled.
+    pub fn take_settled(&mut self) -> BTreeSet<ExperimentId> {
+        std::mem::take(&mut self.settled)
     }
 
     /// Whether the experiment is over, and not forgotten yet.
@@ -187,9 +213,9 @@ impl Scheduler {
         self.change_cell(game.cell, |cell| cell.set_apart(game.number));
     }
 
-    /// Ends an experiment that has nothing unsettled left.
+    /// Ends an experiment that has nothing unsettled left and gets no more cells.
     pub(super) fn finish_if_settled(&mut self, id: ExperimentId, effects: &mut Vec<Effect>) {
-        let finished = |e: &Experiment| e.unsettled == 0 && !e.is_over();
+        let finished = |e: &Experiment| e.unsettled == 0 && !e.open && !e.is_over();
         if self.experiments.get(&id).is_some_and(finished) {
             self.set_state(id, ExperimentState::Finished);
             effects.push(Effect::Finished { experiment: id });
@@ -199,7 +225,7 @@ impl Scheduler {
     fn submitted(
         &mut self,
         id: ExperimentId,
-        priority: i32,
+        (priority, open): (i32, bool),
         cells: Vec<CellState>,
         attempts: Vec<Attempts>,
         effects: &mut Vec<Effect>,
@@ -215,26 +241,50 @@ impl Scheduler {
         if known.is_none_or(|state| state == ExperimentState::Finished) {
             self.set_state(id, ExperimentState::Running);
         }
+        if let Some(experiment) = self.experiments.get_mut(&id) {
+            experiment.open = open;
+        }
         for attempts in attempts {
             if !self.cells.contains_key(&attempts.game.cell) {
                 self.attempts.restore(attempts);
             }
         }
+        self.take_cells(id, &cells);
+        self.finish_if_settled(id, effects);
+    }
+
+    fn extended(
+        &mut self,
+        id: ExperimentId,
+        cells: Vec<CellState>,
+        open: bool,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(experiment) = self.experiments.get_mut(&id).filter(|it| !it.is_over()) else {
+            return;
+        };
+        debug_assert!(experiment.open, "{id} is extended and was closed");
+        experiment.open = open;
+        self.take_cells(id, &cells);
+        self.finish_if_settled(id, effects);
+    }
+
+    /// Takes cells in, or what the sweep says now of those that are known.
+    fn take_cells(&mut self, id: ExperimentId, cells: &[CellState]) {
         for state in cells {
             match self.cells.get(&state.cell).map(Cell::experiment) {
                 None => {
-                    self.cells.insert(state.cell, Cell::new(id, &state));
+                    self.cells.insert(state.cell, Cell::new(id, state));
                     self.add_to_experiment(state.cell);
                 }
                 Some(owner) => {
                     debug_assert_eq!(owner, id, "cell {} is of two experiments", state.cell);
                     if owner == id {
-                        self.plan_cell(&state);
+                        self.plan_cell(state);
                     }
                 }
             }
         }
-        self.finish_if_settled(id, effects);
     }
 
     /// Takes what the sweep says now of a cell that is known.

@@ -27,6 +27,7 @@
 //! | event | what happens |
 //! |---|---|
 //! | `Submitted` | cells come, grow, shrink to what was leased, leave the sweep or come back, end elsewhere; an experiment that was finished runs again |
+//! | `Extended` | the owner adds cells to an open experiment, or closes it |
 //! | `Reopened` | settled games are returned, and their cells' stop rules read again |
 //! | `Steered` | pause: no new leases; cancel: its leases end, its games are forgotten |
 //! | `LeaseWanted` | a grant, or the time to ask again |
@@ -44,7 +45,9 @@
 //! - Where a cell ends: where its stop rule says so, or with its last game (`cells`). From there on
 //!   nothing is handed out; what is leased may finish, and is kept.
 //! - When an experiment is finished: once every game of the cells that its sweep names is settled, up
-//!   to where each of them ends, and no other game is leased any more.
+//!   to where each of them ends, no other game is leased any more, and no more cells come: an *open*
+//!   experiment waits for its owner, who is told of each settled cell
+//!   ([`Scheduler::take_settled`]) and decides by them ([`crate::course`]).
 //! - How many: a few seconds of work, less towards the end (`batches`).
 //! - When a game is given up (`attempts`).
 //! - Whom for: a worker gets no game that may take more memory than it offers each of its slots

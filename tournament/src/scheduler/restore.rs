@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::api::{ExperimentState, LeaseEnd, LeaseState, Snapshot, Time};
+use super::api::{ExperimentSnapshot, ExperimentState, LeaseEnd, LeaseState, Snapshot, Time};
 use super::attempts::AttemptBook;
 use super::cells::Cell;
 use super::experiments::Experiment;
@@ -29,12 +29,14 @@ impl Scheduler {
             pending: Vec::new(),
             over: BTreeSet::new(),
             changed_cells: BTreeSet::new(),
+            settled: BTreeSet::new(),
             granted: Vec::new(),
             ended: Vec::new(),
         };
         let mut experiments = BTreeMap::new();
-        for (experiment, priority, state, cells) in snapshot.experiments {
-            experiments.insert(experiment, (priority, state));
+        for it in snapshot.experiments {
+            let ExperimentSnapshot { experiment, priority, state, open, cells } = it;
+            experiments.insert(experiment, (priority, state, open));
             for state in cells {
                 scheduler.cells.insert(state.cell, Cell::new(experiment, &state));
             }
@@ -45,8 +47,9 @@ impl Scheduler {
             }
         }
         scheduler.restore_leases(snapshot.leases);
-        for (experiment, (priority, state)) in experiments {
-            scheduler.experiments.insert(experiment, Experiment::new(ExperimentState::Paused));
+        for (experiment, (priority, state, open)) in experiments {
+            let restored = Experiment { open, ..Experiment::new(ExperimentState::Paused) };
+            scheduler.experiments.insert(experiment, restored);
             scheduler.shares.set_priority(experiment, priority);
             scheduler.set_state(experiment, state);
         }

@@ -1,7 +1,8 @@
 //! What the scheduler does, one rule at a time.
 
 use spelrum_tournament::scheduler::{
-    CellState, Effect, Event, ExperimentState, Policy, Scheduler, Snapshot, Time,
+    CellState, Effect, Event, ExperimentSnapshot, ExperimentState, Policy, Scheduler, Snapshot,
+    Time,
 };
 use spelrum_tournament::{CellId, ExperimentId};
 
@@ -630,7 +631,13 @@ mod restarts {
         let cell = CellState { next_number: 2, ..CellState::new(CellId(10), 2) };
         let experiment = ExperimentId(1);
         let snapshot = Snapshot {
-            experiments: vec![(experiment, 0, ExperimentState::Running, vec![cell])],
+            experiments: vec![ExperimentSnapshot {
+                experiment,
+                priority: 0,
+                state: ExperimentState::Running,
+                open: false,
+                cells: vec![cell],
+            }],
             ..Snapshot::default()
         };
         let mut scheduler = Scheduler::restore(snapshot, Policy::default(), Time(7));

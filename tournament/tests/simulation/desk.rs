@@ -1,13 +1,16 @@
 //! The coordinator's side without its network: a scheduler, its judge, and what is on disk.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use spelrum_tournament::course::{Led, Step};
 use spelrum_tournament::scheduler::{
     Changes, Effect, Event, ExperimentState, Policy, Report, Time, Verdict,
 };
 use spelrum_tournament::stopping::Points;
-use spelrum_tournament::{ExperimentId, GameId, LeaseId, WorkerId};
+use spelrum_tournament::{ExperimentId, GameId, LeaseId, Plan, WorkerId};
 
+use crate::course::{SEED, Toy};
 use crate::judge::Judge;
 use crate::mutants::{Mutant, Subject};
 use crate::store::{Settled, Store};
@@ -23,8 +26,17 @@ pub(crate) struct Desk {
     staged: Rc<Store>,
     /// What was committed, and what the judge knew then.
     committed: (Rc<Store>, Judge),
+    /// How many cells each course adds.
+    courses: BTreeMap<ExperimentId, u64>,
+    /// The courses under way.
+    led: BTreeMap<ExperimentId, Led>,
     /// Whether the scheduler's changes were stored in the open transaction.
     drained: bool,
+}
+
+/// What courses must know of their sweeps.
+fn sweep() -> Plan {
+    Plan { seed: SEED, ..Plan::default() }
 }
 
 /// A result as a worker sends it.
@@ -38,13 +50,18 @@ pub(crate) struct Result {
 }
 
 impl Desk {
-    /// With an empty disk.
-    pub(crate) fn open(policy: Policy, mutant: Option<Mutant>) -> Self {
+    /// With an empty disk. `courses` says which experiments have a course, and how many cells it adds.
+    pub(crate) fn open(
+        policy: Policy,
+        courses: BTreeMap<ExperimentId, u64>,
+        mutant: Option<Mutant>,
+    ) -> Self {
         let judge = Judge::new(policy.clone());
         let staged = Rc::new(Store::default());
         let subject = Subject::restore(staged.snapshot(), policy.clone(), Time(0), mutant);
         let committed = (Rc::clone(&staged), judge.clone());
-        Self { policy, mutant, subject, judge, staged, committed, drained: false }
+        let led = BTreeMap::new();
+        Self { policy, mutant, subject, judge, staged, committed, courses, led, drained: false }
     }
 
     /// What is on disk.
@@ -131,9 +148,70 @@ impl Desk {
         effects
     }
 
+    /// An experiment is submitted; it may have a course.
+    pub(crate) fn submitted(&mut self, event: Event, experiment: ExperimentId, now: u64) {
+        self.handle(event, now);
+        let subject = &self.subject;
+        self.led.retain(|&experiment, _| subject.is_open(experiment));
+        if let Some(cells) = self.staged.courses.get(&experiment)
+            && self.subject.is_open(experiment)
+            && !self.led.contains_key(&experiment)
+        {
+            let cells = cells.iter().map(|it| it.cell).collect();
+            let course = Box::new(Toy::new(self.courses[&experiment]));
+            self.led.insert(experiment, Led::begin(course, &sweep(), cells));
+            self.lead_one(experiment, now);
+        }
+    }
+
+    /// Which experiments have a course.
+    pub(crate) fn has_course(&self, experiment: ExperimentId) -> bool {
+        self.courses.contains_key(&experiment)
+    }
+
+    /// Lets courses decide by what was settled.
+    pub(crate) fn lead(&mut self, now: u64) {
+        loop {
+            let news = self.subject.take_settled();
+            if news.is_empty() {
+                return;
+            }
+            news.into_iter().for_each(|experiment| self.lead_one(experiment, now));
+        }
+    }
+
+    fn lead_one(&mut self, experiment: ExperimentId, now: u64) {
+        let Some(mut led) = self.led.remove(&experiment) else { return };
+        while self.subject.is_open(experiment) {
+            let subject = &self.subject;
+            let (cells, open) = match led.next(|cell| subject.is_settled(cell)) {
+                Step::Wait => {
+                    self.led.insert(experiment, led);
+                    return;
+                }
+                Step::Tell(cell) => {
+                    led.tell(&self.staged_mut().tell(experiment, cell));
+                    continue;
+                }
+                Step::Add(plan) => {
+                    let states = self.staged_mut().extend(experiment, &plan);
+                    led.added(states.iter().map(|state| state.cell));
+                    (states, true)
+                }
+                Step::Close(fault) => {
+                    assert_eq!(fault, None, "the course of {experiment}");
+                    self.staged_mut().open.remove(&experiment);
+                    (Vec::new(), false)
+                }
+            };
+            self.handle(Event::Extended { experiment, cells, open }, now);
+        }
+    }
+
     /// Ends the transaction: from here on it is on disk.
     pub(crate) fn commit(&mut self) {
         self.drain();
+        self.judge.committing(&self.staged);
         self.drained = false;
         self.committed = (Rc::clone(&self.staged), self.judge.clone());
     }
@@ -159,6 +237,12 @@ impl Desk {
         self.judge.restarted(now);
         let snapshot = self.staged.snapshot();
         self.subject = Subject::restore(snapshot, self.policy.clone(), Time(now), self.mutant);
+        let restored = |&experiment: &ExperimentId| {
+            let course = Box::new(Toy::new(self.courses[&experiment]));
+            let cells = self.staged.courses[&experiment].clone();
+            (experiment, Led::restore(course, &sweep(), cells))
+        };
+        self.led = self.staged.open.iter().map(restored).collect();
     }
 
     /// Whether this coordinator makes the mistake.

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use spelrum_tournament::scheduler::{
-    Attempts, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Policy, Report, Time,
-    Verdict,
+    Attempts, CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Policy,
+    Report, Time, Verdict,
 };
 use spelrum_tournament::stopping::{Settled, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
@@ -56,6 +56,15 @@ impl Cell {
     fn hands_out(&self, number: u64) -> bool {
         self.in_sweep && self.decision.1.is_none_or(|stop| number < stop)
     }
+
+    /// Whether nothing of it is to be played any more, and nobody plays it.
+    fn is_done(&self) -> bool {
+        (0..).zip(&self.places).all(|(number, &place)| match place {
+            Place::Settled => true,
+            Place::Never | Place::Returned => !self.hands_out(number),
+            Place::Leased(_) => false,
+        })
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -78,6 +87,8 @@ pub(crate) struct Judge {
     /// When the coordinator last began to work through what had come.
     turn: u64,
     experiments: BTreeMap<ExperimentId, (i32, ExperimentState)>,
+    /// Experiments to which cells may be added.
+    open: BTreeSet<ExperimentId>,
     cells: BTreeMap<CellId, Rc<Cell>>,
     live: BTreeMap<LeaseId, Rc<Lease>>,
     attempts: BTreeMap<GameId, Attempts>,
@@ -97,6 +108,7 @@ impl Judge {
             now: 0,
             turn: 0,
             experiments: BTreeMap::new(),
+            open: BTreeSet::new(),
             cells: BTreeMap::new(),
             live: BTreeMap::new(),
             attempts: BTreeMap::new(),
@@ -138,7 +150,7 @@ impl Judge {
         let mut expected = Vec::new();
         self.expire(&mut expected);
         match event {
-            Event::Submitted { experiment, priority, cells, .. } => {
+            Event::Submitted { experiment, priority, open, cells, .. } => {
                 let known = *self
                     .experiments
                     .entry(*experiment)
@@ -147,28 +159,14 @@ impl Judge {
                 if known.1 == ExperimentState::Finished {
                     self.experiments.insert(*experiment, (*priority, ExperimentState::Running));
                 }
-                for state in cells {
-                    let new = Cell {
-                        experiment: *experiment,
-                        in_sweep: true,
-                        places: Vec::new(),
-                        settled: Vec::new(),
-                        rule: None,
-                        decision: (0, None),
-                        memory_bytes: state.memory_bytes,
-                    };
-                    let cell = self.cells.entry(state.cell).or_insert(Rc::new(new));
-                    let cell = Rc::make_mut(cell);
-                    cell.rule = state.reading.as_ref().map(|reading| reading.rule);
-                    cell.in_sweep = state.in_sweep;
-                    let games = usize::try_from(state.games).unwrap();
-                    let mut cut = cell.places.iter().skip(games);
-                    assert!(cut.all(|&place| place == Place::Never), "{} is cut", state.cell);
-                    cell.places.resize(games, Place::Never);
-                    cell.settled.resize(games, None);
-                    cell.decide();
-                }
+                self.take_cells(*experiment, *open, cells);
                 self.finish(*experiment, &mut expected);
+            }
+            Event::Extended { experiment, cells, open } => {
+                if self.state(*experiment).is_some_and(|state| !is_over(state)) {
+                    self.take_cells(*experiment, *open, cells);
+                    self.finish(*experiment, &mut expected);
+                }
             }
             Event::Steered { experiment, state } => self.steer(*experiment, *state),
             Event::Prioritized { experiment, priority } => {
@@ -223,6 +221,42 @@ impl Judge {
         }
         let effects: Vec<_> = effects.iter().map(without_message).collect();
         assert_eq!(effects, expected, "the effects of {event:?} at {}", self.now);
+    }
+
+    fn take_cells(&mut self, experiment: ExperimentId, open: bool, cells: &[CellState]) {
+        self.open.remove(&experiment);
+        self.open.extend(open.then_some(experiment));
+        for state in cells {
+            let new = Cell {
+                experiment,
+                in_sweep: true,
+                places: Vec::new(),
+                settled: Vec::new(),
+                rule: None,
+                decision: (0, None),
+                memory_bytes: state.memory_bytes,
+            };
+            let cell = self.cells.entry(state.cell).or_insert(Rc::new(new));
+            let cell = Rc::make_mut(cell);
+            cell.rule = state.reading.as_ref().map(|reading| reading.rule);
+            cell.in_sweep = state.in_sweep;
+            let games = usize::try_from(state.games).unwrap();
+            let mut cut = cell.places.iter().skip(games);
+            assert!(cut.all(|&place| place == Place::Never), "{} is cut", state.cell);
+            cell.places.resize(games, Place::Never);
+            cell.settled.resize(games, None);
+            cell.decide();
+        }
+    }
+
+    /// Judges what is to be committed: courses were told of every cell that they could be told of.
+    pub(crate) fn committing(&self, store: &Store) {
+        for experiment in &store.open {
+            let goes_on = self.state(*experiment).is_some_and(|state| !is_over(state));
+            let untold = store.courses[experiment].iter().find(|cell| cell.told.is_none());
+            let Some(untold) = untold.filter(|_| goes_on) else { continue };
+            assert!(!self.cells[&untold.cell].is_done(), "{} is not told", untold.cell);
+        }
     }
 
     /// Judges what is to be made durable, and then all that is: it must be what the twin knows.
@@ -303,6 +337,7 @@ impl Judge {
     fn remove(&mut self, experiment: ExperimentId) {
         assert!(self.live.values().all(|lease| lease.experiment != experiment), "it has leases");
         self.experiments.remove(&experiment);
+        self.open.remove(&experiment);
         self.cells.retain(|_, cell| cell.experiment != experiment);
         self.attempts.retain(|game, _| self.cells.contains_key(&game.cell));
         self.attempted.retain(|game| self.cells.contains_key(&game.cell));
@@ -534,15 +569,9 @@ impl Judge {
     }
 
     fn finish(&mut self, experiment: ExperimentId, expected: &mut Vec<Effect>) {
-        let done = |cell: &Rc<Cell>| {
-            (0..).zip(&cell.places).all(|(number, &place)| match place {
-                Place::Settled => true,
-                Place::Never | Place::Returned => !cell.hands_out(number),
-                Place::Leased(_) => false,
-            })
-        };
         let mut its = self.cells.values().filter(|cell| cell.experiment == experiment);
-        if self.state(experiment).is_some_and(|state| !is_over(state)) && its.all(done) {
+        let goes_on = self.state(experiment).is_some_and(|state| !is_over(state));
+        if goes_on && !self.open.contains(&experiment) && its.all(|cell| cell.is_done()) {
             self.experiments.get_mut(&experiment).unwrap().1 = ExperimentState::Finished;
             expected.push(Effect::Finished { experiment });
         }

@@ -17,6 +17,7 @@
 )]
 
 mod behaviour;
+mod course;
 mod desk;
 mod dice;
 mod judge;

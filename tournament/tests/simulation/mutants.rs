@@ -99,13 +99,19 @@ pub(crate) enum Mutant {
     MistakesPlayers,
     /// Games are not played again.
     IgnoresReopened,
+    /// An experiment is finished with its games, though more cells may come.
+    IgnoresOpen,
+    /// The same, from the next restart on.
+    RestartsWithoutOpen,
+    /// Nobody learns that a cell is settled.
+    SettlesInSilence,
     /// The coordinator replies before it commits (invariant 5).
     RepliesBeforeCommit,
 }
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 45] = [
+    pub(crate) const ALL: [Self; 48] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -150,6 +156,9 @@ impl Mutant {
         Self::KeepsRules,
         Self::MistakesPlayers,
         Self::IgnoresReopened,
+        Self::IgnoresOpen,
+        Self::RestartsWithoutOpen,
+        Self::SettlesInSilence,
         Self::RepliesBeforeCommit,
     ];
 }
@@ -192,15 +201,18 @@ impl Subject {
             Some(Mutant::GivesUpLate) => policy.losses_alone_max = 11,
             Some(Mutant::NeverAlone) => policy.losses_until_alone = u32::MAX,
             Some(Mutant::RestartsWithoutDrops) => {
-                let cells = snapshot.experiments.iter_mut().flat_map(|(.., cells)| cells);
+                let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
                 cells.for_each(|cell| cell.in_sweep = true);
             }
+            Some(Mutant::RestartsWithoutOpen) => {
+                snapshot.experiments.iter_mut().for_each(|it| it.open = false);
+            }
             Some(Mutant::RestartsWithoutRules) => {
-                let cells = snapshot.experiments.iter_mut().flat_map(|(.., cells)| cells);
+                let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
                 cells.for_each(|cell| cell.reading = None);
             }
             Some(Mutant::RestartsWithoutResults) => {
-                let cells = snapshot.experiments.iter_mut().flat_map(|(.., cells)| cells);
+                let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
                 let readings = cells.filter_map(|cell| cell.reading.as_mut());
                 readings.for_each(|reading| reading.beyond.clear());
             }
@@ -218,6 +230,22 @@ impl Subject {
             Some(Mutant::ForgetsWaits) => self.scheduler.begin_turn(Time(0), gap_ms),
             _ => self.scheduler.begin_turn(now, gap_ms),
         }
+    }
+
+    /// [`Scheduler::take_settled`].
+    pub(crate) fn take_settled(&mut self) -> BTreeSet<ExperimentId> {
+        let settled = self.scheduler.take_settled();
+        if self.mutant == Some(Mutant::SettlesInSilence) { BTreeSet::new() } else { settled }
+    }
+
+    /// [`Scheduler::is_settled`].
+    pub(crate) fn is_settled(&self, cell: CellId) -> bool {
+        self.scheduler.is_settled(cell) == Some(true)
+    }
+
+    /// [`Scheduler::is_open`].
+    pub(crate) fn is_open(&self, experiment: ExperimentId) -> bool {
+        self.scheduler.is_open(experiment)
     }
 
     /// [`Scheduler::handle`].
@@ -252,6 +280,7 @@ impl Subject {
             (Some(Mutant::IgnoresPriority), Event::Prioritized { .. })
             | (Some(Mutant::RemembersDeleted), Event::Removed { .. }) => event = Event::Tick,
             (Some(Mutant::IgnoresReopened), Event::Reopened { .. }) => event = Event::Tick,
+            (Some(Mutant::IgnoresOpen), Event::Submitted { open, .. }) => *open = false,
             (Some(Mutant::IgnoresRules), Event::Submitted { cells, .. }) => {
                 cells.iter_mut().for_each(|cell| cell.reading = None);
             }

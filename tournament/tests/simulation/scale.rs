@@ -12,8 +12,13 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
 fn a_hundred_million_games_are_durable_in_a_few_ranges() {
     let mut scheduler = Scheduler::restore(Snapshot::default(), Policy::default(), Time(0));
     let cells = (0..100_000).map(|id| CellState::new(CellId(id), 1_000)).collect();
-    let submit =
-        Event::Submitted { experiment: ExperimentId(1), priority: 0, cells, attempts: Vec::new() };
+    let submit = Event::Submitted {
+        experiment: ExperimentId(1),
+        priority: 0,
+        open: false,
+        cells,
+        attempts: Vec::new(),
+    };
     assert_eq!(scheduler.handle(submit, Time(0)), []);
     assert_eq!(scheduler.take_changes().cells, []);
 

@@ -94,6 +94,8 @@ pub(crate) struct Scenario {
     pub(crate) requests: Vec<(u64, Request)>,
     /// Games that are not innocent.
     pub(crate) natures: BTreeMap<GameId, Nature>,
+    /// Experiments that have a course, and how many cells it adds.
+    pub(crate) courses: BTreeMap<ExperimentId, u64>,
     /// The usual time of a game, by cell.
     pub(crate) game_ms: BTreeMap<CellId, u64>,
 }
@@ -130,6 +132,7 @@ impl Scenario {
             epochs: dice.chance(500),
             requests: Vec::new(),
             natures: BTreeMap::new(),
+            courses: BTreeMap::new(),
             game_ms: BTreeMap::new(),
         };
         for experiment in 1..=dice.pick(&[1, 1, 2, 3]) {
@@ -165,7 +168,20 @@ impl Scenario {
 
         // Every cell there ever is, with the most games that it gets.
         let mut ever: BTreeMap<CellId, u64> = cells.iter().copied().collect();
-        for _ in 0..dice.pick(&[0, 0, 1, 2, 4]) {
+        let course = if !has_rules && dice.chance(300) { dice.between(1, 8) } else { 0 };
+        if course > 0 {
+            self.courses.insert(experiment, course);
+            // As many games as a cell of a course may get.
+            ever.extend(
+                (count..)
+                    .map(cell)
+                    .zip(std::iter::repeat(8))
+                    .take(usize::try_from(course).unwrap()),
+            );
+        }
+        // Whose course goes on is not changed by another sweep.
+        let changes = if course > 0 { 0 } else { dice.pick(&[0, 0, 1, 2, 4]) };
+        for _ in 0..changes {
             at += dice.below(self.calm_ms / 4);
             if dice.chance(500) {
                 let index = i64::try_from(ever.len()).unwrap();
@@ -246,6 +262,7 @@ impl Scenario {
         scenario.workers = vec![64; 4];
         scenario.requests.clear();
         scenario.natures.clear();
+        scenario.courses.clear();
         let experiment = ExperimentId(1);
         let cells: Vec<_> = (100..103).map(|id| (CellId(id), 2 * dice.between(100, 400))).collect();
         for at in [1, 20_000] {

@@ -36,7 +36,7 @@ pub(crate) fn check(story: &str) {
 /// Plays a story.
 #[track_caller]
 pub(crate) fn check_with(policy: Policy, story: &str) {
-    let mut stage = Stage { desk: Desk::open(policy, None), now: 0, playing: 0 };
+    let mut stage = Stage { desk: Desk::open(policy, <_>::default(), None), now: 0, playing: 0 };
     let mut told = String::new();
     for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (what, expected) = match line.split_once("->") {

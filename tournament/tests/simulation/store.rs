@@ -1,13 +1,15 @@
 //! What a coordinator has on disk, as a model: the other side of the scheduler's contract.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use spelrum_tournament::course::{CellOutcome, NewCell, StoredCell};
 use spelrum_tournament::scheduler::{
-    Attempts, CellState, Changes, Event, ExperimentState, LeaseEnd, LeaseState, Snapshot,
+    Attempts, CellState, Changes, Event, ExperimentSnapshot, ExperimentState, LeaseEnd, LeaseState,
+    Snapshot,
 };
 use spelrum_tournament::stopping::{Points, Reading, Settled as Told, StopRule, Tally};
-use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, Plan, WorkerId};
 
 /// The tables. Whatever breaks a constraint of the real ones panics.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +22,10 @@ pub(crate) struct Store {
     pub(crate) games: BTreeMap<GameId, Settled>,
     /// The stop rules of the cells that have one.
     pub(crate) rules: BTreeMap<CellId, StopRule>,
+    /// The cells of experiments that have a course, in order, and what it asked for and was told.
+    pub(crate) courses: BTreeMap<ExperimentId, Vec<StoredCell>>,
+    /// Experiments whose course goes on.
+    pub(crate) open: BTreeSet<ExperimentId>,
     /// The memory that a game of these cells takes; none of all others.
     pub(crate) needs: BTreeMap<CellId, u64>,
     /// Requests of clients that were carried out, so that a repeated one is a no-op.
@@ -100,7 +106,53 @@ impl Store {
             .filter(|a| was_finished && self.cells[&a.game.cell].0 == id)
             .copied()
             .collect();
-        Event::Submitted { experiment: id, priority, cells, attempts }
+        let open = self.open.contains(&id);
+        Event::Submitted { experiment: id, priority, open, cells, attempts }
+    }
+
+    /// An experiment that is submitted has a course.
+    pub(crate) fn begin_course(&mut self, id: ExperimentId, cells: &[(CellId, u64)]) {
+        let stored = |&(cell, _): &(CellId, u64)| StoredCell { cell, added: None, told: None };
+        self.courses.insert(id, cells.iter().map(stored).collect());
+        self.open.insert(id);
+    }
+
+    /// Notes that a course is told of a cell.
+    pub(crate) fn tell(&mut self, id: ExperimentId, cell: CellId) -> CellOutcome {
+        let games = self.games.keys().filter(|game| game.cell == cell).copied();
+        let told: Vec<_> = games.filter_map(|game| self.told(game)).collect();
+        let count = |what| told.iter().filter(|&&it| it == what).count() as u64;
+        let [wins, draws, losses] =
+            [Points::One, Points::Half, Points::Zero].map(|points| count(Told::Played(points)));
+        let cells = self.courses.get_mut(&id).expect("a course");
+        let number = cells.iter().filter(|cell| cell.told.is_some()).count();
+        let outcome = CellOutcome {
+            number: number as u64,
+            games: wins + draws + losses,
+            games_failed: count(Told::Failed),
+            wins,
+            draws,
+            losses,
+            ..CellOutcome::default()
+        };
+        assert_eq!(cells[number].cell, cell, "told out of order");
+        cells[number].told = Some(outcome.clone());
+        outcome
+    }
+
+    /// Stores cells that a course asked for.
+    pub(crate) fn extend(&mut self, id: ExperimentId, plan: &Plan) -> Vec<CellState> {
+        let cells = self.courses.get_mut(&id).expect("a course");
+        let told = cells.iter().filter(|cell| cell.told.is_some()).count() as u64;
+        let mut states = Vec::new();
+        for new in &plan.cells {
+            let cell = CellId(id.0 * 100 + i64::try_from(cells.len()).unwrap());
+            let added = Some((told, NewCell::of(plan, new)));
+            cells.push(StoredCell { cell, added, told: None });
+            states.push(CellState::new(cell, new.games));
+        }
+        self.cells.extend(states.iter().map(|state| (state.cell, (id, state.clone()))));
+        states
     }
 
     fn cells_of(&self, id: ExperimentId) -> impl Iterator<Item = (CellId, CellState)> + '_ {
@@ -187,6 +239,8 @@ impl Store {
     /// Deletes everything of an experiment. Leases stay, without its games: ids only grow.
     pub(crate) fn delete(&mut self, experiment: ExperimentId) -> Event {
         self.experiments.remove(&experiment);
+        self.courses.remove(&experiment);
+        self.open.remove(&experiment);
         self.deletions += 1;
         let cells = &mut self.cells;
         for (lease, _) in self.leases.values_mut() {
@@ -266,7 +320,13 @@ impl Store {
                 .experiments
                 .iter()
                 .filter(live)
-                .map(|(&id, &(priority, state))| (id, priority, state, cells_of(id)))
+                .map(|(&experiment, &(priority, state))| ExperimentSnapshot {
+                    experiment,
+                    priority,
+                    state,
+                    open: self.open.contains(&experiment),
+                    cells: cells_of(experiment),
+                })
                 .collect(),
             leases: self
                 .leases

@@ -12,6 +12,7 @@ use spelrum_tournament::scheduler::{ExperimentState, Verdict};
 use spelrum_tournament::worker::{Answer, CallId, Event, Failure};
 use spelrum_tournament::{GameId, WorkerId};
 
+use crate::course::{Toy, assert_undisturbed};
 use crate::desk::{Desk, Result};
 use crate::dice::Dice;
 use crate::mutants::Mutant;
@@ -113,6 +114,8 @@ pub(crate) struct World {
     pub(crate) events: usize,
     /// How many cells their stop rule ended.
     pub(crate) stopped: usize,
+    /// How many experiments their course brought to an end.
+    pub(crate) led: usize,
 }
 
 impl World {
@@ -143,7 +146,7 @@ impl World {
             .map(|(id, &slots)| Worker::new(WorkerId(id), slots, scenario.workers_exit))
             .collect();
         let mut world = Self {
-            desk: Desk::open(scenario.policy.clone(), mutant),
+            desk: Desk::open(scenario.policy.clone(), scenario.courses.clone(), mutant),
             dice,
             trace,
             now: 0,
@@ -165,6 +168,7 @@ impl World {
             refused: BTreeSet::new(),
             events: 0,
             stopped: 0,
+            led: 0,
             scenario,
         };
         world.note(|world| format!("{:#?}", world.scenario));
@@ -330,7 +334,16 @@ impl World {
             if state != ExperimentState::Finished {
                 continue;
             }
-            let (planned, rule) = self.scenario.planned(experiment);
+            let (mut planned, rule) = self.scenario.planned(experiment);
+            for it in disk.courses.get(&experiment).into_iter().flatten() {
+                planned.extend(it.added.as_ref().map(|(_, new)| (it.cell, new.games)));
+            }
+            if let Some(cells) = disk.courses.get(&experiment) {
+                let added = cells.iter().filter(|cell| cell.added.is_some()).count() as u64;
+                assert_eq!(added, self.scenario.courses[&experiment], "cells of {experiment}");
+                assert_undisturbed(Toy::new(added), cells);
+                self.led += 1;
+            }
             for (_, cell) in disk.cells.values().filter(|cell| cell.0 == experiment) {
                 let id = cell.cell;
                 assert_eq!(cell.in_sweep, planned.contains_key(&id), "cell {id} in the sweep");

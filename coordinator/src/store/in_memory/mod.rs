@@ -1,6 +1,7 @@
 //! A store in memory: the slow and obvious twin of the one in SQLite, for tests of it and of what rests
 //! on it. A transaction works on a copy of everything; there is no sum that is kept, and no index.
 
+mod courses;
 mod reading;
 mod results;
 mod scheduling;
@@ -9,18 +10,21 @@ mod sweeps;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use spelrum_tournament::scheduler::{Attempts, Changes, ExperimentState, LeaseEnd, Snapshot};
+use spelrum_tournament::course::CellOutcome;
+use spelrum_tournament::scheduler::{
+    Attempts, CellState, Changes, ExperimentState, LeaseEnd, Snapshot,
+};
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{
-    AxisValue, CellId, DefinitionHash, ExperimentId, GameId, GameRange, LeaseId, PlayedGame,
+    AxisValue, CellId, DefinitionHash, ExperimentId, GameId, GameRange, LeaseId, Plan, PlayedGame,
     Record, WorkerId,
 };
 
 use super::contract::{Store, Term, WriteTransaction};
 use super::uncounted::Reason;
 use super::{
-    Found, GameFacts, LeasedCell, OtherRevision, Refused, Removed, Removing, StoreError, Submitted,
-    Sweep, WorkerIntroduction,
+    Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Refused, Removed, Removing,
+    StoreError, Submitted, Sweep, WorkerIntroduction,
 };
 
 /// A store in memory, and the right to write to it for its term.
@@ -110,6 +114,7 @@ struct Experiment {
     anchors: Vec<String>,
     /// Whether its moves were thrown away once.
     is_pruned: bool,
+    course: Option<CourseState>,
 }
 
 #[derive(Clone, Debug)]
@@ -136,6 +141,17 @@ struct Cell {
     /// Bytes that a game of it may take.
     memory_bytes: u64,
     is_deterministic: bool,
+    /// After how many cells that it was told of a course asked for it.
+    asked_after: Option<u64>,
+    /// What the course was told of it.
+    told: Option<CellOutcome>,
+}
+
+/// How far an experiment's course is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CourseState {
+    Open,
+    Ended,
 }
 
 #[derive(Clone, Debug)]
@@ -195,6 +211,10 @@ impl Store for InMemory {
         Ok(others.collect())
     }
 
+    async fn open_courses(&mut self) -> Result<Vec<OpenCourse>, StoreError> {
+        self.begin().await?.state.open_courses()
+    }
+
     async fn is_removing(&mut self) -> Result<bool, StoreError> {
         Ok(!self.begin().await?.state.removals.is_empty())
     }
@@ -244,6 +264,33 @@ impl WriteTransaction for Pending<'_> {
         if let Some(it) = self.state.experiments.get_mut(&experiment) {
             it.priority = priority;
         }
+        Ok(())
+    }
+
+    async fn open_course(&mut self, experiment: ExperimentId) -> Result<(), StoreError> {
+        self.state.set_course(experiment, CourseState::Open);
+        Ok(())
+    }
+
+    async fn add_cells(
+        &mut self,
+        experiment: ExperimentId,
+        plan: &Plan,
+        told: u64,
+    ) -> Result<Option<Vec<CellState>>, StoreError> {
+        // What is refused half way must leave nothing.
+        let mut state = self.state.clone();
+        let added = state.extend(experiment, plan, told)?;
+        self.state = state;
+        Ok(added)
+    }
+
+    async fn tell(&mut self, cell: CellId) -> Result<CellOutcome, StoreError> {
+        self.state.tell(cell)
+    }
+
+    async fn end_course(&mut self, experiment: ExperimentId) -> Result<(), StoreError> {
+        self.state.set_course(experiment, CourseState::Ended);
         Ok(())
     }
 

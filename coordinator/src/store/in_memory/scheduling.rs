@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use spelrum_tournament::scheduler::{
-    Attempts, CellState, Changes, ExperimentState, LeaseState, Snapshot,
+    Attempts, CellState, Changes, ExperimentSnapshot, ExperimentState, LeaseState, Snapshot,
 };
 use spelrum_tournament::stopping::{self, Points, Reading, StopRule, Tally};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
-use super::{Lease, Settled, State};
+use super::{CourseState, Lease, Settled, State};
 use crate::store::forgetting::LEASES_AT_ONCE;
 use crate::store::{Found, GameFacts, LeasedCell, Removed, Removing, StoreError};
 
@@ -18,7 +18,13 @@ impl State {
         let live = self.leases.iter().filter(|(_, lease)| lease.end.is_none());
         Snapshot {
             experiments: open
-                .map(|(&id, it)| (id, it.priority, it.state, self.cell_states(id)))
+                .map(|(&id, it)| ExperimentSnapshot {
+                    experiment: id,
+                    priority: it.priority,
+                    state: it.state,
+                    open: it.course == Some(CourseState::Open),
+                    cells: self.cell_states(id),
+                })
                 .collect(),
             leases: live.map(|it| self.lease_state(it)).collect(),
             attempts: self.open_attempts(|_| true),

@@ -23,6 +23,7 @@ impl State {
             repeated: it.versions.contains(sweep.uuid),
             same_text: it.toml == sweep.toml && it.files == *sweep.files,
             engine_revision: it.engine_revision,
+            has_course: it.course.is_some(),
         };
         let grows = becomes(&sweep.plan.name, candidate)?;
         if grows {
@@ -74,6 +75,7 @@ impl State {
             axes: Vec::new(),
             anchors: Vec::new(),
             is_pruned: false,
+            course: None,
         };
         experiment.become_what(toml, files, plan);
         self.experiments.insert(id, experiment);
@@ -213,7 +215,7 @@ impl State {
         comparison
     }
 
-    fn add_cells(
+    pub(super) fn add_cells(
         &mut self,
         experiment: ExperimentId,
         plan: &Plan,
@@ -245,6 +247,8 @@ impl State {
                 stop_number: None,
                 memory_bytes: players.iter().map(|json| memory::bytes_of(json)).sum(),
                 is_deterministic: !players.iter().any(|json| json.contains("\"move_time_us\":")),
+                asked_after: None,
+                told: None,
             };
             self.last_cell += 1;
             let id = CellId(self.last_cell);
@@ -255,7 +259,7 @@ impl State {
     }
 
     /// The states of some of an experiment's cells, in the order of these.
-    fn states_of(&self, id: ExperimentId, cells: &[CellId]) -> Vec<CellState> {
+    pub(super) fn states_of(&self, id: ExperimentId, cells: &[CellId]) -> Vec<CellState> {
         let states: BTreeMap<CellId, CellState> =
             self.cell_states(id).into_iter().map(|state| (state.cell, state)).collect();
         cells.iter().filter_map(|cell| states.get(cell).cloned()).collect()

@@ -1,7 +1,8 @@
 //! Calls that wait, since the coordinator stands still or cannot keep up.
 
 use spelrum_tournament::scheduler::{
-    CellState, Effect, Event, ExperimentState, Policy, Scheduler, Snapshot, Time,
+    CellState, Effect, Event, ExperimentSnapshot, ExperimentState, Policy, Scheduler, Snapshot,
+    Time,
 };
 use spelrum_tournament::{CellId, ExperimentId, LeaseId, WorkerId};
 
@@ -12,7 +13,14 @@ const WORKER: WorkerId = WorkerId(1);
 /// With one cell of two games.
 fn scheduler() -> Scheduler {
     let cell = CellState::new(CellId(10), 2);
-    let experiments = vec![(ExperimentId(1), 0, ExperimentState::Running, vec![cell])];
+    let experiment = ExperimentSnapshot {
+        experiment: ExperimentId(1),
+        priority: 0,
+        state: ExperimentState::Running,
+        open: false,
+        cells: vec![cell],
+    };
+    let experiments = vec![experiment];
     let snapshot = Snapshot { experiments, ..Snapshot::default() };
     Scheduler::restore(snapshot, Policy::default(), Time(0))
 }

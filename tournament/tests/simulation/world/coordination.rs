@@ -68,6 +68,7 @@ impl World {
                 }
             }
         }
+        self.desk.lead(self.now);
         let hasty = self.desk.is(Mutant::RepliesBeforeCommit);
         if hasty {
             replies.drain(..).for_each(|reply| self.reply(reply));
@@ -210,10 +211,14 @@ impl World {
         }
         let state = staged.experiments.get(&experiment).map(|experiment| experiment.1);
         self.desk.drain();
+        let has_course = self.desk.has_course(experiment);
         let staged = self.desk.staged_mut();
         let event = match &requests[index].1 {
             Request::Submit { .. } if state == Some(ExperimentState::Cancelled) => Event::Tick,
             Request::Submit { priority, cells, rule, .. } => {
+                if has_course && !staged.experiments.contains_key(&experiment) {
+                    staged.begin_course(experiment, cells);
+                }
                 staged.submit(experiment, *priority, cells, *rule)
             }
             Request::Reopen { one_in, .. }
@@ -229,7 +234,9 @@ impl World {
             Request::Delete { .. } => staged.delete(experiment),
         };
         staged.requests.push(index);
-        self.event(event, at);
+        self.note(|_| format!("  {event:?}"));
+        self.events += 1;
+        self.desk.submitted(event, experiment, at);
     }
 
     pub(super) fn kill_coordinator(&mut self, when: &str) {

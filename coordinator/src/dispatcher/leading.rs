@@ -1,0 +1,86 @@
+//! Courses in a batch: each decides in the transaction in which the results are stored that it decides by,
+//! and what it decides is stored in it. No kill comes between them.
+
+use spelrum_tournament::course::{Course, CourseFault, Led, Step};
+use spelrum_tournament::scheduler::{Event, Time};
+use spelrum_tournament::{CellId, ExperimentId, Plan};
+
+use super::BatchError;
+use super::batch::Batch;
+use crate::store::contract::WriteTransaction;
+
+impl<T: WriteTransaction> Batch<'_, T> {
+    /// The course of a sweep, if it has one.
+    pub(super) fn course_of(&self, plan: &Plan) -> Option<Box<dyn Course>> {
+        (self.courses.of)(plan)
+    }
+
+    /// Begins a course: of an experiment that was stored in this transaction, with these cells.
+    pub(super) async fn begin_course(
+        &mut self,
+        experiment: ExperimentId,
+        course: Box<dyn Course>,
+        plan: &Plan,
+        cells: Vec<CellId>,
+        now: Time,
+    ) -> Result<(), BatchError> {
+        self.courses.led.insert(experiment, Led::begin(course, plan, cells));
+        self.lead_one(experiment, now).await
+    }
+
+    /// Lets courses decide by what was settled in this transaction.
+    pub(super) async fn lead(&mut self, now: Time) -> Result<(), BatchError> {
+        loop {
+            let news = self.scheduler.take_settled();
+            if news.is_empty() {
+                break;
+            }
+            for experiment in news {
+                self.lead_one(experiment, now).await?;
+            }
+        }
+        let scheduler = &self.scheduler;
+        self.courses.led.retain(|&experiment, _| scheduler.is_open(experiment));
+        Ok(())
+    }
+
+    async fn lead_one(&mut self, experiment: ExperimentId, now: Time) -> Result<(), BatchError> {
+        let Some(mut led) = self.courses.led.remove(&experiment) else { return Ok(()) };
+        // Where cells end must be stored before what came of them is told.
+        self.store_changes().await?;
+        while self.scheduler.is_open(experiment) {
+            let is_settled = |cell| self.scheduler.is_settled(cell) == Some(true);
+            let fault = match led.next(is_settled) {
+                Step::Wait => {
+                    self.courses.led.insert(experiment, led);
+                    return Ok(());
+                }
+                Step::Tell(cell) => {
+                    led.tell(&self.transaction.tell(cell).await?);
+                    continue;
+                }
+                Step::Add(plan) => {
+                    let told = led.told() as u64;
+                    match self.transaction.add_cells(experiment, &plan, told).await? {
+                        Some(cells) => {
+                            led.added(cells.iter().map(|state| state.cell));
+                            tracing::debug!(%experiment, told, cells = cells.len(), "added cells");
+                            let event = Event::Extended { experiment, cells, open: true };
+                            self.handle(event, now).await?;
+                            continue;
+                        }
+                        None => Some(CourseFault::of_cells(&plan)),
+                    }
+                }
+                Step::Close(fault) => fault,
+            };
+            if let Some(fault) = fault {
+                tracing::error!(%experiment, "an experiment gets no more cells: its course is wrong: {fault}");
+            }
+            self.transaction.end_course(experiment).await?;
+            let cells = Vec::new();
+            self.handle(Event::Extended { experiment, cells, open: false }, now).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! Experiments whose results decide which cells they get, over real gRPC: the same course through kills.
+
+use std::sync::Arc;
+
+use spelrum_coordinator::CourseOf;
+use spelrum_coordinator::store::Readers;
+use spelrum_engine::Value;
+use spelrum_proto::{Reason, v1};
+use spelrum_tournament::course::{CellOutcome, Course, Decision, NewCell};
+use spelrum_tournament::{AxisValue, Plan};
+
+use super::support::{HandWorker, Served, Site, quick_sweep, reason, submission};
+
+/// Doubles minimax's depth, or adds one to it, by who won more in the cell before, until it has added so
+/// many cells.
+struct Climb {
+    first: NewCell,
+    left: usize,
+    depth: i64,
+    better: Option<bool>,
+}
+
+impl Climb {
+    fn of(plan: &Plan, cells: usize) -> Self {
+        let first = NewCell::of(plan, &plan.cells[0]);
+        Self { first, left: cells, depth: 1, better: None }
+    }
+
+    fn take(&mut self, cell: &NewCell) {
+        let depth = cell.definition.players.iter().find_map(|player| player.get("depth"));
+        let Some(&Value::Integer(depth)) = depth else { panic!("{cell:?}") };
+        self.depth = depth;
+        self.left -= 1;
+        self.better = None;
+    }
+
+    fn next(&self, better: bool) -> NewCell {
+        let mut cell = self.first.clone();
+        let depth = if better { self.depth + 1 } else { self.depth * 2 };
+        for player in &mut cell.definition.players {
+            if player.contains_key("depth") {
+                Arc::make_mut(player).insert("depth".to_owned(), Value::Integer(depth));
+            }
+        }
+        let value = AxisValue { number: Some(depth as f64), text: depth.to_string() };
+        cell.axes = vec![("depth".to_owned(), value)];
+        cell
+    }
+}
+
+impl Course for Climb {
+    fn decide(&mut self) -> Decision {
+        match self.better {
+            _ if self.left == 0 => Decision::End,
+            None => Decision::Wait,
+            Some(better) => {
+                let cell = self.next(better);
+                self.take(&cell);
+                Decision::Add(vec![cell])
+            }
+        }
+    }
+
+    fn adopt(&mut self, added: &[NewCell]) {
+        added.iter().for_each(|cell| self.take(cell));
+    }
+
+    fn tell(&mut self, outcome: &CellOutcome) {
+        assert_eq!(outcome.games, outcome.wins + outcome.draws + outcome.losses);
+        self.better = Some(outcome.wins > outcome.losses);
+    }
+}
+
+fn climbing(cells: usize) -> Arc<CourseOf> {
+    Arc::new(move |plan| Some(Box::new(Climb::of(plan, cells))))
+}
+
+fn sweep() -> String {
+    quick_sweep("climb", 12).replace("depth = 1", "depth = \"$depth\"") + "\n[axes]\ndepth = [1]\n"
+}
+
+async fn play_all(served: &Served) {
+    HandWorker::new(served).await.work_until_done().await;
+    assert_eq!(served.summary("climb").await.state, "finished");
+}
+
+/// What a course left behind, without ids.
+async fn course_of(site: &Site) -> Vec<String> {
+    let readers = Readers::open(&site.db()).await.unwrap();
+    assert_eq!(readers.recount().await.unwrap(), []);
+    let table = readers
+        .query(
+            "SELECT c.number, c.definition_hash, c.asked_after, a.value_text, t.games, t.wins,
+                t.draws, t.losses, t.pairs_0, t.pairs_2, e.course, r.wins
+            FROM cells AS c JOIN experiments AS e USING (experiment_id)
+            JOIN cell_results AS r USING (cell_id)
+            LEFT JOIN told_cells AS t USING (cell_id) LEFT JOIN cell_axes AS a USING (cell_id)
+            ORDER BY c.number",
+            100,
+        )
+        .await
+        .unwrap();
+    readers.close().await;
+    table.rows.iter().map(|row| format!("{row:?}")).collect()
+}
+
+#[tokio::test]
+async fn a_course_is_the_same_through_kills() {
+    let undisturbed = Site::new();
+    let served = undisturbed.serve_with_courses(climbing(4)).await;
+    served.submit(&sweep()).await;
+    play_all(&served).await;
+    served.stop().await.unwrap();
+    let course = course_of(&undisturbed).await;
+    assert_eq!(course.len(), 5, "{course:#?}");
+    assert!(course[4].contains("ended") && course[4].contains("Integer(4)"), "{course:#?}");
+
+    let site = Site::new();
+    let mut served = site.serve_with_courses(climbing(4)).await;
+    served.submit(&sweep()).await;
+    for results_max in [3, 12, 5, 7, 20, 1] {
+        let mut worker = HandWorker::new(&served).await;
+        let mut left = results_max;
+        while left > 0
+            && let Some(grant) = worker.lease().await.unwrap().grant
+        {
+            let mut results = worker.play(&grant).await;
+            results.truncate(left);
+            left -= results.len();
+            // A commit that fails takes back what the course decided in it.
+            served.faults.fail_commits(1);
+            assert!(worker.report(results.clone()).await.is_err());
+            worker.report(results).await.unwrap();
+        }
+        served.kill().await;
+        served = site.serve_with_courses(climbing(4)).await;
+    }
+    play_all(&served).await;
+    served.stop().await.unwrap();
+    assert_eq!(course_of(&site).await, course);
+}
+
+/// A course that asks for what is there already gets nothing more, and nobody waits for ever.
+#[tokio::test]
+async fn a_course_that_is_wrong_ends() {
+    struct Again(NewCell);
+    impl Course for Again {
+        fn decide(&mut self) -> Decision {
+            Decision::Add(vec![self.0.clone()])
+        }
+        fn adopt(&mut self, _added: &[NewCell]) {}
+        fn tell(&mut self, _outcome: &CellOutcome) {}
+    }
+    let site = Site::new();
+    let again: Arc<CourseOf> =
+        Arc::new(|plan| Some(Box::new(Again(NewCell::of(plan, &plan.cells[0])))));
+    let served = site.serve_with_courses(again).await;
+    served.submit(&sweep()).await;
+    assert_eq!(served.number("SELECT count(*) FROM experiments WHERE course = 'ended'").await, 1);
+    play_all(&served).await;
+    assert_eq!(served.number("SELECT count(*) FROM cells").await, 1);
+    served.stop().await.unwrap();
+}
+
+/// What takes a course of its own is not changed by another sweep, and is removed whole.
+#[tokio::test]
+async fn a_changed_sweep_is_refused() {
+    let site = Site::new();
+    let served = site.serve_with_courses(climbing(2)).await;
+    let uuid = served.submit(&sweep()).await.experiment_uuid;
+    let again = served.submit(&sweep()).await;
+    assert_eq!((again.experiment_uuid, again.existed), (uuid.clone(), true));
+    let more = sweep().replace("games = 12", "games = 14");
+    let changed = served.experiments().await.submit(submission(&more)).await;
+    assert_eq!(reason(changed), Reason::NameTaken);
+
+    served.steer(&uuid, v1::Action::Cancel).await.unwrap();
+    served.remove(&uuid, v1::RemoveWhat::Everything, false).await.unwrap();
+    served.removed().await;
+    assert_eq!(served.number("SELECT count(*) FROM cells").await, 0);
+    assert_eq!(served.number("SELECT count(*) FROM told_cells").await, 0);
+    served.stop().await.unwrap();
+}
