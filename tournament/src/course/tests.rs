@@ -131,7 +131,9 @@ fn a_restart_shows_a_course_what_it_asked_for() {
 fn what_cannot_be_done_closes_the_experiment() {
     let fault = |decision| match led(vec![decision], &[10]).0.next(|_| false) {
         Step::Close(Some(fault)) => fault,
-        other => panic!("{other:?}"),
+        other @ (Step::Tell(_) | Step::Add(_) | Step::Close(None) | Step::Wait) => {
+            panic!("{other:?}")
+        }
     };
     let with = |change: fn(&mut NewCell)| {
         let mut new = new_cell(1);
