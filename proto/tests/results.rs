@@ -17,8 +17,8 @@ use spelrum_proto::results::{
 use spelrum_proto::{Fault, WireError, v1};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::results::{
-    Attention, AttentionKind, CellResult, CoordinatorStatus, Costs, ExperimentSummary, GameEnd,
-    GameResult, GameSummary, GamesFilter, GamesOrder, MoveCost, Played, Progress, Removal,
+    Attention, AttentionKind, CellResult, CellStop, CoordinatorStatus, Costs, ExperimentSummary,
+    GameEnd, GameResult, GameSummary, GamesFilter, GamesOrder, MoveCost, Played, Progress, Removal,
     Removing, Report, SettledCells, SettledGame, Status, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
@@ -161,8 +161,9 @@ fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
     let pairs = [small(), small(), small(), small(), small()];
     let score = option::of([figure(), figure(), figure()]);
     let places = vec(option::of(name()), axes);
-    (id(), places, [name(), name()], any::<[bool; 2]>(), counts, pairs, score).prop_map(
-        |(id, axes, [player, opponent], [is_timed, swap_sides], counts, pairs, score)| {
+    let stop = option::of((figure(), small(), option::of(small())));
+    (id(), places, [name(), name()], any::<[bool; 2]>(), counts, pairs, score, stop).prop_map(
+        |(id, axes, [player, opponent], [is_timed, swap_sides], counts, pairs, score, stop)| {
             let [games_planned, games, games_failed, wins, draws, losses, distinct_games] = counts;
             CellResult {
                 cell: CellId(id),
@@ -172,6 +173,11 @@ fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
                 is_timed,
                 swap_sides,
                 games_planned,
+                stop: stop.map(|(precision, games_max, stopped_after)| CellStop {
+                    precision,
+                    games_max,
+                    stopped_after,
+                }),
                 games,
                 games_failed,
                 wins,

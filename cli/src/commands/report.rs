@@ -15,8 +15,8 @@ do not swap sides; and for each player the time, depth, nodes and evaluations of
 asked while games are being played.
 
 JSON: experiment, experiment_uuid, game, state, games_planned, games_settled, games_failed, axes; \
-cells (cell_id, axes, player, opponent, timed, games_planned, games, games_failed, wins, draws, \
-losses, score, score_low, score_high, elo, elo_error, nelo, nelo_error, los, stronger, pairs, \
+cells (cell_id, axes, player, opponent, timed, games_planned, games_max, stop_precision, stopped_after, games, \
+games_failed, wins, draws, losses, score, score_low, score_high, elo, elo_error, nelo, nelo_error, los, stronger, pairs, \
 distinct_games, swap_sides); moves, and depths (cell_id, axes, player, opponent, searched_moves, wall_us_mean, \
 wall_us_median, wall_us_p90, wall_us_p99, depth_mean, nodes_mean, evaluations_mean, \
 full_tree_share). A cell's axes are its values in the order of the experiment's. What is not known \

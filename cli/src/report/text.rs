@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use spelrum_tournament::Role;
-use spelrum_tournament::results::{CellResult, MoveCost, Report, Stronger};
+use spelrum_tournament::results::{CellResult, CellStop, MoveCost, Report, Stronger};
 
 use crate::output::{Column, TextTable, count, duration_us, optional, percent, signed};
 
@@ -126,6 +126,7 @@ fn notes(report: &Report) -> Vec<String> {
     if incomplete > 0 {
         notes.push(format!("{} of {} cells are incomplete.", incomplete, report.cells.len()));
     }
+    notes.extend(stops(report));
     if report.experiment.games_failed > 0 {
         notes.push(format!(
             "{} games failed and count for nobody; see why: spelrum sql 'SELECT * FROM failures'.",
@@ -142,6 +143,27 @@ fn notes(report: &Report) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// Where stop rules have ended cells.
+fn stops(report: &Report) -> Option<String> {
+    let of = |cell: &CellResult| cell.stop;
+    let rules: Vec<CellStop> = report.cells.iter().filter_map(of).collect();
+    let ended: Vec<u64> = rules.iter().filter_map(|stop| stop.stopped_after).collect();
+    let (least, most) = (ended.iter().min()?, ended.iter().max()?);
+    let after = match least == most {
+        true => count(*least),
+        false => format!("{} to {}", count(*least), count(*most)),
+    };
+    let games_max = rules.iter().map(|stop| stop.games_max).max()?;
+    // One sweep has one rule.
+    let precision = rules.first()?.precision;
+    Some(format!(
+        "{} of {} cells ended by their stop rule, ±{precision}, after {after} of at most {} games.",
+        ended.len(),
+        rules.len(),
+        count(games_max),
+    ))
 }
 
 /// Each cell and player: what a searched move costs.
@@ -202,6 +224,7 @@ mod tests {
             is_timed: true,
             swap_sides: true,
             games_planned: 100,
+            stop: None,
             games,
             games_failed: 0,
             wins: games / 2,
@@ -272,6 +295,19 @@ mod tests {
             axes.push(None);
         }
         assert_eq!(tables(&varied), tables(&plain));
+    }
+
+    #[test]
+    fn stops_are_told_in_a_line() {
+        let mut report = report();
+        assert_eq!(stops(&report), None);
+        for (cell, stopped_after) in report.cells.iter_mut().zip([Some(200), None, Some(1_250)]) {
+            cell.stop = Some(CellStop { precision: 0.03, games_max: 2_000, stopped_after });
+        }
+        assert_eq!(
+            stops(&report).unwrap(),
+            "2 of 3 cells ended by their stop rule, ±0.03, after 200 to 1,250 of at most 2,000 games."
+        );
     }
 
     #[test]

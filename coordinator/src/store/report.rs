@@ -1,8 +1,8 @@
 //! What came of cells, and what moves cost: an experiment's, whole, or a part of them.
 
 use spelrum_tournament::results::{
-    CellCursor, CellResult, CellsPage, Costs, Detail, MoveCost, Opponents, Places, Report,
-    SettledCells,
+    CellCursor, CellResult, CellStop, CellsPage, Costs, Detail, MoveCost, Opponents, Places,
+    Report, SettledCells,
 };
 use spelrum_tournament::{CellId, ExperimentId, PairCounts, ScoreInterval};
 use sqlx::SqliteConnection;
@@ -24,6 +24,9 @@ struct CellRow {
     player: String,
     opponent: String,
     games_planned: i64,
+    games_max: i64,
+    stop_precision: Option<f64>,
+    stopped_after: Option<i64>,
     games: i64,
     games_failed: i64,
     wins: i64,
@@ -60,6 +63,11 @@ impl CellRow {
             is_timed: self.timed,
             swap_sides: self.swap_sides,
             games_planned: unsigned(self.games_planned),
+            stop: self.stop_precision.map(|precision| CellStop {
+                precision,
+                games_max: unsigned(self.games_max),
+                stopped_after: self.stopped_after.map(unsigned),
+            }),
             games: unsigned(self.games),
             games_failed: unsigned(self.games_failed),
             wins: unsigned(self.wins),
@@ -243,7 +251,9 @@ async fn cells(
     Ok(sqlx::query_as!(
         CellRow,
         r#"SELECT cell_id AS "cell_id!: i64", cell_number AS "cell_number!: i64", player, opponent,
-            games_planned AS "games_planned!: i64", games AS "games!: i64", games_failed AS "games_failed!: i64",
+            games_planned AS "games_planned!: i64", games_max AS "games_max!: i64",
+            stop_precision AS "stop_precision?: f64", stopped_after AS "stopped_after?: i64",
+            games AS "games!: i64", games_failed AS "games_failed!: i64",
             wins AS "wins!: i64", draws AS "draws!: i64", losses AS "losses!: i64",
             score AS "score?: f64", score_low AS "score_low?: f64", score_high AS "score_high?: f64",
             pairs_0 AS "pairs_0!: i64", pairs_half AS "pairs_half!: i64",
@@ -272,7 +282,9 @@ async fn settled_cells(
     Ok(sqlx::query_as!(
         CellRow,
         r#"SELECT r.cell_id AS "cell_id!: i64", r.cell_number AS "cell_number!: i64", r.player,
-            r.opponent, r.games_planned AS "games_planned!: i64", r.games AS "games!: i64",
+            r.opponent, r.games_planned AS "games_planned!: i64", r.games_max AS "games_max!: i64",
+            r.stop_precision AS "stop_precision?: f64", r.stopped_after AS "stopped_after?: i64",
+            r.games AS "games!: i64",
             r.games_failed AS "games_failed!: i64", r.wins AS "wins!: i64",
             r.draws AS "draws!: i64", r.losses AS "losses!: i64", r.score AS "score?: f64",
             r.score_low AS "score_low?: f64", r.score_high AS "score_high?: f64",

@@ -1,6 +1,8 @@
 //! What came of cells, and what moves cost.
 
-use spelrum_tournament::results::{CellResult, CellsPage, Costs, MoveCost, Report, SettledCells};
+use spelrum_tournament::results::{
+    CellResult, CellStop, CellsPage, Costs, MoveCost, Report, SettledCells,
+};
 use spelrum_tournament::{CellId, PairCounts, ScoreInterval};
 
 use super::status::read_all;
@@ -20,6 +22,11 @@ impl From<CellResult> for v1::CellResult {
             timed: cell.is_timed,
             swap_sides: cell.swap_sides,
             games_planned: cell.games_planned,
+            stop: cell.stop.map(|stop| v1::CellStop {
+                precision: stop.precision,
+                games_max: stop.games_max,
+                stopped_after: stop.stopped_after,
+            }),
             games: cell.games,
             games_failed: cell.games_failed,
             wins: cell.wins,
@@ -67,6 +74,7 @@ impl TryFrom<v1::CellResult> for CellResult {
             is_timed: cell.timed,
             swap_sides: cell.swap_sides,
             games_planned: number("games_planned", cell.games_planned)?,
+            stop: cell.stop.map(stop_from_wire).transpose()?,
             games: number("games", cell.games)?,
             games_failed: number("games_failed", cell.games_failed)?,
             wins: number("wins", cell.wins)?,
@@ -77,6 +85,15 @@ impl TryFrom<v1::CellResult> for CellResult {
             score,
         })
     }
+}
+
+fn stop_from_wire(stop: v1::CellStop) -> Result<CellStop, WireError> {
+    let stopped_after = stop.stopped_after.map(|games| number("stopped_after", games));
+    Ok(CellStop {
+        precision: finite("precision", stop.precision)?,
+        games_max: number("games_max", stop.games_max)?,
+        stopped_after: stopped_after.transpose()?,
+    })
 }
 
 impl From<MoveCost> for v1::MoveCost {

@@ -48,8 +48,10 @@ pub struct CellResult {
     /// Whether the players swap sides in odd numbers; if not, the player moves first in every game
     /// and there are no pairs.
     pub swap_sides: bool,
-    /// Games that it is to have.
+    /// Games that it is to have: up to where its stop rule has ended it, if it has.
     pub games_planned: u64,
+    /// Its stop rule, and where that stands; none without one.
+    pub stop: Option<CellStop>,
     /// Games that count.
     pub games: u64,
     /// Games that finally failed, and count for nobody.
@@ -67,6 +69,17 @@ pub struct CellResult {
     /// The player's mean points for each game of the pairs that are complete, or of the games if sides
     /// are fixed, with a 95% interval; none without any.
     pub score: Option<ScoreInterval>,
+}
+
+/// A cell's stop rule, and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CellStop {
+    /// Half the width of the score's interval at which the cell ends.
+    pub precision: f64,
+    /// The games that it gets if it does not end before.
+    pub games_max: u64,
+    /// The games after which it has ended.
+    pub stopped_after: Option<u64>,
 }
 
 /// A difference in strength; a figure is absent where the counts know no bound.
@@ -226,6 +239,7 @@ mod tests {
             is_timed: false,
             swap_sides,
             games_planned: 20,
+            stop: None,
             games: wins + draws + losses,
             games_failed: 0,
             wins,

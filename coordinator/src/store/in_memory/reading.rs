@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use spelrum_engine::{EndedBy, MoveRecord, Outcome};
 use spelrum_tournament::forecast::{Backlog, CellWork, GameSpread};
 use spelrum_tournament::results::{
-    CellCursor, CellResult, CellsPage, Costs, Detail, ExperimentSummary, ExperimentsPage,
+    CellCursor, CellResult, CellStop, CellsPage, Costs, Detail, ExperimentSummary, ExperimentsPage,
     FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder,
     GamesPage, GamesQuestion, MissingGame, MoveCost, Opponents, Places, Played, Progress, Report,
     SettledCells, SettledGame, WhichGame,
@@ -333,6 +333,11 @@ impl State {
             is_timed: cell.timed,
             swap_sides: cell.swap_sides,
             games_planned: cell.games_wanted(),
+            stop: cell.rule.map(|rule| CellStop {
+                precision: rule.precision(),
+                games_max: cell.games_planned,
+                stopped_after: cell.stop_number,
+            }),
             games: counted.len() as u64,
             games_failed: self.failed_of(id),
             wins,
