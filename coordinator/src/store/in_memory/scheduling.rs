@@ -139,7 +139,7 @@ impl State {
                 definition: cell.hash,
                 game_timeout: experiment.game_timeout_us.map(Duration::from_micros),
             }),
-            _ => Err(sqlx::Error::RowNotFound.into()),
+            _ => Err(StoreError::Missing { what: "a cell" }),
         }
     }
 
