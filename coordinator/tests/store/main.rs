@@ -5,6 +5,7 @@ mod answers;
 mod contract;
 mod documentation;
 mod fixture;
+mod forgetting;
 mod growth;
 
 mod opening;
