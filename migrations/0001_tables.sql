@@ -311,8 +311,8 @@ CREATE TABLE games (
     CHECK (failure IS NOT NULL OR (opening_id IS NOT NULL AND first_side IS NOT NULL
         AND termination IS NOT NULL AND plies IS NOT NULL AND moves_hash IS NOT NULL AND engine_revision IS NOT NULL))
 ) STRICT;
--- Finds a worker's first and last counted game, and all of them.
-CREATE INDEX games_worker ON games (worker_id, started_unix_us, cell_id) WHERE counted = 1;
+-- There is none by worker, which would cost every game: who looks for one worker's games finds their
+-- experiments in worker_results, and reads all games of those.
 -- Finds repeated games, for the count of distinct ones.
 CREATE INDEX games_distinct ON games (cell_id, moves_hash, opening_id, first_player_id)
     WHERE counted = 1;
@@ -521,14 +521,15 @@ SELECT
     CASE WHEN b < 7 THEN b + 1 ELSE (8 + (b + 1) % 8) << ((b + 1) / 8 - 1) END
 FROM numbers;
 
--- What a worker has had counted of an experiment.
+-- What a worker has played of an experiment: it has a row if it played any settled game of it.
 CREATE TABLE worker_results (
     worker_id INTEGER NOT NULL REFERENCES workers,
     experiment_id INTEGER NOT NULL REFERENCES experiments,
+    -- Of those that count, which may be none.
     games INTEGER NOT NULL,
     plies INTEGER NOT NULL,
     wall_us REAL NOT NULL,
-    -- By the worker's clock.
+    -- Of all, whether or not they count; by the worker's clock.
     first_started_unix_us INTEGER NOT NULL,
     last_started_unix_us INTEGER NOT NULL,
     PRIMARY KEY (worker_id, experiment_id)
