@@ -1,9 +1,11 @@
 //! What nobody needs any more is forgotten, by SQLite and in memory, and nothing else is.
 
+use std::collections::BTreeSet;
+
 use spelrum_coordinator::store::contract::{Store, WriteTransaction};
 use spelrum_coordinator::store::in_memory::InMemory;
-use spelrum_coordinator::store::{GameFacts, Writer};
-use spelrum_tournament::scheduler::{Changes, ExperimentState, LeaseEnd, LeaseState};
+use spelrum_coordinator::store::{GameFacts, Refused, Writer};
+use spelrum_tournament::scheduler::{CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState};
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
 use crate::fixture::{self, game, introduction, of_worker, plan, sweep};
@@ -150,4 +152,120 @@ async fn old_leases_are_forgotten() {
     let kept = fixture::rows(&sqlite.readers(), kept).await;
     assert_eq!(fixture::text(&kept[0][0]), "2 3");
     old_leases_go(&mut InMemory::new()).await;
+}
+
+async fn forget_workers<S: Store>(
+    store: &mut S,
+    after: i64,
+    before_unix_us: i64,
+    known: &[WorkerId],
+) -> Option<WorkerId> {
+    let known: BTreeSet<WorkerId> = known.iter().copied().collect();
+    commit(store, async |transaction| {
+        let after = WorkerId(after);
+        transaction.forget_workers(after, before_unix_us, &known).await.unwrap()
+    })
+    .await
+}
+
+/// Whose row is there still: whoever says Hello again and has its id.
+async fn there<S: Store>(store: &mut S, workers: &[(&'static str, WorkerId)]) -> Vec<&'static str> {
+    let mut there = Vec::new();
+    // Nothing of it stays.
+    let mut transaction = store.begin().await.unwrap();
+    for &(name, worker) in workers {
+        if transaction.introduce(&introduction(name)).await.unwrap() == worker {
+            there.push(name);
+        }
+    }
+    there
+}
+
+/// A worker goes if nothing is known of it but that it came.
+async fn workers_without_a_trace_go<S: Store>(store: &mut S) {
+    const NEVER: i64 = 0;
+    const EVER: i64 = i64::MAX;
+    let cell = experiment(store, "running", ExperimentState::Running).await[0];
+    let names =
+        ["leases", "played", "beyond", "again", "refused", "silent", "known", "young", "last"];
+    let mut workers = Vec::new();
+    for name in names {
+        workers.push((name, hello(store, name).await));
+    }
+    let id = |name: &str| workers.iter().find(|(it, _)| *it == name).unwrap().1;
+    let leased = GameRange { cell, first: 0, count: 2 };
+    grant(store, id("leases"), &[(vec![leased], Some(LeaseEnd::Finished))]).await;
+    commit(store, async |transaction| {
+        let stop = CellProgress {
+            cell,
+            next_number: 20,
+            returned: Vec::new(),
+            decided_number: 8,
+            stop_number: Some(8),
+        };
+        let changes = Changes { cells: vec![stop], ..Changes::default() };
+        transaction.apply(&changes).await.unwrap();
+        let mut store = async |name, number| {
+            let played = of_worker(id(name), &[game(cell, number, 1)]);
+            transaction.store_games(&played).await.unwrap();
+        };
+        for (name, number) in [("played", 0), ("played", 1), ("beyond", 9), ("again", 1)] {
+            store(name, number).await;
+        }
+        let refused = Refused {
+            worker: id("refused"),
+            lease: LeaseId(1),
+            game: GameId { cell, number: 3 },
+            record: vec![1],
+            problem: "no".to_owned(),
+        };
+        transaction.keep_refused(&[refused]).await.unwrap();
+    })
+    .await;
+
+    assert_eq!(forget_workers(store, 0, NEVER, &[]).await, Some(id("last")));
+    assert_eq!(forget_workers(store, id("last").0, EVER, &[]).await, None);
+    assert_eq!(there(store, &workers).await, names);
+    let known = [id("known"), id("young"), id("last")];
+    assert_eq!(forget_workers(store, id("leases").0, EVER, &known).await, Some(id("last")));
+    let expected = ["leases", "played", "beyond", "again", "refused", "known", "young", "last"];
+    assert_eq!(there(store, &workers).await, expected);
+    // No id comes again, not even the greatest.
+    forget_workers(store, 0, EVER, &[id("known")]).await;
+    let expected = ["leases", "played", "beyond", "again", "refused", "known"];
+    assert_eq!(there(store, &workers).await, expected);
+    assert_eq!(hello(store, "last").await, WorkerId(id("last").0 + 1));
+    // Once its lease is forgotten, nothing is left of this one.
+    assert_eq!(forget(store, 0, 0).await, Some(LeaseId(1)));
+    forget_workers(store, 0, EVER, &[]).await;
+    let expected = ["played", "beyond", "again", "refused"];
+    assert_eq!(there(store, &workers).await, expected);
+}
+
+#[tokio::test]
+async fn workers_that_left_no_trace_are_forgotten() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut sqlite = Writer::open(&directory.path().join("results.db")).await.unwrap();
+    workers_without_a_trace_go(&mut sqlite).await;
+    let damage = sqlite.readers().damage().await.unwrap();
+    assert!(damage.is_empty(), "{damage:?}");
+    workers_without_a_trace_go(&mut InMemory::new()).await;
+}
+
+/// Forgetting a worker looks nowhere through all games, or through anything that grows with them.
+#[tokio::test]
+async fn workers_are_forgotten_without_a_look_at_all_games() {
+    let store = fixture::Store::new().await;
+    let references = "SELECT m.name || '.' || f.\"from\" FROM sqlite_master AS m
+        JOIN pragma_foreign_key_list(m.name) AS f
+        WHERE m.type = 'table' AND f.\"table\" = 'workers' ORDER BY 1";
+    let references = store.texts(references).await;
+    assert!(references.len() > 3, "{references:?}");
+    for reference in references {
+        let (table, column) = reference.split_once('.').unwrap();
+        let plan = format!("EXPLAIN QUERY PLAN SELECT 1 FROM {table} WHERE {column} = 1");
+        let plan = store.rows(&plan).await;
+        let step = fixture::text(&plan[0][3]);
+        assert!(step.starts_with("SEARCH "), "{reference}: {step}");
+    }
 }
