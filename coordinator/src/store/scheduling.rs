@@ -186,9 +186,10 @@ impl Transaction<'_> {
         let found = sqlx::query!(
             r#"SELECT a.cell_id, a.number, a.lost AS "lost: u32", a.lost_alone AS "lost_alone: u32",
                 a.failed AS "failed: u32"
-            FROM attempts AS a
-            JOIN cells AS c ON c.cell_id = a.cell_id
-            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            -- From what is to be played, and not through all that was ever lost.
+            FROM experiments AS e
+            CROSS JOIN cells AS c ON c.experiment_id = e.experiment_id
+            CROSS JOIN attempts AS a ON a.cell_id = c.cell_id
             WHERE e.state IN ('running', 'paused') AND (?1 IS NULL OR e.experiment_id = ?1)
                 AND NOT EXISTS (
                     SELECT 1 FROM games AS g WHERE g.cell_id = a.cell_id AND g.number = a.number)

@@ -9,6 +9,7 @@ mod forgetting;
 mod growth;
 
 mod opening;
+mod plans;
 mod progress;
 mod queries;
 mod recount;
