@@ -37,11 +37,10 @@ impl State {
     }
 
     pub(super) fn settle_failed(&mut self, game: GameId, message: &str) {
-        if self.cells.contains_key(&game.cell) {
-            // SQLite draws an id before it finds that the game has its result; that id is lost.
+        if self.cells.contains_key(&game.cell) && !self.games.contains_key(&game) {
             self.last_game += 1;
             let (id, message) = (self.last_game, message.to_owned());
-            self.games.entry(game).or_insert(Settled::Failed { id, message });
+            self.games.insert(game, Settled::Failed { id, message });
         }
     }
 
