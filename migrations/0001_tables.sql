@@ -237,8 +237,10 @@ CREATE TABLE openings (
 -- Who plays: workers, leases and what the scheduler finds again after a restart
 ------------------------------------------------------------------------------------------------
 
+-- A start of a worker that came to nothing goes in time: a row that no lease and no result refers to, and
+-- whose worker said Hello last more than a day ago and does not call any more.
 CREATE TABLE workers (
-    worker_id INTEGER PRIMARY KEY,
+    worker_id INTEGER PRIMARY KEY AUTOINCREMENT,
     -- Made by the worker at its start; the same after a reconnect.
     uuid TEXT NOT NULL UNIQUE,
     name TEXT NOT NULL,
@@ -263,6 +265,8 @@ CREATE TABLE leases (
     CHECK ((ended_unix_us IS NULL) = (ended_by IS NULL))
 ) STRICT;
 CREATE INDEX leases_live ON leases (worker_id) WHERE ended_by IS NULL;
+-- Deleting a worker looks for what refers to it.
+CREATE INDEX leases_worker ON leases (worker_id);
 
 -- The games a lease was granted with: `games` numbers from `first_number` on.
 CREATE TABLE lease_ranges (
@@ -283,7 +287,8 @@ CREATE TABLE returned_ranges (
     PRIMARY KEY (cell_id, first_number)
 ) STRICT, WITHOUT ROWID;
 
--- Games that were lost or failed at least once, settled since or not.
+-- Games that were lost or failed at least once, settled since or not. Each stays as long as its game: the
+-- view failures tells of it, and there is at most one row for each game.
 CREATE TABLE attempts (
     cell_id INTEGER NOT NULL REFERENCES cells,
     number INTEGER NOT NULL,
@@ -318,7 +323,9 @@ CREATE TABLE games (
     plies INTEGER,
     -- Equal games have equal hashes; below 2^53.
     moves_hash INTEGER,
-    worker_id INTEGER REFERENCES workers,
+    -- Not checked here: SQLite would look through all games before it deletes a worker. Whoever has a game
+    -- has a row of worker_results, which refers to the worker.
+    worker_id INTEGER,
     engine_revision INTEGER,
     -- By the worker's clock, for people only.
     started_unix_us INTEGER,
@@ -334,8 +341,8 @@ CREATE TABLE games (
     CHECK (failure IS NOT NULL OR (opening_id IS NOT NULL AND first_side IS NOT NULL
         AND termination IS NOT NULL AND plies IS NOT NULL AND moves_hash IS NOT NULL AND engine_revision IS NOT NULL))
 ) STRICT;
--- Finds a worker's first and last counted game, and all of them.
-CREATE INDEX games_worker ON games (worker_id, started_unix_us, cell_id) WHERE counted = 1;
+-- There is none by worker, which would cost every game: who looks for one worker's games finds their
+-- experiments in worker_results, and reads all games of those.
 -- Finds repeated games, for the count of distinct ones.
 CREATE INDEX games_distinct ON games (cell_id, moves_hash, opening_id, first_player_id)
     WHERE counted = 1;
@@ -389,6 +396,7 @@ CREATE TABLE uncounted_games (
     received_unix_us INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX uncounted_games_game ON uncounted_games (cell_id, number);
+CREATE INDEX uncounted_games_worker ON uncounted_games (worker_id);
 -- Two results of one deterministic game that differ: what nobody must overlook is found at once.
 CREATE INDEX uncounted_games_conflicts ON uncounted_games (cell_id) WHERE reason = 'conflict';
 
@@ -544,14 +552,15 @@ SELECT
     CASE WHEN b < 7 THEN b + 1 ELSE (8 + (b + 1) % 8) << ((b + 1) / 8 - 1) END
 FROM numbers;
 
--- What a worker has had counted of an experiment.
+-- What a worker has played of an experiment: it has a row if it played any settled game of it.
 CREATE TABLE worker_results (
     worker_id INTEGER NOT NULL REFERENCES workers,
     experiment_id INTEGER NOT NULL REFERENCES experiments,
+    -- Of those that count, which may be none.
     games INTEGER NOT NULL,
     plies INTEGER NOT NULL,
     wall_us REAL NOT NULL,
-    -- By the worker's clock.
+    -- Of all, whether or not they count; by the worker's clock.
     first_started_unix_us INTEGER NOT NULL,
     last_started_unix_us INTEGER NOT NULL,
     PRIMARY KEY (worker_id, experiment_id)

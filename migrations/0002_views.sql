@@ -365,7 +365,7 @@ SELECT
     r.games,
     r.plies,
     r.wall_us AS playing_wall_us,
-    r.wall_us / r.games AS game_wall_us_mean,
+    r.wall_us / nullif(r.games, 0) AS game_wall_us_mean,
     r.first_started_unix_us,
     r.last_started_unix_us
 FROM workers AS w

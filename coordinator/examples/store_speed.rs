@@ -5,6 +5,9 @@
 //!
 //! The games are random tic-tac-toe as workers report them, all moves recorded, in transactions of
 //! 256; then submits of 100,000 cells with few players and with many, and the same with more cells.
+//!
+//! `… --example store_speed -- rebuild [LEASES] [DIRECTORY]` measures instead what a start of the scheduler
+//! reads where so many leases have ended.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for people")]
 
 use spelrum_engine::games::TicTacToe;
@@ -18,9 +21,12 @@ use spelrum_coordinator::store::{Sweep, WAL_CHECKPOINT_BYTES, WorkerIntroduction
 use spelrum_engine::{
     EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Side, Value, termination_named,
 };
+use spelrum_tournament::scheduler::{
+    Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Policy, Scheduler, Time,
+};
 use spelrum_tournament::{
-    AxisValue, CellId, Conditions, DefinitionJson, GameId, OpeningsRule, Plan, PlannedAxis,
-    PlannedCell, PlannedPlayer, PlayedGame, WorkerId,
+    AxisValue, CellId, Conditions, DefinitionJson, GameId, GameRange, LeaseId, OpeningsRule, Plan,
+    PlannedAxis, PlannedCell, PlannedPlayer, PlayedGame, WorkerId,
 };
 
 const GAMES_IN_TRANSACTION: u64 = 256;
@@ -28,13 +34,23 @@ const CELLS: u64 = 8;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let mut arguments = std::env::args().skip(1);
-    let games: u64 = arguments.next().map_or(200_000, |games| games.parse().unwrap());
+    let mut arguments = std::env::args().skip(1).peekable();
+    let rebuilds = arguments.next_if(|first| first == "rebuild").is_some();
+    let count: u64 = arguments
+        .next()
+        .map_or(if rebuilds { 2_000_000 } else { 200_000 }, |it| it.parse().unwrap());
     let directory = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
     let directory = directory.join(format!("store_speed-{}", std::process::id()));
     std::fs::create_dir(&directory).unwrap();
     let path = directory.join("results.db");
     let mut writer = Writer::open(&path).await.unwrap();
+    if rebuilds {
+        rebuild(&mut writer, count).await;
+        writer.close().await.unwrap();
+        std::fs::remove_dir_all(&directory).unwrap();
+        return;
+    }
+    let games = count;
     let mut checkpointer = writer.checkpointer().await.unwrap();
 
     let mut transaction = writer.begin().await.unwrap();
@@ -115,6 +131,96 @@ async fn main() {
     std::fs::remove_dir_all(&directory).unwrap();
 }
 
+/// What a snapshot would take longer for without what finds it.
+const WITHOUT_INDEX: [(&str, &str); 2] = [
+    (
+        "leases",
+        "SELECT l.lease_id, l.worker_id, r.cell_id, r.first_number, r.games, g.number
+        FROM leases AS l NOT INDEXED
+        CROSS JOIN lease_ranges AS r ON r.lease_id = l.lease_id
+        LEFT JOIN games AS g ON g.cell_id = r.cell_id
+            AND g.number >= r.first_number AND g.number < r.first_number + r.games
+        WHERE l.ended_by IS NULL ORDER BY l.lease_id, r.cell_id, r.first_number, g.number",
+    ),
+    (
+        "attempts",
+        "SELECT a.cell_id, a.number FROM attempts AS a
+        CROSS JOIN cells AS c ON c.cell_id = a.cell_id
+        CROSS JOIN experiments AS e ON e.experiment_id = c.experiment_id
+        WHERE e.state IN ('running', 'paused')",
+    ),
+];
+
+/// What the scheduler is built again from: a thousand live leases and ten thousand cells, in a file where
+/// many leases have ended and a hundred thousand games were lost once.
+async fn rebuild(writer: &mut Writer, ended: u64) {
+    const LIVE: u64 = 1_000;
+    const LOST: u64 = 100_000;
+    const AT_ONCE: u64 = 10_000;
+    let mut transaction = writer.begin().await.unwrap();
+    let [old, new] =
+        [("old", 4), ("new", 10_000)].map(|(name, cells)| (name, plan(name, cells, 100 * cells)));
+    let finished = transaction.submit(sweep(old.0, &old.1)).await.unwrap();
+    transaction.set_state(finished.experiment, ExperimentState::Finished).await.unwrap();
+    let running = transaction.submit(sweep(new.0, &new.1)).await.unwrap();
+    let worker = transaction.introduce(&introduction()).await.unwrap();
+    transaction.commit().await.unwrap();
+    let range = |cells: &[CellState], lease: u64| {
+        let cell = cells[usize::try_from(lease).unwrap() % cells.len()].cell;
+        GameRange { cell, first: 4 * (lease % 25), count: 4 }
+    };
+    let lease = |cells: &[CellState], id: u64| LeaseState {
+        lease: LeaseId(id.cast_signed()),
+        worker,
+        granted: vec![range(cells, id)],
+        outstanding: Vec::new(),
+    };
+    let mut first = 1;
+    while first <= ended {
+        let ids = first..=ended.min(first + AT_ONCE - 1);
+        let end = |id: u64| (LeaseId(id.cast_signed()), LeaseEnd::Finished);
+        let changes = Changes {
+            granted: ids.clone().map(|id| lease(&finished.cells, id)).collect(),
+            ended: ids.map(end).collect(),
+            ..Changes::default()
+        };
+        let mut transaction = writer.begin().await.unwrap();
+        transaction.apply(&changes).await.unwrap();
+        transaction.commit().await.unwrap();
+        first += AT_ONCE;
+    }
+    let lost = |number: u64| {
+        let cell = finished.cells[usize::try_from(number % 4).unwrap()].cell;
+        let game = GameId { cell, number };
+        Attempts { game, lost: 1, lost_alone: 0, failed: 0 }
+    };
+    let changes = Changes {
+        granted: (1..=LIVE).map(|id| lease(&running.cells, ended + id)).collect(),
+        attempts: (0..LOST).map(lost).collect(),
+        ..Changes::default()
+    };
+    let mut transaction = writer.begin().await.unwrap();
+    transaction.apply(&changes).await.unwrap();
+    transaction.commit().await.unwrap();
+    writer.checkpoint().await.unwrap();
+    println!("{ended} leases that ended, {LIVE} that live, {LOST} games that were lost");
+
+    for (what, sql) in WITHOUT_INDEX {
+        let start = processor_time();
+        writer.readers().query(sql, 10_000).await.unwrap();
+        println!("{what}, if all were looked through: {:?}", processor_time() - start);
+    }
+    for _ in 0..5 {
+        let start = processor_time();
+        let snapshot = writer.snapshot().await.unwrap();
+        let read = processor_time() - start;
+        assert_eq!(snapshot.leases.len() as u64, LIVE);
+        let scheduler = Scheduler::restore(snapshot, Policy::default(), Time(0));
+        println!("snapshot: {read:?}; with the scheduler: {:?}", processor_time() - start);
+        drop(scheduler);
+    }
+}
+
 /// Submits a grid of 90,000 cells, and then of 100,000, of which every other cell has another number
 /// than before, as an inner axis with one value more gives.
 async fn grow(writer: &mut Writer, distinct: bool) {
@@ -154,11 +260,11 @@ async fn grow(writer: &mut Writer, distinct: bool) {
     println!("preview of 100,000 cells, {name}: {:?}", processor_time() - start);
 }
 
-/// Ten thousand rows of so many columns: two axes; every cell has players of its own, or all share
-/// a few.
 /// No sweep here names any.
 static NO_FILES: BTreeMap<String, String> = BTreeMap::new();
 
+/// Ten thousand rows of so many columns: two axes; every cell has players of its own, or all share
+/// a few.
 fn grid(name: &str, width: usize, distinct: bool) -> Plan {
     const ROWS: usize = 10_000;
     let cells = (ROWS * 10) as u64;

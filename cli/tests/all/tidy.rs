@@ -191,6 +191,80 @@ fn sql_is_told_from_words() {
     }
 }
 
+/// What a part of the coordinator must not name, so that another store can take the place of SQLite's and
+/// another protocol that of the wire.
+struct Layer {
+    /// Files and folders; the tests beside a module may name what they set up.
+    places: &'static [&'static str],
+    names_not: &'static [&'static str],
+}
+
+const LAYERS: [Layer; 3] = [
+    // Messages are read into types of the tournament before they are stored.
+    Layer {
+        places: &["coordinator/src/store/"],
+        names_not: &["v1", "spelrum_proto", "prost", "tonic"],
+    },
+    // What it asks is in the contract; the rest of the store is data.
+    Layer {
+        places: &["coordinator/src/dispatcher/"],
+        names_not: &["Writer", "Readers", "Transaction", "Checkpointer", "sqlite", "sqlx"],
+    },
+    Layer {
+        places: &["coordinator/src/store/contract.rs", "coordinator/src/store/in_memory/"],
+        names_not: &["sqlx", "Writer", "Readers"],
+    },
+];
+
+impl Layer {
+    fn is_broken_by(&self, line: &str) -> bool {
+        let is_code = !line.trim_start().starts_with("//");
+        is_code && self.names_not.iter().any(|name| has_word(line, name))
+    }
+}
+
+#[test]
+fn each_layer_names_only_what_it_may_know() {
+    let files: Vec<_> = files(&[".rs"]).iter().map(|path| relative(path)).collect();
+    for layer in &LAYERS {
+        for place in layer.places {
+            assert!(files.iter().any(|file| file.starts_with(place)), "there is no {place}");
+        }
+        let mut found = offences(&[".rs"], |line| layer.is_broken_by(line));
+        found.retain(|offence| {
+            let file = offence.split(':').next().unwrap_or_default();
+            !file.ends_with("/tests.rs") && layer.places.iter().any(|place| file.starts_with(place))
+        });
+        assert!(found.is_empty(), "not of {:?}: {found:#?}", layer.places);
+    }
+}
+
+#[test]
+fn names_of_other_layers_are_told_from_words() {
+    let [store, dispatcher, contract] = &LAYERS;
+    for (layer, line) in [
+        (store, "use spelrum_proto::v1;"),
+        (store, "    fn of(game: &v1::Game) -> Self {"),
+        (store, "    let bytes = prost::Message::encode_to_vec(&game);"),
+        (store, "    Err(tonic::Status::internal(text))"),
+        (dispatcher, "use crate::store::{Found, Writer};"),
+        (dispatcher, "    transaction: crate::store::Transaction<'_>,"),
+        (dispatcher, "    Sql(#[from] sqlx::Error),"),
+        (contract, "    ) -> impl Future<Output = Result<(), sqlx::Error>>;"),
+    ] {
+        assert!(layer.is_broken_by(line), "{line}");
+    }
+    for (layer, line) in [
+        (store, "    // As in the protocol: spelrum.v1.Game."),
+        (store, "    let v12 = 12;"),
+        (dispatcher, "impl<T: WriteTransaction> Batch<'_, T> {"),
+        (dispatcher, "    transaction.commit().await?;"),
+        (contract, "//! SQLite's is behind sqlx."),
+    ] {
+        assert!(!layer.is_broken_by(line), "{line}");
+    }
+}
+
 /// Everything else asks questions that have types: a viewer needs to know no table.
 #[test]
 fn the_program_sends_no_sql_but_what_people_wrote() {

@@ -2,63 +2,100 @@
 
 use std::time::{Duration, Instant};
 
-use spelrum_tournament::LeaseId;
+use spelrum_tournament::{LeaseId, WorkerId};
 
 use super::Dispatcher;
-use crate::store::StoreError;
 use crate::store::contract::{Store, WriteTransaction as _};
+use crate::store::{StoreError, unix_now_us};
 
 /// The latest leases, which are kept however they ended.
 const LEASES_KEPT: u64 = 100_000;
 
+/// For how long a worker that left no trace is kept after its last Hello: for people who ask why it ends. It
+/// goes later if it still calls, since what it is granted refers to it. Who has gone and comes back is asked
+/// to say Hello, as it is after a restart of the coordinator, and is a new worker then.
+const WORKERS_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The time between two pieces, while there are more: a fiftieth of the time at the most.
 const PIECES_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The time from the end of all leases to looking at the first again.
+/// The time from the end of a round to looking at the first again.
 const ROUNDS_INTERVAL: Duration = Duration::from_secs(60);
 
 /// How far it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Forgetting {
-    after: LeaseId,
+    next: Piece,
     due: Instant,
+    workers_kept: Duration,
 }
+
+/// A piece of a round.
+#[derive(Clone, Copy, Debug)]
+enum Piece {
+    /// Leases after this one.
+    Leases(LeaseId),
+    /// Workers after this one, whose leases may be forgotten by now.
+    Workers(WorkerId),
+}
+
+/// Where a round begins.
+const FIRST: Piece = Piece::Leases(LeaseId(0));
 
 impl Forgetting {
     pub(super) fn new() -> Self {
-        Self { after: LeaseId(0), due: Instant::now() + PIECES_INTERVAL }
+        Self { next: FIRST, due: Instant::now() + PIECES_INTERVAL, workers_kept: WORKERS_KEPT }
     }
 
     /// When the next piece is due.
     pub(super) fn due(&self) -> Instant {
         self.due
     }
+
+    /// The same, which forgets workers at once.
+    #[cfg(test)]
+    pub(super) fn without_delay(self) -> Self {
+        Self { workers_kept: Duration::ZERO, ..self }
+    }
 }
 
 impl<S: Store> Dispatcher<S> {
-    /// Looks at the next leases. What fails is tried again in the next round.
+    /// Looks at the next leases or workers; returns whether there are more of this round. What fails is tried
+    /// again in the next one.
     ///
     /// # Errors
     /// [`StoreError::TakenOver`] if another coordinator has the database now.
-    pub(super) async fn forget(&mut self) -> Result<(), StoreError> {
-        let looked_at = match self.forget_some().await {
+    pub(super) async fn forget(&mut self) -> Result<bool, StoreError> {
+        let next = match self.forget_some().await {
             Err(error @ StoreError::TakenOver { .. }) => return Err(error),
             Err(error) => {
-                tracing::warn!("failed to forget old leases: {error}; {}", error.remedy());
+                tracing::warn!("failed to forget what is old: {error}; {}", error.remedy());
                 None
             }
-            Ok(looked_at) => looked_at,
+            Ok(next) => next,
         };
-        let interval = if looked_at.is_some() { PIECES_INTERVAL } else { ROUNDS_INTERVAL };
-        self.forgetting =
-            Forgetting { after: looked_at.unwrap_or(LeaseId(0)), due: Instant::now() + interval };
-        Ok(())
+        let interval = if next.is_some() { PIECES_INTERVAL } else { ROUNDS_INTERVAL };
+        self.forgetting.next = next.unwrap_or(FIRST);
+        self.forgetting.due = Instant::now() + interval;
+        Ok(next.is_some())
     }
 
-    async fn forget_some(&mut self) -> Result<Option<LeaseId>, StoreError> {
+    /// Looks at a piece; returns the next one of the round.
+    async fn forget_some(&mut self) -> Result<Option<Piece>, StoreError> {
         let mut transaction = self.store.begin().await?;
-        let looked_at = transaction.forget_leases(self.forgetting.after, LEASES_KEPT).await?;
+        let next = match self.forgetting.next {
+            Piece::Leases(after) => {
+                let last = transaction.forget_leases(after, LEASES_KEPT).await?;
+                Some(last.map_or(Piece::Workers(WorkerId(0)), Piece::Leases))
+            }
+            Piece::Workers(after) => {
+                let kept_us = i64::try_from(self.forgetting.workers_kept.as_micros());
+                let before = unix_now_us().saturating_sub(kept_us.unwrap_or(i64::MAX));
+                let known = self.roster.workers();
+                transaction.forget_workers(after, before, &known).await?.map(Piece::Workers)
+            }
+        };
         transaction.commit().await?;
-        Ok(looked_at)
+        Ok(next)
     }
 }

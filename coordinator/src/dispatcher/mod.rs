@@ -173,7 +173,7 @@ impl<S: Store> Dispatcher<S> {
                     }
                 }
                 Turn::Remove => self.remove().await?,
-                Turn::Forget => self.forget().await?,
+                Turn::Forget => _ = self.forget().await?,
                 Turn::Nothing => {}
             }
         }
@@ -315,7 +315,7 @@ enum Turn {
     Serve(Option<Arrived>),
     /// The next piece of the removals.
     Remove,
-    /// The next old leases.
+    /// The next old leases or workers.
     Forget,
     /// To know that it does not stand still.
     Nothing,

@@ -74,6 +74,11 @@ impl Roster {
         self.workers.contains_key(&worker)
     }
 
+    /// All that have said Hello, and have not given their places up.
+    pub(super) fn workers(&self) -> BTreeSet<WorkerId> {
+        self.workers.keys().copied().collect()
+    }
+
     /// The memory that a worker offers its slots together, if it says.
     pub(super) fn memory_of(&self, worker: WorkerId) -> Option<u64> {
         self.workers.get(&worker)?.introduction.memory_bytes

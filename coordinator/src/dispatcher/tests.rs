@@ -101,6 +101,22 @@ impl Site {
         answers
     }
 
+    /// Workers that said Hello to runs of the coordinator before this one.
+    async fn introduce_earlier(&mut self, workers: u32) {
+        let mut transaction = self.dispatcher.store.begin().await.unwrap();
+        for worker in 0..workers {
+            transaction.introduce(&introduction(&format!("earlier {worker}"))).await.unwrap();
+        }
+        transaction.commit().await.unwrap();
+    }
+
+    /// Forgets all that may be forgotten; returns the workers that are left.
+    async fn forget(&mut self) -> Vec<String> {
+        while self.dispatcher.forget().await.unwrap() {}
+        let left = self.readers.workers(u32::MAX).await.unwrap();
+        left.into_iter().map(|worker| worker.name).collect()
+    }
+
     async fn submit(&mut self, name: &str) {
         let submission = Box::new(submission(name));
         self.ask(0, |reply| Request::Submit { submission, reply }).await.unwrap();
@@ -174,6 +190,37 @@ async fn newcomers_are_taken_in_or_asked_to_come_again() {
     }
     assert!(site.dispatcher.roster.knows(holder.worker));
     assert!(!site.dispatcher.roster.knows_uuid("of start 4"));
+}
+
+/// However often workers are started that come to nothing, their rows go, and those of who lives stay.
+#[tokio::test]
+async fn workers_that_came_and_went_are_forgotten() {
+    let mut site = Site::new().await;
+    site.dispatcher.roster = Roster::with_places(3);
+    site.submit("sweep").await;
+    site.introduce_earlier(10_000).await;
+    let holder = site.hello(0, "holder").await.unwrap();
+    site.granted(0, holder).await;
+    let silent = site.hello(0, "silent").await.unwrap();
+    site.hello(50, "idle").await.unwrap();
+    let alive = site.hello(100_000, "alive").await.unwrap();
+    assert!(!site.dispatcher.roster.knows(silent.worker), "it gave its place up");
+    assert_eq!(site.forget().await.len(), 10_004, "not so soon");
+    site.dispatcher.forgetting = site.dispatcher.forgetting.without_delay();
+    let mut left = site.forget().await;
+    left.sort();
+    assert_eq!(left, ["alive", "holder", "idle"]);
+
+    // Who stayed works on.
+    site.submit("another").await;
+    site.granted(100_000, alive).await;
+    // Who comes back is asked to say Hello, as after a restart, and is somebody new.
+    let call = |reply| Request::Lease { caller: silent, slots: 1, reply };
+    assert_eq!(site.ask(200_000, call).await.unwrap_err().reason, Reason::SayHello);
+    let back = site.hello(200_000, "silent").await.unwrap();
+    assert_eq!(back.worker.0, alive.worker.0 + 1);
+    site.submit("third").await;
+    site.granted(200_000, back).await;
 }
 
 /// In one batch, too, there are only so many places.

@@ -11,6 +11,7 @@
 //! whoever opened it last. A store that several coordinators share would keep a term for each
 //! experiment; what is asked here stays the same.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 
 use spelrum_tournament::course::CellOutcome;
@@ -394,6 +395,21 @@ pub trait WriteTransaction: Send {
         after: LeaseId,
         kept: u64,
     ) -> impl Future<Output = Result<Option<LeaseId>, StoreError>> + Send;
+
+    /// Looks at some workers after this one, and forgets those that said Hello last before this time by the
+    /// clock on the wall, are not among the `known`, and that nothing else refers to: no lease and no result.
+    /// If one says Hello again, it is a new worker: no id comes twice.
+    ///
+    /// Returns the last worker that was looked at, or `None` if none was left to look at.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn forget_workers(
+        &mut self,
+        after: WorkerId,
+        before_unix_us: i64,
+        known: &BTreeSet<WorkerId>,
+    ) -> impl Future<Output = Result<Option<WorkerId>, StoreError>> + Send;
 
     /// Commits: from here on everything is on disk.
     ///

@@ -158,6 +158,12 @@ pub enum StoreError {
         /// The number.
         value: u64,
     },
+    /// What somebody speaks of is not there.
+    #[error("failed to look up {what}: the database has none of this id")]
+    Missing {
+        /// What it would be.
+        what: &'static str,
+    },
     /// A result that no engine reports.
     #[error("failed to store game {number} of cell {cell_id}: {problem}")]
     InvalidGame {
@@ -278,6 +284,7 @@ impl StoreError {
                 "start a new experiment of this name with --new".to_owned()
             }
             Self::TooLarge { .. } => "use a smaller number".to_owned(),
+            Self::Missing { .. } => "report this as a fault of the program".to_owned(),
             Self::InvalidGame { .. } => {
                 "use a worker of the same release as the coordinator".to_owned()
             }

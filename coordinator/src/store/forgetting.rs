@@ -1,7 +1,9 @@
-//! Forgetting leases that ended long ago (invariant 9): a database that has seen years of work keeps its
-//! games, and not who was once to play them.
+//! Forgetting leases that ended long ago, and workers that left no trace (invariant 9): a database that has
+//! seen years of work keeps its games, and not who was once to play them.
 
-use spelrum_tournament::LeaseId;
+use std::collections::BTreeSet;
+
+use spelrum_tournament::{LeaseId, WorkerId};
 
 use super::error::StoreError;
 use super::numbers::integer;
@@ -9,6 +11,9 @@ use super::transaction::{Transaction, rows};
 
 /// Leases that are looked at together: about two milliseconds of work.
 pub(super) const LEASES_AT_ONCE: u32 = 1_000;
+
+/// Workers that are looked at together: so many searches of four indexes.
+pub(super) const WORKERS_AT_ONCE: u32 = 1_000;
 
 impl Transaction<'_> {
     /// Looks at some leases after this one, and forgets those that ended before the latest `kept` ones
@@ -63,5 +68,50 @@ impl Transaction<'_> {
             .await?;
         }
         Ok(looked_at.last().map(|row| LeaseId(row.lease_id)))
+    }
+    /// Looks at some workers after this one, and forgets those that said Hello last before this time by the
+    /// clock on the wall, are not among the `known`, and that nothing else refers to: no lease and no result.
+    /// If one says Hello again, it is a new worker: no id comes twice.
+    ///
+    /// Returns the last worker that was looked at, or `None` if none was left to look at.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn forget_workers(
+        &mut self,
+        after: WorkerId,
+        before_unix_us: i64,
+        known: &BTreeSet<WorkerId>,
+    ) -> Result<Option<WorkerId>, StoreError> {
+        let looked_at = sqlx::query!(
+            r#"SELECT w.worker_id AS "worker_id!: i64",
+                w.last_hello_unix_us < ?2
+                AND NOT EXISTS (SELECT 1 FROM leases AS l WHERE l.worker_id = w.worker_id)
+                -- Whoever has a game has a row there.
+                AND NOT EXISTS (SELECT 1 FROM worker_results AS r WHERE r.worker_id = w.worker_id)
+                AND NOT EXISTS (SELECT 1 FROM uncounted_games AS u WHERE u.worker_id = w.worker_id)
+                AND NOT EXISTS (SELECT 1 FROM refused_results AS f WHERE f.worker_id = w.worker_id)
+                AS "has_no_trace!: bool"
+            FROM workers AS w WHERE w.worker_id > ?1 ORDER BY w.worker_id LIMIT ?3"#,
+            after.0,
+            before_unix_us,
+            WORKERS_AT_ONCE
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let gone = looked_at
+            .iter()
+            .filter(|row| row.has_no_trace && !known.contains(&WorkerId(row.worker_id)));
+        let gone: Vec<i64> = gone.map(|row| row.worker_id).collect();
+        if !gone.is_empty() {
+            let gone = rows(&gone)?;
+            sqlx::query!(
+                "DELETE FROM workers WHERE worker_id IN (SELECT value FROM json_each(?))",
+                gone
+            )
+            .execute(self.connection())
+            .await?;
+        }
+        Ok(looked_at.last().map(|row| WorkerId(row.worker_id)))
     }
 }

@@ -119,7 +119,7 @@ impl Transaction<'_> {
         .fetch_all(self.connection())
         .await?;
         if found.len() != cells.len() {
-            return Err(sqlx::Error::RowNotFound.into());
+            return Err(StoreError::Missing { what: "a cell" });
         }
         let cells = found.iter().map(|row| {
             let game_timeout =

@@ -168,8 +168,9 @@ impl Writer {
     }
 }
 
-/// Now, by the clock on the wall, in microseconds: for people, never for decisions.
-fn unix_now_us() -> i64 {
+/// Now, by the clock on the wall, in microseconds: for people, never for decisions, but for how long what
+/// nobody needs is kept.
+pub(crate) fn unix_now_us() -> i64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| i64::try_from(since.as_micros()).unwrap_or(i64::MAX))

@@ -421,10 +421,13 @@ const ROLLUPS: &[Rollup] = &[
         integers: &["games", "plies", "first_started_unix_us", "last_started_unix_us"],
         reals: &["wall_us"],
         only: "true",
-        recount: "SELECT g.worker_id, c.experiment_id, count(*) AS games, sum(g.plies) AS plies,
-                total(g.wall_us) AS wall_us, min(g.started_unix_us) AS first_started_unix_us,
+        // When games began is of all that were played, whether or not they count.
+        recount: "SELECT g.worker_id, c.experiment_id, sum(g.counted) AS games,
+                sum(CASE WHEN g.counted THEN g.plies ELSE 0 END) AS plies,
+                total(CASE WHEN g.counted THEN g.wall_us END) AS wall_us,
+                min(g.started_unix_us) AS first_started_unix_us,
                 max(g.started_unix_us) AS last_started_unix_us
             FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id
-            WHERE g.counted = 1 GROUP BY g.worker_id, c.experiment_id",
+            WHERE g.outcome IS NOT NULL GROUP BY g.worker_id, c.experiment_id",
     },
 ];

@@ -109,11 +109,15 @@ impl Transaction<'_> {
     pub async fn settle_failed(&mut self, games: &[(GameId, String)]) -> Result<(), StoreError> {
         #[derive(Serialize)]
         struct Row<'g>(i64, i64, &'g str);
-        let list = games
+        // Of one that comes twice the first.
+        let mut seen = BTreeSet::new();
+        let list: Vec<Row<'_>> = games
             .iter()
+            .filter(|(game, _)| seen.insert(*game))
             .map(|(game, message)| Row(game.cell.0, integer(game.number), message))
-            .collect::<Vec<_>>();
+            .collect();
         let list = rows(&list)?;
+        // What is settled is left out before: an INSERT that finds it there would lose an id all the same.
         let settled = sqlx::query!(
             r#"INSERT INTO games (cell_id, number, first_player_id, second_player_id, counted,
                 not_counted_reason, failure)
@@ -124,8 +128,10 @@ impl Transaction<'_> {
                     ELSE c.first_player_id END,
                 0, 'failed', j.value ->> 2
             FROM jsonb_each(?1) AS j JOIN cells AS c ON c.cell_id = j.value ->> 0
-            WHERE true
-            ON CONFLICT (cell_id, number) DO NOTHING
+            WHERE NOT EXISTS (
+                SELECT 1 FROM games AS g
+                WHERE g.cell_id = c.cell_id AND g.number = j.value ->> 1)
+            ORDER BY j.key
             RETURNING cell_id AS "cell_id!: i64", number"#,
             list
         )

@@ -210,11 +210,14 @@ impl Transaction<'_> {
         games: &[Checked<'_>],
     ) -> Result<(), StoreError> {
         let mut sums = WorkerSums::default();
-        for game in games.iter().filter(|game| game.counts()) {
+        for game in games {
             let played = game.played;
             let plies = count(played.record.moves.len());
             let (started, wall_us) = (played.started_unix_us, real(played.record.wall_us));
-            sums.add(game.worker.0, game.cell.experiment, plies, wall_us, started);
+            let sum = sums.played(game.worker.0, game.cell.experiment, started);
+            if game.counts() {
+                sum.add(plies, wall_us);
+            }
         }
         self.add_worker_sums(&sums).await
     }
@@ -240,59 +243,6 @@ impl Transaction<'_> {
         .await?;
         Ok(())
     }
-
-    /// Takes games, which are not counted any more, from `worker_results`.
-    pub(super) async fn take_worker_sums(&mut self, sums: &WorkerSums) -> Result<(), StoreError> {
-        let list = sums.rows()?;
-        sqlx::query!(
-            "UPDATE worker_results SET games = games - (j.value ->> 2),
-                plies = plies - (j.value ->> 3), wall_us = wall_us - (j.value ->> 4)
-            FROM jsonb_each(?) AS j
-            WHERE worker_id = j.value ->> 0 AND experiment_id = j.value ->> 1",
-            list
-        )
-        .execute(self.connection())
-        .await?;
-        sqlx::query!(
-            "DELETE FROM worker_results
-            WHERE games = 0 AND worker_id IN (SELECT value ->> 0 FROM jsonb_each(?))",
-            list
-        )
-        .execute(self.connection())
-        .await?;
-        // Whose first game was among them has another first one, which is no earlier.
-        sqlx::query!(
-            "UPDATE worker_results SET first_started_unix_us = (
-                SELECT g.started_unix_us FROM games AS g INDEXED BY games_worker
-                CROSS JOIN cells AS c ON c.cell_id = g.cell_id
-                WHERE g.counted = 1 AND g.worker_id = worker_results.worker_id
-                    AND g.started_unix_us >= worker_results.first_started_unix_us
-                    AND c.experiment_id = worker_results.experiment_id
-                ORDER BY g.started_unix_us LIMIT 1)
-            FROM jsonb_each(?) AS j
-            WHERE worker_id = j.value ->> 0 AND experiment_id = j.value ->> 1
-                AND first_started_unix_us = j.value ->> 5",
-            list
-        )
-        .execute(self.connection())
-        .await?;
-        sqlx::query!(
-            "UPDATE worker_results SET last_started_unix_us = (
-                SELECT g.started_unix_us FROM games AS g INDEXED BY games_worker
-                CROSS JOIN cells AS c ON c.cell_id = g.cell_id
-                WHERE g.counted = 1 AND g.worker_id = worker_results.worker_id
-                    AND g.started_unix_us <= worker_results.last_started_unix_us
-                    AND c.experiment_id = worker_results.experiment_id
-                ORDER BY g.started_unix_us DESC LIMIT 1)
-            FROM jsonb_each(?) AS j
-            WHERE worker_id = j.value ->> 0 AND experiment_id = j.value ->> 1
-                AND last_started_unix_us = j.value ->> 6",
-            list
-        )
-        .execute(self.connection())
-        .await?;
-        Ok(())
-    }
 }
 
 /// What games add to `worker_results`: a row for each worker and experiment.
@@ -300,7 +250,7 @@ impl Transaction<'_> {
 pub(super) struct WorkerSums(BTreeMap<(i64, i64), WorkerSum>);
 
 #[derive(Debug)]
-struct WorkerSum {
+pub(super) struct WorkerSum {
     games: i64,
     plies: i64,
     wall_us: f64,
@@ -309,28 +259,26 @@ struct WorkerSum {
 }
 
 impl WorkerSums {
-    /// Adds a game.
-    pub(super) fn add(
-        &mut self,
-        worker: i64,
-        experiment: i64,
-        plies: i64,
-        wall_us: f64,
-        started: i64,
-    ) {
-        let none = WorkerSum {
+    /// The sum that a game is added to if it counts; when it began is noted anyway.
+    pub(super) fn played(&mut self, worker: i64, experiment: i64, started: i64) -> &mut WorkerSum {
+        let sum = self.0.entry((worker, experiment)).or_insert(WorkerSum {
             games: 0,
             plies: 0,
             wall_us: 0.0,
             first_started: started,
             last_started: started,
-        };
-        let sum = self.0.entry((worker, experiment)).or_insert(none);
-        sum.games += 1;
-        sum.plies += plies;
-        sum.wall_us += wall_us;
+        });
         sum.first_started = sum.first_started.min(started);
         sum.last_started = sum.last_started.max(started);
+        sum
+    }
+
+    /// The same, to be taken away. When games began stays.
+    pub(super) fn negated(mut self) -> Self {
+        for sum in self.0.values_mut() {
+            (sum.games, sum.plies, sum.wall_us) = (-sum.games, -sum.plies, -sum.wall_us);
+        }
+        self
     }
 
     fn rows(&self) -> Result<String, StoreError> {
@@ -341,5 +289,14 @@ impl WorkerSums {
             Row(worker, experiment, games, plies, wall_us, first_started, last_started)
         };
         rows(&self.0.iter().map(row).collect::<Vec<_>>())
+    }
+}
+
+impl WorkerSum {
+    /// Adds a counted game.
+    pub(super) fn add(&mut self, plies: i64, wall_us: f64) {
+        self.games += 1;
+        self.plies += plies;
+        self.wall_us += wall_us;
     }
 }

@@ -186,9 +186,10 @@ impl Transaction<'_> {
         let found = sqlx::query!(
             r#"SELECT a.cell_id, a.number, a.lost AS "lost: u32", a.lost_alone AS "lost_alone: u32",
                 a.failed AS "failed: u32"
-            FROM attempts AS a
-            JOIN cells AS c ON c.cell_id = a.cell_id
-            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            -- From what is to be played, and not through all that was ever lost.
+            FROM experiments AS e
+            CROSS JOIN cells AS c ON c.experiment_id = e.experiment_id
+            CROSS JOIN attempts AS a ON a.cell_id = c.cell_id
             WHERE e.state IN ('running', 'paused') AND (?1 IS NULL OR e.experiment_id = ?1)
                 AND NOT EXISTS (
                     SELECT 1 FROM games AS g WHERE g.cell_id = a.cell_id AND g.number = a.number)
@@ -212,14 +213,29 @@ impl Transaction<'_> {
     /// If the database fails.
     pub async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
         let now = self.now_unix_us;
+        // An INSERT that finds the UUID there would lose an id all the same.
+        let known = sqlx::query_scalar!(
+            r#"UPDATE workers SET name = ?2, host = ?3, slots = ?4, engine_revision = ?5,
+                version = ?6, last_hello_unix_us = ?7
+            WHERE uuid = ?1
+            RETURNING worker_id AS "worker_id!: i64""#,
+            worker.uuid,
+            worker.name,
+            worker.host,
+            worker.slots,
+            worker.engine_revision,
+            worker.version,
+            now
+        )
+        .fetch_optional(self.connection())
+        .await?;
+        if let Some(id) = known {
+            return Ok(WorkerId(id));
+        }
         let id = sqlx::query_scalar!(
             r#"INSERT INTO workers (uuid, name, host, slots, engine_revision, version,
                 first_seen_unix_us, last_hello_unix_us)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
-            ON CONFLICT (uuid) DO UPDATE SET
-                name = excluded.name, host = excluded.host, slots = excluded.slots,
-                engine_revision = excluded.engine_revision, version = excluded.version,
-                last_hello_unix_us = excluded.last_hello_unix_us
             RETURNING worker_id AS "worker_id!: i64""#,
             worker.uuid,
             worker.name,

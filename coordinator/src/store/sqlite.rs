@@ -1,5 +1,7 @@
 //! SQLite as a store: what the contract asks, by the name of what does it.
 
+use std::collections::BTreeSet;
+
 use spelrum_tournament::course::CellOutcome;
 use spelrum_tournament::results::{
     CellCursor, CellsPage, Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor,
@@ -230,6 +232,15 @@ impl WriteTransaction for Transaction<'_> {
         kept: u64,
     ) -> Result<Option<LeaseId>, StoreError> {
         Transaction::forget_leases(self, after, kept).await
+    }
+
+    async fn forget_workers(
+        &mut self,
+        after: WorkerId,
+        before_unix_us: i64,
+        known: &BTreeSet<WorkerId>,
+    ) -> Result<Option<WorkerId>, StoreError> {
+        Transaction::forget_workers(self, after, before_unix_us, known).await
     }
 
     async fn commit(self) -> Result<(), StoreError> {

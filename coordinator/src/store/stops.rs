@@ -118,7 +118,8 @@ impl Transaction<'_> {
             {
                 sums.pairs[other + game.half_points] += 1;
             }
-            workers.add(game.worker, cell.experiment, game.plies, game.wall_us, game.started);
+            let sum = workers.played(game.worker, cell.experiment, game.started);
+            sum.add(game.plies, game.wall_us);
         }
         let ids: Vec<i64> = games.iter().map(|game| game.game_id).collect();
         let likes: BTreeSet<Likeness> = games.iter().map(|game| game.likeness).collect();
@@ -139,7 +140,7 @@ impl Transaction<'_> {
             self.add_worker_sums(&workers).await?;
             self.add_searches(&searches).await
         } else {
-            self.take_worker_sums(&workers).await?;
+            self.add_worker_sums(&workers.negated()).await?;
             self.take_searches(piece.cell, searches).await
         }
     }

@@ -1,7 +1,7 @@
 //! The contract of a store: whatever is asked of SQLite and of the slow and obvious store in memory,
 //! both answer the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use proptest::prelude::*;
@@ -46,6 +46,7 @@ enum Step {
     Course { experiment: u8, ends: bool },
     Extend { experiment: u8, cells: Vec<(u8, u8)>, told: u8 },
     Tell { cell: u8 },
+    ForgetWorkers { after: u8, recent: bool, spared: u8 },
     TakeOver,
 }
 
@@ -87,6 +88,8 @@ fn steps() -> impl Strategy<Value = Vec<(Step, bool)>> {
         2 => (any::<u8>(), prop::collection::vec((0_u8..6, 1_u8..9), 0..3), 0_u8..4)
             .prop_map(|(experiment, cells, told)| Step::Extend { experiment, cells, told }),
         3 => any::<u8>().prop_map(|cell| Step::Tell { cell }),
+        2 => (0_u8..4, prop::bool::weighted(0.8), 0_u8..5)
+            .prop_map(|(after, recent, spared)| Step::ForgetWorkers { after, recent, spared }),
         1 => Just(Step::TakeOver),
     ];
     // One in eight is never committed.
@@ -114,7 +117,8 @@ fn end() -> impl Strategy<Value = LeaseEnd> {
 /// What the test knows of what is in the stores, so that it asks for something.
 #[derive(Clone, Debug, Default)]
 struct Known {
-    workers: Vec<WorkerId>,
+    /// By what they say Hello with.
+    workers: BTreeMap<u8, WorkerId>,
     experiments: BTreeMap<ExperimentId, String>,
     cells: BTreeMap<CellId, ExperimentId>,
     next_number: BTreeMap<CellId, u64>,
@@ -138,7 +142,7 @@ impl Known {
 
     fn worker(&self, index: u8) -> Option<WorkerId> {
         let index = usize::from(index).checked_rem(self.workers.len())?;
-        Some(self.workers[index])
+        self.workers.values().nth(index).copied()
     }
 
     fn games(&self, games: &[(u8, u8, u8, u8)]) -> Vec<(WorkerId, spelrum_tournament::PlayedGame)> {
@@ -213,12 +217,8 @@ async fn take<S: Store>(
             text(&submitted)
         }
         Step::Hello { worker } => {
-            let id = transaction.introduce(&introduction(&format!("worker {worker}"))).await;
-            if let Ok(id) = id
-                && !learnt.workers.contains(&id)
-            {
-                learnt.workers.push(id);
-            }
+            let id = hello(&mut transaction, *worker).await;
+            learnt.workers.extend(id.iter().map(|id| (*worker, *id)));
             text(&id)
         }
         Step::Find { what } => {
@@ -381,6 +381,21 @@ async fn take<S: Store>(
             }
             None => String::new(),
         },
+        Step::ForgetWorkers { after, recent, spared } => {
+            // When they said Hello is not the same in both stores.
+            let before = if *recent { i64::MAX } else { 0 };
+            let spared = known.workers.values().filter(|id| id.0 % 4 == i64::from(*spared));
+            let spared: BTreeSet<WorkerId> = spared.copied().collect();
+            let after = WorkerId((*after).into());
+            let mut answers = vec![text(&transaction.forget_workers(after, before, &spared).await)];
+            // Who is there still has its id, and who is not has another.
+            for &worker in known.workers.keys() {
+                let id = hello(&mut transaction, worker).await;
+                learnt.workers.extend(id.iter().map(|id| (worker, *id)));
+                answers.push(text(&id));
+            }
+            answers.join(" ")
+        }
         Step::TakeOver => String::new(),
     };
     if commit {
@@ -393,6 +408,13 @@ async fn take<S: Store>(
         drop(transaction);
     }
     Ok(answer)
+}
+
+async fn hello(
+    transaction: &mut impl WriteTransaction,
+    worker: u8,
+) -> Result<WorkerId, StoreError> {
+    transaction.introduce(&introduction(&format!("worker {worker}"))).await
 }
 
 fn cell_state(cell: CellId, next_number: u64, returned: Vec<GameRange>) -> CellProgress {

@@ -5,9 +5,11 @@ mod answers;
 mod contract;
 mod documentation;
 mod fixture;
+mod forgetting;
 mod growth;
 
 mod opening;
+mod plans;
 mod progress;
 mod queries;
 mod recount;

@@ -220,7 +220,8 @@ async fn a_game_that_failed_is_settled_and_never_counts() {
     let failed = GameId { cell: store.cell(0), number: 1 };
     store.store(&[game(store.cell(0), 0, 4)]).await;
     let mut transaction = store.writer.begin().await.unwrap();
-    let list = [(failed, "it's broken".to_owned())];
+    // Of one that comes twice the first.
+    let list = ["it's broken", "still"].map(|message| (failed, message.to_owned()));
     transaction.settle_failed(&list).await.unwrap();
     // Again, and for a game that has its result: no change.
     transaction.settle_failed(&list).await.unwrap();
@@ -237,6 +238,9 @@ async fn a_game_that_failed_is_settled_and_never_counts() {
     store.store(&[game(store.cell(0), 1, 4)]).await;
     assert_eq!(reasons(&store).await, ["repeat"]);
     store.assert_recount().await;
+    // Nor is an id of a game lost by it.
+    store.store(&[game(store.cell(0), 2, 4)]).await;
+    assert_eq!(store.integer("SELECT max(game_id) FROM games").await, 3);
 }
 
 /// Invariant 5, from the other side: what was not committed was never there.

@@ -244,3 +244,30 @@ async fn pruned_games_can_be_taken_away() {
     stop(&mut store, 0, Some(4)).await;
     assert_eq!(differences(&store).await, []);
 }
+
+/// When a worker began to play does not depend on where cells end; what it has had counted does.
+#[tokio::test]
+async fn a_worker_none_of_whose_games_counts_has_played_all_the_same() {
+    let mut store = Store::new().await;
+    let first: Vec<_> = (0..4).map(|number| game(store.cell(0), number, 1)).collect();
+    store.store(&first).await;
+    let mut transaction = store.writer.begin().await.unwrap();
+    store.worker = transaction.introduce(&introduction("worker-2")).await.unwrap();
+    transaction.commit().await.unwrap();
+    let played = "SELECT printf('%s %d %s %d', worker, games, coalesce(game_wall_us_mean, 'NULL'),
+            last_started_unix_us - first_started_unix_us)
+        FROM worker_productivity ORDER BY worker_id";
+    stop(&mut store, 0, Some(2)).await;
+    let beyond: Vec<_> = (4..7).map(|number| game(store.cell(0), number, 1)).collect();
+    store.store(&beyond).await;
+    let of_both = ["name of worker-1 2 5001.0 3", "name of worker-2 0 NULL 2"];
+    assert_eq!(store.texts(played).await, of_both);
+    assert_eq!(differences(&store).await, []);
+    stop(&mut store, 0, None).await;
+    let of_both = ["name of worker-1 4 5001.0 3", "name of worker-2 3 5001.0 2"];
+    assert_eq!(store.texts(played).await, of_both);
+    stop(&mut store, 0, Some(2)).await;
+    let of_both = ["name of worker-1 2 5001.0 3", "name of worker-2 0 NULL 2"];
+    assert_eq!(store.texts(played).await, of_both);
+    assert_eq!(differences(&store).await, []);
+}

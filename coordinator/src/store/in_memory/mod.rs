@@ -78,12 +78,13 @@ struct State {
     /// The greatest ids ever given: none comes again.
     last_experiment: i64,
     last_cell: i64,
+    last_worker: i64,
     last_lease: i64,
     last_game: i64,
     experiments: BTreeMap<ExperimentId, Experiment>,
     cells: BTreeMap<CellId, Cell>,
-    /// By UUID, each with its slots.
-    workers: BTreeMap<String, (WorkerId, u32)>,
+    /// By UUID.
+    workers: BTreeMap<String, Worker>,
     leases: BTreeMap<LeaseId, Lease>,
     attempts: BTreeMap<GameId, Attempts>,
     /// What workers said last of games that failed.
@@ -154,6 +155,13 @@ enum CourseState {
     Ended,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Worker {
+    id: WorkerId,
+    slots: u32,
+    last_hello_unix_us: i64,
+}
+
 #[derive(Clone, Debug)]
 struct Lease {
     worker: WorkerId,
@@ -172,6 +180,7 @@ enum Settled {
 #[derive(Clone, Debug)]
 struct Uncounted {
     reason: Reason,
+    worker: WorkerId,
     game: PlayedGame,
 }
 
@@ -295,11 +304,7 @@ impl WriteTransaction for Pending<'_> {
     }
 
     async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
-        let workers = &mut self.state.workers;
-        let next = WorkerId(1 + i64::try_from(workers.len()).unwrap_or(i64::MAX));
-        let known = workers.entry(worker.uuid.clone()).or_insert((next, 0));
-        known.1 = worker.slots;
-        Ok(known.0)
+        Ok(self.state.introduce(worker))
     }
 
     async fn leased_cells(&mut self, cells: &[CellId]) -> Result<Vec<LeasedCell>, StoreError> {
@@ -327,8 +332,8 @@ impl WriteTransaction for Pending<'_> {
         after_cancel: bool,
     ) -> Result<(), StoreError> {
         self.state.check(games)?;
-        for (_, game) in games {
-            self.state.keep_uncounted(game, after_cancel);
+        for (worker, game) in games {
+            self.state.keep_uncounted(*worker, game, after_cancel);
         }
         Ok(())
     }
@@ -374,6 +379,15 @@ impl WriteTransaction for Pending<'_> {
         kept: u64,
     ) -> Result<Option<LeaseId>, StoreError> {
         Ok(self.state.forget_leases(after, kept))
+    }
+
+    async fn forget_workers(
+        &mut self,
+        after: WorkerId,
+        before_unix_us: i64,
+        known: &BTreeSet<WorkerId>,
+    ) -> Result<Option<WorkerId>, StoreError> {
+        Ok(self.state.forget_workers(after, before_unix_us, known))
     }
 
     async fn commit(self) -> Result<(), StoreError> {

@@ -270,7 +270,7 @@ impl State {
             })
             .map(|lease| lease.worker)
             .collect();
-        let slots = self.workers.values().filter(|(worker, _)| holders.contains(worker));
+        let slots = self.workers.values().filter(|worker| holders.contains(&worker.id));
         Progress {
             state: it.state,
             cells: summary.cells,
@@ -281,7 +281,7 @@ impl State {
             wall_us,
             backlog,
             spread,
-            slots: slots.map(|(_, slots)| u64::from(*slots)).sum(),
+            slots: slots.map(|worker| u64::from(worker.slots)).sum(),
             last_game_id,
         }
     }

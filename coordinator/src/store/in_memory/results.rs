@@ -25,7 +25,7 @@ impl State {
 
     pub(super) fn settle(&mut self, worker: WorkerId, game: &PlayedGame) {
         if self.games.contains_key(&game.game) {
-            self.keep_uncounted(game, false);
+            self.keep_uncounted(worker, game, false);
             return;
         }
         let experiment =
@@ -37,21 +37,25 @@ impl State {
     }
 
     pub(super) fn settle_failed(&mut self, game: GameId, message: &str) {
-        if self.cells.contains_key(&game.cell) {
-            // SQLite draws an id before it finds that the game has its result; that id is lost.
+        if self.cells.contains_key(&game.cell) && !self.games.contains_key(&game) {
             self.last_game += 1;
             let (id, message) = (self.last_game, message.to_owned());
-            self.games.entry(game).or_insert(Settled::Failed { id, message });
+            self.games.insert(game, Settled::Failed { id, message });
         }
     }
 
-    pub(super) fn keep_uncounted(&mut self, game: &PlayedGame, after_cancel: bool) {
+    pub(super) fn keep_uncounted(
+        &mut self,
+        worker: WorkerId,
+        game: &PlayedGame,
+        after_cancel: bool,
+    ) {
         let reason = if after_cancel {
             Reason::AfterCancel
         } else {
             compare(self.settled_result(game.game).as_ref(), game).into()
         };
-        self.uncounted.push(Uncounted { reason, game: game.clone() });
+        self.uncounted.push(Uncounted { reason, worker, game: game.clone() });
     }
 
     /// What is kept of a game's settled result, if it has one and did not finally fail.

@@ -1,5 +1,6 @@
 //! What the scheduler finds again, and what it must know of reported games.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use spelrum_tournament::scheduler::{
@@ -8,9 +9,11 @@ use spelrum_tournament::scheduler::{
 use spelrum_tournament::stopping::{self, Points, Reading, StopRule, Tally};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
-use super::{CourseState, Lease, Settled, State};
-use crate::store::forgetting::LEASES_AT_ONCE;
-use crate::store::{Found, GameFacts, LeasedCell, Removed, Removing, StoreError};
+use super::{CourseState, Lease, Settled, State, Worker};
+use crate::store::forgetting::{LEASES_AT_ONCE, WORKERS_AT_ONCE};
+use crate::store::{
+    Found, GameFacts, LeasedCell, Removed, Removing, StoreError, WorkerIntroduction, unix_now_us,
+};
 
 impl State {
     pub(super) fn snapshot(&self) -> Snapshot {
@@ -145,7 +148,7 @@ impl State {
                 definition: cell.hash,
                 game_timeout: experiment.game_timeout_us.map(Duration::from_micros),
             }),
-            _ => Err(sqlx::Error::RowNotFound.into()),
+            _ => Err(StoreError::Missing { what: "a cell" }),
         }
     }
 
@@ -209,6 +212,45 @@ impl State {
             }
         }
         looked_at.last().copied()
+    }
+
+    pub(super) fn introduce(&mut self, worker: &WorkerIntroduction) -> WorkerId {
+        let WorkerIntroduction { uuid, slots, .. } = worker;
+        let known = self.workers.get(uuid).map(|known| known.id);
+        let id = known.unwrap_or_else(|| {
+            self.last_worker += 1;
+            WorkerId(self.last_worker)
+        });
+        let worker = Worker { id, slots: *slots, last_hello_unix_us: unix_now_us() };
+        self.workers.insert(uuid.clone(), worker);
+        id
+    }
+
+    pub(super) fn forget_workers(
+        &mut self,
+        after: WorkerId,
+        before_unix_us: i64,
+        known: &BTreeSet<WorkerId>,
+    ) -> Option<WorkerId> {
+        let mut looked_at: Vec<Worker> =
+            self.workers.values().filter(|worker| worker.id > after).copied().collect();
+        looked_at.sort_by_key(|worker| worker.id);
+        looked_at.truncate(WORKERS_AT_ONCE as usize);
+        for worker in &looked_at {
+            let id = worker.id;
+            let has_game = |settled: &Settled| match settled {
+                Settled::Played { worker, .. } => *worker == id,
+                Settled::Failed { .. } => false,
+            };
+            let has_trace = self.leases.values().any(|lease| lease.worker == id)
+                || self.games.values().any(has_game)
+                || self.uncounted.iter().any(|it| it.worker == id)
+                || self.refused.iter().any(|it| it.worker == id);
+            if worker.last_hello_unix_us < before_unix_us && !known.contains(&id) && !has_trace {
+                self.workers.retain(|_, it| it.id != id);
+            }
+        }
+        looked_at.last().map(|worker| worker.id)
     }
 
     pub(super) fn begin_removal(&mut self, experiment: ExperimentId, what: Removing) {

@@ -124,7 +124,7 @@ impl State {
         let rules_differ = comparison.rules_differ();
         let change: Change = comparison.change;
         let Some(experiment) = self.experiments.get_mut(&id) else {
-            return Err(sqlx::Error::RowNotFound.into());
+            return Err(StoreError::Missing { what: "an experiment" });
         };
         experiment.become_what(sweep.toml, sweep.files, plan);
         experiment.versions.insert(sweep.uuid.to_owned());
