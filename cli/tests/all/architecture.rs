@@ -85,7 +85,9 @@ fn the_pure_crates_know_no_runtime_no_database_and_no_wire() {
     for package in ["spelrum-engine", "spelrum-tournament"] {
         let tree = tree(package);
         assert!(tree.contains("serde"), "cargo tree of {package} was not understood: {tree:?}");
-        for impure in ["tokio", "sqlx", "sqlx_core", "libsqlite3_sys", "prost", "tonic", "rand"] {
+        for impure in
+            ["tokio", "sqlx", "sqlx_core", "rusqlite", "libsqlite3_sys", "prost", "tonic", "rand"]
+        {
             assert!(!tree.contains(impure), "{package} depends on {impure}");
         }
     }
@@ -96,7 +98,7 @@ fn only_the_coordinator_knows_sqlite() {
     for package in ["spelrum-proto", "spelrum-worker"] {
         let tree = tree(package);
         assert!(tree.contains("tonic"), "cargo tree of {package} was not understood: {tree:?}");
-        for name in ["sqlx", "sqlx_core", "libsqlite3_sys"] {
+        for name in ["sqlx", "sqlx_core", "rusqlite", "libsqlite3_sys"] {
             assert!(!tree.contains(name), "{package} depends on {name}");
         }
     }
