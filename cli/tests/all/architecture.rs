@@ -1,15 +1,12 @@
 //! Dependencies point one way, and the pure crates stay pure.
 
-#[path = "../../../engine/tests/sources/mod.rs"]
-mod sources;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use sources::{Files, circles};
+use spelrum_test_support::{Files, circles};
 
 /// Which of the project's crates each one may depend on.
-const MAY_DEPEND_ON: [(&str, &[&str]); 6] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 7] = [
     ("spelrum-engine", &[]),
     ("spelrum-tournament", &["spelrum-engine"]),
     ("spelrum-proto", &["spelrum-engine", "spelrum-tournament"]),
@@ -25,6 +22,8 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 6] = [
             "spelrum-worker",
         ],
     ),
+    // For tests only: no other crate has it here.
+    ("spelrum-test-support", &[]),
 ];
 
 /// Every crate that a crate of ours is built from, itself left out.

@@ -1,0 +1,310 @@
+//! A coordinator on a port of its own, with a real database, and what tests do with it.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use spelrum_coordinator::{Config, Coordinator, CoordinatorError, Faults};
+use spelrum_proto::v1::experiments_client::ExperimentsClient;
+use spelrum_proto::v1::results_client::ResultsClient;
+use spelrum_proto::v1::sql_value::Value;
+use spelrum_proto::v1::work_client::WorkClient;
+use spelrum_proto::{Reason, Refusal, Token, v1};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tonic::Status;
+use tonic::transport::Channel;
+use uuid::Uuid;
+
+/// Nothing in these tests takes nearly so long, also on a crowded machine.
+pub const DEADLINE: Duration = Duration::from_secs(120);
+
+/// A directory with a database.
+#[derive(Debug)]
+pub struct Site {
+    directory: TempDir,
+}
+
+impl Default for Site {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Site {
+    /// A new one, which goes with the test.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { directory: TempDir::new().unwrap() }
+    }
+
+    /// The database.
+    #[must_use]
+    pub fn db(&self) -> PathBuf {
+        self.directory.path().join("results.db")
+    }
+
+    /// A coordinator on a free port.
+    pub async fn serve(&self) -> Served {
+        self.serve_with(Duration::from_secs(5)).await
+    }
+
+    /// A coordinator with another interval between heartbeats.
+    pub async fn serve_with(&self, heartbeat_interval: Duration) -> Served {
+        Served::start(&self.db(), "127.0.0.1:0".parse().unwrap(), heartbeat_interval).await
+    }
+
+    /// A coordinator that demands a token.
+    pub async fn serve_with_token(&self, token: &Token) -> Served {
+        let address = "127.0.0.1:0".parse().unwrap();
+        let token = Some(token.clone());
+        Served::start_with(&self.db(), address, Duration::from_secs(5), token).await
+    }
+}
+
+/// A coordinator that serves.
+#[derive(Debug)]
+pub struct Served {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// What may be made to fail.
+    pub faults: Faults,
+    shutdown: CancellationToken,
+    task: JoinHandle<Result<(), CoordinatorError>>,
+}
+
+impl Served {
+    /// One at this address.
+    pub async fn start(db: &Path, address: SocketAddr, heartbeat_interval: Duration) -> Self {
+        Self::start_with(db, address, heartbeat_interval, None).await
+    }
+
+    async fn start_with(
+        db: &Path,
+        address: SocketAddr,
+        heartbeat_interval: Duration,
+        token: Option<Token>,
+    ) -> Self {
+        // A killed predecessor's connections may take a moment to close.
+        let coordinator = eventually("the database is free", async || {
+            let config = Config { db: db.to_owned(), heartbeat_interval, token: token.clone() };
+            Coordinator::open(config).await.ok()
+        })
+        .await;
+        let listener =
+            eventually("the port is free", async || TcpListener::bind(address).await.ok()).await;
+        let address = listener.local_addr().unwrap();
+        let faults = coordinator.faults();
+        let shutdown = CancellationToken::new();
+        let task = tokio::spawn(coordinator.serve(listener, shutdown.clone()));
+        Self { address, faults, shutdown, task }
+    }
+
+    /// Where it is reached.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Asks it to stop, and waits until it has.
+    ///
+    /// # Errors
+    /// What it ended with.
+    pub async fn stop(self) -> Result<(), CoordinatorError> {
+        self.shutdown.cancel();
+        self.ended().await
+    }
+
+    /// Waits until it stops.
+    ///
+    /// # Errors
+    /// What it ended with.
+    pub async fn ended(self) -> Result<(), CoordinatorError> {
+        tokio::time::timeout(DEADLINE, self.task).await.expect("it ends in time").unwrap()
+    }
+
+    /// Stops it at once, wherever it is.
+    pub async fn kill(self) {
+        self.task.abort();
+        assert!(self.task.await.unwrap_err().is_cancelled());
+    }
+
+    /// A client.
+    pub async fn experiments(&self) -> ExperimentsClient<Channel> {
+        ExperimentsClient::connect(self.url()).await.unwrap()
+    }
+
+    /// A client for results.
+    pub async fn results(&self) -> ResultsClient<Channel> {
+        ResultsClient::connect(self.url()).await.unwrap()
+    }
+
+    /// A client for workers.
+    pub async fn work(&self) -> WorkClient<Channel> {
+        WorkClient::connect(self.url()).await.unwrap()
+    }
+
+    /// Submits a sweep.
+    pub async fn submit(&self, toml: &str) -> v1::SubmitResponse {
+        let request = submission(toml);
+        self.experiments().await.submit(request).await.unwrap().into_inner()
+    }
+
+    /// Steers an experiment.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub async fn steer(&self, experiment: &str, action: v1::Action) -> Result<(), Status> {
+        let experiment = experiment.to_owned();
+        let request = v1::SteerRequest { experiment, action: action.into(), priority: None };
+        self.experiments().await.steer(request).await.map(drop)
+    }
+
+    /// Gives an experiment another priority.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub async fn prioritize(&self, experiment: &str, priority: i32) -> Result<(), Status> {
+        let request = v1::SteerRequest {
+            experiment: experiment.to_owned(),
+            action: v1::Action::Priority.into(),
+            priority: Some(priority),
+        };
+        self.experiments().await.steer(request).await.map(drop)
+    }
+
+    /// Throws an experiment or its moves away, or only says what would go.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub async fn remove(
+        &self,
+        experiment: &str,
+        what: v1::RemoveWhat,
+        preview: bool,
+    ) -> Result<v1::RemoveResponse, Status> {
+        let experiment = experiment.to_owned();
+        let request = v1::RemoveRequest { experiment, what: what.into(), preview };
+        Ok(self.experiments().await.remove(request).await?.into_inner())
+    }
+
+    /// The whole status.
+    pub async fn status(&self) -> v1::StatusResponse {
+        let request = v1::StatusRequest::default();
+        self.experiments().await.status(request).await.unwrap().into_inner()
+    }
+
+    /// Waits until nothing is left to remove.
+    pub async fn removed(&self) {
+        eventually("everything is removed", async || {
+            self.status().await.removals.is_empty().then_some(())
+        })
+        .await;
+    }
+
+    /// One experiment, by name.
+    pub async fn summary(&self, experiment: &str) -> v1::ExperimentSummary {
+        let request = v1::StatusRequest { experiment: experiment.to_owned() };
+        let status = self.experiments().await.status(request).await.unwrap().into_inner();
+        status.experiments.into_iter().next().unwrap()
+    }
+
+    /// Waits until an experiment is in a state.
+    pub async fn reaches(&self, experiment: &str, state: &str) -> v1::ExperimentSummary {
+        eventually(state, async || {
+            Some(self.summary(experiment).await).filter(|summary| summary.state == state)
+        })
+        .await
+    }
+
+    /// Waits until so many games of an experiment are settled.
+    pub async fn settles(&self, experiment: &str, games: u64) {
+        eventually("some games are settled", async || {
+            (self.summary(experiment).await.games_settled >= games).then_some(())
+        })
+        .await;
+    }
+
+    /// Runs a query; all its rows.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub async fn query(&self, sql: &str) -> Result<Vec<Vec<Option<Value>>>, Status> {
+        let request = v1::QueryRequest { sql: sql.to_owned(), rows_max: 100_000 };
+        let mut pages = self.experiments().await.query(request).await?.into_inner();
+        let mut rows = Vec::new();
+        while let Some(page) = pages.message().await? {
+            assert!(!page.truncated);
+            let values = |row: v1::Row| row.values.into_iter().map(|it| it.value).collect();
+            rows.extend(page.rows.into_iter().map(values));
+        }
+        Ok(rows)
+    }
+
+    /// The one integer of a query.
+    pub async fn number(&self, sql: &str) -> i64 {
+        match &self.query(sql).await.unwrap()[..] {
+            [row] => match row[..] {
+                [Some(Value::Integer(number))] => number,
+                ref other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A sweep as a client submits it.
+#[must_use]
+pub fn submission(toml: &str) -> v1::SubmitRequest {
+    v1::SubmitRequest {
+        experiment_uuid: Uuid::new_v4().to_string(),
+        sweep_toml: toml.to_owned(),
+        file_name: "test.toml".to_owned(),
+        ..v1::SubmitRequest::default()
+    }
+}
+
+/// A sweep of one cell of quick games.
+#[must_use]
+pub fn quick_sweep(name: &str, games: u64) -> String {
+    format!(
+        r#"
+        name = "{name}"
+        game = "tic-tac-toe"
+        seed = 7
+        games = {games}
+        openings = {{ kind = "random", plies = 1 }}
+
+        [players.random]
+        algorithm = "random"
+
+        [players.minimax]
+        algorithm = "minimax"
+        depth = 1
+        "#
+    )
+}
+
+/// Polls until there is a value.
+pub async fn eventually<T>(what: &str, mut poll: impl AsyncFnMut() -> Option<T>) -> T {
+    let polling = async {
+        loop {
+            if let Some(value) = poll().await {
+                return value;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    match tokio::time::timeout(DEADLINE, polling).await {
+        Ok(value) => value,
+        Err(_) => panic!("not in time: {what}"),
+    }
+}
+
+/// The reason of a refusal.
+pub fn reason<T>(answer: Result<T, Status>) -> Reason {
+    let status = answer.err().expect("it is refused");
+    Refusal::of(&status).unwrap_or_else(|| panic!("{status:?} carries a refusal")).reason
+}
