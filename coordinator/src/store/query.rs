@@ -370,3 +370,18 @@ fn size(value: &SqlValue) -> usize {
             SqlValue::Null | SqlValue::Integer(_) | SqlValue::Real(_) => 0,
         }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stays_itself_in_an_uri() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a b?mode=rwc#%41-é_.db");
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE found (x)").unwrap();
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let again = Connection::open_with_flags(immutable_uri(&path), flags).unwrap();
+        assert!(again.table_exists(None, "found").unwrap());
+    }
+}
