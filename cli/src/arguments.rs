@@ -6,7 +6,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use colorchoice_clap::Color;
 use tonic::transport::{Endpoint, Uri};
 
 use crate::calibration::mebibytes;
@@ -20,65 +21,43 @@ pub(crate) const COORDINATOR_VARIABLE: &str = "SPELRUM_COORDINATOR";
 /// What every command takes.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Everywhere")]
+#[command(mut_arg("color", |color| {
+    color.help(COLOR_HELP).hide_default_value(true).hide_possible_values(true)
+}))]
 pub(crate) struct GlobalArguments {
-    /// Colours: auto (on a terminal, unless NO_COLOR or CLICOLOR_FORCE say otherwise), always, never
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        default_value = "auto",
-        hide_default_value = true,
-        hide_possible_values = true
-    )]
-    color: ColorWhen,
+    #[command(flatten)]
+    color: Color,
     /// Do not tell how it goes, only what is wrong
     #[arg(long, short, global = true)]
     quiet: bool,
 }
 
-/// When there are colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorWhen {
-    Auto,
-    Always,
-    Never,
-}
+const COLOR_HELP: &str =
+    "Colours: auto (on a terminal, unless NO_COLOR or CLICOLOR_FORCE say otherwise), always, never";
 
 impl GlobalArguments {
     /// From here on, they hold for everything that is printed.
     pub(crate) fn apply(&self) {
-        self.color.apply();
+        self.color.write_global();
         if self.quiet {
             voice::be_quiet();
         }
     }
 }
 
-impl ColorWhen {
-    /// What the command line says, before it is known to be right: errors in it have colours, too.
-    pub(crate) fn asked(arguments: impl Iterator<Item = OsString>) -> Option<Self> {
-        let mut arguments = arguments.take_while(|argument| argument != "--");
-        while let Some(argument) = arguments.next() {
-            let argument = argument.to_str()?;
-            let when = match argument.strip_prefix("--color=") {
-                Some(when) => when.to_owned(),
-                None if argument == "--color" => arguments.next()?.into_string().ok()?,
-                None => continue,
-            };
-            return Self::from_str(&when, false).ok();
-        }
-        None
+/// What the command line says of colours, before it is known to be right: errors in it have some, too.
+pub(crate) fn asked_color(arguments: impl Iterator<Item = OsString>) -> Option<Color> {
+    let mut arguments = arguments.take_while(|argument| argument != "--");
+    while let Some(argument) = arguments.next() {
+        let argument = argument.to_str()?;
+        let when = match argument.strip_prefix("--color=") {
+            Some(when) => when.to_owned(),
+            None if argument == "--color" => arguments.next()?.into_string().ok()?,
+            None => continue,
+        };
+        return Some(Color { color: when.parse().ok()? });
     }
-
-    /// From here on, it holds for everything that is printed.
-    pub(crate) fn apply(self) {
-        match self {
-            Self::Auto => anstream::ColorChoice::Auto,
-            Self::Always => anstream::ColorChoice::Always,
-            Self::Never => anstream::ColorChoice::Never,
-        }
-        .write_global();
-    }
+    None
 }
 
 /// Where results are read from: a file or a coordinator.

@@ -38,15 +38,14 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use arguments::ColorWhen;
 use commands::Arguments;
 use error::{CliError, MessageStyle};
 use exit::Exit;
 
 fn main() -> ExitCode {
     panic::install_hook();
-    if let Some(color) = ColorWhen::asked(std::env::args_os()) {
-        color.apply();
+    if let Some(color) = arguments::asked_color(std::env::args_os()) {
+        color.write_global();
     }
     panic::caught(|| match Arguments::try_parse() {
         Ok(arguments) => {

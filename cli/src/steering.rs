@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use backon::{ConstantBuilder, Retryable as _};
 use spelrum_coordinator::store::Readers;
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::results::ExperimentSummary;
@@ -21,7 +22,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How often a call is made again that may succeed by itself: longer than the leases of a run that
 /// was killed live.
-const TRIES_MAX: usize = 10;
+const RETRIES_MAX: usize = 9;
 
 /// A coordinator that is steered.
 pub(crate) struct Steerer {
@@ -78,25 +79,17 @@ impl Steerer {
 
     /// Throws away, or only says what would be.
     pub(crate) async fn remove(
-        &mut self,
+        &self,
         request: v1::RemoveRequest,
         action: &str,
     ) -> Result<v1::RemoveResponse> {
-        let mut tries = 1;
-        loop {
-            match self.client.remove(request.clone()).await {
-                Ok(answer) => return Ok(answer.into_inner()),
-                // Nobody holds games of a file that no coordinator had: the leases only have to end.
-                Err(status) if self.is_own() && tries < TRIES_MAX => {
-                    let Some(wait) = leased(&status) else {
-                        return Err(self.failed(action, &status));
-                    };
-                    tokio::time::sleep(wait).await;
-                    tries += 1;
-                }
-                Err(status) => return Err(self.failed(action, &status)),
-            }
-        }
+        // Nobody holds games of a file that no coordinator had: the leases only have to end.
+        let answer = (|| async { self.client.clone().remove(request.clone()).await })
+            .retry(ConstantBuilder::new().with_max_times(RETRIES_MAX))
+            .when(|_| self.is_own())
+            .adjust(|status, another| another.and(leased(status)))
+            .await;
+        Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner())
     }
 
     /// Waits until nothing is left to remove, if the coordinator goes with this process.

@@ -6,11 +6,9 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod sources;
-
 use std::path::Path;
 
-use sources::{Files, circles};
+use spelrum_test_support::{Files, circles};
 
 /// The layers from the top down: what may be used by all that follows.
 const LAYERS: &[(&str, &[&str])] = &[

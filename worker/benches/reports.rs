@@ -13,14 +13,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use spelrum_coordinator::{Config, Coordinator};
 use spelrum_engine::{ENGINE_REVISION, Host};
-use spelrum_proto::v1::experiments_client::ExperimentsClient;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::{PROTOCOL_MAJOR, PROTOCOL_MINOR, game, v1};
+use spelrum_test_support::Site;
 use spelrum_tournament::{CellId, GameId, PlayableCell, PlayedGame, SweepText, plan_sweep};
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
 use uuid::Uuid;
 
@@ -91,25 +88,10 @@ async fn report_all(
     workers: usize,
     played: &Arc<HashMap<u64, v1::Game>>,
 ) -> Result<Measured, Failed> {
-    let directory = tempfile::tempdir()?;
-    let config = Config {
-        db: directory.path().join("bench.db"),
-        heartbeat_interval: Duration::from_secs(60),
-        token: None,
-    };
-    let coordinator = Coordinator::open(config).await?;
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let url = format!("http://{}", listener.local_addr()?);
-    let stop = CancellationToken::new();
-    let serving = tokio::spawn(coordinator.serve(listener, stop.clone()));
-    let submit = v1::SubmitRequest {
-        experiment_uuid: Uuid::new_v4().to_string(),
-        sweep_toml: sweep.to_owned(),
-        file_name: "bench.toml".to_owned(),
-        ..v1::SubmitRequest::default()
-    };
-    let mut client = ExperimentsClient::connect(url.clone()).await?;
-    client.submit(submit).await?;
+    let site = Site::new();
+    let served = site.serve_with(Duration::from_secs(60)).await;
+    served.submit(sweep).await;
+    let url = served.url();
     let mut ready = Vec::new();
     for _worker in 0..workers {
         ready.push(Reporter::hello(&url, Arc::clone(played)).await?);
@@ -123,9 +105,7 @@ async fn report_all(
         reports += its_reports;
     }
     let (seconds, busy) = (started.elapsed().as_secs_f64(), processor_time() - busy);
-    drop(client);
-    stop.cancel();
-    serving.await??;
+    served.stop().await?;
     Ok(Measured {
         per_second: results as f64 / seconds,
         cores: busy.as_secs_f64() / seconds,

@@ -11,16 +11,12 @@ use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use spelrum_coordinator::{Config, Coordinator};
 use spelrum_engine::Host;
-use spelrum_proto::v1;
-use spelrum_proto::v1::experiments_client::ExperimentsClient;
+use spelrum_test_support::Site;
 use spelrum_tournament::{PlayableCell, SweepText, plan_sweep};
 use spelrum_worker::{Shutdown, run};
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
-use uuid::Uuid;
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
 
@@ -62,28 +58,12 @@ const SEARCHING: &str = "[players.a]\nalgorithm = \"alpha-beta\"\nnodes = 300_00
     evaluation = \"runs\"\n";
 
 async fn whole_system(sweep: &str) -> Result<f64, Failed> {
-    let directory = tempfile::tempdir()?;
-    let config = Config {
-        db: directory.path().join("bench.db"),
-        heartbeat_interval: Duration::from_secs(5),
-        token: None,
-    };
-    let coordinator = Coordinator::open(config).await?;
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let url = format!("http://{}", listener.local_addr()?);
-    let stop = CancellationToken::new();
-    let serving = tokio::spawn(coordinator.serve(listener, stop.clone()));
-    let submit = v1::SubmitRequest {
-        experiment_uuid: Uuid::new_v4().to_string(),
-        sweep_toml: sweep.to_owned(),
-        file_name: "bench.toml".to_owned(),
-        ..v1::SubmitRequest::default()
-    };
-    let mut client = ExperimentsClient::connect(url.clone()).await?;
-    client.submit(submit).await?;
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(sweep).await;
     let started = Instant::now();
     let config = spelrum_worker::Config {
-        coordinator: Endpoint::new(url)?,
+        coordinator: Endpoint::new(served.url())?,
         token: None,
         name: None,
         slots: NonZeroU32::new(SLOTS).ok_or("no slots")?,
@@ -93,9 +73,7 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
     let shutdown = Shutdown { finish: CancellationToken::new(), now: CancellationToken::new() };
     let summary = run(config, shutdown).await?;
     let took = started.elapsed();
-    drop(client);
-    stop.cancel();
-    serving.await??;
+    served.stop().await?;
     Ok(summary.acknowledged as f64 / took.as_secs_f64())
 }
 

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
+use backon::{BackoffBuilder as _, ExponentialBuilder};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -26,8 +27,11 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// Looking takes at most this part of the time, however many cells an experiment has.
 const LOOK_SHARE: u32 = 20;
 
-/// How long to wait for a coordinator that is away, at most; less at first.
-const AWAY_INTERVAL_MAX: Duration = Duration::from_secs(10);
+/// How long to wait for a coordinator that is away: longer and longer, for ever.
+const AWAY: ExponentialBuilder = ExponentialBuilder::new()
+    .with_min_delay(LOOK_INTERVAL)
+    .with_max_delay(Duration::from_secs(10))
+    .without_max_times();
 
 const EXAMPLES: &str = "\
 Each cell gets a line when its last game is settled: its place on the axes, player and opponent, \
@@ -151,7 +155,7 @@ impl Watching {
         if !look.has_ended() {
             self.tell(&look, "progress")?;
         }
-        let mut away_interval = None;
+        let mut away = None;
         loop {
             let start = Instant::now();
             let wait = match self.look_again(&mut look, &mut last_game_id).await {
@@ -162,16 +166,16 @@ impl Watching {
                     return Ok(if has_failed { Exit::FailedGames } else { Exit::Success });
                 }
                 Ok(()) => {
-                    away_interval = None;
+                    away = None;
                     LOOK_INTERVAL.max(start.elapsed() * LOOK_SHARE)
                 }
                 // A coordinator may be started anew while somebody watches.
                 Err(error) if error.exit() == Exit::Network => {
-                    if away_interval.is_none() {
+                    let waits = away.get_or_insert_with(|| {
                         self.bar.suspend(|| voice::say(&away_text(&error)));
-                    }
-                    let longer = |interval: Duration| (interval * 2).min(AWAY_INTERVAL_MAX);
-                    *away_interval.insert(away_interval.map_or(LOOK_INTERVAL, longer))
+                        AWAY.build()
+                    });
+                    waits.next().unwrap_or(LOOK_INTERVAL)
                 }
                 Err(error) => {
                     self.bar.finish_and_clear();

@@ -1,4 +1,4 @@
-//! CSV for spreadsheets (RFC 4180).
+//! CSV for spreadsheets (RFC 4180). By hand, since the crate `csv` writes NULL and an empty text alike.
 
 use std::io::{self, Write};
 

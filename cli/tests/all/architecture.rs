@@ -1,15 +1,12 @@
 //! Dependencies point one way, and the pure crates stay pure.
 
-#[path = "../../../engine/tests/sources/mod.rs"]
-mod sources;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use sources::{Files, circles};
+use spelrum_test_support::{Files, circles};
 
 /// Which of the project's crates each one may depend on.
-const MAY_DEPEND_ON: [(&str, &[&str]); 6] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 7] = [
     ("spelrum-engine", &[]),
     ("spelrum-tournament", &["spelrum-engine"]),
     ("spelrum-proto", &["spelrum-engine", "spelrum-tournament"]),
@@ -25,6 +22,8 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 6] = [
             "spelrum-worker",
         ],
     ),
+    // For tests only: no other crate has it here.
+    ("spelrum-test-support", &[]),
 ];
 
 /// Every crate that a crate of ours is built from, itself left out.
@@ -85,7 +84,9 @@ fn the_pure_crates_know_no_runtime_no_database_and_no_wire() {
     for package in ["spelrum-engine", "spelrum-tournament"] {
         let tree = tree(package);
         assert!(tree.contains("serde"), "cargo tree of {package} was not understood: {tree:?}");
-        for impure in ["tokio", "sqlx", "sqlx_core", "libsqlite3_sys", "prost", "tonic", "rand"] {
+        for impure in
+            ["tokio", "sqlx", "sqlx_core", "rusqlite", "libsqlite3_sys", "prost", "tonic", "rand"]
+        {
             assert!(!tree.contains(impure), "{package} depends on {impure}");
         }
     }
@@ -96,7 +97,7 @@ fn only_the_coordinator_knows_sqlite() {
     for package in ["spelrum-proto", "spelrum-worker"] {
         let tree = tree(package);
         assert!(tree.contains("tonic"), "cargo tree of {package} was not understood: {tree:?}");
-        for name in ["sqlx", "sqlx_core", "libsqlite3_sys"] {
+        for name in ["sqlx", "sqlx_core", "rusqlite", "libsqlite3_sys"] {
             assert!(!tree.contains(name), "{package} depends on {name}");
         }
     }

@@ -14,6 +14,7 @@ mod interrupt;
 mod json;
 mod kill;
 mod life;
+mod list;
 mod memory;
 mod new;
 mod play;

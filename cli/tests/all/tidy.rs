@@ -113,9 +113,16 @@ const STATEMENTS: [&str; 12] = [
     "VACUUM",
 ];
 
-/// What else belongs to the store: the library, and its macros that check a query.
-const LIBRARY: [&str; 6] =
-    ["sqlx::", "query!(", "query_as!(", "query_scalar!(", "query_file!(", "query_unchecked!("];
+/// What else belongs to the store: the libraries, and the macros that check a query.
+const LIBRARY: [&str; 7] = [
+    "sqlx::",
+    "rusqlite::",
+    "query!(",
+    "query_as!(",
+    "query_scalar!(",
+    "query_file!(",
+    "query_unchecked!(",
+];
 
 /// Who may know SQL: the store, its tests and what measures and checks it, and tests of the whole,
 /// which look into the database as users do.
@@ -176,6 +183,7 @@ fn sql_is_told_from_words() {
         "    let sql = \"SELECT 1\";",
         "UPDATE games SET counted = 0",
         "sqlx::query(text)",
+        "rusqlite::Connection::open(path)",
         "query!(\"PRAGMA x\")",
         "        SELECT",
     ] {

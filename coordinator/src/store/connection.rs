@@ -1,4 +1,4 @@
-//! How connections that write are set up.
+//! How connections are set up: those that write, and what is common to all.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,6 +8,12 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 
 /// How long a statement waits for another program's lock.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long who reads waits for others to end.
+pub(super) const PLACE_WAIT: Duration = Duration::from_secs(10);
+
+/// SQLite looks at the clock after so many of its instructions: well under a millisecond.
+pub(super) const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 
 /// What is kept of the log's file when it starts again, so that it need not grow anew each time.
 const WAL_KEPT_BYTES: u64 = 4 << 20;

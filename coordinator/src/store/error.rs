@@ -222,6 +222,9 @@ pub enum StoreError {
     /// Anything else that SQLite or the disk reports.
     #[error("failed to use the database: {0}")]
     Sql(#[source] sqlx::Error),
+    /// The same of one of the users' queries.
+    #[error("failed to use the database: {0}")]
+    Query(#[source] rusqlite::Error),
 }
 
 impl StoreError {
@@ -289,8 +292,8 @@ impl StoreError {
                 "use a worker of the same release as the coordinator".to_owned()
             }
             Self::NotAQuery { .. } => {
-                "write one SELECT, WITH, VALUES or EXPLAIN; a table's columns are in \
-                 pragma_table_info('games')"
+                "write one SELECT, WITH, VALUES or EXPLAIN; PRAGMA table_info(games) tells a \
+                 table's columns"
                     .to_owned()
             }
             Self::WrongQuery { .. } => "docs/sql.md lists tables, views and columns".to_owned(),
@@ -304,7 +307,7 @@ impl StoreError {
             }
             Self::ManyQueries => "try again in a moment".to_owned(),
             Self::File { .. } => "check the path and its permissions".to_owned(),
-            Self::Sql(_) => {
+            Self::Sql(_) | Self::Query(_) => {
                 "check the disk; `sqlite3 FILE 'PRAGMA integrity_check'` checks the file".to_owned()
             }
         }
@@ -314,6 +317,9 @@ impl StoreError {
     /// scheduler's owner answers UNAVAILABLE then.
     #[must_use]
     pub fn is_transient(&self) -> bool {
+        if let Self::Query(error) = self {
+            return query_code(error).is_some_and(|code| code::TRANSIENT.contains(&code));
+        }
         let Self::Sql(error) = self else {
             return matches!(self, Self::Full | Self::Busy | Self::ManyQueries);
         };
@@ -346,6 +352,7 @@ pub(super) mod code {
     pub(crate) const FULL: i32 = 13;
     pub(crate) const CANNOT_OPEN: i32 = 14;
     pub(crate) const PROTOCOL: i32 = 15;
+    pub(crate) const TOO_BIG: i32 = 18;
     pub(crate) const NOTADB: i32 = 26;
 
     /// What the disk, the system or another program may mend.
@@ -353,10 +360,25 @@ pub(super) mod code {
         [PERMISSION, LOCKED, NO_MEMORY, READ_ONLY, INTERRUPT, IO, CANNOT_OPEN, PROTOCOL];
 }
 
+/// The primary result code of an error that SQLite reported for a user's query.
+pub(super) fn query_code(error: &rusqlite::Error) -> Option<i32> {
+    Some(error.sqlite_error()?.extended_code & 0xff)
+}
+
 /// The primary result code of an error that SQLite reported.
 pub(super) fn primary_code(error: &sqlx::Error) -> Option<i32> {
     let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
     Some(code & 0xff)
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match query_code(&error) {
+            Some(code::BUSY) => Self::Busy,
+            Some(code::FULL) => Self::Full,
+            _ => Self::Query(error),
+        }
+    }
 }
 
 impl From<sqlx::Error> for StoreError {

@@ -14,7 +14,8 @@
 //! | `scheduling`, `lookups` | what the scheduler finds again |
 //! | `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
 //! | `readings`, `stops` | stop rules: what they read, and which games count by them |
-//! | `read`, `statement` | connections that only read, and the users' own queries |
+//! | `read` | connections that only read |
+//! | `query` | the users' own queries |
 //! | `summaries`, `report`, `progress`, `games` | what viewers ask |
 //! | `recount`, `integrity` | the rollups against the rows, and the file itself |
 //! | `removal`, `removable`, `walk`, `forgetting` | throwing away |
@@ -43,6 +44,7 @@ mod numbers;
 mod open;
 mod own_views;
 mod progress;
+mod query;
 mod read;
 mod readings;
 mod recount;
@@ -55,7 +57,6 @@ mod rollup;
 mod rollup_rows;
 mod scheduling;
 mod sqlite;
-mod statement;
 mod stops;
 mod submit;
 mod summaries;
@@ -75,7 +76,8 @@ pub use checkpoint::{
 pub use courses::OpenCourse;
 pub use error::StoreError;
 pub use lookups::{Found, LeasedCell, OtherRevision};
-pub use read::{QUERY_SECONDS_MAX, Readers, SqlValue, Table};
+pub use query::{SqlValue, Table};
+pub use read::{QUERY_SECONDS_MAX, Readers};
 pub use recount::Difference;
 pub use refused::Refused;
 pub use removable::{GAME_BYTES, MOVE_BYTES, Removable};

@@ -5,29 +5,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt as _;
 use spelrum_tournament::{CellId, DefinitionHash};
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteRow, SqliteValueRef};
-use sqlx::{
-    AssertSqlSafe, Column as _, ConnectOptions as _, Decode as _, Executor as _, Row as _,
-    SqlSafeStr as _, SqliteConnection, SqlitePool, Statement as _, TypeInfo as _, ValueRef as _,
-};
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
+use sqlx::{ConnectOptions as _, SqlitePool};
 
-use super::connection::BUSY_TIMEOUT;
+use super::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS, PLACE_WAIT};
 use super::error::{StoreError, code, primary_code};
 use super::open::{cannot_be_written, describe, require_ours};
-use super::statement::single_query;
+use super::query::{Queries, Table};
 
 /// How long one of the users' queries may run.
 pub const QUERY_SECONDS_MAX: u64 = 30;
-/// How many of them may run at once.
-const QUERIES_MAX: u32 = 4;
-/// How long one waits for another to end.
-const QUERY_WAIT: Duration = Duration::from_secs(10);
-/// The most bytes of values in an answer.
-const QUERY_BYTES_MAX: usize = 64 << 20;
-/// SQLite looks at the clock after so many of its instructions: well under a millisecond.
-const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 /// The connections of the coordinator's own reads, which users' queries never hold up.
 const OWN_CONNECTIONS_MAX: u32 = 2;
 /// How many questions for results are answered at once.
@@ -38,39 +26,13 @@ const RESULTS_CONNECTIONS_MAX: u32 = 4;
 pub struct Readers {
     own: SqlitePool,
     results: SqlitePool,
-    queries: SqlitePool,
+    queries: Queries,
     query_time_max: Duration,
     path: Arc<Path>,
 }
 
 /// One moment of the database.
 pub(super) type Snapshot = sqlx::Transaction<'static, sqlx::Sqlite>;
-
-/// A value in a query's result.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SqlValue {
-    /// NULL.
-    Null,
-    /// An integer.
-    Integer(i64),
-    /// A real.
-    Real(f64),
-    /// A text.
-    Text(String),
-    /// A blob.
-    Blob(Vec<u8>),
-}
-
-/// A query's result.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
-    /// Column names.
-    pub columns: Vec<String>,
-    /// Rows, each as long as `columns`.
-    pub rows: Vec<Vec<SqlValue>>,
-    /// Whether rows were cut off.
-    pub truncated: bool,
-}
 
 impl Readers {
     /// Opens an existing database for reading only, whether or not a coordinator has it.
@@ -99,8 +61,9 @@ impl Readers {
     }
 
     fn connecting(path: &Path, immutable: bool) -> Self {
+        let path: Arc<Path> = path.into();
         let options = SqliteConnectOptions::new()
-            .filename(path)
+            .filename(&path)
             .read_only(true)
             .immutable(immutable)
             .busy_timeout(BUSY_TIMEOUT)
@@ -108,22 +71,16 @@ impl Readers {
             // No view can then use a function with side effects.
             .pragma("trusted_schema", "OFF")
             .disable_statement_logging();
-        let pool = SqlitePoolOptions::new().min_connections(0).acquire_timeout(QUERY_WAIT);
+        let pool = SqlitePoolOptions::new().min_connections(0).acquire_timeout(PLACE_WAIT);
         Self {
             own: pool
                 .clone()
                 .max_connections(OWN_CONNECTIONS_MAX)
                 .connect_lazy_with(options.clone()),
-            results: pool
-                .clone()
-                .max_connections(RESULTS_CONNECTIONS_MAX)
-                .connect_lazy_with(options.clone()),
-            queries: pool
-                .max_connections(QUERIES_MAX)
-                // Rows are handed over one at a time: a bound on what waits for us.
-                .connect_lazy_with(options.row_buffer_size(1)),
+            results: pool.max_connections(RESULTS_CONNECTIONS_MAX).connect_lazy_with(options),
+            queries: Queries::at(Arc::clone(&path), immutable),
             query_time_max: Duration::from_secs(QUERY_SECONDS_MAX),
-            path: path.into(),
+            path,
         }
     }
 
@@ -145,24 +102,7 @@ impl Readers {
     /// # Errors
     /// If it is not a single read-only statement, is wrong, or takes too long.
     pub async fn query(&self, sql: &str, rows_max: u32) -> Result<Table, StoreError> {
-        let sql = single_query(sql).map_err(|problem| StoreError::NotAQuery { problem })?;
-        let mut connection = self.queries.acquire().await?;
-        // SQLite looks at the clock itself: a statement that gives no row for a long time ends too.
-        let deadline = Instant::now() + self.query_time_max;
-        connection
-            .lock_handle()
-            .await?
-            .set_progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, move || Instant::now() < deadline);
-        collect(&mut connection, sql, rows_max).await.map_err(|error| match primary_code(&error) {
-            Some(code::INTERRUPT) => {
-                StoreError::SlowQuery { seconds: self.query_time_max.as_secs() }
-            }
-            Some(code::BUSY) => StoreError::Busy,
-            _ => match error.as_database_error() {
-                Some(wrong) => StoreError::WrongQuery { message: wrong.message().to_owned() },
-                None => error.into(),
-            },
-        })
+        self.queries.run(sql, rows_max, self.query_time_max).await
     }
 
     /// The definition of a cell, by its hash.
@@ -251,60 +191,4 @@ fn at_rest(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     path.parent().is_some_and(cannot_be_written) && !Path::new(&log).exists()
-}
-
-async fn collect(
-    connection: &mut SqliteConnection,
-    sql: &str,
-    rows_max: u32,
-) -> Result<Table, sqlx::Error> {
-    let rows_max = usize::try_from(rows_max).unwrap_or(usize::MAX);
-    // Checked by `single_query`, and the connection can only read.
-    let statement = connection.prepare(AssertSqlSafe(sql.to_owned()).into_sql_str()).await?;
-    let columns = statement.columns().iter().map(|column| column.name().to_owned()).collect();
-    let mut table = Table { columns, ..Table::default() };
-    let mut bytes = 0;
-    let mut rows = statement.query().persistent(false).fetch(connection);
-    while let Some(row) = rows.next().await {
-        if table.rows.len() == rows_max || bytes > QUERY_BYTES_MAX {
-            table.truncated = true;
-            break;
-        }
-        let row = values(&row?)?;
-        bytes += row.iter().map(size).sum::<usize>();
-        table.rows.push(row);
-    }
-    Ok(table)
-}
-
-fn values(row: &SqliteRow) -> Result<Vec<SqlValue>, sqlx::Error> {
-    (0..row.len())
-        .map(|column| value(row.try_get_raw(column)?).map_err(sqlx::Error::Decode))
-        .collect()
-}
-
-fn value(value: SqliteValueRef<'_>) -> Result<SqlValue, sqlx::error::BoxDynError> {
-    if value.is_null() {
-        return Ok(SqlValue::Null);
-    }
-    // The value's own type: a column of a query may mix them.
-    let kind = value.type_info().name().to_owned();
-    Ok(match &*kind {
-        "INTEGER" => SqlValue::Integer(i64::decode(value)?),
-        "REAL" => SqlValue::Real(f64::decode(value)?),
-        "TEXT" => {
-            let bytes = <&[u8]>::decode(value)?;
-            SqlValue::Text(String::from_utf8_lossy(bytes).into_owned())
-        }
-        _ => SqlValue::Blob(Vec::decode(value)?),
-    })
-}
-
-fn size(value: &SqlValue) -> usize {
-    size_of::<SqlValue>()
-        + match value {
-            SqlValue::Text(text) => text.len(),
-            SqlValue::Blob(bytes) => bytes.len(),
-            SqlValue::Null | SqlValue::Integer(_) | SqlValue::Real(_) => 0,
-        }
 }

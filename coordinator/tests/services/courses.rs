@@ -9,7 +9,7 @@ use spelrum_proto::{Reason, v1};
 use spelrum_tournament::course::{CellOutcome, Course, Decision, NewCell};
 use spelrum_tournament::{AxisValue, Plan};
 
-use super::support::{HandWorker, Served, Site, quick_sweep, reason, submission};
+use spelrum_test_support::{HandWorker, Served, Site, quick_sweep, reason, submission};
 
 /// Doubles minimax's depth, or adds one to it, by who won more in the cell before, until it has added so
 /// many cells.

@@ -1,6 +1,5 @@
 //! The `Experiments` service over real gRPC.
 
-use super::support::{DEADLINE, HandWorker, Site, eventually, quick_sweep, reason, submission};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use spelrum_proto::limits::{
@@ -8,6 +7,9 @@ use spelrum_proto::limits::{
 };
 use spelrum_proto::v1::{Action, sql_value::Value};
 use spelrum_proto::{Reason, Refusal, v1};
+use spelrum_test_support::{
+    DEADLINE, HandWorker, Site, eventually, quick_sweep, reason, submission,
+};
 use tokio::time::timeout;
 use tonic::Code;
 use uuid::Uuid;

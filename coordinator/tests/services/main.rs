@@ -9,7 +9,5 @@ mod removal;
 mod results;
 mod server;
 mod stopping;
-#[expect(dead_code, reason = "the tests of whole workers use the rest")]
-mod support;
 mod tokens;
 mod work;

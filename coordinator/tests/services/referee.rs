@@ -2,8 +2,8 @@
 
 use spelrum_proto::v1::{self, Verdict};
 
-use super::support::{HandWorker, Served, Site, game_of, quick_sweep, reason};
 use spelrum_proto::Reason;
+use spelrum_test_support::{HandWorker, Served, Site, game_of, quick_sweep, reason};
 
 /// What is done to an honest record, and what the referee says.
 type Change = fn(&mut v1::Game);

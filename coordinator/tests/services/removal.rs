@@ -3,7 +3,7 @@
 use spelrum_proto::v1::{Action, RemoveWhat, Verdict};
 use spelrum_proto::{Reason, Refusal, v1};
 
-use super::support::{HandWorker, Served, Site, failure_of, quick_sweep, reason};
+use spelrum_test_support::{HandWorker, Served, Site, failure_of, quick_sweep, reason};
 
 /// An experiment whose every game is played.
 async fn played(served: &Served, name: &str, games: u64) -> String {
@@ -200,11 +200,11 @@ async fn status_names_what_needs_somebody() {
     }
     // A deterministic game that comes out differently.
     let mut differs = results[1].clone();
-    super::support::game_of(&mut differs).moves[0].nodes += 1;
+    spelrum_test_support::game_of(&mut differs).moves[0].nodes += 1;
     worker.report(vec![differs]).await.unwrap();
     // And one that is not a game.
     let mut cheat = results[1].clone();
-    super::support::game_of(&mut cheat).moves[0].legal_moves += 1;
+    spelrum_test_support::game_of(&mut cheat).moves[0].legal_moves += 1;
     worker.report(vec![cheat]).await.unwrap();
     served.steer("needy", Action::Pause).await.unwrap();
     let left = 100 - results.len() as u64;

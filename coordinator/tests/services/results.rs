@@ -10,7 +10,7 @@ use spelrum_proto::{Reason, v1};
 use spelrum_tournament::results::{GameResult, Report};
 use tonic::Status;
 
-use super::support::{HandWorker, Served, Site, failure_of, quick_sweep, reason};
+use spelrum_test_support::{HandWorker, Served, Site, failure_of, quick_sweep, reason};
 
 async fn report(served: &Served, experiment: &str, depths: bool) -> Result<Report, Status> {
     let request = v1::GetReportRequest { experiment: experiment.to_owned(), depths };
@@ -194,7 +194,7 @@ async fn more_than_a_thousand_experiments_are_listed() {
     let mut clients = served.experiments().await;
     for number in 0..1_010 {
         let name = format!("sweep-{number}");
-        let request = super::support::submission(&quick_sweep(&name, 2));
+        let request = spelrum_test_support::submission(&quick_sweep(&name, 2));
         clients.submit(request).await.unwrap();
     }
     let mut client = served.results().await;

@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use super::support::{HandWorker, Site, quick_sweep};
 use spelrum_proto::v1;
+use spelrum_test_support::{HandWorker, Site, quick_sweep};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tonic::transport::Endpoint;

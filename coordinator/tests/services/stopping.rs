@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::support::{HandWorker, Site, eventually, quick_sweep};
+use spelrum_test_support::{HandWorker, Site, eventually, quick_sweep};
 
 /// Plays what it gets, and reports it from the last game to the first; says whether there was any.
 async fn play_backwards(worker: &mut HandWorker) -> bool {

@@ -9,7 +9,7 @@ use tonic::{Code, Status};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use super::support::{Served, Site, quick_sweep, submission};
+use spelrum_test_support::{Served, Site, quick_sweep, submission};
 
 const SECRET: &str = "a-token-that-nobody-else-has";
 

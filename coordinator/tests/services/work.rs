@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use super::support::{
-    HandWorker, Site, eventually, failure_of, game_of, hello, quick_sweep, reason,
-};
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::v1::{Action, Verdict};
 use spelrum_proto::{PROTOCOL_MAJOR, Reason, Refusal, v1};
+use spelrum_test_support::{
+    HandWorker, Site, eventually, failure_of, game_of, hello, quick_sweep, reason,
+};
 use tonic::Code;
 use uuid::Uuid;
 
@@ -454,7 +454,7 @@ async fn a_poisonous_result_fails_alone() {
         }
     });
     let taken = futures_util::future::join_all(reporting);
-    let taken = tokio::time::timeout(super::support::DEADLINE, taken).await.unwrap();
+    let taken = tokio::time::timeout(spelrum_test_support::DEADLINE, taken).await.unwrap();
     assert_eq!(taken.iter().filter(|&&results| results == 0).count(), 1);
     let counted = served.number("SELECT count(*) FROM games WHERE counted = 1").await;
     assert_eq!(counted, taken.iter().sum::<usize>() as i64);
@@ -504,8 +504,11 @@ async fn answers_are_true_while_commits_fail() {
         }
     });
     let counted = futures_util::future::join_all(workers);
-    let counted: usize =
-        tokio::time::timeout(super::support::DEADLINE, counted).await.unwrap().into_iter().sum();
+    let counted: usize = tokio::time::timeout(spelrum_test_support::DEADLINE, counted)
+        .await
+        .unwrap()
+        .into_iter()
+        .sum();
     assert_eq!(counted, 400);
     assert_eq!(served.faults.failing_commits(), 0);
     assert_eq!(served.number("SELECT count(*) FROM games WHERE counted = 1").await, 400);

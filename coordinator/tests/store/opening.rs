@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use spelrum_coordinator::store::{Readers, StoreError, Writer};
+use spelrum_coordinator::store::{Readers, SqlValue, StoreError, Writer};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
 
@@ -295,6 +295,8 @@ async fn readers_read_where_nothing_can_be_made() {
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o555)).unwrap();
     let readers = Readers::open(&path).await.unwrap();
     assert_eq!(readers.experiment("small").await.unwrap().unwrap().cells, 2);
+    let cells = readers.query("SELECT count(*) FROM cells", 1).await.unwrap();
+    assert_eq!(cells.rows, [[SqlValue::Integer(2)]]);
     // Root could have made them: nothing was tried.
     let names: Vec<String> = contents(directory.path()).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["results.db"]);

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
 
-use super::support::{DEADLINE, Served, Site, eventually, quick_sweep};
+use spelrum_test_support::{DEADLINE, Served, Site, eventually, quick_sweep};
 
 /// A worker that runs.
 pub(crate) struct Working {

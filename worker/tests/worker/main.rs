@@ -4,7 +4,4 @@
 
 mod end_to_end;
 mod misbehaving;
-#[path = "../../../coordinator/tests/services/support.rs"]
-#[expect(dead_code, reason = "these tests use a part of it")]
-mod support;
 mod tokens;

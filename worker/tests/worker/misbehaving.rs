@@ -15,7 +15,7 @@ use tokio_stream::wrappers::TcpListenerStream;
 use tonic::{Request, Response, Status};
 
 use super::end_to_end::{Working, endless_sweep};
-use super::support::eventually;
+use spelrum_test_support::eventually;
 
 /// How it misbehaves.
 #[derive(Clone, Debug, Default)]
@@ -205,7 +205,7 @@ fn definition_of(sweep: String) -> String {
 
 /// A cell that this engine plays.
 fn definition() -> String {
-    definition_of(super::support::quick_sweep("fake", 2))
+    definition_of(spelrum_test_support::quick_sweep("fake", 2))
 }
 
 fn failure(what: &What) -> &str {

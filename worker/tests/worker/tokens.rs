@@ -4,7 +4,7 @@ use spelrum_proto::{Reason, Token};
 use spelrum_worker::WorkerError;
 
 use super::end_to_end::Working;
-use super::support::{Site, quick_sweep};
+use spelrum_test_support::{Site, quick_sweep};
 
 fn token(text: &str) -> Token {
     text.parse().unwrap()

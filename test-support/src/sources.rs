@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The sources without tests and comments, by their paths from `src`.
-pub(crate) struct Files {
+#[derive(Debug)]
+pub struct Files {
     code: BTreeMap<String, String>,
     /// The file that has what `crate` itself gives, by its name; `None` where that does not matter.
     of_root: fn(&str) -> Option<&'static str>,
@@ -13,7 +14,8 @@ pub(crate) struct Files {
 
 impl Files {
     /// Reads all in a folder and below.
-    pub(crate) fn read(source: &Path, of_root: fn(&str) -> Option<&'static str>) -> Self {
+    #[must_use]
+    pub fn read(source: &Path, of_root: fn(&str) -> Option<&'static str>) -> Self {
         let mut files = BTreeMap::new();
         let mut folders = vec![source.to_owned()];
         while let Some(folder) = folders.pop() {
@@ -33,7 +35,8 @@ impl Files {
     }
 
     /// Which files each file uses, by the paths in its code.
-    pub(crate) fn imports(&self) -> BTreeMap<String, BTreeSet<String>> {
+    #[must_use]
+    pub fn imports(&self) -> BTreeMap<String, BTreeSet<String>> {
         let of = |file: &String, code: &String| {
             let paths = paths(code).into_iter().filter_map(|path| self.resolve(file, &path));
             paths.filter(|import| import != file).collect()
@@ -141,7 +144,8 @@ fn expand(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) ->
 }
 
 /// Files that use each other, directly or by way of others.
-pub(crate) fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<(String, String)> {
+#[must_use]
+pub fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<(String, String)> {
     let reached = |from: &String| {
         let mut reached = BTreeSet::new();
         let mut next: Vec<&String> = imports[from].iter().collect();

@@ -1,0 +1,387 @@
+//! The users' own queries: one statement that can do nothing but read, within bounds (invariants 9
+//! and 10).
+//!
+//! SQLite itself says what a text is and does. An authorizer is asked about everything that a
+//! statement would do, before it does it, and lets it read, compute and ask what is in
+//! [`TELLING_PRAGMAS`]. Beside that the connection is opened read-only, with `query_only` set, and no
+//! view can use a function with side effects.
+//!
+//! A query has a thread and a connection of its own, so that nothing of it is left for the next one.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use rusqlite::fallible_iterator::FallibleIterator as _;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Batch, Connection, OpenFlags, Row, Statement};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS, PLACE_WAIT};
+use super::error::{StoreError, code, query_code};
+
+/// How many queries may run at once.
+const QUERIES_MAX: u32 = 4;
+/// The most bytes of values in an answer, but for its last row.
+const QUERY_BYTES_MAX: usize = 64 << 20;
+
+/// The bounds of a statement that are not SQLite's own (sqlite.org/c3ref/c_limit_attached.html).
+const LIMITS: [(Limit, i32); 6] = [
+    // A text, a blob or a row. Whatever is stored came in a message of half of it at most. SQLite does
+    // not look at the clock within a function, and some take the square of this.
+    (Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX),
+    // Also of the views in the schema.
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 100),
+    (Limit::SQLITE_LIMIT_VDBE_OP, 1_000_000),
+    // The time of LIKE is the product of pattern and text.
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000),
+    (Limit::SQLITE_LIMIT_ATTACHED, 0),
+];
+const VALUE_BYTES_MAX: i32 = 8 << 20;
+
+/// What only tells, whatever its argument: that names a table or bounds a list.
+const TELLING_PRAGMAS: [&str; 16] = [
+    "collation_list",
+    "compile_options",
+    "database_list",
+    "foreign_key_check",
+    "foreign_key_list",
+    "function_list",
+    "index_info",
+    "index_list",
+    "index_xinfo",
+    "integrity_check",
+    "module_list",
+    "pragma_list",
+    "quick_check",
+    "table_info",
+    "table_list",
+    "table_xinfo",
+];
+/// What tells without an argument, which would be a new value.
+const VALUE_PRAGMAS: [&str; 8] = [
+    "application_id",
+    "encoding",
+    "freelist_count",
+    "journal_mode",
+    "page_count",
+    "page_size",
+    "schema_version",
+    "user_version",
+];
+
+/// Functions of SQLite that do more than compute: they load code, or write to the program's log.
+const DOING_FUNCTIONS: [&str; 3] = ["fts3_tokenizer", "load_extension", "sqlite_log"];
+
+/// A value in a query's result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SqlValue {
+    /// NULL.
+    Null,
+    /// An integer.
+    Integer(i64),
+    /// A real.
+    Real(f64),
+    /// A text.
+    Text(String),
+    /// A blob.
+    Blob(Vec<u8>),
+}
+
+/// A query's result.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Column names.
+    pub columns: Vec<String>,
+    /// Rows, each as long as `columns`.
+    pub rows: Vec<Vec<SqlValue>>,
+    /// Whether rows were cut off.
+    pub truncated: bool,
+}
+
+/// Runs queries on a database; cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Queries {
+    path: Arc<Path>,
+    /// Whether nobody writes.
+    immutable: bool,
+    places: Arc<Semaphore>,
+    closing: CancellationToken,
+}
+
+impl Queries {
+    pub(super) fn at(path: Arc<Path>, immutable: bool) -> Self {
+        let places = Arc::new(Semaphore::new(QUERIES_MAX as usize));
+        Self { path, immutable, places, closing: CancellationToken::new() }
+    }
+
+    /// Runs one. It ends early when nobody waits for its answer any more.
+    pub(super) async fn run(
+        &self,
+        sql: &str,
+        rows_max: u32,
+        time_max: Duration,
+    ) -> Result<Table, StoreError> {
+        let place = tokio::time::timeout(PLACE_WAIT, Arc::clone(&self.places).acquire_owned())
+            .await
+            .map_err(|_| StoreError::ManyQueries)?;
+        let (Ok(place), false) = (place, self.closing.is_cancelled()) else {
+            return Err(closed());
+        };
+        let unwanted = self.closing.child_token();
+        let query = Query {
+            path: Arc::clone(&self.path),
+            immutable: self.immutable,
+            sql: sql.to_owned(),
+            rows_max: usize::try_from(rows_max).unwrap_or(usize::MAX),
+            time_max,
+            deadline: Instant::now() + time_max,
+            unwanted: unwanted.clone(),
+            refused: Arc::default(),
+        };
+        let _caller_waits = unwanted.drop_guard();
+        let answering = tokio::task::spawn_blocking(move || {
+            // Kept to the end, also of one that nobody waits for.
+            let _place = place;
+            query.answer().map_err(|error| query.told(error))
+        });
+        match answering.await {
+            Ok(answer) => answer,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime is ending.
+                Err(_) => Err(closed()),
+            },
+        }
+    }
+
+    /// Ends those that run, and refuses later ones.
+    pub(super) async fn close(&self) {
+        self.closing.cancel();
+        // Those that have waited before us see it when it is their turn.
+        let _every_place = self.places.acquire_many(QUERIES_MAX).await;
+        self.places.close();
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::Sql(sqlx::Error::PoolClosed)
+}
+
+struct Query {
+    path: Arc<Path>,
+    immutable: bool,
+    sql: String,
+    rows_max: usize,
+    time_max: Duration,
+    deadline: Instant,
+    /// Nobody waits for the answer.
+    unwanted: CancellationToken,
+    /// What the authorizer has refused, if it has.
+    refused: Arc<OnceLock<String>>,
+}
+
+impl Query {
+    fn answer(&self) -> Result<Table, StoreError> {
+        // SQLite reads up to a NUL only.
+        if self.sql.contains('\0') {
+            return Err(not_a_query("it contains a NUL character"));
+        }
+        let connection = self.connect()?;
+        let mut statement = self.only_statement(&connection)?;
+        if statement.parameter_count() > 0 {
+            return Err(not_a_query("it has parameters"));
+        }
+        // The authorizer is not asked about VACUUM INTO.
+        if !statement.readonly() {
+            return Err(not_a_query(MORE_THAN_READ));
+        }
+        self.collect(&mut statement)
+    }
+
+    /// A connection that reads, and is interrupted when its time is over.
+    fn connect(&self) -> Result<Connection, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = if self.immutable {
+            let uri = immutable_uri(&self.path);
+            Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?
+        } else {
+            Connection::open_with_flags(&self.path, flags)?
+        };
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.pragma_update(None, "query_only", true)?;
+        connection.pragma_update(None, "trusted_schema", false)?;
+        // What a query sorts or keeps for itself goes to files that vanish with it, not into memory:
+        // SQLite bounds memory for a whole process only, and a process that has none left ends, while a
+        // full disk is waited for. The files are in SQLITE_TMPDIR, TMPDIR or /var/tmp, best on
+        // another disk than the database.
+        connection.pragma_update(None, "temp_store", "FILE")?;
+        for (limit, most) in LIMITS {
+            connection.set_limit(limit, most)?;
+        }
+        let (deadline, unwanted) = (self.deadline, self.unwanted.clone());
+        connection.progress_handler(
+            INSTRUCTIONS_BETWEEN_LOOKS,
+            Some(move || unwanted.is_cancelled() || Instant::now() >= deadline),
+        )?;
+        // Last: it would refuse what was set above.
+        let refused = Arc::clone(&self.refused);
+        connection.authorizer(Some(move |asked: AuthContext<'_>| {
+            match refusal(&asked.action) {
+                None => Authorization::Allow,
+                Some(problem) => {
+                    // The first one is why SQLite gives up.
+                    let _ = refused.set(problem);
+                    Authorization::Deny
+                }
+            }
+        }))?;
+        Ok(connection)
+    }
+
+    fn only_statement<'c>(&self, connection: &'c Connection) -> Result<Statement<'c>, StoreError> {
+        let mut statements = Batch::new(connection, &self.sql);
+        let statement = statements.next()?.ok_or_else(|| not_a_query("it is empty"))?;
+        // Comments and semicolons may follow; what cannot be understood is something, too.
+        match statements.next() {
+            Ok(None) => Ok(statement),
+            Ok(Some(_)) | Err(_) => {
+                // Whatever the second one would do is not why.
+                Err(not_a_query("it is more than one statement"))
+            }
+        }
+    }
+
+    fn collect(&self, statement: &mut Statement<'_>) -> Result<Table, StoreError> {
+        let columns: Vec<_> = statement.column_names().into_iter().map(ToOwned::to_owned).collect();
+        let width = columns.len();
+        let mut table = Table { columns, ..Table::default() };
+        let mut bytes = 0;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            if table.rows.len() == self.rows_max || bytes > QUERY_BYTES_MAX {
+                table.truncated = true;
+                break;
+            }
+            let row = values(row, width)?;
+            bytes += row.iter().map(size).sum::<usize>();
+            table.rows.push(row);
+        }
+        Ok(table)
+    }
+
+    /// What an error of SQLite means to who asked.
+    fn told(&self, error: StoreError) -> StoreError {
+        let StoreError::Query(error) = error else { return error };
+        if let Some(problem) = self.refused.get() {
+            return not_a_query(problem);
+        }
+        let wrong = |message: String| StoreError::WrongQuery { message };
+        match query_code(&error) {
+            Some(code::INTERRUPT) if self.unwanted.is_cancelled() => closed(),
+            Some(code::INTERRUPT) => StoreError::SlowQuery { seconds: self.time_max.as_secs() },
+            Some(code::TOO_BIG) => {
+                let mebibytes = VALUE_BYTES_MAX >> 20;
+                wrong(format!("a text, blob or row of it has more than {mebibytes} MiB"))
+            }
+            Some(code) if !is_of_the_file(code) => wrong(message(error)),
+            Some(_) | None => StoreError::Query(error),
+        }
+    }
+}
+
+const MORE_THAN_READ: &str = "it would do more than read";
+
+fn not_a_query(problem: &str) -> StoreError {
+    StoreError::NotAQuery { problem: problem.to_owned() }
+}
+
+/// Why a statement may not do this, if it may not.
+fn refusal(action: &AuthAction<'_>) -> Option<String> {
+    let is_of = |list: &[&str], name: &str| list.iter().any(|of| of.eq_ignore_ascii_case(name));
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "all else writes, now and in later releases"
+    )]
+    match *action {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => None,
+        AuthAction::Function { function_name: name } => {
+            let does = is_of(&DOING_FUNCTIONS, name);
+            does.then(|| format!("the function {name} does more than compute"))
+        }
+        AuthAction::Pragma { pragma_name: name, pragma_value: argument } => {
+            let tells =
+                is_of(&TELLING_PRAGMAS, name) || argument.is_none() && is_of(&VALUE_PRAGMAS, name);
+            (!tells).then(|| format!("the pragma {name} does more than tell"))
+        }
+        AuthAction::Attach { .. } | AuthAction::Detach { .. } => {
+            Some("it would use other files".to_owned())
+        }
+        _ => Some(MORE_THAN_READ.to_owned()),
+    }
+}
+
+/// Whether an error is not the query's, but the disk's or the database's.
+fn is_of_the_file(code: i32) -> bool {
+    code::TRANSIENT.contains(&code) || [code::CORRUPT, code::NOTADB].contains(&code)
+}
+
+/// What SQLite says, without the query that comes with it.
+fn message(error: rusqlite::Error) -> String {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others say it themselves")]
+    match error {
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message,
+        other => other.to_string(),
+    }
+}
+
+/// A path as an URI of a file that nobody changes (sqlite.org/uri.html).
+fn immutable_uri(path: &Path) -> String {
+    const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
+    let path = percent_encode(path.as_os_str().as_encoded_bytes(), KEPT);
+    format!("file:{path}?immutable=1")
+}
+
+fn values(row: &Row<'_>, width: usize) -> Result<Vec<SqlValue>, StoreError> {
+    (0..width).map(|column| Ok(value(row.get_ref(column)?))).collect()
+}
+
+/// The value's own type: a column of a query may mix them.
+fn value(value: ValueRef<'_>) -> SqlValue {
+    match value {
+        ValueRef::Null => SqlValue::Null,
+        ValueRef::Integer(integer) => SqlValue::Integer(integer),
+        ValueRef::Real(real) => SqlValue::Real(real),
+        ValueRef::Text(text) => SqlValue::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(blob) => SqlValue::Blob(blob.to_vec()),
+    }
+}
+
+fn size(value: &SqlValue) -> usize {
+    size_of::<SqlValue>()
+        + match value {
+            SqlValue::Text(text) => text.len(),
+            SqlValue::Blob(bytes) => bytes.len(),
+            SqlValue::Null | SqlValue::Integer(_) | SqlValue::Real(_) => 0,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stays_itself_in_an_uri() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a b?mode=rwc#%41-é_.db");
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE found (x)").unwrap();
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let again = Connection::open_with_flags(immutable_uri(&path), flags).unwrap();
+        assert!(again.table_exists(None, "found").unwrap());
+    }
+}

@@ -1,0 +1,15 @@
+//! What the tests of several crates share. Nothing else depends on it.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+#[cfg(feature = "serving")]
+mod hand_worker;
+#[cfg(feature = "serving")]
+mod serving;
+mod sources;
+
+#[cfg(feature = "serving")]
+pub use hand_worker::{HandWorker, failure_of, game_of, hello};
+#[cfg(feature = "serving")]
+pub use serving::{DEADLINE, Served, Site, eventually, quick_sweep, reason, submission};
+pub use sources::{Files, circles};
