@@ -64,8 +64,9 @@ const TELLING_PRAGMAS: [&str; 16] = [
     "table_xinfo",
 ];
 /// What tells without an argument, which would be a new value.
-const VALUE_PRAGMAS: [&str; 8] = [
+const VALUE_PRAGMAS: [&str; 9] = [
     "application_id",
+    "auto_vacuum",
     "encoding",
     "freelist_count",
     "journal_mode",
