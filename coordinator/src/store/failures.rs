@@ -52,6 +52,27 @@ async fn a_full_disk_is_said_and_survived() {
     assert_eq!(workers(&writer).await, stored + 1);
 }
 
+/// A statement that is all or nothing leaves SQLite no other way than to roll the transaction back, behind
+/// the back of the library that counts them.
+#[tokio::test]
+async fn a_transaction_that_sqlite_rolled_back_is_not_the_last() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut writer = Writer::open(&directory.path().join("x.db")).await.unwrap();
+    for round in 0..2 {
+        writer.connection.execute("PRAGMA max_page_count = 1").await.unwrap();
+        let mut transaction = writer.begin().await.unwrap();
+        let full = transaction
+            .connection()
+            .execute("UPDATE databases SET uuid = hex(zeroblob(100000)) WHERE database_id = 1")
+            .await
+            .unwrap_err();
+        assert!(matches!(StoreError::from(full), StoreError::Full));
+        drop(transaction);
+        introduce(&mut writer, &round.to_string()).await.unwrap();
+        assert_eq!(workers(&writer).await, round + 1);
+    }
+}
+
 #[tokio::test]
 async fn another_programs_lock_is_said_and_survived() {
     let directory = tempfile::tempdir().unwrap();

@@ -109,10 +109,8 @@ impl Readers {
         let rows = cells(&mut snapshot, id, None, limit(0)).await?;
         let cells: Vec<_> = rows.into_iter().map(|row| row.read(&places)).collect();
         let opponents = Opponents::of(&cells);
-        let read = |costs: Vec<PlayerCosts>| -> Vec<MoveCost> {
-            let cost =
-                |(cell, player, costs)| MoveCost::of(cell, player, costs, &places, &opponents);
-            costs.into_iter().filter_map(cost).collect()
+        let read = |rows: Vec<CostRow>| -> Vec<MoveCost> {
+            rows.into_iter().filter_map(|row| row.read(&places, &opponents)).collect()
         };
         let moves = read(time_per_move(&mut snapshot, id, limit(cells.len())).await?);
         let depths = match detail {
@@ -307,16 +305,46 @@ async fn settled_cells(
     .await?)
 }
 
-/// What the moves of the player of this name cost in a cell.
-type PlayerCosts = (CellId, String, Costs);
+/// A row of `time_per_move` or `time_per_depth`.
+struct CostRow {
+    cell_id: i64,
+    player: String,
+    searched_moves: i64,
+    wall_us_mean: f64,
+    wall_us_median: f64,
+    wall_us_p90: f64,
+    wall_us_p99: f64,
+    depth_mean: f64,
+    nodes_mean: f64,
+    evaluations_mean: f64,
+    full_tree_share: Option<f64>,
+}
+
+impl CostRow {
+    fn read(self, places: &Places, opponents: &Opponents<'_>) -> Option<MoveCost> {
+        let costs = Costs {
+            searched_moves: unsigned(self.searched_moves),
+            wall_us_mean: self.wall_us_mean,
+            wall_us_median: self.wall_us_median,
+            wall_us_p90: self.wall_us_p90,
+            wall_us_p99: self.wall_us_p99,
+            depth_mean: self.depth_mean,
+            nodes_mean: self.nodes_mean,
+            evaluations_mean: self.evaluations_mean,
+            full_tree_share: self.full_tree_share,
+        };
+        MoveCost::of(CellId(self.cell_id), self.player, costs, places, opponents)
+    }
+}
 
 /// What searched moves cost each player in each cell, in the grid's order.
 async fn time_per_move(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
     limit: i64,
-) -> Result<Vec<PlayerCosts>, StoreError> {
-    let found = sqlx::query!(
+) -> Result<Vec<CostRow>, StoreError> {
+    Ok(sqlx::query_as!(
+        CostRow,
         r#"SELECT t.cell_id AS "cell_id!: i64", t.player AS "player!: String",
             t.searched_moves AS "searched_moves!: i64", t.wall_us_mean AS "wall_us_mean!: f64",
             t.wall_us_median AS "wall_us_median!: f64", t.wall_us_p90 AS "wall_us_p90!: f64",
@@ -330,22 +358,7 @@ async fn time_per_move(
         limit
     )
     .fetch_all(connection)
-    .await?;
-    let costs = found.into_iter().map(|row| {
-        let costs = Costs {
-            searched_moves: unsigned(row.searched_moves),
-            wall_us_mean: row.wall_us_mean,
-            wall_us_median: row.wall_us_median,
-            wall_us_p90: row.wall_us_p90,
-            wall_us_p99: row.wall_us_p99,
-            depth_mean: row.depth_mean,
-            nodes_mean: row.nodes_mean,
-            evaluations_mean: row.evaluations_mean,
-            full_tree_share: row.full_tree_share,
-        };
-        (CellId(row.cell_id), row.player, costs)
-    });
-    Ok(costs.collect())
+    .await?)
 }
 
 /// The same by the depth that a search completed.
@@ -353,12 +366,13 @@ async fn time_per_depth(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
     limit: i64,
-) -> Result<Vec<PlayerCosts>, StoreError> {
-    let found = sqlx::query!(
+) -> Result<Vec<CostRow>, StoreError> {
+    Ok(sqlx::query_as!(
+        CostRow,
         r#"SELECT t.cell_id AS "cell_id!: i64", t.player AS "player!: String",
-            t.depth AS "depth!: u32", t.searched_moves AS "searched_moves!: i64",
-            t.wall_us_mean AS "wall_us_mean!: f64", t.wall_us_median AS "wall_us_median!: f64",
-            t.wall_us_p90 AS "wall_us_p90!: f64", t.wall_us_p99 AS "wall_us_p99!: f64",
+            t.searched_moves AS "searched_moves!: i64", t.wall_us_mean AS "wall_us_mean!: f64",
+            t.wall_us_median AS "wall_us_median!: f64", t.wall_us_p90 AS "wall_us_p90!: f64",
+            t.wall_us_p99 AS "wall_us_p99!: f64", 1.0 * t.depth AS "depth_mean!: f64",
             t.nodes_mean AS "nodes_mean!: f64", t.evaluations_mean AS "evaluations_mean!: f64",
             t.full_tree_share AS "full_tree_share?: f64"
         FROM time_per_depth AS t JOIN cells AS c ON c.cell_id = t.cell_id
@@ -368,20 +382,5 @@ async fn time_per_depth(
         limit
     )
     .fetch_all(connection)
-    .await?;
-    let costs = found.into_iter().map(|row| {
-        let costs = Costs {
-            searched_moves: unsigned(row.searched_moves),
-            wall_us_mean: row.wall_us_mean,
-            wall_us_median: row.wall_us_median,
-            wall_us_p90: row.wall_us_p90,
-            wall_us_p99: row.wall_us_p99,
-            depth_mean: row.depth.into(),
-            nodes_mean: row.nodes_mean,
-            evaluations_mean: row.evaluations_mean,
-            full_tree_share: row.full_tree_share,
-        };
-        (CellId(row.cell_id), row.player, costs)
-    });
-    Ok(costs.collect())
+    .await?)
 }

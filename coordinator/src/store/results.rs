@@ -326,52 +326,10 @@ impl Transaction<'_> {
 
     /// Inserts the games' own rows, with successive ids; returns the first.
     async fn insert_games(&mut self, games: &[Checked<'_>]) -> Result<i64, StoreError> {
-        #[derive(Serialize)]
-        struct Row<'g>(
-            i64,
-            i64,
-            i64,
-            i64,
-            i64,
-            i64,
-            &'g str,
-            &'g str,
-            &'g str,
-            i64,
-            i64,
-            i64,
-            i64,
-            i64,
-            i64,
-            u8,
-            Option<&'static str>,
-        );
         let first_id = self.last_id("games").await? + 1;
-        let list: Vec<Row<'_>> = (first_id..)
+        let list: Vec<GameRow> = (first_id..)
             .zip(games)
-            .map(|(id, checked)| {
-                let PlayedGame { engine_revision, record, moves_hash, .. } = checked.played;
-                let [first, second] = checked.movers();
-                Row(
-                    id,
-                    checked.cell_id(),
-                    checked.number,
-                    checked.opening_id,
-                    first,
-                    second,
-                    names::of_side(record.first_side),
-                    names::of_outcome(record.outcome),
-                    record.termination.name(),
-                    count(record.moves.len()),
-                    integer(*moves_hash),
-                    i64::from(*engine_revision),
-                    checked.played.started_unix_us,
-                    integer(record.wall_us),
-                    checked.worker.0,
-                    u8::from(checked.counts()),
-                    (!checked.counts()).then_some(BEYOND_STOP),
-                )
-            })
+            .map(|(id, game)| GameRow::of(Some(id), game, (!game.counts()).then_some(BEYOND_STOP)))
             .collect();
         let list = rows(&list)?;
         sqlx::query!(
@@ -502,6 +460,59 @@ impl Transaction<'_> {
 pub(super) struct There {
     /// Its outcome for who moved first, if it counts.
     pub(super) outcome: Option<Outcome>,
+}
+
+/// A row of `games`, or of `uncounted_games` but for its id.
+#[derive(Serialize)]
+pub(super) struct GameRow(
+    Option<i64>,
+    i64,
+    i64,
+    i64,
+    i64,
+    i64,
+    &'static str,
+    &'static str,
+    &'static str,
+    i64,
+    i64,
+    i64,
+    i64,
+    i64,
+    i64,
+    bool,
+    Option<&'static str>,
+);
+
+impl GameRow {
+    /// Of a game that counts, unless there is a reason why not.
+    pub(super) fn of(
+        id: Option<i64>,
+        checked: &Checked<'_>,
+        not_counted_reason: Option<&'static str>,
+    ) -> Self {
+        let PlayedGame { engine_revision, record, moves_hash, .. } = checked.played;
+        let [first, second] = checked.movers();
+        Self(
+            id,
+            checked.cell_id(),
+            checked.number,
+            checked.opening_id,
+            first,
+            second,
+            names::of_side(record.first_side),
+            names::of_outcome(record.outcome),
+            record.termination.name(),
+            count(record.moves.len()),
+            integer(*moves_hash),
+            i64::from(*engine_revision),
+            checked.played.started_unix_us,
+            integer(record.wall_us),
+            checked.worker.0,
+            not_counted_reason.is_none(),
+            not_counted_reason,
+        )
+    }
 }
 
 /// A row of `moves` or `uncounted_moves`.

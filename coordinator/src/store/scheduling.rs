@@ -213,30 +213,25 @@ impl Transaction<'_> {
     /// If the database fails.
     pub async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
         let now = self.now_unix_us;
-        // An INSERT that finds the UUID there would lose an id all the same.
         let known = sqlx::query_scalar!(
-            r#"UPDATE workers SET name = ?2, host = ?3, slots = ?4, engine_revision = ?5,
-                version = ?6, last_hello_unix_us = ?7
-            WHERE uuid = ?1
-            RETURNING worker_id AS "worker_id!: i64""#,
-            worker.uuid,
-            worker.name,
-            worker.host,
-            worker.slots,
-            worker.engine_revision,
-            worker.version,
-            now
+            r#"SELECT worker_id AS "worker_id!: i64" FROM workers WHERE uuid = ?"#,
+            worker.uuid
         )
         .fetch_optional(self.connection())
         .await?;
-        if let Some(id) = known {
-            return Ok(WorkerId(id));
-        }
-        let id = sqlx::query_scalar!(
-            r#"INSERT INTO workers (uuid, name, host, slots, engine_revision, version,
+        let id = match known {
+            Some(id) => id,
+            None => self.last_id("workers").await? + 1,
+        };
+        sqlx::query!(
+            "INSERT INTO workers (worker_id, uuid, name, host, slots, engine_revision, version,
                 first_seen_unix_us, last_hello_unix_us)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
-            RETURNING worker_id AS "worker_id!: i64""#,
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
+            ON CONFLICT (worker_id) DO UPDATE SET
+                name = excluded.name, host = excluded.host, slots = excluded.slots,
+                engine_revision = excluded.engine_revision, version = excluded.version,
+                last_hello_unix_us = excluded.last_hello_unix_us",
+            id,
             worker.uuid,
             worker.name,
             worker.host,
@@ -245,7 +240,7 @@ impl Transaction<'_> {
             worker.version,
             now
         )
-        .fetch_one(self.connection())
+        .execute(self.connection())
         .await?;
         Ok(WorkerId(id))
     }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
-use sqlx::{Connection as _, Sqlite, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _, Sqlite, SqliteConnection};
 
+use super::connection::writing;
 use super::error::StoreError;
 use super::walk::Walk;
 use super::{Writer, unix_now_us};
@@ -28,6 +29,7 @@ impl Writer {
         if !std::mem::replace(&mut self.cache.committed, false) {
             // What a transaction that was rolled back has read or written never was.
             self.cache = Cache::default();
+            self.leave_rolled_back().await?;
         }
         let mut sql = self.connection.begin_with("BEGIN IMMEDIATE").await?;
         let found = sqlx::query_scalar!(
@@ -39,6 +41,18 @@ impl Writer {
             return Err(StoreError::TakenOver { found, own: self.epoch });
         }
         Ok(Transaction { sql, cache: &mut self.cache, now_unix_us: unix_now_us() })
+    }
+
+    /// Takes another connection if this one cannot begin a transaction any more. Where the disk is full or
+    /// fails, and a statement cannot be undone alone, SQLite rolls the transaction back on its own; the
+    /// library's own ROLLBACK then fails, and it counts the transaction as open for ever.
+    async fn leave_rolled_back(&mut self) -> Result<(), StoreError> {
+        // That ROLLBACK is on its way before this.
+        self.connection.ping().await?;
+        if self.connection.is_in_transaction() {
+            self.connection = writing(&self.path).connect().await?;
+        }
+        Ok(())
     }
 }
 

@@ -1,12 +1,10 @@
 //! Results beside the settled ones: kept whole, each with its reason (invariant 4).
 
-use serde::Serialize;
 use spelrum_tournament::repeat::{Repeated, SettledMove, SettledResult, SettledSearches, compare};
 use spelrum_tournament::{PlayedGame, WorkerId, names};
 
 use super::error::StoreError;
-use super::numbers::{count, integer};
-use super::results::{Checked, MoveRow, move_rows};
+use super::results::{Checked, GameRow, MoveRow, move_rows};
 use super::scheduling::unsigned;
 use super::transaction::{Transaction, rows};
 
@@ -143,53 +141,18 @@ impl Transaction<'_> {
         checked: &Checked<'_>,
         reason: Reason,
     ) -> Result<(), StoreError> {
-        #[derive(Serialize)]
-        struct Row<'g>(
-            i64,
-            i64,
-            &'g str,
-            i64,
-            i64,
-            i64,
-            &'g str,
-            &'g str,
-            &'g str,
-            i64,
-            i64,
-            i64,
-            i64,
-            i64,
-        );
-        let PlayedGame { engine_revision, record, moves_hash, .. } = checked.played;
-        let [first, second] = checked.cell.movers(checked.number);
-        let list = rows(&[Row(
-            checked.cell_id(),
-            checked.number,
-            reason.name(),
-            checked.opening_id,
-            first,
-            second,
-            names::of_side(record.first_side),
-            names::of_outcome(record.outcome),
-            record.termination.name(),
-            count(record.moves.len()),
-            integer(*moves_hash),
-            i64::from(*engine_revision),
-            checked.played.started_unix_us,
-            integer(record.wall_us),
-        )])?;
+        let list = rows(&[GameRow::of(None, checked, Some(reason.name()))])?;
         let now = self.now_unix_us;
         let id = sqlx::query_scalar!(
-            r#"INSERT INTO uncounted_games (cell_id, number, reason, opening_id, first_player_id,
+            r#"INSERT INTO uncounted_games (cell_id, number, opening_id, first_player_id,
                 second_player_id, first_side, outcome, termination, plies, moves_hash,
-                engine_revision, started_unix_us, wall_us, worker_id, received_unix_us)
-            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
-                value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11,
-                value ->> 12, value ->> 13, ?2, ?3
+                engine_revision, started_unix_us, wall_us, worker_id, reason, received_unix_us)
+            SELECT value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+                value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12,
+                value ->> 13, value ->> 14, value ->> 16, ?2
             FROM jsonb_each(?1)
             RETURNING uncounted_game_id AS "id!: i64""#,
             list,
-            checked.worker.0,
             now
         )
         .fetch_one(self.connection())
