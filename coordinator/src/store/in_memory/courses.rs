@@ -41,7 +41,7 @@ impl State {
         let outcome = self.outcome(id);
         match self.cells.get_mut(&id) {
             Some(cell) if cell.told.is_none() => cell.told = Some(outcome.clone()),
-            Some(_) | None => return Err(sqlx::Error::RowNotFound.into()),
+            Some(_) | None => return Err(StoreError::Missing { what: "a cell" }),
         }
         Ok(outcome)
     }
@@ -112,7 +112,7 @@ fn stored(axes: &[String], (id, cell): (CellId, &Cell)) -> Result<StoredCell, St
     let value = |axis: &String| cell.place.iter().find(|(of, _)| of == axis).cloned();
     let added = cell.asked_after.map(|after| {
         let definition = serde_json::from_str(&cell.definition_json)
-            .map_err(|error| StoreError::Sql(sqlx::Error::Decode(error.into())))?;
+            .map_err(|_| StoreError::Missing { what: "a definition" })?;
         let new = NewCell {
             definition,
             player_names: cell.player_names.clone(),
