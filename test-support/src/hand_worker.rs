@@ -11,7 +11,7 @@ use tonic::Status;
 use tonic::transport::Channel;
 use uuid::Uuid;
 
-use crate::serving::Served;
+use crate::serving::{DEADLINE, Served};
 
 /// A worker driven by hand.
 #[derive(Debug)]
@@ -136,6 +136,10 @@ impl HandWorker {
 
     /// Leases, plays and reports until nothing is left.
     pub async fn work_until_done(&mut self) {
+        tokio::time::timeout(DEADLINE, self.work_on()).await.expect("it is done in time");
+    }
+
+    async fn work_on(&mut self) {
         loop {
             let answer = self.lease().await.unwrap();
             let Some(grant) = answer.grant else {
