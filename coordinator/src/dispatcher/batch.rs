@@ -289,10 +289,13 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             // What takes a course of its own never changes by another sweep.
             let course = if existed { None } else { self.course_of(&plan) };
             let open = course.is_some();
-            let ids = cells.iter().map(|state| state.cell).collect();
+            let course = course.map(|course| {
+                let ids: Vec<CellId> = cells.iter().map(|state| state.cell).collect();
+                (course, ids)
+            });
             let event = Event::Submitted { experiment, priority, open, cells, attempts };
             self.handle(event, now).await?;
-            if let Some(course) = course {
+            if let Some((course, ids)) = course {
                 self.transaction.open_course(experiment).await?;
                 self.begin_course(experiment, course, &plan, ids, now).await?;
             }

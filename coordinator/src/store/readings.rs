@@ -49,7 +49,7 @@ impl Transaction<'_> {
             let beyond = beyond.remove(&cell.cell.0).unwrap_or_default();
             cell.reading = rule.map(|rule| {
                 if cell.decided_number == 0 {
-                    return Reading::from_start(rule, row.swap_sides, beyond);
+                    return Box::new(Reading::from_start(rule, row.swap_sides, beyond));
                 }
                 let counted = if row.swap_sides {
                     let pairs =
@@ -60,7 +60,7 @@ impl Transaction<'_> {
                     Tally::Games(GameCounts(games.map(unsigned)))
                 };
                 let tally = without(counted, &beyond);
-                Reading { rule, decided_number: cell.decided_number, tally, beyond }
+                Box::new(Reading { rule, decided_number: cell.decided_number, tally, beyond })
             });
         }
         Ok(())

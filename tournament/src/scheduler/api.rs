@@ -30,8 +30,9 @@ pub struct CellState {
     pub decided_number: u64,
     /// Where it ends by its stop rule, as it is stored.
     pub stop_number: Option<u64>,
-    /// What its stop rule reads, if it has one. One that has changed reads from the first unit.
-    pub reading: Option<Reading>,
+    /// What its stop rule reads, if it has one. One that has changed reads from the first unit. In a
+    /// box, since there may be 100,000 cells without one.
+    pub reading: Option<Box<Reading>>,
     /// Bytes of memory that one game of it may take. Its definition says so: it never changes.
     pub memory_bytes: u64,
 }

@@ -74,7 +74,7 @@ impl Cell {
             swap_sides: state.swap_sides,
             // A sweep that was made smaller does not take back what was leased already.
             games: games_with(state.swap_sides, state.games, state.next_number),
-            prefix: state.reading.clone().map(|reading| Box::new(reading.into())),
+            prefix: state.reading.as_deref().cloned().map(|reading| Box::new(reading.into())),
             next_number: state.next_number,
             returned,
             alone: BTreeSet::new(),
@@ -258,7 +258,7 @@ impl Cell {
         self.games = games_with(self.swap_sides, state.games, self.next_number);
         let rule = self.prefix.as_deref().map(Prefix::rule);
         if rule != state.reading.as_ref().map(|reading| reading.rule) {
-            self.reread(state.reading.clone());
+            self.reread(state.reading.as_deref().cloned());
             self.changed |= self.decision() != (state.decided_number, state.stop_number);
         }
     }

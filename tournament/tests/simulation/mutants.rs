@@ -290,13 +290,14 @@ impl Subject {
                     let first = *self.rules.entry(cell.cell).or_insert(rule);
                     let settled = cell.reading.take().map_or(Vec::new(), |it| it.beyond);
                     let reading = |rule| Reading::from_start(rule, cell.swap_sides, settled);
-                    cell.reading = first.map(reading);
+                    cell.reading = first.map(reading).map(Box::new);
                 }
             }
             (Some(Mutant::StopsByArrival), Event::Submitted { cells, .. }) => {
                 for cell in cells {
-                    if let Some(Reading { rule, .. }) = cell.reading {
-                        let nothing = Reading::from_start(rule, cell.swap_sides, Vec::new());
+                    if let Some(reading) = &cell.reading {
+                        let nothing =
+                            Reading::from_start(reading.rule, cell.swap_sides, Vec::new());
                         self.arrived.entry(cell.cell).or_insert((nothing.into(), 0));
                     }
                 }

@@ -198,7 +198,7 @@ impl Store {
         let readings = cells.into_iter().filter_map(|cell| {
             self.cells.get_mut(&cell).unwrap().1.decided_number = 0;
             let reading = self.with_reading(self.cells[&cell].1.clone()).reading?;
-            Some((cell, reading))
+            Some((cell, *reading))
         });
         let readings = readings.collect();
         Event::Reopened { experiment, games, readings }
@@ -223,7 +223,7 @@ impl Store {
         let beyond = (decided_number..state.next_number)
             .filter_map(|number| Some((number, self.told(GameId { cell, number })?)))
             .collect();
-        let reading = Some(Reading { rule, decided_number, tally, beyond });
+        let reading = Some(Box::new(Reading { rule, decided_number, tally, beyond }));
         CellState { reading, ..state }
     }
 

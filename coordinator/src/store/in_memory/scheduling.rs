@@ -49,7 +49,7 @@ impl State {
             returned: cell.returned.clone(),
             decided_number: cell.decided_number,
             stop_number: cell.stop_number,
-            reading: cell.rule.map(|rule| self.reading(id, cell, rule)),
+            reading: cell.rule.map(|rule| Box::new(self.reading(id, cell, rule))),
             memory_bytes: cell.memory_bytes,
         };
         cells.into_iter().map(state).collect()
