@@ -206,6 +206,8 @@ pub struct LeasedGames {
     /// A game that takes longer is abandoned and fails; in whole milliseconds. It decides no move:
     /// a game has the result that it would have had, or none.
     pub game_timeout: Option<Duration>,
+    /// Whether each is to be named in a heartbeat before it is played.
+    pub name_before_play: bool,
 }
 
 impl From<Grant> for v1::Grant {
@@ -225,6 +227,7 @@ impl From<Grant> for v1::Grant {
                         // A fraction is not none.
                         u64::try_from(timeout.as_micros().div_ceil(1_000)).unwrap_or(NUMBER_MAX)
                     }),
+                    name_before_play: games.name_before_play,
                 })
                 .collect(),
         }
@@ -264,5 +267,6 @@ fn leased_games(leased: &v1::LeasedGames) -> Result<LeasedGames, WireError> {
         range,
         definition: definition_hash(&leased.definition_hash)?,
         game_timeout: (timeout_ms > 0).then(|| Duration::from_millis(timeout_ms)),
+        name_before_play: leased.name_before_play,
     })
 }

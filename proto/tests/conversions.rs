@@ -81,11 +81,13 @@ fn a_lease_comes_back_as_it_went() {
                 range: GameRange { cell: CellId(1), first: 0, count: 2 },
                 definition: DefinitionHash([7; 32]),
                 game_timeout: None,
+                name_before_play: true,
             },
             LeasedGames {
                 range: GameRange { cell: CellId(2), first: 1 << 40, count: 1 },
                 definition: DefinitionHash([8; 32]),
                 game_timeout: Some(Duration::from_millis(1)),
+                name_before_play: false,
             },
         ],
     };
@@ -181,8 +183,14 @@ fn malformed_ids_hashes_and_grants_are_refused() {
 
     let of_timeout = |first_number, count, definition_hash, game_timeout_ms| {
         let cell_id = 1;
-        let games =
-            v1::LeasedGames { cell_id, definition_hash, first_number, count, game_timeout_ms };
+        let games = v1::LeasedGames {
+            cell_id,
+            definition_hash,
+            first_number,
+            count,
+            game_timeout_ms,
+            name_before_play: false,
+        };
         v1::Grant { lease_id: 1, duration_ms: 1, games: vec![games] }
     };
     let leased = |first_number, count, hash| of_timeout(first_number, count, hash, 0);

@@ -259,6 +259,7 @@ fn leased(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
         range: games.range,
         definition: games.definition,
         game_timeout: games.game_timeout,
+        name_before_play: games.name_before_play,
     };
     let games: Vec<_> = games.into_iter().map(leased).collect();
     let count: u64 = games.iter().map(|games| games.range.count).sum();

@@ -226,8 +226,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         }
         let memory_bytes = self.roster.memory_of(worker);
         match self.handle(Event::LeaseWanted { worker, slots, memory_bytes }, now).await? {
-            Some(Answer::Grant { lease, ranges, duration }) => {
-                let games = self.with_cells(ranges).await?;
+            Some(Answer::Grant { lease, ranges, lost, duration }) => {
+                let games = self.with_cells(ranges, &lost).await?;
                 tracing::debug!(%worker, %lease, ranges = games.len(), "granted");
                 Ok(Leased::Grant(Grant { lease, duration, games }))
             }
@@ -406,7 +406,11 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     }
 
     /// Adds to each range what its worker must be told of the cell.
-    async fn with_cells(&mut self, ranges: Vec<GameRange>) -> Result<Vec<LeasedGames>, Failure> {
+    async fn with_cells(
+        &mut self,
+        ranges: Vec<GameRange>,
+        lost: &[GameRange],
+    ) -> Result<Vec<LeasedGames>, Failure> {
         let mut cells: Vec<CellId> = ranges.iter().map(|range| range.cell).collect();
         cells.sort_unstable();
         cells.dedup();
@@ -414,7 +418,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         let cell_of: BTreeMap<_, _> = cells.into_iter().zip(found).collect();
         let leased = ranges.into_iter().map(|range| {
             let LeasedCell { definition, game_timeout } = cell_of[&range.cell];
-            LeasedGames { range, definition, game_timeout }
+            let name_before_play = lost.contains(&range);
+            LeasedGames { range, definition, game_timeout, name_before_play }
         });
         Ok(leased.collect())
     }

@@ -13,7 +13,7 @@ use crate::store::Refused;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// To `LeaseWanted`.
-    Grant { lease: LeaseId, ranges: Vec<GameRange>, duration: Duration },
+    Grant { lease: LeaseId, ranges: Vec<GameRange>, lost: Vec<GameRange>, duration: Duration },
     /// To `LeaseWanted`.
     Idle { retry_after: Duration, all_done: bool },
     /// To `Heartbeat`.
@@ -36,8 +36,9 @@ pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Opt
     let mut answer = None;
     for effect in effects {
         let found = match effect {
-            Effect::Grant { lease, ranges, duration_ms, .. } => {
-                Answer::Grant { lease, ranges, duration: Duration::from_millis(duration_ms) }
+            Effect::Grant { lease, ranges, lost, duration_ms, .. } => {
+                let duration = Duration::from_millis(duration_ms);
+                Answer::Grant { lease, ranges, lost, duration }
             }
             Effect::Idle { retry_after_ms, all_done, .. } => {
                 Answer::Idle { retry_after: Duration::from_millis(retry_after_ms), all_done }

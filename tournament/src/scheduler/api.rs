@@ -258,6 +258,10 @@ pub enum Effect {
         lease: LeaseId,
         /// Its games, whole pairs unless they come back one by one.
         ranges: Vec<GameRange>,
+        /// Those of them with games that were lost with a worker, whatever it was doing at that
+        /// moment: one of them may have killed it. Each of their games is to be named in a heartbeat
+        /// before it is played.
+        lost: Vec<GameRange>,
         /// How long it lives without a heartbeat.
         duration_ms: u64,
     },

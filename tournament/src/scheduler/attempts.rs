@@ -10,10 +10,10 @@
 //! 4. After ten losses alone it is settled as failed. A game of an innocent program gets there
 //!    only by ten preemptions in a row.
 //!
-//! A game that kills its worker before any heartbeat named it escapes step 1. So a worker should
-//! send a heartbeat as it starts the game of a lease of one game, and whenever it starts to play
-//! games that take long; then only what kills within milliseconds is left, and that fails where
-//! it can be seen.
+//! A game that kills its worker before any heartbeat named it escapes step 1, but only once: the
+//! games of a lost lease are marked until they are settled, and whoever gets them next names each
+//! in a heartbeat, and waits for the answer, before it plays it. The marks are not durable: a
+//! coordinator that is started anew at that moment gives such a game one more free shot.
 //!
 //! A failure that a worker reports needs no guessing: three of them settle the game as failed.
 
@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 
 use super::api::Attempts;
 use super::policy::Policy;
+use super::ranges::Numbers;
 use crate::ids::{CellId, GameId, GameRange};
 
 /// Losses alone after which a game is a suspect.
@@ -32,6 +33,8 @@ const LOSSES_UNTIL_SUSPECT: u32 = 2;
 pub(super) struct AttemptBook {
     attempts: BTreeMap<GameId, Attempts>,
     changed: BTreeMap<GameId, Attempts>,
+    /// Games that were in a lost lease, of each cell that has any.
+    lost: BTreeMap<CellId, Numbers>,
 }
 
 /// How a game is to be leased next.
@@ -59,6 +62,21 @@ impl AttemptBook {
             attempts.lost += 1;
             attempts.lost_alone += u32::from(alone);
         });
+    }
+
+    /// Notes games that were in a lost lease, reported as started or not.
+    pub(super) fn lost_with_lease(&mut self, range: GameRange) {
+        self.lost.entry(range.cell).or_default().insert(range.first..range.end());
+    }
+
+    /// Whether a game of the range was in a lost lease, as far as that is remembered.
+    pub(super) fn any_lost(&self, range: GameRange) -> bool {
+        let number = |number| GameId { cell: range.cell, number };
+        self.lost.get(&range.cell).is_some_and(|lost| lost.overlap(&(range.first..range.end())) > 0)
+            || self
+                .attempts
+                .range(number(range.first)..number(range.end()))
+                .any(|(_, it)| it.lost > 0)
     }
 
     /// Notes a failure that a worker reported.
@@ -89,6 +107,12 @@ impl AttemptBook {
     /// Forgets a game that was settled.
     pub(super) fn settled(&mut self, game: GameId) {
         self.attempts.remove(&game);
+        if let Some(lost) = self.lost.get_mut(&game.cell) {
+            lost.remove(game.number..game.number + 1);
+            if lost.count() == 0 {
+                self.lost.remove(&game.cell);
+            }
+        }
     }
 
     /// Forgets a cell that is deleted, also what is not durable yet.
@@ -99,6 +123,7 @@ impl AttemptBook {
 
     /// Forgets a cell whose experiment is over.
     pub(super) fn forget(&mut self, cell: CellId) {
+        self.lost.remove(&cell);
         let number = |number| GameId { cell, number };
         let its = self.attempts.range(number(0)..=number(u64::MAX));
         let games: Vec<_> = its.map(|(&game, _)| game).collect();
@@ -115,6 +140,15 @@ impl AttemptBook {
     /// The games that have any.
     pub(super) fn games(&self) -> impl Iterator<Item = GameId> + '_ {
         self.attempts.keys().copied()
+    }
+
+    /// The games that were in a lost lease.
+    pub(super) fn lost_games(&self) -> impl Iterator<Item = GameId> + '_ {
+        let numbers = |lost: &Numbers| lost.iter().flatten().collect::<Vec<_>>();
+        let games = move |(&cell, lost)| (cell, numbers(lost));
+        self.lost.iter().map(games).flat_map(|(cell, numbers)| {
+            numbers.into_iter().map(move |number| GameId { cell, number })
+        })
     }
 
     fn note(&mut self, game: GameId, change: impl FnOnce(&mut Attempts)) {

@@ -43,7 +43,7 @@ impl Scheduler {
                 assert_eq!(self.cells[&game.cell].place(game.number), Place::Leased(id));
             }
         }
-        for game in self.attempts.games() {
+        for game in self.attempts.games().chain(self.attempts.lost_games()) {
             assert_ne!(self.cells[&game.cell].place(game.number), Place::Settled, "{game:?}");
         }
     }

@@ -91,10 +91,12 @@ impl Scheduler {
             deadline: self.deadline(),
         };
         self.leases.insert(id, lease, slots);
+        let lost = batch.ranges.iter().filter(|range| self.attempts.any_lost(**range));
+        let lost = lost.copied().collect();
         let (granted, outstanding) = (batch.ranges.clone(), batch.ranges.clone());
         self.note_granted(LeaseState { lease: id, worker, granted, outstanding });
         let duration_ms = self.policy.lease_duration_ms;
-        Effect::Grant { worker, lease: id, ranges: batch.ranges, duration_ms }
+        Effect::Grant { worker, lease: id, ranges: batch.ranges, lost, duration_ms }
     }
 
     /// Whether these are one game that was lost alone before.

@@ -55,7 +55,7 @@ impl Numbers {
     }
 
     /// How many numbers of the range are in.
-    fn overlap(&self, range: &Range<u64>) -> u64 {
+    pub(super) fn overlap(&self, range: &Range<u64>) -> u64 {
         let common = |r: &Range<u64>| r.end.min(range.end) - r.start.max(range.start);
         self.ranges.overlapping(range).map(common).sum()
     }

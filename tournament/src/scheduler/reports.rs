@@ -59,7 +59,9 @@ impl Scheduler {
             for &game in &lease.started {
                 self.attempts.lost(game, alone);
             }
-            self.return_games(id, &lease.granted);
+            for range in self.return_games(id, &lease.granted) {
+                self.attempts.lost_with_lease(range);
+            }
             for &game in &lease.started {
                 if self.attempts.next(game, &self.policy) == Next::GiveUp {
                     let times = self.attempts.lost_alone(game);
@@ -215,8 +217,10 @@ impl Scheduler {
         }
     }
 
-    /// Puts what is outstanding of these games of a lease back, each to where it belongs.
-    fn return_games(&mut self, id: LeaseId, ranges: &[GameRange]) {
+    /// Puts what is outstanding of these games of a lease back, each to where it belongs, and says
+    /// what that was.
+    fn return_games(&mut self, id: LeaseId, ranges: &[GameRange]) -> Vec<GameRange> {
+        let mut returned = Vec::new();
         for range in ranges {
             let Some(cell) = self.cells.get(&range.cell) else { continue };
             for part in cell.outstanding(range, id) {
@@ -227,7 +231,9 @@ impl Scheduler {
                 for game in self.attempts.set_apart(part, &self.policy) {
                     self.set_apart(game);
                 }
+                returned.push(part);
             }
         }
+        returned
     }
 }

@@ -76,6 +76,8 @@ pub struct LeasedGames {
     pub definition: DefinitionHash,
     /// How long one may take before it fails; `None` if as long as it takes.
     pub game_timeout: Option<Duration>,
+    /// Whether one of them was lost with a worker: each is named in a heartbeat before it is played.
+    pub name_before_play: bool,
 }
 
 /// Some successive games of one lease for one slot, so few that they are soon over.
@@ -238,7 +240,7 @@ pub enum Call<R> {
         caller: Caller,
         /// All leases that it holds.
         leases: Vec<LeaseId>,
-        /// The games that it plays at this moment.
+        /// The games that it plays at this moment, and those that it plays next if this is heard.
         playing: Vec<GameId>,
     },
     /// What came of games. Said again, it is the same word for word.

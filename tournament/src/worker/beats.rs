@@ -1,5 +1,5 @@
 //! When the worker says that it lives. What a heartbeat does not name is not renewed (invariant 6),
-//! and a game that it does not name costs nothing when it is lost.
+//! and a game that it does not name costs nothing when it is lost, the first time.
 
 use std::time::Duration;
 
@@ -39,19 +39,25 @@ impl Beats {
         }
     }
 
-    /// A game starts, of a lease of its own or of a cell whose games take so long. A heartbeat must
-    /// name it soon if it may take its worker with it: the coordinator charges a lost lease only
-    /// to the games that a heartbeat named, and one that kills its worker between two of them would
-    /// be leased, and kill, for ever. A cell that was never played here may be such a one: after
-    /// its kill the next worker knows no more.
-    pub(super) fn game_starts(&mut self, alone: bool, game_time: Option<Duration>, now: Time) {
+    /// A game waits to be named.
+    pub(super) fn game_waits(&mut self, now: Time) {
+        self.hasten(now);
+    }
+
+    /// A game starts, of a cell whose games take so long. A heartbeat names it soon if it may take
+    /// its worker with it: the coordinator charges a lost lease only to the games that a heartbeat
+    /// named, and what kills its worker between two of them kills another one, for which it then
+    /// waits to be named. A cell that was never played here may have such games.
+    pub(super) fn game_starts(&mut self, game_time: Option<Duration>, now: Time) {
         let apart_ms = match game_time {
             None => URGENT_APART_MS,
-            Some(_) if alone => URGENT_APART_MS,
             Some(time) if time >= LONG_GAME => LONG_APART_MS,
             Some(_) => return,
         };
-        let due = self.last.map_or(now, |last| now.max(Time(last.0 + apart_ms)));
+        self.hasten(self.last.map_or(now, |last| now.max(Time(last.0 + apart_ms))));
+    }
+
+    fn hasten(&mut self, due: Time) {
         self.hastened = Some(self.hastened.map_or(due, |hastened| hastened.min(due)));
     }
 
@@ -101,19 +107,19 @@ mod tests {
     fn many_games_share_one() {
         let mut beats = Beats::default();
         beats.every(5_000, Time(0));
-        beats.game_starts(false, SHORT, Time(0));
+        beats.game_starts(SHORT, Time(0));
         assert_eq!(beats.due_at(), Some(Time(5_000)));
-        beats.game_starts(false, LONG, Time(1));
+        beats.game_starts(LONG, Time(1));
         assert_eq!(beats.due_at(), Some(Time(1)), "there was none for long");
         beats.said(Time(1));
         for now in 2..50 {
-            beats.game_starts(false, LONG, Time(now));
+            beats.game_starts(LONG, Time(now));
             assert_eq!(beats.due_at(), Some(Time(1_001)));
         }
-        for (alone, time) in [(true, SHORT), (false, None)] {
-            beats.game_starts(alone, time, Time(60));
-            assert_eq!(beats.due_at(), Some(Time(101)));
-        }
+        beats.game_starts(None, Time(60));
+        assert_eq!(beats.due_at(), Some(Time(101)));
+        beats.game_waits(Time(61));
+        assert_eq!(beats.due_at(), Some(Time(61)), "a slot waits for it");
         beats.said(Time(101));
         assert_eq!(beats.due_at(), Some(Time(5_101)));
     }

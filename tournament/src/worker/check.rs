@@ -36,13 +36,18 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         assert_eq!(self.outbox.load(), load, "results that are kept");
         for (lease, held) in self.leases.iter() {
             let found = recounted.get(&lease).copied().unwrap_or_default();
-            let found = Held { given_up: held.given_up, alone: held.alone, ..found };
+            let found = Held { given_up: held.given_up, ..found };
             assert_eq!(*held, found, "games of lease {lease}");
             assert!(found.waiting + found.playing + found.unacknowledged > 0, "lease {lease}");
             assert!(!self.leases.giving_back().contains(&lease), "lease {lease} is given back");
         }
         for (lease, held) in recounted {
             assert!(held.waiting == 0 || self.leases.get(lease).is_some(), "lease {lease}");
+        }
+        for (slot, withheld) in self.withheld.iter() {
+            let playing = self.slots[slot].as_ref().expect("its slot is kept for it");
+            assert_eq!((withheld.lease, playing.range), (playing.lease, withheld.range));
+            assert_eq!((playing.generation, playing.unfinished), (self.generation, 1));
         }
         let idle = self.slots.iter().filter(|slot| slot.is_none()).count();
         assert_eq!(self.idle_slots.len(), idle, "idle slots");

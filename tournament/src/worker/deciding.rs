@@ -2,6 +2,7 @@
 
 use super::api::{Action, Call, CallId, Caller, Outcome};
 use super::ending::Phase;
+use super::games::Taken;
 use super::lane::{Lane, Manner};
 use super::machine::{Kind, Machine, Playing, UnderWay};
 use super::outbox::{BRIMMING, FULL};
@@ -45,11 +46,10 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         while let Some(&slot) = self.idle_slots.first()
             && self.phase == Phase::Working
             && !self.outbox.has(BRIMMING)
-            && let Some((batch, definition)) = self.games.take(self.settings.slots, &self.cells)
+            && let Some(taken) = self.games.take(self.settings.slots, &self.cells)
         {
+            let Taken { batch, definition, name_before_play } = taken;
             self.idle_slots.remove(&slot);
-            let alone = self.leases.get(batch.lease).is_some_and(|held| held.alone);
-            self.beats.game_starts(alone, self.cells.game_time(definition), self.now);
             let (lease, range) = (batch.lease, batch.range);
             self.leases.change(lease, |held| {
                 held.waiting -= range.count;
@@ -63,7 +63,13 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 number: range.first,
                 unfinished: range.count,
             });
-            actions.push(Action::Play { slot, batch });
+            if name_before_play {
+                self.withheld.keep(slot, batch);
+                self.beats.game_waits(self.now);
+            } else {
+                self.beats.game_starts(self.cells.game_time(definition), self.now);
+                actions.push(Action::Play { slot, batch });
+            }
         }
     }
 
@@ -148,6 +154,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         if beats && !(asks && self.lease_is_next) {
             let patience_ms = self.heartbeat.begin(self.now, patience_ms);
             self.beats.said(self.now);
+            self.withheld.named();
             self.lease_is_next = true;
             let (leases, playing) = (self.leases(), self.playing());
             let what = Call::Heartbeat { caller, leases, playing };

@@ -39,6 +39,16 @@ struct Task<C> {
     games: LeasedGames,
 }
 
+/// Games for a slot.
+#[derive(Clone, Debug)]
+pub(super) struct Taken<C> {
+    pub(super) batch: Batch<C>,
+    /// The definition of their cell.
+    pub(super) definition: DefinitionHash,
+    /// Whether this is one game that is to be named in a heartbeat before it is played.
+    pub(super) name_before_play: bool,
+}
+
 impl<C: Clone> Games<C> {
     pub(super) const fn new() -> Self {
         Self { arriving: Vec::new(), waiting: VecDeque::new(), count: 0 }
@@ -87,18 +97,16 @@ impl<C: Clone> Games<C> {
         *self = Self::new();
     }
 
-    /// The next games for a slot, and the definition of their cell.
-    pub(super) fn take(
-        &mut self,
-        slots: NonZeroU32,
-        cells: &Cells<C>,
-    ) -> Option<(Batch<C>, DefinitionHash)> {
+    /// The next games for a slot.
+    pub(super) fn take(&mut self, slots: NonZeroU32, cells: &Cells<C>) -> Option<Taken<C>> {
         let share = self.count.div_ceil(2 * u64::from(slots.get()));
         let Task { lease, cell, games } = self.waiting.front_mut()?;
-        let LeasedGames { range, definition, game_timeout } = games;
+        let LeasedGames { range, definition, game_timeout, name_before_play } = games;
+        let name_before_play = *name_before_play;
         let fitting = match cells.game_time(*definition) {
             // What is not known may be long.
             None => 1,
+            Some(_) if name_before_play => 1,
             Some(time) => u64::try_from(BATCH.as_nanos() / time.as_nanos()).unwrap_or(1),
         };
         let count = fitting.min(share).min(BATCH_GAMES_MAX).clamp(1, range.count);
@@ -115,7 +123,7 @@ impl<C: Clone> Games<C> {
             self.waiting.pop_front();
         }
         self.count -= count;
-        Some((batch, definition))
+        Some(Taken { batch, definition, name_before_play })
     }
 
     /// Whether what is waiting keeps the slots busy for less than [`LEAD`]. Games of a cell that
@@ -173,7 +181,7 @@ mod tests {
 
     fn leased(cell: i64, first: u64, count: u64) -> LeasedGames {
         let range = GameRange { cell: CellId(cell), first, count };
-        LeasedGames { range, definition: hash(cell), game_timeout: None }
+        LeasedGames { range, definition: hash(cell), game_timeout: None, name_before_play: false }
     }
 
     #[test]
@@ -192,8 +200,8 @@ mod tests {
                 games.add(LeaseId(1), leased(1, 10, count), Some(()));
                 games.add(LeaseId(1), leased(2, 0, count), Some(()));
                 let mut taken = Vec::new();
-                while let Some((batch, _)) = games.take(slots, &cells) {
-                    let GameRange { cell, first, count } = batch.range;
+                while let Some(next) = games.take(slots, &cells) {
+                    let GameRange { cell, first, count } = next.batch.range;
                     assert!((1..=BATCH_GAMES_MAX).contains(&count));
                     taken.extend((first..first + count).map(|number| GameId { cell, number }));
                 }
@@ -207,15 +215,19 @@ mod tests {
 
     #[test]
     fn batches_are_as_long_as_games_are_short() {
-        let length = |time| {
+        let length_of = |leased, time| {
             let mut games = Games::new();
-            games.add(LeaseId(1), leased(1, 0, 100_000), Some(()));
-            games.take(slots(1), &cells(&[(1, time)])).unwrap().0.range.count
+            games.add(LeaseId(1), leased, Some(()));
+            games.take(slots(1), &cells(&[(1, time)])).unwrap().batch.range.count
         };
+        let length = |time| length_of(leased(1, 0, 100_000), time);
         assert_eq!(length(None), 1, "what is not known may be long");
         assert_eq!(length(Some(Duration::from_secs(1))), 1);
         assert_eq!(length(Some(Duration::from_millis(1))), 10);
-        assert_eq!(length(Some(Duration::from_micros(1))), BATCH_GAMES_MAX);
+        let short = Some(Duration::from_micros(1));
+        assert_eq!(length(short), BATCH_GAMES_MAX);
+        let lost = LeasedGames { name_before_play: true, ..leased(1, 0, 100_000) };
+        assert_eq!(length_of(lost, short), 1, "each is to be named");
     }
 
     #[test]

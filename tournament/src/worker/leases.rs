@@ -16,8 +16,6 @@ pub(super) struct Held {
     pub(super) playing: u64,
     pub(super) unacknowledged: u64,
     pub(super) given_up: u64,
-    /// Whether it was granted with one game: with one that may have taken a worker with it before.
-    pub(super) alone: bool,
 }
 
 /// All leases.
@@ -31,7 +29,7 @@ pub(super) struct Leases {
 impl Leases {
     /// Takes hold of a lease of so many games.
     pub(super) fn hold(&mut self, lease: LeaseId, games: u64) {
-        let held = Held { waiting: games, alone: games == 1, ..Held::default() };
+        let held = Held { waiting: games, ..Held::default() };
         self.held.insert(lease, held);
         self.settle(lease);
     }

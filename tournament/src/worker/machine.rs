@@ -14,6 +14,7 @@ use super::games::Games;
 use super::lane::{Lane, Manner};
 use super::leases::Leases;
 use super::outbox::{Outbox, Refused};
+use super::withheld::Withheld;
 use crate::definition::DefinitionHash;
 use crate::ids::{GameId, GameRange, LeaseId};
 use crate::scheduler::Time;
@@ -39,6 +40,7 @@ pub struct Machine<R, C> {
     pub(super) generation: u64,
     pub(super) slots: Vec<Option<Playing>>,
     pub(super) idle_slots: BTreeSet<usize>,
+    pub(super) withheld: Withheld<C>,
     pub(super) leases: Leases,
     pub(super) games: Games<C>,
     pub(super) cells: Cells<C>,
@@ -119,6 +121,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             generation: 0,
             slots: vec![None; slots],
             idle_slots: (0..slots).collect(),
+            withheld: Withheld::new(),
             leases: Leases::default(),
             games: Games::new(),
             cells: Cells::new(),
@@ -220,29 +223,47 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
     }
 
     fn freed(&mut self, slot: usize, played: u64, took: Duration) {
-        let Some(playing) = self.slots.get_mut(slot).and_then(Option::take) else { return };
+        if let Some(playing) = self.vacate(slot) {
+            self.cells.measured(playing.definition, played, took);
+        }
+    }
+
+    /// A slot is idle again; what it has not played of its batch is given up.
+    fn vacate(&mut self, slot: usize) -> Option<Playing> {
+        let playing = self.slots.get_mut(slot).and_then(Option::take)?;
         self.idle_slots.insert(slot);
-        self.cells.measured(playing.definition, played, took);
         if playing.generation == self.generation {
             self.leases.change(playing.lease, |held| {
                 held.playing -= playing.unfinished;
                 held.given_up += playing.unfinished;
             });
         }
+        Some(playing)
     }
 
-    /// Stops the slots that play such games.
+    /// Stops the slots that play such games, or wait to.
     pub(super) fn stop(
-        &self,
+        &mut self,
         now: bool,
         which: impl Fn(&Playing) -> bool,
         actions: &mut Vec<Action<R, C>>,
     ) {
-        for (slot, playing) in self.slots.iter().enumerate() {
-            if playing.as_ref().is_some_and(&which) {
+        for slot in 0..self.slots.len() {
+            if !self.slots[slot].as_ref().is_some_and(&which) {
+                continue;
+            }
+            if self.withheld.take(slot).is_some() {
+                self.vacate(slot);
+            } else {
                 actions.push(Action::Stop { slot, now });
             }
         }
+    }
+
+    /// A heartbeat has been heard: what it named may be played.
+    fn heartbeat_heard(&mut self, actions: &mut Vec<Action<R, C>>) {
+        let heard = self.withheld.heard();
+        actions.extend(heard.map(|(slot, batch)| Action::Play { slot, batch }));
     }
 
     // Answers.
@@ -279,6 +300,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 if generation == self.generation {
                     self.drop_leases(&leases, actions);
                 }
+                self.heartbeat_heard(actions);
                 return;
             }
             (Ok(Answer::Acknowledged { results }), Kind::Report) if results > 0 => {
@@ -319,6 +341,12 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         jitter: Jitter,
         actions: &mut Vec<Action<R, C>>,
     ) {
+        match (kind, failure) {
+            // As good as one that was heard: what it named must not wait for ever.
+            (Kind::Heartbeat, Failure::Refused { .. }) => self.heartbeat_heard(actions),
+            (Kind::Heartbeat, _) => self.withheld.unheard(),
+            _ => {}
+        }
         match failure {
             Failure::Unwanted => return self.end(actions),
             // What refuses a Hello refuses the worker.
@@ -398,7 +426,8 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         let before = self.database.replace(session.database.clone());
         if before.is_some_and(|before| before != session.database) {
             // What was held means nothing to this one: its ids mean other games.
-            self.stop(true, |playing| playing.generation == self.generation, actions);
+            let generation = self.generation;
+            self.stop(true, |playing| playing.generation == generation, actions);
             self.generation += 1;
             self.leases.clear();
             self.games.clear();
@@ -446,8 +475,9 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             }
             self.leases.drop(lease);
             self.games.drop(lease);
+            let generation = self.generation;
             let is_of_it =
-                |playing: &Playing| playing.lease == lease && playing.generation == self.generation;
+                |playing: &Playing| playing.lease == lease && playing.generation == generation;
             self.stop(true, is_of_it, actions);
         }
         self.forget_unwanted_cells();

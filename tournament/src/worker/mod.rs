@@ -24,7 +24,7 @@
 //! | event | what happens |
 //! |---|---|
 //! | a lease is granted | its games are played as soon as their cells are known; once the worker is ending, they go back at once |
-//! | a slot is free | it gets a batch: some milliseconds of games of one cell |
+//! | a slot is free | it gets a batch: some milliseconds of games of one cell; a game that was lost with a worker before waits there until a heartbeat that names it was heard (`withheld`) |
 //! | games are finished | they go out with the next report |
 //! | a report is acknowledged | its results are forgotten; a lease without games ends |
 //! | a report is refused | it is halved until the result is found that cannot be taken, whose game is reported as failed; if that is refused too, it is given up |
@@ -67,6 +67,7 @@ mod lane;
 mod leases;
 mod machine;
 mod outbox;
+mod withheld;
 
 pub use api::*;
 pub use machine::Machine;

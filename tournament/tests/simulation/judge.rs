@@ -92,6 +92,10 @@ pub(crate) struct Judge {
     cells: BTreeMap<CellId, Rc<Cell>>,
     live: BTreeMap<LeaseId, Rc<Lease>>,
     attempts: BTreeMap<GameId, Attempts>,
+    /// Games of lost leases that were not settled since, as far as that must be remembered.
+    lost: BTreeSet<GameId>,
+    /// Games that ever were in a lost lease.
+    ever_lost: BTreeSet<GameId>,
     last_lease: LeaseId,
     /// What a slot of the worker that asks for games has; `None` if it does not say.
     slot_bytes: Option<u64>,
@@ -112,6 +116,8 @@ impl Judge {
             cells: BTreeMap::new(),
             live: BTreeMap::new(),
             attempts: BTreeMap::new(),
+            lost: BTreeSet::new(),
+            ever_lost: BTreeSet::new(),
             last_lease: LeaseId(0),
             slot_bytes: None,
             granted: Vec::new(),
@@ -124,6 +130,7 @@ impl Judge {
     pub(crate) fn restarted(&mut self, now: u64) {
         self.now = now;
         self.turn = now;
+        self.lost.clear();
         for lease in self.live.values_mut().map(Rc::make_mut) {
             lease.deadline = now + self.policy.lease_duration_ms;
             lease.started.clear();
@@ -189,8 +196,9 @@ impl Judge {
                 self.slot_bytes = memory_bytes.map(per_slot);
                 let answer = effects.last().expect("an answer");
                 match answer {
-                    Effect::Grant { worker: to, lease, ranges, duration_ms } => {
+                    Effect::Grant { worker: to, lease, ranges, lost, duration_ms } => {
                         assert_eq!((to, *duration_ms), (worker, self.policy.lease_duration_ms));
+                        self.judge_lost(ranges, lost);
                         self.judge_grant(*worker, *slots, *lease, ranges);
                     }
                     Effect::Idle { worker: to, retry_after_ms, all_done } => {
@@ -305,6 +313,11 @@ impl Judge {
                 return;
             }
             let lease = self.end(id, LeaseEnd::Expired);
+            let lost = lease.granted.difference(&lease.left).copied();
+            let lost = lost.filter(|&game| self.place(game) == Some(Place::Returned));
+            let lost: Vec<_> = lost.collect();
+            self.lost.extend(&lost);
+            self.ever_lost.extend(lost);
             for &game in &lease.started {
                 let alone = lease.granted.len() == 1;
                 self.attempt(game, |a| {
@@ -331,13 +344,20 @@ impl Judge {
             for id in self.live.iter().filter_map(its).collect::<Vec<_>>() {
                 self.end(id, LeaseEnd::Cancelled);
             }
+            self.forget_lost(experiment);
         }
+    }
+
+    /// Of what is over, nothing but what is durable need be remembered.
+    fn forget_lost(&mut self, experiment: ExperimentId) {
+        self.lost.retain(|game| self.cells[&game.cell].experiment != experiment);
     }
 
     fn remove(&mut self, experiment: ExperimentId) {
         assert!(self.live.values().all(|lease| lease.experiment != experiment), "it has leases");
         self.experiments.remove(&experiment);
         self.open.remove(&experiment);
+        self.forget_lost(experiment);
         self.cells.retain(|_, cell| cell.experiment != experiment);
         self.attempts.retain(|game, _| self.cells.contains_key(&game.cell));
         self.attempted.retain(|game| self.cells.contains_key(&game.cell));
@@ -454,6 +474,19 @@ impl Judge {
         self.granted.push(LeaseState { lease: id, worker, granted, outstanding });
     }
 
+    /// A game that may have killed its worker is named before it is played again; and none other.
+    fn judge_lost(&self, ranges: &[GameRange], lost: &[GameRange]) {
+        for range in ranges {
+            let any = |of: &BTreeSet<GameId>| games(range).any(|game| of.contains(&game));
+            let attempted =
+                games(range).any(|game| self.attempts.get(&game).is_some_and(|it| it.lost > 0));
+            let is_named = lost.contains(range);
+            assert!(is_named || !(attempted || any(&self.lost)), "{range:?} was lost");
+            assert!(!is_named || any(&self.ever_lost), "{range:?} was never lost");
+        }
+        assert!(lost.iter().all(|range| ranges.contains(range)));
+    }
+
     /// Whether these games of the experiment may be leased together, and are first in turn.
     /// Returns whether it is a suspect.
     fn judge_choice(
@@ -562,6 +595,7 @@ impl Judge {
         cell.settled[usize::try_from(game.number).unwrap()] = Some(settled);
         cell.decide();
         self.attempts.remove(&game);
+        self.lost.remove(&game);
         if let Some(Place::Leased(lease)) = place {
             self.leave(lease, game);
         }
@@ -573,6 +607,7 @@ impl Judge {
         let goes_on = self.state(experiment).is_some_and(|state| !is_over(state));
         if goes_on && !self.open.contains(&experiment) && its.all(|cell| cell.is_done()) {
             self.experiments.get_mut(&experiment).unwrap().1 = ExperimentState::Finished;
+            self.forget_lost(experiment);
             expected.push(Effect::Finished { experiment });
         }
     }

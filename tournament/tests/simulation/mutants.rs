@@ -49,6 +49,8 @@ pub(crate) enum Mutant {
     ExpiresEarly,
     /// Every lost game costs an attempt, started or not.
     ChargesUnstarted,
+    /// A game that killed its worker is handed out like any other.
+    NamesNothing,
     /// A coordinator that stood still takes its workers for silent.
     IgnoresGaps,
     /// Leases live from when they were asked for, however long that waited.
@@ -111,7 +113,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 48] = [
+    pub(crate) const ALL: [Self; 49] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -131,6 +133,7 @@ impl Mutant {
         Self::NeverExpires,
         Self::ExpiresEarly,
         Self::ChargesUnstarted,
+        Self::NamesNothing,
         Self::IgnoresGaps,
         Self::ForgetsWaits,
         Self::IgnoresGiveBack,
@@ -339,8 +342,11 @@ impl Subject {
         let mut effects = self.scheduler.handle(event, now);
         for effect in &mut effects {
             match (self.mutant, effect) {
-                (_, Effect::Grant { worker, lease, ranges, .. }) => {
+                (mutant, Effect::Grant { worker, lease, ranges, lost, .. }) => {
                     self.holders.insert(*lease, (*worker, ranges.clone()));
+                    if mutant == Some(Mutant::NamesNothing) {
+                        lost.clear();
+                    }
                 }
                 (
                     Some(Mutant::StopsByArrival),

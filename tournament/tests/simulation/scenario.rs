@@ -17,7 +17,7 @@ pub(crate) enum Nature {
     Failing,
     /// It fails every other time.
     Flaky,
-    /// It kills its worker, some time after it was reported as started.
+    /// It kills its worker, often at once.
     Deadly,
 }
 

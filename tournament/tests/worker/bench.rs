@@ -84,6 +84,16 @@ pub(crate) struct Bench {
     /// Times at which a call of a kind was made.
     pub(crate) heartbeats: Vec<u64>,
     pub(crate) asked: usize,
+    /// Most results in a report, by the next Hello.
+    pub(crate) results_max: usize,
+    /// The same by the last one.
+    told_results_max: usize,
+    /// Whether what is granted was lost with a worker before.
+    pub(crate) grants_lost: bool,
+    /// Leases of such games.
+    lost: BTreeSet<LeaseId>,
+    /// Games that a heartbeat named that was heard.
+    named: BTreeSet<GameId>,
 }
 
 impl Bench {
@@ -112,6 +122,11 @@ impl Bench {
             has_ended: false,
             heartbeats: Vec::new(),
             asked: 0,
+            results_max: RESULTS_MAX,
+            told_results_max: RESULTS_MAX,
+            grants_lost: false,
+            lost: BTreeSet::new(),
+            named: BTreeSet::new(),
         };
         bench.tell(Event::TimePassed);
         bench
@@ -164,10 +179,14 @@ impl Bench {
             }
             Call::Report { results, .. } => {
                 assert!(!is_said(&|it| matches!(it, Call::Report { .. })));
-                assert!((1..=RESULTS_MAX).contains(&results.len()));
+                assert!((1..=self.told_results_max).contains(&results.len()), "invariant 9");
                 let bytes: usize = results.iter().map(Outcome::bytes).sum();
                 assert!(results.len() == 1 || bytes <= REPORT_BYTES);
-                assert!(self.again.take().is_none_or(|again| again == **results), "word for word");
+                if let Some(mut again) = self.again.take() {
+                    // A coordinator that was started anew may want less at once.
+                    again.truncate(self.told_results_max);
+                    assert_eq!(again, **results, "word for word");
+                }
                 for result in results.iter() {
                     let owed = self.owed.get(&result.stamp).expect("it is owed");
                     assert!(owed == result || result.failed && owed.game == result.game);
@@ -198,7 +217,13 @@ impl Bench {
             .clone()
             .map(|slot| GameId { cell: slot.batch.range.cell, number: slot.number })
             .collect();
-        assert_eq!(playing, games);
+        let waits = |game: &&GameId| !games.contains(game);
+        for waiting in playing.iter().filter(waits) {
+            let mut unbegun = self.granted.iter().filter(|(_, games)| games.contains(waiting));
+            assert!(unbegun.any(|(lease, _)| self.lost.contains(lease)), "{waiting:?} waits");
+        }
+        assert!(games.iter().all(|game| playing.contains(game)), "{games:?} in {playing:?}");
+        assert!(playing.len() <= self.slots.len());
         for slot in here.filter(|slot| !slot.is_aborted) {
             assert!(leases.contains(&slot.batch.lease), "a lease whose games are played");
         }
@@ -212,6 +237,11 @@ impl Bench {
     fn begin(&mut self, slot: usize, batch: Batch<()>) {
         assert!(!self.told_to_end, "no game is begun while ending");
         assert!(!self.dropped.contains(&batch.lease), "a game that nobody wants");
+        if self.lost.contains(&batch.lease) {
+            assert_eq!(batch.range.count, 1, "each is named");
+            let game = GameId { cell: batch.range.cell, number: batch.range.first };
+            assert!(self.named.contains(&game), "{game:?} is played before it is named");
+        }
         let unbegun = self.granted.get_mut(&batch.lease).expect("its lease is held");
         for number in batch.range.first..batch.range.end() {
             assert!(unbegun.remove(&GameId { cell: batch.range.cell, number }), "begun twice");
@@ -278,6 +308,10 @@ impl Bench {
                     self.unspeakable.insert(result.lease);
                 }
             }
+            // As good as one that is heard.
+            (Call::Heartbeat { playing, caller, .. }, Failure::Refused { .. }) => {
+                self.heard(*caller, playing);
+            }
             (Call::Report { results, caller }, _) if self.is_current(*caller) => {
                 self.again = Some(results.to_vec());
             }
@@ -290,22 +324,34 @@ impl Bench {
     pub(crate) fn answer(&mut self, call: CallId, games: u64) {
         let Some(what) = self.under_way.remove(&call) else { return };
         let answer = match &what {
-            Call::Hello => Answer::Hello(self.session()),
+            Call::Hello => {
+                self.told_results_max = self.results_max;
+                Answer::Hello(self.session())
+            }
             Call::Lease(caller) if games > 0 => {
                 self.last_lease += 1;
                 let lease = LeaseId(self.last_lease);
                 let cell = CellId(self.last_lease % 5);
+                let name_before_play = self.grants_lost;
+                if name_before_play && self.is_current(*caller) {
+                    self.lost.insert(lease);
+                    self.named.retain(|game| game.cell != cell);
+                }
                 let range = GameRange { cell, first: 0, count: games };
                 if self.is_current(*caller) {
                     let numbers = (0..games).map(|number| GameId { cell, number });
                     self.granted.insert(lease, numbers.collect());
                 }
                 let definition = DefinitionHash::of_json(&cell.to_string());
-                let games = vec![LeasedGames { range, definition, game_timeout: None }];
+                let games =
+                    vec![LeasedGames { range, definition, game_timeout: None, name_before_play }];
                 Answer::Granted { lease, games }
             }
             Call::Lease(_) => Answer::Idle { retry_after_ms: 500, all_done: true },
-            Call::Heartbeat { .. } => Answer::Drop(Vec::new()),
+            Call::Heartbeat { playing, caller, .. } => {
+                self.heard(*caller, playing);
+                Answer::Drop(Vec::new())
+            }
             Call::Report { results, caller } => {
                 if self.is_current(*caller) {
                     self.acknowledged(results);
@@ -316,6 +362,13 @@ impl Bench {
             Call::GetCell(_) => Answer::Cell { cell: (), keep: true },
         };
         self.tell(Event::Answered { call, answer: Ok(answer) });
+    }
+
+    /// A heartbeat is heard.
+    fn heard(&mut self, caller: Caller, playing: &[GameId]) {
+        if self.is_current(caller) {
+            self.named.extend(playing);
+        }
     }
 
     fn acknowledged(&mut self, results: &[Done]) {
@@ -340,10 +393,11 @@ impl Bench {
 
     /// A heartbeat is answered: some of the leases are no longer ours.
     pub(crate) fn drop_some(&mut self, call: CallId, which: u32) {
-        let Some(Call::Heartbeat { leases, caller, .. }) = self.under_way.get(&call).cloned()
+        let Some(Call::Heartbeat { leases, caller, playing }) = self.under_way.get(&call).cloned()
         else {
             return;
         };
+        self.heard(caller, &playing);
         self.under_way.remove(&call);
         let is_chosen = |lease: &LeaseId| (which >> (lease.0 % 32)) & 1 == 1;
         let dropped: Vec<_> = leases.into_iter().filter(is_chosen).collect();
@@ -366,6 +420,8 @@ impl Bench {
         self.owed.clear();
         self.given_back.clear();
         self.unspeakable.clear();
+        self.lost.clear();
+        self.named.clear();
         self.again = None;
         self.answer(call, 0);
     }
@@ -422,7 +478,7 @@ impl Bench {
             caller: Caller { worker: WorkerId(1), epoch: self.database.into() },
             database: self.database.to_string(),
             heartbeat_interval_ms: self.heartbeat_ms,
-            report_results_max: RESULTS_MAX,
+            report_results_max: self.results_max,
         }
     }
 

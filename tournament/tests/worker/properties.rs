@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use spelrum_tournament::worker::{CallId, Event, Failure};
 
-use super::bench::Bench;
+use super::bench::{Bench, RESULTS_MAX};
 
 /// Long enough for every wait, and every patience, to be over.
 const CALM_MS: u64 = 30 * 60_000;
@@ -17,7 +17,11 @@ fn happen(bench: &mut Bench, what: u8, which: u32, how: u32) {
     let calls: Vec<CallId> = bench.under_way.keys().copied().collect();
     let call = calls.get(which as usize % calls.len().max(1)).copied();
     match (what, call) {
-        (0..=5, Some(call)) => bench.answer(call, u64::from(how % 40)),
+        (0..=5, Some(call)) => {
+            bench.results_max = 1 + which as usize % RESULTS_MAX;
+            bench.grants_lost = which.is_multiple_of(3);
+            bench.answer(call, u64::from(how % 40));
+        }
         (6, Some(call)) => bench.fail(call, Failure::Away { retry_after_ms: None }),
         (7, Some(call)) => bench.fail(call, Failure::TimedOut),
         (8, Some(call)) => bench.fail(call, Failure::SayHello),

@@ -178,6 +178,84 @@ fn a_heartbeat_that_nobody_hears_is_said_again_before_the_next_is_due() {
     comes(&mut bench, 200, is_heartbeat);
 }
 
+/// Each Hello says anew how many results a report may have, and what was said already counts too.
+#[test]
+fn a_report_is_as_large_as_the_last_hello_allows() {
+    let mut bench = playing(1, 40);
+    for _ in 0..10 {
+        bench.play(0, 10, SECOND);
+    }
+    bench.wait(200);
+    let call = said(&bench, is_report);
+    assert!(matches!(&bench.under_way[&call], Call::Report { results, .. } if results.len() == 10));
+    // It is started anew, and wants less at once.
+    bench.results_max = 4;
+    bench.fail(call, Failure::SayHello);
+    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
+    let mut sizes = Vec::new();
+    while bench.machine.tally().acknowledged < 10 {
+        let call = said(&bench, is_report);
+        if let Call::Report { results, .. } = &bench.under_way[&call] {
+            sizes.push(results.len());
+        }
+        bench.answer(call, 0);
+    }
+    assert_eq!(sizes, [4, 4, 2]);
+}
+
+/// One of them may have killed a worker, and would kill again before a heartbeat came.
+#[test]
+fn a_game_that_was_lost_is_played_when_a_heartbeat_that_names_it_was_heard() {
+    let mut bench = Bench::new(2, false);
+    bench.grants_lost = true;
+    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
+    answer(&mut bench, |it| matches!(it, Call::Lease(_)), 3);
+    answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+    let call = said(&bench, is_heartbeat);
+    assert!(!bench.plays(0) && !bench.plays(1));
+    // One that may not have arrived names nothing.
+    bench.fail(call, Failure::Away { retry_after_ms: None });
+    assert!(!bench.plays(0) && !bench.plays(1));
+    let call = comes(&mut bench, 1_000, is_heartbeat);
+    bench.answer(call, 0);
+    assert!(bench.plays(0) && bench.plays(1));
+    // The next one waits in its turn, however short its like have been.
+    bench.play(0, 10, Duration::from_millis(1));
+    assert!(!bench.plays(0));
+    let call = comes(&mut bench, 200, is_heartbeat);
+    bench.answer(call, 0);
+    assert!(bench.plays(0));
+}
+
+#[test]
+fn a_game_that_waits_to_be_named_goes_back_when_its_worker_ends_or_its_lease_is_dropped() {
+    let waiting = || {
+        let mut bench = Bench::new(1, false);
+        bench.grants_lost = true;
+        answer(&mut bench, |it| matches!(it, Call::Hello), 0);
+        answer(&mut bench, |it| matches!(it, Call::Lease(_)), 3);
+        answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+        let call = said(&bench, is_heartbeat);
+        (bench, call)
+    };
+    let (mut bench, call) = waiting();
+    bench.told_to_end = true;
+    bench.tell(Event::Finish);
+    bench.answer(call, 0);
+    answer(&mut bench, |it| matches!(it, Call::GiveBack { .. }), 0);
+    assert!(bench.has_ended && bench.given_back.len() == 1);
+
+    let (mut bench, call) = waiting();
+    bench.drop_some(call, u32::MAX);
+    assert!(!bench.plays(0) && bench.machine.leases().is_empty());
+    answer(&mut bench, |it| matches!(it, Call::Lease(_)), 1);
+
+    // A coordinator that cannot take heartbeats gets its games nevertheless.
+    let (mut bench, call) = waiting();
+    bench.fail(call, refusal());
+    assert!(bench.plays(0));
+}
+
 /// What was given up still waits at an overloaded coordinator: it is not said again and again.
 #[test]
 fn a_report_without_an_answer_is_said_ever_more_rarely() {

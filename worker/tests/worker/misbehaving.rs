@@ -42,6 +42,16 @@ struct Script {
     verdicts_max: Option<usize>,
     /// Whether it does not know the cell at first, and leases the games a second time.
     unknown_at_first: bool,
+    /// Whether its games were lost with a worker before.
+    lost: bool,
+}
+
+/// The game that a result is of.
+fn number_of(what: &What) -> u64 {
+    match what {
+        What::Game(game) => game.number,
+        What::FailedGame(failed) => failed.number,
+    }
 }
 
 /// What it saw.
@@ -122,6 +132,7 @@ impl Work for Fake {
             first_number: 0,
             count: script.games,
             game_timeout_ms: 0,
+            name_before_play: script.lost,
         };
         let grant = v1::Grant { lease_id: seen.leases, duration_ms: 60_000, games: vec![games] };
         Ok(Response::new(v1::LeaseResponse { grant: Some(grant), ..Default::default() }))
@@ -162,13 +173,15 @@ impl Work for Fake {
             return Err(Refusal::new(Reason::Internal, "it cannot be stored", "").into());
         }
         let mut seen = self.seen.lock().unwrap();
+        let is_named = |result: &v1::Result| {
+            let number = number_of(result.what.as_ref().unwrap());
+            seen.named.iter().any(|named| named.number == number)
+        };
+        assert!(!script.lost || results.iter().all(is_named), "it is named before it is played");
         let mut verdicts = Vec::new();
         for result in results {
             let what = result.what.unwrap();
-            let number = match &what {
-                What::Game(game) => game.number,
-                What::FailedGame(failed) => failed.number,
-            };
+            let number = number_of(&what);
             seen.results.entry(number).or_default().push(what);
             verdicts.push(Verdict::Counted.into());
         }
@@ -396,6 +409,16 @@ async fn a_game_that_starts_is_named_before_it_can_kill() {
         working.shutdown.now.cancel();
         working.ended().await.unwrap();
     }
+}
+
+/// Games that were lost with a worker may have killed it faster than a heartbeat could name them.
+#[tokio::test]
+async fn games_that_were_lost_are_named_before_they_are_played() {
+    let script = Script { definition: definition(), games: 30, lost: true, ..Default::default() };
+    let (url, seen) = Fake::serve(script).await;
+    let summary = Working::start(url, 2, true).ended().await.unwrap();
+    assert_eq!(summary.acknowledged, 30);
+    assert_eq!(seen.lock().unwrap().results.len(), 30);
 }
 
 /// A lease whose grant is still travelling when the worker is told to end now is not left to

@@ -168,11 +168,12 @@ impl World {
     fn lease(&mut self, worker: WorkerId, slots: u32, at: u64) -> Reply {
         let wanted = Event::LeaseWanted { worker, slots, memory_bytes: None };
         Reply::Said(match self.event(wanted, at).pop() {
-            Some(Effect::Grant { lease, ranges, .. }) => {
+            Some(Effect::Grant { lease, ranges, lost, .. }) => {
                 let leased = |range: GameRange| LeasedGames {
                     range,
                     definition: definition(range.cell),
                     game_timeout: None,
+                    name_before_play: lost.contains(&range),
                 };
                 Answer::Granted { lease, games: ranges.into_iter().map(leased).collect() }
             }
