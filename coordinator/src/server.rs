@@ -3,11 +3,13 @@
 //! hyper tells HTTP/1 from HTTP/2 by a connection's first bytes, and one axum router has tonic's
 //! routes beside the pages.
 
+use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -22,6 +24,7 @@ use spelrum_proto::v1::work_server::WorkServer;
 use spelrum_proto::{FILE_DESCRIPTOR_SET, Guard};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use tonic::service::Routes;
@@ -29,6 +32,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic_health::server::HealthReporter;
 use tower::limit::GlobalConcurrencyLimitLayer;
 
+use crate::dispatcher::Health;
 use crate::services::{ExperimentsService, ResultsService, WorkService};
 
 /// Connections at once (invariant 9).
@@ -50,6 +54,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// How long calls under way may take to end at a shutdown.
 const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How often it finds out whether it can do its work.
+const HEALTH_INTERVAL: Duration = Duration::from_secs(10);
+
 /// How long to wait when no connection can be accepted, as when there are too many open files.
 const ACCEPT_RETRY_AFTER: Duration = Duration::from_millis(100);
 
@@ -57,6 +64,7 @@ const ACCEPT_RETRY_AFTER: Duration = Duration::from_millis(100);
 pub(crate) struct Server {
     router: Router,
     health: HealthReporter,
+    state: Health,
 }
 
 /// Why the reflection service could not be made: the program was built wrong.
@@ -68,11 +76,10 @@ impl Server {
         experiments: ExperimentsService,
         results: ResultsService,
         guard: &Guard,
+        state: Health,
     ) -> Result<Self, ReflectionError> {
         let (health, health_service) = tonic_health::server::health_reporter();
-        health.set_serving::<WorkServer<WorkService>>().await;
-        health.set_serving::<ExperimentsServer<ExperimentsService>>().await;
-        health.set_serving::<ResultsServer<ResultsService>>().await;
+        tell_health(&health, true).await;
         let reflection = || {
             tonic_reflection::server::Builder::configure()
                 .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
@@ -96,10 +103,10 @@ impl Server {
             .add_service(reflection().build_v1alpha()?)
             .into_axum_router()
             .route("/", get(index))
-            .route("/healthz", get(|| async { "ok\n" }))
+            .route("/healthz", get(healthz).with_state(state.clone()))
             .fallback(nothing_there)
             .layer(GlobalConcurrencyLimitLayer::new(CALLS_MAX));
-        Ok(Self { router, health })
+        Ok(Self { router, health, state })
     }
 
     /// Serves until `stop`, then lets the calls under way end.
@@ -109,9 +116,11 @@ impl Server {
         // Also when this future is dropped: then at once.
         let abort = CancellationToken::new();
         let _abort_at_end = abort.clone().drop_guard();
+        let mut watching = pin!(watch_health(self.health.clone(), self.state));
         loop {
             let stream = tokio::select! {
                 () = stop.cancelled() => break,
+                never = &mut watching => match never {},
                 stream = accept(&listener, &places) => stream,
             };
             let (stream, place) = stream;
@@ -130,13 +139,50 @@ impl Server {
             });
         }
         drop(listener);
-        self.health.set_not_serving::<WorkServer<WorkService>>().await;
-        self.health.set_not_serving::<ExperimentsServer<ExperimentsService>>().await;
-        self.health.set_not_serving::<ResultsServer<ResultsService>>().await;
+        tell_health(&self.health, false).await;
         tracing::info!(connections = connections.count(), "finishing the calls under way");
         if tokio::time::timeout(SHUTDOWN_PATIENCE, connections.shutdown()).await.is_err() {
             tracing::warn!("some calls did not end in time");
         }
+    }
+}
+
+/// Finds out whether the coordinator can do its work, and says so to whoever asks the health service.
+async fn watch_health(reporter: HealthReporter, state: Health) -> Infallible {
+    let mut interval = tokio::time::interval(HEALTH_INTERVAL);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut was_well = true;
+    loop {
+        interval.tick().await;
+        let found = state.check().await;
+        if found.is_ok() != was_well {
+            was_well = found.is_ok();
+            tell_health(&reporter, was_well).await;
+            match found {
+                Ok(()) => tracing::info!("well again: what is committed comes to the disk"),
+                Err(problem) => tracing::warn!("not well, and says so to who asks: {problem}"),
+            }
+        }
+    }
+}
+
+async fn tell_health(reporter: &HealthReporter, is_well: bool) {
+    if is_well {
+        reporter.set_serving::<WorkServer<WorkService>>().await;
+        reporter.set_serving::<ExperimentsServer<ExperimentsService>>().await;
+        reporter.set_serving::<ResultsServer<ResultsService>>().await;
+    } else {
+        reporter.set_not_serving::<WorkServer<WorkService>>().await;
+        reporter.set_not_serving::<ExperimentsServer<ExperimentsService>>().await;
+        reporter.set_not_serving::<ResultsServer<ResultsService>>().await;
+    }
+}
+
+/// "ok" if what it commits comes to the disk; else 503, and what is wrong.
+async fn healthz(State(state): State<Health>) -> Response {
+    match state.check().await {
+        Ok(()) => "ok\n".into_response(),
+        Err(problem) => (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n")).into_response(),
     }
 }
 
@@ -187,7 +233,7 @@ async fn index() -> String {
          \x20   spelrum submit FILE --coordinator URL\n\
          \x20   spelrum status --coordinator URL\n\
          \n\
-         GET /healthz answers \"ok\" while it runs.\n",
+         GET /healthz answers \"ok\" while it runs and its disk takes what it writes.\n",
         env!("CARGO_PKG_VERSION"),
     )
 }
