@@ -47,7 +47,10 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         for (slot, withheld) in self.withheld.iter() {
             let playing = self.slots[slot].as_ref().expect("its slot is kept for it");
             assert_eq!((withheld.lease, playing.range), (playing.lease, withheld.range));
-            assert_eq!((playing.generation, playing.unfinished), (self.generation, 1));
+            assert_eq!(
+                (playing.generation, playing.unfinished),
+                (self.generation, playing.range.count)
+            );
         }
         let idle = self.slots.iter().filter(|slot| slot.is_none()).count();
         assert_eq!(self.idle_slots.len(), idle, "idle slots");

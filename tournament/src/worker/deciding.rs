@@ -62,6 +62,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 range,
                 number: range.first,
                 unfinished: range.count,
+                names_all: name_before_play,
             });
             if name_before_play {
                 self.withheld.keep(slot, batch);

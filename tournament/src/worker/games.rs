@@ -21,6 +21,13 @@ const BATCH: Duration = Duration::from_millis(10);
 /// Most games in a batch.
 const BATCH_GAMES_MAX: u64 = 256;
 
+/// The same of games that are named before they are played: a lease of thousands must not take a
+/// heartbeat for each, and if one of them kills, the others are charged with it.
+const NAMED_BATCH_MAX: u64 = 16;
+
+/// Most games that all slots play and have named (invariant 9).
+const NAMED_MAX: u64 = 4_096;
+
 /// The games.
 #[derive(Clone, Debug)]
 pub(super) struct Games<C> {
@@ -45,7 +52,7 @@ pub(super) struct Taken<C> {
     pub(super) batch: Batch<C>,
     /// The definition of their cell.
     pub(super) definition: DefinitionHash,
-    /// Whether this is one game that is to be named in a heartbeat before it is played.
+    /// Whether each of them is to be named in a heartbeat before it is played.
     pub(super) name_before_play: bool,
 }
 
@@ -106,10 +113,14 @@ impl<C: Clone> Games<C> {
         let fitting = match cells.game_time(*definition) {
             // What is not known may be long.
             None => 1,
-            Some(_) if name_before_play => 1,
             Some(time) => u64::try_from(BATCH.as_nanos() / time.as_nanos()).unwrap_or(1),
         };
-        let count = fitting.min(share).min(BATCH_GAMES_MAX).clamp(1, range.count);
+        let most = if name_before_play {
+            (NAMED_MAX / u64::from(slots.get())).clamp(1, NAMED_BATCH_MAX)
+        } else {
+            BATCH_GAMES_MAX
+        };
+        let count = fitting.min(share).min(most).clamp(1, range.count);
         let batch = Batch {
             lease: *lease,
             cell: cell.clone(),
@@ -227,7 +238,8 @@ mod tests {
         let short = Some(Duration::from_micros(1));
         assert_eq!(length(short), BATCH_GAMES_MAX);
         let lost = LeasedGames { name_before_play: true, ..leased(1, 0, 100_000) };
-        assert_eq!(length_of(lost, short), 1, "each is to be named");
+        assert_eq!(length_of(lost, short), NAMED_BATCH_MAX, "each is to be named");
+        assert_eq!(length_of(lost, None), 1);
     }
 
     #[test]

@@ -81,6 +81,8 @@ pub(super) struct Playing {
     pub(super) number: u64,
     /// How many games of it are not finished.
     pub(super) unfinished: u64,
+    /// Whether heartbeats name all that are not, and not only the one that is being played.
+    pub(super) names_all: bool,
 }
 
 /// A call that is under way.
@@ -498,13 +500,16 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         self.get_cell.retain(|definition, lane| lane.is_under_way() || wanted.contains(definition));
     }
 
-    /// The games that are being played.
+    /// The games that are being played, and those that a slot may begin without another heartbeat.
     pub(super) fn playing(&self) -> Vec<GameId> {
-        self.slots
-            .iter()
-            .flatten()
-            .filter(|playing| playing.generation == self.generation)
-            .map(|playing| GameId { cell: playing.range.cell, number: playing.number })
+        let playing = self.slots.iter().flatten();
+        let playing = playing.filter(|playing| playing.generation == self.generation);
+        playing
+            .flat_map(|playing| {
+                let Playing { range, number, names_all, .. } = playing;
+                let end = if *names_all { range.end() } else { number + 1 };
+                (*number..end).map(|number| GameId { cell: range.cell, number })
+            })
             .collect()
     }
 }

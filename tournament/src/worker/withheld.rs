@@ -25,7 +25,7 @@ impl<C> Withheld<C> {
         Self { batches: BTreeMap::new() }
     }
 
-    /// Keeps a game for a slot.
+    /// Keeps games for a slot.
     pub(super) fn keep(&mut self, slot: usize, batch: Batch<C>) {
         self.batches.insert(slot, Waiting { batch, is_named: false });
     }
@@ -50,7 +50,7 @@ impl<C> Withheld<C> {
         heard.map(|(slot, waiting)| (slot, waiting.batch))
     }
 
-    /// Takes out the game that a slot waits for, if it waits for one.
+    /// Takes out the games that a slot waits for, if it waits for some.
     pub(super) fn take(&mut self, slot: usize) -> Option<Batch<C>> {
         self.batches.remove(&slot).map(|waiting| waiting.batch)
     }

@@ -220,10 +220,17 @@ impl Bench {
         let waits = |game: &&GameId| !games.contains(game);
         for waiting in playing.iter().filter(waits) {
             let mut unbegun = self.granted.iter().filter(|(_, games)| games.contains(waiting));
-            assert!(unbegun.any(|(lease, _)| self.lost.contains(lease)), "{waiting:?} waits");
+            let mut begun = self.slots.iter().flatten().filter(|slot| {
+                let GameRange { cell, .. } = slot.batch.range;
+                cell == waiting.cell
+                    && (slot.number..slot.batch.range.end()).contains(&waiting.number)
+            });
+            let is_lost = unbegun.any(|(lease, _)| self.lost.contains(lease))
+                || begun.any(|slot| self.lost.contains(&slot.batch.lease));
+            assert!(is_lost, "{waiting:?} waits");
         }
         assert!(games.iter().all(|game| playing.contains(game)), "{games:?} in {playing:?}");
-        assert!(playing.len() <= self.slots.len());
+        assert!(playing.len() <= 16 * self.slots.len());
         for slot in here.filter(|slot| !slot.is_aborted) {
             assert!(leases.contains(&slot.batch.lease), "a lease whose games are played");
         }
@@ -238,9 +245,10 @@ impl Bench {
         assert!(!self.told_to_end, "no game is begun while ending");
         assert!(!self.dropped.contains(&batch.lease), "a game that nobody wants");
         if self.lost.contains(&batch.lease) {
-            assert_eq!(batch.range.count, 1, "each is named");
-            let game = GameId { cell: batch.range.cell, number: batch.range.first };
-            assert!(self.named.contains(&game), "{game:?} is played before it is named");
+            for number in batch.range.first..batch.range.end() {
+                let game = GameId { cell: batch.range.cell, number };
+                assert!(self.named.contains(&game), "{game:?} is played before it is named");
+            }
         }
         let unbegun = self.granted.get_mut(&batch.lease).expect("its lease is held");
         for number in batch.range.first..batch.range.end() {
