@@ -7,6 +7,7 @@ mod architecture;
 mod bad_input;
 mod check;
 mod config;
+mod disk;
 mod engine;
 mod growth;
 mod help;

@@ -1,0 +1,174 @@
+//! What becomes of a coordinator, of its workers and of a plain run when the disk is full, and when the
+//! database is taken from under them.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use crate::sandbox::{Sandbox, Service, Watched, tic_tac_toe, wait_until};
+
+/// A small disk, mounted for as long as this lives.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// `None`, and the test is skipped, if nobody here may mount one.
+    fn mount(at: PathBuf, size: &str) -> Option<Self> {
+        fs::create_dir(&at).unwrap();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(&at)
+            .output();
+        if mount.is_ok_and(|mount| mount.status.success()) {
+            return Some(Self(at));
+        }
+        assert!(
+            std::env::var_os("SPELRUM_SKIP_NOTHING").is_none(),
+            "a small disk cannot be mounted here"
+        );
+        eprintln!("skipped: this needs the right to mount a small disk");
+        None
+    }
+
+    /// Fills it but for so many bytes.
+    fn fill(&self, left: u64) -> PathBuf {
+        let path = self.0.join("ballast");
+        let mut file = File::create(&path).unwrap();
+        while file.write(&[0; 4_096]).is_ok_and(|written| written > 0) {}
+        let length = file.metadata().unwrap().len();
+        file.set_len(length - left).unwrap();
+        path
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _unmounted = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}
+
+fn healthz(coordinator: &Service) -> String {
+    let mut stream = TcpStream::connect(coordinator.address()).unwrap();
+    stream
+        .write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+fn games(sandbox: &Sandbox, db: &str) -> u64 {
+    sandbox.sql(db, "SELECT count(*) FROM games").parse().unwrap()
+}
+
+/// Takes a database away, with all that is beside it.
+fn delete(path: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        fs::remove_file(format!("{}{suffix}", path.display())).unwrap();
+    }
+}
+
+/// Both a coordinator with a worker and a plain run go on by themselves when there is room again.
+#[test]
+fn a_full_disk_is_waited_for() {
+    let sandbox = Sandbox::new();
+    let Some(disk) = SmallDisk::mount(sandbox.path("disk"), "64m") else { return };
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 20_000));
+
+    let coordinator = sandbox.coordinator_with("disk/c.db", "127.0.0.1:0", "200ms");
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &coordinator.url]).expect_exit(0);
+    assert!(healthz(&coordinator).ends_with("\r\n\r\nok\n"));
+    let mut worker = sandbox.worker(&coordinator.url, "1", &["--exit-when-done"]);
+    wait_until("games are settled", || games(&sandbox, "disk/c.db") > 100);
+    let ballast = disk.fill(0);
+    wait_until("nobody can write", || healthz(&coordinator).starts_with("HTTP/1.1 503"));
+    let told = healthz(&coordinator);
+    assert!(told.contains("the disk is full"), "{told}");
+    // Also a short time after, nothing is stored.
+    let stored = games(&sandbox, "disk/c.db");
+    fs::remove_file(ballast).unwrap();
+    let room = Instant::now();
+    wait_until("games are stored again", || games(&sandbox, "disk/c.db") > stored);
+    eprintln!("from room on the disk to the first game: {:?}", room.elapsed());
+    assert!(healthz(&coordinator).ends_with("\r\n\r\nok\n"));
+    assert_eq!(worker.wait().code(), Some(0));
+    assert_eq!(games(&sandbox, "disk/c.db"), 40_000);
+    drop(coordinator);
+    sandbox.run(&["check", "--db", "disk/c.db"]).expect_exit(0);
+    fs::remove_file(sandbox.path("disk/c.db")).unwrap();
+
+    let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--db", "disk/r.db"]);
+    run.read_until("games in 2 cells");
+    wait_until("games are settled", || games(&sandbox, "disk/r.db") > 100);
+    let ballast = disk.fill(0);
+    run.read_until("the disk is full");
+    fs::remove_file(ballast).unwrap();
+    assert_eq!(run.end(), Some(0));
+    assert_eq!(games(&sandbox, "disk/r.db"), 40_000);
+}
+
+/// Nothing is acknowledged into a file that nobody will find; what was acknowledged is saved, and the
+/// sweep goes on with it.
+#[test]
+fn a_database_that_is_deleted_ends_its_coordinator_and_is_saved() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 4_000));
+    let mut command = sandbox.spelrum(&[
+        "coordinator",
+        "--db",
+        "c.db",
+        "--listen",
+        "127.0.0.1:0",
+        "--heartbeat",
+        "200ms",
+    ]);
+    let log = File::create(sandbox.path("log")).unwrap();
+    let mut coordinator = sandbox.coordinator_as(command.stderr(log));
+    let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
+    let mut worker = sandbox.worker(&url, "1", &["--exit-when-done"]);
+    wait_until("games are settled", || games(&sandbox, "c.db") > 100);
+    delete(&sandbox.path("c.db"));
+    assert_eq!(coordinator.process.wait().code(), Some(4));
+    let log = fs::read_to_string(sandbox.path("log")).unwrap();
+    assert!(log.contains("is not the file any more that was opened"), "{log}");
+    assert!(log.contains("all of it was saved into this file"), "{log}");
+    // The worker has kept what nobody acknowledged.
+    assert!(!sandbox.path("c.db").exists());
+    fs::rename(sandbox.path("c.db-rescued"), sandbox.path("c.db")).unwrap();
+    let _coordinator = sandbox.coordinator_with("c.db", &address, "200ms");
+    assert_eq!(worker.wait().code(), Some(0));
+    assert_eq!(games(&sandbox, "c.db"), 8_000);
+    let repeated = "SELECT count(*) FROM uncounted_games WHERE reason <> 'repeat'";
+    assert_eq!(sandbox.sql("c.db", repeated), "0");
+}
+
+#[test]
+fn a_run_whose_database_is_renamed_ends_and_all_is_in_the_file() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 20_000));
+    let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--db", "r.db"]);
+    run.read_until("games in 2 cells");
+    wait_until("games are settled", || games(&sandbox, "r.db") > 100);
+    fs::rename(sandbox.path("r.db"), sandbox.path("away.db")).unwrap();
+    run.read_until("is not the file any more that was opened");
+    assert_eq!(run.end(), Some(4));
+    let kept = games(&sandbox, "away.db");
+    assert!(kept > 100);
+    fs::rename(sandbox.path("away.db"), sandbox.path("r.db")).unwrap();
+    sandbox.run(&["run", "sweep.toml", "--db", "r.db"]).expect_exit(0);
+    assert_eq!(games(&sandbox, "r.db"), 40_000);
+}
+
+#[test]
+fn a_database_with_two_names_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 2));
+    sandbox.run(&["run", "sweep.toml", "--db", "r.db"]).expect_exit(0);
+    fs::hard_link(sandbox.path("r.db"), sandbox.path("other.db")).unwrap();
+    let ran = sandbox.run(&["run", "sweep.toml", "--db", "other.db"]);
+    ran.expect_exit(4);
+    assert!(ran.stderr().contains("has 2 names"), "{}", ran.stderr());
+}
