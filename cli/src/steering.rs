@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use backon::{ConstantBuilder, Retryable as _};
+use indicatif::ProgressBar;
 use spelrum_coordinator::store::Readers;
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::results::ExperimentSummary;
@@ -92,17 +93,27 @@ impl Steerer {
         Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner())
     }
 
+    /// What is being removed.
+    pub(crate) async fn removals(&self, action: &str) -> Result<Vec<v1::Removal>> {
+        let answer = self.client.clone().status(v1::StatusRequest::default()).await;
+        Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner().removals)
+    }
+
     /// Waits until nothing is left to remove, if the coordinator goes with this process.
-    pub(crate) async fn finish_removals(&mut self, action: &str) -> Result<()> {
+    pub(crate) async fn finish_removals(&self, action: &str) -> Result<()> {
         if !self.is_own() {
             return Ok(());
         }
+        // Only a terminal sees it.
+        let bar = ProgressBar::no_length().with_message("removing");
         loop {
-            let answer = self.client.status(v1::StatusRequest::default()).await;
-            let answer = answer.map_err(|status| self.failed(action, &status))?.into_inner();
-            if answer.removals.is_empty() {
+            let removals = self.removals(action).await?;
+            if removals.is_empty() {
+                bar.finish_and_clear();
                 return Ok(());
             }
+            bar.set_length(removals.iter().map(|removal| removal.games).sum());
+            bar.set_position(removals.iter().map(|removal| removal.games_done).sum());
             tokio::time::sleep(LOOK_INTERVAL).await;
         }
     }

@@ -132,7 +132,21 @@ impl Of {
             what: kind.what.into(),
             preview: true,
         };
-        let preview = steerer.remove(request.clone(), action).await?;
+        let begun = steerer.removals(action).await?;
+        let begun = |name: &str| {
+            let is_it = |it: &&v1::Removal| it.experiment == name && it.what() == kind.what;
+            begun.iter().find(is_it).cloned()
+        };
+        let preview = match (steerer.remove(request.clone(), action).await, begun(&self.experiment))
+        {
+            (Ok(preview), _) => preview,
+            // It has neither name nor UUID any more.
+            (Err(error), Some(begun)) if error.exit() == Exit::Input => {
+                let preview = v1::RemoveResponse { games: begun.games, ..Default::default() };
+                return self.go_on(steerer, preview, begun, action).await.map(Some);
+            }
+            (Err(error), _) => return Err(error),
+        };
         let (experiment_uuid, name) = match &preview.experiment {
             Some(found) => (found.experiment_uuid.clone(), found.name.clone()),
             None => (self.experiment.clone(), self.experiment.clone()),
@@ -143,7 +157,11 @@ impl Of {
             preview,
             dry_run: self.dry_run,
             finished: steerer.is_own() && !self.dry_run,
+            begun: None,
         };
+        if let (true, Some(begun)) = (removed.is_nothing(kind), begun(&removed.name)) {
+            return self.go_on(steerer, removed.preview, begun, action).await.map(Some);
+        }
         if self.dry_run || removed.is_nothing(kind) {
             return Ok(Some(removed));
         }
@@ -156,6 +174,35 @@ impl Of {
         removed.preview = steerer.remove(request, action).await?;
         steerer.finish_removals(action).await?;
         Ok(Some(removed))
+    }
+}
+
+impl Of {
+    /// Goes on with what was decided before, and interrupted.
+    async fn go_on(
+        &self,
+        steerer: &mut Steerer,
+        preview: v1::RemoveResponse,
+        begun: v1::Removal,
+        action: &str,
+    ) -> Result<Removed> {
+        if !self.dry_run {
+            steerer.finish_removals(action).await?;
+        }
+        let (experiment_uuid, name) = match &preview.experiment {
+            Some(found) => (found.experiment_uuid.clone(), found.name.clone()),
+            None => (self.experiment.clone(), self.experiment.clone()),
+        };
+        let finished = steerer.is_own() && !self.dry_run;
+        let preview = v1::RemoveResponse { games: begun.games, ..preview };
+        Ok(Removed {
+            experiment_uuid,
+            name,
+            preview,
+            dry_run: self.dry_run,
+            finished,
+            begun: Some(begun),
+        })
     }
 }
 
@@ -186,6 +233,8 @@ struct Removed {
     preview: v1::RemoveResponse,
     dry_run: bool,
     finished: bool,
+    /// What was begun before.
+    begun: Option<v1::Removal>,
 }
 
 impl Removed {
@@ -212,6 +261,21 @@ impl Removed {
 
     fn text(&self, kind: &Kind) -> String {
         let (name, freed) = (&self.name, self.freed(kind));
+        if let Some(v1::Removal { games, games_done, .. }) = self.begun {
+            let (done, all) = (count(games_done), count(games));
+            return if self.finished {
+                format!(
+                    "{} {name}: this was begun before, and interrupted after {done} of {all} games",
+                    kind.done
+                )
+            } else {
+                format!(
+                    "{} {name} was begun before: {done} of {all} games are done; \
+                     spelrum status shows how far it is",
+                    kind.gerund()
+                )
+            };
+        }
         if self.is_nothing(kind) {
             return format!("{name} has no moves: nothing to prune");
         }

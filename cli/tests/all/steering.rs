@@ -180,6 +180,31 @@ fn a_killed_removal_is_finished_by_the_next_coordinator() {
     }
 }
 
+/// Whoever says it again finishes it: nothing says that there is nothing to do, or that there is no such
+/// experiment.
+#[test]
+fn a_killed_removal_is_finished_by_saying_it_again() {
+    for (command, done) in [("delete", "deleted"), ("prune", "pruned")] {
+        let sandbox = played(3_000);
+        let full = std::fs::metadata(sandbox.path("sweep.db")).unwrap().len();
+        let begun = "SELECT coalesce(sum(games_done), -1) FROM removals";
+        let mut process = sandbox.start(&[command, "sweep", "--db", "sweep.db", "--yes"]);
+        wait_until("it has begun", || sandbox.sql("sweep.db", begun).parse::<i64>().unwrap() > 0);
+        process.kill();
+        let dry = sandbox.run(&[command, "sweep", "--db", "sweep.db", "--dry-run"]);
+        dry.expect_exit(0);
+        assert!(dry.stdout().contains("sweep was begun before"), "{}", dry.stdout());
+        let again = sandbox.run(&[command, "sweep", "--db", "sweep.db"]);
+        again.expect_exit(0);
+        let said = format!("{done} sweep: this was begun before, and interrupted after");
+        assert!(again.stdout().starts_with(&said), "{}", again.stdout());
+        assert_eq!(sandbox.sql("sweep.db", "SELECT count(*) FROM moves"), "0");
+        assert_eq!(sandbox.sql("sweep.db", begun), "-1");
+        let left = std::fs::metadata(sandbox.path("sweep.db")).unwrap().len();
+        assert!(left < full * 9 / 10, "{full} {left}");
+    }
+}
+
 #[test]
 fn status_of_a_file_says_what_needs_somebody() {
     let sandbox = played(40);
