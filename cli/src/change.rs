@@ -6,6 +6,7 @@ use serde::Serialize;
 use spelrum_coordinator::store::{Readers, Sweep};
 use spelrum_proto::v1;
 use spelrum_tournament::Plan;
+use spelrum_tournament::change::GAME_TIMEOUT;
 use uuid::Uuid;
 
 use crate::calibration::{self, Estimate};
@@ -116,6 +117,9 @@ pub(crate) fn lines(change: &v1::SubmitChange) -> Vec<String> {
     let also: Vec<_> = axes.into_iter().chain(rules).chain(settings).collect();
     if !also.is_empty() {
         say("changed", also.join(", "));
+    }
+    if change.settings_changed.iter().any(|it| it == GAME_TIMEOUT) {
+        say("again", "games that failed".to_owned());
     }
     say("reused", games(change.games_kept));
     say("to play", games(change.games_to_play));

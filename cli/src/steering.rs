@@ -32,6 +32,13 @@ pub(crate) struct Steerer {
     own: Option<Embedded>,
 }
 
+/// What became of an experiment that was steered.
+pub(crate) struct Steered {
+    pub(crate) experiment: ExperimentSummary,
+    /// How many failed games are played again.
+    pub(crate) games_retried: u64,
+}
+
 impl Steerer {
     /// Connects to what the command line, or else the environment, names. Without any, the action
     /// fails.
@@ -69,13 +76,14 @@ impl Steerer {
         &mut self,
         request: v1::SteerRequest,
         action: &str,
-    ) -> Result<ExperimentSummary> {
+    ) -> Result<Steered> {
         let answer = self.client.steer(request).await;
         let answer = answer.map_err(|status| self.failed(action, &status))?.into_inner();
         let experiment = answer.experiment.ok_or_else(|| {
             CliError::new(Exit::Network, action).because("the coordinator named no experiment")
         })?;
-        experiment.try_into().map_err(|error| malformed(action, &error))
+        let experiment = experiment.try_into().map_err(|error| malformed(action, &error))?;
+        Ok(Steered { experiment, games_retried: answer.games_retried })
     }
 
     /// Throws away, or only says what would be.

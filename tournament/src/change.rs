@@ -10,6 +10,9 @@ use crate::definition::DefinitionJson;
 use crate::ids::CellId;
 use crate::plan::{AxisValue, Plan, PlannedCell, Record};
 
+/// The setting by whose change failed games are played again.
+pub const GAME_TIMEOUT: &str = "game_timeout";
+
 /// Cells that an experiment may have, together with those that its sweep no longer names
 /// (invariant 9).
 pub const CELLS_EVER_MAX: u64 = 1_000_000;
@@ -281,7 +284,7 @@ impl<'p> Comparison<'p> {
             ("description", before.description != plan.description),
             ("priority", before.priority != i64::from(plan.priority)),
             ("record", before.record != plan.record),
-            ("game_timeout", before.game_timeout_us != plan.game_timeout_us),
+            (GAME_TIMEOUT, before.game_timeout_us != plan.game_timeout_us),
             ("stop", stop_differs),
             ("anchors", before.anchors != plan.anchors),
         ]

@@ -100,6 +100,7 @@ pub(crate) enum Command {
     Cancel(steer::Cancel),
     /// Let an experiment's games go before or after those of others
     Priority(steer::Priority),
+    Retry(steer::Retry),
     /// Drop an experiment's moves; games and results stay
     Prune(remove::Prune),
     /// Throw an experiment away, with everything of it
@@ -162,6 +163,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Resume(resume) => on_runtime(resume.run()),
         Command::Cancel(cancel) => on_runtime(cancel.run()),
         Command::Priority(priority) => on_runtime(priority.run()),
+        Command::Retry(retry) => on_runtime(retry.run()),
         Command::Prune(prune) => on_runtime(prune.run()),
         Command::Delete(delete) => on_runtime(delete.run()),
     }

@@ -8,8 +8,8 @@ use spelrum_proto::v1;
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::write_json;
-use crate::steering::Steerer;
+use crate::output::{count, write_json};
+use crate::steering::{Steered, Steerer};
 use crate::summary;
 
 /// Stop handing out an experiment's games until it is resumed
@@ -65,6 +65,21 @@ pub(crate) struct Priority {
     json: bool,
 }
 
+/// Play an experiment's failed games again
+#[derive(Args, Debug)]
+#[command(after_help = "\
+    A game fails for good when it has failed three times, or has taken the workers that played it with \
+    it. What was wrong is in spelrum status, and in the view failures. Once that is mended, this lets \
+    such games be played again; what came of the others stays. A sweep with another game_timeout does \
+    the same by itself.\n\n\
+    Examples:\n  \
+    spelrum retry pentago-depth --coordinator http://127.0.0.1:7878\n  \
+    spelrum retry pentago-depth --db results.db             (if no coordinator has it; then spelrum run)")]
+pub(crate) struct Retry {
+    #[command(flatten)]
+    of: Of,
+}
+
 #[derive(Args, Debug)]
 struct Of {
     /// The experiment's name or UUID; of several with the name, the newest that is not over
@@ -106,17 +121,32 @@ impl Priority {
     }
 }
 
+impl Retry {
+    /// Retries.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        self.of.steer(v1::Action::Retry, None, "retry").await
+    }
+}
+
 impl Of {
     async fn steer(self, what: v1::Action, priority: Option<i32>, verb: &str) -> Result<Exit> {
         let action = format!("{verb} {}", self.experiment);
         let mut steerer = Steerer::open(&self.source, &action).await?;
         let request =
             v1::SteerRequest { experiment: self.experiment, action: what.into(), priority };
-        let experiment = steerer.steer(request, &action).await?;
+        let steered = steerer.steer(request, &action).await;
         steerer.close().await?;
+        let Steered { experiment, games_retried } = steered?;
         let mut out = anstream::stdout().lock();
         if self.json {
             write_json(&mut out, &summary::Experiment::from(&experiment))?;
+        } else if what == v1::Action::Retry {
+            let name = &experiment.name;
+            match games_retried {
+                0 => writeln!(out, "{name} has no failed games")?,
+                1 => writeln!(out, "1 failed game of {name} is played again")?,
+                games => writeln!(out, "{} failed games of {name} are played again", count(games))?,
+            }
         } else if what == v1::Action::Priority {
             writeln!(out, "{} has priority {}", experiment.name, experiment.priority)?;
         } else {

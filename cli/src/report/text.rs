@@ -129,8 +129,10 @@ fn notes(report: &Report) -> Vec<String> {
     notes.extend(stops(report));
     if report.experiment.games_failed > 0 {
         notes.push(format!(
-            "{} games failed and count for nobody; see why: spelrum sql 'SELECT * FROM failures'.",
-            count(report.experiment.games_failed)
+            "{} games failed and count for nobody; see why: spelrum sql 'SELECT * FROM failures'. Once \
+             that is mended, spelrum retry {} plays them again.",
+            count(report.experiment.games_failed),
+            report.experiment.name
         ));
     }
     let games: u64 = report.cells.iter().map(|cell| cell.games).sum();

@@ -205,6 +205,70 @@ fn a_killed_removal_is_finished_by_saying_it_again() {
     }
 }
 
+/// Games that take longer than they may fail; they are played again when somebody says so, or by another
+/// game_timeout, and nothing is left of the failures then.
+#[test]
+fn failed_games_are_played_again() {
+    let sandbox = Sandbox::new();
+    let sweep = "name = \"slow\"
+game = \"tic-tac-toe\"
+games = 4
+game_timeout = \"1ms\"
+
+[players.random]
+algorithm = \"random\"
+
+[players.minimax]
+algorithm = \"minimax\"
+depth = 9
+";
+    sandbox.write("slow.toml", sweep);
+    let run = |more: &[&str]| sandbox.run(&[&["run", "slow.toml"], more].concat());
+    let failed = "SELECT count(*) || ' ' || min(game_id) FROM games WHERE failure IS NOT NULL";
+    run(&[]).expect_exit(7);
+    assert_eq!(sandbox.sql("slow.db", failed), "4 1");
+
+    let retry = sandbox.run(&["retry", "slow", "--db", "slow.db"]);
+    retry.expect_exit(0);
+    assert_eq!(retry.stdout(), "4 failed games of slow are played again\n");
+    let state = "SELECT state || ' ' || (SELECT count(*) FROM games) FROM experiments";
+    assert_eq!(sandbox.sql("slow.db", state), "running 0");
+    sandbox.run(&["check", "--db", "slow.db"]).expect_exit(0);
+    run(&[]).expect_exit(7);
+    assert_eq!(sandbox.sql("slow.db", failed), "4 5", "ids do not come again");
+
+    // The same while a coordinator has it, and with an experiment that goes on.
+    let coordinator = sandbox.coordinator_with("slow.db", "127.0.0.1:0", "200ms");
+    let url = coordinator.url.as_str();
+    let submit = |more: &[&str]| {
+        let ran = sandbox.run(&[&["submit", "slow.toml", "--coordinator", url], more].concat());
+        ran.expect_exit(0);
+        format!("{}{}", ran.stdout(), ran.stderr())
+    };
+    submit(&["--set", "games=8"]);
+    let mut worker = sandbox.worker(url, "1", &["--exit-when-done"]);
+    assert_eq!(worker.wait().code(), Some(0));
+    assert_eq!(sandbox.sql("slow.db", failed), "8 5");
+    let retry = sandbox.run(&["retry", "slow", "--coordinator", url, "--json"]);
+    assert_eq!(json(&retry)["games_failed"], 0);
+    let nothing = sandbox.run(&["retry", "slow", "--coordinator", url]);
+    assert_eq!(nothing.stdout(), "slow has no failed games\n");
+    let mut worker = sandbox.worker(url, "1", &["--exit-when-done"]);
+    assert_eq!(worker.wait().code(), Some(0));
+    assert!(sandbox.sql("slow.db", failed).starts_with("8 "));
+    let said = submit(&["--set", "games=8", "--set", "game_timeout=1h"]);
+    assert!(said.contains("again     games that failed"), "{said}");
+    let mut worker = sandbox.worker(url, "1", &["--exit-when-done"]);
+    assert_eq!(worker.wait().code(), Some(0));
+    drop(coordinator);
+    let played = "SELECT count(*) || ' ' || sum(counted) FROM games";
+    assert_eq!(sandbox.sql("slow.db", played), "8 8");
+    assert_eq!(sandbox.sql("slow.db", "SELECT count(*) FROM attempts"), "0");
+    sandbox.run(&["check", "--db", "slow.db"]).expect_exit(0);
+
+    sandbox.run(&["retry", "nobody", "--db", "slow.db"]).expect_exit(3);
+}
+
 #[test]
 fn status_of_a_file_says_what_needs_somebody() {
     let sandbox = played(40);

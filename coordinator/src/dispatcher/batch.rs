@@ -5,22 +5,23 @@ use std::time::Duration;
 
 use spelrum_proto::work::{Caller, Grant, LeasedGames};
 use spelrum_proto::{Reason, Refusal};
-use spelrum_tournament::scheduler::{Event, ExperimentState, Scheduler, Time};
+use spelrum_tournament::change::GAME_TIMEOUT;
+use spelrum_tournament::scheduler::{CellState, Event, ExperimentState, Scheduler, Time};
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::courses::Courses;
 use super::idle::Idlers;
 use super::meaning::{Answer, Consequences, read};
 use super::request::{
-    Arrived, Gathered, Held, Leased, Removal, Reply, Request, Steering, Submission, Submitted,
-    Workforce,
+    Arrived, Gathered, Held, Leased, Removal, Reply, Request, Steered, Steering, Submission,
+    Submitted, Workforce,
 };
 use super::roster::{News, Roster};
 use super::{BatchError, unanswered};
 use crate::faults::Faults;
 use crate::store::contract::WriteTransaction;
 use crate::store::{
-    Found, LeasedCell, Removing, StoreError, Submitted as Stored, Sweep, WorkerIntroduction,
+    Found, LeasedCell, Removing, Retry, StoreError, Submitted as Stored, Sweep, WorkerIntroduction,
 };
 
 /// Requests being answered inside one transaction.
@@ -288,6 +289,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             },
         };
         let Stored { experiment, uuid, existed, change, tell, cells, attempts, games } = stored;
+        let is_timeout_other =
+            change.as_ref().is_some_and(|change| change.settings_changed.contains(&GAME_TIMEOUT));
         if !existed || change.is_some() {
             let name = &plan.name;
             tracing::info!(name, uuid, games, ?change, "an experiment was submitted");
@@ -308,14 +311,22 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 self.begin_course(experiment, course, &plan, ids, now).await?;
             }
         }
+        if is_timeout_other {
+            // What took too long, or was given too little time, may do better now.
+            let found = self.found(&uuid).await?;
+            self.retry(&found, now).await?;
+        }
         Ok(Submitted { uuid, existed, change, games })
     }
 
-    async fn steer(&mut self, which: &str, what: Steering, now: Time) -> Result<String, Failure> {
+    async fn steer(&mut self, which: &str, what: Steering, now: Time) -> Result<Steered, Failure> {
         let found = self.found(which).await?;
+        let uuid = found.uuid.clone();
+        let steered = |games_retried| Steered { uuid, games_retried };
         match found.state {
+            ExperimentState::Finished if what == Steering::Retry => {}
             ExperimentState::Running | ExperimentState::Paused => {}
-            there if what == Steering::State(there) => return Ok(found.uuid),
+            there if what == Steering::State(there) => return Ok(steered(0)),
             ExperimentState::Cancelled => {
                 let problem = format!("the experiment {which:?} was cancelled, which is final");
                 let remedy = "submit its sweep again with --new";
@@ -337,10 +348,45 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 self.transaction.set_priority(experiment, priority).await?;
                 Event::Prioritized { experiment, priority }
             }
+            Steering::Retry => return Ok(steered(self.retry(&found, now).await?)),
         };
         self.handle(event, now).await?;
         tracing::info!(which, ?what, "an experiment was steered");
-        Ok(found.uuid)
+        Ok(steered(0))
+    }
+
+    /// Lets the failed games of an experiment be played again. Returns how many they are.
+    async fn retry(&mut self, of: &Found, now: Time) -> Result<u64, Failure> {
+        let Found { experiment, uuid, state } = of;
+        let experiment = *experiment;
+        self.store_changes().await?;
+        let retried = match self.transaction.retry_failed(experiment).await {
+            Ok(retried) => retried,
+            Err(error @ StoreError::HasCourse { .. }) => {
+                let problem = "an experiment that takes a course of its own plays no game again";
+                let refusal = Refusal::new(Reason::WrongState, problem, error.remedy());
+                return Err(refusal.into());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let Retry { games, cells, attempts, priority } = retried;
+        let count = games.len() as u64;
+        if count == 0 {
+            return Ok(0);
+        }
+        if *state == ExperimentState::Finished {
+            self.transaction.set_state(experiment, ExperimentState::Running).await?;
+        }
+        let event = if self.scheduler.knows(experiment) {
+            let reading = |state: CellState| Some((state.cell, *state.reading?));
+            let readings = cells.into_iter().filter_map(reading).collect();
+            Event::Reopened { experiment, games, readings }
+        } else {
+            Event::Submitted { experiment, priority, open: false, cells, attempts }
+        };
+        self.handle(event, now).await?;
+        tracing::info!(uuid, games = count, "failed games are played again");
+        Ok(count)
     }
 
     async fn remove(&mut self, removal: Removal, now: Time) -> Result<String, Failure> {

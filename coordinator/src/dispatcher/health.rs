@@ -31,8 +31,8 @@ type Found = Option<(Instant, Result<(), String>)>;
 pub struct Health {
     dispatch: Dispatch,
     found: watch::Receiver<Found>,
-    /// One asks for all.
-    asking: Arc<Mutex<()>>,
+    /// One asks for all. When nobody answered last, and what that means.
+    asking: Arc<Mutex<Option<(Instant, String)>>>,
 }
 
 impl Health {
@@ -44,14 +44,22 @@ impl Health {
         if let Some(found) = self.found_lately() {
             return found;
         }
-        let _asking = self.asking.lock().await;
+        let mut unanswered = self.asking.lock().await;
         if let Some(found) = self.found_lately() {
             return found;
+        }
+        if let Some((at, problem)) = &*unanswered
+            && at.elapsed() < FRESH_FAILURE
+        {
+            return Err(problem.clone());
         }
         match tokio::time::timeout(PATIENCE, self.dispatch.probe()).await {
             Ok(answer) => answer.map_err(|refusal| refusal.problem),
             Err(_elapsed) => {
-                Err(format!("nothing could be committed within {} s", PATIENCE.as_secs()))
+                let problem =
+                    format!("nothing could be committed within {} s", PATIENCE.as_secs());
+                *unanswered = Some((Instant::now(), problem.clone()));
+                Err(problem)
             }
         }
     }
@@ -95,8 +103,7 @@ impl Watch {
     }
 
     /// A transaction has failed. Returns whether that has lasted for too long.
-    pub(super) fn failed(&mut self, error: &StoreError) -> bool {
-        let now = Instant::now();
+    pub(super) fn failed(&mut self, error: &StoreError, now: Instant) -> bool {
         let problem = error.to_string();
         self.found.send_replace(Some((now, Err(problem))));
         if !error.is_of_the_disk() {

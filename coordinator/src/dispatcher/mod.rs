@@ -234,7 +234,9 @@ impl<S: Store> Dispatcher<S> {
         held.into_iter().for_each(|held| held.refuse(&refusal));
         tracing::error!(requests, "a transaction was rolled back: {error}; {}", error.remedy());
         match error {
-            BatchError::Store(error) if error.is_final() || self.watch.failed(&error) => Err(error),
+            BatchError::Store(error) if error.is_final() || self.watch.failed(&error, Instant::now()) => {
+                Err(error)
+            }
             BatchError::Store(_) | BatchError::Unanswered { .. } => Ok(()),
         }
     }

@@ -44,8 +44,8 @@ pub(super) enum Request {
     GiveBack { caller: Caller, leases: Vec<LeaseId>, reply: Reply<()> },
     /// A client submits a sweep, planned.
     Submit { submission: Box<Submission>, reply: Reply<Submitted> },
-    /// A client steers an experiment, named by UUID or name; answered with its UUID.
-    Steer { experiment: String, what: Steering, reply: Reply<String> },
+    /// A client steers an experiment, named by UUID or name.
+    Steer { experiment: String, what: Steering, reply: Reply<Steered> },
     /// A client throws an experiment or its moves away; answered with its UUID.
     Remove { removal: Removal, reply: Reply<String> },
     /// A client asks who works.
@@ -78,6 +78,17 @@ pub(crate) enum Steering {
     State(ExperimentState),
     /// To another priority.
     Priority(i32),
+    /// Its failed games are played again.
+    Retry,
+}
+
+/// Answer to [`Request::Steer`].
+#[derive(Debug)]
+pub(crate) struct Steered {
+    /// The experiment's UUID.
+    pub(crate) uuid: String,
+    /// How many failed games are played again.
+    pub(crate) games_retried: u64,
 }
 
 /// What is thrown away.
@@ -299,7 +310,7 @@ impl Dispatch {
         &self,
         experiment: String,
         what: Steering,
-    ) -> Result<String, Refusal> {
+    ) -> Result<Steered, Refusal> {
         self.ask(|reply| Request::Steer { experiment, what, reply }).await
     }
 

@@ -61,8 +61,7 @@ impl Faults {
             self.stalled.store(false, Ordering::SeqCst);
         }
         if self.disk_fails.load(Ordering::SeqCst) {
-            let error = std::io::Error::other("a test has broken the disk");
-            return Err(StoreError::Sql(sqlx::Error::Io(error)));
+            return Err(StoreError::broken_disk());
         }
         let failing = &self.failing_commits;
         let ordered = failing

@@ -206,16 +206,18 @@ impl Experiments for ExperimentsService {
                 let problem = "the message's field priority is missing";
                 return Err(Refusal::new(Reason::Malformed, problem, "say which priority").into());
             }
+            (v1::Action::Retry, _) => Steering::Retry,
             (v1::Action::Unspecified, _) => {
                 let problem = "the message's field action is missing or unknown";
-                let remedy = "use pause, resume, cancel or priority";
+                let remedy = "use pause, resume, cancel, priority or retry";
                 return Err(Refusal::new(Reason::Malformed, problem, remedy).into());
             }
         };
         check_length("experiment", &request.experiment, NAME_BYTES_MAX)?;
-        let uuid = self.dispatch.steer(request.experiment, what).await?;
-        let experiment = self.summaries(&uuid).await?.pop().map(Into::into);
-        Ok(Response::new(v1::SteerResponse { experiment }))
+        let steered = self.dispatch.steer(request.experiment, what).await?;
+        let experiment = self.summaries(&steered.uuid).await?.pop().map(Into::into);
+        let games_retried = steered.games_retried;
+        Ok(Response::new(v1::SteerResponse { experiment, games_retried }))
     }
 
     async fn remove(

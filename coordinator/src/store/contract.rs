@@ -30,6 +30,7 @@ use super::error::StoreError;
 use super::lookups::{Found, LeasedCell, OtherRevision};
 use super::refused::Refused;
 use super::removal::Removed;
+use super::retry::Retry;
 use super::scheduling::{GameFacts, WorkerIntroduction};
 use super::submit::{Submitted, Sweep};
 
@@ -278,6 +279,17 @@ pub trait WriteTransaction: Send {
         &mut self,
         experiment: ExperimentId,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Takes the results of an experiment's failed games back, so that they can be played again: of those
+    /// that count, in cells that its sweep names. Their attempts are forgotten, and the stop rules of their
+    /// cells read from the first unit again. What the scheduler has to store of cells must be stored before.
+    ///
+    /// # Errors
+    /// [`StoreError::HasCourse`] if the experiment takes a course of its own, or if the store fails.
+    fn retry_failed(
+        &mut self,
+        experiment: ExperimentId,
+    ) -> impl Future<Output = Result<Retry, StoreError>> + Send;
 
     /// Lets the transaction write, so that its commit tells whether that can be done.
     ///

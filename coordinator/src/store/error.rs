@@ -337,6 +337,12 @@ impl StoreError {
         }
     }
 
+    /// For tests: what a disk that fails says.
+    #[cfg(any(test, feature = "faults"))]
+    pub(crate) fn broken_disk() -> Self {
+        Self::Sql(sqlx::Error::Io(std::io::Error::other("a test has broken the disk")))
+    }
+
     /// Whether every later call fails as well, so that whoever writes must end.
     #[must_use]
     pub fn is_final(&self) -> bool {

@@ -15,7 +15,8 @@ use spelrum_tournament::{
 use super::contract::{Reading, Store, Term, WriteTransaction};
 use super::{
     Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Readers, Refused, Removed, Removing,
-    StoreError, Submitted, Sweep, Transaction, WAL_RESTART_BYTES, WorkerIntroduction, Writer,
+    Retry, StoreError, Submitted, Sweep, Transaction, WAL_RESTART_BYTES, WorkerIntroduction,
+    Writer,
 };
 
 impl Store for Writer {
@@ -168,6 +169,10 @@ impl WriteTransaction for Transaction<'_> {
 
     async fn end_course(&mut self, experiment: ExperimentId) -> Result<(), StoreError> {
         Transaction::end_course(self, experiment).await
+    }
+
+    async fn retry_failed(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
+        Transaction::retry_failed(self, experiment).await
     }
 
     async fn touch(&mut self) -> Result<(), StoreError> {

@@ -38,6 +38,7 @@ enum Step {
     Games { games: Vec<(u8, u8, u8, u8)> },
     Again { games: Vec<(u8, u8, u8, u8)>, after_cancel: bool },
     Failed { games: Vec<(u8, u8)>, noted: bool },
+    Retry { experiment: u8 },
     Refuse { worker: u8, cell: u8, number: u8 },
     Facts { games: Vec<(u8, u8, u8, u8)> },
     Remove { experiment: u8, what: Removing },
@@ -76,6 +77,7 @@ fn steps() -> impl Strategy<Value = Vec<(Step, bool)>> {
             .prop_map(|(games, after_cancel)| Step::Again { games, after_cancel }),
         2 => (prop::collection::vec((any::<u8>(), 0_u8..12), 0..4), any::<bool>())
             .prop_map(|(games, noted)| Step::Failed { games, noted }),
+        2 => any::<u8>().prop_map(|experiment| Step::Retry { experiment }),
         1 => (0_u8..3, any::<u8>(), 0_u8..12)
             .prop_map(|(worker, cell, number)| Step::Refuse { worker, cell, number }),
         3 => games().prop_map(|games| Step::Facts { games }),
@@ -312,6 +314,10 @@ async fn take<S: Store>(
                 text(&transaction.settle_failed(&games).await)
             }
         }
+        Step::Retry { experiment } => match known.experiment(*experiment) {
+            Some(experiment) => text(&transaction.retry_failed(experiment).await),
+            None => String::new(),
+        },
         Step::Refuse { worker, cell, number } => {
             match known.worker(*worker).zip(known.cell(*cell)) {
                 Some((worker, cell)) => {

@@ -308,7 +308,7 @@ fn of_failed(failed: &FailedGames) -> Attention {
         problem,
         remedy: format!(
             "see them all: spelrum sql \"SELECT * FROM failures WHERE experiment = '{experiment}' \
-             AND finally_failed\""
+             AND finally_failed\"; once that is mended: spelrum retry {experiment}"
         ),
     }
 }

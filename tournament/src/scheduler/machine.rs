@@ -173,6 +173,12 @@ impl Scheduler {
         self.cells.get(&cell).map(|cell| cell.unsettled() == 0)
     }
 
+    /// Whether it knows the experiment: one that is over may be forgotten.
+    #[must_use]
+    pub fn knows(&self, experiment: ExperimentId) -> bool {
+        self.experiments.contains_key(&experiment)
+    }
+
     /// Whether the owner may add cells to the experiment.
     #[must_use]
     pub fn is_open(&self, experiment: ExperimentId) -> bool {

@@ -23,7 +23,7 @@ use spelrum_tournament::{
 use super::contract::{Store, Term, WriteTransaction};
 use super::uncounted::Reason;
 use super::{
-    Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Refused, Removed, Removing,
+    Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Refused, Removed, Removing, Retry,
     StoreError, Submitted, Sweep, WorkerIntroduction,
 };
 
@@ -301,6 +301,10 @@ impl WriteTransaction for Pending<'_> {
     async fn end_course(&mut self, experiment: ExperimentId) -> Result<(), StoreError> {
         self.state.set_course(experiment, CourseState::Ended);
         Ok(())
+    }
+
+    async fn retry_failed(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
+        self.state.retry_failed(experiment)
     }
 
     async fn touch(&mut self) -> Result<(), StoreError> {

@@ -2,12 +2,12 @@
 
 use spelrum_engine::EndedBy;
 use spelrum_tournament::repeat::{SettledMove, SettledResult, SettledSearches, compare};
-use spelrum_tournament::{CellId, GameId, PlayedGame, Record, WorkerId};
+use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, PlayedGame, Record, WorkerId};
 
 use super::{Settled, State, Uncounted};
 use crate::store::refused::OF_WORKER_MAX;
 use crate::store::uncounted::Reason;
-use crate::store::{Refused, StoreError};
+use crate::store::{Refused, Retry, StoreError};
 
 impl State {
     /// Checks games before any of them is stored.
@@ -42,6 +42,45 @@ impl State {
             let (id, message) = (self.last_game, message.to_owned());
             self.games.insert(game, Settled::Failed { id, message });
         }
+    }
+
+    /// Takes the results of failed games back.
+    pub(super) fn retry_failed(&mut self, id: ExperimentId) -> Result<Retry, StoreError> {
+        let Some(experiment) = self.experiments.get(&id) else {
+            return Err(StoreError::Missing { what: "an experiment" });
+        };
+        if experiment.course.is_some() {
+            return Err(StoreError::HasCourse { name: experiment.name.clone() });
+        }
+        let priority = experiment.priority;
+        let named = |game: &GameId| {
+            self.cells.get(&game.cell).is_some_and(|cell| {
+                cell.experiment == id
+                    && cell.in_sweep
+                    && cell.stop_number.is_none_or(|stop| game.number < stop)
+            })
+        };
+        let failed = |(game, settled): (&GameId, &Settled)| {
+            (matches!(settled, Settled::Failed { .. }) && named(game)).then_some(*game)
+        };
+        let games: Vec<GameId> = self.games.iter().filter_map(failed).collect();
+        if games.is_empty() {
+            return Ok(Retry::default());
+        }
+        for &game in &games {
+            self.games.remove(&game);
+            self.attempts.remove(&game);
+            self.messages.remove(&game);
+            if let Some(cell) = self.cells.get_mut(&game.cell) {
+                if cell.returned.iter().all(|range| range.first != game.number) {
+                    cell.returned.push(GameRange { cell: game.cell, first: game.number, count: 1 });
+                    cell.returned.sort_by_key(|range| range.first);
+                }
+                cell.decided_number = 0;
+            }
+        }
+        let (cells, attempts) = (self.cell_states(id), self.open_attempts(|of| of == id));
+        Ok(Retry { games, cells, attempts, priority })
     }
 
     pub(super) fn keep_uncounted(
