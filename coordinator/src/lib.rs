@@ -23,8 +23,8 @@ use tokio::net::TcpListener;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
-pub use dispatcher::CourseOf;
 use dispatcher::{Clock, Dispatch, Dispatcher};
+pub use dispatcher::{CourseOf, Health};
 #[cfg(feature = "faults")]
 pub use faults::Faults;
 #[cfg(not(feature = "faults"))]
@@ -147,6 +147,12 @@ impl Coordinator {
         self.readers.clone()
     }
 
+    /// Tells whether it can do its work, once it serves.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.dispatcher.health(self.dispatch.clone())
+    }
+
     /// For tests: where faults are ordered.
     #[cfg(feature = "faults")]
     #[doc(hidden)]
@@ -159,13 +165,15 @@ impl Coordinator {
     /// dropped instead, it stops at once, as if killed: what was acknowledged is on disk.
     ///
     /// # Errors
-    /// If another coordinator took the database over.
+    /// If another coordinator took the database over, the database is not at its path any more, or its
+    /// disk has failed for too long.
     pub async fn serve(
         self,
         listener: TcpListener,
         shutdown: CancellationToken,
     ) -> Result<(), CoordinatorError> {
         let Self { dispatcher, dispatch, mut checkpointer, readers, epoch, clock, .. } = self;
+        let health = dispatcher.health(dispatch.clone());
         let work = WorkService {
             dispatch: dispatch.clone(),
             readers: readers.clone(),
@@ -177,7 +185,7 @@ impl Coordinator {
         let results = ResultsService::new(readers.clone());
         let experiments =
             ExperimentsService::new(dispatch, readers, epoch, clock, self.heartbeat_interval);
-        let server = Server::new(work, experiments, results, &self.guard, self.hosts)
+        let server = Server::new(work, experiments, results, &self.guard, self.hosts, health)
             .await
             .map_err(CoordinatorError::Reflection)?;
         #[cfg(feature = "faults")]
@@ -190,12 +198,12 @@ impl Coordinator {
         let mut serving = pin!(server.run(listener, stop_serving.clone()));
         let mut dispatching = pin!(dispatcher.run(stop_dispatching.clone()));
         let mut checkpointing = Box::pin(checkpoint(&mut checkpointer));
-        let taken_over = tokio::select! {
+        let ended = tokio::select! {
             () = &mut serving => None,
             ended = &mut dispatching => Some(ended),
             never = &mut checkpointing => match never {},
         };
-        let writer = match taken_over {
+        let (writer, ended) = match ended {
             None => {
                 stop_dispatching.cancel();
                 dispatching.await
@@ -205,8 +213,12 @@ impl Coordinator {
                 serving.await;
                 ended
             }
-        }?;
+        };
         drop(checkpointing);
+        if let Err(error) = ended {
+            writer.abandon(checkpointer).await;
+            return Err(error.into());
+        }
         checkpointer.close().await?;
         writer.close().await?;
         Ok(())

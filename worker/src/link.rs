@@ -1,7 +1,6 @@
 //! The link to the coordinator: says things once, and tells what trying again cannot mend.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use spelrum_engine::ENGINE_REVISION;
@@ -27,6 +26,9 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 /// An idle connection is asked for a sign of life after so long.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
+/// People are told that the coordinator is away when it has been for so long.
+const AWAY_TOLD_AFTER: Duration = Duration::from_secs(2);
+
 /// A client; cheap to clone.
 type Client = WorkClient<InterceptedService<Channel, Bearer>>;
 
@@ -48,8 +50,7 @@ pub(crate) struct Link {
     introduction: Introduction,
     /// Cells of one sweep share their openings.
     openings: Arc<OpeningsCache>,
-    /// Whether people have been told that the coordinator is away.
-    away: AtomicBool,
+    away: Mutex<Away>,
 }
 
 /// Why a call has no answer.
@@ -89,7 +90,7 @@ impl Link {
             address,
             introduction,
             openings: Arc::default(),
-            away: AtomicBool::new(false),
+            away: Mutex::default(),
         }
     }
 
@@ -191,37 +192,73 @@ impl Link {
     ) -> Result<T, Failed> {
         let failed = match tokio::time::timeout(patience, call).await {
             Ok(Ok(answer)) => {
-                if self.away.swap(false, Ordering::Relaxed) {
-                    tracing::info!("the coordinator is back");
-                }
+                self.tell_back();
                 return Ok(answer.into_inner());
             }
             Ok(Err(status)) => Failed::of(&status),
             Err(_elapsed) => Failed::TimedOut,
         };
         match &failed {
-            Failed::Away { problem, .. } => self.tell_away(what, problem),
+            Failed::Away { problem, .. } => self.tell_away(what, problem, Duration::ZERO),
             Failed::TimedOut => {
-                self.tell_away(what, &format!("no answer within {} s", patience.as_secs()));
+                let problem = format!("no answer within {} s", patience.as_secs());
+                self.tell_away(what, &problem, patience);
             }
             Failed::SayHello | Failed::Refused(_) | Failed::Fatal(_) => {}
         }
         Err(failed)
     }
 
-    /// Tells people once, and whoever debugs every time.
-    fn tell_away(&self, what: &str, problem: &str) {
-        if self.away.swap(true, Ordering::Relaxed) {
-            tracing::debug!(what, problem, "the coordinator is still away");
-        } else {
-            let coordinator = &self.address;
+    /// Tells people once, if it lasts, and whoever debugs every time.
+    fn tell_away(&self, what: &str, problem: &str, waited: Duration) {
+        let coordinator = &self.address;
+        let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
+        if away.failed(Instant::now(), waited) {
             tracing::warn!(
                 coordinator,
                 what,
                 problem,
                 "the coordinator is away; trying again until it is back"
             );
+        } else {
+            tracing::debug!(coordinator, what, problem, "no answer");
         }
+    }
+
+    fn tell_back(&self) {
+        if self.away.lock().unwrap_or_else(PoisonError::into_inner).answered() {
+            tracing::info!("the coordinator is back");
+        }
+    }
+}
+
+/// Whether the coordinator is away, as people see it: a connection that was reset and is there again at
+/// once is nothing to be told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Away {
+    #[default]
+    No,
+    /// Nothing was answered since this moment.
+    Since(Instant),
+    Told,
+}
+
+impl Away {
+    /// A call that waited for so long came to nothing. Returns whether people are to be told.
+    fn failed(&mut self, now: Instant, waited: Duration) -> bool {
+        let since = match *self {
+            Self::No => now.checked_sub(waited).unwrap_or(now),
+            Self::Since(since) => since,
+            Self::Told => return false,
+        };
+        let is_told = now.duration_since(since) >= AWAY_TOLD_AFTER;
+        *self = if is_told { Self::Told } else { Self::Since(since) };
+        is_told
+    }
+
+    /// A call was answered. Returns whether people are to be told.
+    fn answered(&mut self) -> bool {
+        std::mem::take(self) == Self::Told
     }
 }
 
@@ -401,5 +438,18 @@ mod tests {
         assert!(matches!(Failed::of(&hello), Failed::SayHello));
         let internal = Refusal::new(Reason::Internal, "", "").into();
         assert!(matches!(Failed::of(&internal), Failed::Refused(_)));
+    }
+
+    #[test]
+    fn people_hear_of_what_lasts_and_only_once() {
+        let start = Instant::now() + Duration::from_secs(60);
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut away = Away::default();
+        assert!(!away.failed(at(0), Duration::ZERO));
+        assert!(!away.answered(), "a reset that was over at once");
+        assert!(!away.failed(at(5_000), Duration::ZERO) && !away.failed(at(6_900), Duration::ZERO));
+        assert!(away.failed(at(7_000), Duration::ZERO) && !away.failed(at(9_000), Duration::ZERO));
+        assert!(away.answered() && !away.answered());
+        assert!(away.failed(at(30_000), Duration::from_secs(15)), "it has waited for long");
     }
 }

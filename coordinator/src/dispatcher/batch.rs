@@ -38,6 +38,8 @@ pub(super) struct Batch<'d, T> {
     newcomers: BTreeSet<String>,
     /// Whether a removal was begun.
     removing: bool,
+    /// Whether it has surely written something.
+    pub(super) has_written: bool,
 }
 
 /// When a worker for whom there is no place should try again.
@@ -96,6 +98,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             news: Vec::new(),
             newcomers: BTreeSet::new(),
             removing: false,
+            has_written: false,
         }
     }
 
@@ -152,6 +155,11 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             }
             Request::Remove { removal, reply } => {
                 let answer = self.remove(removal, now).await;
+                hold(held, reply, answer)
+            }
+            Request::Probe { reply } => {
+                let answer = self.transaction.touch().await.map_err(Failure::from);
+                self.has_written = answer.is_ok();
                 hold(held, reply, answer)
             }
             Request::Workers { reply } => {

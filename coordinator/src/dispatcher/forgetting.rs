@@ -64,10 +64,10 @@ impl<S: Store> Dispatcher<S> {
     /// again in the next one.
     ///
     /// # Errors
-    /// [`StoreError::TakenOver`] if another coordinator has the database now.
+    /// If another coordinator has the database now, or it is gone.
     pub(super) async fn forget(&mut self) -> Result<bool, StoreError> {
         let next = match self.forget_some().await {
-            Err(error @ StoreError::TakenOver { .. }) => return Err(error),
+            Err(error) if error.is_final() => return Err(error),
             Err(error) => {
                 tracing::warn!("failed to forget what is old: {error}; {}", error.remedy());
                 None

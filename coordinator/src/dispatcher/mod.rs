@@ -9,6 +9,7 @@
 mod batch;
 mod courses;
 mod forgetting;
+mod health;
 mod idle;
 mod leading;
 mod meaning;
@@ -34,6 +35,7 @@ use tokio_util::sync::CancellationToken;
 use batch::Batch;
 use courses::Courses;
 use forgetting::Forgetting;
+use health::Watch;
 use idle::Idlers;
 use meaning::Answer;
 use removals::Removals;
@@ -43,6 +45,7 @@ use turns::Turns;
 
 pub(crate) use batch::{not_submitted, unknown_experiment};
 pub use courses::CourseOf;
+pub use health::Health;
 pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission, Workforce};
 
 use crate::faults::Faults;
@@ -86,6 +89,7 @@ pub(crate) struct Dispatcher<S> {
     forgetting: Forgetting,
     faults: Faults,
     courses: Courses,
+    watch: Watch,
 }
 
 impl<S: Store> Dispatcher<S> {
@@ -122,15 +126,28 @@ impl<S: Store> Dispatcher<S> {
             forgetting: Forgetting::new(),
             faults,
             courses,
+            watch: Watch::new(),
         };
         Ok((dispatcher, dispatch))
     }
 
-    /// Serves requests until `stop`, and then those that are in the queue. Gives the store back.
+    /// Tells whether it can do its work.
+    pub(crate) fn health(&self, dispatch: Dispatch) -> Health {
+        self.watch.health(dispatch)
+    }
+
+    /// Serves requests until `stop`, and then those that are in the queue. Gives the store back, and why
+    /// it has ended if nobody asked for that.
+    pub(crate) async fn run(mut self, stop: CancellationToken) -> (S, Result<(), StoreError>) {
+        let ended = self.serve_until(stop).await;
+        (self.store, ended)
+    }
+
+    /// Serves.
     ///
     /// # Errors
-    /// [`StoreError::TakenOver`] if another coordinator has the database now.
-    pub(crate) async fn run(mut self, stop: CancellationToken) -> Result<S, StoreError> {
+    /// If another coordinator has the database now, it is gone, or the disk has failed for too long.
+    async fn serve_until(&mut self, stop: CancellationToken) -> Result<(), StoreError> {
         loop {
             let deadline = self.scheduler.as_ref().and_then(Scheduler::next_deadline);
             let tick = async {
@@ -152,7 +169,7 @@ impl<S: Store> Dispatcher<S> {
                 () = stop.cancelled(), if !self.requests.is_closed() => Turn::Stop,
                 first = self.requests.recv() => match first {
                     Some(first) => Turn::Serve(Some(first)),
-                    None => return Ok(self.store),
+                    None => return Ok(()),
                 },
                 () = tick => Turn::Serve(None),
                 () = removal => Turn::Remove,
@@ -193,7 +210,10 @@ impl<S: Store> Dispatcher<S> {
         }
         let mut held = Vec::new();
         let error = match self.commit_batch(&mut next, &mut held).await {
-            Ok(news) => {
+            Ok((news, has_written)) => {
+                if has_written {
+                    self.watch.wrote();
+                }
                 self.alone = self.alone.saturating_sub(held.len());
                 news.into_iter().for_each(|news| self.roster.tell(news));
                 held.into_iter().for_each(Held::send);
@@ -214,7 +234,7 @@ impl<S: Store> Dispatcher<S> {
         held.into_iter().for_each(|held| held.refuse(&refusal));
         tracing::error!(requests, "a transaction was rolled back: {error}; {}", error.remedy());
         match error {
-            BatchError::Store(error @ StoreError::TakenOver { .. }) => Err(error),
+            BatchError::Store(error) if error.is_final() || self.watch.failed(&error) => Err(error),
             BatchError::Store(_) | BatchError::Unanswered { .. } => Ok(()),
         }
     }
@@ -234,12 +254,12 @@ impl<S: Store> Dispatcher<S> {
     }
 
     /// Answers a batch and commits it. If it fails, `next` has the request that was not begun, and
-    /// `held` the answers to all that were.
+    /// `held` the answers to all that were. Says also whether it surely has written something.
     async fn commit_batch(
         &mut self,
         next: &mut Option<Arrived>,
         held: &mut Vec<Held>,
-    ) -> Result<Vec<News>, BatchError> {
+    ) -> Result<(Vec<News>, bool), BatchError> {
         let started = Instant::now();
         let now = self.clock.now();
         let scheduler = match &mut self.scheduler {
@@ -297,13 +317,13 @@ impl<S: Store> Dispatcher<S> {
             *next = self.requests.try_recv().ok();
         }
         batch.serve_reports(gathered, held).await?;
-        let removing = batch.is_removing();
+        let (removing, has_written) = (batch.is_removing(), batch.has_written);
         let news = batch.commit(now).await?;
         if removing {
             self.removals.begin();
         }
         tracing::debug!(requests, games, took = ?started.elapsed(), "committed");
-        Ok(news)
+        Ok((news, has_written))
     }
 }
 
@@ -376,7 +396,7 @@ impl BatchError {
     /// `hopeless`: it would fail again.
     fn refusal(&self, hopeless: bool) -> Refusal {
         let (reason, retry_after) = match self {
-            Self::Store(StoreError::TakenOver { .. }) => (Reason::Ending, None),
+            Self::Store(error) if error.is_final() => (Reason::Ending, None),
             Self::Store(_) | Self::Unanswered { .. } if hopeless => (Reason::Internal, None),
             Self::Store(_) | Self::Unanswered { .. } => (Reason::Busy, Some(FAILED_RETRY_AFTER)),
         };

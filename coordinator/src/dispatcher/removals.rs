@@ -59,7 +59,7 @@ impl<S: Store> Dispatcher<S> {
     /// Removes the next piece.
     ///
     /// # Errors
-    /// [`StoreError::TakenOver`] if another coordinator has the database now.
+    /// If another coordinator has the database now, or it is gone.
     pub(super) async fn remove(&mut self) -> Result<(), StoreError> {
         let started = Instant::now();
         let done = match self.removals.stage {
@@ -80,7 +80,7 @@ impl<S: Store> Dispatcher<S> {
                 }
                 self.removals.stage = stage;
             }
-            Err(error @ StoreError::TakenOver { .. }) => return Err(error),
+            Err(error) if error.is_final() => return Err(error),
             Err(error) => {
                 tracing::error!("failed to go on with a removal: {error}; {}", error.remedy());
                 self.removals.idle_due = ended + FAILED_RETRY_AFTER;

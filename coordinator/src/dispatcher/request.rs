@@ -50,6 +50,8 @@ pub(super) enum Request {
     Remove { removal: Removal, reply: Reply<String> },
     /// A client asks who works.
     Workers { reply: Reply<Workforce> },
+    /// Somebody asks whether anything can be committed.
+    Probe { reply: Reply<()> },
 }
 
 /// A report that waits for those that come right behind it.
@@ -150,6 +152,7 @@ impl Request {
             Self::Steer { reply, .. } => reply.is_closed(),
             Self::Remove { reply, .. } => reply.is_closed(),
             Self::Workers { reply } => reply.is_closed(),
+            Self::Probe { reply } => reply.is_closed(),
             Self::Heartbeat { .. } | Self::GiveBack { .. } => false,
         }
     }
@@ -166,6 +169,7 @@ impl Request {
             Self::Steer { reply, .. } => Held::unanswered(reply),
             Self::Remove { reply, .. } => Held::unanswered(reply),
             Self::Workers { reply } => Held::unanswered(reply),
+            Self::Probe { reply } => Held::unanswered(reply),
         }
     }
 }
@@ -307,7 +311,10 @@ impl Dispatch {
         self.ask(|reply| Request::Workers { reply }).await
     }
 
-    async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, Refusal> {
+    pub(super) async fn ask<T>(
+        &self,
+        request: impl FnOnce(Reply<T>) -> Request,
+    ) -> Result<T, Refusal> {
         let (reply, answer) = oneshot::channel();
         let at = self.clock.now();
         let place = tokio::time::timeout(QUEUE_PATIENCE, self.requests.reserve()).await;

@@ -441,3 +441,61 @@ async fn reports_that_come_together_are_one_write() {
     assert_eq!(of_b.unwrap(), [noted, noted, v1::Verdict::Rejected]);
     assert_eq!(nothing.unwrap(), []);
 }
+
+/// A full disk is waited for, however long that takes; one that fails for good ends the coordinator.
+#[tokio::test]
+async fn a_disk_that_fails_for_good_ends_the_coordinator() {
+    let mut site = Site::new().await;
+    site.dispatcher.watch = Watch::with_failing_max(Duration::ZERO);
+    let serve = async |site: &mut Site| {
+        let (reply, answer) = oneshot::channel();
+        let arrived = Arrived { at: Time(0), request: Request::Probe { reply } };
+        let served = site.dispatcher.serve(Some(arrived)).await;
+        (served, answer.await.expect("an answer"))
+    };
+    site.faults.fail_commits(3);
+    for _ in 0..3 {
+        let (served, answer) = serve(&mut site).await;
+        assert!(served.is_ok() && answer.is_err());
+    }
+    let (served, answer) = serve(&mut site).await;
+    assert!(served.is_ok() && answer.is_ok());
+    site.faults.break_disk(true);
+    let (served, answer) = serve(&mut site).await;
+    assert!(matches!(served, Err(StoreError::Sql(_))) && answer.is_err());
+}
+
+/// What failed once and then works is forgiven.
+#[test]
+fn a_disk_that_is_well_again_begins_anew() {
+    let mut watch = Watch::with_failing_max(Duration::from_millis(100));
+    let io = || StoreError::Sql(sqlx::Error::Io(std::io::Error::other("the disk")));
+    assert!(!watch.failed(&io()));
+    std::thread::sleep(Duration::from_millis(200));
+    watch.wrote();
+    assert!(!watch.failed(&io()));
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(!watch.failed(&StoreError::Full), "a full disk is waited for");
+    assert!(watch.failed(&io()));
+}
+
+#[tokio::test]
+async fn health_is_whether_something_can_be_written() {
+    let Site { dispatcher, dispatch, faults, _directory, .. } = Site::new().await;
+    let health = dispatcher.health(dispatch.clone());
+    tokio::spawn(dispatcher.run(CancellationToken::new()));
+    faults.fail_commits(u32::MAX);
+    let problem = health.check().await.unwrap_err();
+    assert!(problem.contains("the disk is full"), "{problem}");
+    // Whoever asks again at once hears the same, and nothing is tried.
+    let before = faults.failing_commits();
+    assert!(health.check().await.is_err());
+    assert_eq!(faults.failing_commits(), before);
+    faults.fail_commits(0);
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    assert_eq!(health.check().await, Ok(()));
+    // One that asked lately need not ask again.
+    faults.fail_commits(1);
+    assert_eq!(health.check().await, Ok(()));
+    assert_eq!(faults.failing_commits(), 1);
+}

@@ -12,6 +12,7 @@ use crate::store::StoreError;
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     failing_commits: Arc<AtomicU32>,
+    disk_fails: Arc<AtomicBool>,
     /// One more than the number of the poisonous game; 0 without one.
     poison: Arc<AtomicU64>,
     /// Held while commits wait.
@@ -26,6 +27,11 @@ impl Faults {
     /// Lets the next so many commits fail as on a full disk.
     pub fn fail_commits(&self, commits: u32) {
         self.failing_commits.store(commits, Ordering::SeqCst);
+    }
+
+    /// Lets every commit fail as on a disk that fails, until it does no more.
+    pub fn break_disk(&self, fails: bool) {
+        self.disk_fails.store(fails, Ordering::SeqCst);
     }
 
     /// How many commits have still to fail.
@@ -64,6 +70,10 @@ impl Faults {
             self.stalled.store(true, Ordering::SeqCst);
             drop(self.slow_disk.lock().await);
             self.stalled.store(false, Ordering::SeqCst);
+        }
+        if self.disk_fails.load(Ordering::SeqCst) {
+            let error = std::io::Error::other("a test has broken the disk");
+            return Err(StoreError::Sql(sqlx::Error::Io(error)));
         }
         let failing = &self.failing_commits;
         let ordered = failing

@@ -17,7 +17,7 @@ use tonic::Status;
 
 use super::answer::Answer;
 use super::connections::{Connection, Share};
-use super::crowd::Crowd;
+use super::crowd::{Crowd, Member};
 use super::message::{self, Message, NoMessage, PATIENCE, UNITS_MAX, UNITS_PER_CONNECTION_MAX};
 use super::origin::{self, Foreign, Names};
 use super::rarely::Rarely;
@@ -29,7 +29,7 @@ const CALLS_MAX: usize = 512;
 /// needs more of them.
 const CALLS_SHARE: usize = 32;
 
-/// Calls whose messages are still to come, or that wait for a place.
+/// Calls whose messages are still to come, or that wait for a place, or that are open to all.
 const ARRIVING_MAX: u64 = 4_096;
 
 /// Answers that are being sent, in bytes that wait here.
@@ -130,15 +130,21 @@ impl Gate {
         checked
     }
 
-    /// The call's message, and a place to answer it.
-    async fn receive(
+    /// Answers what is open to all. It takes no place, and has none to wait for.
+    async fn open(
         &self,
         connection: &Connection,
-        body: Body,
-    ) -> Result<(Message, Option<Place>), Refusal> {
+        answering: impl Future<Output = Response>,
+    ) -> Response {
         let thrown_out = CancellationToken::new();
+        let _member = self.arrive(connection, &thrown_out);
+        let answered = thrown_out.run_until_cancelled(answering).await;
+        answered.unwrap_or_else(|| StatusCode::SERVICE_UNAVAILABLE.into_response())
+    }
+
+    fn arrive(&self, connection: &Connection, thrown_out: &CancellationToken) -> Member {
         let told = thrown_out.clone();
-        let (_member, others) = self.arriving.enter(connection.id, 1, move || told.cancel());
+        let (member, others) = self.arriving.enter(connection.id, 1, move || told.cancel());
         if let Some(times) = self.told.thrown_out.happened(others) {
             tracing::warn!(
                 times,
@@ -146,6 +152,17 @@ impl Gate {
                  that had most"
             );
         }
+        member
+    }
+
+    /// The call's message, and a place to answer it.
+    async fn receive(
+        &self,
+        connection: &Connection,
+        body: Body,
+    ) -> Result<(Message, Option<Place>), Refusal> {
+        let thrown_out = CancellationToken::new();
+        let _member = self.arrive(connection, &thrown_out);
         let peer = connection.peer;
         let receiving = async {
             let message = message::receive(body, [&self.units, &connection.units], PATIENCE).await;
@@ -193,13 +210,13 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: 
     };
     let _calling = connection.call();
     match Of::path(request.uri().path()) {
-        Of::Page => next.run(request).await,
+        Of::Page => gate.open(&connection, next.run(request)).await,
         Of::Open => {
             let (method, version) = (request.method(), request.version());
             if let Err(foreign) = origin::check_grpc(method, version, request.headers()) {
                 return refuse(&foreign, false);
             }
-            let response = next.run(request).await;
+            let response = gate.open(&connection, next.run(request)).await;
             response.map(|body| {
                 let (answer, _) = Answer::among(&gate.streams, connection.id, body);
                 Body::new(answer)

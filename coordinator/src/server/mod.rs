@@ -13,14 +13,16 @@ mod open_files;
 mod origin;
 mod rarely;
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
@@ -48,6 +50,7 @@ use self::connections::{Connections, Opened};
 use self::gate::Gate;
 use self::origin::Names;
 use self::rarely::Rarely;
+use crate::dispatcher::Health;
 use crate::services::{ExperimentsService, ResultsService, WorkService};
 
 /// Connections at once (invariant 9): one for each worker that the roster has a place for, and some for
@@ -77,6 +80,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(20);
 /// How long calls under way may take to end at a shutdown.
 const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How often it finds out whether it can do its work.
+const HEALTH_INTERVAL: Duration = Duration::from_secs(10);
+
 /// How long to wait when no connection can be accepted, as when there are too many open files.
 const ACCEPT_RETRY_AFTER: Duration = Duration::from_millis(100);
 
@@ -89,6 +95,7 @@ pub(crate) struct Server {
     gate: Arc<Gate>,
     connections_max: usize,
     health: HealthReporter,
+    state: Health,
 }
 
 /// Why the reflection service could not be made: the program was built wrong.
@@ -101,11 +108,10 @@ impl Server {
         results: ResultsService,
         guard: &Guard,
         hosts: Vec<String>,
+        state: Health,
     ) -> Result<Self, ReflectionError> {
         let (health, health_service) = tonic_health::server::health_reporter();
-        health.set_serving::<WorkServer<WorkService>>().await;
-        health.set_serving::<ExperimentsServer<ExperimentsService>>().await;
-        health.set_serving::<ResultsServer<ResultsService>>().await;
+        tell_health(&health, true).await;
         let reflection = || {
             tonic_reflection::server::Builder::configure()
                 .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
@@ -130,11 +136,11 @@ impl Server {
             .add_service(reflection().build_v1alpha()?)
             .into_axum_router()
             .route("/", get(index))
-            .route("/healthz", get(|| async { "ok\n" }))
+            .route("/healthz", get(healthz).with_state(state.clone()))
             .fallback(nothing_there)
             .layer(from_fn_with_state(Arc::clone(&gate), gate::pass));
         let connections_max = open_files::connections_max(CONNECTIONS_MAX);
-        Ok(Self { router, gate, connections_max, health })
+        Ok(Self { router, gate, connections_max, health, state })
     }
 
     /// With fewer places for connections.
@@ -154,9 +160,11 @@ impl Server {
         // Also when this future is dropped: then at once.
         let abort = CancellationToken::new();
         let _abort_at_end = abort.clone().drop_guard();
+        let mut watching = pin!(watch_health(self.health.clone(), self.state));
         loop {
             let (stream, opened) = tokio::select! {
                 () = stop.cancelled() => break,
+                never = &mut watching => match never {},
                 accepted = door.next() => accepted,
                 _ = look_around.tick() => {
                     connections.close_idle_strangers();
@@ -186,13 +194,50 @@ impl Server {
             });
         }
         drop(listener);
-        self.health.set_not_serving::<WorkServer<WorkService>>().await;
-        self.health.set_not_serving::<ExperimentsServer<ExperimentsService>>().await;
-        self.health.set_not_serving::<ResultsServer<ResultsService>>().await;
+        tell_health(&self.health, false).await;
         tracing::info!(connections = serving.count(), "finishing the calls under way");
         if tokio::time::timeout(SHUTDOWN_PATIENCE, serving.shutdown()).await.is_err() {
             tracing::warn!("some calls did not end in time");
         }
+    }
+}
+
+/// Finds out whether the coordinator can do its work, and says so to whoever asks the health service.
+async fn watch_health(reporter: HealthReporter, state: Health) -> Infallible {
+    let mut interval = tokio::time::interval(HEALTH_INTERVAL);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut was_well = true;
+    loop {
+        interval.tick().await;
+        let found = state.check().await;
+        if found.is_ok() != was_well {
+            was_well = found.is_ok();
+            tell_health(&reporter, was_well).await;
+            match found {
+                Ok(()) => tracing::info!("well again: what is committed comes to the disk"),
+                Err(problem) => tracing::warn!("not well, and says so to who asks: {problem}"),
+            }
+        }
+    }
+}
+
+async fn tell_health(reporter: &HealthReporter, is_well: bool) {
+    if is_well {
+        reporter.set_serving::<WorkServer<WorkService>>().await;
+        reporter.set_serving::<ExperimentsServer<ExperimentsService>>().await;
+        reporter.set_serving::<ResultsServer<ResultsService>>().await;
+    } else {
+        reporter.set_not_serving::<WorkServer<WorkService>>().await;
+        reporter.set_not_serving::<ExperimentsServer<ExperimentsService>>().await;
+        reporter.set_not_serving::<ResultsServer<ResultsService>>().await;
+    }
+}
+
+/// "ok" if what it commits comes to the disk; else 503, and what is wrong.
+async fn healthz(State(state): State<Health>) -> Response {
+    match state.check().await {
+        Ok(()) => "ok\n".into_response(),
+        Err(problem) => (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n")).into_response(),
     }
 }
 
@@ -282,7 +327,7 @@ async fn index() -> String {
          \x20   spelrum submit FILE --coordinator URL\n\
          \x20   spelrum status --coordinator URL\n\
          \n\
-         GET /healthz answers \"ok\" while it runs.\n",
+         GET /healthz answers \"ok\" while it runs and its disk takes what it writes.\n",
         env!("CARGO_PKG_VERSION"),
     )
 }

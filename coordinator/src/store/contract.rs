@@ -279,6 +279,12 @@ pub trait WriteTransaction: Send {
         experiment: ExperimentId,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// Lets the transaction write, so that its commit tells whether that can be done.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn touch(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send;
+
     /// Stores or finds a worker by its UUID.
     ///
     /// # Errors

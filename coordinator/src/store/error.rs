@@ -85,6 +85,23 @@ pub enum StoreError {
         /// Who has it, as far as known.
         holder: String,
     },
+    /// The file has more than one name.
+    #[error("failed to open {}: the file has {names} names (hard links)", path.display())]
+    Linked {
+        /// The name that was asked for.
+        path: PathBuf,
+        /// How many names it has.
+        names: u64,
+    },
+    /// The database, or its log, is not the file any more that was opened.
+    #[error(
+        "failed to write: {} is not the file any more that was opened (it was deleted, renamed or replaced)",
+        path.display()
+    )]
+    Gone {
+        /// The path.
+        path: PathBuf,
+    },
     /// Another coordinator has taken the database over while this one had it open.
     #[error("failed to write: a coordinator with epoch {found} took the database over from {own}")]
     TakenOver {
@@ -259,6 +276,14 @@ impl StoreError {
                     .to_owned()
             }
             Self::Held { .. } => "stop the other one, or name another file with --db".to_owned(),
+            Self::Linked { path, .. } => format!(
+                "two coordinators could write one file by two names: remove the other names (find / -samefile \
+                 {}), and copy a database with `spelrum backup`",
+                path.display()
+            ),
+            Self::Gone { .. } => "put the file back under its name, with no coordinator running, and start \
+                again; nothing was acknowledged since"
+                .to_owned(),
             Self::TakenOver { .. } => "run one coordinator for a database".to_owned(),
             Self::Full => {
                 "free some space and try again; what is stored stays, and workers go on by themselves"
@@ -307,10 +332,23 @@ impl StoreError {
             }
             Self::ManyQueries => "try again in a moment".to_owned(),
             Self::File { .. } => "check the path and its permissions".to_owned(),
-            Self::Sql(_) | Self::Query(_) => {
-                "check the disk; `sqlite3 FILE 'PRAGMA integrity_check'` checks the file".to_owned()
-            }
+            Self::Sql(error) => of_sqlite(primary_code(error)),
+            Self::Query(error) => of_sqlite(query_code(error)),
         }
+    }
+
+    /// Whether every later call fails as well, so that whoever writes must end.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::TakenOver { .. } | Self::Gone { .. })
+    }
+
+    /// Whether the disk, or the file, is at fault, in a way that may last.
+    #[must_use]
+    pub fn is_of_the_disk(&self) -> bool {
+        let Self::Sql(error) = self else { return false };
+        matches!(error, sqlx::Error::Io(_))
+            || primary_code(error).is_some_and(|code| code::OF_THE_DISK.contains(&code))
     }
 
     /// Whether the same call may succeed later, without anybody changing the request: the
@@ -355,9 +393,33 @@ pub(super) mod code {
     pub(crate) const TOO_BIG: i32 = 18;
     pub(crate) const NOTADB: i32 = 26;
 
+    /// What says something of the disk or the file, and nothing of the statement.
+    pub(crate) const OF_THE_DISK: [i32; 6] =
+        [PERMISSION, READ_ONLY, IO, CORRUPT, CANNOT_OPEN, NOTADB];
+
     /// What the disk, the system or another program may mend.
     pub(crate) const TRANSIENT: [i32; 8] =
         [PERMISSION, LOCKED, NO_MEMORY, READ_ONLY, INTERRUPT, IO, CANNOT_OPEN, PROTOCOL];
+}
+
+/// What to do about an error of SQLite with this primary code.
+fn of_sqlite(code: Option<i32>) -> String {
+    match code {
+        Some(code::READ_ONLY | code::PERMISSION) => {
+            "make the file and its disk writable again (a disk that fails is often made read-only by the \
+             system: see its log)"
+        }
+        Some(code::IO | code::CANNOT_OPEN) => {
+            "see whether the disk is still there and what the system's log says of it"
+        }
+        Some(code::CORRUPT | code::NOTADB) => {
+            "the file is damaged: stop, keep a copy of it and of its -wal, and look at it with `spelrum check`; \
+             restore a backup if it cannot be read"
+        }
+        Some(code::NO_MEMORY) => "give the machine more memory, or ask for less at once",
+        _ => "try again; if it stays, report it as a fault of the program",
+    }
+    .to_owned()
 }
 
 /// The primary result code of an error that SQLite reported for a user's query.

@@ -140,3 +140,131 @@ async fn only_what_may_mend_is_transient() {
     let io = StoreError::from(sqlx::Error::Io(std::io::Error::other("the disk")));
     assert!(io.is_transient());
 }
+
+/// A database that is deleted, renamed or replaced while it is open: what its path names then is another
+/// file, and nothing more may be acknowledged.
+#[tokio::test]
+async fn a_database_that_is_gone_is_noticed_and_saved() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let open = async |name: &str| {
+        let mut writer = Writer::open(&path(name)).await.unwrap();
+        introduce(&mut writer, "before").await.unwrap();
+        let checkpointer = writer.checkpointer().await.unwrap();
+        // As long as somebody reads, the log stays.
+        assert_eq!(workers(&writer).await, 1);
+        (writer, checkpointer)
+    };
+    let is_gone = async |writer: &mut Writer| {
+        let error = introduce(writer, "after").await.unwrap_err();
+        assert!(matches!(error, StoreError::Gone { .. }) && error.is_final(), "{error:?}");
+    };
+    let workers_in = async |name: &str| {
+        let readers = super::Readers::open(&path(name)).await.unwrap();
+        let found = readers.workers(u32::MAX).await.unwrap().len();
+        readers.close().await;
+        found
+    };
+
+    // Deleted: everything goes into a new file, under a name that is free.
+    std::fs::write(path("deleted.db-rescued"), "somebody's").unwrap();
+    let (mut writer, checkpointer) = open("deleted.db").await;
+    for suffix in ["", "-wal", "-shm"] {
+        std::fs::remove_file(path(&format!("deleted.db{suffix}"))).unwrap();
+    }
+    is_gone(&mut writer).await;
+    writer.abandon(checkpointer).await;
+    assert_eq!(workers_in("deleted.db-rescued-2").await, 1);
+    assert_eq!(std::fs::read(path("deleted.db-rescued")).unwrap(), b"somebody's");
+
+    // Renamed, without its log: what is in that goes into the file.
+    let (mut writer, checkpointer) = open("old.db").await;
+    std::fs::rename(path("old.db"), path("new.db")).unwrap();
+    is_gone(&mut writer).await;
+    writer.abandon(checkpointer).await;
+    assert!(!path("old.db-rescued").exists());
+    assert_eq!(workers_in("new.db").await, 1);
+
+    // Replaced by another one, with the log that belongs to it.
+    let (mut other, _checkpointer) = open("other.db").await;
+    introduce(&mut other, "second").await.unwrap();
+    let (mut writer, checkpointer) = open("replaced.db").await;
+    for suffix in ["", "-wal"] {
+        let copy = path("copy");
+        std::fs::copy(path(&format!("other.db{suffix}")), &copy).unwrap();
+        std::fs::rename(copy, path(&format!("replaced.db{suffix}"))).unwrap();
+    }
+    is_gone(&mut writer).await;
+    writer.abandon(checkpointer).await;
+    assert_eq!(workers_in("replaced.db-rescued").await, 1);
+    assert!(path("replaced.db-wal").exists(), "it belongs to the other one");
+    std::fs::remove_file(path("replaced.db-shm")).unwrap();
+    assert_eq!(workers_in("replaced.db").await, 2);
+}
+
+#[tokio::test]
+async fn a_log_that_is_deleted_is_noticed_and_nothing_is_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.db");
+    let mut writer = Writer::open(&path).await.unwrap();
+    let checkpointer = writer.checkpointer().await.unwrap();
+    introduce(&mut writer, "before").await.unwrap();
+    std::fs::remove_file(directory.path().join("x.db-wal")).unwrap();
+    let error = introduce(&mut writer, "after").await.unwrap_err();
+    assert!(error.to_string().contains("x.db-wal is not the file"), "{error}");
+    writer.abandon(checkpointer).await;
+    let writer = Writer::open(&path).await.unwrap();
+    assert_eq!(workers(&writer).await, 1);
+}
+
+/// Invariant 5: whoever is told that something is stored finds it at the path.
+#[tokio::test]
+async fn what_is_committed_into_a_file_that_is_gone_is_not_acknowledged() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.db");
+    let mut writer = Writer::open(&path).await.unwrap();
+    let mut transaction = writer.begin().await.unwrap();
+    transaction.introduce(&introduction("1".to_owned())).await.unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let error = transaction.commit().await.unwrap_err();
+    assert!(matches!(error, StoreError::Gone { .. }), "{error:?}");
+}
+
+/// By its second name it would have another lock and another log.
+#[tokio::test]
+async fn a_database_with_two_names_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, link) = (directory.path().join("x.db"), directory.path().join("link.db"));
+    let mut writer = Writer::open(&path).await.unwrap();
+    std::fs::hard_link(&path, &link).unwrap();
+    for name in [&path, &link] {
+        if name == &path {
+            // Whoever has it open goes on: nobody can open it by the other name.
+            introduce(&mut writer, "1").await.unwrap();
+        }
+        let error = Writer::open(&link).await.unwrap_err();
+        assert!(matches!(error, StoreError::Linked { names: 2, .. }), "{error:?}");
+    }
+    writer.close().await.unwrap();
+    assert!(matches!(Writer::open(&path).await, Err(StoreError::Linked { .. })));
+    std::fs::remove_file(&link).unwrap();
+    Writer::open(&path).await.unwrap().close().await.unwrap();
+}
+
+/// The advice fits what is wrong.
+#[tokio::test]
+async fn what_to_do_depends_on_what_the_disk_says() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.db");
+    Writer::open(&path).await.unwrap().close().await.unwrap();
+    let read_only = SqliteConnectOptions::new().filename(&path).read_only(true);
+    let mut read_only = read_only.connect().await.unwrap();
+    let error = StoreError::from(read_only.execute("DELETE FROM workers").await.unwrap_err());
+    assert!(error.remedy().contains("writable"), "{error}: {}", error.remedy());
+    assert!(error.is_of_the_disk() && error.is_transient());
+    let missing = SqliteConnectOptions::new().filename(directory.path().join("no/x.db"));
+    let error = StoreError::from(missing.connect().await.unwrap_err());
+    assert!(error.remedy().contains("still there"), "{error}: {}", error.remedy());
+    let wrong = StoreError::from(read_only.execute("SELECT * FROM no_table").await.unwrap_err());
+    assert!(!wrong.is_of_the_disk() && !wrong.remedy().contains("disk"), "{}", wrong.remedy());
+}

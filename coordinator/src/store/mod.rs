@@ -35,6 +35,7 @@ mod files;
 mod forgetting;
 mod games;
 mod growth;
+mod identity;
 pub mod in_memory;
 mod integrity;
 mod lock;
@@ -52,6 +53,7 @@ mod refused;
 mod removable;
 mod removal;
 mod report;
+mod rescue;
 mod results;
 mod rollup;
 mod rollup_rows;
@@ -96,6 +98,7 @@ pub struct Writer {
     epoch: i64,
     readers: Readers,
     cache: transaction::Cache,
+    files: identity::Files,
     /// Held until the connection is closed: fields are dropped in this order.
     _lock: lock::Lock,
 }
@@ -110,7 +113,8 @@ impl Writer {
         let open::Opened { path, connection, epoch, lock } = open::open(path).await?;
         let readers = Readers::at(&path);
         let cache = transaction::Cache::default();
-        Ok(Self { path, connection, epoch, readers, cache, _lock: lock })
+        let files = identity::Files::of(&path)?;
+        Ok(Self { path, connection, epoch, readers, cache, files, _lock: lock })
     }
 
     /// This run's epoch.

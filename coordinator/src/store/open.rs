@@ -11,6 +11,7 @@ use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection
 
 use super::connection::writing;
 use super::error::{StoreError, code, primary_code};
+use super::identity::refuse_links;
 use super::lock::Lock;
 use super::unix_now_us;
 
@@ -184,6 +185,7 @@ async fn inspect(path: &Path) -> Result<State, StoreError> {
     if metadata.is_file() && cannot_be_written(path) {
         return Err(read_only(path));
     }
+    refuse_links(path, &metadata)?;
     if metadata.is_file() && metadata.len() == 0 {
         return Ok(State::Empty);
     }

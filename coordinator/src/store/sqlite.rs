@@ -170,6 +170,10 @@ impl WriteTransaction for Transaction<'_> {
         Transaction::end_course(self, experiment).await
     }
 
+    async fn touch(&mut self) -> Result<(), StoreError> {
+        Transaction::touch(self).await
+    }
+
     async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
         Transaction::introduce(self, worker).await
     }

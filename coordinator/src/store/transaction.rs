@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
-use sqlx::{ConnectOptions as _, Connection as _, Sqlite, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Sqlite, SqliteConnection};
 
 use super::connection::writing;
 use super::error::StoreError;
+use super::identity::Files;
 use super::walk::Walk;
 use super::{Writer, unix_now_us};
 
@@ -16,6 +17,7 @@ use super::{Writer, unix_now_us};
 pub struct Transaction<'w> {
     pub(super) sql: sqlx::Transaction<'w, Sqlite>,
     pub(super) cache: &'w mut Cache,
+    files: &'w Files,
     /// One time for everything in it.
     pub(super) now_unix_us: i64,
 }
@@ -24,8 +26,9 @@ impl Writer {
     /// Begins a transaction, and checks the epoch.
     ///
     /// # Errors
-    /// If the database is busy, full, or another coordinator has taken it over.
+    /// If the database is busy, full, not at its path any more, or another coordinator has taken it over.
     pub async fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
+        self.files.check()?;
         if !std::mem::replace(&mut self.cache.committed, false) {
             // What a transaction that was rolled back has read or written never was.
             self.cache = Cache::default();
@@ -40,7 +43,9 @@ impl Writer {
         if found != self.epoch {
             return Err(StoreError::TakenOver { found, own: self.epoch });
         }
-        Ok(Transaction { sql, cache: &mut self.cache, now_unix_us: unix_now_us() })
+        self.files.know_log();
+        let (cache, files) = (&mut self.cache, &self.files);
+        Ok(Transaction { sql, cache, files, now_unix_us: unix_now_us() })
     }
 
     /// Takes another connection if this one cannot begin a transaction any more. Where the disk is full or
@@ -51,19 +56,35 @@ impl Writer {
         self.connection.ping().await?;
         if self.connection.is_in_transaction() {
             self.connection = writing(&self.path).connect().await?;
+            self.files.forget_log();
         }
         Ok(())
     }
 }
 
 impl Transaction<'_> {
-    /// Commits: from here on everything is on disk.
+    /// Commits: from here on everything is on disk, in the file at the database's path.
     ///
     /// # Errors
-    /// If the database fails; nothing of the transaction is stored then.
+    /// If the database fails: nothing of the transaction is stored then. [`StoreError::Gone`] if it is
+    /// stored in a file that is not at the path any more.
     pub async fn commit(self) -> Result<(), StoreError> {
         self.sql.commit().await?;
         self.cache.committed = true;
+        // Whoever waits for this commit must not be told of it.
+        self.files.check()
+    }
+
+    /// Writes the first page as it is, so that the commit tells whether the disk takes it.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn touch(&mut self) -> Result<(), StoreError> {
+        // A value that nobody else uses, and that is what it was when this is committed: SQLite writes a
+        // page that was changed, whatever came of it. The query macros cannot describe a pragma.
+        for touch in ["PRAGMA user_version = 1", "PRAGMA user_version = 0"] {
+            self.connection().execute(touch).await?;
+        }
         Ok(())
     }
 

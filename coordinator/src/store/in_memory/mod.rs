@@ -303,6 +303,10 @@ impl WriteTransaction for Pending<'_> {
         Ok(())
     }
 
+    async fn touch(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
         Ok(self.state.introduce(worker))
     }
