@@ -7,6 +7,7 @@ use spelrum_proto::{Reason, Token, v1};
 use spelrum_test_support::{DEADLINE, Served, Site, eventually, quick_sweep, reason};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 use tonic::Code;
 use tonic::transport::Endpoint;
 use tonic_health::pb::HealthCheckRequest;
@@ -53,7 +54,8 @@ impl Frames {
         frame.extend([kind, flags]);
         frame.extend(stream.to_be_bytes());
         frame.extend(payload);
-        self.stream.write_all(&frame).await.unwrap();
+        // It may have been closed; who waits for an answer hears of it.
+        let _ = self.stream.write_all(&frame).await;
     }
 
     /// Begins a call. Its fields are literals, never indexed (RFC 7541, section 6.2.2).
@@ -91,6 +93,17 @@ impl Frames {
         while !matches!(self.frame().await.unwrap(), Frame { kind: PING, flags: ACK, .. }) {}
     }
 
+    /// Stays there, and answers who asks for a sign of life.
+    fn stay(mut self) -> JoinHandle<()> {
+        tokio::spawn(async move {
+            while let Ok(Frame { kind, flags, payload }) = self.frame().await {
+                if kind == PING && flags & ACK == 0 {
+                    self.send(PING, ACK, 0, &payload).await;
+                }
+            }
+        })
+    }
+
     async fn frame(&mut self) -> io::Result<Frame> {
         let mut head = [0; 9];
         self.stream.read_exact(&mut head).await?;
@@ -118,7 +131,7 @@ async fn first_line(address: SocketAddr, request: &str) -> String {
         assert!(read > 0, "the connection was closed: {request}");
         answer.extend(&piece[..read]);
     }
-    String::from_utf8(answer).unwrap().lines().next().unwrap().to_owned()
+    String::from_utf8_lossy(&answer).lines().next().unwrap().to_owned()
 }
 
 async fn healthz(address: SocketAddr) -> String {
@@ -146,7 +159,7 @@ async fn calls_that_are_never_finished_stop_nobody() {
     for _ in 0..9 {
         let mut frames = Frames::connect(served.address).await;
         frames.half_open_calls().await;
-        open.push(frames);
+        open.push(frames.stay());
     }
     assert_serves(&served).await;
     served.submit(&quick_sweep("beside", 2)).await;
@@ -165,7 +178,7 @@ async fn messages_that_are_announced_and_not_sent_stop_nobody() {
             frames.send(DATA, 0, 2 * number + 1, &[0, 0, 0x3f, 0, 0, 1]).await;
         }
         frames.ping().await;
-        open.push(frames);
+        open.push(frames.stay());
     }
     assert_serves(&served).await;
     // A large message waits until those that do not come are given up.
@@ -182,7 +195,7 @@ async fn posts_without_an_end_stop_nobody() {
     let site = Site::new();
     let served = site.serve().await;
     let mut open = Vec::new();
-    for number in 0..600 {
+    for number in 0..900 {
         let mut stream = TcpStream::connect(served.address).await.unwrap();
         let (path, kind) = match number % 3 {
             0 => (STATUS, "application/grpc"),
@@ -328,7 +341,7 @@ async fn silent_connections_make_room_for_others() {
         let mut frames = Frames::connect(served.address).await;
         frames.send(SETTINGS, ACK, 0, &[]).await;
         frames.call(1, STATUS, &[("content-type", "application/grpc")]).await;
-        half_open.push(frames);
+        half_open.push(frames.stay());
     }
     assert_serves(&served).await;
     // And who was there before them still is.
