@@ -65,6 +65,7 @@ impl Embedded {
             db: db.to_owned(),
             heartbeat_interval: HEARTBEAT_INTERVAL,
             token: token.clone(),
+            hosts: Vec::new(),
         })
         .await?;
         let readers = coordinator.readers();

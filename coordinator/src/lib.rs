@@ -48,6 +48,9 @@ pub struct Config {
     pub heartbeat_interval: Duration,
     /// What every call of a worker or client must bring; without one, anybody may call.
     pub token: Option<Token>,
+    /// Names by which it is called, beside those that always mean this machine. With some, calls to
+    /// other names are refused.
+    pub hosts: Vec<String>,
 }
 
 /// A coordinator that has its database open but does not serve yet.
@@ -61,6 +64,7 @@ pub struct Coordinator {
     clock: Clock,
     heartbeat_interval: Duration,
     guard: Guard,
+    hosts: Vec<String>,
     #[cfg(feature = "faults")]
     faults: Faults,
 }
@@ -106,7 +110,7 @@ impl Coordinator {
         config: Config,
         course_of: Arc<CourseOf>,
     ) -> Result<Self, CoordinatorError> {
-        let Config { db, heartbeat_interval, token } = config;
+        let Config { db, heartbeat_interval, token, hosts } = config;
         let mut writer = Writer::open(&db).await?;
         let (readers, epoch) = (writer.readers(), writer.epoch());
         let database_uuid = writer.database_uuid().await?;
@@ -131,6 +135,7 @@ impl Coordinator {
             clock,
             heartbeat_interval,
             guard: Guard::new(token),
+            hosts,
             #[cfg(feature = "faults")]
             faults,
         })
@@ -167,8 +172,7 @@ impl Coordinator {
         listener: TcpListener,
         shutdown: CancellationToken,
     ) -> Result<(), CoordinatorError> {
-        let Self { dispatcher, dispatch, mut checkpointer, readers, epoch, clock, guard, .. } =
-            self;
+        let Self { dispatcher, dispatch, mut checkpointer, readers, epoch, clock, .. } = self;
         let health = dispatcher.health(dispatch.clone());
         let work = WorkService {
             dispatch: dispatch.clone(),
@@ -181,9 +185,11 @@ impl Coordinator {
         let results = ResultsService::new(readers.clone());
         let experiments =
             ExperimentsService::new(dispatch, readers, epoch, clock, self.heartbeat_interval);
-        let server = Server::new(work, experiments, results, &guard, health)
+        let server = Server::new(work, experiments, results, &self.guard, self.hosts, health)
             .await
             .map_err(CoordinatorError::Reflection)?;
+        #[cfg(feature = "faults")]
+        let server = server.with_connections_max(self.faults.connections_max());
 
         // All in this one task, so that dropping the future stops everything at once. The
         // connections' own tasks end with the server.

@@ -60,7 +60,16 @@ impl Site {
     /// A coordinator whose sweeps take courses. Its workers' leases end soon.
     pub async fn serve_with_courses(&self, course_of: Arc<CourseOf>) -> Served {
         let address = "127.0.0.1:0".parse().unwrap();
-        Served::start_as(&self.db(), address, Duration::from_millis(50), None, course_of).await
+        Served::start_as(&self.db(), address, Duration::from_millis(50), None, course_of, |_| {})
+            .await
+    }
+
+    /// A coordinator with places for so many connections.
+    pub async fn serve_with_connections(&self, connections_max: usize) -> Served {
+        let (address, heartbeat) = ("127.0.0.1:0".parse().unwrap(), Duration::from_secs(5));
+        let no_course: Arc<CourseOf> = Arc::new(|_| None);
+        let before = |faults: &Faults| faults.limit_connections(connections_max);
+        Served::start_as(&self.db(), address, heartbeat, None, no_course, before).await
     }
 
     /// A coordinator that demands a token.
@@ -94,7 +103,7 @@ impl Served {
         heartbeat_interval: Duration,
         token: Option<Token>,
     ) -> Self {
-        Self::start_as(db, address, heartbeat_interval, token, Arc::new(|_| None)).await
+        Self::start_as(db, address, heartbeat_interval, token, Arc::new(|_| None), |_| {}).await
     }
 
     async fn start_as(
@@ -103,10 +112,16 @@ impl Served {
         heartbeat_interval: Duration,
         token: Option<Token>,
         course_of: Arc<CourseOf>,
+        before_it_serves: impl FnOnce(&Faults),
     ) -> Self {
         // A killed predecessor's connections may take a moment to close.
         let coordinator = eventually("the database is free", async || {
-            let config = Config { db: db.to_owned(), heartbeat_interval, token: token.clone() };
+            let config = Config {
+                db: db.to_owned(),
+                heartbeat_interval,
+                token: token.clone(),
+                hosts: Vec::new(),
+            };
             Coordinator::open_with_courses(config, Arc::clone(&course_of)).await.ok()
         })
         .await;
@@ -114,6 +129,7 @@ impl Served {
             eventually("the port is free", async || TcpListener::bind(address).await.ok()).await;
         let address = listener.local_addr().unwrap();
         let faults = coordinator.faults();
+        before_it_serves(&faults);
         let shutdown = CancellationToken::new();
         let task = tokio::spawn(coordinator.serve(listener, shutdown.clone()));
         Self { address, faults, shutdown, task }

@@ -42,6 +42,11 @@ pub(crate) struct Coordinator {
     /// config file's]
     #[arg(long, value_name = "PATH")]
     token_file: Option<PathBuf>,
+    /// A name by which workers and clients call it, as through a proxy; may be given more than once.
+    /// Calls to other names are refused then. On loopback, only localhost and this machine's name are
+    /// known without
+    #[arg(long = "host", value_name = "NAME", value_parser = host)]
+    hosts: Vec<String>,
     /// How often workers say that they live. After six times as long without a word, a worker's
     /// games are handed to others
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = heartbeat)]
@@ -56,6 +61,16 @@ fn heartbeat(text: &str) -> std::result::Result<Duration, String> {
         Ok(interval)
     } else {
         Err("it must be from 100ms to 600s".to_owned())
+    }
+}
+
+/// Reads a host's name, without anything around it.
+fn host(text: &str) -> std::result::Result<String, String> {
+    let is_of_names = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    if !text.is_empty() && text.len() <= 253 && text.bytes().all(is_of_names) {
+        Ok(text.trim_end_matches('.').to_owned())
+    } else {
+        Err("write a name alone, such as results.example.org".to_owned())
     }
 }
 
@@ -74,6 +89,7 @@ impl Coordinator {
             db: self.db,
             heartbeat_interval: self.heartbeat,
             token,
+            hosts: self.hosts,
         })
         .await?;
         {

@@ -1,7 +1,7 @@
 //! The faults that a test has ordered.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use spelrum_tournament::GameId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -19,6 +19,8 @@ pub struct Faults {
     slow_disk: Arc<Mutex<()>>,
     /// Whether one does.
     stalled: Arc<AtomicBool>,
+    /// How many fewer connections there are places for than there could be.
+    connections_missing: Arc<AtomicUsize>,
 }
 
 impl Faults {
@@ -52,6 +54,15 @@ impl Faults {
     #[must_use]
     pub fn is_stalled(&self) -> bool {
         self.stalled.load(Ordering::SeqCst)
+    }
+
+    /// Leaves places for so many connections only, from the next start on.
+    pub fn limit_connections(&self, connections: usize) {
+        self.connections_missing.store(usize::MAX - connections, Ordering::SeqCst);
+    }
+
+    pub(crate) fn connections_max(&self) -> usize {
+        usize::MAX - self.connections_missing.load(Ordering::SeqCst)
     }
 
     pub(crate) async fn at_commit(&self) -> Result<(), StoreError> {

@@ -6,7 +6,8 @@
 //! [`TELLING_PRAGMAS`]. Beside that the connection is opened read-only, with `query_only` set, and no
 //! view can use a function with side effects.
 //!
-//! A query has a thread and a connection of its own, so that nothing of it is left for the next one.
+//! A query has a thread and a connection of its own, so that nothing of it is left for the next one; it
+//! runs when others leave it time.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -26,14 +27,17 @@ use super::error::{StoreError, code, query_code};
 
 /// How many queries may run at once.
 const QUERIES_MAX: u32 = 4;
-/// The most bytes of values in an answer, but for its last row.
-const QUERY_BYTES_MAX: usize = 64 << 20;
+/// The most bytes that an answer takes in memory, but for its last row. All places together take less
+/// than half of what a coordinator may need.
+const QUERY_BYTES_MAX: usize = 32 << 20;
 
 /// The bounds of a statement that are not SQLite's own (sqlite.org/c3ref/c_limit_attached.html).
-const LIMITS: [(Limit, i32); 6] = [
+const LIMITS: [(Limit, i32); 7] = [
     // A text, a blob or a row. Whatever is stored came in a message of half of it at most. SQLite does
     // not look at the clock within a function, and some take the square of this.
     (Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX),
+    // Each of a row's values may have the length above.
+    (Limit::SQLITE_LIMIT_COLUMN, 200),
     // Also of the views in the schema.
     (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
     (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 100),
@@ -146,17 +150,22 @@ impl Queries {
             refused: Arc::default(),
         };
         let _caller_waits = unwanted.drop_guard();
-        let answering = tokio::task::spawn_blocking(move || {
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let thread = std::thread::Builder::new().name("query".to_owned());
+        let answering = thread.spawn(move || {
+            yield_to_others();
             // Kept to the end, also of one that nobody waits for.
             let _place = place;
-            query.answer().map_err(|error| query.told(error))
+            let _ = tell.send(query.answer().map_err(|error| query.told(error)));
         });
-        match answering.await {
+        // As when there are too many.
+        let answering = answering.map_err(|_| StoreError::ManyQueries)?;
+        match told.await {
             Ok(answer) => answer,
-            Err(error) => match error.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                // The runtime is ending.
-                Err(_) => Err(closed()),
+            // It has told nothing, and ends.
+            Err(_) => match answering.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => Err(closed()),
             },
         }
     }
@@ -167,6 +176,15 @@ impl Queries {
         // Those that have waited before us see it when it is their turn.
         let _every_place = self.places.acquire_many(QUERIES_MAX).await;
         self.places.close();
+    }
+}
+
+/// Lets this thread run when others leave it time: workers' calls come before anybody's questions.
+fn yield_to_others() {
+    // Elsewhere this is of the whole process.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(10) {
+        tracing::debug!(%error, "could not lower a query's priority");
     }
 }
 
@@ -270,7 +288,7 @@ impl Query {
                 break;
             }
             let row = values(row, width)?;
-            bytes += row.iter().map(size).sum::<usize>();
+            bytes += ROW_BYTES + row.iter().map(size).sum::<usize>();
             table.rows.push(row);
         }
         Ok(table)
@@ -286,10 +304,7 @@ impl Query {
         match query_code(&error) {
             Some(code::INTERRUPT) if self.unwanted.is_cancelled() => closed(),
             Some(code::INTERRUPT) => StoreError::SlowQuery { seconds: self.time_max.as_secs() },
-            Some(code::TOO_BIG) => {
-                let mebibytes = VALUE_BYTES_MAX >> 20;
-                wrong(format!("a text, blob or row of it has more than {mebibytes} MiB"))
-            }
+            Some(code::TOO_BIG) => too_big(),
             Some(code) if !is_of_the_file(code) => wrong(message(error)),
             Some(_) | None => StoreError::Query(error),
         }
@@ -348,8 +363,29 @@ fn immutable_uri(path: &Path) -> String {
     format!("file:{path}?immutable=1")
 }
 
+/// A row's values, unless they are larger than a row may be: SQLite bounds each, and rows that it keeps.
 fn values(row: &Row<'_>, width: usize) -> Result<Vec<SqlValue>, StoreError> {
-    (0..width).map(|column| Ok(value(row.get_ref(column)?))).collect()
+    let mut bytes = 0;
+    let mut values = Vec::with_capacity(width);
+    for column in 0..width {
+        let found = row.get_ref(column)?;
+        bytes += match found {
+            ValueRef::Text(text) => text.len(),
+            ValueRef::Blob(blob) => blob.len(),
+            ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => 0,
+        };
+        if bytes > VALUE_BYTES_MAX as usize {
+            return Err(too_big());
+        }
+        values.push(value(found));
+    }
+    Ok(values)
+}
+
+fn too_big() -> StoreError {
+    let mebibytes = VALUE_BYTES_MAX >> 20;
+    let message = format!("a text, blob or row of it has more than {mebibytes} MiB");
+    StoreError::WrongQuery { message }
 }
 
 /// The value's own type: a column of a query may mix them.
@@ -362,6 +398,9 @@ fn value(value: ValueRef<'_>) -> SqlValue {
         ValueRef::Blob(blob) => SqlValue::Blob(blob.to_vec()),
     }
 }
+
+/// A row without its values, as it lies in memory.
+const ROW_BYTES: usize = size_of::<Vec<SqlValue>>() + 16;
 
 fn size(value: &SqlValue) -> usize {
     size_of::<SqlValue>()

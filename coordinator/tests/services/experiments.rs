@@ -3,7 +3,7 @@
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use spelrum_proto::limits::{
-    QUERY_ROWS_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
+    NAME_BYTES_MAX, QUERY_ROWS_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
 use spelrum_proto::v1::{Action, sql_value::Value};
 use spelrum_proto::{Reason, Refusal, v1};
@@ -316,4 +316,29 @@ async fn queries_are_bounded_and_read_only() {
         Reason::Malformed
     );
     assert_eq!(reason(run("SELECT randomblob(3000000)", 1).await), Reason::BadQuery);
+}
+
+/// Workers with the longest names there may be, and more of them than an answer has: it still fits.
+#[tokio::test]
+async fn more_workers_than_an_answer_has_are_counted() {
+    const WORKERS: usize = 1_100;
+    let site = Site::new();
+    let served = site.serve().await;
+    let client = served.work().await;
+    let introduce = |_| {
+        let mut client = client.clone();
+        async move {
+            let long = "w".repeat(NAME_BYTES_MAX);
+            let hello = v1::HelloRequest {
+                name: long.clone(),
+                host: long.clone(),
+                version: long,
+                ..spelrum_test_support::hello(&Uuid::new_v4().to_string())
+            };
+            client.hello(hello).await.unwrap();
+        }
+    };
+    futures_util::stream::iter(0..WORKERS).map(introduce).buffer_unordered(50).count().await;
+    let status = served.status().await;
+    assert_eq!((status.workers.len(), status.workers_total), (1_000, WORKERS as u64));
 }

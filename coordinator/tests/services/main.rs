@@ -9,5 +9,6 @@ mod removal;
 mod results;
 mod server;
 mod stopping;
+mod strangers;
 mod tokens;
 mod work;

@@ -70,6 +70,8 @@ async fn rows_bytes_and_time_are_bounded() {
         "SELECT hex(zeroblob(900000000))",
         "SELECT group_concat(hex(zeroblob(1 << 20))) FROM (VALUES (1), (2), (3), (4), (5))",
         "SELECT length(zeroblob(8 << 20) || 'x')",
+        // A row, of which each value may be so large.
+        "SELECT zeroblob(3 << 20), hex(zeroblob(1 << 20)), zeroblob(4 << 20)",
     ] {
         let error = readers.query(sql, 1).await.unwrap_err();
         assert_eq!(

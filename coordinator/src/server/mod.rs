@@ -1,18 +1,33 @@
 //! One listener for everything: gRPC, and pages for people who point a browser at it.
 //!
 //! hyper tells HTTP/1 from HTTP/2 by a connection's first bytes, and one axum router has tonic's
-//! routes beside the pages.
+//! routes beside the pages. Strangers reach this far, and no farther than [`gate`] lets them: what they
+//! can hold is bounded, and none of it is what others need (docs/reliability.md, "Strangers").
+
+mod answer;
+mod connections;
+mod crowd;
+mod gate;
+mod message;
+mod open_files;
+mod origin;
+mod rarely;
 
 use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
@@ -23,26 +38,37 @@ use spelrum_proto::v1::results_server::ResultsServer;
 use spelrum_proto::v1::work_server::WorkServer;
 use spelrum_proto::{FILE_DESCRIPTOR_SET, Guard};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use tonic::service::Routes;
 use tonic::service::interceptor::InterceptedService;
 use tonic_health::server::HealthReporter;
-use tower::limit::GlobalConcurrencyLimitLayer;
+use tower::ServiceExt as _;
 
+use self::connections::{Connections, Opened};
+use self::gate::Gate;
+use self::origin::Names;
+use self::rarely::Rarely;
 use crate::dispatcher::Health;
 use crate::services::{ExperimentsService, ResultsService, WorkService};
 
-/// Connections at once (invariant 9).
-const CONNECTIONS_MAX: usize = 4_096;
-
-/// Calls under way at once, of all connections: each may hold a message.
-const CALLS_MAX: usize = 512;
+/// Connections at once (invariant 9): one for each worker that the roster has a place for, and some for
+/// clients.
+const CONNECTIONS_MAX: usize = 12_288;
 
 /// Calls under way at once of one connection.
 const CALLS_PER_CONNECTION_MAX: u32 = 64;
+
+/// What a client may send before it is read, of a call and of a connection.
+const CALL_WINDOW_BYTES: u32 = 256 << 10;
+const CONNECTION_WINDOW_BYTES: u32 = 1 << 20;
+
+/// What is kept of an answer that waits to be sent, below [`answer`], where it cannot be taken away.
+const SEND_BUFFER_BYTES: usize = 64 << 10;
+
+/// The headers of an HTTP/1 request.
+const HEADERS_BYTES_MAX: usize = 16 << 10;
 
 /// How long a client may take over an HTTP/1 request's headers.
 const HEADERS_PATIENCE: Duration = Duration::from_secs(10);
@@ -60,9 +86,14 @@ const HEALTH_INTERVAL: Duration = Duration::from_secs(10);
 /// How long to wait when no connection can be accepted, as when there are too many open files.
 const ACCEPT_RETRY_AFTER: Duration = Duration::from_millis(100);
 
+/// How often what nobody needs is looked for.
+const LOOK_AROUND_INTERVAL: Duration = Duration::from_secs(1);
+
 /// Everything that is served.
 pub(crate) struct Server {
     router: Router,
+    gate: Arc<Gate>,
+    connections_max: usize,
     health: HealthReporter,
     state: Health,
 }
@@ -76,6 +107,7 @@ impl Server {
         experiments: ExperimentsService,
         results: ResultsService,
         guard: &Guard,
+        hosts: Vec<String>,
         state: Health,
     ) -> Result<Self, ReflectionError> {
         let (health, health_service) = tonic_health::server::health_reporter();
@@ -94,6 +126,7 @@ impl Server {
         let results = ResultsServer::new(results)
             .max_decoding_message_size(MESSAGE_BYTES_MAX)
             .max_encoding_message_size(MESSAGE_BYTES_MAX);
+        let gate = Gate::new(guard.clone(), Names::new(hosts));
         // What only says that somebody is there, health, reflection and the pages, stays open.
         let router = Routes::new(InterceptedService::new(work, guard.clone()))
             .add_service(InterceptedService::new(experiments, guard.clone()))
@@ -105,43 +138,65 @@ impl Server {
             .route("/", get(index))
             .route("/healthz", get(healthz).with_state(state.clone()))
             .fallback(nothing_there)
-            .layer(GlobalConcurrencyLimitLayer::new(CALLS_MAX));
-        Ok(Self { router, health, state })
+            .layer(from_fn_with_state(Arc::clone(&gate), gate::pass));
+        let connections_max = open_files::connections_max(CONNECTIONS_MAX);
+        Ok(Self { router, gate, connections_max, health, state })
+    }
+
+    /// With fewer places for connections.
+    #[cfg(feature = "faults")]
+    pub(crate) fn with_connections_max(self, connections_max: usize) -> Self {
+        Self { connections_max: connections_max.min(self.connections_max), ..self }
     }
 
     /// Serves until `stop`, then lets the calls under way end.
     pub(crate) async fn run(self, listener: TcpListener, stop: CancellationToken) {
-        let connections = GracefulShutdown::new();
-        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let serving = GracefulShutdown::new();
+        let connections = Connections::with_places(self.connections_max, gate::SHARE);
+        let mut door =
+            Door { listener: &listener, connections: &connections, told: Rarely::default() };
+        let mut look_around = tokio::time::interval(LOOK_AROUND_INTERVAL);
+        look_around.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // Also when this future is dropped: then at once.
         let abort = CancellationToken::new();
         let _abort_at_end = abort.clone().drop_guard();
         let mut watching = pin!(watch_health(self.health.clone(), self.state));
         loop {
-            let stream = tokio::select! {
+            let (stream, opened) = tokio::select! {
                 () = stop.cancelled() => break,
                 never = &mut watching => match never {},
-                stream = accept(&listener, &places) => stream,
+                accepted = door.next() => accepted,
+                _ = look_around.tick() => {
+                    connections.close_idle_strangers();
+                    self.gate.look_around();
+                    continue;
+                }
             };
-            let (stream, place) = stream;
             let builder = connection_builder();
-            let service = TowerToHyperService::new(self.router.clone());
-            let watcher = connections.watcher();
+            let connection = Arc::clone(&opened.0);
+            let service = self.router.clone().map_request(
+                move |mut request: axum::http::Request<Incoming>| {
+                    request.extensions_mut().insert(Arc::clone(&connection));
+                    request.map(Body::new)
+                },
+            );
+            let watcher = serving.watcher();
             let abort = abort.clone();
             tokio::spawn(async move {
-                let connection = builder.serve_connection(TokioIo::new(stream), service);
-                let served = abort.run_until_cancelled(watcher.watch(connection)).await;
-                if let Some(Err(error)) = served {
+                let service = TowerToHyperService::new(service);
+                let served = watcher.watch(builder.serve_connection(TokioIo::new(stream), service));
+                let Opened(connection) = &opened;
+                let served = connection.closing.run_until_cancelled(served);
+                if let Some(Some(Err(error))) = abort.run_until_cancelled(served).await {
                     // Everyday events: a client that went away, or that speaks no HTTP.
                     tracing::debug!(%error, "a connection ended");
                 }
-                drop(place);
             });
         }
         drop(listener);
         tell_health(&self.health, false).await;
-        tracing::info!(connections = connections.count(), "finishing the calls under way");
-        if tokio::time::timeout(SHUTDOWN_PATIENCE, connections.shutdown()).await.is_err() {
+        tracing::info!(connections = serving.count(), "finishing the calls under way");
+        if tokio::time::timeout(SHUTDOWN_PATIENCE, serving.shutdown()).await.is_err() {
             tracing::warn!("some calls did not end in time");
         }
     }
@@ -188,39 +243,78 @@ async fn healthz(State(state): State<Health>) -> Response {
 
 fn connection_builder() -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS_PATIENCE);
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADERS_PATIENCE)
+        .max_buf_size(HEADERS_BYTES_MAX);
     builder
         .http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(KEEP_ALIVE)
         .keep_alive_timeout(KEEP_ALIVE)
         .max_concurrent_streams(CALLS_PER_CONNECTION_MAX)
-        .adaptive_window(true);
+        .initial_stream_window_size(CALL_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .max_send_buf_size(SEND_BUFFER_BYTES);
     builder
 }
 
-/// The next connection, when there is a place for one.
-async fn accept(
-    listener: &TcpListener,
-    places: &Arc<Semaphore>,
-) -> (TcpStream, Option<tokio::sync::OwnedSemaphorePermit>) {
-    // The semaphore is never closed.
-    let place = Arc::clone(places).acquire_owned().await.ok();
-    loop {
-        match listener.accept().await {
-            Ok((stream, peer)) => {
-                // A report and its acknowledgement must not wait for a fuller packet.
-                if let Err(error) = stream.set_nodelay(true) {
-                    tracing::debug!(%peer, %error, "could not switch TCP_NODELAY on");
+/// Where connections come in.
+struct Door<'s> {
+    listener: &'s TcpListener,
+    connections: &'s Arc<Connections>,
+    told: Rarely,
+}
+
+impl Door<'_> {
+    /// The next connection that there is a place for.
+    async fn next(&mut self) -> (TcpStream, Opened) {
+        loop {
+            match self.listener.accept().await.and_then(with_address) {
+                Ok((stream, peer, local)) => match self.connections.open(peer, local.ip()) {
+                    Some(opened) => return (stream, opened),
+                    None => self
+                        .tell(format_args!("all connections are at work: closed that of {peer}")),
+                },
+                Err(error) if is_of_the_client(&error) => {
+                    tracing::debug!(%error, "a connection ended");
                 }
-                return (stream, place);
-            }
-            Err(error) => {
-                tracing::warn!(%error, "could not accept a connection");
-                tokio::time::sleep(ACCEPT_RETRY_AFTER).await;
+                Err(error) => {
+                    // Too many open files, most often.
+                    self.connections.close_one();
+                    self.tell(format_args!("could not accept a connection: {error}"));
+                    tokio::time::sleep(ACCEPT_RETRY_AFTER).await;
+                }
             }
         }
     }
+
+    fn tell(&self, what: std::fmt::Arguments<'_>) {
+        if let Some(times) = self.told.happened(1) {
+            tracing::warn!(times, "{what}");
+        }
+    }
+}
+
+/// A client that has gone before it was accepted (accept(2)).
+fn is_of_the_client(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::NotConnected
+            | io::ErrorKind::InvalidInput
+    )
+}
+
+fn with_address(
+    (stream, peer): (TcpStream, SocketAddr),
+) -> io::Result<(TcpStream, SocketAddr, SocketAddr)> {
+    // A report and its acknowledgement must not wait for a fuller packet.
+    stream.set_nodelay(true)?;
+    let local = stream.local_addr()?;
+    Ok((stream, peer, local))
 }
 
 async fn index() -> String {

@@ -1,0 +1,245 @@
+//! The connections there are, bounded: strangers that say nothing make room for who comes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::crowd::ConnectionId;
+
+/// A connection that was never let through to a service is closed after so long without a call.
+const STRANGERS_IDLE_MAX: Duration = Duration::from_secs(30);
+
+/// What there is for each connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    /// Calls that a service answers at once.
+    pub(super) calls: usize,
+    /// Units of messages that are being received at once.
+    pub(super) units: usize,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) id: ConnectionId,
+    /// Where it comes from.
+    pub(super) peer: SocketAddr,
+    /// Our own address, to which it came.
+    pub(super) local: IpAddr,
+    /// Its part of the places for calls, so that no few of them can take all.
+    pub(super) calls: Arc<Semaphore>,
+    /// Its part of the room for messages.
+    pub(super) units: Arc<Semaphore>,
+    /// It is to be closed at once.
+    pub(super) closing: CancellationToken,
+    under_way: AtomicUsize,
+    quiet_since: Mutex<Instant>,
+    all: Arc<Connections>,
+}
+
+/// All of them.
+#[derive(Debug)]
+pub(super) struct Connections {
+    connections_max: usize,
+    share: Share,
+    open: Mutex<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    next: u64,
+    connections: BTreeMap<ConnectionId, Arc<Connection>>,
+    /// Those that no service has heard of.
+    strangers: BTreeSet<ConnectionId>,
+}
+
+/// A call under way on a connection.
+#[derive(Debug)]
+pub(super) struct Calling(Arc<Connection>);
+
+/// A connection that is open; it is forgotten when this is dropped.
+#[derive(Debug)]
+pub(super) struct Opened(pub(super) Arc<Connection>);
+
+impl Connections {
+    /// With places for so many.
+    pub(super) fn with_places(connections_max: usize, share: Share) -> Arc<Self> {
+        Arc::new(Self { connections_max, share, open: Mutex::default() })
+    }
+
+    /// Has a place for one more, if need be that of another; none if each of the others is at work.
+    pub(super) fn open(self: &Arc<Self>, peer: SocketAddr, local: IpAddr) -> Option<Opened> {
+        let mut open = self.lock();
+        if open.connections.len() >= self.connections_max && !open.close_one() {
+            return None;
+        }
+        let id = ConnectionId(open.next);
+        open.next += 1;
+        let connection = Arc::new(Connection {
+            id,
+            peer,
+            local,
+            calls: Arc::new(Semaphore::new(self.share.calls)),
+            units: Arc::new(Semaphore::new(self.share.units)),
+            closing: CancellationToken::new(),
+            under_way: AtomicUsize::new(0),
+            quiet_since: Mutex::new(Instant::now()),
+            all: Arc::clone(self),
+        });
+        open.connections.insert(id, Arc::clone(&connection));
+        open.strangers.insert(id);
+        Some(Opened(connection))
+    }
+
+    /// Makes room where the system has none; whether it could.
+    pub(super) fn close_one(&self) -> bool {
+        self.lock().close_one()
+    }
+
+    /// Closes those that are no use to anybody.
+    pub(super) fn close_idle_strangers(&self) {
+        self.close_strangers(STRANGERS_IDLE_MAX);
+    }
+
+    fn close_strangers(&self, idle_max: Duration) {
+        let mut open = self.lock();
+        let is_idle = |id: &&ConnectionId| {
+            open.connections
+                .get(id)
+                .is_some_and(|it| it.idle_for().is_some_and(|it| it >= idle_max))
+        };
+        let idle: Vec<_> = open.strangers.iter().filter(is_idle).copied().collect();
+        idle.into_iter().for_each(|id| open.close(id));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        // Nothing panics with it locked.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    /// Closes the stranger that came first, or else what was idle for longest.
+    fn close_one(&mut self) -> bool {
+        let found = self.strangers.first().copied().or_else(|| {
+            let idle = self.connections.values().filter_map(|it| Some((it.idle_for()?, it.id)));
+            idle.max().map(|(_, id)| id)
+        });
+        found.is_some_and(|id| {
+            self.close(id);
+            true
+        })
+    }
+
+    fn close(&mut self, id: ConnectionId) {
+        self.strangers.remove(&id);
+        if let Some(connection) = self.connections.remove(&id) {
+            connection.closing.cancel();
+        }
+    }
+}
+
+impl Connection {
+    /// A call has come.
+    pub(super) fn call(self: &Arc<Self>) -> Calling {
+        self.under_way.fetch_add(1, Ordering::AcqRel);
+        Calling(Arc::clone(self))
+    }
+
+    /// It has made a call that a service is to answer.
+    pub(super) fn is_known(&self) {
+        self.all.lock().strangers.remove(&self.id);
+    }
+
+    /// For how long it has had no call under way, if it has none.
+    fn idle_for(&self) -> Option<Duration> {
+        let is_idle = self.under_way.load(Ordering::Acquire) == 0;
+        is_idle.then(|| self.quiet_since.lock().unwrap_or_else(PoisonError::into_inner).elapsed())
+    }
+}
+
+impl Drop for Calling {
+    fn drop(&mut self) {
+        let Self(connection) = self;
+        *connection.quiet_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        connection.under_way.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        let Self(connection) = self;
+        connection.all.lock().close(connection.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connections(places: usize) -> Arc<Connections> {
+        Connections::with_places(places, Share { calls: 1, units: 1 })
+    }
+
+    fn open(all: &Arc<Connections>) -> Option<Opened> {
+        let peer: SocketAddr = "10.0.0.9:1".parse().unwrap();
+        all.open(peer, peer.ip())
+    }
+
+    fn is_closed(opened: &Opened) -> bool {
+        opened.0.closing.is_cancelled()
+    }
+
+    #[test]
+    fn the_stranger_that_came_first_makes_room() {
+        let all = connections(3);
+        let known = open(&all).unwrap();
+        known.0.is_known();
+        let (first, second) = (open(&all).unwrap(), open(&all).unwrap());
+        // What a stranger has under way does not help it.
+        let _calling = first.0.call();
+        let third = open(&all).unwrap();
+        assert!(is_closed(&first));
+        assert!(!is_closed(&known) && !is_closed(&second) && !is_closed(&third));
+        drop(second);
+        let fourth = open(&all).unwrap();
+        assert!(!is_closed(&third) && !is_closed(&fourth), "one has left");
+    }
+
+    #[test]
+    fn what_is_idle_makes_room_and_what_works_does_not() {
+        let all = connections(2);
+        let (busy, idle) = (open(&all).unwrap(), open(&all).unwrap());
+        busy.0.is_known();
+        idle.0.is_known();
+        let calling = busy.0.call();
+        let next = open(&all).unwrap();
+        assert!(is_closed(&idle) && !is_closed(&busy));
+        next.0.is_known();
+        let next_calls = next.0.call();
+        assert!(open(&all).is_none(), "both are at work");
+        assert!(!all.close_one());
+        drop(calling);
+        assert!(all.close_one());
+        assert!(is_closed(&busy) && !is_closed(&next));
+        drop(next_calls);
+    }
+
+    #[test]
+    fn idle_strangers_are_closed() {
+        let all = connections(9);
+        let (known, silent, calls) =
+            (open(&all).unwrap(), open(&all).unwrap(), open(&all).unwrap());
+        known.0.is_known();
+        let _calling = calls.0.call();
+        all.close_idle_strangers();
+        assert!(!is_closed(&silent));
+        all.close_strangers(Duration::ZERO);
+        assert!(is_closed(&silent) && !is_closed(&known) && !is_closed(&calls));
+    }
+}

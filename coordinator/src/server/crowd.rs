@@ -1,0 +1,228 @@
+//! What clients have begun and not ended, bounded without locking anybody out: once there is too much,
+//! who has most of it loses the oldest.
+//!
+//! A limit that makes newcomers wait is an off switch for whoever fills it. Here a newcomer always comes
+//! in; what is honest is over in a moment, and is not what has been there for longest.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A connection, in the order in which they came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ConnectionId(pub(super) u64);
+
+/// Things under way, each of a connection and of some weight.
+#[derive(Debug)]
+pub(super) struct Crowd {
+    weight_max: u64,
+    inside: Mutex<Inside>,
+}
+
+#[derive(Debug, Default)]
+struct Inside {
+    weight: u64,
+    next: u64,
+    by_connection: BTreeMap<ConnectionId, Group>,
+}
+
+/// What one connection has; in the order in which it came.
+#[derive(Debug, Default)]
+struct Group {
+    weight: u64,
+    entries: BTreeMap<u64, Entry>,
+}
+
+struct Entry {
+    weight: u64,
+    /// When it last went on.
+    moved: Instant,
+    throw_out: Box<dyn FnOnce() + Send>,
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("weight", &self.weight).finish_non_exhaustive()
+    }
+}
+
+/// One of them; it leaves when this is dropped.
+#[derive(Debug)]
+pub(super) struct Member {
+    crowd: Arc<Crowd>,
+    connection: ConnectionId,
+    number: u64,
+}
+
+impl Crowd {
+    /// With room for so much.
+    pub(super) fn with_room(weight_max: u64) -> Arc<Self> {
+        Arc::new(Self { weight_max, inside: Mutex::default() })
+    }
+
+    /// Comes in. Also says how many others have had to go, each of which heard of it by its own
+    /// `throw_out`, which is called outside of any lock.
+    pub(super) fn enter(
+        self: &Arc<Self>,
+        connection: ConnectionId,
+        weight: u64,
+        throw_out: impl FnOnce() + Send + 'static,
+    ) -> (Member, usize) {
+        let mut inside = self.inside();
+        let number = inside.next;
+        inside.next += 1;
+        let entry = Entry { weight: 0, moved: Instant::now(), throw_out: Box::new(throw_out) };
+        inside.by_connection.entry(connection).or_default().entries.insert(number, entry);
+        inside.weigh(connection, number, weight);
+        let gone = inside.excess(self.weight_max);
+        drop(inside);
+        let count = gone.len();
+        gone.into_iter().for_each(|entry| (entry.throw_out)());
+        (Member { crowd: Arc::clone(self), connection, number }, count)
+    }
+
+    /// Throws out what has not gone on for so long; how many.
+    pub(super) fn expire(&self, patience: Duration) -> usize {
+        let mut inside = self.inside();
+        let old: Vec<_> = inside
+            .by_connection
+            .iter()
+            .flat_map(|(&id, group)| {
+                group.entries.iter().map(move |(&number, it)| (id, number, it))
+            })
+            .filter(|(_, _, entry)| entry.moved.elapsed() >= patience)
+            .map(|(connection, number, _)| (connection, number))
+            .collect();
+        let gone: Vec<_> =
+            old.into_iter().filter_map(|(id, number)| inside.remove(id, number)).collect();
+        drop(inside);
+        let count = gone.len();
+        gone.into_iter().for_each(|entry| (entry.throw_out)());
+        count
+    }
+
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        // Nothing panics with it locked.
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inside {
+    fn weigh(&mut self, connection: ConnectionId, number: u64, weight: u64) {
+        if let Some(group) = self.by_connection.get_mut(&connection)
+            && let Some(entry) = group.entries.get_mut(&number)
+        {
+            self.weight = self.weight - entry.weight + weight;
+            group.weight = group.weight - entry.weight + weight;
+            entry.weight = weight;
+        }
+    }
+
+    fn remove(&mut self, connection: ConnectionId, number: u64) -> Option<Entry> {
+        let group = self.by_connection.get_mut(&connection)?;
+        let entry = group.entries.remove(&number)?;
+        group.weight -= entry.weight;
+        self.weight -= entry.weight;
+        if group.entries.is_empty() {
+            self.by_connection.remove(&connection);
+        }
+        Some(entry)
+    }
+
+    /// Takes out what is too much.
+    fn excess(&mut self, weight_max: u64) -> Vec<Entry> {
+        let mut gone = Vec::new();
+        while self.weight > weight_max {
+            // Of several that have as much, the one that came first.
+            let heaviest = self.by_connection.iter().rev().max_by_key(|(_, group)| group.weight);
+            let Some((&connection, group)) = heaviest else { break };
+            let oldest = group.entries.keys().next().copied();
+            gone.extend(oldest.and_then(|oldest| self.remove(connection, oldest)));
+        }
+        gone
+    }
+}
+
+impl Member {
+    /// It went on, and has another weight now; how many others have had to go for it.
+    pub(super) fn moved(&self, weight: u64) -> usize {
+        let mut inside = self.crowd.inside();
+        let group = inside.by_connection.get_mut(&self.connection);
+        if let Some(entry) = group.and_then(|group| group.entries.get_mut(&self.number)) {
+            entry.moved = Instant::now();
+        }
+        inside.weigh(self.connection, self.number, weight);
+        let gone = inside.excess(self.crowd.weight_max);
+        drop(inside);
+        let count = gone.len();
+        gone.into_iter().for_each(|entry| (entry.throw_out)());
+        count
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        // What it held is dropped outside of the lock.
+        let gone = self.crowd.inside().remove(self.connection, self.number);
+        drop(gone);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    fn enter(crowd: &Arc<Crowd>, connection: u64, weight: u64) -> (Member, CancellationToken) {
+        let gone = CancellationToken::new();
+        let told = gone.clone();
+        let (member, _) = crowd.enter(ConnectionId(connection), weight, move || told.cancel());
+        (member, gone)
+    }
+
+    #[test]
+    fn the_oldest_of_who_has_most_makes_room() {
+        let crowd = Crowd::with_room(4);
+        let (_first, first_gone) = enter(&crowd, 1, 1);
+        let many: Vec<_> = (0..3).map(|_| enter(&crowd, 2, 1)).collect();
+        let (_last, last_gone) = enter(&crowd, 3, 1);
+        let gone = || many.iter().map(|(_, gone)| gone.is_cancelled()).collect::<Vec<_>>();
+        assert_eq!(gone(), [true, false, false]);
+        let (_weighty, _) = enter(&crowd, 3, 1);
+        // Two each: the connection that came first.
+        assert_eq!(gone(), [true, true, false]);
+        assert!(!first_gone.is_cancelled() && !last_gone.is_cancelled());
+    }
+
+    #[test]
+    fn who_leaves_or_grows_changes_the_room() {
+        let crowd = Crowd::with_room(4);
+        let (first, first_gone) = enter(&crowd, 1, 3);
+        drop(first);
+        assert!(!first_gone.is_cancelled(), "it left by itself");
+        let (second, second_gone) = enter(&crowd, 2, 2);
+        let (_third, third_gone) = enter(&crowd, 3, 1);
+        assert_eq!(second.moved(3), 0);
+        assert_eq!(second.moved(4), 1);
+        assert!(second_gone.is_cancelled() && !third_gone.is_cancelled());
+        // It is out already.
+        assert_eq!(second.moved(9), 0);
+        drop(second);
+        assert_eq!(crowd.inside().weight, 1);
+        // What is too much by itself has no room.
+        let (_large, large_gone) = enter(&crowd, 4, 5);
+        assert!(large_gone.is_cancelled() && !third_gone.is_cancelled());
+    }
+
+    #[test]
+    fn what_does_not_go_on_is_thrown_out() {
+        let crowd = Crowd::with_room(4);
+        let (_member, gone) = enter(&crowd, 1, 1);
+        assert_eq!(crowd.expire(Duration::from_secs(3_600)), 0);
+        assert!(!gone.is_cancelled());
+        assert_eq!(crowd.expire(Duration::ZERO), 1);
+        assert!(gone.is_cancelled());
+    }
+}

@@ -1,0 +1,289 @@
+//! What a call has to pass before a service hears of it, in this order: that no web page sent it, its
+//! token, its whole message, and a place. Whatever fails costs nothing that others wait for.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use spelrum_proto::{Guard, Refusal};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tonic::Status;
+
+use super::answer::Answer;
+use super::connections::{Connection, Share};
+use super::crowd::{Crowd, Member};
+use super::message::{self, Message, NoMessage, PATIENCE, UNITS_MAX, UNITS_PER_CONNECTION_MAX};
+use super::origin::{self, Foreign, Names};
+use super::rarely::Rarely;
+
+/// Calls that services answer at once, of all connections (invariant 9).
+const CALLS_MAX: usize = 512;
+
+/// Of those, the ones of one connection. A proxy that has the calls of many workers on one connection
+/// needs more of them.
+const CALLS_SHARE: usize = 32;
+
+/// Calls whose messages are still to come, or that wait for a place, or that are open to all.
+const ARRIVING_MAX: u64 = 4_096;
+
+/// Answers that are being sent, in bytes that wait here.
+const ANSWERS_BYTES_MAX: u64 = 64 << 20;
+
+/// An answer of which a client has taken nothing for so long is not sent any more.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(20);
+
+/// Streams of the open services at once, such as of reflection, which may last.
+const STREAMS_MAX: u64 = 64 * (16 << 10);
+
+/// When a caller that was thrown out should try again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// One connection's part.
+pub(super) const SHARE: Share = Share { calls: CALLS_SHARE, units: UNITS_PER_CONNECTION_MAX };
+
+/// What all calls pass.
+pub(super) struct Gate {
+    guard: Guard,
+    names: Names,
+    places: Arc<Semaphore>,
+    units: Arc<Semaphore>,
+    arriving: Arc<Crowd>,
+    answers: Arc<Crowd>,
+    streams: Arc<Crowd>,
+    told: Told,
+}
+
+/// What is told of rarely.
+#[derive(Debug, Default)]
+struct Told {
+    bad_tokens: Rarely,
+    foreign: Rarely,
+    no_places: Rarely,
+    no_messages: Rarely,
+    thrown_out: Rarely,
+    unread: Rarely,
+}
+
+/// What a path is of.
+enum Of {
+    /// Our services, which the token guards.
+    Service,
+    /// Services that are open to all and know nothing.
+    Open,
+    /// Pages, which know nothing either; also what is not there.
+    Page,
+}
+
+impl Of {
+    fn path(path: &str) -> Self {
+        if path.starts_with("/grpc.") {
+            Self::Open
+        } else if path.starts_with("/spelrum.") {
+            Self::Service
+        } else {
+            Self::Page
+        }
+    }
+}
+
+impl Gate {
+    pub(super) fn new(guard: Guard, names: Names) -> Arc<Self> {
+        Arc::new(Self {
+            guard,
+            names,
+            places: Arc::new(Semaphore::new(CALLS_MAX)),
+            units: Arc::new(Semaphore::new(UNITS_MAX)),
+            arriving: Crowd::with_room(ARRIVING_MAX),
+            answers: Crowd::with_room(ANSWERS_BYTES_MAX),
+            streams: Crowd::with_room(STREAMS_MAX),
+            told: Told::default(),
+        })
+    }
+
+    /// Lets go of answers that nobody reads.
+    pub(super) fn look_around(&self) {
+        if let Some(times) = self.told.unread.happened(self.answers.expire(ANSWER_PATIENCE)) {
+            tracing::warn!(times, "answers were not read by their clients, and are not kept");
+        }
+    }
+
+    /// Refuses what a web page, or nobody we know, has sent.
+    fn check_sender(&self, request: &Request, connection: &Connection) -> Result<(), Foreign> {
+        origin::check_grpc(request.method(), request.version(), request.headers())?;
+        origin::check_sender(&self.names, connection.local, request.uri(), request.headers())
+    }
+
+    fn check_token(&self, request: &Request, peer: SocketAddr) -> Result<(), Refusal> {
+        let authorization = request.headers().get(header::AUTHORIZATION);
+        let checked = self.guard.check(authorization.map(|value| value.as_bytes()));
+        if checked.is_err()
+            && let Some(times) = self.told.bad_tokens.happened(1)
+        {
+            tracing::warn!(times, %peer, "refused calls without the token; the last from this peer");
+        }
+        checked
+    }
+
+    /// Answers what is open to all. It takes no place, and has none to wait for.
+    async fn open(
+        &self,
+        connection: &Connection,
+        answering: impl Future<Output = Response>,
+    ) -> Response {
+        let thrown_out = CancellationToken::new();
+        let _member = self.arrive(connection, &thrown_out);
+        let answered = thrown_out.run_until_cancelled(answering).await;
+        answered.unwrap_or_else(|| StatusCode::SERVICE_UNAVAILABLE.into_response())
+    }
+
+    fn arrive(&self, connection: &Connection, thrown_out: &CancellationToken) -> Member {
+        let told = thrown_out.clone();
+        let (member, others) = self.arriving.enter(connection.id, 1, move || told.cancel());
+        if let Some(times) = self.told.thrown_out.happened(others) {
+            tracing::warn!(
+                times,
+                "more than {ARRIVING_MAX} calls were under way: refused the oldest of connections \
+                 that had most"
+            );
+        }
+        member
+    }
+
+    /// The call's message, and a place to answer it.
+    async fn receive(
+        &self,
+        connection: &Connection,
+        body: Body,
+    ) -> Result<(Message, Option<Place>), Refusal> {
+        let thrown_out = CancellationToken::new();
+        let _member = self.arrive(connection, &thrown_out);
+        let peer = connection.peer;
+        let receiving = async {
+            let message = message::receive(body, [&self.units, &connection.units], PATIENCE).await;
+            let message = message.map_err(|problem| self.no_message(problem, peer))?;
+            Ok((message, self.place(connection).await))
+        };
+        let received = thrown_out.run_until_cancelled(receiving).await;
+        received.unwrap_or_else(|| Err(Refusal::busy("too many calls are under way", RETRY_AFTER)))
+    }
+
+    fn no_message(&self, problem: NoMessage, peer: SocketAddr) -> Refusal {
+        if let Some(times) = self.told.no_messages.happened(1) {
+            tracing::warn!(times, %peer, ?problem, "calls brought no message; the last from this peer");
+        }
+        let problem = match problem {
+            NoMessage::Late => "the call's message did not come in time",
+            NoMessage::NoRoom => "too many large messages are under way",
+            NoMessage::Broken => "the call's message broke off",
+        };
+        Refusal::busy(problem, RETRY_AFTER)
+    }
+
+    /// A place, when it is this call's turn.
+    async fn place(&self, connection: &Connection) -> Option<Place> {
+        // The semaphores are never closed.
+        let own = Arc::clone(&connection.calls).acquire_owned().await.ok()?;
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
+            return Some([place, own]);
+        }
+        if let Some(times) = self.told.no_places.happened(1) {
+            tracing::warn!(times, "calls have to wait: all {CALLS_MAX} places for calls are taken");
+        }
+        Some([Arc::clone(&self.places).acquire_owned().await.ok()?, own])
+    }
+}
+
+/// One of all, and one of the connection's.
+type Place = [OwnedSemaphorePermit; 2];
+
+/// Lets a request through, or says why not.
+pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    // Every request has it from its connection.
+    let Some(connection) = request.extensions().get::<Arc<Connection>>().cloned() else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let _calling = connection.call();
+    match Of::path(request.uri().path()) {
+        Of::Page => gate.open(&connection, next.run(request)).await,
+        Of::Open => {
+            let (method, version) = (request.method(), request.version());
+            if let Err(foreign) = origin::check_grpc(method, version, request.headers()) {
+                return refuse(&foreign, false);
+            }
+            let response = gate.open(&connection, next.run(request)).await;
+            response.map(|body| {
+                let (answer, _) = Answer::among(&gate.streams, connection.id, body);
+                Body::new(answer)
+            })
+        }
+        Of::Service => {
+            if let Err(foreign) = gate.check_sender(&request, &connection) {
+                let peer = connection.peer;
+                if let Some(times) = gate.told.foreign.happened(1) {
+                    tracing::warn!(times, %peer, ?foreign, "refused calls; the last from this peer");
+                }
+                return refuse(
+                    &foreign,
+                    origin::is_grpc(request.headers().get(header::CONTENT_TYPE)),
+                );
+            }
+            if let Err(refusal) = gate.check_token(&request, connection.peer) {
+                return Status::from(refusal).into_http();
+            }
+            let (parts, body) = request.into_parts();
+            let (message, place) = match gate.receive(&connection, body).await {
+                Ok(received) => received,
+                Err(refusal) => return Status::from(refusal).into_http(),
+            };
+            connection.is_known();
+            let Message { bytes, room } = message;
+            let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+            drop((place, room));
+            response.map(|body| {
+                let (answer, others) = Answer::among(&gate.answers, connection.id, body);
+                if let Some(times) = gate.told.unread.happened(others) {
+                    tracing::warn!(
+                        times,
+                        "answers were not read by their clients, and are not kept"
+                    );
+                }
+                Body::new(answer)
+            })
+        }
+    }
+}
+
+/// Says why not, to a gRPC client or to whoever it is.
+fn refuse(foreign: &Foreign, is_grpc: bool) -> Response {
+    let (status, problem) = match foreign {
+        Foreign::NotGrpc => (
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "this is called by gRPC: POST, and the content type application/grpc".to_owned(),
+        ),
+        Foreign::OldHttp => {
+            (StatusCode::HTTP_VERSION_NOT_SUPPORTED, "gRPC needs HTTP/2".to_owned())
+        }
+        Foreign::Host(host) => (
+            StatusCode::MISDIRECTED_REQUEST,
+            format!(
+                "the call is for the host {host:?}, which is not this coordinator's; if it is, start \
+                 the coordinator with --host NAME"
+            ),
+        ),
+        Foreign::Origin(origin) => (
+            StatusCode::FORBIDDEN,
+            format!("the call comes from a web page of {origin:?}, and web pages may not call"),
+        ),
+    };
+    if is_grpc && !matches!(foreign, Foreign::OldHttp) {
+        Status::permission_denied(problem).into_http()
+    } else {
+        (status, format!("{problem}\n")).into_response()
+    }
+}

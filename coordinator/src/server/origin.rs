@@ -1,0 +1,256 @@
+//! Whether a call may have come from a web page (docs/protocol.md, "Who may call").
+//!
+//! A browser lets any page send requests to any address that its machine reaches. What it cannot do is
+//! send gRPC's content type, or HTTP/2 without TLS, to another site without asking first; and it names
+//! the page's site in `Origin`. A page can have its own name point at this machine, and is of the same
+//! site then (DNS rebinding): so a name must be one of ours.
+
+use std::net::IpAddr;
+
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, Method, Uri, Version, header};
+
+/// The names by which this coordinator is called.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    /// Those that were configured.
+    configured: Vec<String>,
+    /// This machine's own. A page's site cannot have it.
+    machine: String,
+}
+
+/// Why a call is not answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Foreign {
+    /// It is not gRPC.
+    NotGrpc,
+    /// It is gRPC by an old HTTP.
+    OldHttp,
+    /// It was sent to somebody else.
+    Host(String),
+    /// A web page sent it.
+    Origin(String),
+}
+
+impl Names {
+    /// These, and those that always mean this machine.
+    pub(super) fn new(configured: Vec<String>) -> Self {
+        let machine = gethostname::gethostname().to_string_lossy().into_owned();
+        Self { configured, machine }
+    }
+
+    /// Whether an authority means us, as seen by a connection that came to our address `local`.
+    fn are_of(&self, authority: &Authority, local: IpAddr) -> bool {
+        let host = authority.host();
+        let is_configured = self.configured.iter().any(|name| is_name(host, name));
+        // No name that points anywhere is an address.
+        let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let address = address.unwrap_or(host).parse::<IpAddr>().ok();
+        if local.to_canonical().is_loopback() {
+            is_configured
+                || is_name(host, "localhost")
+                || (!self.machine.is_empty() && is_name(host, &self.machine))
+                || address.is_some_and(|address| address.to_canonical().is_loopback())
+        } else {
+            is_configured || address.is_some() || self.configured.is_empty()
+        }
+    }
+
+    /// Whether they are known well enough to tell our own pages by them.
+    fn are_certain(&self, authority: &Authority, local: IpAddr) -> bool {
+        let known = Self {
+            // Not empty: what is not known is not ours.
+            configured: self
+                .configured
+                .iter()
+                .cloned()
+                .chain([String::from("localhost")])
+                .collect(),
+            machine: self.machine.clone(),
+        };
+        known.are_of(authority, local)
+    }
+}
+
+/// Names are the same in any case (RFC 9110, section 4.2.3), and with the root's dot.
+fn is_name(host: &str, name: &str) -> bool {
+    host.strip_suffix('.').unwrap_or(host).eq_ignore_ascii_case(name)
+}
+
+/// Whether a content type is gRPC's. Others that begin alike, such as gRPC-Web's, are not.
+pub(super) fn is_grpc(kind: Option<&HeaderValue>) -> bool {
+    let kind = kind.map_or(&b""[..], HeaderValue::as_bytes);
+    let kind = kind.to_ascii_lowercase();
+    kind.strip_prefix(b"application/grpc")
+        .is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';' | b' ')))
+}
+
+/// Refuses a call that is not gRPC.
+pub(super) fn check_grpc(
+    method: &Method,
+    version: Version,
+    headers: &HeaderMap,
+) -> Result<(), Foreign> {
+    if method != Method::POST || !is_grpc(headers.get(header::CONTENT_TYPE)) {
+        Err(Foreign::NotGrpc)
+    } else if version < Version::HTTP_2 {
+        Err(Foreign::OldHttp)
+    } else {
+        Ok(())
+    }
+}
+
+/// Refuses a call to another host, and one of another site's page.
+pub(super) fn check_sender(
+    names: &Names,
+    local: IpAddr,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<(), Foreign> {
+    let read = |value: &HeaderValue| Authority::try_from(value.as_bytes()).ok();
+    // HTTP/2 has it in `:authority`, which is the URI's. Whatever names a host must name us.
+    let mut ours = None;
+    for host in headers.get_all(header::HOST) {
+        match read(host).filter(|authority| names.are_of(authority, local)) {
+            Some(authority) => ours = Some(authority),
+            None => return Err(Foreign::Host(text(host))),
+        }
+    }
+    if let Some(authority) = uri.authority() {
+        if !names.are_of(authority, local) {
+            return Err(Foreign::Host(authority.to_string()));
+        }
+        ours = Some(authority.clone());
+    }
+    let Some(ours) = ours else { return Err(Foreign::Host(String::new())) };
+    for origin in headers.get_all(header::ORIGIN) {
+        // That of a page which we served ourselves.
+        let own = origin.to_str().ok().and_then(|origin| {
+            let authority =
+                origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            authority?.parse::<Authority>().ok()
+        });
+        if own.is_none_or(|own| own != ours || !names.are_certain(&own, local)) {
+            return Err(Foreign::Origin(text(origin)));
+        }
+    }
+    Ok(())
+}
+
+/// A header's value, as it can be told.
+fn text(value: &HeaderValue) -> String {
+    value.as_bytes().escape_ascii().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOOPBACK: &str = "127.0.0.1";
+    const ELSEWHERE: &str = "10.0.0.5";
+
+    fn names(configured: &[&str]) -> Names {
+        let configured = configured.iter().map(|&name| name.to_owned()).collect();
+        Names { configured, machine: "tower".to_owned() }
+    }
+
+    fn check(names: &Names, local: &str, host: &str, origin: Option<&str>) -> Result<(), Foreign> {
+        let mut headers = HeaderMap::new();
+        if let Some(origin) = origin {
+            headers.insert(header::ORIGIN, origin.parse().unwrap());
+        }
+        let local = local.parse().unwrap();
+        let by_uri = format!("http://{host}/x").parse::<Uri>();
+        let by_uri = by_uri.map(|uri| check_sender(names, local, &uri, &headers));
+        headers.insert(header::HOST, host.parse().unwrap());
+        let by_header = check_sender(names, local, &Uri::from_static("/x"), &headers);
+        if let Ok(by_uri) = by_uri {
+            assert_eq!(by_uri, by_header, "{host}");
+        }
+        by_header
+    }
+
+    #[test]
+    fn on_loopback_only_names_of_this_machine_are_ours() {
+        let names = names(&["results.example.org"]);
+        let ours = [
+            "127.0.0.1:7878",
+            "localhost",
+            "localhost:7878",
+            "LOCALHOST:1",
+            "localhost.:7878",
+            "[::1]:7878",
+            "127.0.1.1",
+            "tower:7878",
+            "results.example.org",
+        ];
+        for host in ours {
+            for local in [LOOPBACK, "::1", "::ffff:127.0.0.1"] {
+                assert_eq!(check(&names, local, host, None), Ok(()), "{host}");
+            }
+        }
+        for host in ["evil.example:7878", "localhost.evil.example", "10.0.0.5", "127.0.0.1.nip.io"]
+        {
+            let refused = Err(Foreign::Host(host.to_owned()));
+            assert_eq!(check(&names, LOOPBACK, host, None), refused, "{host}");
+        }
+        let nobody = check_sender(
+            &names,
+            LOOPBACK.parse().unwrap(),
+            &Uri::from_static("/x"),
+            &HeaderMap::new(),
+        );
+        assert_eq!(nobody, Err(Foreign::Host(String::new())));
+    }
+
+    #[test]
+    fn elsewhere_configured_names_and_addresses_are_ours() {
+        let any = names(&[]);
+        assert_eq!(check(&any, ELSEWHERE, "whatever.example", None), Ok(()));
+        let names = names(&["results.example.org"]);
+        for host in
+            ["results.example.org:7878", "Results.Example.Org", "10.0.0.5:7878", "[fe80::1]"]
+        {
+            assert_eq!(check(&names, ELSEWHERE, host, None), Ok(()), "{host}");
+        }
+        for host in ["evil.example", "localhost:7878", "results.example.org.evil.example"] {
+            assert!(check(&names, ELSEWHERE, host, None).is_err(), "{host}");
+        }
+    }
+
+    #[test]
+    fn only_a_page_of_our_own_may_call() {
+        let none = names(&[]);
+        let some = names(&["results.example.org"]);
+        let own = |names, local, host, origin| check(names, local, host, Some(origin));
+        let foreign = |origin: &str| Err(Foreign::Origin(origin.to_owned()));
+        assert_eq!(own(&none, LOOPBACK, "localhost:7878", "http://localhost:7878"), Ok(()));
+        assert_eq!(own(&none, ELSEWHERE, "10.0.0.5:7878", "http://10.0.0.5:7878"), Ok(()));
+        let configured = "https://results.example.org";
+        assert_eq!(own(&some, ELSEWHERE, "results.example.org", configured), Ok(()));
+        for origin in ["http://localhost:3000", "null", "http://evil.example", "file://"] {
+            assert_eq!(own(&none, LOOPBACK, "localhost:7878", origin), foreign(origin));
+        }
+        // A name that was made to point here.
+        let rebound = "http://evil.example:7878";
+        assert_eq!(own(&none, ELSEWHERE, "evil.example:7878", rebound), foreign(rebound));
+    }
+
+    #[test]
+    fn grpc_is_told_by_its_content_type() {
+        let check = |kind: &str, version| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::CONTENT_TYPE, kind.parse().unwrap());
+            check_grpc(&Method::POST, version, &headers)
+        };
+        for kind in ["application/grpc", "application/grpc+proto", "Application/gRPC; x=y"] {
+            assert_eq!(check(kind, Version::HTTP_2), Ok(()), "{kind}");
+            assert_eq!(check(kind, Version::HTTP_11), Err(Foreign::OldHttp), "{kind}");
+        }
+        for kind in ["text/plain", "text/plain; application/grpc", "application/grpc-web", ""] {
+            assert_eq!(check(kind, Version::HTTP_2), Err(Foreign::NotGrpc), "{kind}");
+        }
+        let get = check_grpc(&Method::GET, Version::HTTP_2, &HeaderMap::new());
+        assert_eq!(get, Err(Foreign::NotGrpc));
+    }
+}
