@@ -7,6 +7,7 @@
 
 mod dispatcher;
 mod faults;
+mod pulse;
 mod server;
 mod services;
 pub mod store;
@@ -29,6 +30,7 @@ use dispatcher::{Clock, Dispatch, Dispatcher};
 pub use faults::Faults;
 #[cfg(not(feature = "faults"))]
 use faults::Faults;
+pub use pulse::Pulse;
 use server::Server;
 use services::{ExperimentsService, Referee, ResultsService, WorkService};
 use store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
@@ -140,6 +142,12 @@ impl Coordinator {
     #[must_use]
     pub fn readers(&self) -> Readers {
         self.readers.clone()
+    }
+
+    /// What tells whether it works, while it serves.
+    #[must_use]
+    pub fn pulse(&self) -> Pulse {
+        Pulse::of(self.dispatch.clone())
     }
 
     /// For tests: where faults are ordered.

@@ -28,6 +28,7 @@ mod shell;
 mod sides;
 mod steering;
 mod stopping;
+mod supervised;
 mod terminal;
 mod tidy;
 mod watch;
