@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod architecture;
+mod backup;
 mod bad_input;
 mod check;
 mod config;
