@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use spelrum_coordinator::CoordinatorError;
-use spelrum_coordinator::store::StoreError;
+use spelrum_coordinator::store::{BackupError, StoreError};
 use spelrum_proto::{Reason, Refusal, WireError};
 use spelrum_worker::WorkerError;
 use tonic::{Code, Status};
@@ -40,6 +40,23 @@ fn exit_of(error: &StoreError) -> Exit {
         Exit::Input
     } else {
         Exit::Database
+    }
+}
+
+impl From<BackupError> for CliError {
+    fn from(error: BackupError) -> Self {
+        if let BackupError::Store(error) = error {
+            return error.into();
+        }
+        let exit = if matches!(error, BackupError::Exists { .. } | BackupError::NoDirectory { .. })
+        {
+            Exit::Input
+        } else if matches!(error, BackupError::Busy { .. }) {
+            Exit::Busy
+        } else {
+            Exit::Database
+        };
+        Self::said(exit, &error).help(error.remedy())
     }
 }
 

@@ -28,6 +28,7 @@ mod results;
 mod session;
 mod steering;
 mod summary;
+mod supervisor;
 mod sweep_edit;
 mod sweep_file;
 mod voice;

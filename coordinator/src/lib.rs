@@ -24,7 +24,7 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use dispatcher::{Clock, Dispatch, Dispatcher};
-pub use dispatcher::{CourseOf, Health};
+pub use dispatcher::{CourseOf, Health, Unwell};
 #[cfg(feature = "faults")]
 pub use faults::Faults;
 #[cfg(not(feature = "faults"))]

@@ -12,7 +12,7 @@ use spelrum_engine::parse_duration_us;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::{config, listen, logging};
+use crate::{config, listen, logging, supervisor};
 
 const EXAMPLES: &str = "\
 It prints the address it listens on, then logs to stderr (RUST_LOG=debug for more). The database \
@@ -80,6 +80,7 @@ impl Coordinator {
         logging::start("info", ProgressBar::hidden());
         let interrupts = Interrupts::listen(|| {
             tracing::info!("ending: answering the requests under way; a second signal ends now");
+            supervisor::ending();
         })?;
         let listener = listen::bind(&self.listen).await?;
         let address = listen::address(&listener)?;
@@ -97,12 +98,15 @@ impl Coordinator {
             writeln!(out, "listening on http://{address}")?;
             out.flush()?;
         }
+        let health = coordinator.health();
+        supervisor::ready(&format!("listening on http://{address}"));
         let now = interrupts.now.clone();
         tokio::select! {
             served = coordinator.serve(listener, interrupts.finish.clone()) => {
                 served?;
                 Ok(Exit::Success)
             }
+            never = supervisor::tell_how_it_goes(&health) => match never {},
             () = now.cancelled() => Ok(interrupts.exit().unwrap_or(Exit::Interrupted)),
         }
     }

@@ -1,6 +1,7 @@
 //! The commands, one file each, and the help that teaches them.
 
 pub(crate) mod analyze;
+pub(crate) mod backup;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -107,6 +108,8 @@ pub(crate) enum Command {
     Delete(remove::Delete),
     /// Check that a results database is whole and that its sums are those of its games
     Check(check::Check),
+    /// Copy a results database, also while it is being written
+    Backup(backup::Backup),
     /// Show a recorded game move by move, and check that the engine does the same again
     Replay(replay::Replay),
     /// Play against a player yourself
@@ -151,6 +154,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Sql(sql) => on_runtime(sql.run()),
         Command::List(list) => on_runtime(list.run()),
         Command::Check(check) => on_runtime(check.run()),
+        Command::Backup(backup) => on_runtime(backup.run()),
         Command::Replay(replay) => on_runtime(replay.run()),
         Command::Play(play) => on_runtime(play.run()),
         Command::Coordinator(coordinator) => on_runtime(coordinator.run()),

@@ -4,9 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod architecture;
+mod backup;
 mod bad_input;
 mod check;
 mod config;
+mod dependencies;
 mod disk;
 mod engine;
 mod growth;
@@ -17,6 +19,7 @@ mod kill;
 mod life;
 mod list;
 mod memory;
+mod migrations;
 mod new;
 mod play;
 mod readme;
@@ -27,6 +30,7 @@ mod shell;
 mod sides;
 mod steering;
 mod stopping;
+mod supervised;
 mod terminal;
 mod tidy;
 mod watch;

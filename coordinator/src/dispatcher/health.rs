@@ -23,8 +23,17 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// supervisor can start it anew, and people see it. A full disk is waited for.
 const FAILING_MAX: Duration = Duration::from_secs(60);
 
-/// What was found out last: when, and what is wrong.
-type Found = Option<(Instant, Result<(), String>)>;
+/// What keeps a coordinator from its work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwell {
+    /// What is wrong, as a sentence without an end mark.
+    pub problem: String,
+    /// Whether it waits for people, as on a full disk: to start it anew would change nothing.
+    pub is_waiting: bool,
+}
+
+/// What was found out last, and when.
+type Found = Option<(Instant, Result<(), Unwell>)>;
 
 /// Tells whether the coordinator can do its work; cheap to clone.
 #[derive(Clone)]
@@ -32,15 +41,15 @@ pub struct Health {
     dispatch: Dispatch,
     found: watch::Receiver<Found>,
     /// One asks for all. When nobody answered last, and what that means.
-    asking: Arc<Mutex<Option<(Instant, String)>>>,
+    asking: Arc<Mutex<Option<(Instant, Unwell)>>>,
 }
 
 impl Health {
     /// Finds out, unless that was just done.
     ///
     /// # Errors
-    /// What is wrong, as a sentence without an end mark.
-    pub async fn check(&self) -> Result<(), String> {
+    /// What is wrong.
+    pub async fn check(&self) -> Result<(), Unwell> {
         if let Some(found) = self.found_lately() {
             return found;
         }
@@ -48,23 +57,26 @@ impl Health {
         if let Some(found) = self.found_lately() {
             return found;
         }
-        if let Some((at, problem)) = &*unanswered
+        if let Some((at, unwell)) = &*unanswered
             && at.elapsed() < FRESH_FAILURE
         {
-            return Err(problem.clone());
+            return Err(unwell.clone());
         }
         match tokio::time::timeout(PATIENCE, self.dispatch.probe()).await {
-            Ok(answer) => answer.map_err(|refusal| refusal.problem),
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(refusal)) => self
+                .found_lately()
+                .unwrap_or(Err(Unwell { problem: refusal.problem, is_waiting: false })),
             Err(_elapsed) => {
-                let problem =
-                    format!("nothing could be committed within {} s", PATIENCE.as_secs());
-                *unanswered = Some((Instant::now(), problem.clone()));
-                Err(problem)
+                let problem = format!("failed to commit anything within {} s", PATIENCE.as_secs());
+                let unwell = Unwell { problem, is_waiting: false };
+                *unanswered = Some((Instant::now(), unwell.clone()));
+                Err(unwell)
             }
         }
     }
 
-    fn found_lately(&self) -> Option<Result<(), String>> {
+    fn found_lately(&self) -> Option<Result<(), Unwell>> {
         let found = self.found.borrow();
         let (at, found) = found.as_ref()?;
         let fresh = if found.is_ok() { FRESH } else { FRESH_FAILURE };
@@ -104,8 +116,9 @@ impl Watch {
 
     /// A transaction has failed. Returns whether that has lasted for too long.
     pub(super) fn failed(&mut self, error: &StoreError, now: Instant) -> bool {
-        let problem = error.to_string();
-        self.found.send_replace(Some((now, Err(problem))));
+        let is_waiting = matches!(error, StoreError::Full);
+        let unwell = Unwell { problem: error.to_string(), is_waiting };
+        self.found.send_replace(Some((now, Err(unwell))));
         if !error.is_of_the_disk() {
             return false;
         }

@@ -45,7 +45,7 @@ use turns::Turns;
 
 pub(crate) use batch::{not_submitted, unknown_experiment};
 pub use courses::CourseOf;
-pub use health::Health;
+pub use health::{Health, Unwell};
 pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission, Workforce};
 
 use crate::faults::Faults;
@@ -234,7 +234,9 @@ impl<S: Store> Dispatcher<S> {
         held.into_iter().for_each(|held| held.refuse(&refusal));
         tracing::error!(requests, "a transaction was rolled back: {error}; {}", error.remedy());
         match error {
-            BatchError::Store(error) if error.is_final() || self.watch.failed(&error, Instant::now()) => {
+            BatchError::Store(error)
+                if error.is_final() || self.watch.failed(&error, Instant::now()) =>
+            {
                 Err(error)
             }
             BatchError::Store(_) | BatchError::Unanswered { .. } => Ok(()),

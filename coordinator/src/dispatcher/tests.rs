@@ -485,8 +485,8 @@ async fn health_is_whether_something_can_be_written() {
     let health = dispatcher.health(dispatch.clone());
     tokio::spawn(dispatcher.run(CancellationToken::new()));
     faults.fail_commits(u32::MAX);
-    let problem = health.check().await.unwrap_err();
-    assert!(problem.contains("the disk is full"), "{problem}");
+    let unwell = health.check().await.unwrap_err();
+    assert!(unwell.problem.contains("the disk is full") && unwell.is_waiting, "{unwell:?}");
     // Whoever asks again at once hears the same, and nothing is tried.
     let before = faults.failing_commits();
     assert!(health.check().await.is_err());

@@ -215,7 +215,9 @@ async fn watch_health(reporter: HealthReporter, state: Health) -> Infallible {
             tell_health(&reporter, was_well).await;
             match found {
                 Ok(()) => tracing::info!("well again: what is committed comes to the disk"),
-                Err(problem) => tracing::warn!("not well, and says so to who asks: {problem}"),
+                Err(unwell) => {
+                    tracing::warn!("not well, and says so to who asks: {}", unwell.problem)
+                }
             }
         }
     }
@@ -237,7 +239,9 @@ async fn tell_health(reporter: &HealthReporter, is_well: bool) {
 async fn healthz(State(state): State<Health>) -> Response {
     match state.check().await {
         Ok(()) => "ok\n".into_response(),
-        Err(problem) => (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n")).into_response(),
+        Err(unwell) => {
+            (StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", unwell.problem)).into_response()
+        }
     }
 }
 

@@ -18,10 +18,12 @@
 //! | `query` | the users' own queries |
 //! | `summaries`, `report`, `progress`, `games` | what viewers ask |
 //! | `recount`, `integrity` | the rollups against the rows, and the file itself |
+//! | `backup` | a copy of the whole |
 //! | `removal`, `removable`, `walk`, `forgetting` | throwing away |
 //! | `attention` | what needs somebody |
 
 mod attention;
+mod backup;
 mod cells;
 mod change;
 mod checkpoint;
@@ -73,6 +75,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub use spelrum_tournament::results::Removing;
 use sqlx::{Connection as _, SqliteConnection};
 
+pub use backup::{BackedUp, BackupError, Copied};
 pub use checkpoint::{
     Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
 };

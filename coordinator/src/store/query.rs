@@ -357,7 +357,7 @@ fn message(error: rusqlite::Error) -> String {
 }
 
 /// A path as an URI of a file that nobody changes (sqlite.org/uri.html).
-fn immutable_uri(path: &Path) -> String {
+pub(super) fn immutable_uri(path: &Path) -> String {
     const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
     let path = percent_encode(path.as_os_str().as_encoded_bytes(), KEPT);
     format!("file:{path}?immutable=1")

@@ -187,7 +187,7 @@ impl Readers {
 /// Even to read, SQLite makes the log's files beside the database, and fails where it may not, unless
 /// it is told that nobody writes (sqlite.org/wal.html, "Read-Only Databases"). A coordinator can
 /// write only where it may make them too; while one does, its log is there.
-fn at_rest(path: &Path) -> bool {
+pub(super) fn at_rest(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     path.parent().is_some_and(cannot_be_written) && !Path::new(&log).exists()

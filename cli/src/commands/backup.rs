@@ -1,0 +1,112 @@
+//! `spelrum backup`: a copy of a results database, also of one that a coordinator has.
+
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+use spelrum_coordinator::store::{BackedUp, BackupError, Copied, Readers};
+use tokio::sync::oneshot;
+
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::interrupt::Interrupts;
+use crate::output::{count, duration_us, write_json};
+use crate::waiting::while_waiting;
+
+const EXAMPLES: &str = "\
+The copy is of one moment, also while a coordinator or run goes on writing, which it does not hold up. It is \
+one file that any command takes with --db. It is checked, it is on disk when this ends, and nothing is \
+ever written over: while it grows it is called DEST-unfinished.
+
+docs/operating.md tells how to go back to a backup, and how to move to another machine.
+
+JSON: backup (the path), bytes, games (those with a result).
+
+Examples:
+  spelrum backup results-monday.db --db results.db";
+
+/// Copy a results database, also while it is being written
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Backup {
+    /// The file to make
+    #[arg(value_name = "DEST")]
+    to: PathBuf,
+    /// The results database
+    #[arg(long, value_name = "PATH")]
+    db: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Json<'p> {
+    backup: &'p str,
+    bytes: u64,
+    games: u64,
+}
+
+impl Backup {
+    /// Copies, and says what it has.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let readers = Readers::open(&self.db).await?;
+        let interrupts = Interrupts::listen(|| {})?;
+        let per_mille = Arc::new(AtomicU64::new(0));
+        let seen = Arc::clone(&per_mille);
+        #[expect(clippy::cast_precision_loss, reason = "for people")]
+        let what = move |elapsed: Duration| {
+            let percent = seen.load(Ordering::Relaxed) as f64 / 10.0;
+            let elapsed = duration_us(elapsed.as_micros() as f64);
+            format!("copying, {percent:.1} %, {elapsed}; Ctrl-C gives up")
+        };
+        let unwanted = interrupts.finish.clone();
+        let look = move |copied: Copied| {
+            per_mille.store(copied.pages * 1_000 / copied.of.max(1), Ordering::Relaxed);
+            if unwanted.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let (tell, told) = oneshot::channel();
+        let to = self.to.clone();
+        let work = move || {
+            // After a second Ctrl-C nobody wants to know.
+            let _unheard = tell.send(readers.back_up(&to, look));
+        };
+        while_waiting(&interrupts, what, work).await?;
+        // After a first one, what it does now is to remove what it has made, or it is done by now.
+        let backed_up = tokio::select! {
+            biased;
+            backed_up = told => backed_up,
+            () = interrupts.now.cancelled() => return Ok(interrupted(&interrupts)),
+        };
+        match backed_up {
+            Ok(Ok(backed_up)) => {
+                self.tell(&backed_up)?;
+                Ok(Exit::Success)
+            }
+            Ok(Err(BackupError::GivenUp)) => Ok(interrupted(&interrupts)),
+            Ok(Err(error)) => Err(error.into()),
+            Err(gone) => Err(CliError::new(Exit::Internal, "wait for a thread").because(gone)),
+        }
+    }
+
+    fn tell(&self, backed_up: &BackedUp) -> Result<()> {
+        let BackedUp { bytes, games } = *backed_up;
+        let path = self.to.to_string_lossy();
+        let mut out = anstream::stdout().lock();
+        if self.json {
+            write_json(&mut out, &Json { backup: &path, bytes, games })?;
+        } else {
+            writeln!(out, "{path}: whole, {} settled games, {} bytes", count(games), count(bytes))?;
+        }
+        Ok(())
+    }
+}
+
+fn interrupted(interrupts: &Interrupts) -> Exit {
+    interrupts.exit().unwrap_or(Exit::Interrupted)
+}

@@ -1,0 +1,53 @@
+//! Migrations that databases have been through are never changed: a database knows the checksum of each,
+//! and a release refuses one whose history is not its own.
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest as _, Sha256};
+
+/// Every migration with the SHA-256 of its file.
+const RELEASED: [(&str, &str); 2] = [
+    ("0001_tables.sql", "545c1643c6607764fc45aa5bbc5971c8d64fcbea168c90215d6c549ec45f77c3"),
+    ("0002_views.sql", "36e5f5e2454ef680f347a04448e91d7b5f42dffb77a27835e68f040564e71024"),
+];
+
+#[test]
+fn migrations_are_only_added() {
+    let released: BTreeMap<_, _> = RELEASED.into_iter().collect();
+    let directory = crate::sandbox::root().join("migrations");
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(&directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "sql") {
+            let bytes = Sha256::digest(std::fs::read(&path).unwrap());
+            let sum: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            found.insert(path.file_name().unwrap().to_string_lossy().into_owned(), sum);
+        }
+    }
+    for (name, sum) in &released {
+        assert_eq!(
+            found.get(*name).map(String::as_str),
+            Some(*sum),
+            "migrations/{name} is not what databases have been through: no release could open them any \
+             more. Restore the file (git log -- migrations/{name}), and put the change into a new \
+             migration with the next number"
+        );
+    }
+    for (name, sum) in &found {
+        assert!(
+            released.contains_key(name.as_str()),
+            "migrations/{name} is new. If it is as it will stay, add this line to RELEASED in {}:\n    \
+             (\"{name}\", \"{sum}\"),",
+            file!()
+        );
+    }
+}
+
+/// Two of one number would be one for a database.
+#[test]
+fn migrations_have_numbers_of_their_own_without_gaps() {
+    let numbers: Vec<_> =
+        RELEASED.iter().map(|(name, _)| name.split('_').next().unwrap()).collect();
+    let counted: Vec<_> = (1..=numbers.len()).map(|number| format!("{number:04}")).collect();
+    assert_eq!(numbers, counted);
+}
