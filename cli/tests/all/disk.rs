@@ -1,6 +1,11 @@
 //! What becomes of a coordinator, of its workers and of a plain run when the disk is full, and when the
 //! database is taken from under them.
 
+#![expect(
+    clippy::print_stderr,
+    reason = "a test that is skipped says so, and one that measures what"
+)]
+
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
