@@ -76,8 +76,8 @@ impl<'a> From<&'a v1::SubmitChange> for Change<'a> {
     }
 }
 
-/// A change for people: one fact a line.
-pub(crate) fn lines(change: &v1::SubmitChange) -> Vec<String> {
+/// A change for people, by a sweep that asks for so many games: one fact a line.
+fn lines(games_asked: u64, change: &v1::SubmitChange) -> Vec<String> {
     use v1::CellChange as Kind;
     let mut lines = Vec::new();
     let mut say = |what: &str, text: String| lines.push(format!("  {what:<9} {text}"));
@@ -122,6 +122,14 @@ pub(crate) fn lines(change: &v1::SubmitChange) -> Vec<String> {
         say("again", "games that failed".to_owned());
     }
     say("reused", games(change.games_kept));
+    let beyond = (change.games_kept + change.games_to_play).saturating_sub(games_asked);
+    if beyond > 0 {
+        let beyond = games(beyond);
+        say(
+            "beyond",
+            format!("{beyond} more than the sweep asks for: what was played stays, and counts"),
+        );
+    }
     say("to play", games(change.games_to_play));
     lines
 }
@@ -147,9 +155,9 @@ fn games(number: u64) -> String {
 }
 
 /// What is said before a changed sweep is submitted.
-pub(crate) fn announcement(name: &str, change: &v1::SubmitChange) -> String {
-    let mut text = format!("this sweep changes {name}:");
-    for line in lines(change) {
+pub(crate) fn announcement(plan: &Plan, change: &v1::SubmitChange) -> String {
+    let mut text = format!("this sweep changes {}:", plan.name);
+    for line in lines(plan.games(), change) {
         text.push('\n');
         text.push_str(&line);
     }
@@ -243,7 +251,7 @@ fn write_text(
     match change {
         Some(change) => {
             writeln!(out, "this sweep would change {name}:")?;
-            for line in lines(change) {
+            for line in lines(sweep.plan.games(), change) {
                 writeln!(out, "{line}")?;
             }
         }
@@ -313,7 +321,8 @@ mod tests {
             ],
         };
         let small = v1::SubmitChange { cells_kept: 1, games_kept: 20, ..Default::default() };
-        let said = [announcement("study", &large), announcement("study", &small)];
+        let said =
+            [(12_001, &large), (12, &small)].map(|(asked, change)| lines(asked, change).join("\n"));
         insta::assert_snapshot!(said.join("\n\n"));
     }
 }

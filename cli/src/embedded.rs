@@ -25,7 +25,7 @@ use crate::remote::{Client, Manner};
 use crate::results::ResultsSource;
 use crate::sweep_file::SweepFile;
 use crate::voice;
-use crate::{change, config, listen, remote};
+use crate::{change, config, held, listen, remote};
 
 /// How often workers say that they live. Short, because the one that counts is in this process:
 /// after a kill, the next run has its games back within six times as long.
@@ -55,16 +55,22 @@ impl Embedded {
     /// is set, if one is; else to this process alone.
     pub(crate) async fn start(db: &Path, address: Option<&str>) -> Result<Self> {
         let listener = listen::bind(address.unwrap_or(OWN_ADDRESS)).await?;
-        let token = match address {
-            Some(_) => config::own_token(None)?,
-            None => Some(random_token()?),
-        };
-        listen::warn_if_open_to_others(listen::address(&listener)?, token.as_ref());
         let url = listen::url_from_here(&listener)?;
+        // To itself, and to whoever owns the database.
+        let secret = address.is_none().then(random_token);
+        let token =
+            match &secret {
+                Some(secret) => Some(secret.parse().map_err(|error| {
+                    CliError::new(Exit::Internal, "make a token").because(error)
+                })?),
+                None => config::own_token(None)?,
+            };
+        listen::warn_if_open_to_others(listen::address(&listener)?, token.as_ref());
         let coordinator = coordinator::Coordinator::open(coordinator::Config {
             db: db.to_owned(),
             heartbeat_interval: HEARTBEAT_INTERVAL,
             token: token.clone(),
+            told: held::told(&url, secret.as_deref()),
             hosts: Vec::new(),
         })
         .await?;
@@ -95,13 +101,14 @@ impl Embedded {
         let manner = Manner { new_experiment, preview: false };
         let preview = change::preview(&self.readers, sweep, manner).await?;
         if let Some(change) = &preview.change {
-            voice::say(&change::announcement(&sweep.plan.name, change));
+            voice::say(&change::announcement(&sweep.plan, change));
         }
         let submitted = remote::submit(&mut self.client, sweep, manner)
             .await
             .map_err(CliError::of_own_coordinator)?;
         let experiment = self.experiment(&submitted.experiment_uuid).await?;
         if experiment.state == ExperimentState::Paused {
+            voice::say(&format!("{} was paused, and goes on", experiment.name));
             let request = v1::SteerRequest {
                 experiment: experiment.uuid.clone(),
                 action: v1::Action::Resume.into(),
@@ -186,9 +193,8 @@ impl Embedded {
 }
 
 /// A token that nobody outside of this process knows: 244 random bits.
-fn random_token() -> Result<Token> {
-    let text = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
-    text.parse().map_err(|error| CliError::new(Exit::Internal, "make a token").because(error))
+fn random_token() -> String {
+    format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
 /// A task's result; a panic in it goes on here.

@@ -15,6 +15,7 @@ use crate::causes::{failed_call, malformed};
 use crate::embedded::Embedded;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::held;
 use crate::remote::{self, Client};
 use crate::results::coordinator;
 
@@ -55,15 +56,18 @@ impl Steerer {
     async fn of_file(db: &Path) -> Result<Self> {
         // A coordinator would make a database that is not there.
         Readers::open(db).await?.close().await;
-        let own = Embedded::start(db, None).await.map_err(|error| {
-            if error.exit() != Exit::Busy {
-                return error;
-            }
-            error.help(
-                "that coordinator has to do it: name it with --coordinator URL instead of --db",
-            )
-        })?;
-        Ok(Self { client: own.client(), own: Some(own) })
+        match Embedded::start(db, None).await {
+            Ok(own) => Ok(Self { client: own.client(), own: Some(own) }),
+            // Whoever has it open does it.
+            Err(error) if error.exit() == Exit::Busy => match held::connect(db).await {
+                Ok(Some(client)) => Ok(Self { client, own: None }),
+                Ok(None) | Err(_) => Err(error.help(
+                    "whoever has it open has to do it: name that coordinator with --coordinator URL \
+                     instead of --db, or end it",
+                )),
+            },
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether the coordinator is inside this process.

@@ -174,6 +174,12 @@ fn full_path(document: &DocumentMut, setting: &Assignment) -> Result<Vec<String>
         [first, ..] if sweep_keys().any(|key| key == first) => Ok(path.clone()),
         [axis] if axes.contains(axis) => Ok(vec![AXES.to_owned(), axis.clone()]),
         [] => Ok(Vec::new()),
+        [axis, below @ ..] if axes.contains(axis) => {
+            let (value, below) = (&setting.value, below.join("."));
+            let remedy = format!("set its values whole: --set '{axis}=[{{ {below} = {value} }}]'");
+            Err(setting
+                .error(format_args!("`{axis}` is an axis, and its values have no name"), remedy))
+        }
         [first, ..] => {
             let has_it = |player: &&String| {
                 document.get(PLAYERS).and_then(|it| it.get(*player)?.get(first)).is_some()

@@ -48,6 +48,9 @@ pub struct Config {
     pub heartbeat_interval: Duration,
     /// What every call of a worker or client must bring; without one, anybody may call.
     pub token: Option<Token>,
+    /// What the database's owner is told who finds it open, such as where this coordinator listens
+    /// ([`store::told_by_holder`]).
+    pub told: String,
     /// Names by which it is called, beside those that always mean this machine. With some, calls to
     /// other names are refused.
     pub hosts: Vec<String>,
@@ -110,8 +113,9 @@ impl Coordinator {
         config: Config,
         course_of: Arc<CourseOf>,
     ) -> Result<Self, CoordinatorError> {
-        let Config { db, heartbeat_interval, token, hosts } = config;
+        let Config { db, heartbeat_interval, token, hosts, told } = config;
         let mut writer = Writer::open(&db).await?;
+        writer.tell(&told)?;
         let (readers, epoch) = (writer.readers(), writer.epoch());
         let database_uuid = writer.database_uuid().await?;
         let checkpointer = writer.checkpointer().await?;

@@ -121,6 +121,7 @@ impl Served {
                 heartbeat_interval,
                 token: token.clone(),
                 hosts: Vec::new(),
+                told: String::new(),
             };
             Coordinator::open_with_courses(config, Arc::clone(&course_of)).await.ok()
         })

@@ -47,6 +47,12 @@ pub struct GameId {
     pub number: u64,
 }
 
+impl std::fmt::Display for GameId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of cell {}", self.number, self.cell)
+    }
+}
+
 /// Successive games of one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GameRange {

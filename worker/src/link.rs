@@ -122,7 +122,9 @@ impl Link {
                 let answer = self.attempt("Heartbeat", patience, said).await?;
                 let dropped = work::lease_ids(&answer.drop_lease_ids).map_err(malformed)?;
                 if !dropped.is_empty() {
-                    tracing::info!(leases = ?dropped, "dropping leases that are no longer ours");
+                    let named: Vec<_> = dropped.iter().map(ToString::to_string).collect();
+                    let leases = named.join(" ");
+                    tracing::info!(leases, "dropping leases that are no longer ours");
                 }
                 Ok(Answer::Drop(dropped))
             }

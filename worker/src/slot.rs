@@ -84,12 +84,12 @@ impl Slot {
             Ok(Err(PlayError::Aborted)) if host.is_unwanted() => None,
             Ok(Err(PlayError::Aborted)) => {
                 let message = timed_out(batch.game_timeout.unwrap_or_default());
-                tracing::warn!(?game, message, "a game took too long");
+                tracing::warn!(%game, message, "a game took too long");
                 Some(failed(game, &message))
             }
             Ok(Err(error)) => Some(failed(game, &error.to_string())),
             Err(message) => {
-                tracing::error!(?game, message, "a game panicked");
+                tracing::error!(%game, message, "a game panicked");
                 Some(failed(game, &message))
             }
         }

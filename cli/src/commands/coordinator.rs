@@ -12,7 +12,7 @@ use spelrum_engine::parse_duration_us;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::{config, listen, logging, supervisor};
+use crate::{config, held, listen, logging, supervisor};
 
 const EXAMPLES: &str = "\
 It prints the address it listens on, then logs to stderr (RUST_LOG=debug for more). The database \
@@ -90,6 +90,7 @@ impl Coordinator {
             db: self.db,
             heartbeat_interval: self.heartbeat,
             token,
+            told: held::told(&listen::url_from_here(&listener)?, None),
             hosts: self.hosts,
         })
         .await?;

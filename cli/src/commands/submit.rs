@@ -92,7 +92,7 @@ impl Submit {
         if !self.json && remote::find(&mut client, &sweep.plan.name).await?.is_some() {
             let preview = remote::submit(&mut client, &sweep, preview).await?;
             if let Some(change) = &preview.change {
-                writeln!(out, "{}", change::announcement(&sweep.plan.name, change))?;
+                writeln!(out, "{}", change::announcement(&sweep.plan, change))?;
             }
         }
         let manner = Manner { preview: false, ..preview };

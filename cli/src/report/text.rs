@@ -129,11 +129,10 @@ fn notes(report: &Report) -> Vec<String> {
     notes.extend(stops(report));
     if report.experiment.games_failed > 0 {
         notes.push(format!(
-            "{} games failed and count for nobody; see why: spelrum sql 'SELECT * FROM failures'. Once \
-             that is mended, spelrum retry {} plays them again.",
-            count(report.experiment.games_failed),
-            report.experiment.name
+            "{} games failed and count for nobody; see why: spelrum sql 'SELECT * FROM failures'.",
+            count(report.experiment.games_failed)
         ));
+        notes.push("Once that is mended, spelrum retry lets them be played again.".to_owned());
     }
     let games: u64 = report.cells.iter().map(|cell| cell.games).sum();
     let distinct: u64 = report.cells.iter().map(|cell| cell.distinct_games).sum();

@@ -41,6 +41,16 @@ fn difference(settings: &[&str], quick: bool) -> Vec<String> {
 }
 
 #[test]
+fn the_values_of_an_axis_are_set_whole() {
+    let error = edited(SWEEP, &["depth.ab=700"], false).unwrap_err();
+    assert_eq!(
+        error.problem,
+        "--set depth.ab=700: `depth` is an axis, and its values have no name"
+    );
+    assert_eq!(error.remedy, "set its values whole: --set 'depth=[{ ab = 700 }]'");
+}
+
+#[test]
 fn values_are_replaced_where_they_stand() {
     for (setting, expected) in [
         ("games=20", &["- games = 100 # per cell", "+ games = 20 # per cell"][..]),

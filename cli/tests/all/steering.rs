@@ -1,6 +1,8 @@
 //! Steering, throwing away, and what needs somebody, as people meet them: on a file, and through a
 //! coordinator.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use rustix::process::Signal;
 
 use crate::sandbox::{Ran, Sandbox, Watched, tic_tac_toe, wait_until};
@@ -98,6 +100,11 @@ fn nothing_is_thrown_away_unasked() {
 fn a_database_in_use_is_steered_through_its_coordinator() {
     let sandbox = played(40);
     let coordinator = sandbox.coordinator("sweep.db", "127.0.0.1:0");
+    // By the file, too: the lock beside it says where its coordinator listens.
+    let dry = sandbox.run(&["prune", "sweep", "--db", "sweep.db", "--dry-run"]);
+    dry.expect_exit(0);
+    assert!(dry.stdout().starts_with("pruning sweep would free"), "{}", dry.stdout());
+    std::fs::write(sandbox.path("sweep.db-lock"), "process 1").unwrap();
     for arguments in [&["pause", "sweep"][..], &["delete", "sweep", "--yes"]] {
         let held = sandbox.run(&[arguments, &["--db", "sweep.db"]].concat());
         held.expect_exit(6);
@@ -178,6 +185,30 @@ fn a_killed_removal_is_finished_by_the_next_coordinator() {
         let moves = "SELECT count(DISTINCT game_id) FROM moves";
         assert_eq!(sandbox.sql("sweep.db", moves), "40");
     }
+}
+
+/// What a plain `run` plays is steered from another terminal, by the file's owner alone; and one that goes on
+/// with what was paused says so.
+#[test]
+fn a_run_is_steered_from_another_terminal() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 50_000));
+    let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--slots", "1"]);
+    run.read_until("games in 2 cells, into sweep.db");
+    let lock = sandbox.path("sweep.db-lock");
+    assert_eq!(std::fs::metadata(&lock).unwrap().permissions().mode() & 0o777, 0o600);
+    let steer = |words: &[&str]| sandbox.run(&[words, &["--db", "sweep.db"]].concat());
+    assert_eq!(json(&steer(&["pause", "sweep", "--json"]))["state"], "paused");
+    run.process.signal(Signal::INT);
+    assert_eq!(run.end(), Some(130));
+    assert!(!lock.exists());
+
+    let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--slots", "1"]);
+    run.read_until("sweep was paused, and goes on");
+    run.read_until("resuming sweep");
+    assert_eq!(json(&steer(&["priority", "sweep", "3", "--json"]))["priority"], 3);
+    assert_eq!(json(&steer(&["cancel", "sweep", "--json"]))["state"], "cancelled");
+    assert_eq!(run.end(), Some(0));
 }
 
 /// Whoever says it again finishes it: nothing says that there is nothing to do, or that there is no such

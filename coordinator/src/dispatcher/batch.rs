@@ -293,7 +293,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             change.as_ref().is_some_and(|change| change.settings_changed.contains(&GAME_TIMEOUT));
         if !existed || change.is_some() {
             let name = &plan.name;
-            tracing::info!(name, uuid, games, ?change, "an experiment was submitted");
+            let is_changed = change.is_some();
+            tracing::info!(name, uuid, games, is_changed, "an experiment was submitted");
         }
         if tell {
             let priority = plan.priority;
@@ -351,7 +352,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             Steering::Retry => return Ok(steered(self.retry(&found, now).await?)),
         };
         self.handle(event, now).await?;
-        tracing::info!(which, ?what, "an experiment was steered");
+        tracing::info!(which, what = what.name(), "an experiment was steered");
         Ok(steered(0))
     }
 
@@ -448,7 +449,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     pub(super) async fn store(&mut self, consequences: Consequences) -> Result<(), BatchError> {
         if !consequences.failed.is_empty() {
             for (game, message) in &consequences.failed {
-                tracing::warn!(?game, message, "a game is settled as failed");
+                tracing::warn!(%game, message, "a game is settled as failed");
             }
             self.transaction.settle_failed(&consequences.failed).await?;
         }

@@ -87,7 +87,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 }
                 Some(v1::Verdict::Rejected) => {
                     tracing::warn!(
-                        %worker, %lease, ?game,
+                        %worker, %lease, %game,
                         "rejected a result: the game was never leased to it, or the rules do not allow it"
                     );
                 }

@@ -82,6 +82,17 @@ pub(crate) enum Steering {
     Retry,
 }
 
+impl Steering {
+    /// What it is, for the log.
+    pub(super) fn name(self) -> String {
+        match self {
+            Self::State(state) => state.name().to_owned(),
+            Self::Priority(priority) => format!("priority {priority}"),
+            Self::Retry => "failed games again".to_owned(),
+        }
+    }
+}
+
 /// Answer to [`Request::Steer`].
 #[derive(Debug)]
 pub(crate) struct Steered {

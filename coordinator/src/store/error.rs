@@ -78,7 +78,7 @@ pub enum StoreError {
         kind: &'static str,
     },
     /// Another coordinator has the database open.
-    #[error("failed to open {}: it is held by another coordinator ({holder})", path.display())]
+    #[error("failed to open {}: another spelrum has it open ({holder})", path.display())]
     Held {
         /// The database.
         path: PathBuf,

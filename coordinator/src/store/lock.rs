@@ -3,10 +3,12 @@
 //!
 //! The lock is on a file of its own (`<database>-lock`): closing any handle of the database file
 //! itself would release SQLite's own locks on it (sqlite.org/howtocorrupt.html, section 2.2).
+//!
+//! It says who holds it, and how to reach whoever that is; so only its owner may read it.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
@@ -16,15 +18,27 @@ use super::error::StoreError;
 pub(super) struct Lock {
     path: PathBuf,
     /// Holds the lock.
-    _file: File,
+    file: File,
+}
+
+/// What whoever holds a database's lock tells others, if anybody does: the process, and then what it was
+/// given to tell.
+#[must_use]
+pub fn told_by_holder(database: &Path) -> Option<String> {
+    let path = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    std::fs::read_to_string(lock_path(&path)).ok()
+}
+
+fn lock_path(database: &Path) -> PathBuf {
+    let mut path = database.as_os_str().to_owned();
+    path.push("-lock");
+    PathBuf::from(path)
 }
 
 impl Lock {
     /// Takes the lock of a database, without waiting.
     pub(super) fn take(database: &Path) -> Result<Self, StoreError> {
-        let mut path = database.as_os_str().to_owned();
-        path.push("-lock");
-        let path = PathBuf::from(path);
+        let path = lock_path(database);
         let failed = |source| StoreError::File { path: path.clone(), source };
         loop {
             let mut file = OpenOptions::new()
@@ -32,6 +46,7 @@ impl Lock {
                 .write(true)
                 .create(true)
                 .truncate(false)
+                .mode(0o600)
                 .open(&path)
                 .map_err(|source| refuse_read_only(database, &path, source))?;
             match file.try_lock() {
@@ -39,9 +54,8 @@ impl Lock {
                 Err(TryLockError::WouldBlock) => {
                     let mut holder = String::new();
                     // What it says is for people: an unreadable one is no other error.
-                    if file.read_to_string(&mut holder).is_err() || holder.is_empty() {
-                        "unknown".clone_into(&mut holder);
-                    }
+                    let _unreadable = file.read_to_string(&mut holder);
+                    let holder = holder.lines().next().unwrap_or("unknown").to_owned();
                     return Err(StoreError::Held { path: database.to_owned(), holder });
                 }
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
@@ -55,12 +69,19 @@ impl Lock {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(source) => return Err(failed(source)),
             }
-            file.set_len(0)
-                .and_then(|()| file.rewind())
-                .and_then(|()| write!(file, "process {}", std::process::id()))
-                .map_err(failed)?;
-            return Ok(Self { path, _file: file });
+            let mut lock = Self { path: path.clone(), file };
+            lock.tell("").map_err(failed)?;
+            return Ok(lock);
         }
+    }
+
+    /// Tells whoever finds the database held something beside the process.
+    pub(super) fn tell(&mut self, what: &str) -> std::io::Result<()> {
+        // One that was left behind may be open to others.
+        self.file.set_permissions(Permissions::from_mode(0o600))?;
+        self.file.set_len(0)?;
+        self.file.rewind()?;
+        write!(self.file, "process {}\n{what}", std::process::id())
     }
 }
 

@@ -81,6 +81,7 @@ pub use checkpoint::{
 };
 pub use courses::OpenCourse;
 pub use error::StoreError;
+pub use lock::told_by_holder;
 pub use lookups::{Found, LeasedCell, OtherRevision};
 pub use query::{SqlValue, Table};
 pub use read::{QUERY_SECONDS_MAX, Readers};
@@ -105,7 +106,7 @@ pub struct Writer {
     cache: transaction::Cache,
     files: identity::Files,
     /// Held until the connection is closed: fields are dropped in this order.
-    _lock: lock::Lock,
+    lock: lock::Lock,
 }
 
 impl Writer {
@@ -119,7 +120,7 @@ impl Writer {
         let readers = Readers::at(&path);
         let cache = transaction::Cache::default();
         let files = identity::Files::of(&path)?;
-        Ok(Self { path, connection, epoch, readers, cache, files, _lock: lock })
+        Ok(Self { path, connection, epoch, readers, cache, files, lock })
     }
 
     /// This run's epoch.
@@ -138,6 +139,15 @@ impl Writer {
     #[must_use]
     pub fn readers(&self) -> Readers {
         self.readers.clone()
+    }
+
+    /// Lets [`told_by_holder`] tell this too, to the owner of the file and nobody else.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn tell(&mut self, what: &str) -> Result<(), StoreError> {
+        let path = &self.path;
+        self.lock.tell(what).map_err(|source| StoreError::File { path: path.clone(), source })
     }
 
     /// The size of the write-ahead log, in bytes: from [`WAL_CHECKPOINT_BYTES`] on a checkpoint is
@@ -161,7 +171,7 @@ impl Writer {
     /// # Errors
     /// If the disk is full or fails; nothing that was committed is lost then.
     pub async fn close(self) -> Result<(), StoreError> {
-        let Self { connection, readers, _lock: lock, .. } = self;
+        let Self { connection, readers, lock, .. } = self;
         readers.close().await;
         connection.close().await?;
         drop(lock);

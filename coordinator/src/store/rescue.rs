@@ -16,7 +16,7 @@ impl Writer {
     pub async fn abandon(self, checkpointer: Checkpointer) {
         let is_gone = self.files.check().is_err();
         let fate = is_gone.then(|| self.files.fate());
-        let Self { path, mut connection, readers, _lock: lock, .. } = self;
+        let Self { path, mut connection, readers, lock, .. } = self;
         match fate {
             None => {}
             Some(Fate::Renamed(now)) => complete(&mut connection, &path, &now).await,
