@@ -147,10 +147,7 @@ impl Of {
             }
             (Err(error), _) => return Err(error),
         };
-        let (experiment_uuid, name) = match &preview.experiment {
-            Some(found) => (found.experiment_uuid.clone(), found.name.clone()),
-            None => (self.experiment.clone(), self.experiment.clone()),
-        };
+        let (experiment_uuid, name) = self.meant(&preview);
         let mut removed = Removed {
             experiment_uuid,
             name,
@@ -175,9 +172,15 @@ impl Of {
         steerer.finish_removals(action).await?;
         Ok(Some(removed))
     }
-}
 
-impl Of {
+    /// The UUID and name of the experiment that is meant, as far as known.
+    fn meant(&self, preview: &v1::RemoveResponse) -> (String, String) {
+        match &preview.experiment {
+            Some(found) => (found.experiment_uuid.clone(), found.name.clone()),
+            None => (self.experiment.clone(), self.experiment.clone()),
+        }
+    }
+
     /// Goes on with what was decided before, and interrupted.
     async fn go_on(
         &self,
@@ -189,10 +192,7 @@ impl Of {
         if !self.dry_run {
             steerer.finish_removals(action).await?;
         }
-        let (experiment_uuid, name) = match &preview.experiment {
-            Some(found) => (found.experiment_uuid.clone(), found.name.clone()),
-            None => (self.experiment.clone(), self.experiment.clone()),
-        };
+        let (experiment_uuid, name) = self.meant(&preview);
         let finished = steerer.is_own() && !self.dry_run;
         let preview = v1::RemoveResponse { games: begun.games, ..preview };
         Ok(Removed {

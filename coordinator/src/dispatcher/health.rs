@@ -117,6 +117,11 @@ impl Watch {
     /// A transaction has failed. Returns whether that has lasted for too long.
     pub(super) fn failed(&mut self, error: &StoreError, now: Instant) -> bool {
         let is_waiting = matches!(error, StoreError::Full);
+        let is_ours = is_waiting || matches!(error, StoreError::Busy) || error.is_of_the_disk();
+        if !is_ours {
+            // It says something of the request, such as a result that nobody can store.
+            return false;
+        }
         let unwell = Unwell { problem: error.to_string(), is_waiting };
         self.found.send_replace(Some((now, Err(unwell))));
         if !error.is_of_the_disk() {

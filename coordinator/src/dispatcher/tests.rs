@@ -500,3 +500,17 @@ async fn health_is_whether_something_can_be_written() {
     assert_eq!(health.check().await, Ok(()));
     assert_eq!(faults.failing_commits(), 1);
 }
+
+/// Else whoever reports what cannot be stored could take the coordinator off the air.
+#[tokio::test]
+async fn a_result_that_cannot_be_stored_says_nothing_of_health() {
+    let mut watch = Watch::with_failing_max(Duration::from_secs(60));
+    let (dispatch, _requests) = Dispatch::new(Clock::start());
+    let health = watch.health(dispatch);
+    watch.wrote();
+    let poison = StoreError::InvalidGame { cell_id: 1, number: 1, problem: "no".to_owned() };
+    assert!(!watch.failed(&poison, Instant::now()));
+    assert_eq!(health.check().await, Ok(()));
+    assert!(!watch.failed(&StoreError::Full, Instant::now()));
+    assert!(health.check().await.unwrap_err().is_waiting);
+}
