@@ -22,8 +22,10 @@ use spelrum_tournament::results::{
     Removing, Report, SettledCells, SettledGame, Status, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{
-    CellId, DefinitionHash, ExperimentId, GameId, PairCounts, ScoreInterval, WorkerId,
+    CellId, DefinitionHash, EloModel, ExperimentId, GameId, PairCounts, ScoreInterval, Sprt,
+    WorkerId,
 };
 
 fn name() -> impl Strategy<Value = String> + Clone {
@@ -154,6 +156,17 @@ prop_compose! {
     }
 }
 
+fn rule() -> impl Strategy<Value = StopRule> {
+    let precision = (1_u32..500).prop_map(|part| StopRule::of_precision(f64::from(part) / 1_000.0));
+    let models = prop::sample::select(EloModel::ALL.to_vec());
+    let sprt = (-200.0..0.0, 0.1..200.0, 0.001..0.499, 0.001..0.499, models).prop_map(
+        |(elo0, elo1, alpha, beta, model)| {
+            Sprt::new(elo0, elo1, alpha, beta, model).map(StopRule::Sprt)
+        },
+    );
+    prop_oneof![precision, sprt].prop_map(Option::unwrap)
+}
+
 /// Of counts that are not too large for arithmetic over them.
 fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
     let small = || 0..1_000_u64;
@@ -161,9 +174,18 @@ fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
     let pairs = [small(), small(), small(), small(), small()];
     let score = option::of([figure(), figure(), figure()]);
     let places = vec(option::of(name()), axes);
-    let stop = option::of((figure(), small(), option::of(small())));
-    (id(), places, [name(), name()], any::<[bool; 2]>(), counts, pairs, score, stop).prop_map(
-        |(id, axes, [player, opponent], [is_timed, swap_sides], counts, pairs, score, stop)| {
+    let stop = option::of((rule(), small(), option::of(small())));
+    (id(), places, [name(), name()], any::<[bool; 3]>(), counts, pairs, score, stop).prop_map(
+        |(
+            id,
+            axes,
+            [player, opponent],
+            [is_timed, swap_sides, is_self_play],
+            counts,
+            pairs,
+            score,
+            stop,
+        )| {
             let [games_planned, games, games_failed, wins, draws, losses, distinct_games] = counts;
             CellResult {
                 cell: CellId(id),
@@ -172,9 +194,10 @@ fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
                 opponent,
                 is_timed,
                 swap_sides,
+                is_self_play,
                 games_planned,
-                stop: stop.map(|(precision, games_max, stopped_after)| CellStop {
-                    precision,
+                stop: stop.map(|(rule, games_max, stopped_after)| CellStop {
+                    rule,
                     games_max,
                     stopped_after,
                 }),

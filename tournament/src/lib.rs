@@ -29,7 +29,10 @@ pub use plan::{
     AxisValue, Conditions, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record, Role,
 };
 pub use played::PlayedGame;
-pub use statistics::{GameCounts, PairCounts, ScoreInterval, Strength};
+pub use statistics::{
+    Confidence, EloModel, GameCounts, PairCounts, SPRT_ELO_MAX, SPRT_ERROR_MAX, ScoreInterval,
+    Sprt, Strength, Verdict, elo_of_score, score_of_elo,
+};
 pub use sweep::{
     NamedFile, SweepError, SweepText, check_experiment_name, did_you_mean, plan_sweep, sweep_keys,
     sweep_schema,

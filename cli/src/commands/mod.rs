@@ -18,6 +18,7 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod solve;
 pub(crate) mod sql;
+pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod steer;
 pub(crate) mod submit;
@@ -81,6 +82,8 @@ pub(crate) enum Command {
     Report(report::Report),
     /// Ask the results anything, in SQL
     Sql(sql::Sql),
+    /// Work out Elo, likelihoods and sequential tests from counts given by hand
+    Stats(stats::Stats),
     /// List experiments
     List(list::List),
     /// Keep experiments and results, and hand out games to workers
@@ -149,6 +152,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Man(man) => man.run(),
         Command::New(new) => new.run(),
         Command::Schema(schema) => schema.run(),
+        Command::Stats(stats) => stats.run(),
         Command::Run(run) => on_runtime(run.run()),
         Command::Report(report) => on_runtime(report.run()),
         Command::Sql(sql) => on_runtime(sql.run()),

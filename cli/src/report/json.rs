@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use spelrum_tournament::results;
+use spelrum_tournament::stopping::StopRule;
 
 /// An experiment's results.
 #[derive(Debug, Serialize)]
@@ -32,7 +33,10 @@ struct CellResult<'a> {
     games_planned: u64,
     /// The games that it gets if its stop rule does not end it before.
     games_max: u64,
+    /// In words.
+    stop_rule: Option<String>,
     stop_precision: Option<f64>,
+    sprt: Option<Sprt>,
     stopped_after: Option<u64>,
     games: u64,
     games_failed: u64,
@@ -43,14 +47,52 @@ struct CellResult<'a> {
     score_low: Option<f64>,
     score_high: Option<f64>,
     elo: Option<f64>,
+    elo_low: Option<f64>,
+    elo_high: Option<f64>,
     elo_error: Option<f64>,
     nelo: Option<f64>,
+    /// Always null: match runners' error, which is too small where games are few.
     nelo_error: Option<f64>,
     los: Option<f64>,
     stronger: &'static str,
     pairs: [u64; 5],
     distinct_games: u64,
     swap_sides: bool,
+    self_play: bool,
+}
+
+/// A sequential test, and where it stands.
+#[derive(Debug, Serialize)]
+struct Sprt {
+    elo0: f64,
+    elo1: f64,
+    alpha: f64,
+    beta: f64,
+    model: &'static str,
+    llr: f64,
+    lower: f64,
+    upper: f64,
+    /// Which of both strengths it has taken.
+    verdict: Option<&'static str>,
+}
+
+impl Sprt {
+    fn of(cell: &results::CellResult) -> Option<Self> {
+        let StopRule::Sprt(sprt) = cell.stop?.rule else { return None };
+        let standing = cell.sprt()?;
+        let [lower, upper] = standing.bounds;
+        Some(Self {
+            elo0: sprt.elo0(),
+            elo1: sprt.elo1(),
+            alpha: sprt.alpha(),
+            beta: sprt.beta(),
+            model: sprt.model().name(),
+            llr: standing.llr,
+            lower,
+            upper,
+            verdict: standing.verdict.map(|verdict| verdict.name()),
+        })
+    }
 }
 
 /// What one player's searched moves cost in one cell.
@@ -101,7 +143,12 @@ impl<'a> From<&'a results::CellResult> for CellResult<'a> {
             timed: cell.is_timed,
             games_planned: cell.games_planned,
             games_max: cell.stop.map_or(cell.games_planned, |stop| stop.games_max),
-            stop_precision: cell.stop.map(|stop| stop.precision),
+            stop_rule: cell.stop.map(|stop| stop.rule.to_string()),
+            stop_precision: cell.stop.and_then(|stop| match stop.rule {
+                StopRule::Precision(precision) => Some(precision.points()),
+                StopRule::Sprt(_) => None,
+            }),
+            sprt: Sprt::of(cell),
             stopped_after: cell.stop.and_then(|stop| stop.stopped_after),
             games: cell.games,
             games_failed: cell.games_failed,
@@ -112,14 +159,17 @@ impl<'a> From<&'a results::CellResult> for CellResult<'a> {
             score_low: cell.score.map(|score| score.low),
             score_high: cell.score.map(|score| score.high),
             elo: strength.elo,
+            elo_low: strength.elo_low,
+            elo_high: strength.elo_high,
             elo_error: strength.elo_error,
             nelo: strength.nelo,
-            nelo_error: strength.nelo_error,
+            nelo_error: None,
             los: strength.los,
             stronger: cell.stronger().name(),
             pairs: cell.pairs.0,
             distinct_games: cell.distinct_games,
             swap_sides: cell.swap_sides,
+            self_play: cell.is_self_play,
         }
     }
 }

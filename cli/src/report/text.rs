@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use spelrum_tournament::Role;
-use spelrum_tournament::results::{CellResult, CellStop, MoveCost, Report, Stronger};
+use spelrum_tournament::results::{CellResult, CellStop, MoveCost, Report, SprtStanding, Stronger};
+use spelrum_tournament::stopping::StopRule;
 
 use crate::output::{Column, TextTable, count, duration_us, optional, percent, signed};
 
@@ -56,6 +57,8 @@ fn title(out: &mut dyn Write, title: &str) -> io::Result<()> {
 /// Each cell: its games, the score with its interval, and what that says.
 fn strength(report: &Report) -> TextTable {
     let mut columns = axis_columns(report);
+    // The cells of one sweep are all alike in this, too.
+    let is_tested = report.cells.iter().any(|cell| cell.sprt().is_some());
     columns.extend([
         Column::words("player"),
         Column::words("opponent"),
@@ -68,6 +71,7 @@ fn strength(report: &Report) -> TextTable {
         Column::numbers("Elo"),
         Column::words("stronger"),
     ]);
+    columns.extend(is_tested.then(|| Column::words("LLR")));
     let mut table = TextTable::new(&columns);
     for cell in &report.cells {
         let games = match cell.games == cell.games_planned {
@@ -86,7 +90,8 @@ fn strength(report: &Report) -> TextTable {
             optional(cell.strength().elo, signed),
             stronger(cell),
         ];
-        table.row(places(report, &cell.axes).chain(row));
+        let test = is_tested.then(|| optional(cell.sprt(), tested));
+        table.row(places(report, &cell.axes).chain(row).chain(test));
     }
     table
 }
@@ -106,12 +111,19 @@ fn is_of_the_grid(axis: &str) -> bool {
     Role::of_axis(axis).is_none()
 }
 
+/// The logarithm of a sequential test's likelihood ratio, and which strength it has taken.
+fn tested(standing: SprtStanding) -> String {
+    let llr = format!("{:+.2}", standing.llr);
+    standing.verdict.map_or(llr.clone(), |verdict| format!("{llr} {}", verdict.name()))
+}
+
+/// A dash in self-play: nobody is stronger than itself.
 fn stronger(cell: &CellResult) -> String {
-    match cell.stronger() {
+    optional((!cell.is_self_play).then(|| cell.stronger()), |stronger| match stronger {
         Stronger::Player => cell.player.clone(),
         Stronger::Opponent => cell.opponent.clone(),
         Stronger::Unclear => "unclear".to_owned(),
-    }
+    })
 }
 
 /// What a reader of the first table must know besides.
@@ -146,25 +158,36 @@ fn notes(report: &Report) -> Vec<String> {
     notes
 }
 
-/// Where stop rules have ended cells.
-fn stops(report: &Report) -> Option<String> {
-    let of = |cell: &CellResult| cell.stop;
-    let rules: Vec<CellStop> = report.cells.iter().filter_map(of).collect();
-    let ended: Vec<u64> = rules.iter().filter_map(|stop| stop.stopped_after).collect();
-    let (least, most) = (ended.iter().min()?, ended.iter().max()?);
-    let after = match least == most {
-        true => count(*least),
-        false => format!("{} to {}", count(*least), count(*most)),
-    };
-    let games_max = rules.iter().map(|stop| stop.games_max).max()?;
+/// Where stop rules stand.
+fn stops(report: &Report) -> Vec<String> {
+    let rules: Vec<CellStop> = report.cells.iter().filter_map(|cell| cell.stop).collect();
     // One sweep has one rule.
-    let precision = rules.first()?.precision;
-    Some(format!(
-        "{} of {} cells ended by their stop rule, ±{precision}, after {after} of at most {} games.",
-        ended.len(),
-        rules.len(),
-        count(games_max),
-    ))
+    let Some(CellStop { rule, .. }) = rules.first() else { return Vec::new() };
+    let games_max = rules.iter().map(|stop| stop.games_max).max().unwrap_or_default();
+    let ended: Vec<u64> = rules.iter().filter_map(|stop| stop.stopped_after).collect();
+    let games_max = count(games_max);
+    let after = match (ended.iter().min(), ended.iter().max()) {
+        (Some(least), Some(most)) if least == most => format!(", after {} games", count(*least)),
+        (Some(least), Some(most)) => format!(", after {} to {} games", count(*least), count(*most)),
+        (_, _) => String::new(),
+    };
+    let mut notes = vec![
+        format!("Stop rule: {rule}; at most {games_max} games."),
+        format!("It has ended {} of {} cells{after}.", ended.len(), rules.len()),
+    ];
+    if let StopRule::Sprt(sprt) = rule {
+        let [lower, upper] = sprt.bounds();
+        notes.push(format!(
+            "LLR: logarithm of the test's likelihood ratio; {upper:.2} is elo1, {lower:.2} is elo0."
+        ));
+    }
+    if !ended.is_empty() {
+        notes.push(
+            "A score at a stop is a little too far from even: the rule waited for it to be."
+                .to_owned(),
+        );
+    }
+    notes
 }
 
 /// Each cell and player: what a searched move costs.
@@ -212,7 +235,7 @@ fn cost(moves: &MoveCost) -> [String; 8] {
 mod tests {
     use spelrum_tournament::results::{Costs, ExperimentSummary};
     use spelrum_tournament::scheduler::ExperimentState;
-    use spelrum_tournament::{CellId, ExperimentId, PairCounts, ScoreInterval};
+    use spelrum_tournament::{CellId, EloModel, ExperimentId, PairCounts, ScoreInterval, Sprt};
 
     use super::*;
 
@@ -224,6 +247,7 @@ mod tests {
             opponent: "genetic".to_owned(),
             is_timed: true,
             swap_sides: true,
+            is_self_play: false,
             games_planned: 100,
             stop: None,
             games,
@@ -299,16 +323,31 @@ mod tests {
     }
 
     #[test]
-    fn stops_are_told_in_a_line() {
+    fn stops_are_told() {
         let mut report = report();
-        assert_eq!(stops(&report), None);
+        assert_eq!(stops(&report), Vec::<String>::new());
+        let rule = StopRule::of_precision(0.03).unwrap();
         for (cell, stopped_after) in report.cells.iter_mut().zip([Some(200), None, Some(1_250)]) {
-            cell.stop = Some(CellStop { precision: 0.03, games_max: 2_000, stopped_after });
+            cell.stop = Some(CellStop { rule, games_max: 2_000, stopped_after });
         }
-        assert_eq!(
-            stops(&report).unwrap(),
-            "2 of 3 cells ended by their stop rule, ±0.03, after 200 to 1,250 of at most 2,000 games."
-        );
+        insta::assert_snapshot!(stops(&report).join("\n"));
+    }
+
+    #[test]
+    fn sequential_tests_are_told_by_cell() {
+        let mut report = report();
+        let sprt = Sprt::new(0.0, 20.0, 0.05, 0.05, EloModel::Normalized).unwrap();
+        for (cell, stopped_after) in report.cells.iter_mut().zip([Some(200), None, None]) {
+            let rule = StopRule::Sprt(sprt);
+            cell.stop = Some(CellStop { rule, games_max: 2_000, stopped_after });
+        }
+        report.cells[1].is_self_play = true;
+        let mut out = Vec::new();
+        write(&Report { moves: Vec::new(), depths: Vec::new(), ..report }, &mut out).unwrap();
+        let styled = String::from_utf8(out).unwrap();
+        let text = anstream::adapter::strip_str(&styled).to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        insta::assert_snapshot!(text);
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod run;
 mod sandbox;
 mod shell;
 mod sides;
+mod stats;
 mod steering;
 mod stopping;
 mod supervised;

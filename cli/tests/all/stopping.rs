@@ -1,12 +1,12 @@
-//! A precision stop ends where a recount says it must, on one process and on four, whatever is killed.
+//! A stop rule ends cells where a recount says it must, on one process and on four, whatever is killed.
 
 use crate::sandbox::{Sandbox, Service, Watched, tic_tac_toe, wait_until};
 
 /// Games that are surely played between two kills.
 const GAMES_BETWEEN: u64 = 100;
 
-fn sweep(precision: &str) -> String {
-    format!("stop = {{ precision = {precision} }}\n{}", tic_tac_toe("sweep", 20_000))
+fn sweep(rule: &str) -> String {
+    format!("stop = {{ {rule} }}\n{}", tic_tac_toe("sweep", 20_000))
 }
 
 fn settled(sandbox: &Sandbox, db: &str) -> u64 {
@@ -43,45 +43,67 @@ fn assert_stopped(sandbox: &Sandbox, db: &str) {
     assert_eq!(sandbox.sql(db, open), "0");
 }
 
-#[test]
-fn a_precision_stop_is_the_same_on_one_process_and_on_four_that_are_killed() {
-    let sandbox = Sandbox::new();
-    sandbox.write("sweep.toml", &sweep("0.02"));
+/// Plays on one process, in a run that is killed, and by a coordinator with three workers, of which it and one
+/// are killed: the same games count, and the cells end where a recount says.
+fn assert_same_everywhere(sandbox: &Sandbox, rule: &str) {
+    sandbox.write("sweep.toml", &sweep(rule));
     sandbox.run(&["run", "sweep.toml", "--db", "one.db", "--slots", "1"]).expect_exit(0);
-    assert_stopped(&sandbox, "one.db");
+    assert_stopped(sandbox, "one.db");
     let games: u64 = sandbox.sql("one.db", "SELECT sum(stop_number) FROM cells").parse().unwrap();
     assert!(games > 2 * GAMES_BETWEEN, "the last kill comes in mid-sweep: {games} games");
 
-    // A run that is killed.
-    let mut run =
-        Watched::start(&sandbox, &["run", "sweep.toml", "--db", "run.db", "--slots", "2"]);
+    let mut run = Watched::start(sandbox, &["run", "sweep.toml", "--db", "run.db", "--slots", "2"]);
     run.read_until("games in 2 cells, into run.db");
-    wait_until("games are settled", || settled(&sandbox, "run.db") >= GAMES_BETWEEN);
+    wait_until("games are settled", || settled(sandbox, "run.db") >= GAMES_BETWEEN);
     run.process.kill();
     sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
-    assert_stopped(&sandbox, "run.db");
-    assert_eq!(counted(&sandbox, "run.db"), counted(&sandbox, "one.db"));
+    assert_stopped(sandbox, "run.db");
+    assert_eq!(counted(sandbox, "run.db"), counted(sandbox, "one.db"));
 
-    // A coordinator and four workers, of which it and one are killed.
     let mut coordinator = sandbox.coordinator_with("four.db", "127.0.0.1:0", "200ms");
     let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
     sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
-    let mut workers = [(); 4].map(|()| sandbox.worker(&url, "2", &[]));
-    wait_until("games are settled", || settled(&sandbox, "four.db") >= GAMES_BETWEEN);
+    let mut workers = [(); 3].map(|()| sandbox.worker(&url, "2", &[]));
+    wait_until("games are settled", || settled(sandbox, "four.db") >= GAMES_BETWEEN);
     coordinator.process.kill();
     workers[0].kill();
     coordinator = sandbox.coordinator_with("four.db", &address, "200ms");
-    wait_until_finished(&sandbox, &coordinator);
-    assert_stopped(&sandbox, "four.db");
-    assert_eq!(counted(&sandbox, "four.db"), counted(&sandbox, "one.db"));
+    wait_until_finished(sandbox, &coordinator);
+    assert_stopped(sandbox, "four.db");
+    assert_eq!(counted(sandbox, "four.db"), counted(sandbox, "one.db"));
+}
 
-    // Another rule, over the same games.
-    sandbox.write("sweep.toml", &sweep("0.015"));
-    sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
-    sandbox.run(&["run", "sweep.toml", "--db", "anew.db"]).expect_exit(0);
-    assert_stopped(&sandbox, "run.db");
-    assert_eq!(counted(&sandbox, "run.db"), counted(&sandbox, "anew.db"));
-    sandbox.write("sweep.toml", &sweep("0.02"));
+#[test]
+fn a_sequential_test_ends_the_same_on_one_process_and_on_four_that_are_killed() {
+    let sandbox = Sandbox::new();
+    assert_same_everywhere(&sandbox, "sprt = { elo0 = 0, elo1 = 2 }");
+    let report = sandbox.run(&["report", "--db", "four.db", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(report.stdout()).unwrap();
+    for cell in report["cells"].as_array().unwrap() {
+        let sprt = &cell["sprt"];
+        let [llr, lower, upper] = ["llr", "lower", "upper"].map(|key| sprt[key].as_f64().unwrap());
+        let taken = if llr >= upper { "elo1" } else { "elo0" };
+        assert!(llr >= upper || llr <= lower, "{cell}");
+        assert_eq!(sprt["verdict"], taken, "{cell}");
+        assert_eq!(cell["stop_rule"], "sprt 0 to 2 Elo, normalized, alpha 0.05, beta 0.05");
+        assert_eq!(cell["games"], cell["stopped_after"], "{cell}");
+    }
+}
+
+#[test]
+fn a_precision_stop_is_the_same_on_one_process_and_on_four_that_are_killed() {
+    let sandbox = Sandbox::new();
+    assert_same_everywhere(&sandbox, "precision = 0.02");
+
+    // Other rules, over the same games.
+    for rule in ["precision = 0.015", "sprt = { elo0 = 0, elo1 = 1 }"] {
+        sandbox.write("sweep.toml", &sweep(rule));
+        sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
+        sandbox.run(&["run", "sweep.toml", "--db", "anew.db"]).expect_exit(0);
+        assert_stopped(&sandbox, "run.db");
+        assert_eq!(counted(&sandbox, "run.db"), counted(&sandbox, "anew.db"));
+    }
+    sandbox.write("sweep.toml", &sweep("precision = 0.02"));
     sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
     assert_stopped(&sandbox, "run.db");
     assert_eq!(counted(&sandbox, "run.db"), counted(&sandbox, "one.db"));

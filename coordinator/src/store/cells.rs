@@ -158,19 +158,19 @@ impl Transaction<'_> {
             });
         }
         let list = rows(&list)?;
-        let stop_precision = plan.stop.map(|rule| rule.precision());
+        let stop_rule = self.stop_rule(plan.stop).await?;
         sqlx::query!(
             "INSERT INTO cells (experiment_id, cell_id, number, definition_hash, conditions_id,
                 seed, first_player_id, second_player_id, first_player_name, second_player_name,
                 openings, opening_plies, plies_max, games_planned, timed, swap_sides,
-                stop_precision, asked_after)
+                stop_rule_id, asked_after)
             SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
                 value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10,
                 value ->> 11, value ->> 12, value ->> 13, value ->> 14, ?3, ?4
             FROM jsonb_each(?1)",
             list,
             experiment,
-            stop_precision,
+            stop_rule,
             asked_after
         )
         .execute(self.connection())

@@ -12,6 +12,7 @@ use sqlx::SqliteConnection;
 use super::cells::ROWS_AT_ONCE;
 use super::error::StoreError;
 use super::scheduling::unsigned;
+use super::stop_rules;
 use super::transaction::rows;
 
 /// An experiment that a plan may change.
@@ -23,6 +24,9 @@ pub(super) struct Subject {
     pub(super) record: String,
     pub(super) game_timeout_us: Option<i64>,
 }
+
+/// Ids are from 1 on: no cell has this rule.
+const NO_RULES_ID: i64 = 0;
 
 /// A cell's row, as the comparison needs it.
 #[derive(Deserialize)]
@@ -108,7 +112,10 @@ async fn find_cells(
     cells: &[PlannedCell],
     rule: Option<StopRule>,
 ) -> Result<Vec<Row>, StoreError> {
-    let precision = rule.map(|rule| rule.precision());
+    let rule = match rule {
+        Some(rule) => Some(stop_rules::find(connection, rule).await?.unwrap_or(NO_RULES_ID)),
+        None => None,
+    };
     let hashes: Vec<String> = cells.iter().map(|cell| cell.definition_hash.to_string()).collect();
     let hashes = rows(&hashes)?;
     let found = sqlx::query_scalar!(
@@ -119,14 +126,14 @@ async fn find_cells(
                     SELECT a.axis || '=' || a.value_text
                         || CASE WHEN a.value_number IS NULL THEN '' ELSE '#' END AS text
                     FROM cell_axes AS a WHERE a.cell_id = c.cell_id ORDER BY a.axis) AS p),
-                c.stop_number, c.stop_precision IS ?3))
+                c.stop_number, c.stop_rule_id IS ?3))
             AS "list!: String"
         FROM json_each(?1) AS j
         CROSS JOIN cells AS c ON c.definition_hash = j.value AND c.experiment_id = ?2
         LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id"#,
         hashes,
         experiment,
-        precision
+        rule
     )
     .fetch_one(connection)
     .await?;

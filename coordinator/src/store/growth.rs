@@ -95,13 +95,13 @@ impl Transaction<'_> {
     /// Gives cells the plan's stop rule, which reads them from the first unit. Where they ended by the
     /// rule before they end until the scheduler has read it.
     async fn set_rules(&mut self, cells: &[i64], plan: &Plan) -> Result<(), StoreError> {
-        let precision = plan.stop.map(|rule| rule.precision());
+        let rule = self.stop_rule(plan.stop).await?;
         let list = rows(cells)?;
         sqlx::query!(
-            "UPDATE cells SET stop_precision = ?2, decided_number = 0
+            "UPDATE cells SET stop_rule_id = ?2, decided_number = 0
             WHERE cell_id IN (SELECT value FROM json_each(?1))",
             list,
-            precision
+            rule
         )
         .execute(self.connection())
         .await?;

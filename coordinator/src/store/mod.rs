@@ -62,6 +62,7 @@ mod rollup;
 mod rollup_rows;
 mod scheduling;
 mod sqlite;
+mod stop_rules;
 mod stops;
 mod submit;
 mod summaries;

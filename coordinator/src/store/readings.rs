@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use spelrum_tournament::scheduler::CellState;
-use spelrum_tournament::stopping::{Points, Reading, Settled, StopRule, Tally};
+use spelrum_tournament::stopping::{Points, Reading, Settled, Tally};
 use spelrum_tournament::{GameCounts, PairCounts, names};
 
 use super::error::StoreError;
 use super::scheduling::unsigned;
+use super::stop_rules;
 use super::transaction::Transaction;
 
 impl Transaction<'_> {
@@ -22,7 +23,7 @@ impl Transaction<'_> {
     ) -> Result<(), StoreError> {
         let found = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool",
-                c.stop_precision, c.decided_number, c.stop_number,
+                c.stop_rule_id, c.decided_number, c.stop_number,
                 coalesce(r.wins, 0) AS "wins!: i64", coalesce(r.draws, 0) AS "draws!: i64",
                 coalesce(r.losses, 0) AS "losses!: i64", coalesce(r.pairs_0, 0) AS "pairs_0!: i64",
                 coalesce(r.pairs_half, 0) AS "pairs_half!: i64",
@@ -31,7 +32,7 @@ impl Transaction<'_> {
                 coalesce(r.pairs_2, 0) AS "pairs_2!: i64"
             FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
             WHERE c.experiment_id = ?
-                AND (c.stop_precision IS NOT NULL OR c.stop_number IS NOT NULL)"#,
+                AND (c.stop_rule_id IS NOT NULL OR c.stop_number IS NOT NULL)"#,
             experiment
         )
         .fetch_all(self.connection())
@@ -39,13 +40,14 @@ impl Transaction<'_> {
         if found.is_empty() {
             return Ok(());
         }
+        let rules = stop_rules::all(self.connection()).await?;
         let mut beyond = self.unread(experiment).await?;
         let row_of: BTreeMap<i64, _> = found.into_iter().map(|row| (row.cell_id, row)).collect();
         for cell in cells {
             let Some(row) = row_of.get(&cell.cell.0) else { continue };
             cell.decided_number = unsigned(row.decided_number);
             cell.stop_number = row.stop_number.map(unsigned);
-            let rule = row.stop_precision.and_then(StopRule::of_precision);
+            let rule = row.stop_rule_id.and_then(|id| rules.get(&id).copied());
             let beyond = beyond.remove(&cell.cell.0).unwrap_or_default();
             cell.reading = rule.map(|rule| {
                 if cell.decided_number == 0 {
@@ -76,7 +78,7 @@ impl Transaction<'_> {
             r#"SELECT g.cell_id, g.number, g.outcome, c.swap_sides AS "swap_sides: bool"
             FROM cells AS c
             CROSS JOIN games AS g ON g.cell_id = c.cell_id AND g.number >= c.decided_number
-            WHERE c.experiment_id = ? AND c.stop_precision IS NOT NULL
+            WHERE c.experiment_id = ? AND c.stop_rule_id IS NOT NULL
                 AND c.stop_number IS NOT c.decided_number
             ORDER BY g.cell_id, g.number"#,
             experiment

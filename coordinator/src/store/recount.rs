@@ -19,6 +19,7 @@ use super::read::Readers;
 use super::readings::settled;
 use super::rollup::CellResult;
 use super::scheduling::unsigned;
+use super::stop_rules;
 
 /// A row of a rollup that is not what a recount gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -194,9 +195,9 @@ async fn intervals(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
 async fn stops(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
     let found = sqlx::query!(
         r#"SELECT c.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool",
-            c.stop_precision, c.decided_number, c.stop_number
+            c.stop_rule_id, c.decided_number, c.stop_number
         FROM cells AS c
-        WHERE (c.stop_precision IS NOT NULL OR c.stop_number IS NOT NULL OR c.decided_number <> 0)
+        WHERE (c.stop_rule_id IS NOT NULL OR c.stop_number IS NOT NULL OR c.decided_number <> 0)
             AND c.experiment_id NOT IN (
                 SELECT experiment_id FROM removals
                 WHERE what = 'everything' AND experiment_id IS NOT NULL)
@@ -204,9 +205,10 @@ async fn stops(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
     )
     .fetch_all(pool)
     .await?;
+    let rules = stop_rules::all(&mut *pool.acquire().await?).await?;
     let mut differences = Vec::new();
     for row in found {
-        let read = match row.stop_precision.and_then(StopRule::of_precision) {
+        let read = match row.stop_rule_id.and_then(|id| rules.get(&id).copied()) {
             Some(rule) => read_again(pool, row.cell_id, row.swap_sides, rule).await?,
             None => (0, None),
         };

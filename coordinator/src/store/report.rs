@@ -10,6 +10,7 @@ use sqlx::SqliteConnection;
 use super::error::StoreError;
 use super::read::Readers;
 use super::scheduling::unsigned;
+use super::stop_rules::RuleRow;
 use super::summaries::{find, summary};
 use super::transaction::rows;
 
@@ -25,7 +26,12 @@ struct CellRow {
     opponent: String,
     games_planned: i64,
     games_max: i64,
-    stop_precision: Option<f64>,
+    precision: Option<f64>,
+    elo0: Option<f64>,
+    elo1: Option<f64>,
+    alpha: Option<f64>,
+    beta: Option<f64>,
+    model: Option<String>,
     stopped_after: Option<i64>,
     games: i64,
     games_failed: i64,
@@ -43,6 +49,7 @@ struct CellRow {
     distinct_games: i64,
     timed: bool,
     swap_sides: bool,
+    is_self_play: bool,
     last_game_id: i64,
 }
 
@@ -55,6 +62,14 @@ impl CellRow {
         let cell = CellId(self.cell_id);
         let interval = self.score_low.zip(self.score_high);
         let score = self.score.zip(interval);
+        let rule = RuleRow {
+            precision: self.precision,
+            elo0: self.elo0,
+            elo1: self.elo1,
+            alpha: self.alpha,
+            beta: self.beta,
+            model: self.model,
+        };
         CellResult {
             cell,
             axes: places.of(cell),
@@ -62,9 +77,10 @@ impl CellRow {
             opponent: self.opponent,
             is_timed: self.timed,
             swap_sides: self.swap_sides,
+            is_self_play: self.is_self_play,
             games_planned: unsigned(self.games_planned),
-            stop: self.stop_precision.map(|precision| CellStop {
-                precision,
+            stop: rule.read().map(|rule| CellStop {
+                rule,
                 games_max: unsigned(self.games_max),
                 stopped_after: self.stopped_after.map(unsigned),
             }),
@@ -250,15 +266,17 @@ async fn cells(
         CellRow,
         r#"SELECT cell_id AS "cell_id!: i64", cell_number AS "cell_number!: i64", player, opponent,
             games_planned AS "games_planned!: i64", games_max AS "games_max!: i64",
-            stop_precision AS "stop_precision?: f64", stopped_after AS "stopped_after?: i64",
+            s.precision, s.elo0, s.elo1, s.alpha, s.beta, s.model,
+            stopped_after AS "stopped_after?: i64",
             games AS "games!: i64", games_failed AS "games_failed!: i64",
             wins AS "wins!: i64", draws AS "draws!: i64", losses AS "losses!: i64",
             score AS "score?: f64", score_low AS "score_low?: f64", score_high AS "score_high?: f64",
             pairs_0 AS "pairs_0!: i64", pairs_half AS "pairs_half!: i64",
             pairs_1 AS "pairs_1!: i64", pairs_1_half AS "pairs_1_half!: i64",
             pairs_2 AS "pairs_2!: i64", distinct_games AS "distinct_games!: i64",
-            timed AS "timed: bool", swap_sides AS "swap_sides: bool", 0 AS "last_game_id!: i64"
-        FROM results
+            timed AS "timed: bool", swap_sides AS "swap_sides: bool",
+            player_id = opponent_id AS "is_self_play!: bool", 0 AS "last_game_id!: i64"
+        FROM results AS r LEFT JOIN stop_rules AS s ON s.stop_rule_id = r.stop_rule_id
         WHERE experiment_id = ?1 AND (cell_number, cell_id) > (?2, ?3)
         ORDER BY cell_number, cell_id LIMIT ?4"#,
         experiment.0,
@@ -281,7 +299,8 @@ async fn settled_cells(
         CellRow,
         r#"SELECT r.cell_id AS "cell_id!: i64", r.cell_number AS "cell_number!: i64", r.player,
             r.opponent, r.games_planned AS "games_planned!: i64", r.games_max AS "games_max!: i64",
-            r.stop_precision AS "stop_precision?: f64", r.stopped_after AS "stopped_after?: i64",
+            s.precision, s.elo0, s.elo1, s.alpha, s.beta, s.model,
+            r.stopped_after AS "stopped_after?: i64",
             r.games AS "games!: i64",
             r.games_failed AS "games_failed!: i64", r.wins AS "wins!: i64",
             r.draws AS "draws!: i64", r.losses AS "losses!: i64", r.score AS "score?: f64",
@@ -290,11 +309,13 @@ async fn settled_cells(
             r.pairs_1 AS "pairs_1!: i64", r.pairs_1_half AS "pairs_1_half!: i64",
             r.pairs_2 AS "pairs_2!: i64", r.distinct_games AS "distinct_games!: i64",
             r.timed AS "timed: bool", r.swap_sides AS "swap_sides: bool",
+            r.player_id = r.opponent_id AS "is_self_play!: bool",
             f.last_game_id AS "last_game_id!: i64"
         FROM (
             SELECT g.cell_id, max(g.game_id) AS last_game_id FROM games AS g NOT INDEXED
             WHERE g.game_id > ?2 GROUP BY g.cell_id) AS f
         CROSS JOIN results AS r ON r.cell_id = f.cell_id
+        LEFT JOIN stop_rules AS s ON s.stop_rule_id = r.stop_rule_id
         WHERE r.experiment_id = ?1 AND r.games + r.games_failed >= r.games_planned
         ORDER BY f.last_game_id LIMIT ?3"#,
         experiment.0,

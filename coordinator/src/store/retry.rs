@@ -88,7 +88,7 @@ impl Transaction<'_> {
         let cells = rows(&failed.into_keys().collect::<Vec<_>>())?;
         sqlx::query!(
             "UPDATE cells SET decided_number = 0
-            WHERE stop_precision IS NOT NULL AND cell_id IN (SELECT value FROM jsonb_each(?))",
+            WHERE stop_rule_id IS NOT NULL AND cell_id IN (SELECT value FROM jsonb_each(?))",
             cells
         )
         .execute(self.connection())

@@ -17,7 +17,7 @@ use spelrum_tournament::scheduler::{
 };
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{
-    CellId, ExperimentId, GameId, GameRange, LeaseId, Plan, Record, WorkerId,
+    CellId, EloModel, ExperimentId, GameId, GameRange, LeaseId, Plan, Record, Sprt, WorkerId,
 };
 
 use crate::fixture::{
@@ -198,7 +198,11 @@ async fn take<S: Store>(
     let answer = match step {
         Step::Submit { uuid, name, cells, new, games_only } => {
             let plan = plan_of(*name, cells, *games_only);
-            let stop = StopRule::of_precision(f64::from(*uuid % 3) / 10.0);
+            let sprt = Sprt::new(0.0, 20.0, 0.05, 0.05, EloModel::Logistic);
+            let stop = match uuid % 4 {
+                3 => sprt.map(StopRule::Sprt),
+                part => StopRule::of_precision(f64::from(part) / 10.0),
+            };
             let plan = Plan { stop, ..plan };
             let (uuid, toml) = (format!("uuid {uuid}"), format!("{plan:?}"));
             let sweep = spelrum_coordinator::store::Sweep {

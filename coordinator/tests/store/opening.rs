@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use spelrum_coordinator::store::{Readers, SqlValue, StoreError, Writer};
+use spelrum_tournament::stopping::StopRule;
+use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
 
@@ -313,4 +315,64 @@ async fn readers_read_with_and_without_a_coordinator() {
     let after = Readers::open(&path).await.unwrap();
     assert_eq!(after.experiment("small").await.unwrap().unwrap().cells, 2);
     drop(directory);
+}
+
+/// The migrations up to one, as the release had them that ended with it.
+async fn database_of(path: &Path, last: &str) -> SqliteConnection {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations");
+    let some = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(all).unwrap() {
+        let name = entry.as_ref().unwrap().file_name();
+        if name.to_str().unwrap() <= last {
+            fs::copy(entry.unwrap().path(), some.path().join(name)).unwrap();
+        }
+    }
+    let mut connection = plain_connection(path).await;
+    let pragmas =
+        "PRAGMA application_id = 0x53706c6d; PRAGMA auto_vacuum = 2; PRAGMA journal_mode = wal";
+    connection.execute(pragmas).await.unwrap();
+    Migrator::new(some.path()).await.unwrap().run(&mut connection).await.unwrap();
+    connection
+}
+
+/// Before rules had rows, a cell had its precision; and people had views of their own.
+#[tokio::test]
+async fn stop_rules_of_an_older_database_are_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("old.db");
+    let mut old = database_of(&path, "0002_views.sql").await;
+    let statements = "
+        INSERT INTO experiments (uuid, name, description, game, seed, state, priority, record, sweep_toml,
+            engine_revision, submitted_unix_us, results_view, times_view)
+        VALUES ('u', 'old', '', 'tic-tac-toe', 1, 'running', 0, 'moves', '', 1, 1, 'results_old', 'times_old');
+        INSERT INTO players (player_id, hash, algorithm, parameters_json)
+        VALUES (1, 'a', 'random', '{}'), (2, 'b', 'random', '{}');
+        INSERT INTO conditions (conditions_id, definition_prefix) VALUES (1, '{');
+        INSERT INTO cells (experiment_id, number, definition_hash, conditions_id, seed, first_player_id,
+            second_player_id, first_player_name, second_player_name, openings, games_planned, timed,
+            stop_precision)
+        VALUES (1, 0, 'x', 1, 1, 1, 2, 'a', 'b', 'start', 100, 0, 0.03),
+            (1, 1, 'y', 1, 1, 1, 2, 'a', 'b', 'start', 100, 0, 0.03),
+            (1, 2, 'z', 1, 1, 2, 1, 'b', 'a', 'start', 100, 0, 1e-9),
+            (1, 3, 'w', 1, 1, 2, 2, 'b', 'b', 'start', 100, 0, NULL);
+        CREATE VIEW results_old AS SELECT s.player, s.games_planned FROM results AS s WHERE s.experiment_id = 1;
+        CREATE VIEW times_old AS SELECT s.player FROM time_per_move AS s WHERE s.experiment_id = 1;";
+    old.execute(statements).await.unwrap();
+    old.close().await.unwrap();
+
+    let mut writer = Writer::open(&path).await.unwrap();
+    let snapshot = writer.snapshot().await.unwrap();
+    let rules = snapshot.experiments[0].cells.iter().map(|cell| Some(cell.reading.as_ref()?.rule));
+    let [known, fine] = [0.03, 1e-9].map(StopRule::of_precision);
+    assert_eq!(rules.collect::<Vec<_>>(), [known, known, fine, None]);
+    let readers = writer.readers();
+    assert_eq!(readers.recount().await.unwrap(), []);
+    for (sql, expected) in [
+        ("SELECT group_concat(stop_precision) FROM results", "0.03,0.03,1.0e-09"),
+        ("SELECT group_concat(games_planned) FROM results_old", "100,100,100,100"),
+        ("SELECT count(*) || '' FROM stop_rules", "2"),
+    ] {
+        let table = readers.query(sql, 10).await.unwrap();
+        assert_eq!(table.rows, [[SqlValue::Text(expected.to_owned())]], "{sql}");
+    }
 }

@@ -3,7 +3,8 @@
 use spelrum_tournament::results::{
     CellResult, CellStop, CellsPage, Costs, MoveCost, Report, SettledCells,
 };
-use spelrum_tournament::{CellId, PairCounts, ScoreInterval};
+use spelrum_tournament::stopping::StopRule;
+use spelrum_tournament::{CellId, EloModel, PairCounts, ScoreInterval, Sprt};
 
 use super::status::read_all;
 use crate::wire_error::{finite, id, number};
@@ -13,6 +14,7 @@ impl From<CellResult> for v1::CellResult {
     /// With what follows from the counts, for clients that do not work it out.
     fn from(cell: CellResult) -> Self {
         let strength = cell.strength();
+        let llr = cell.sprt().map(|standing| standing.llr);
         Self {
             cell_id: cell.cell.0,
             stronger: cell.stronger().name().to_owned(),
@@ -22,11 +24,8 @@ impl From<CellResult> for v1::CellResult {
             timed: cell.is_timed,
             swap_sides: cell.swap_sides,
             games_planned: cell.games_planned,
-            stop: cell.stop.map(|stop| v1::CellStop {
-                precision: stop.precision,
-                games_max: stop.games_max,
-                stopped_after: stop.stopped_after,
-            }),
+            stop: cell.stop.map(|stop| stop_to_wire(stop, llr)),
+            self_play: cell.is_self_play,
             games: cell.games,
             games_failed: cell.games_failed,
             wins: cell.wins,
@@ -38,10 +37,12 @@ impl From<CellResult> for v1::CellResult {
             score_low: cell.score.map(|score| score.low),
             score_high: cell.score.map(|score| score.high),
             elo: strength.elo,
+            elo_low: strength.elo_low,
+            elo_high: strength.elo_high,
+            los: strength.los,
             elo_error: strength.elo_error,
             nelo: strength.nelo,
-            nelo_error: strength.nelo_error,
-            los: strength.los,
+            nelo_error: None,
         }
     }
 }
@@ -73,6 +74,7 @@ impl TryFrom<v1::CellResult> for CellResult {
             opponent: cell.opponent,
             is_timed: cell.timed,
             swap_sides: cell.swap_sides,
+            is_self_play: cell.self_play,
             games_planned: number("games_planned", cell.games_planned)?,
             stop: cell.stop.map(stop_from_wire).transpose()?,
             games: number("games", cell.games)?,
@@ -87,10 +89,40 @@ impl TryFrom<v1::CellResult> for CellResult {
     }
 }
 
+fn stop_to_wire(stop: CellStop, llr: Option<f64>) -> v1::CellStop {
+    let (precision, sprt) = match stop.rule {
+        StopRule::Precision(precision) => (precision.points(), None),
+        StopRule::Sprt(sprt) => (0.0, Some(sprt)),
+    };
+    v1::CellStop {
+        precision,
+        sprt: sprt.map(|sprt| v1::Sprt {
+            elo0: sprt.elo0(),
+            elo1: sprt.elo1(),
+            alpha: sprt.alpha(),
+            beta: sprt.beta(),
+            model: sprt.model().name().to_owned(),
+        }),
+        llr,
+        games_max: stop.games_max,
+        stopped_after: stop.stopped_after,
+    }
+}
+
 fn stop_from_wire(stop: v1::CellStop) -> Result<CellStop, WireError> {
+    let rule = match stop.sprt {
+        Some(sprt) => {
+            let v1::Sprt { elo0, elo1, alpha, beta, model } = sprt;
+            let model = EloModel::of_name(&model);
+            let sprt = model.and_then(|model| Sprt::new(elo0, elo1, alpha, beta, model));
+            StopRule::Sprt(sprt.ok_or(WireError::new("sprt", Fault::Missing))?)
+        }
+        None => StopRule::of_precision(stop.precision)
+            .ok_or(WireError::new("precision", Fault::Missing))?,
+    };
     let stopped_after = stop.stopped_after.map(|games| number("stopped_after", games));
     Ok(CellStop {
-        precision: finite("precision", stop.precision)?,
+        rule,
         games_max: number("games_max", stop.games_max)?,
         stopped_after: stopped_after.transpose()?,
     })

@@ -37,6 +37,8 @@ pub use pace::Pace;
 pub use places::{Opponents, Places, places_text};
 pub use progress::Progress;
 pub use removal::{Removal, Removing};
-pub use report::{CellResult, CellStop, CellStrength, Costs, Detail, MoveCost, Report, Stronger};
+pub use report::{
+    CellResult, CellStop, CellStrength, Costs, Detail, MoveCost, Report, SprtStanding, Stronger,
+};
 pub use status::{CoordinatorStatus, Status};
 pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};

@@ -3,7 +3,8 @@
 
 use super::places::{Opponents, Places};
 use super::summary::ExperimentSummary;
-use crate::{CellId, GameCounts, PairCounts, ScoreInterval};
+use crate::stopping::{StopRule, Tally};
+use crate::{CellId, GameCounts, PairCounts, ScoreInterval, Verdict};
 
 /// How much of a report is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub struct CellResult {
     /// Whether the players swap sides in odd numbers; if not, the player moves first in every game
     /// and there are no pairs.
     pub swap_sides: bool,
+    /// Whether both players are one: nobody is stronger than itself.
+    pub is_self_play: bool,
     /// Games that it is to have: up to where its stop rule has ended it, if it has.
     pub games_planned: u64,
     /// Its stop rule, and where that stands; none without one.
@@ -74,26 +77,40 @@ pub struct CellResult {
 /// A cell's stop rule, and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellStop {
-    /// Half the width of the score's interval at which the cell ends.
-    pub precision: f64,
+    /// When the cell ends.
+    pub rule: StopRule,
     /// The games that it gets if it does not end before.
     pub games_max: u64,
     /// The games after which it has ended.
     pub stopped_after: Option<u64>,
 }
 
-/// A difference in strength; a figure is absent where the counts know no bound.
+/// Where a sequential test stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SprtStanding {
+    /// The logarithm of its likelihood ratio, over the games that count.
+    pub llr: f64,
+    /// Where it takes elo0, at or below, and elo1, at or above.
+    pub bounds: [f64; 2],
+    /// What it has taken; nothing yet between the bounds.
+    pub verdict: Option<Verdict>,
+}
+
+/// What a cell's interval says of strength; a figure is absent where the games know no bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CellStrength {
     /// The score as a difference in Elo.
     pub elo: Option<f64>,
-    /// Half the width of its 95% interval.
+    /// The lower bound of its 95% interval: that of the score.
+    pub elo_low: Option<f64>,
+    /// The upper bound.
+    pub elo_high: Option<f64>,
+    /// Half the distance of the bounds.
     pub elo_error: Option<f64>,
-    /// The same difference normalized: in units of the deviation of a game's score.
+    /// The difference normalized: in units of the deviation of a game's score.
     pub nelo: Option<f64>,
-    /// Half the width of its 95% interval.
-    pub nelo_error: Option<f64>,
-    /// The likelihood of superiority: how probable it is that the player is the stronger one.
+    /// The likelihood of superiority: how sure it is that the player is the stronger one, by the same
+    /// interval.
     pub los: Option<f64>,
 }
 
@@ -152,28 +169,43 @@ impl CellResult {
     /// Who is stronger.
     #[must_use]
     pub fn stronger(&self) -> Stronger {
-        Stronger::of(self.score)
+        Stronger::of(self.score.filter(|_| !self.is_self_play))
     }
 
-    /// How much stronger the player is, over pairs, or over games if sides are fixed.
+    /// How much stronger the player is, over pairs, or over games if sides are fixed. Nothing without a
+    /// score, or against itself.
     #[must_use]
     pub fn strength(&self) -> CellStrength {
-        if self.score.is_none() {
+        if self.score.is_none() || self.is_self_play {
             return CellStrength::default();
         }
-        let strength = match self.swap_sides {
-            true => self.pairs.strength(),
-            false => GameCounts([self.losses, self.draws, self.wins]).strength(),
-        };
-        // Adding zero makes the zero of a draw positive.
-        let finite = |figure: f64| figure.is_finite().then_some(figure + 0.0);
+        let said = self.tally().confidence();
+        let finite = |figure: f64| figure.is_finite().then_some(figure);
         CellStrength {
-            elo: finite(strength.elo),
-            elo_error: finite(strength.elo_error),
-            nelo: finite(strength.nelo),
-            nelo_error: finite(strength.nelo_error),
-            los: finite(strength.los),
+            elo: finite(said.elo),
+            elo_low: finite(said.elo_low),
+            elo_high: finite(said.elo_high),
+            elo_error: finite((said.elo_high - said.elo_low) / 2.0),
+            nelo: finite(self.tally().strength().nelo + 0.0),
+            los: Some(said.los),
         }
+    }
+
+    /// The units that count.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        match self.swap_sides {
+            true => Tally::Pairs(self.pairs),
+            false => Tally::Games(GameCounts([self.losses, self.draws, self.wins])),
+        }
+    }
+
+    /// Where its sequential test stands, if that is its stop rule.
+    #[must_use]
+    pub fn sprt(&self) -> Option<SprtStanding> {
+        let StopRule::Sprt(sprt) = self.stop?.rule else { return None };
+        let llr = self.tally().llr(&sprt);
+        Some(SprtStanding { llr, bounds: sprt.bounds(), verdict: sprt.verdict(llr) })
     }
 
     /// Whether nothing of it is left to play.
@@ -238,6 +270,7 @@ mod tests {
             opponent: "b".to_owned(),
             is_timed: false,
             swap_sides,
+            is_self_play: false,
             games_planned: 20,
             stop: None,
             games: wins + draws + losses,
@@ -275,5 +308,9 @@ mod tests {
         let fixed = cell(false, [2, 1, 7], [0; 5]);
         assert!(fixed.strength().elo.is_some_and(|elo| elo > 0.0));
         assert!(!fixed.is_complete());
+        // Whatever it scores: nobody is stronger than itself.
+        let alone = CellResult { is_self_play: true, ..won };
+        assert_eq!(alone.stronger(), Stronger::Unclear);
+        assert_eq!(alone.strength(), CellStrength::default());
     }
 }

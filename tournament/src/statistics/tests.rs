@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde::Deserialize;
 use spelrum_engine::Random;
 
+use super::student::{Z_95, student_quantile};
 use super::*;
 
 #[derive(Deserialize)]
@@ -14,22 +15,38 @@ struct Reference {
     nelo: f64,
     nelo_error: f64,
     los: f64,
+    elo0: f64,
+    elo1: f64,
+    alpha: f64,
+    beta: f64,
+    model: String,
+    llr: f64,
+    lower: f64,
+    upper: f64,
 }
 
 #[test]
-fn strength_agrees_with_the_reference_runner() {
+fn figures_agree_with_the_reference_runner() {
     let text = include_str!("../../tests/vectors/statistics/match.json");
     let references: Vec<Reference> = serde_json::from_str(text).unwrap();
     assert!(references.len() >= 6);
     for reference in references {
-        let strength = match reference.kind.as_str() {
-            "pentanomial" => PairCounts(reference.counts.clone().try_into().unwrap()).strength(),
+        let Reference { elo0, elo1, alpha, beta, .. } = reference;
+        let model = EloModel::of_name(&reference.model).unwrap();
+        let sprt = Sprt::new(elo0, elo1, alpha, beta, model).unwrap();
+        let (strength, llr) = match reference.kind.as_str() {
+            "pentanomial" => {
+                let pairs = PairCounts(reference.counts.clone().try_into().unwrap());
+                (pairs.strength(), sprt.llr_of_pairs(&pairs))
+            }
             "trinomial" => {
                 let [wins, draws, losses] = reference.counts.clone().try_into().unwrap();
-                GameCounts([losses, draws, wins]).strength()
+                let games = GameCounts([losses, draws, wins]);
+                (games.strength(), sprt.llr_of_games(&games))
             }
             other => panic!("unknown kind {other}"),
         };
+        let [lower, upper] = sprt.bounds();
         let figures = [
             ("score", strength.score, reference.score),
             ("elo", strength.elo, reference.elo),
@@ -37,6 +54,9 @@ fn strength_agrees_with_the_reference_runner() {
             ("nelo", strength.nelo, reference.nelo),
             ("nelo_error", strength.nelo_error, reference.nelo_error),
             ("los", strength.los, reference.los),
+            ("llr", llr, reference.llr),
+            ("lower", lower, reference.lower),
+            ("upper", upper, reference.upper),
         ];
         for (name, ours, theirs) in figures {
             let relative = (ours - theirs).abs() / theirs.abs();
@@ -64,6 +84,88 @@ fn strength_is_defined_at_the_edges() {
 
     let ahead = PairCounts([0, 0, 0, 100, 0]).strength();
     assert_eq!((ahead.elo_error, ahead.los, ahead.nelo), (0.0, 1.0, f64::INFINITY));
+}
+
+#[test]
+fn sequential_tests_are_defined_at_the_edges() {
+    let normalized = |elo0, elo1| Sprt::new(elo0, elo1, 0.05, 0.05, EloModel::Normalized).unwrap();
+    let logistic = |elo0, elo1| Sprt::new(elo0, elo1, 0.05, 0.05, EloModel::Logistic).unwrap();
+    // From the notes on the vectors.
+    let equal = PairCounts([0, 0, 100, 0, 0]);
+    let llr = normalized(0.0, 10.0).llr_of_pairs(&equal);
+    assert!((llr + 0.160).abs() < 5e-4, "{llr}");
+    for test in [normalized(0.0, 10.0), logistic(0.0, 10.0), normalized(-200.0, 200.0)] {
+        assert_eq!(test.llr_of_pairs(&PairCounts::default()), 0.0);
+        assert_eq!(test.llr_of_games(&GameCounts::default()), 0.0);
+        assert_eq!(
+            test.verdict(test.llr_of_pairs(&PairCounts([0, 0, 0, 0, 4_000]))),
+            Some(Verdict::Elo1)
+        );
+        assert_eq!(
+            test.verdict(test.llr_of_games(&GameCounts([4_000, 0, 0]))),
+            Some(Verdict::Elo0)
+        );
+        assert_eq!(test.verdict(0.0), None);
+    }
+    // Where nothing is known of draws, an even match speaks for neither of two strengths around 0.
+    assert!(normalized(-5.0, 5.0).llr_of_pairs(&PairCounts([3, 4, 9, 4, 3])).abs() < 1e-9);
+}
+
+#[test]
+fn only_what_is_a_test_is_one() {
+    let is_test =
+        |elo0, elo1, alpha, beta| Sprt::new(elo0, elo1, alpha, beta, EloModel::Logistic).is_some();
+    assert!(is_test(-200.0, 200.0, 0.499, 1e-9));
+    for (elo0, elo1) in [(5.0, 5.0), (5.0, 0.0), (0.0, 200.1), (f64::NAN, 1.0), (0.0, f64::NAN)] {
+        assert!(!is_test(elo0, elo1, 0.05, 0.05), "{elo0} {elo1}");
+    }
+    for error in [0.0, 0.5, 1.0, -0.1, f64::NAN] {
+        assert!(!is_test(0.0, 5.0, error, 0.05) && !is_test(0.0, 5.0, 0.05, error), "{error}");
+    }
+    assert_eq!(Sprt::new(-0.0, 5.0, 0.05, 0.05, EloModel::Logistic).unwrap().elo0().to_bits(), 0);
+}
+
+/// The likelihood ratio by its definition: the best of many distributions that each hypothesis allows.
+#[test]
+fn likelihood_ratios_agree_with_a_search_of_all_distributions() {
+    let log_likelihood = |counts: &[f64; 3], p: [f64; 3]| {
+        counts.iter().zip(p).map(|(n, p)| n * libm::log(p)).sum::<f64>()
+    };
+    // Of a game with three outcomes, a hypothesis leaves one number free: how many are drawn.
+    let best = |counts: &[f64; 3], wins_of: &dyn Fn(f64) -> f64| {
+        let draws = (1..200_000).map(|step| f64::from(step) / 200_000.0);
+        let possible = draws.filter_map(|draws| {
+            let wins = wins_of(draws);
+            let p = [1.0 - draws - wins, draws, wins];
+            p.iter().all(|&p| p > 0.0).then(|| log_likelihood(counts, p))
+        });
+        possible.fold(f64::NEG_INFINITY, f64::max)
+    };
+    for counts in [[20_u64, 50, 30], [5, 0, 9], [100, 3, 100], [1, 90, 4]] {
+        let seen = counts.map(|count| if count == 0 { 1e-3 } else { count as f64 });
+        for (elo0, elo1) in [(0.0, 10.0), (-30.0, 20.0), (0.0, 100.0)] {
+            let with = |model| Sprt::new(elo0, elo1, 0.05, 0.05, model).unwrap();
+            let logistic = |elo| best(&seen, &move |draws| score_of_elo(elo) - draws / 2.0);
+            // Of a mean m and a variance v with (m - ½)² = t² v, where v = wins + draws / 4 - m².
+            let normalized = |elo: f64| {
+                let t = elo * core::f64::consts::LN_10 / 800.0;
+                best(&seen, &move |draws| {
+                    let lead = t.signum() * t.abs() * ((1.0 - draws) / 4.0 / (1.0 + t * t)).sqrt();
+                    lead + (1.0 - draws) / 2.0
+                })
+            };
+            for (model, expected) in [
+                (EloModel::Logistic, logistic(elo1) - logistic(elo0)),
+                (EloModel::Normalized, normalized(elo1) - normalized(elo0)),
+            ] {
+                let llr = with(model).llr_of_games(&GameCounts(counts));
+                assert!(
+                    (llr - expected).abs() < 1e-4,
+                    "{counts:?} {model:?}: {llr} for {expected}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
@@ -110,13 +212,12 @@ fn true_mean<const N: usize>(distribution: &[f64; N]) -> f64 {
     distribution.iter().enumerate().map(|(class, p)| class as f64 * step * p).sum()
 }
 
-/// The coverage of N pairs or games, exactly: the probability of every outcome whose interval holds
-/// the true mean.
-fn exact_coverage<const N: usize>(
+/// Visits every outcome of so many pairs or games that this distribution can have, with its probability.
+fn every_outcome<const N: usize>(
     distribution: &[f64; N],
     units: u64,
-    interval: fn(&[u64; N]) -> ScoreInterval,
-) -> f64 {
+    visit: &mut impl FnMut(&[u64; N], f64),
+) {
     fn outcomes<const N: usize>(
         class: usize,
         left: u64,
@@ -133,9 +234,7 @@ fn exact_coverage<const N: usize>(
             outcomes(class + 1, left - n, counts, visit);
         }
     }
-    let mean = true_mean(distribution);
     let log_factorial = |n: u64| libm::lgamma(n as f64 + 1.0);
-    let mut covered = 0.0;
     outcomes(0, units, &mut [0; N], &mut |counts| {
         if counts.iter().zip(distribution).any(|(&n, &p)| n > 0 && p == 0.0) {
             return;
@@ -147,9 +246,23 @@ fn exact_coverage<const N: usize>(
                 .filter(|&(&n, _)| n > 0)
                 .map(|(&n, &p)| n as f64 * libm::log(p) - log_factorial(n))
                 .sum::<f64>();
+        visit(counts, libm::exp(log_probability));
+    });
+}
+
+/// The coverage of N pairs or games, exactly: the probability of every outcome whose interval holds
+/// the true mean.
+fn exact_coverage<const N: usize>(
+    distribution: &[f64; N],
+    units: u64,
+    interval: fn(&[u64; N]) -> ScoreInterval,
+) -> f64 {
+    let mean = true_mean(distribution);
+    let mut covered = 0.0;
+    every_outcome(distribution, units, &mut |counts, probability| {
         let interval = interval(counts);
         if (interval.low..=interval.high).contains(&mean) {
-            covered += libm::exp(log_probability);
+            covered += probability;
         }
     });
     covered
@@ -173,6 +286,33 @@ fn intervals_of_few_pairs_cover_the_truth() {
     }
     // The worst there is: one pair in a hundred is lost, so nine cells of ten see none.
     assert!(exact_coverage(&[0.01, 0.0, 0.0, 0.01, 0.98], 10, over_pairs) > 0.9);
+}
+
+/// How probable it is that equals are told apart, either way, at 97.5% each.
+fn told_apart(distribution: &[f64; 5], pairs: u64, los: fn(&PairCounts) -> f64) -> f64 {
+    let mut told = 0.0;
+    every_outcome(distribution, pairs, &mut |counts, probability| {
+        if !(0.025..=0.975).contains(&los(&PairCounts(*counts))) {
+            told += probability;
+        }
+    });
+    told
+}
+
+/// What match runners print tells equals apart far too often where pairs are few; what reports say does not.
+#[test]
+fn few_pairs_of_equals_are_not_told_apart() {
+    let bell = [0.1, 0.2, 0.4, 0.2, 0.1];
+    for (pairs, plain_share) in [(2, 0.22), (5, 0.14)] {
+        let plain = told_apart(&bell, pairs, |pairs| pairs.strength().los);
+        assert!((plain - plain_share).abs() < 0.1, "{pairs} pairs: {plain}");
+    }
+    for (name, distribution) in PAIRS.into_iter().filter(|(_, of)| true_mean(of) == 0.5) {
+        for pairs in [2, 5, 10, 20] {
+            let share = told_apart(&distribution, pairs, |pairs| pairs.confidence().los);
+            assert!(share <= 0.05, "{name}, {pairs} pairs: {share}");
+        }
+    }
 }
 
 /// Where sides are fixed: losses, draws and wins.
@@ -263,6 +403,42 @@ proptest! {
         let figures =
             [strength.elo, strength.elo_error, strength.nelo, strength.nelo_error, strength.los];
         prop_assert!(figures.iter().all(|figure| !figure.is_nan()), "{strength:?}");
+        let said = PairCounts(counts).confidence();
+        let figures = [said.elo_low, said.elo, said.elo_high];
+        prop_assert!(figures.is_sorted(), "{said:?}");
+        prop_assert!((0.0..=1.0).contains(&said.los), "{said:?}");
+    }
+
+    /// Nothing that a report says contradicts the rest of it.
+    #[test]
+    fn the_likelihood_of_superiority_says_what_the_interval_says(
+        counts in prop::array::uniform5(prop_oneof![0..3_u64, 0..200_u64, 0..1_u64 << 40]),
+    ) {
+        let ScoreInterval { low, high, .. } = PairCounts(counts).interval();
+        let los = PairCounts(counts).confidence().los;
+        // At the boundary itself both are rounded.
+        prop_assume!((los - 0.975).abs() > 1e-6 && (los - 0.025).abs() > 1e-6);
+        prop_assert_eq!(los > 0.975, low > 0.5, "{} {}", los, low);
+        prop_assert_eq!(los < 0.025, high < 0.5, "{} {}", los, high);
+    }
+
+    /// Every test between strengths has a ratio of finite logarithm, of the sign that the score has to the
+    /// middle of both, and the opponent's is its mirror image.
+    #[test]
+    fn likelihood_ratios_are_defined_everywhere(
+        counts in prop::array::uniform5(prop_oneof![Just(0), 0..4_u64, 0..2_000_u64, 0..1_u64 << 40]),
+        elos in prop::array::uniform2(-SPRT_ELO_MAX..SPRT_ELO_MAX),
+        model in prop::sample::select(EloModel::ALL.to_vec()),
+    ) {
+        let [elo0, elo1] = if elos[0] < elos[1] { elos } else { [elos[1], elos[0]] };
+        prop_assume!(elo1 - elo0 > 0.1);
+        let test = |elo0, elo1| Sprt::new(elo0, elo1, 0.05, 0.05, model).unwrap();
+        let llr = test(elo0, elo1).llr_of_pairs(&PairCounts(counts));
+        prop_assert!(llr.is_finite());
+        let mut mirrored = counts;
+        mirrored.reverse();
+        let theirs = test(-elo1, -elo0).llr_of_pairs(&PairCounts(mirrored));
+        prop_assert!((llr + theirs).abs() < 1e-5 * llr.abs().max(1.0), "{} {}", llr, theirs);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! often wins. So nothing is decided on what has arrived. A [`Prefix`] reads a cell's *units* (pairs of
 //! games, or single games where sides are fixed) in the order of their numbers, as far as they are
 //! settled without a gap, and asks the [`StopRule`] at fixed *checkpoints* only: after 25 units, and
-//! whenever the units have grown by a tenth. Where a cell ends is thereby the same on one slot and on
+//! whenever the units have grown by a tenth (a hundredth, if it is a sequential test). Where a cell ends is thereby the same on one slot and on
 //! a thousand, whatever was killed in between.
 //!
 //! A unit with a game that has finally failed has its place in the order and is in no tally.
@@ -19,9 +19,11 @@ mod settled;
 mod tally;
 
 pub use prefix::{Prefix, Reading};
-pub use rule::StopRule;
+pub use rule::{Precision, StopRule};
 pub use settled::{Points, Settled};
 pub use tally::Tally;
 
+#[cfg(test)]
+mod error_rates;
 #[cfg(test)]
 mod tests;

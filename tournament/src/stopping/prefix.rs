@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::rule::{StopRule, checkpoint_after, is_checkpoint};
+use super::rule::StopRule;
 use super::settled::Settled;
 use super::tally::Tally;
 
@@ -51,8 +51,8 @@ impl From<Reading> for Prefix {
             rule,
             tally,
             units,
-            next_checkpoint: checkpoint_after(units),
-            is_reached: is_checkpoint(units) && rule.is_reached(&tally),
+            next_checkpoint: rule.checkpoint_after(units),
+            is_reached: rule.is_asked_after(units) && rule.is_reached(&tally),
             beyond: BTreeMap::new(),
         };
         for (number, settled) in beyond {
@@ -128,7 +128,7 @@ impl Prefix {
         }
         if self.units == self.next_checkpoint {
             self.is_reached = self.rule.is_reached(&self.tally);
-            self.next_checkpoint = checkpoint_after(self.units);
+            self.next_checkpoint = self.rule.checkpoint_after(self.units);
         }
     }
 }

@@ -1,73 +1,130 @@
 //! The rule itself, and when it is asked.
 
+use core::fmt;
+
 use super::tally::Tally;
+use crate::statistics::Sprt;
 
 /// The first checkpoint, in units. Below it an interval says little, and looking often at little data
 /// is what makes stopped experiments wrong.
 const FIRST_CHECKPOINT: u64 = 25;
 
-/// From checkpoint to checkpoint the units grow by a part of them: one in so many, rounded up.
-const GROWTH_PARTS: u64 = 10;
-
-/// When a cell has been played enough: once the 95% interval of its score is so narrow.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StopRule {
-    precision: f64,
+/// When a cell has been played enough. Its text names it: equal rules have equal texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopRule {
+    /// Once the 95% interval of its score is so narrow.
+    Precision(Precision),
+    /// Once a sequential test has its answer.
+    Sprt(Sprt),
 }
 
-/// No precision is NaN.
-impl Eq for StopRule {}
+/// Half the width of an interval of a score, in points per game.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision(f64);
 
-impl StopRule {
-    /// Half the width of the interval, in points per game; none but more than 0 and less than 0.5, which
-    /// is what an interval of nothing has.
+/// It is never NaN.
+impl Eq for Precision {}
+
+impl Precision {
+    /// More than 0 and less than 0.5, which is what an interval of nothing has.
     #[must_use]
-    pub fn of_precision(precision: f64) -> Option<Self> {
-        (precision > 0.0 && precision < 0.5).then_some(Self { precision })
+    pub fn new(points: f64) -> Option<Self> {
+        (points > 0.0 && points < 0.5).then_some(Self(points))
     }
 
-    /// Half the width of the interval that is asked for.
+    /// In points per game.
     #[must_use]
-    pub const fn precision(&self) -> f64 {
-        self.precision
+    pub const fn points(self) -> f64 {
+        self.0
+    }
+}
+
+impl StopRule {
+    /// Half the width of the interval, in points per game; none but more than 0 and less than 0.5.
+    #[must_use]
+    pub fn of_precision(points: f64) -> Option<Self> {
+        Precision::new(points).map(Self::Precision)
     }
 
     /// Whether these results are enough.
     #[must_use]
     pub fn is_reached(&self, tally: &Tally) -> bool {
-        let interval = tally.interval();
-        (interval.high - interval.low) / 2.0 <= self.precision
-    }
-}
-
-/// The first checkpoint beyond so many units.
-pub(super) fn checkpoint_after(units: u64) -> u64 {
-    let mut checkpoint = FIRST_CHECKPOINT;
-    while checkpoint <= units {
-        checkpoint = checkpoint.saturating_add(checkpoint.div_ceil(GROWTH_PARTS));
-        if checkpoint == u64::MAX {
-            break;
+        match self {
+            Self::Precision(precision) => {
+                let interval = tally.interval();
+                (interval.high - interval.low) / 2.0 <= precision.points()
+            }
+            Self::Sprt(sprt) => sprt.verdict(tally.llr(sprt)).is_some(),
         }
     }
-    checkpoint
+
+    /// From checkpoint to checkpoint the units grow by a part of them: one in so many, rounded up. A
+    /// sequential test holds its error rates however often it is asked, and ends the sooner; an interval's
+    /// coverage suffers from each look.
+    const fn growth_parts(&self) -> u64 {
+        match self {
+            Self::Precision(_) => 10,
+            Self::Sprt(_) => 100,
+        }
+    }
+
+    /// The first checkpoint beyond so many units.
+    pub(super) fn checkpoint_after(&self, units: u64) -> u64 {
+        let mut checkpoint = FIRST_CHECKPOINT;
+        while checkpoint <= units {
+            checkpoint = checkpoint.saturating_add(checkpoint.div_ceil(self.growth_parts()));
+            if checkpoint == u64::MAX {
+                break;
+            }
+        }
+        checkpoint
+    }
+
+    /// Whether the rule is asked after so many units.
+    pub(super) fn is_asked_after(&self, units: u64) -> bool {
+        units > 0 && self.checkpoint_after(units - 1) == units
+    }
 }
 
-/// Whether the rule is asked after so many units.
-pub(super) fn is_checkpoint(units: u64) -> bool {
-    units > 0 && checkpoint_after(units - 1) == units
+impl fmt::Display for StopRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Precision(precision) => write!(f, "precision {}", precision.points()),
+            Self::Sprt(sprt) => {
+                let [elo0, elo1] = [sprt.elo0(), sprt.elo1()];
+                let [alpha, beta] = [sprt.alpha(), sprt.beta()];
+                let model = sprt.model().name();
+                write!(f, "sprt {elo0} to {elo1} Elo, {model}, alpha {alpha}, beta {beta}")
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::EloModel;
+
+    fn precision() -> StopRule {
+        StopRule::of_precision(0.03).unwrap()
+    }
+
+    fn sprt() -> StopRule {
+        StopRule::Sprt(Sprt::new(-2.5, 10.0, 0.05, 0.1, EloModel::Normalized).unwrap())
+    }
 
     #[test]
     fn checkpoints_are_fixed() {
-        let first: Vec<u64> = (0..100).filter(|&units| is_checkpoint(units)).collect();
-        assert_eq!(first, [25, 28, 31, 35, 39, 43, 48, 53, 59, 65, 72, 80, 88, 97]);
-        assert_eq!(checkpoint_after(0), 25);
-        assert_eq!(checkpoint_after(25), 28);
-        assert_eq!(checkpoint_after(u64::MAX), u64::MAX);
+        let asked = |rule: StopRule, until| -> Vec<u64> {
+            (0..until).filter(|&units| rule.is_asked_after(units)).collect()
+        };
+        let first = [25, 28, 31, 35, 39, 43, 48, 53, 59, 65, 72, 80, 88, 97];
+        assert_eq!(asked(precision(), 100), first);
+        assert_eq!(asked(sprt(), 107), (25..=100).chain([101, 103, 105]).collect::<Vec<_>>());
+        for rule in [precision(), sprt()] {
+            assert_eq!(rule.checkpoint_after(0), 25);
+            assert_eq!(rule.checkpoint_after(u64::MAX), u64::MAX);
+        }
     }
 
     #[test]
@@ -75,5 +132,11 @@ mod tests {
         let is_one = |precision| StopRule::of_precision(precision).is_some();
         assert!([f64::MIN_POSITIVE, 0.03, 0.499].into_iter().all(is_one));
         assert!(![-0.1, 0.0, 0.5, 1.0, f64::NAN, f64::INFINITY].into_iter().any(is_one));
+    }
+
+    #[test]
+    fn a_rule_is_named_by_its_text() {
+        assert_eq!(precision().to_string(), "precision 0.03");
+        assert_eq!(sprt().to_string(), "sprt -2.5 to 10 Elo, normalized, alpha 0.05, beta 0.1");
     }
 }

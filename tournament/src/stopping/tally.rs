@@ -1,6 +1,6 @@
 //! Results of units, counted.
 
-use crate::statistics::{GameCounts, PairCounts, ScoreInterval};
+use crate::statistics::{Confidence, GameCounts, PairCounts, ScoreInterval, Sprt, Strength};
 
 /// How many units have each result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,33 @@ impl Tally {
         match self {
             Self::Pairs(pairs) => pairs.interval(),
             Self::Games(games) => games.interval(),
+        }
+    }
+
+    /// What the interval says of strength.
+    #[must_use]
+    pub fn confidence(&self) -> Confidence {
+        match self {
+            Self::Pairs(pairs) => pairs.confidence(),
+            Self::Games(games) => games.confidence(),
+        }
+    }
+
+    /// The difference in strength as match runners print it.
+    #[must_use]
+    pub fn strength(&self) -> Strength {
+        match self {
+            Self::Pairs(pairs) => pairs.strength(),
+            Self::Games(games) => games.strength(),
+        }
+    }
+
+    /// The logarithm of a sequential test's likelihood ratio.
+    #[must_use]
+    pub fn llr(&self, sprt: &Sprt) -> f64 {
+        match self {
+            Self::Pairs(pairs) => sprt.llr_of_pairs(pairs),
+            Self::Games(games) => sprt.llr_of_games(games),
         }
     }
 

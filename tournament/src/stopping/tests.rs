@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::statistics::{GameCounts, PairCounts};
+use crate::statistics::{EloModel, GameCounts, PairCounts, Sprt};
 
 /// The slow twin: how far a rule reads results that are all there up to the first gap, and whether it
 /// is reached there.
@@ -25,7 +25,8 @@ fn read_plainly(
             played.push(unit.to_vec());
         }
         if units == checkpoint {
-            checkpoint += checkpoint.div_ceil(10);
+            let parts = if matches!(rule, StopRule::Sprt(_)) { 100 } else { 10 };
+            checkpoint += checkpoint.div_ceil(parts);
             if rule.is_reached(&count(swap_sides, &played)) {
                 return ((units * of_unit) as u64, Some((units * of_unit) as u64));
             }
@@ -63,9 +64,15 @@ fn any_settled() -> impl Strategy<Value = Settled> {
 }
 
 fn any_rule() -> impl Strategy<Value = StopRule> {
-    (1_u32..25).prop_map(|hundredths| {
-        StopRule::of_precision(f64::from(hundredths) / 100.0).expect("in range")
-    })
+    prop_oneof![
+        (1_u32..25).prop_map(|hundredths| {
+            StopRule::of_precision(f64::from(hundredths) / 100.0).expect("in range")
+        }),
+        (-100_i32..0, 20_i32..100).prop_map(|(elo0, elo1)| {
+            let sprt = Sprt::new(elo0.into(), elo1.into(), 0.1, 0.1, EloModel::Normalized);
+            StopRule::Sprt(sprt.expect("in range"))
+        }),
+    ]
 }
 
 /// Told in an order that `keys` gives, with a restart after each of those that are multiples of 7.

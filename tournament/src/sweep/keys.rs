@@ -13,6 +13,7 @@ use super::schema;
 use super::tree::Table;
 use crate::openings::OPENING_PLIES_MAX;
 use crate::seeds::SEED_END;
+use crate::statistics::{SPRT_ELO_MAX, SPRT_ERROR_MAX};
 
 /// A key of one of the language's tables.
 #[derive(Debug)]
@@ -109,8 +110,9 @@ pub(super) static SWEEP: [Key; 19] = [
         "stop",
         "Stop",
         "Ends a cell before it has all its games, once it is known well enough: \
-         { precision = 0.03 }. Another rule later is read over the same games.",
-        Kind::Own(|| object(&STOP)),
+         { precision = 0.03 } or { sprt = { elo0 = 0, elo1 = 20 } }. Another rule later is read over the \
+         same games.",
+        Kind::Own(schema::stop),
     ),
     Key::new(
         "openings",
@@ -194,14 +196,57 @@ pub(super) static SWEEP: [Key; 19] = [
     ),
 ];
 
-/// The keys of `stop`.
-pub(super) static STOP: [Key; 1] = [Key::new(
-    "precision",
-    "Precision",
-    "Half the width of the 95% interval of the cell's score, in points of a game: a win is one.",
-    Kind::Own(|| json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5 })),
-)
-.required()];
+/// The keys of `stop`, of which it has one.
+pub(super) static STOP: [Key; 2] = [
+    Key::new(
+        "precision",
+        "Precision",
+        "Half the width of the 95% interval of the cell's score, in points of a game: a win is one.",
+        Kind::Own(|| json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5 })),
+    ),
+    Key::new(
+        "sprt",
+        "Sequential test",
+        "Plays until it is known whether the cell's first player is rather elo1 stronger than the \
+         second, or elo0.",
+        Kind::Own(|| object(&SPRT)),
+    ),
+];
+
+/// The keys of `sprt`.
+pub(super) static SPRT: [Key; 5] = [
+    Key::new("elo0", "", "The smaller difference in strength, in Elo.", Kind::Own(sprt_elo))
+        .required(),
+    Key::new("elo1", "", "The larger difference in strength, in Elo.", Kind::Own(sprt_elo))
+        .required(),
+    Key::new(
+        "alpha",
+        "",
+        "How probable it may be that elo1 is taken where elo0 is true. Default: 0.05.",
+        Kind::Own(sprt_error),
+    ),
+    Key::new(
+        "beta",
+        "",
+        "How probable it may be that elo0 is taken where elo1 is true. Default: 0.05.",
+        Kind::Own(sprt_error),
+    ),
+    Key::new(
+        "model",
+        "",
+        "What the strengths are in. \"normalized\": in Elo that takes as many games to see whatever the \
+         draws. \"logistic\": in Elo as it follows from the score. Default: \"normalized\".",
+        Kind::Word { words: &["normalized", "logistic"], default: Some("normalized") },
+    ),
+];
+
+fn sprt_elo() -> Json {
+    json!({ "type": "number", "minimum": -SPRT_ELO_MAX, "maximum": SPRT_ELO_MAX })
+}
+
+fn sprt_error() -> Json {
+    json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": SPRT_ERROR_MAX })
+}
 
 /// The keys of openings that are a table: of those of every kind, and then of each.
 pub(super) static OPENINGS_START: [Key; 1] = [OPENINGS_KIND];

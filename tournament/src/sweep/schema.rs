@@ -60,6 +60,14 @@ pub(super) const NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_-]{0,63}$";
 const DURATION_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s)$";
 const TIMEOUT_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m|h)$";
 
+/// One of its keys.
+pub(super) fn stop() -> Json {
+    let mut schema = keys::object(&keys::STOP);
+    schema["minProperties"] = 1.into();
+    schema["maxProperties"] = 1.into();
+    schema
+}
+
 pub(super) fn unlimited() -> Json {
     json!({ "const": "unlimited" })
 }

@@ -18,7 +18,8 @@ pub(crate) fn decide(rule: Option<StopRule>, settled: &[Option<Settled>]) -> (u6
             if rule.is_reached(&tally) {
                 return (2 * pairs, Some(2 * pairs));
             }
-            checkpoint += checkpoint.div_ceil(10);
+            let parts = if matches!(rule, StopRule::Sprt(_)) { 100 } else { 10 };
+            checkpoint += checkpoint.div_ceil(parts);
         }
     }
     (2 * pairs, None)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use spelrum_tournament::scheduler::{ExperimentState, Policy};
 use spelrum_tournament::stopping::{Points, StopRule};
-use spelrum_tournament::{CellId, ExperimentId, GameId};
+use spelrum_tournament::{CellId, EloModel, ExperimentId, GameId, Sprt};
 
 use crate::dice::Dice;
 
@@ -100,6 +100,17 @@ pub(crate) struct Scenario {
     pub(crate) game_ms: BTreeMap<CellId, u64>,
 }
 
+/// None of 0%.
+fn precision(percent: u32) -> Option<StopRule> {
+    StopRule::of_precision(f64::from(percent) / 100.0)
+}
+
+/// Wide enough that some cells have their answer after few pairs.
+fn test(dice: &mut Dice) -> Option<StopRule> {
+    let (elo0, elo1) = dice.pick(&[(-100.0, 100.0), (0.0, 100.0), (-150.0, 0.0)]);
+    Sprt::new(elo0, elo1, 0.1, 0.1, dice.pick(&EloModel::ALL)).map(StopRule::Sprt)
+}
+
 impl Scenario {
     /// Draws one.
     pub(crate) fn draw(dice: &mut Dice) -> Self {
@@ -157,8 +168,8 @@ impl Scenario {
         let pairs = if has_rules { (20, 60) } else { (1, 8) };
         let draw_cell = |index, dice: &mut Dice| (cell(index), 2 * dice.between(pairs.0, pairs.1));
         let draw_rule = |dice: &mut Dice| {
-            let percent = if has_rules { dice.pick(&[0, 6, 9, 12, 15, 18, 24]) } else { 0 };
-            StopRule::of_precision(f64::from(percent) / 100.0)
+            let percent = if has_rules { dice.pick(&[0, 6, 9, 12, 15, 18, 24, 100]) } else { 0 };
+            if percent == 100 { test(dice) } else { precision(percent) }
         };
         let count = i64::try_from(dice.between(1, if has_rules { 2 } else { 4 })).unwrap();
         let mut cells: Vec<_> = (0..count).map(|index| draw_cell(index, dice)).collect();
@@ -266,7 +277,8 @@ impl Scenario {
         let experiment = ExperimentId(1);
         let cells: Vec<_> = (100..103).map(|id| (CellId(id), 2 * dice.between(100, 400))).collect();
         for at in [1, 20_000] {
-            let rule = StopRule::of_precision(f64::from(dice.pick(&[4, 6, 9])) / 100.0);
+            let percent = dice.pick(&[4, 6, 9, 100]);
+            let rule = if percent == 100 { test(dice) } else { precision(percent) };
             let cells = cells.clone();
             let submit = Request::Submit { experiment, priority: 0, cells, rule };
             scenario.requests.push((at, submit));

@@ -332,9 +332,10 @@ impl State {
             opponent: cell.player_names[1].clone(),
             is_timed: cell.timed,
             swap_sides: cell.swap_sides,
+            is_self_play: cell.players[0] == cell.players[1],
             games_planned: cell.games_wanted(),
             stop: cell.rule.map(|rule| CellStop {
-                precision: rule.precision(),
+                rule,
                 games_max: cell.games_planned,
                 stopped_after: cell.stop_number,
             }),

@@ -117,6 +117,15 @@ errors! {
     stop_precision_of_wrong_type: head("stop = { precision = \"3%\" }");
     stop_precision_zero: head("stop = { precision = 0 }");
     stop_precision_too_large: head("stop = { precision = 0.5 }");
+    stop_of_two_kinds: head("stop = { precision = 0.03, sprt = { elo0 = 0, elo1 = 20 } }");
+    stop_sprt_of_wrong_type: head("stop = { sprt = [0, 20] }");
+    stop_sprt_without_elo1: head("stop = { sprt = { elo0 = 0 } }");
+    stop_sprt_key_misspelt: head("stop = { sprt = { elo0 = 0, elo1 = 20, aplha = 0.01 } }");
+    stop_sprt_turned_round: head("stop = { sprt = { elo0 = 20, elo1 = 0 } }");
+    stop_sprt_too_far: head("stop = { sprt = { elo0 = 0, elo1 = 900 } }");
+    stop_sprt_alpha_too_large: head("stop = { sprt = { elo0 = 0, elo1 = 20, alpha = 0.5 } }");
+    stop_sprt_beta_of_wrong_type: head("stop = { sprt = { elo0 = 0, elo1 = 20, beta = \"5%\" } }");
+    stop_sprt_model_unknown: head("stop = { sprt = { elo0 = 0, elo1 = 20, model = \"normalised\" } }");
     priority_too_large: head("priority = 3000000000");
 
     // The game.

@@ -1,6 +1,7 @@
 //! When a cell has been played enough.
 
 use super::{RANDOM_PLAYERS, planned, tic_tac_toe};
+use crate::statistics::{EloModel, Sprt};
 use crate::stopping::StopRule;
 
 #[test]
@@ -13,4 +14,20 @@ fn a_stop_rule_is_no_part_of_a_cell() {
         assert_eq!(with.stop, StopRule::of_precision(precision), "{text}");
         assert_eq!(with.plan.cells, without.plan.cells, "{text}");
     }
+}
+
+#[test]
+fn a_sequential_test_has_usual_errors_unless_told() {
+    let stop = |text: &str| {
+        let head = format!("stop = {{ sprt = {{ {text} }} }}");
+        planned(&tic_tac_toe(&head, RANDOM_PLAYERS)).stop
+    };
+    let sprt = |elo0, elo1, alpha, beta, model| {
+        Some(StopRule::Sprt(Sprt::new(elo0, elo1, alpha, beta, model).unwrap()))
+    };
+    assert_eq!(stop("elo0 = 0, elo1 = 20"), sprt(0.0, 20.0, 0.05, 0.05, EloModel::Normalized));
+    assert_eq!(
+        stop("elo0 = -2.5, elo1 = 2.5, alpha = 0.01, beta = 0.1, model = \"logistic\""),
+        sprt(-2.5, 2.5, 0.01, 0.1, EloModel::Logistic)
+    );
 }

@@ -1,0 +1,233 @@
+//! `spelrum stats`: what the counts of a match say, as match runners print it and as reports do.
+
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use spelrum_tournament::stopping::Tally;
+use spelrum_tournament::{
+    EloModel, GameCounts, PairCounts, SPRT_ELO_MAX, SPRT_ERROR_MAX, ScoreInterval, Sprt,
+};
+
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::output::{optional, percent, write_json};
+
+const EXAMPLES: &str = "\
+For a match that was played elsewhere, or a part of one. Counts of pairs say more than counts of games: \
+the two games of a pair share an opening, and where openings decide, wins and losses of single games \
+look like chance that is not there.
+
+The first block is what reports say: the score's 95% interval, the same in Elo, and LOS, the likelihood \
+that the first player is the stronger one, all by one model. The second is what match runners print: it \
+takes the variance that was seen for the true one, so it is too sure of itself where pairs are few, or \
+nearly all alike. docs/statistics.md has the formulas.
+
+With --elo0 and --elo1 a sequential test is judged: LLR is the logarithm of how much likelier these counts \
+are under elo1 than under elo0.
+
+JSON: kind, counts, score, score_low, score_high, elo, elo_low, elo_high, confidence (LOS of the first block), \
+elo_error, nelo, nelo_error, los (of the second), elo0, elo1, alpha, beta, model, llr, lower, upper, verdict. \
+What is unbounded or not asked for is null.
+
+Examples:
+  spelrum stats --wdl 250,500,200
+  spelrum stats --pentanomial 10,30,60,45,15
+  spelrum stats --pentanomial 10,30,60,45,15 --elo0 0 --elo1 5 --json";
+
+/// Work out Elo, likelihoods and sequential tests from counts given by hand
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Stats {
+    /// Games that the first player won, drew and lost
+    #[arg(
+        long,
+        value_name = "W,D,L",
+        value_delimiter = ',',
+        num_args = 3,
+        required_unless_present = "pentanomial",
+        conflicts_with = "pentanomial",
+        value_parser = clap::value_parser!(u64).range(..=COUNT_MAX)
+    )]
+    wdl: Vec<u64>,
+    /// Pairs of games in which the first player got 0, ½, 1, 1½ and 2 points
+    #[arg(
+        long,
+        value_name = "0,½,1,1½,2",
+        value_delimiter = ',',
+        num_args = 5,
+        value_parser = clap::value_parser!(u64).range(..=COUNT_MAX)
+    )]
+    pentanomial: Vec<u64>,
+    /// The smaller difference in strength of a sequential test, in Elo
+    #[arg(long, value_name = "ELO", requires = "elo1", allow_negative_numbers = true)]
+    elo0: Option<f64>,
+    /// The larger one
+    #[arg(long, value_name = "ELO", requires = "elo0", allow_negative_numbers = true)]
+    elo1: Option<f64>,
+    /// How probable it may be to take elo1 where elo0 is true
+    #[arg(long, value_name = "PROBABILITY", default_value_t = 0.05)]
+    alpha: f64,
+    /// How probable it may be to take elo0 where elo1 is true
+    #[arg(long, value_name = "PROBABILITY", default_value_t = 0.05)]
+    beta: f64,
+    /// What elo0 and elo1 are in
+    #[arg(long, value_enum, default_value_t = Model::Normalized)]
+    model: Model,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// More would not be counted exactly.
+const COUNT_MAX: u64 = 1 << 50;
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Model {
+    /// Normalized Elo: as many games to see whatever the draws
+    Normalized,
+    /// Elo as it follows from the score
+    Logistic,
+}
+
+/// What there is to say, also in JSON. Where the notes on the reference figures have a key, it is theirs.
+#[derive(Debug, Serialize)]
+struct Figures {
+    kind: &'static str,
+    counts: Vec<u64>,
+    score: f64,
+    score_low: f64,
+    score_high: f64,
+    elo: Option<f64>,
+    elo_low: Option<f64>,
+    elo_high: Option<f64>,
+    confidence: f64,
+    elo_error: Option<f64>,
+    nelo: Option<f64>,
+    nelo_error: Option<f64>,
+    los: f64,
+    #[serde(flatten)]
+    test: Test,
+}
+
+/// A sequential test; nothing of it unless asked for.
+#[derive(Debug, Default, Serialize)]
+struct Test {
+    elo0: Option<f64>,
+    elo1: Option<f64>,
+    alpha: Option<f64>,
+    beta: Option<f64>,
+    model: Option<&'static str>,
+    llr: Option<f64>,
+    lower: Option<f64>,
+    upper: Option<f64>,
+    verdict: Option<&'static str>,
+}
+
+impl Stats {
+    /// Works it out and prints it.
+    pub(crate) fn run(self) -> Result<Exit> {
+        let (kind, counts, tally) = match (&self.wdl[..], &self.pentanomial[..]) {
+            (&[wins, draws, losses], _) => {
+                ("trinomial", self.wdl.clone(), Tally::Games(GameCounts([losses, draws, wins])))
+            }
+            (_, &[none, half, one, more, two]) => {
+                let pairs = PairCounts([none, half, one, more, two]);
+                ("pentanomial", self.pentanomial.clone(), Tally::Pairs(pairs))
+            }
+            (_, _) => {
+                let error = CliError::said(Exit::Input, "there are no counts");
+                return Err(error.help("give --wdl W,D,L or --pentanomial 0,½,1,1½,2"));
+            }
+        };
+        let test = self.test(&tally)?;
+        let figures = figures(kind, counts, &tally, test);
+        let mut out = anstream::stdout().lock();
+        if self.json {
+            write_json(&mut out, &figures)?;
+        } else {
+            write(&figures, &mut out)?;
+        }
+        Ok(Exit::Success)
+    }
+
+    fn test(&self, tally: &Tally) -> Result<Test> {
+        let Some((elo0, elo1)) = self.elo0.zip(self.elo1) else { return Ok(Test::default()) };
+        let model = match self.model {
+            Model::Normalized => EloModel::Normalized,
+            Model::Logistic => EloModel::Logistic,
+        };
+        let Some(sprt) = Sprt::new(elo0, elo1, self.alpha, self.beta, model) else {
+            let error =
+                CliError::said(Exit::Input, "these are not the figures of a sequential test");
+            return Err(error.help(format!(
+                "elo0 is less than elo1, both are from -{SPRT_ELO_MAX} to {SPRT_ELO_MAX}, alpha and beta \
+                 are between 0 and {SPRT_ERROR_MAX}, both excluded"
+            )));
+        };
+        let llr = tally.llr(&sprt);
+        let [lower, upper] = sprt.bounds();
+        Ok(Test {
+            elo0: Some(sprt.elo0()),
+            elo1: Some(sprt.elo1()),
+            alpha: Some(sprt.alpha()),
+            beta: Some(sprt.beta()),
+            model: Some(model.name()),
+            llr: Some(llr),
+            lower: Some(lower),
+            upper: Some(upper),
+            verdict: sprt.verdict(llr).map(|verdict| verdict.name()),
+        })
+    }
+}
+
+fn figures(kind: &'static str, counts: Vec<u64>, tally: &Tally, test: Test) -> Figures {
+    let finite = |figure: f64| figure.is_finite().then_some(figure + 0.0);
+    let ScoreInterval { score, low, high } = tally.interval();
+    let said = tally.confidence();
+    let printed = tally.strength();
+    Figures {
+        kind,
+        counts,
+        score,
+        score_low: low,
+        score_high: high,
+        elo: finite(said.elo),
+        elo_low: finite(said.elo_low),
+        elo_high: finite(said.elo_high),
+        confidence: said.los,
+        elo_error: finite(printed.elo_error),
+        nelo: finite(printed.nelo),
+        nelo_error: finite(printed.nelo_error),
+        los: printed.los,
+        test,
+    }
+}
+
+fn write(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
+    let elo = |elo: Option<f64>| optional(elo, |elo| format!("{elo:+.1}"));
+    let plain = |figure: Option<f64>| optional(figure, |figure| format!("{figure:.1}"));
+    let Figures { score, score_low, score_high, .. } = figures;
+    writeln!(out, "score  {score:.4}, 95% interval {score_low:.4} to {score_high:.4}")?;
+    let [point, low, high] = [figures.elo, figures.elo_low, figures.elo_high].map(elo);
+    writeln!(out, "Elo    {point}, 95% interval {low} to {high}")?;
+    writeln!(out, "LOS    {}", percent(figures.confidence))?;
+    writeln!(out, "\nAs match runners print it, too sure of itself where the counts are small:")?;
+    writeln!(out, "Elo    {point} ± {}", plain(figures.elo_error))?;
+    writeln!(out, "nElo   {} ± {}", elo(figures.nelo), plain(figures.nelo_error))?;
+    writeln!(out, "LOS    {}", percent(figures.los))?;
+    let Test { elo0: Some(elo0), elo1: Some(elo1), model: Some(model), .. } = figures.test else {
+        return Ok(());
+    };
+    let Test { llr: Some(llr), lower: Some(lower), upper: Some(upper), verdict, .. } = figures.test
+    else {
+        return Ok(());
+    };
+    let verdict = match verdict {
+        Some("elo1") => format!("{elo1} Elo is taken"),
+        Some(_) => format!("{elo0} Elo is taken"),
+        None => "no answer yet".to_owned(),
+    };
+    writeln!(out, "\nSequential test of {elo1} against {elo0} Elo, {model}:")?;
+    writeln!(out, "LLR    {llr:.3}, between {lower:.3} and {upper:.3}: {verdict}")
+}

@@ -1,0 +1,112 @@
+//! Stop rules as rows, which cells share.
+
+use std::collections::BTreeMap;
+
+use spelrum_tournament::stopping::StopRule;
+use spelrum_tournament::{EloModel, Sprt};
+use sqlx::SqliteConnection;
+
+use super::error::StoreError;
+use super::transaction::Transaction;
+
+/// A row of `stop_rules`, or what a join gives of it: nothing of a cell without a rule.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RuleRow {
+    pub(super) precision: Option<f64>,
+    pub(super) elo0: Option<f64>,
+    pub(super) elo1: Option<f64>,
+    pub(super) alpha: Option<f64>,
+    pub(super) beta: Option<f64>,
+    pub(super) model: Option<String>,
+}
+
+impl RuleRow {
+    /// The rule, if there is one.
+    pub(super) fn read(&self) -> Option<StopRule> {
+        if let Some(precision) = self.precision {
+            return StopRule::of_precision(precision);
+        }
+        let model = self.model.as_deref().and_then(EloModel::of_name)?;
+        Sprt::new(self.elo0?, self.elo1?, self.alpha?, self.beta?, model).map(StopRule::Sprt)
+    }
+}
+
+impl From<StopRule> for RuleRow {
+    fn from(rule: StopRule) -> Self {
+        match rule {
+            StopRule::Precision(precision) => {
+                Self { precision: Some(precision.points()), ..Self::default() }
+            }
+            StopRule::Sprt(sprt) => Self {
+                precision: None,
+                elo0: Some(sprt.elo0()),
+                elo1: Some(sprt.elo1()),
+                alpha: Some(sprt.alpha()),
+                beta: Some(sprt.beta()),
+                model: Some(sprt.model().name().to_owned()),
+            },
+        }
+    }
+}
+
+/// All rules there are, by their ids. They are as many as people have thought of.
+pub(super) async fn all(
+    connection: &mut SqliteConnection,
+) -> Result<BTreeMap<i64, StopRule>, StoreError> {
+    let rows = sqlx::query!(
+        "SELECT stop_rule_id, precision, elo0, elo1, alpha, beta, model FROM stop_rules"
+    )
+    .fetch_all(connection)
+    .await?;
+    let rules = rows.into_iter().filter_map(|row| {
+        let (precision, elo0, elo1) = (row.precision, row.elo0, row.elo1);
+        let (alpha, beta, model) = (row.alpha, row.beta, row.model);
+        let rule = RuleRow { precision, elo0, elo1, alpha, beta, model }.read()?;
+        Some((row.stop_rule_id, rule))
+    });
+    Ok(rules.collect())
+}
+
+/// The id of a rule, if it has one.
+pub(super) async fn find(
+    connection: &mut SqliteConnection,
+    rule: StopRule,
+) -> Result<Option<i64>, StoreError> {
+    let rules = all(connection).await?;
+    Ok(rules.into_iter().find_map(|(id, there)| (there == rule).then_some(id)))
+}
+
+impl Transaction<'_> {
+    /// The id of a rule, which it gets now if it has none.
+    pub(super) async fn stop_rule(
+        &mut self,
+        rule: Option<StopRule>,
+    ) -> Result<Option<i64>, StoreError> {
+        let Some(rule) = rule else { return Ok(None) };
+        if let Some(id) = find(self.connection(), rule).await? {
+            return Ok(Some(id));
+        }
+        let text = rule.to_string();
+        let kind = match rule {
+            StopRule::Precision(_) => "precision",
+            StopRule::Sprt(_) => "sprt",
+        };
+        let RuleRow { precision, elo0, elo1, alpha, beta, model } = rule.into();
+        let id = sqlx::query!(
+            "INSERT INTO stop_rules (rule, kind, precision, elo0, elo1, alpha, beta, model)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            text,
+            kind,
+            precision,
+            elo0,
+            elo1,
+            alpha,
+            beta,
+            model
+        )
+        .execute(self.connection())
+        .await?
+        .last_insert_rowid();
+        Ok(Some(id))
+    }
+}
