@@ -1,4 +1,6 @@
--- Cells may end by a sequential test as well as by a precision: stop rules become rows of their own.
+-- Cells may end by a sequential test as well as by a precision: stop rules become rows of their own. How
+-- many openings there are is known where they come again, since few of them under many pairs are not many
+-- pairs.
 --
 -- Self-play tells nothing of who beats whom: head_to_head leaves it out (it counted such games twice).
 
@@ -32,6 +34,10 @@ ALTER TABLE cells ADD COLUMN stop_rule_id INTEGER REFERENCES stop_rules;
 UPDATE cells SET stop_rule_id = (
     SELECT s.stop_rule_id FROM stop_rules AS s WHERE s.precision = cells.stop_precision)
 WHERE stop_precision IS NOT NULL;
+
+-- After so many openings the first comes again: NULL where there are more than anybody plays, or where
+-- nobody has counted them.
+ALTER TABLE conditions ADD COLUMN openings_count INTEGER CHECK (openings_count > 0);
 
 DROP VIEW results;
 -- Each cell's result, for its first player ("player") against its second ("opponent"). The score and its
@@ -79,8 +85,12 @@ SELECT
     c.timed,
     c.swap_sides,
     s.rule AS stop_rule,
-    c.stop_rule_id
+    c.stop_rule_id,
+    -- As many as there are pairs, or games where sides are fixed; or as there are openings, if fewer.
+    min(CASE c.swap_sides WHEN 1 THEN coalesce(p.pairs, 0) ELSE coalesce(r.games, 0) END,
+        coalesce(k.openings_count, 9223372036854775807)) AS openings_used
 FROM cells AS c
+JOIN conditions AS k ON k.conditions_id = c.conditions_id
 JOIN experiments AS e ON e.experiment_id = c.experiment_id
 LEFT JOIN stop_rules AS s ON s.stop_rule_id = c.stop_rule_id
 LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id

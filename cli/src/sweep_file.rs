@@ -3,12 +3,13 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use spelrum_proto::limits::{
     NAME_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
-use spelrum_tournament::{NamedFile, Plan, SweepError, SweepText, plan_sweep};
+use spelrum_tournament::{MergedPairing, NamedFile, Plan, SweepError, SweepText, plan_sweep};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -54,8 +55,8 @@ pub(crate) struct SweepFile {
     pub(crate) text: SweepText,
     /// What it plans.
     pub(crate) plan: Plan,
-    /// What `--quick` changed, for people.
-    pub(crate) quickened: Option<String>,
+    /// What people should know of it: what `--quick` changed, and pairings that would be the same games.
+    pub(crate) remarks: Vec<String>,
 }
 
 impl SweepFile {
@@ -71,8 +72,26 @@ impl SweepFile {
             })?;
         read_named_files(&mut text, file.parent().unwrap_or(Path::new("")))?;
         let plan = plan_sweep(&text)?;
-        Ok(Self { text, plan, quickened: quickened_text(&quickened) })
+        let remarks = quickened_text(&quickened).into_iter().chain(merged_text(&plan.merged));
+        Ok(Self { text, remarks: remarks.collect(), plan })
     }
+}
+
+/// `2 pairings have players of equal parameters, …: b against c (as a against c), …`
+fn merged_text(merged: &[MergedPairing]) -> Option<String> {
+    const SHOWN: usize = 4;
+    merged.first()?;
+    let words = |[player, opponent]: &[Arc<str>; 2]| format!("{player} against {opponent}");
+    let shown = merged.iter().take(SHOWN);
+    let shown = shown.map(|it| format!("{} (as {})", words(&it.names), words(&it.played_as)));
+    let more = if merged.len() > SHOWN { ", …" } else { "" };
+    let [pairings, are] = if merged.len() == 1 { ["pairing", "is"] } else { ["pairings", "are"] };
+    Some(format!(
+        "note: {} {pairings} would be games of another one, since players have equal parameters, and {are} \
+         played once: {}{more}",
+        count(merged.len() as u64),
+        shown.collect::<Vec<_>>().join(", "),
+    ))
 }
 
 fn quickened_text(quickened: &[(i64, i64)]) -> Option<String> {

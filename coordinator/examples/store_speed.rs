@@ -371,6 +371,7 @@ fn plan(name: &str, cells: u64, games: u64) -> Plan {
             openings: OpeningsRule::Start {},
             max_plies: None,
             swap_sides: true,
+            openings_count: None,
         }],
         players,
         ..Plan::default()

@@ -135,16 +135,19 @@ prop_compose! {
 prop_compose! {
     fn progress()(
         state in state(),
-        counts in [count(), count(), count(), count(), count(), count(), count(), count(), count()],
+        counts in [
+            count(), count(), count(), count(), count(), count(), count(), count(), count(), count(),
+        ],
+        stop_rule in option::of(name()),
         figures in [figure(), figure(), figure(), figure(), figure(), figure(), figure(), figure()],
         last_game_id in 0..1_000_i64,
     ) -> Progress {
         let [cells, cells_settled, games_planned, games_settled, games_failed, games_left,
-            unseen_games_left, seen_cells, slots] = counts;
+            unseen_games_left, seen_cells, slots, cells_stopped] = counts;
         let [wall_us, seen_us, seen_squares, longest_us, means_us, mean_squares, squares, weight] =
             figures;
         Progress {
-            state, cells, cells_settled, games_planned, games_settled, games_failed, wall_us,
+            state, cells, cells_settled, stop_rule, cells_stopped, games_planned, games_settled, games_failed, wall_us,
             backlog: Backlog {
                 games_left, unseen_games_left, seen_us, seen_squares, longest_us, seen_cells,
                 means_us, mean_squares,
@@ -170,7 +173,7 @@ fn rule() -> impl Strategy<Value = StopRule> {
 /// Of counts that are not too large for arithmetic over them.
 fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
     let small = || 0..1_000_u64;
-    let counts = [small(), small(), small(), small(), small(), small(), small()];
+    let counts = [small(), small(), small(), small(), small(), small(), small(), small()];
     let pairs = [small(), small(), small(), small(), small()];
     let score = option::of([figure(), figure(), figure()]);
     let places = vec(option::of(name()), axes);
@@ -186,7 +189,16 @@ fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
             score,
             stop,
         )| {
-            let [games_planned, games, games_failed, wins, draws, losses, distinct_games] = counts;
+            let [
+                games_planned,
+                games,
+                games_failed,
+                wins,
+                draws,
+                losses,
+                distinct_games,
+                openings_used,
+            ] = counts;
             CellResult {
                 cell: CellId(id),
                 axes,
@@ -195,6 +207,7 @@ fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
                 is_timed,
                 swap_sides,
                 is_self_play,
+                openings_used,
                 games_planned,
                 stop: stop.map(|(rule, games_max, stopped_after)| CellStop {
                     rule,

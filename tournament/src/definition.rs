@@ -238,7 +238,8 @@ mod tests {
         for (max_plies, swap_sides) in [(None, true), (Some(30), true), (None, false)] {
             let definition = CellDefinition { max_plies, swap_sides, ..definition() };
             let CellDefinition { rules, openings, .. } = definition.clone();
-            let conditions = Conditions { rules, openings, max_plies, swap_sides };
+            let conditions =
+                Conditions { rules, openings, max_plies, swap_sides, openings_count: None };
             let json = DefinitionJson::new(definition.seed, &conditions);
             let [first, second] =
                 [0, 1].map(|player| seeds::canonical_json(&definition.players[player]));

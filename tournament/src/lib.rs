@@ -26,7 +26,8 @@ pub use game::{DefinitionError, DerivedGame, PlayableCell};
 pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
 pub use plan::{
-    AxisValue, Conditions, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record, Role,
+    AxisValue, Conditions, MergedPairing, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record,
+    Role,
 };
 pub use played::PlayedGame;
 pub use statistics::{

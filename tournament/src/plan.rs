@@ -41,6 +41,17 @@ pub struct Plan {
     pub players: Vec<PlannedPlayer>,
     /// Cells, distinct by definition, in the order of the grid.
     pub cells: Vec<PlannedCell>,
+    /// Pairings that are played under other names, since they would be the same games.
+    pub merged: Vec<MergedPairing>,
+}
+
+/// A pairing whose players have the parameters of another one's.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MergedPairing {
+    /// Its players' names.
+    pub names: [Arc<str>; 2],
+    /// The names under which it is played.
+    pub played_as: [Arc<str>; 2],
 }
 
 /// One axis of a plan.
@@ -107,6 +118,9 @@ pub struct Conditions {
     pub max_plies: Option<u32>,
     /// Whether the players swap sides in odd numbers: see [`CellDefinition::swap_sides`].
     pub swap_sides: bool,
+    /// After so many openings the first comes again; none where there are more than anybody plays, or
+    /// nobody has counted them.
+    pub openings_count: Option<u64>,
 }
 
 impl Conditions {
@@ -175,7 +189,7 @@ impl Plan {
     /// A cell's definition, complete in itself.
     #[must_use]
     pub fn definition(&self, cell: &PlannedCell) -> CellDefinition {
-        let Conditions { rules, openings, max_plies, swap_sides } =
+        let Conditions { rules, openings, max_plies, swap_sides, openings_count: _ } =
             self.conditions[cell.conditions].clone();
         CellDefinition {
             format: CellDefinition::FORMAT,
@@ -232,6 +246,7 @@ impl Plan {
             openings: definition.openings.clone(),
             max_plies: definition.max_plies,
             swap_sides: definition.swap_sides,
+            openings_count: None,
         };
         let json = DefinitionJson::new(self.seed, &conditions);
         let conditions = number_of(&mut self.conditions, conditions);

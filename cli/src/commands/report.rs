@@ -18,7 +18,7 @@ JSON: experiment, experiment_uuid, game, state, games_planned, games_settled, ga
 cells (cell_id, axes, player, opponent, timed, games_planned, games_max, stop_rule, \
 stop_precision, sprt (elo0, elo1, alpha, beta, model, llr, lower, upper, verdict), stopped_after, games, games_failed, \
 wins, draws, losses, score, score_low, score_high, elo, elo_low, elo_high, elo_error (half of what lies between the \
-two), nelo, nelo_error (always null), los, stronger, pairs, distinct_games, swap_sides, self_play); moves, and depths (cell_id, axes, player, opponent, searched_moves, wall_us_mean, \
+two), nelo, nelo_error (always null), los, stronger, pairs, distinct_games, swap_sides, self_play, openings_used); moves, and depths (cell_id, axes, player, opponent, searched_moves, wall_us_mean, \
 wall_us_median, wall_us_p90, wall_us_p99, depth_mean, nodes_mean, evaluations_mean, \
 full_tree_share). A cell's axes are its values in the order of the experiment's. What is not known \
 is null.

@@ -126,8 +126,8 @@ impl Run {
         bar: ProgressBar,
         interrupts: &Interrupts,
     ) -> Result<Exit> {
-        if let Some(quickened) = &sweep.quickened {
-            voice::say(quickened);
+        for remark in &sweep.remarks {
+            voice::say(remark);
         }
         let (submitted, experiment) = coordinator.submit(sweep, self.new).await?;
         if experiment.state.is_over() {

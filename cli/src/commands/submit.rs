@@ -80,8 +80,8 @@ impl Submit {
     /// Submits, or only says what would be.
     pub(crate) async fn run(self) -> Result<Exit> {
         let sweep = SweepFile::read(&self.sweep)?;
-        if let Some(quickened) = &sweep.quickened {
-            voice::say(quickened);
+        for remark in &sweep.remarks {
+            voice::say(remark);
         }
         let preview = Manner { new_experiment: self.new, preview: true };
         if self.dry_run {

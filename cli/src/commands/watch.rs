@@ -8,6 +8,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use spelrum_proto::limits::PAGE_SIZE_MAX;
+use spelrum_tournament::Verdict;
 use spelrum_tournament::forecast::Forecast;
 use spelrum_tournament::results::{CellResult, ExperimentSummary, Pace, Progress, places_text};
 use spelrum_tournament::scheduler::ExperimentState;
@@ -35,16 +36,17 @@ const AWAY: ExponentialBuilder = ExponentialBuilder::new()
 
 const EXAMPLES: &str = "\
 Each cell gets a line when its last game is settled: its place on the axes, player and opponent, \
-wins, draws and losses of the player, its score with a 95% interval. It ends when the experiment \
+wins, draws and losses of the player, its score with a 95% interval; and how its stop rule has ended it, if it \
+has: after how many games, and which strength a sequential test has taken. It ends when the experiment \
 does; Ctrl-C ends the watching and nothing else. In a pipe a line says how far it is, at once, \
 after 30 s, then after 1, 2 and 5 min, then every 10 min.
 
 {RANGE}
 
 JSON, one object a line: event (progress, cell or end). progress and end: experiment, state, \
-games_planned, games_settled, games_failed, cells, cells_settled, games_per_second, seconds_left, \
+games_planned, games_settled, games_failed, cells, cells_settled, stop_rule, cells_stopped, games_per_second, seconds_left, \
 seconds_left_low, seconds_left_high. cell: experiment, cell_id, axes, player, opponent, wins, \
-draws, losses, games_failed, score, score_low, score_high. What is not known is null.
+draws, losses, games_failed, score, score_low, score_high, stopped_after, sprt_verdict. What is not known is null.
 
 Examples:
   spelrum watch --coordinator http://127.0.0.1:7878
@@ -75,6 +77,8 @@ struct JsonLook<'a> {
     games_failed: u64,
     cells: u64,
     cells_settled: u64,
+    stop_rule: Option<&'a str>,
+    cells_stopped: u64,
     games_per_second: Option<f64>,
     seconds_left: Option<f64>,
     seconds_left_low: Option<f64>,
@@ -98,6 +102,8 @@ struct SettledCell<'a> {
     score: Option<f64>,
     score_low: Option<f64>,
     score_high: Option<f64>,
+    stopped_after: Option<u64>,
+    sprt_verdict: Option<&'static str>,
 }
 
 impl Watch {
@@ -258,7 +264,11 @@ impl Watching {
             | ExperimentState::Cancelled
             | ExperimentState::Finished) => format!(", {}", state.name()),
         };
-        format!("{pace}, {} of {} cells settled", count(look.cells_settled), count(look.cells))
+        let cells = format!("{} of {} cells", count(look.cells_settled), count(look.cells));
+        match look.stop_rule {
+            Some(_) => format!("{pace}, {cells} settled, {} stopped", count(look.cells_stopped)),
+            None => format!("{pace}, {cells} settled"),
+        }
     }
 
     fn json<'a>(&'a self, look: &'a Progress, event: &'static str) -> JsonLook<'a> {
@@ -273,6 +283,8 @@ impl Watching {
             games_failed: look.games_failed,
             cells: look.cells,
             cells_settled: look.cells_settled,
+            stop_rule: look.stop_rule.as_deref(),
+            cells_stopped: look.cells_stopped,
             games_per_second: self.pace.games_per_second(),
             seconds_left: seconds(|forecast| forecast.left_us),
             seconds_left_low: seconds(|forecast| forecast.low_us),
@@ -282,6 +294,8 @@ impl Watching {
 }
 
 fn settled_cell<'a>(experiment: &'a str, axes: &[String], cell: CellResult) -> SettledCell<'a> {
+    let stopped_after = cell.stop.and_then(|stop| stop.stopped_after);
+    let sprt_verdict = cell.sprt().and_then(|standing| standing.verdict).map(Verdict::name);
     SettledCell {
         event: "cell",
         experiment,
@@ -296,6 +310,8 @@ fn settled_cell<'a>(experiment: &'a str, axes: &[String], cell: CellResult) -> S
         score: cell.score.map(|score| score.score),
         score_low: cell.score.map(|score| score.low),
         score_high: cell.score.map(|score| score.high),
+        stopped_after,
+        sprt_verdict,
     }
 }
 
@@ -317,6 +333,12 @@ fn cell_text(cell: &SettledCell<'_>) -> String {
     ));
     if let Some((low, high)) = cell.score_low.zip(cell.score_high) {
         text.push_str(&format!(" ({low:.3}–{high:.3})"));
+    }
+    if let Some(games) = cell.stopped_after {
+        text.push_str(&format!("  stopped after {} games", count(games)));
+    }
+    if let Some(verdict) = cell.sprt_verdict {
+        text.push_str(&format!(": {verdict}"));
     }
     if cell.games_failed > 0 {
         text.push_str(&format!("  {} failed", count(cell.games_failed)));

@@ -59,6 +59,7 @@ struct CellResult<'a> {
     distinct_games: u64,
     swap_sides: bool,
     self_play: bool,
+    openings_used: u64,
 }
 
 /// A sequential test, and where it stands.
@@ -170,6 +171,7 @@ impl<'a> From<&'a results::CellResult> for CellResult<'a> {
             distinct_games: cell.distinct_games,
             swap_sides: cell.swap_sides,
             self_play: cell.is_self_play,
+            openings_used: cell.openings_used,
         }
     }
 }

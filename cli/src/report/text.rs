@@ -150,12 +150,47 @@ fn notes(report: &Report) -> Vec<String> {
     let distinct: u64 = report.cells.iter().map(|cell| cell.distinct_games).sum();
     if distinct < games {
         notes.push(format!(
-            "{} of {} games repeat another game of their cell, so the intervals are too narrow.",
+            "{} of {} games are equal to another game of their cell.",
             count(games - distinct),
             count(games),
         ));
     }
+    notes.extend(few_openings(report));
+    notes.extend(many_verdicts(report));
     notes
+}
+
+/// The more pairs start from one opening, the more the interval is about the openings that were played.
+fn few_openings(report: &Report) -> Option<String> {
+    let again = |cell: &&CellResult| cell.openings_used < cell.tally().units();
+    let cells: Vec<&CellResult> = report.cells.iter().filter(again).collect();
+    let least = cells.iter().map(|cell| cell.openings_used).min()?;
+    let most = cells.iter().map(|cell| cell.openings_used).max()?;
+    let openings = match (least, most) {
+        (1, 1) => "one opening".to_owned(),
+        (least, most) if least == most => format!("{} openings", count(least)),
+        (least, most) => format!("{} to {} openings", count(least), count(most)),
+    };
+    Some(format!(
+        "{} of {} cells start again and again from {openings}: their intervals are for these\n\
+         openings, and too narrow for others.",
+        count(cells.len() as u64),
+        count(report.cells.len() as u64),
+    ))
+}
+
+/// One verdict in twenty is wrong where all are even.
+fn many_verdicts(report: &Report) -> Option<String> {
+    const FEW: usize = 5;
+    let judged = report.cells.iter().filter(|cell| !cell.is_self_play && cell.score.is_some());
+    let judged = judged.count();
+    (judged > FEW).then(|| {
+        format!(
+            "Each interval misses in one case of twenty: of {} verdicts, {} or so would be wrong by chance.",
+            count(judged as u64),
+            count((judged as u64).div_ceil(20)),
+        )
+    })
 }
 
 /// Where stop rules stand.
@@ -248,6 +283,7 @@ mod tests {
             is_timed: true,
             swap_sides: true,
             is_self_play: false,
+            openings_used: games / 2,
             games_planned: 100,
             stop: None,
             games,

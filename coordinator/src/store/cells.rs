@@ -11,7 +11,7 @@ use spelrum_tournament::{
 };
 
 use super::error::StoreError;
-use super::numbers::{count, safe};
+use super::numbers::{count, integer, safe};
 use super::transaction::{Transaction, rows};
 
 /// Cells and players are stored so many at a time: a bound on the memory for their rows.
@@ -116,10 +116,12 @@ impl Transaction<'_> {
         if let Some(known) = known {
             return Ok(known);
         }
+        let openings_count = of.openings_count.map(integer);
         let id = sqlx::query_scalar!(
-            r#"INSERT INTO conditions (definition_prefix) VALUES (?)
+            r#"INSERT INTO conditions (definition_prefix, openings_count) VALUES (?, ?)
             RETURNING conditions_id AS "id!: i64""#,
-            prefix
+            prefix,
+            openings_count
         )
         .fetch_one(self.connection())
         .await?;

@@ -21,16 +21,18 @@ impl Readers {
     async fn look(&self, experiment: ExperimentId) -> Result<Option<Progress>, StoreError> {
         let mut snapshot = self.snapshot().await?;
         let row = sqlx::query!(
-            r#"WITH work (games_planned, games_left, games, games_failed, wall_us) AS (
+            r#"WITH work (games_planned, games_left, games, games_failed, wall_us, is_stopped) AS (
                 SELECT coalesce(c.stop_number, c.games_planned),
                     max(0, coalesce(c.stop_number, c.games_planned)
                         - coalesce(r.games + r.games_failed, 0)),
-                    coalesce(r.games, 0), coalesce(r.games_failed, 0), coalesce(r.wall_us, 0.0)
+                    coalesce(r.games, 0), coalesce(r.games_failed, 0), coalesce(r.wall_us, 0.0),
+                    c.stop_number IS NOT NULL
                 FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
                 WHERE c.experiment_id = ?1 AND c.in_sweep = 1),
             sums AS (
                 SELECT count(*) AS cells,
                     coalesce(sum(games_left = 0), 0) AS cells_settled,
+                    coalesce(sum(is_stopped), 0) AS cells_stopped,
                     coalesce(sum(games_planned), 0) AS games_planned,
                     coalesce(sum(games + games_failed), 0) AS games_settled,
                     coalesce(sum(games_failed), 0) AS games_failed,
@@ -58,6 +60,10 @@ impl Readers {
                     AND c.experiment_id = ?1 AND r.games >= 2 AND r.wall_us > 0)
             SELECT e.state,
                 s.cells AS "cells!: i64", s.cells_settled AS "cells_settled!: i64",
+                s.cells_stopped AS "cells_stopped!: i64",
+                (SELECT s.rule FROM cells AS c
+                    JOIN stop_rules AS s ON s.stop_rule_id = c.stop_rule_id
+                    WHERE c.experiment_id = ?1 AND c.in_sweep = 1 LIMIT 1) AS "stop_rule?: String",
                 s.games_planned AS "games_planned!: i64", s.games_settled AS "games_settled!: i64",
                 s.games_failed AS "games_failed!: i64", s.games_left AS "games_left!: i64",
                 s.wall_us AS "wall_us!: f64", s.unseen_games_left AS "unseen_games_left!: i64",
@@ -83,6 +89,8 @@ impl Readers {
             state: state_of(&row.state),
             cells: unsigned(row.cells),
             cells_settled: unsigned(row.cells_settled),
+            stop_rule: row.stop_rule,
+            cells_stopped: unsigned(row.cells_stopped),
             games_planned: unsigned(row.games_planned),
             games_settled: unsigned(row.games_settled),
             games_failed: unsigned(row.games_failed),

@@ -50,6 +50,7 @@ struct CellRow {
     timed: bool,
     swap_sides: bool,
     is_self_play: bool,
+    openings_used: i64,
     last_game_id: i64,
 }
 
@@ -78,6 +79,7 @@ impl CellRow {
             is_timed: self.timed,
             swap_sides: self.swap_sides,
             is_self_play: self.is_self_play,
+            openings_used: unsigned(self.openings_used),
             games_planned: unsigned(self.games_planned),
             stop: rule.read().map(|rule| CellStop {
                 rule,
@@ -275,7 +277,8 @@ async fn cells(
             pairs_1 AS "pairs_1!: i64", pairs_1_half AS "pairs_1_half!: i64",
             pairs_2 AS "pairs_2!: i64", distinct_games AS "distinct_games!: i64",
             timed AS "timed: bool", swap_sides AS "swap_sides: bool",
-            player_id = opponent_id AS "is_self_play!: bool", 0 AS "last_game_id!: i64"
+            player_id = opponent_id AS "is_self_play!: bool", openings_used AS "openings_used!: i64",
+            0 AS "last_game_id!: i64"
         FROM results AS r LEFT JOIN stop_rules AS s ON s.stop_rule_id = r.stop_rule_id
         WHERE experiment_id = ?1 AND (cell_number, cell_id) > (?2, ?3)
         ORDER BY cell_number, cell_id LIMIT ?4"#,
@@ -310,6 +313,7 @@ async fn settled_cells(
             r.pairs_2 AS "pairs_2!: i64", r.distinct_games AS "distinct_games!: i64",
             r.timed AS "timed: bool", r.swap_sides AS "swap_sides: bool",
             r.player_id = r.opponent_id AS "is_self_play!: bool",
+            r.openings_used AS "openings_used!: i64",
             f.last_game_id AS "last_game_id!: i64"
         FROM (
             SELECT g.cell_id, max(g.game_id) AS last_game_id FROM games AS g NOT INDEXED

@@ -144,6 +144,14 @@ impl Openings {
         }
     }
 
+    /// After how many openings the first comes again, where that is known without drawing any.
+    pub(crate) fn count(&self) -> Option<u64> {
+        match &self.sequence {
+            Sequence::Whole(openings) => Some(openings.len() as u64),
+            Sequence::Drawn(_) => None,
+        }
+    }
+
     /// How many distinct openings there are, counting no further than `wanted`.
     #[must_use]
     pub fn distinct(&self, wanted: u64) -> u64 {

@@ -12,6 +12,10 @@ pub struct Progress {
     pub cells: u64,
     /// Of these, cells without a game to play.
     pub cells_settled: u64,
+    /// When its cells end before they have all their games, in words; none without a stop rule.
+    pub stop_rule: Option<String>,
+    /// Cells that the rule has ended.
+    pub cells_stopped: u64,
     /// Games that its cells are to have.
     pub games_planned: u64,
     /// Games with a result, or finally failed.

@@ -51,6 +51,8 @@ pub struct CellResult {
     pub swap_sides: bool,
     /// Whether both players are one: nobody is stronger than itself.
     pub is_self_play: bool,
+    /// From how many openings the pairs that count started, or the games if sides are fixed.
+    pub openings_used: u64,
     /// Games that it is to have: up to where its stop rule has ended it, if it has.
     pub games_planned: u64,
     /// Its stop rule, and where that stands; none without one.
@@ -271,6 +273,7 @@ mod tests {
             is_timed: false,
             swap_sides,
             is_self_play: false,
+            openings_used: 10,
             games_planned: 20,
             stop: None,
             games: wins + draws + losses,

@@ -31,6 +31,15 @@ impl Tally {
         }
     }
 
+    /// How many units.
+    #[must_use]
+    pub fn units(&self) -> u64 {
+        match self {
+            Self::Pairs(pairs) => pairs.pairs(),
+            Self::Games(games) => games.games(),
+        }
+    }
+
     /// Counts a unit in which the cell's first player got so many half points.
     ///
     /// # Panics

@@ -3,7 +3,7 @@
 //! A sweep of 100,000 cells has few games, openings and players, or else many of one of them:
 //! each is made once (see [`super::made`]), and cells refer to them by number.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::file::SweepFile;
 use super::made::{Made, Setting};
 use super::points::Points;
 use crate::definition::{DefinitionJson, OpeningsRule};
-use crate::plan::{Conditions, Plan, PlannedCell};
+use crate::plan::{Conditions, MergedPairing, Plan, PlannedCell};
 use crate::seeds::SEED_END;
 
 /// Plans a sweep that was read. Finding its openings may cost so much:
@@ -23,7 +23,8 @@ pub(super) fn plan(file: &SweepFile, openings_cost_max: u64) -> Result<Plan, Fau
     columns::check_varied(&file.axes, &file.players)?;
     let points = Points::of(file)?;
     check_games(file, &points)?;
-    let mut planner = Planner { file, points, made, columns: AxisColumns::of(&file.axes) };
+    let columns = AxisColumns::of(&file.axes);
+    let mut planner = Planner { file, points, made, columns, merged: BTreeSet::new() };
     let cells = planner.cells()?;
     planner.check_openings(&cells)?;
     Ok(planner.finish(cells))
@@ -56,6 +57,8 @@ struct Planner<'a> {
     points: Points,
     made: Made<'a>,
     columns: AxisColumns,
+    /// Pairings, by the numbers of their variants, that are played as others.
+    merged: BTreeSet<((usize, usize), (usize, usize))>,
 }
 
 /// A cell by the numbers of its parts.
@@ -107,6 +110,9 @@ impl Planner<'_> {
                     continue;
                 }
                 let cell = &mut cells[index];
+                if cell.names != names {
+                    self.merged.insert((names, cell.names));
+                }
                 if cell.names == names {
                     let first = self.points.at(cell.point);
                     cell.columns = self.columns.common(cell.columns, first, point);
@@ -224,13 +230,14 @@ impl Planner<'_> {
     }
 
     fn finish(self, cells: Vec<DraftCell>) -> Plan {
-        let Self { file, points, made, columns } = self;
+        let Self { file, points, made, columns, merged } = self;
         let variants = &file.players.variants;
         let names: Vec<Arc<str>> =
             variants.iter().map(|variant| Arc::from(variant.name.as_str())).collect();
         let varied =
             VariedColumns::of(&file.players, cells.iter().map(|cell| cell.names), columns.len());
-        let condition = |Setting { rules, rule, .. }| Conditions {
+        let condition = |Setting { rules, rule, openings }| Conditions {
+            openings_count: openings.count(),
             rules,
             openings: rule,
             max_plies: file.max_plies,
@@ -242,6 +249,7 @@ impl Planner<'_> {
             .map(|conditions| DefinitionJson::new(file.seed, conditions))
             .collect();
         let players = &made.players;
+        let named = |pair: (usize, usize)| [pair.0, pair.1].map(|name| Arc::clone(&names[name]));
         let planned = |cell: DraftCell| {
             let by_number = players.keys();
             let parameters = cell.players.map(|player| &*by_number[player].parameters_json);
@@ -253,7 +261,7 @@ impl Planner<'_> {
                 seed,
                 conditions: cell.setting,
                 players: cell.players,
-                player_names: [cell.names.0, cell.names.1].map(|name| Arc::clone(&names[name])),
+                player_names: named(cell.names),
                 axes: place.chain(varied.place(cell.names)).collect(),
                 games: cell.games.games,
                 timed: file.measures_time
@@ -282,6 +290,13 @@ impl Planner<'_> {
             conditions,
             players: made.players.into_keys().collect(),
             cells,
+            merged: merged
+                .into_iter()
+                .map(|(names, played_as)| MergedPairing {
+                    names: named(names),
+                    played_as: named(played_as),
+                })
+                .collect(),
         }
     }
 

@@ -130,6 +130,7 @@ struct Cell {
     players: [String; 2],
     place: Vec<(String, AxisValue)>,
     player_names: [String; 2],
+    openings_count: Option<u64>,
     swap_sides: bool,
     timed: bool,
     games_planned: u64,

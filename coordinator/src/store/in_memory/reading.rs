@@ -249,6 +249,9 @@ impl State {
             wall_us += its_us;
             cells_settled += u64::from(games_left == 0);
         }
+        let rule = self.cells_of(id).into_iter().find_map(|(_, cell)| cell.rule);
+        let stopped =
+            self.cells_of(id).into_iter().filter(|(_, cell)| cell.stop_number.is_some()).count();
         let last_game_id = self.games.values().map(Settled::id).max().unwrap_or(0);
         let mut spread = GameSpread::default();
         for (&cell, of) in self.cells.iter().filter(|(_, cell)| cell.experiment == id) {
@@ -275,6 +278,8 @@ impl State {
             state: it.state,
             cells: summary.cells,
             cells_settled,
+            stop_rule: rule.map(|rule| rule.to_string()),
+            cells_stopped: stopped as u64,
             games_planned: summary.games_planned,
             games_settled: summary.games_settled,
             games_failed: summary.games_failed,
@@ -333,6 +338,10 @@ impl State {
             is_timed: cell.timed,
             swap_sides: cell.swap_sides,
             is_self_play: cell.players[0] == cell.players[1],
+            openings_used: cell.openings_count.unwrap_or(u64::MAX).min(match cell.swap_sides {
+                true => pairs.pairs(),
+                false => counted.len() as u64,
+            }),
             games_planned: cell.games_wanted(),
             stop: cell.rule.map(|rule| CellStop {
                 rule,

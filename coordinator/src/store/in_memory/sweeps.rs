@@ -237,6 +237,7 @@ impl State {
                 place: place(plan, number),
                 player_names: of.player_names.each_ref().map(|name| name.to_string()),
                 swap_sides: conditions.swap_sides,
+                openings_count: conditions.openings_count,
                 timed: of.timed,
                 games_planned: safe("a cell's games", of.games)?.unsigned_abs(),
                 in_sweep: true,

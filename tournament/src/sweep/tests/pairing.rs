@@ -20,6 +20,20 @@ fn pairs(head: &str, tables: &str) -> Vec<String> {
         .collect()
 }
 
+/// Two names for one player: what would be played twice is played once, and said.
+#[test]
+fn pairings_of_equal_players_are_merged_and_told() {
+    let twins = format!("{THREE}\n[players.d]\nalgorithm = \"alpha-beta\"\ndepth = 2");
+    assert_eq!(pairs("", &twins), ["a-b", "a-c", "b-c", "c-d"]);
+    let merged: Vec<[String; 2]> = planned(&tic_tac_toe("", &twins))
+        .merged
+        .iter()
+        .map(|it| [it.names.join("-"), it.played_as.join("-")])
+        .collect();
+    assert_eq!(merged, [["a-d", "a-c"], ["b-d", "b-c"]]);
+    assert_eq!(planned(&tic_tac_toe("", THREE)).merged, []);
+}
+
 #[test]
 fn pairings_choose_who_meets() {
     let pairs = |pairing: &str| pairs(pairing, THREE);
