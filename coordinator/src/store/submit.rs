@@ -236,6 +236,7 @@ impl Transaction<'_> {
         let mut submitted = match sweep.decide(self.connection()).await? {
             Decision::Begin => self.begin_experiment(sweep).await?,
             Decision::Leave(found) => {
+                self.restore_views(found.experiment).await?;
                 let games = self.games_planned(found.experiment).await?;
                 Submitted::unchanged(found, games)
             }
@@ -251,7 +252,7 @@ impl Transaction<'_> {
         let experiment = self.insert_experiment(uuid, sweep.toml, plan).await?;
         self.insert_settings(experiment, plan).await?;
         let cells = self.insert_cells(experiment, plan).await?;
-        self.create_views(experiment, plan).await?;
+        self.create_views(experiment).await?;
         let games = plan.games();
         let change = Change {
             cells_added: plan.cells.len() as u64,
@@ -282,7 +283,7 @@ impl Transaction<'_> {
         self.drop_settings(experiment).await?;
         self.insert_settings(experiment, plan).await?;
         self.drop_views(experiment).await?;
-        self.create_views(experiment, plan).await?;
+        self.create_views(experiment).await?;
         let rules_differ = compared.rules_differ();
         let change = compared.change;
         self.keep_files(ExperimentId(experiment), sweep.files).await?;
