@@ -265,7 +265,7 @@ async fn many_experiments(mut writer: Writer, count: u64) {
             readers.workers(10).await.unwrap();
             timed("3 second read", start);
             let start = processor_time();
-            let all = readers.experiments(None, u32::MAX).await.unwrap().experiments;
+            let (all, _) = readers.current_experiments().await.unwrap();
             timed("4 status: experiments", start);
             let start = processor_time();
             readers.attention(&all).await.unwrap();

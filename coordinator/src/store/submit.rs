@@ -146,7 +146,10 @@ impl Sweep<'_> {
                 v.uuid IS NOT NULL AS "repeated!: bool"
             FROM experiments AS e
             LEFT JOIN sweep_versions AS v ON v.experiment_id = e.experiment_id AND v.uuid = ?1
-            WHERE v.uuid IS NOT NULL OR e.name = ?2
+            -- From two indexes, and not through all experiments.
+            WHERE e.experiment_id IN (
+                SELECT experiment_id FROM sweep_versions WHERE uuid = ?1
+                UNION ALL SELECT experiment_id FROM experiments WHERE name = ?2)
             ORDER BY v.uuid IS NULL, e.state NOT IN ('running', 'paused'), e.experiment_id DESC
             LIMIT 1"#,
             self.uuid,
