@@ -12,7 +12,7 @@ use super::transaction::rows;
 
 /// Experiments that `status` looks at and shows: well below the bytes of a message, and as quick beside
 /// many more (invariant 9).
-const STATUS_EXPERIMENTS_MAX: u32 = 1_000;
+pub(super) const STATUS_EXPERIMENTS_MAX: u32 = 1_000;
 
 impl Readers {
     /// Experiments, oldest first: those after this one, or from the first on, at most so many.
@@ -52,29 +52,7 @@ impl Readers {
     /// # Errors
     /// If the database fails, or takes too long.
     pub async fn current_experiments(&self) -> Result<(Vec<ExperimentSummary>, u64), StoreError> {
-        let reading = async {
-            let mut snapshot = self.snapshot().await?;
-            let list = sqlx::query_scalar!(
-                r#"SELECT e.experiment_id AS "experiment_id!: i64" FROM experiments AS e
-                WHERE NOT EXISTS (
-                    SELECT 1 FROM removals AS x
-                    WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
-                ORDER BY e.state IN ('running', 'paused') DESC, e.experiment_id DESC LIMIT ?"#,
-                STATUS_EXPERIMENTS_MAX
-            )
-            .fetch_all(&mut *snapshot)
-            .await?;
-            let total = sqlx::query_scalar!(
-                r#"SELECT (SELECT count(*) FROM experiments)
-                    - (SELECT count(*) FROM removals AS x JOIN experiments AS e
-                        ON e.experiment_id = x.experiment_id WHERE x.what = 'everything')
-                    AS "total!: i64""#
-            )
-            .fetch_one(&mut *snapshot)
-            .await?;
-            Ok((summaries(&mut snapshot, &list).await?, unsigned(total)))
-        };
-        self.in_time(reading).await
+        self.in_time(async { current(&mut *self.snapshot().await?).await }).await
     }
 
     /// The experiment with this UUID, or with this name. Of several with the name it is the newest that
@@ -158,6 +136,31 @@ pub(super) async fn summary(
     experiment: ExperimentId,
 ) -> Result<Option<ExperimentSummary>, StoreError> {
     Ok(summaries(connection, &[experiment.0]).await?.pop())
+}
+
+/// What `status` is about: see [`Readers::current_experiments`].
+pub(super) async fn current(
+    connection: &mut SqliteConnection,
+) -> Result<(Vec<ExperimentSummary>, u64), StoreError> {
+    let list = sqlx::query_scalar!(
+        r#"SELECT e.experiment_id AS "experiment_id!: i64" FROM experiments AS e
+        WHERE NOT EXISTS (
+            SELECT 1 FROM removals AS x
+            WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
+        ORDER BY e.state IN ('running', 'paused') DESC, e.experiment_id DESC LIMIT ?"#,
+        STATUS_EXPERIMENTS_MAX
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    let total = sqlx::query_scalar!(
+        r#"SELECT (SELECT count(*) FROM experiments)
+            - (SELECT count(*) FROM removals AS x JOIN experiments AS e
+                ON e.experiment_id = x.experiment_id WHERE x.what = 'everything')
+            AS "total!: i64""#
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    Ok((summaries(connection, &list).await?, unsigned(total)))
 }
 
 /// What is summed up over an experiment's cells: how many they are, and their games planned, settled and
