@@ -181,7 +181,6 @@ const RESULTS_COLUMNS: &[&str] = &[
     "distinct_games",
     "plies_mean",
     "games_failed",
-    "cell_id",
 ];
 
 /// The columns that an experiment's view takes from `time_per_move`.
@@ -198,7 +197,6 @@ const TIMES_COLUMNS: &[&str] = &[
     "evaluations_mean",
     "full_tree_share",
     "nodes_per_second",
-    "cell_id",
 ];
 
 /// What a view is of.
@@ -212,15 +210,22 @@ enum Kind {
 
 impl Kind {
     fn select(self, experiment: i64, axes: &[String]) -> String {
-        let (source, columns) = match self {
-            Self::Results => ("results", RESULTS_COLUMNS),
-            Self::Times => ("time_per_move", TIMES_COLUMNS),
+        // The fewer words, the sooner is the schema read: no name has its table before it that need not. An
+        // axis may be called `number`.
+        let (source, columns, order) = match self {
+            Self::Results => ("results AS s", RESULTS_COLUMNS, "s.cell_number"),
+            Self::Times => (
+                "time_per_move AS s JOIN cells AS c ON c.cell_id = s.cell_id",
+                TIMES_COLUMNS,
+                "c.number",
+            ),
         };
         let mut list = Vec::with_capacity(axes.len() + columns.len());
         for (name, axis) in self.axis_columns(axes) {
             // An axis may have any name, also that of another column.
-            let taken = RESULTS_COLUMNS
+            let taken = ["cell_id"]
                 .iter()
+                .chain(RESULTS_COLUMNS)
                 .chain(TIMES_COLUMNS)
                 .any(|column| column.eq_ignore_ascii_case(&name));
             let name = if taken { format!("axis_{name}") } else { name };
@@ -230,10 +235,9 @@ impl Kind {
                 quoted(&name, '"'),
             ));
         }
-        list.extend(columns.iter().map(|column| format!("s.{column}")));
+        list.extend(columns.iter().map(|column| (*column).to_owned()));
         format!(
-            "SELECT {} FROM {source} AS s JOIN cells AS c ON c.cell_id = s.cell_id \
-             WHERE s.experiment_id = {experiment} ORDER BY c.number",
+            "SELECT {}, s.cell_id FROM {source} WHERE s.experiment_id = {experiment} ORDER BY {order}",
             list.join(", "),
         )
     }
