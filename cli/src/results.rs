@@ -227,12 +227,12 @@ impl ResultsSource {
         const ACTION: &str = "ask for the status";
         match self {
             Self::File(readers) => {
-                let experiments = match which {
-                    None => self.experiments().await?,
-                    Some(which) => vec![self.named_experiment(which).await?],
+                let (experiments, experiments_total) = match which {
+                    None => readers.current_experiments().await?,
+                    Some(which) => (vec![self.named_experiment(which).await?], 1),
                 };
                 Ok(Status {
-                    experiments_total: experiments.len() as u64,
+                    experiments_total,
                     attention: readers.attention(&experiments).await?,
                     removals: readers.removals().await?,
                     experiments,

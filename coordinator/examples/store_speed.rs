@@ -7,7 +7,8 @@
 //! 256; then submits of 100,000 cells with few players and with many, and the same with more cells.
 //!
 //! `… --example store_speed -- rebuild [LEASES] [DIRECTORY]` measures instead what a start of the scheduler
-//! reads where so many leases have ended.
+//! reads where so many leases have ended; `… -- experiments [COUNT] [DIRECTORY]` what a submit, `status` and
+//! the like take beside so many experiments of two cells that are finished.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for people")]
 
 use spelrum_engine::games::TicTacToe;
@@ -36,9 +37,13 @@ const CELLS: u64 = 8;
 async fn main() {
     let mut arguments = std::env::args().skip(1).peekable();
     let rebuilds = arguments.next_if(|first| first == "rebuild").is_some();
-    let count: u64 = arguments
-        .next()
-        .map_or(if rebuilds { 2_000_000 } else { 200_000 }, |it| it.parse().unwrap());
+    let has_experiments = arguments.next_if(|first| first == "experiments").is_some();
+    let usual = match (rebuilds, has_experiments) {
+        (true, _) => 2_000_000,
+        (_, true) => 5_000,
+        _ => 200_000,
+    };
+    let count: u64 = arguments.next().map_or(usual, |it| it.parse().unwrap());
     let directory = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
     let directory = directory.join(format!("store_speed-{}", std::process::id()));
     std::fs::create_dir(&directory).unwrap();
@@ -47,6 +52,11 @@ async fn main() {
     if rebuilds {
         rebuild(&mut writer, count).await;
         writer.close().await.unwrap();
+        std::fs::remove_dir_all(&directory).unwrap();
+        return;
+    }
+    if has_experiments {
+        many_experiments(writer, count).await;
         std::fs::remove_dir_all(&directory).unwrap();
         return;
     }
@@ -221,6 +231,89 @@ async fn rebuild(writer: &mut Writer, ended: u64) {
     }
 }
 
+/// Submits many experiments of two cells, finishes each, and says now and then what things take.
+async fn many_experiments(mut writer: Writer, count: u64) {
+    const LOOKED_AT: u64 = 10;
+    let mut milestones: Vec<u64> = [10, 100, 300, 1_000, 2_000, 5_000, 10_000, 20_000]
+        .into_iter()
+        .filter(|it| *it < count)
+        .collect();
+    milestones.push(count);
+    let (mut there, mut at_first) = (0, None);
+    let mut checkpointer = writer.checkpointer().await.unwrap();
+    for milestone in milestones {
+        while there < milestone {
+            submit_and_finish(&mut writer, &mut there).await;
+            if writer.wal_bytes() > WAL_CHECKPOINT_BYTES {
+                checkpointer.run().await.unwrap();
+            }
+        }
+        writer.checkpoint().await.unwrap();
+        let readers = writer.readers();
+        let mut times = BTreeMap::<&str, Vec<Duration>>::new();
+        for _ in 0..LOOKED_AT {
+            let mut timed = |what, start: Duration| {
+                times.entry(what).or_default().push(processor_time().saturating_sub(start));
+            };
+            let start = processor_time();
+            submit_and_finish(&mut writer, &mut there).await;
+            timed("1 submit, finish", start);
+            let start = processor_time();
+            readers.workers(10).await.unwrap();
+            timed("2 first read afterwards", start);
+            let start = processor_time();
+            readers.workers(10).await.unwrap();
+            timed("3 second read", start);
+            let start = processor_time();
+            let (all, _) = readers.current_experiments().await.unwrap();
+            timed("4 status: experiments", start);
+            let start = processor_time();
+            readers.attention(&all).await.unwrap();
+            timed("5 status: attention", start);
+            let start = processor_time();
+            readers.experiments(None, 100).await.unwrap();
+            timed("6 first page of experiments", start);
+            let start = processor_time();
+            readers.query("SELECT max(experiment_id) FROM experiments", 1).await.unwrap();
+            timed("7 a query", start);
+        }
+        let median = |times: &mut Vec<Duration>| {
+            times.sort();
+            times[times.len() / 2]
+        };
+        let medians: Vec<_> =
+            times.iter_mut().map(|(what, times)| (*what, median(times))).collect();
+        let submit = medians[0].1;
+        let slower = submit.as_secs_f64() / at_first.get_or_insert(submit).as_secs_f64();
+        println!(
+            "{there} experiments; a submit takes {slower:.2} of the first; {}",
+            memory("VmRSS:")
+        );
+        for (what, time) in medians {
+            println!("    {what}: {:.2} ms", time.as_secs_f64() * 1e3);
+        }
+    }
+    let path = writer.path().to_owned();
+    drop(checkpointer);
+    writer.close().await.unwrap();
+    let start = processor_time();
+    let mut writer = Writer::open(&path).await.unwrap();
+    writer.snapshot().await.unwrap();
+    println!("open, snapshot: {:?}", processor_time() - start);
+    writer.close().await.unwrap();
+}
+
+async fn submit_and_finish(writer: &mut Writer, there: &mut u64) {
+    *there += 1;
+    let name = format!("tiny-{there}");
+    let mut plan = plan(&name, 2, 4);
+    plan.seed = *there;
+    let mut transaction = writer.begin().await.unwrap();
+    let submitted = transaction.submit(sweep(&name, &plan)).await.unwrap();
+    transaction.set_state(submitted.experiment, ExperimentState::Finished).await.unwrap();
+    transaction.commit().await.unwrap();
+}
+
 /// Submits a grid of 90,000 cells, and then of 100,000, of which every other cell has another number
 /// than before, as an inner axis with one value more gives.
 async fn grow(writer: &mut Writer, distinct: bool) {
@@ -316,8 +409,12 @@ fn player(number: u64) -> PlannedPlayer {
 
 /// The most memory that this process ever had.
 fn peak_memory() -> String {
+    memory("VmHWM:")
+}
+
+fn memory(which: &str) -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(which));
     line.map_or("unknown".to_owned(), |line| line.trim().to_owned())
 }
 

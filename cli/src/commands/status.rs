@@ -133,7 +133,8 @@ fn text(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "no experiments yet: spelrum submit FILE")?;
     } else {
         summary::experiments_table(&status.experiments).write(out)?;
-        cut(status.experiments.len(), status.experiments_total, "newest", "experiments", out)?;
+        let shown = status.experiments.len();
+        cut(shown, status.experiments_total, "unfinished and newest", "experiments", out)?;
     }
     writeln!(out)?;
     // Who works, only a coordinator knows.

@@ -34,8 +34,8 @@ const PLANS_MAX: usize = 2;
 /// How long a sweep waits for the planning of others before its client hears that we are busy.
 const PLAN_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Experiments, and workers, in one answer: well below the bytes of a message (invariant 9).
-const SUMMARIES_MAX: usize = 1_000;
+/// Workers in one answer: well below the bytes of a message (invariant 9).
+const WORKERS_MAX: usize = 1_000;
 
 /// Queries whose rows may be in memory at once.
 const QUERIES_MAX: usize = 4;
@@ -70,15 +70,11 @@ impl ExperimentsService {
         }
     }
 
-    /// The one that is meant, or all.
-    async fn summaries(&self, which: &str) -> Result<Vec<ExperimentSummary>, Refusal> {
-        if which.is_empty() {
-            let all = self.readers.experiments(None, u32::MAX).await.map_err(reading_failed)?;
-            return Ok(all.experiments);
-        }
+    /// The one that is meant.
+    async fn summary(&self, which: &str) -> Result<ExperimentSummary, Refusal> {
         check_length("experiment", which, NAME_BYTES_MAX)?;
         let found = self.readers.experiment(which).await.map_err(reading_failed)?;
-        Ok(vec![found.ok_or_else(|| unknown_experiment(which))?])
+        found.ok_or_else(|| unknown_experiment(which))
     }
 }
 
@@ -161,8 +157,12 @@ impl Experiments for ExperimentsService {
         &self,
         request: Request<v1::StatusRequest>,
     ) -> Result<Response<v1::StatusResponse>, Status> {
-        let mut experiments = self.summaries(&request.get_ref().experiment).await?;
-        let experiments_total = experiments.len() as u64;
+        let which = &request.get_ref().experiment;
+        let (experiments, experiments_total) = if which.is_empty() {
+            self.readers.current_experiments().await.map_err(reading_failed)?
+        } else {
+            (vec![self.summary(which).await?], 1)
+        };
         let Workforce { mut workers, largest } = self.dispatch.workers().await?;
         let workers_total = workers.len() as u64;
         let mut attention = self.readers.attention(&experiments).await.map_err(reading_failed)?;
@@ -174,7 +174,6 @@ impl Experiments for ExperimentsService {
         };
         results::attention_of_workers(&experiments, workforce, &mut attention);
         let removals = self.readers.removals().await.map_err(reading_failed)?;
-        keep_newest(&mut experiments);
         keep_busiest(&mut workers);
         let status = results::Status {
             experiments,
@@ -215,7 +214,7 @@ impl Experiments for ExperimentsService {
         };
         check_length("experiment", &request.experiment, NAME_BYTES_MAX)?;
         let steered = self.dispatch.steer(request.experiment, what).await?;
-        let experiment = self.summaries(&steered.uuid).await?.pop().map(Into::into);
+        let experiment = Some(self.summary(&steered.uuid).await?.into());
         let games_retried = steered.games_retried;
         Ok(Response::new(v1::SteerResponse { experiment, games_retried }))
     }
@@ -238,7 +237,7 @@ impl Experiments for ExperimentsService {
         // First whether it may be, and which one is meant.
         let asked = Removal { experiment: request.experiment, what, games: None };
         let uuid = self.dispatch.remove(asked).await?;
-        let experiment = self.summaries(&uuid).await?.pop().map(Into::into);
+        let experiment = Some(self.summary(&uuid).await?.into());
         let removable = self.readers.removable(&uuid, what).await.map_err(reading_failed)?;
         let nothing_to_do = what == Removing::Moves && removable.moves == 0;
         if !request.preview && !nothing_to_do {
@@ -278,17 +277,12 @@ impl Experiments for ExperimentsService {
     }
 }
 
-/// Cuts a list of experiments, oldest first, to what an answer may have.
-fn keep_newest(experiments: &mut Vec<ExperimentSummary>) {
-    experiments.drain(..experiments.len().saturating_sub(SUMMARIES_MAX));
-}
-
 /// Cuts a list of workers to what an answer may have: who holds most games stays, then who was
 /// heard of last.
 fn keep_busiest(workers: &mut Vec<WorkerSummary>) {
-    if workers.len() > SUMMARIES_MAX {
+    if workers.len() > WORKERS_MAX {
         workers.sort_by_key(|worker| (Reverse(worker.leased_games), worker.silent_ms));
-        workers.truncate(SUMMARIES_MAX);
+        workers.truncate(WORKERS_MAX);
         workers.sort_by_key(|worker| worker.worker);
     }
 }

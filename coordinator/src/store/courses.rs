@@ -180,10 +180,12 @@ impl Transaction<'_> {
         let mut axes = self.axes_of_added(experiment).await?;
         let cells = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", c.asked_after, c.first_player_name,
-                c.second_player_name, c.games_planned, c.timed AS "timed: bool", d.definition_json AS "definition_json?: String"
+                c.second_player_name, c.games_planned, c.timed AS "timed: bool",
+                -- A join would make the definitions of all cells that there are.
+                CASE WHEN c.asked_after IS NOT NULL THEN (
+                    SELECT d.definition_json FROM cell_definitions AS d WHERE d.cell_id = c.cell_id)
+                END AS "definition_json?: String"
             FROM cells AS c
-            LEFT JOIN cell_definitions AS d
-                ON d.cell_id = c.cell_id AND c.asked_after IS NOT NULL
             WHERE c.experiment_id = ? ORDER BY c.number, c.cell_id"#,
             experiment
         )

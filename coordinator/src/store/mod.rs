@@ -42,6 +42,8 @@ pub mod in_memory;
 mod integrity;
 mod lock;
 mod lookups;
+#[cfg(test)]
+mod many;
 mod memory;
 mod numbers;
 mod open;

@@ -1,37 +1,63 @@
 //! An experiment's own views: results and times with a column for each of its axes.
+//!
+//! Every connection keeps the whole schema in memory, and reads all of it again after each change: 10,000
+//! views are some 50 MB and half a second for each of them. So the file has the views of those experiments
+//! only that were stored or changed last. All have their names for good, and whoever asks for others through
+//! us gets them made for that query (`query`).
 
-use spelrum_tournament::{Plan, PlannedAxis, Role};
+use rusqlite::OptionalExtension as _;
+use spelrum_tournament::Role;
 use sqlx::AssertSqlSafe;
 
 use super::error::StoreError;
 use super::transaction::Transaction;
 
+/// Experiments that have their own views in the file: the time of a submit, and of the first read after it,
+/// grows with them.
+pub(super) const EXPERIMENTS_WITH_VIEWS_MAX: i64 = 100;
+
+/// Experiments that lose their views at once: files from before there was a bound come to it bit by bit.
+const TRIMMED_AT_ONCE: i64 = 4;
+
 impl Transaction<'_> {
-    /// Creates the experiment's own views: those of all experiments, with a column for each axis.
-    pub(super) async fn create_views(
-        &mut self,
-        experiment: i64,
-        plan: &Plan,
-    ) -> Result<(), StoreError> {
+    /// Creates the experiment's own views, those of all experiments with a column for each axis, and drops
+    /// the oldest others that are too many.
+    pub(super) async fn create_views(&mut self, experiment: i64) -> Result<(), StoreError> {
+        let axes = sqlx::query_scalar!(
+            "SELECT axis FROM experiment_axes WHERE experiment_id = ? ORDER BY number",
+            experiment
+        )
+        .fetch_all(self.connection())
+        .await?;
         let [results_view, times_view] = self.view_names(experiment).await?;
-        for (view, source, columns) in [
-            (results_view, ("results", Rows::Cells), RESULTS_COLUMNS),
-            (times_view, ("time_per_move", Rows::Players), TIMES_COLUMNS),
-        ] {
-            let sql = view_sql(&view, source, columns, experiment, plan);
-            // Made of our own text, an integer, and names in quotes.
-            sqlx::query(AssertSqlSafe(sql)).execute(self.connection()).await?;
+        for (view, kind) in [(results_view, Kind::Results), (times_view, Kind::Times)] {
+            let select = kind.select(experiment, &axes);
+            let sql = format!("CREATE VIEW {} AS {select}", quoted(&view, '"'));
+            self.change_schema(sql).await?;
+        }
+        self.trim_views().await
+    }
+
+    /// Drops the experiment's own views, if the file has them.
+    pub(super) async fn drop_views(&mut self, experiment: i64) -> Result<(), StoreError> {
+        for view in self.view_names(experiment).await? {
+            self.change_schema(format!("DROP VIEW IF EXISTS {}", quoted(&view, '"'))).await?;
         }
         Ok(())
     }
 
-    /// Drops the experiment's own views.
-    pub(super) async fn drop_views(&mut self, experiment: i64) -> Result<(), StoreError> {
-        for view in self.view_names(experiment).await? {
-            let sql = format!("DROP VIEW IF EXISTS {}", quoted(&view, '"'));
-            sqlx::query(AssertSqlSafe(sql)).execute(self.connection()).await?;
-        }
-        Ok(())
+    /// Gives an experiment's own views back to the file, if it lacks them.
+    pub(super) async fn restore_views(&mut self, experiment: i64) -> Result<(), StoreError> {
+        let lacks = sqlx::query_scalar!(
+            r#"SELECT results_view <> '' AND NOT EXISTS (
+                SELECT 1 FROM sqlite_schema AS s WHERE s.name IN (e.results_view, e.times_view)
+            ) AS "lacks!: bool"
+            FROM experiments AS e WHERE e.experiment_id = ?"#,
+            experiment
+        )
+        .fetch_one(self.connection())
+        .await?;
+        if lacks { self.create_views(experiment).await } else { Ok(()) }
     }
 
     /// Gives an experiment's views their names. One that is taken, by a table or by another
@@ -49,6 +75,10 @@ impl Transaction<'_> {
             let [results_view, times_view] = &views;
             let taken = sqlx::query_scalar!(
                 r#"SELECT EXISTS (
+                    SELECT 1 FROM experiments WHERE results_view = ?1 AND results_view <> ''
+                ) OR EXISTS (
+                    SELECT 1 FROM experiments WHERE times_view = ?2 AND times_view <> ''
+                ) OR EXISTS (
                     SELECT 1 FROM sqlite_schema WHERE lower(name) IN (?1, ?2)
                 ) AS "taken!: bool""#,
                 results_view,
@@ -72,6 +102,32 @@ impl Transaction<'_> {
         Ok(())
     }
 
+    /// Drops own views that are too many, some at a time: those made last stay.
+    async fn trim_views(&mut self) -> Result<(), StoreError> {
+        // SQLite numbers what is in the schema as it comes.
+        let surplus = sqlx::query_scalar!(
+            r#"SELECT e.experiment_id AS "experiment_id!: i64"
+            FROM sqlite_schema AS s
+            CROSS JOIN experiments AS e ON e.results_view = s.name AND e.results_view <> ''
+            WHERE s.type = 'view' ORDER BY s.rowid DESC LIMIT ?2 OFFSET ?1"#,
+            EXPERIMENTS_WITH_VIEWS_MAX,
+            TRIMMED_AT_ONCE
+        )
+        .fetch_all(self.connection())
+        .await?;
+        for experiment in surplus {
+            self.drop_views(experiment).await?;
+        }
+        Ok(())
+    }
+
+    async fn change_schema(&mut self, sql: String) -> Result<(), StoreError> {
+        // Made of our own text, an integer, and names in quotes; never used again, so it must not drive
+        // others from those that are kept prepared.
+        sqlx::query(AssertSqlSafe(sql)).persistent(false).execute(self.connection()).await?;
+        Ok(())
+    }
+
     async fn view_names(&mut self, experiment: i64) -> Result<[String; 2], StoreError> {
         let names = sqlx::query!(
             "SELECT results_view, times_view FROM experiments WHERE experiment_id = ?",
@@ -81,6 +137,32 @@ impl Transaction<'_> {
         .await?;
         Ok([names.results_view, names.times_view])
     }
+}
+
+/// Makes an experiment's own view for this connection only, if one has this name. Returns whether it did.
+pub(super) fn make_for_connection(
+    connection: &rusqlite::Connection,
+    view: &str,
+) -> rusqlite::Result<bool> {
+    let view = view.to_ascii_lowercase();
+    let (kind, find) = if view.starts_with("results_") {
+        let find =
+            "SELECT experiment_id FROM experiments WHERE results_view = ? AND results_view <> ''";
+        (Kind::Results, find)
+    } else {
+        let find =
+            "SELECT experiment_id FROM experiments WHERE times_view = ? AND times_view <> ''";
+        (Kind::Times, find)
+    };
+    let found = connection.query_row(find, [&view], |row| row.get(0)).optional()?;
+    let Some(experiment) = found else { return Ok(false) };
+    let axes = connection
+        .prepare("SELECT axis FROM experiment_axes WHERE experiment_id = ? ORDER BY number")?
+        .query_map([experiment], |row| row.get(0))?
+        .collect::<rusqlite::Result<Vec<String>>>()?;
+    let select = kind.select(experiment, &axes);
+    connection.execute_batch(&format!("CREATE TEMP VIEW {} AS {select}", quoted(&view, '"')))?;
+    Ok(true)
 }
 
 /// The columns that an experiment's view takes from `results`.
@@ -99,7 +181,6 @@ const RESULTS_COLUMNS: &[&str] = &[
     "distinct_games",
     "plies_mean",
     "games_failed",
-    "cell_id",
 ];
 
 /// The columns that an experiment's view takes from `time_per_move`.
@@ -116,74 +197,77 @@ const TIMES_COLUMNS: &[&str] = &[
     "evaluations_mean",
     "full_tree_share",
     "nodes_per_second",
-    "cell_id",
 ];
 
-/// Whose rows a view has.
+/// What a view is of.
 #[derive(Clone, Copy)]
-enum Rows {
-    /// One for each cell, seen from its first player.
-    Cells,
-    /// One for each cell and player, seen from that player.
-    Players,
+enum Kind {
+    /// A row for each cell, seen from its first player.
+    Results,
+    /// A row for each cell and player, seen from that player.
+    Times,
 }
 
-fn view_sql(
-    view: &str,
-    (source, rows): (&str, Rows),
-    columns: &[&str],
-    experiment: i64,
-    plan: &Plan,
-) -> String {
-    let mut list = Vec::with_capacity(plan.axes.len() + columns.len());
-    for (name, axis) in axis_columns(rows, plan) {
-        // An axis may have any name, also that of another column.
-        let taken = RESULTS_COLUMNS
-            .iter()
-            .chain(TIMES_COLUMNS)
-            .any(|column| column.eq_ignore_ascii_case(&name));
-        let name = if taken { format!("axis_{name}") } else { name };
-        list.push(format!(
-            "(SELECT coalesce(a.value_number, a.value_text) FROM cell_axes AS a \
-             WHERE a.cell_id = s.cell_id AND a.axis = {axis}) AS {}",
-            quoted(&name, '"'),
-        ));
-    }
-    list.extend(columns.iter().map(|column| format!("s.{column}")));
-    format!(
-        "CREATE VIEW {} AS SELECT {} FROM {source} AS s \
-         JOIN cells AS c ON c.cell_id = s.cell_id \
-         WHERE s.experiment_id = {experiment} ORDER BY c.number",
-        quoted(view, '"'),
-        list.join(", "),
-    )
-}
-
-/// A column for each axis, with an expression for the axis whose value it has.
-///
-/// `player.depth` is of the cell's first player. So where each player has rows of its own, the
-/// rows of the second have it from `opponent.depth`, and there is a column for both as soon as
-/// there is one.
-fn axis_columns(rows: Rows, plan: &Plan) -> Vec<(String, String)> {
-    let mut columns = Vec::<(String, String)>::new();
-    for PlannedAxis { name, .. } in &plan.axes {
-        let (Rows::Players, Some((_, parameter))) = (rows, Role::of_axis(name)) else {
-            columns.push((name.clone(), quoted(name, '\'')));
-            continue;
+impl Kind {
+    fn select(self, experiment: i64, axes: &[String]) -> String {
+        // The fewer words, the sooner is the schema read: no name has its table before it that need not. An
+        // axis may be called `number`.
+        let (source, columns, order) = match self {
+            Self::Results => ("results AS s", RESULTS_COLUMNS, "s.cell_number"),
+            Self::Times => (
+                "time_per_move AS s JOIN cells AS c ON c.cell_id = s.cell_id",
+                TIMES_COLUMNS,
+                "c.number",
+            ),
         };
-        for role in [Role::Player, Role::Opponent] {
-            let own = role.axis(parameter);
-            if columns.iter().all(|(known, _)| *known != own) {
-                let others = quoted(&role.swapped().axis(parameter), '\'');
-                let axis = format!(
-                    "CASE WHEN s.player_id = c.first_player_id THEN {} ELSE {others} END",
-                    quoted(&own, '\''),
-                );
-                columns.push((own, axis));
+        let mut list = Vec::with_capacity(axes.len() + columns.len());
+        for (name, axis) in self.axis_columns(axes) {
+            // An axis may have any name, also that of another column.
+            let taken = ["cell_id"]
+                .iter()
+                .chain(RESULTS_COLUMNS)
+                .chain(TIMES_COLUMNS)
+                .any(|column| column.eq_ignore_ascii_case(&name));
+            let name = if taken { format!("axis_{name}") } else { name };
+            list.push(format!(
+                "(SELECT coalesce(a.value_number, a.value_text) FROM cell_axes AS a \
+                 WHERE a.cell_id = s.cell_id AND a.axis = {axis}) AS {}",
+                quoted(&name, '"'),
+            ));
+        }
+        list.extend(columns.iter().map(|column| (*column).to_owned()));
+        format!(
+            "SELECT {}, s.cell_id FROM {source} WHERE s.experiment_id = {experiment} ORDER BY {order}",
+            list.join(", "),
+        )
+    }
+
+    /// A column for each axis, with an expression for the axis whose value it has.
+    ///
+    /// `player.depth` is of the cell's first player. So where each player has rows of its own, the
+    /// rows of the second have it from `opponent.depth`, and there is a column for both as soon as
+    /// there is one.
+    fn axis_columns(self, axes: &[String]) -> Vec<(String, String)> {
+        let mut columns = Vec::<(String, String)>::new();
+        for name in axes {
+            let (Self::Times, Some((_, parameter))) = (self, Role::of_axis(name)) else {
+                columns.push((name.clone(), quoted(name, '\'')));
+                continue;
+            };
+            for role in [Role::Player, Role::Opponent] {
+                let own = role.axis(parameter);
+                if columns.iter().all(|(known, _)| *known != own) {
+                    let others = quoted(&role.swapped().axis(parameter), '\'');
+                    let axis = format!(
+                        "CASE WHEN s.player_id = c.first_player_id THEN {} ELSE {others} END",
+                        quoted(&own, '\''),
+                    );
+                    columns.push((own, axis));
+                }
             }
         }
+        columns
     }
-    columns
 }
 
 /// A text in quotes, as SQL has them: a quote inside is doubled.

@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS, PLACE_WAIT};
 use super::error::{StoreError, code, query_code};
+use super::own_views::make_for_connection;
 
 /// How many queries may run at once.
 const QUERIES_MAX: u32 = 4;
@@ -212,7 +213,8 @@ impl Query {
             return Err(not_a_query("it contains a NUL character"));
         }
         let connection = self.connect()?;
-        let mut statement = self.only_statement(&connection)?;
+        self.guard(&connection)?;
+        let mut statement = self.statement(&connection)?;
         if statement.parameter_count() > 0 {
             return Err(not_a_query("it has parameters"));
         }
@@ -233,7 +235,6 @@ impl Query {
             Connection::open_with_flags(&self.path, flags)?
         };
         connection.busy_timeout(BUSY_TIMEOUT)?;
-        connection.pragma_update(None, "query_only", true)?;
         connection.pragma_update(None, "trusted_schema", false)?;
         // What a query sorts or keeps for itself goes to files that vanish with it, not into memory:
         // SQLite bounds memory for a whole process only, and a process that has none left ends, while a
@@ -248,6 +249,12 @@ impl Query {
             INSTRUCTIONS_BETWEEN_LOOKS,
             Some(move || unwanted.is_cancelled() || Instant::now() >= deadline),
         )?;
+        Ok(connection)
+    }
+
+    /// Lets the connection do nothing but read, from here on.
+    fn guard(&self, connection: &Connection) -> Result<(), StoreError> {
+        connection.pragma_update(None, "query_only", true)?;
         // Last: it would refuse what was set above.
         let refused = Arc::clone(&self.refused);
         connection.authorizer(Some(move |asked: AuthContext<'_>| {
@@ -260,7 +267,27 @@ impl Query {
                 }
             }
         }))?;
-        Ok(connection)
+        Ok(())
+    }
+
+    /// The statement, ready to run. Experiments' own views that it names and the file lacks are made for
+    /// this connection, from our own text: not while the statement is there.
+    fn statement<'c>(&self, connection: &'c Connection) -> Result<Statement<'c>, StoreError> {
+        for _ in 0..OWN_VIEWS_MAX {
+            let error = match self.only_statement(connection) {
+                Err(StoreError::Query(error)) => error,
+                found => return found,
+            };
+            let Some(view) = missing_table(&error) else { return Err(error.into()) };
+            connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
+            connection.pragma_update(None, "query_only", false)?;
+            let made = make_for_connection(connection, view)?;
+            self.guard(connection)?;
+            if !made {
+                return Err(error.into());
+            }
+        }
+        self.only_statement(connection)
     }
 
     fn only_statement<'c>(&self, connection: &'c Connection) -> Result<Statement<'c>, StoreError> {
@@ -311,6 +338,9 @@ impl Query {
     }
 }
 
+/// Experiments' own views that are made for one query.
+const OWN_VIEWS_MAX: usize = 100;
+
 const MORE_THAN_READ: &str = "it would do more than read";
 
 fn not_a_query(problem: &str) -> StoreError {
@@ -345,6 +375,12 @@ fn refusal(action: &AuthAction<'_>) -> Option<String> {
 /// Whether an error is not the query's, but the disk's or the database's.
 fn is_of_the_file(code: i32) -> bool {
     code::TRANSIENT.contains(&code) || [code::CORRUPT, code::NOTADB].contains(&code)
+}
+
+/// The table or view that a statement names and that is not there.
+fn missing_table(error: &rusqlite::Error) -> Option<&str> {
+    let rusqlite::Error::SqliteFailure(_, Some(said)) = error else { return None };
+    said.strip_prefix("no such table: ")
 }
 
 /// What SQLite says, without the query that comes with it.

@@ -18,7 +18,6 @@ use sqlx::{AssertSqlSafe, Executor as _};
 use super::Writer;
 use super::error::StoreError;
 use super::numbers::integer;
-use super::own_views::quoted;
 use super::transaction::{Transaction, rows};
 use super::walk::Walk;
 
@@ -131,17 +130,7 @@ impl Transaction<'_> {
 
     /// Takes everything from an experiment by which anybody would find it.
     async fn hide(&mut self, experiment: i64) -> Result<(), StoreError> {
-        let views = sqlx::query!(
-            "SELECT results_view, times_view FROM experiments WHERE experiment_id = ?",
-            experiment
-        )
-        .fetch_one(self.connection())
-        .await?;
-        for view in [views.results_view, views.times_view] {
-            // A name in quotes.
-            let sql = AssertSqlSafe(format!("DROP VIEW IF EXISTS {}", quoted(&view, '"')));
-            self.connection().execute(sql).await?;
-        }
+        self.drop_views(experiment).await?;
         sqlx::query!(
             "UPDATE experiments SET uuid = 'removed ' || experiment_id, name = '',
                 state = 'cancelled', results_view = '', times_view = ''

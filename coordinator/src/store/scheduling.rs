@@ -183,6 +183,7 @@ impl Transaction<'_> {
         &mut self,
         experiment: Option<i64>,
     ) -> Result<Vec<Attempts>, StoreError> {
+        let [first, last] = experiment.map_or([0, i64::MAX], |only| [only; 2]);
         let found = sqlx::query!(
             r#"SELECT a.cell_id, a.number, a.lost AS "lost: u32", a.lost_alone AS "lost_alone: u32",
                 a.failed AS "failed: u32"
@@ -190,11 +191,12 @@ impl Transaction<'_> {
             FROM experiments AS e
             CROSS JOIN cells AS c ON c.experiment_id = e.experiment_id
             CROSS JOIN attempts AS a ON a.cell_id = c.cell_id
-            WHERE e.state IN ('running', 'paused') AND (?1 IS NULL OR e.experiment_id = ?1)
+            WHERE e.experiment_id BETWEEN ?1 AND ?2 AND e.state IN ('running', 'paused')
                 AND NOT EXISTS (
                     SELECT 1 FROM games AS g WHERE g.cell_id = a.cell_id AND g.number = a.number)
             ORDER BY a.cell_id, a.number"#,
-            experiment
+            first,
+            last
         )
         .fetch_all(self.connection())
         .await?;

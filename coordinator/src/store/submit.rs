@@ -146,7 +146,10 @@ impl Sweep<'_> {
                 v.uuid IS NOT NULL AS "repeated!: bool"
             FROM experiments AS e
             LEFT JOIN sweep_versions AS v ON v.experiment_id = e.experiment_id AND v.uuid = ?1
-            WHERE v.uuid IS NOT NULL OR e.name = ?2
+            -- From two indexes, and not through all experiments.
+            WHERE e.experiment_id IN (
+                SELECT experiment_id FROM sweep_versions WHERE uuid = ?1
+                UNION ALL SELECT experiment_id FROM experiments WHERE name = ?2)
             ORDER BY v.uuid IS NULL, e.state NOT IN ('running', 'paused'), e.experiment_id DESC
             LIMIT 1"#,
             self.uuid,
@@ -236,6 +239,7 @@ impl Transaction<'_> {
         let mut submitted = match sweep.decide(self.connection()).await? {
             Decision::Begin => self.begin_experiment(sweep).await?,
             Decision::Leave(found) => {
+                self.restore_views(found.experiment).await?;
                 let games = self.games_planned(found.experiment).await?;
                 Submitted::unchanged(found, games)
             }
@@ -251,7 +255,7 @@ impl Transaction<'_> {
         let experiment = self.insert_experiment(uuid, sweep.toml, plan).await?;
         self.insert_settings(experiment, plan).await?;
         let cells = self.insert_cells(experiment, plan).await?;
-        self.create_views(experiment, plan).await?;
+        self.create_views(experiment).await?;
         let games = plan.games();
         let change = Change {
             cells_added: plan.cells.len() as u64,
@@ -282,7 +286,7 @@ impl Transaction<'_> {
         self.drop_settings(experiment).await?;
         self.insert_settings(experiment, plan).await?;
         self.drop_views(experiment).await?;
-        self.create_views(experiment, plan).await?;
+        self.create_views(experiment).await?;
         let rules_differ = compared.rules_differ();
         let change = compared.change;
         self.keep_files(ExperimentId(experiment), sweep.files).await?;

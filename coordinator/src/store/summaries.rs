@@ -1,5 +1,6 @@
 //! Experiments and workers at a glance.
 
+use serde::Deserialize;
 use spelrum_tournament::results::{ExperimentSummary, ExperimentsPage, WorkerSummary};
 use spelrum_tournament::{ExperimentId, WorkerId};
 use sqlx::SqliteConnection;
@@ -7,6 +8,11 @@ use sqlx::SqliteConnection;
 use super::error::StoreError;
 use super::read::Readers;
 use super::scheduling::{state_of, unsigned};
+use super::transaction::rows;
+
+/// Experiments that `status` looks at and shows: well below the bytes of a message, and as quick beside
+/// many more (invariant 9).
+pub(super) const STATUS_EXPERIMENTS_MAX: u32 = 1_000;
 
 impl Readers {
     /// Experiments, oldest first: those after this one, or from the first on, at most so many.
@@ -23,10 +29,30 @@ impl Readers {
         let limit = i64::from(experiments_max) + 1;
         let reading = async {
             let mut snapshot = self.snapshot().await?;
-            summaries(&mut snapshot, [first, i64::MAX], limit).await
+            let list = sqlx::query_scalar!(
+                r#"SELECT e.experiment_id AS "experiment_id!: i64" FROM experiments AS e
+                WHERE e.experiment_id >= ? AND NOT EXISTS (
+                    SELECT 1 FROM removals AS x
+                    WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
+                ORDER BY e.experiment_id LIMIT ?"#,
+                first,
+                limit
+            )
+            .fetch_all(&mut *snapshot)
+            .await?;
+            summaries(&mut snapshot, &list).await
         };
         let experiments_max = usize::try_from(experiments_max).unwrap_or(usize::MAX);
         Ok(ExperimentsPage::of(self.in_time(reading).await?, experiments_max))
+    }
+
+    /// The experiments that `status` is about, oldest first: those that are not over, newest first, and
+    /// the newest others, [`STATUS_EXPERIMENTS_MAX`] in all. And how many there are.
+    ///
+    /// # Errors
+    /// If the database fails, or takes too long.
+    pub async fn current_experiments(&self) -> Result<(Vec<ExperimentSummary>, u64), StoreError> {
+        self.in_time(async { current(&mut *self.snapshot().await?).await }).await
     }
 
     /// The experiment with this UUID, or with this name. Of several with the name it is the newest that
@@ -109,40 +135,82 @@ pub(super) async fn summary(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
 ) -> Result<Option<ExperimentSummary>, StoreError> {
-    Ok(summaries(connection, [experiment.0; 2], 1).await?.pop())
+    Ok(summaries(connection, &[experiment.0]).await?.pop())
 }
 
-/// The experiments from this id to that one, at most so many.
+/// What `status` is about: see [`Readers::current_experiments`].
+pub(super) async fn current(
+    connection: &mut SqliteConnection,
+) -> Result<(Vec<ExperimentSummary>, u64), StoreError> {
+    let list = sqlx::query_scalar!(
+        r#"SELECT e.experiment_id AS "experiment_id!: i64" FROM experiments AS e
+        WHERE NOT EXISTS (
+            SELECT 1 FROM removals AS x
+            WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
+        ORDER BY e.state IN ('running', 'paused') DESC, e.experiment_id DESC LIMIT ?"#,
+        STATUS_EXPERIMENTS_MAX
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    let total = sqlx::query_scalar!(
+        r#"SELECT (SELECT count(*) FROM experiments)
+            - (SELECT count(*) FROM removals AS x JOIN experiments AS e
+                ON e.experiment_id = x.experiment_id WHERE x.what = 'everything')
+            AS "total!: i64""#
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    Ok((summaries(connection, &list).await?, unsigned(total)))
+}
+
+/// What is summed up over an experiment's cells: how many they are, and their games planned, settled and
+/// failed.
+#[derive(Deserialize)]
+struct Sums(u64, u64, u64, u64);
+
+/// These experiments, oldest first: as the view `experiment_progress` has them, but that each one's cells
+/// are read once for all sums.
 async fn summaries(
     connection: &mut SqliteConnection,
-    [first, last]: [i64; 2],
-    limit: i64,
+    list: &[i64],
 ) -> Result<Vec<ExperimentSummary>, StoreError> {
+    let list = rows(list)?;
     let found = sqlx::query!(
-        r#"SELECT experiment_id AS "experiment_id!: i64", uuid, name, game, state,
-            cells AS "cells!: i64", games_planned AS "games_planned!: i64",
-            games_settled AS "games_settled!: i64", games_failed AS "games_failed!: i64",
-            submitted_unix_us, priority AS "priority: i32"
-        FROM experiment_progress WHERE experiment_id BETWEEN ? AND ?
-        ORDER BY experiment_id LIMIT ?"#,
-        first,
-        last,
-        limit
+        r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.name, e.game, e.state,
+            e.submitted_unix_us, e.priority AS "priority: i32",
+            (SELECT json_array(count(*),
+                    coalesce(sum(coalesce(c.stop_number, c.games_planned)), 0),
+                    coalesce(sum(r.games + r.games_failed), 0), coalesce(sum(r.games_failed), 0))
+                FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
+                WHERE c.experiment_id = e.experiment_id AND c.in_sweep = 1) AS "sums!: String"
+        FROM experiments AS e
+        WHERE e.experiment_id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (
+            SELECT 1 FROM removals AS x
+            WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
+        ORDER BY e.experiment_id"#,
+        list
     )
     .fetch_all(connection)
     .await?;
-    let found = found.into_iter().map(|row| ExperimentSummary {
-        experiment: ExperimentId(row.experiment_id),
-        uuid: row.uuid,
-        name: row.name,
-        game: row.game,
-        state: state_of(&row.state),
-        priority: row.priority,
-        cells: unsigned(row.cells),
-        games_planned: unsigned(row.games_planned),
-        games_settled: unsigned(row.games_settled),
-        games_failed: unsigned(row.games_failed),
-        submitted_unix_us: row.submitted_unix_us,
-    });
-    Ok(found.collect())
+    found
+        .into_iter()
+        .map(|row| {
+            let sums = serde_json::from_str(&row.sums);
+            let Sums(cells, games_planned, games_settled, games_failed) =
+                sums.map_err(|error| sqlx::Error::Decode(error.into()))?;
+            Ok(ExperimentSummary {
+                experiment: ExperimentId(row.experiment_id),
+                uuid: row.uuid,
+                name: row.name,
+                game: row.game,
+                state: state_of(&row.state),
+                priority: row.priority,
+                cells,
+                games_planned,
+                games_settled,
+                games_failed,
+                submitted_unix_us: row.submitted_unix_us,
+            })
+        })
+        .collect()
 }

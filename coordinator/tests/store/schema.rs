@@ -1,8 +1,9 @@
-//! The schema: databases of before it, ids that never come again, and views that never share a name.
+//! The schema: databases of before it, ids that never come again, and experiments' own views: they never
+//! share a name, and the file has those of the latest.
 
 use std::fs;
 
-use spelrum_coordinator::store::{Removed, Removing, StoreError, Sweep, Writer};
+use spelrum_coordinator::store::{Removed, Removing, SqlValue, StoreError, Sweep, Writer};
 use spelrum_engine::{Parameters, Value};
 use spelrum_tournament::{DefinitionHash, ExperimentId, Plan};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -149,4 +150,103 @@ async fn views_never_share_a_name() {
         let rows = store.rows(&format!("SELECT * FROM {view}")).await;
         assert_eq!(rows.len(), 2, "{view}: {}", text(&rows[0][0]));
     }
+}
+
+/// The results views that a file has, as any program sees them.
+async fn results_views(store: &Store) -> Vec<String> {
+    let all = "SELECT name FROM sqlite_schema WHERE type = 'view' AND name GLOB 'results_*' ORDER BY rowid";
+    store.texts(all).await
+}
+
+/// Every connection reads the whole schema again after each submit, so the file has the views of a hundred
+/// experiments. A query that names others has them all the same.
+#[tokio::test]
+async fn the_file_has_the_views_of_the_hundred_latest_experiments() {
+    let mut store = Store::new().await;
+    for number in 1..=104 {
+        let name = format!("x-{number}");
+        submit(&mut store, &name, &plan(&name)).await;
+    }
+    let named = |numbers: std::ops::RangeInclusive<u32>| {
+        numbers.map(|number| format!("results_x_{number}")).collect::<Vec<_>>()
+    };
+    assert_eq!(results_views(&store).await, named(5..=104));
+    assert_eq!(
+        store.integer("SELECT count(*) FROM sqlite_schema WHERE name GLOB 'times_x*'").await,
+        100
+    );
+    // Through us they are there, however they are spelt, and have the same columns.
+    for view in [
+        "results_small",
+        "RESULTS_X_4",
+        "\"results_x_3\" AS r JOIN results_x_104 AS s USING (depth)",
+    ] {
+        let sql = format!("SELECT max(depth), count(*) FROM {view}");
+        assert_eq!(store.rows(&sql).await, [[SqlValue::Real(2.0), SqlValue::Integer(2)]], "{view}");
+    }
+    let columns = async |view: &str| {
+        let table =
+            store.writer.readers().query(&format!("SELECT * FROM {view}"), 1).await.unwrap();
+        table.columns
+    };
+    assert_eq!(columns("results_x_2").await, columns("results_x_104").await);
+    assert_eq!(columns("times_x_2").await, columns("times_x_104").await);
+    let error = store.writer.readers().query("SELECT * FROM results_x_105", 1).await.unwrap_err();
+    assert_eq!(error.to_string(), "failed to run the query: no such table: results_x_105");
+    // Nothing else can be done because of them.
+    for (sql, problem) in [
+        ("DELETE FROM results_x_2", "cannot modify results_x_2 because it is a view"),
+        ("CREATE TEMP TABLE t AS SELECT * FROM results_x_2", "it would do more than read"),
+        ("SELECT * FROM results_x_2; SELECT 1", "it is more than one statement"),
+    ] {
+        let error = store.writer.readers().query(sql, 1).await.unwrap_err();
+        assert!(error.to_string().ends_with(problem), "{sql}: {error}");
+    }
+    // Its name stays its own.
+    submit(&mut store, "another", &plan("x-4")).await;
+    assert_eq!(results_views(&store).await.last().unwrap(), "results_x_4_106");
+
+    // The same sweep again, or a changed one, gives them back to the file.
+    let mut transaction = store.writer.begin().await.unwrap();
+    let same = transaction.submit(sweep("again", "x-1", &plan("x-1"))).await.unwrap();
+    assert!(same.existed && same.change.is_none());
+    let mut changed = plan("x-2");
+    changed.description = "another".to_owned();
+    transaction.submit(sweep("changed", "changed", &changed)).await.unwrap();
+    transaction.commit().await.unwrap();
+    let views = results_views(&store).await;
+    assert_eq!(views.len(), 100);
+    assert_eq!(views[97..], ["results_x_4_106", "results_x_1", "results_x_2"]);
+    assert_eq!(views[..97], named(8..=104));
+}
+
+/// A file of before there was a bound has views of them all. They go a few at a time.
+#[tokio::test]
+async fn views_that_are_too_many_go_bit_by_bit() {
+    let mut store = Store::new().await;
+    for number in 1..=99 {
+        let name = format!("x-{number}");
+        submit(&mut store, &name, &plan(&name)).await;
+    }
+    let mut connection =
+        SqliteConnectOptions::new().filename(store.path()).connect().await.unwrap();
+    for number in 1..=10 {
+        let sql = format!(
+            "INSERT INTO experiments SELECT * FROM (
+                SELECT NULL, 'uuid ' || {number}, 'old', description, game, seed, state, priority, record,
+                    sweep_toml, engine_revision, submitted_unix_us, finished_unix_us, 'results_old_{number}',
+                    'times_old_{number}', game_timeout_us, course, pruned_unix_us
+                FROM experiments WHERE experiment_id = 1);
+            CREATE VIEW results_old_{number} AS SELECT 1; CREATE VIEW times_old_{number} AS SELECT 1"
+        );
+        connection.execute(sqlx::AssertSqlSafe(sql)).await.unwrap();
+    }
+    connection.close().await.unwrap();
+    let mut views = vec![results_views(&store).await.len()];
+    for number in 1..=5 {
+        let name = format!("y-{number}");
+        submit(&mut store, &name, &plan(&name)).await;
+        views.push(results_views(&store).await.len());
+    }
+    assert_eq!(views, [110, 107, 104, 101, 100, 100]);
 }
