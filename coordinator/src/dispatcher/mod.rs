@@ -83,6 +83,8 @@ pub(crate) struct Dispatcher<S> {
     /// After a batch failed: how many requests are served one in a transaction, so that one that
     /// the store cannot take fails alone.
     alone: usize,
+    /// How long requests are taken into one batch: [`BATCH_TIME_MAX`], but in tests on a crowded machine.
+    batch_time_max: Duration,
     /// When it last stopped for the store's upkeep.
     looked_after: Option<Instant>,
     removals: Removals,
@@ -121,6 +123,7 @@ impl<S: Store> Dispatcher<S> {
             requests,
             clock,
             alone: 0,
+            batch_time_max: BATCH_TIME_MAX,
             looked_after: None,
             removals,
             forgetting: Forgetting::new(),
@@ -314,7 +317,7 @@ impl<S: Store> Dispatcher<S> {
             if self.alone > 0
                 || requests >= BATCH_REQUESTS_MAX
                 || games >= BATCH_GAMES_MAX
-                || started.elapsed() >= BATCH_TIME_MAX
+                || started.elapsed() >= self.batch_time_max
             {
                 break;
             }

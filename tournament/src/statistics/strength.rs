@@ -11,7 +11,7 @@ use super::student::Z_95;
 ///
 /// The errors and the likelihood take the variance that was seen for the true one, and the normal
 /// distribution for that of the mean. With few units, or lopsided ones, they are too sure of themselves:
-/// between equals the likelihood exceeds 97.5% in 22% of all matches of 2 pairs. See
+/// between equals the likelihood is beyond 97.5% or 2.5% in 18% of all matches of 2 pairs. See
 /// [`Confidence`](super::Confidence).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strength {
