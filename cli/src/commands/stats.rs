@@ -1,6 +1,7 @@
 //! `spelrum stats`: what the counts of a match say, as match runners print it and as reports do.
 
 use std::io::{self, Write};
+use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -43,22 +44,13 @@ pub(crate) struct Stats {
     #[arg(
         long,
         value_name = "W,D,L",
-        value_delimiter = ',',
-        num_args = 3,
         required_unless_present = "pentanomial",
-        conflicts_with = "pentanomial",
-        value_parser = clap::value_parser!(u64).range(..=COUNT_MAX)
+        conflicts_with = "pentanomial"
     )]
-    wdl: Vec<u64>,
+    wdl: Option<Counts<3>>,
     /// Pairs of games in which the first player got 0, ½, 1, 1½ and 2 points
-    #[arg(
-        long,
-        value_name = "0,½,1,1½,2",
-        value_delimiter = ',',
-        num_args = 5,
-        value_parser = clap::value_parser!(u64).range(..=COUNT_MAX)
-    )]
-    pentanomial: Vec<u64>,
+    #[arg(long, value_name = "0,½,1,1½,2")]
+    pentanomial: Option<Counts<5>>,
     /// The smaller difference in strength of a sequential test, in Elo
     #[arg(long, value_name = "ELO", requires = "elo1", allow_negative_numbers = true)]
     elo0: Option<f64>,
@@ -81,6 +73,30 @@ pub(crate) struct Stats {
 
 /// More would not be counted exactly.
 const COUNT_MAX: u64 = 1 << 50;
+
+/// So many counts with commas between them.
+#[derive(Clone, Copy, Debug)]
+struct Counts<const N: usize>([u64; N]);
+
+impl<const N: usize> FromStr for Counts<N> {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let count = |word: &str| match word.trim().parse() {
+            Ok(count) if count <= COUNT_MAX => Ok(count),
+            Ok(_) => Err(format!("{word} is more than {COUNT_MAX}")),
+            Err(_) => Err(format!("`{word}` is not a count of games or pairs")),
+        };
+        let counts = text.split(',').map(count).collect::<std::result::Result<Vec<_>, _>>()?;
+        let found = counts.len();
+        let counts = counts.try_into().map_err(|_| {
+            format!(
+                "there are {found} counts and not {N}; write them with commas and without spaces"
+            )
+        })?;
+        Ok(Self(counts))
+    }
+}
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Model {
@@ -127,15 +143,15 @@ struct Test {
 impl Stats {
     /// Works it out and prints it.
     pub(crate) fn run(self) -> Result<Exit> {
-        let (kind, counts, tally) = match (&self.wdl[..], &self.pentanomial[..]) {
-            (&[wins, draws, losses], _) => {
-                ("trinomial", self.wdl.clone(), Tally::Games(GameCounts([losses, draws, wins])))
+        let (kind, counts, tally) = match (self.wdl, self.pentanomial) {
+            (Some(Counts([wins, draws, losses])), _) => {
+                let games = GameCounts([losses, draws, wins]);
+                ("trinomial", vec![wins, draws, losses], Tally::Games(games))
             }
-            (_, &[none, half, one, more, two]) => {
-                let pairs = PairCounts([none, half, one, more, two]);
-                ("pentanomial", self.pentanomial.clone(), Tally::Pairs(pairs))
+            (None, Some(Counts(pairs))) => {
+                ("pentanomial", pairs.to_vec(), Tally::Pairs(PairCounts(pairs)))
             }
-            (_, _) => {
+            (None, None) => {
                 let error = CliError::said(Exit::Input, "there are no counts");
                 return Err(error.help("give --wdl W,D,L or --pentanomial 0,½,1,1½,2"));
             }

@@ -68,9 +68,10 @@ fn strength(report: &Report) -> TextTable {
         Column::numbers("loss"),
         Column::numbers("score"),
         Column::words("95% interval"),
-        Column::numbers("Elo"),
-        Column::words("stronger"),
     ]);
+    // A test's answer takes the place of the difference, which is biased where a test has ended.
+    columns.extend((!is_tested).then(|| Column::numbers("Elo")));
+    columns.push(Column::words("stronger"));
     columns.extend(is_tested.then(|| Column::words("LLR")));
     let mut table = TextTable::new(&columns);
     for cell in &report.cells {
@@ -87,11 +88,11 @@ fn strength(report: &Report) -> TextTable {
             count(cell.losses),
             optional(cell.score, |score| format!("{:.3}", score.score)),
             optional(cell.score, |score| format!("{:.3}–{:.3}", score.low, score.high)),
-            optional(cell.strength().elo, signed),
-            stronger(cell),
         ];
+        let elo = (!is_tested).then(|| optional(cell.strength().elo, signed));
         let test = is_tested.then(|| optional(cell.sprt(), tested));
-        table.row(places(report, &cell.axes).chain(row).chain(test));
+        let said = elo.into_iter().chain([stronger(cell)]).chain(test);
+        table.row(places(report, &cell.axes).chain(row).chain(said));
     }
     table
 }
@@ -113,7 +114,7 @@ fn is_of_the_grid(axis: &str) -> bool {
 
 /// The logarithm of a sequential test's likelihood ratio, and which strength it has taken.
 fn tested(standing: SprtStanding) -> String {
-    let llr = format!("{:+.2}", standing.llr);
+    let llr = format!("{:.2}", standing.llr + 0.0);
     standing.verdict.map_or(llr.clone(), |verdict| format!("{llr} {}", verdict.name()))
 }
 
