@@ -34,6 +34,7 @@ fn exit_of(error: &StoreError) -> Exit {
             | E::NotAQuery { .. }
             | E::WrongQuery { .. }
             | E::SlowQuery { .. }
+            | E::SlowReader { .. }
             | E::LargeReport { .. }
             | E::ManyQueries
     ) {
