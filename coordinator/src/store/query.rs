@@ -11,6 +11,9 @@
 //! wait: a slow reader slows the query down, which holds its moment of the database meanwhile. So both its
 //! own time and the time that it waits for its reader are bounded where others depend on it.
 
+mod aggregates;
+mod functions;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -399,6 +402,8 @@ impl Query {
         for (limit, most) in LIMITS {
             connection.set_limit(limit, most)?;
         }
+        functions::offer(&connection)?;
+        aggregates::offer(&connection, self.bounds.values_max)?;
         let (time_max, clock) = (self.bounds.time_max, Arc::clone(&self.clock));
         let unwanted = self.unwanted.clone();
         let is_over = move || time_max.is_some_and(|most| clock.own_time() >= most);
