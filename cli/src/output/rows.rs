@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(written(RowsFormat::Csv, &[]), "n,text\r\n");
         assert_eq!(written(RowsFormat::Json, &[]), "[]\n");
         assert_eq!(written(RowsFormat::Jsonl, &[]), "");
-        assert!(written(RowsFormat::Table, &[]).starts_with("n text\n"));
+        assert!(written(RowsFormat::Table, &[]).starts_with("n  text\n"));
     }
 
     #[test]
@@ -228,8 +228,8 @@ mod tests {
         let table = written(RowsFormat::Table, &[&many]);
         let lines: Vec<_> = table.lines().collect();
         assert_eq!(lines.len(), many.len() + 2);
-        assert_eq!(&lines[..4], ["  n text", "────────", "  0 x", "  1 x"]);
-        assert_eq!(lines[2 + 700], "700 longer");
-        assert_eq!(lines.last().unwrap(), &"1506 x");
+        assert_eq!(&lines[..4], ["  n  text", "──────────", "  0  x", "  1  x"]);
+        assert_eq!(lines[2 + 700], "700  longer");
+        assert_eq!(lines.last().unwrap(), &"1506  x");
     }
 }
