@@ -69,7 +69,7 @@ impl ResultsSource {
                     time_max: time_max.unwrap_or_default(),
                 };
                 answer.begin().await?;
-                Ok(Answer::Coordinator(answer))
+                Ok(Answer::Coordinator(Box::new(answer)))
             }
         }
     }
@@ -269,7 +269,7 @@ pub(crate) enum Answer {
     /// From a file.
     File(QueryRows),
     /// From a coordinator.
-    Coordinator(RemoteAnswer),
+    Coordinator(Box<RemoteAnswer>),
 }
 
 impl Answer {

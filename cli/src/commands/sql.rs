@@ -37,8 +37,15 @@ pub(crate) struct Sql {
     statement: String,
     #[command(flatten)]
     source: SourceArguments,
-    /// How to write the rows
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = RowsFormat::Table)]
+    /// How to write the rows: table, csv, json (an array), jsonl (an object in each line), or parquet, if
+    /// this spelrum was built with it
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t = RowsFormat::Table,
+        hide_possible_values = true
+    )]
     format: RowsFormat,
     /// The same as --format csv
     #[arg(long)]

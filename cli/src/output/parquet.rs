@@ -117,12 +117,10 @@ impl<W: Write + Send> WriteRows for Parquet<W> {
 
 /// What lies beneath is an error of reading or writing, such as of a pipe that nobody reads any more.
 fn failed(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(error) => match error.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(error) => io::Error::other(error),
-        },
-        other => io::Error::other(other),
+    let ParquetError::External(error) = error else { return io::Error::other(error) };
+    match error.downcast::<io::Error>() {
+        Ok(error) => *error,
+        Err(error) => io::Error::other(error),
     }
 }
 

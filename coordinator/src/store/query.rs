@@ -625,6 +625,19 @@ fn size(value: &SqlValue) -> usize {
 mod tests {
     use super::*;
 
+    /// The time for which a query waits for its reader is not its own.
+    #[test]
+    fn a_query_has_its_time_for_itself() {
+        const SECOND: Duration = Duration::from_secs(1);
+        let started = Instant::now().checked_sub(10_000 * SECOND).unwrap();
+        let clock = Clock { started, waited_us: AtomicU64::new(0) };
+        assert!(clock.own_time() >= 10_000 * SECOND);
+        clock.add_wait(6_000 * SECOND);
+        clock.add_wait(3_000 * SECOND);
+        assert_eq!(clock.waited(), 9_000 * SECOND);
+        assert!((1_000 * SECOND..5_000 * SECOND).contains(&clock.own_time()));
+    }
+
     #[test]
     fn a_path_stays_itself_in_an_uri() {
         let directory = tempfile::tempdir().unwrap();
