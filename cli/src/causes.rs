@@ -34,6 +34,7 @@ fn exit_of(error: &StoreError) -> Exit {
             | E::NotAQuery { .. }
             | E::WrongQuery { .. }
             | E::SlowQuery { .. }
+            | E::SlowReader { .. }
             | E::LargeReport { .. }
             | E::ManyQueries
     ) {
@@ -164,6 +165,7 @@ mod tests {
             StoreError::Busy,
             StoreError::TakenOver { found: 3, own: 2 },
             StoreError::SlowQuery { seconds: 30 },
+            StoreError::SlowReader { seconds: 300 },
             StoreError::File { path: path(), source: io::ErrorKind::PermissionDenied.into() },
         ];
         let said: Vec<_> = failures

@@ -1,6 +1,8 @@
 //! Where results come from: a database file, or a coordinator that answers for one.
 
-use spelrum_coordinator::store::{Readers, SqlValue, Table};
+use std::time::{Duration, Instant};
+
+use spelrum_coordinator::store::{QueryRows, Readers, SqlValue, StoreError};
 use spelrum_proto::limits::{NUMBER_MAX, PAGE_SIZE_MAX};
 use spelrum_proto::results::{
     ReportReader, game_from_wire, progress_from_wire, settled_cells_from_wire,
@@ -39,24 +41,35 @@ impl ResultsSource {
         Ok(Self::Coordinator(Box::new(remote::connect_remote(&target).await?)))
     }
 
-    /// Runs one read-only statement, as a person wrote it.
-    pub(crate) async fn query(&self, sql: &str, rows_max: u32) -> Result<Table> {
+    /// Begins one read-only statement, as a person wrote it. A coordinator has bounds of its own beside
+    /// the one for its time that is given here.
+    pub(crate) async fn query(
+        &self,
+        sql: &str,
+        rows_max: Option<u32>,
+        time_max: Option<Duration>,
+    ) -> Result<Answer> {
         match self {
-            Self::File(readers) => Ok(readers.query(sql, rows_max).await?),
+            Self::File(readers) => {
+                let rows_max = rows_max.map_or(u64::MAX, u64::from);
+                Ok(Answer::File(readers.own_query_rows(sql, rows_max, time_max).await?))
+            }
             Self::Coordinator(remote) => {
+                // The largest number means all there are.
+                let rows_max = rows_max.map_or(u32::MAX, |most| most.clamp(1, u32::MAX - 1));
                 let request = v1::QueryRequest { sql: sql.to_owned(), rows_max };
-                let failed = |status| failed_call("query", &status);
-                let mut experiments = remote.experiments.clone();
-                let mut stream = experiments.query(request).await.map_err(failed)?.into_inner();
-                let mut table = Table::default();
-                while let Some(part) = stream.message().await.map_err(failed)? {
-                    if !part.columns.is_empty() {
-                        table.columns = part.columns;
-                    }
-                    table.rows.extend(part.rows.into_iter().map(row));
-                    table.truncated |= part.truncated;
-                }
-                Ok(table)
+                let stream =
+                    remote.experiments.clone().query(request).await.map_err(query_failed)?;
+                let mut answer = RemoteAnswer {
+                    columns: Vec::new(),
+                    waiting: Vec::new(),
+                    stream: stream.into_inner(),
+                    truncated: false,
+                    time_left: time_max,
+                    time_max: time_max.unwrap_or_default(),
+                };
+                answer.begin().await?;
+                Ok(Answer::Coordinator(Box::new(answer)))
             }
         }
     }
@@ -249,6 +262,95 @@ impl ResultsSource {
             }
         }
     }
+}
+
+/// The answer to a statement, as it comes. Who drops it ends the statement.
+pub(crate) enum Answer {
+    /// From a file.
+    File(QueryRows),
+    /// From a coordinator.
+    Coordinator(Box<RemoteAnswer>),
+}
+
+impl Answer {
+    /// Column names.
+    pub(crate) fn columns(&self) -> &[String] {
+        match self {
+            Self::File(rows) => rows.columns(),
+            Self::Coordinator(answer) => &answer.columns,
+        }
+    }
+
+    /// The next rows; nothing after the last.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Vec<SqlValue>>>> {
+        match self {
+            Self::File(rows) => Ok(rows.next().await?),
+            Self::Coordinator(answer) => answer.next().await,
+        }
+    }
+
+    /// Whether there were more rows than wanted. Known after the last.
+    pub(crate) fn truncated(&self) -> bool {
+        match self {
+            Self::File(rows) => rows.truncated(),
+            Self::Coordinator(answer) => answer.truncated,
+        }
+    }
+}
+
+/// A coordinator's answer to a statement.
+pub(crate) struct RemoteAnswer {
+    columns: Vec<String>,
+    /// What came with the columns.
+    waiting: Vec<Vec<SqlValue>>,
+    stream: tonic::Streaming<v1::QueryResponse>,
+    truncated: bool,
+    time_left: Option<Duration>,
+    time_max: Duration,
+}
+
+impl RemoteAnswer {
+    async fn begin(&mut self) -> Result<()> {
+        if let Some(first) = self.message().await? {
+            self.columns = first.columns;
+            self.waiting = first.rows.into_iter().map(row).collect();
+        }
+        Ok(())
+    }
+
+    async fn next(&mut self) -> Result<Option<Vec<Vec<SqlValue>>>> {
+        loop {
+            let rows = std::mem::take(&mut self.waiting);
+            if !rows.is_empty() {
+                return Ok(Some(rows));
+            }
+            match self.message().await? {
+                None => return Ok(None),
+                Some(part) => self.waiting = part.rows.into_iter().map(row).collect(),
+            }
+        }
+    }
+
+    async fn message(&mut self) -> Result<Option<v1::QueryResponse>> {
+        let part = match self.time_left {
+            None => self.stream.message().await,
+            Some(left) => {
+                let before = Instant::now();
+                let Ok(part) = tokio::time::timeout(left, self.stream.message()).await else {
+                    return Err(StoreError::SlowQuery { seconds: self.time_max.as_secs() }.into());
+                };
+                self.time_left = Some(left.saturating_sub(before.elapsed()));
+                part
+            }
+        };
+        let part = part.map_err(query_failed)?;
+        self.truncated |= part.as_ref().is_some_and(|part| part.truncated);
+        Ok(part)
+    }
+}
+
+fn query_failed(status: WireStatus) -> CliError {
+    failed_call("query", &status)
 }
 
 /// The coordinator that the command line, or else the environment or the config file, names, where

@@ -48,9 +48,6 @@ pub const SWEEP_FILES_BYTES_MAX: usize = 1 << 20;
 /// An SQL statement, in bytes.
 pub const SQL_BYTES_MAX: usize = 64 << 10;
 
-/// Rows of one query.
-pub const QUERY_ROWS_MAX: u32 = 1_000_000;
-
 /// Rows of one query when the client names no number.
 pub const QUERY_ROWS_DEFAULT: u32 = 10_000;
 

@@ -398,7 +398,8 @@ impl Change {
 }
 
 /// How a cell's place looks for comparing: one line for each axis in the order of their names, as
-/// `depth=3#`, with a mark where the value is a number. The number follows from the text.
+/// `depth=3#`, with a mark where the value is a number. The number follows from the text. Switches have no
+/// mark: they had no numbers once.
 #[must_use]
 pub fn place_mark<'p>(place: impl Iterator<Item = (&'p str, &'p AxisValue)>) -> String {
     let mut place: Vec<_> = place.collect();
@@ -408,7 +409,8 @@ pub fn place_mark<'p>(place: impl Iterator<Item = (&'p str, &'p AxisValue)>) -> 
 }
 
 fn mark(axis: &str, value: &AxisValue) -> String {
-    let number = if value.number.is_some() { "#" } else { "" };
+    let is_switch = matches!(&*value.text, "true" | "false");
+    let number = if value.number.is_some() && !is_switch { "#" } else { "" };
     format!("{axis}={}{number}", value.text)
 }
 

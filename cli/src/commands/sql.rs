@@ -1,87 +1,170 @@
 //! `spelrum sql`: any question, read-only.
 
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
-use spelrum_coordinator::store::{SqlValue, Table};
-use spelrum_proto::limits::QUERY_ROWS_MAX;
 
 use crate::arguments::SourceArguments;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{Column, Rows, TextTable, json_value, write_csv, write_json};
-use crate::results::ResultsSource;
+use crate::output::{RowsFormat, WriteRows, rows_as_text};
+use crate::results::{Answer, ResultsSource};
 
 const EXAMPLES: &str = "\
-One read-only statement, bounded in time and rows. docs/sql.md lists every table and view.
+One statement that only reads. docs/sql.md lists every table and view, the functions there are beside \
+SQLite's own, such as elo(wins, draws, losses) and median(x), and twenty questions with their statements.
+
+Any number of rows is written as it is found. A table is as wide as its first 500 rows need it. A coordinator \
+gives a statement 30 seconds, beside the time that it waits for its rows to be read; a file gives it \
+all the time it takes, and Ctrl-C ends it.
 
 Examples:
   spelrum sql --db pentago-depth.db 'SELECT outcome, count(*) AS games FROM games GROUP BY outcome'
-  spelrum sql --db pentago-depth.db --csv 'SELECT * FROM moves' >moves.csv";
+  spelrum sql --db pentago-depth.db --csv 'SELECT * FROM moves' >moves.csv
+  spelrum sql --db pentago-depth.db --format parquet --output games.parquet 'SELECT * FROM games'";
 
 /// Ask the results anything, in SQL
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
+#[group(id = "form", multiple = false, args = ["format", "csv", "json", "jsonl"])]
 pub(crate) struct Sql {
     /// The statement
     #[arg(value_name = "SELECT")]
     statement: String,
     #[command(flatten)]
     source: SourceArguments,
-    /// Print a JSON array with an object for each row
-    #[arg(long, conflicts_with = "csv")]
-    json: bool,
-    /// Print CSV
+    /// How to write the rows: table, csv, json (an array), jsonl (an object in each line), or parquet, if
+    /// this spelrum was built with it
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t = RowsFormat::Table,
+        hide_possible_values = true
+    )]
+    format: RowsFormat,
+    /// The same as --format csv
     #[arg(long)]
     csv: bool,
-    /// The most rows to fetch
-    #[arg(long, value_name = "N", default_value_t = QUERY_ROWS_MAX)]
-    rows_max: u32,
+    /// The same as --format json
+    #[arg(long)]
+    json: bool,
+    /// The same as --format jsonl
+    #[arg(long)]
+    jsonl: bool,
+    /// Write to this file, once all rows are there; one of this name is replaced
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The most rows to fetch; all, if it is not given
+    #[arg(long, value_name = "N")]
+    rows_max: Option<NonZeroU32>,
+    /// The most seconds that the statement may take
+    #[arg(long, value_name = "N")]
+    seconds_max: Option<NonZeroU32>,
 }
 
 impl Sql {
     /// Asks and prints.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let source = ResultsSource::open(&self.source).await?;
-        let table = source.query(&self.statement, self.rows_max).await?;
-        let mut out = std::io::BufWriter::new(anstream::stdout().lock());
-        if self.json {
-            write_json(&mut out, &Rows(&table))?;
-        } else if self.csv {
-            write_csv(&mut out, &table)?;
-        } else {
-            text(&table).write(&mut out)?;
+        let format = self.format();
+        if format == RowsFormat::Parquet && self.output.is_none() && io::stdout().is_terminal() {
+            return Err(CliError::new(Exit::Usage, "write Parquet")
+                .because("it is not for a terminal")
+                .help("name a file: --output FILE"));
         }
-        out.flush()?;
-        if table.truncated {
+        let source = ResultsSource::open(&self.source).await?;
+        let rows_max = self.rows_max.map(NonZeroU32::get);
+        let time_max = self.seconds_max.map(|most| Duration::from_secs(most.get().into()));
+        let mut answer = source.query(&self.statement, rows_max, time_max).await?;
+        match &self.output {
+            None => write(&mut answer, format, standard_output(format)).await?,
+            Some(path) => write_file(&mut answer, format, path).await?,
+        }
+        if answer.truncated() {
             let mut err = anstream::stderr().lock();
             writeln!(err, "note: there are more rows than these; raise --rows-max")?;
         }
         Ok(Exit::Success)
     }
+
+    fn format(&self) -> RowsFormat {
+        match (self.csv, self.json, self.jsonl) {
+            (true, ..) => RowsFormat::Csv,
+            (_, true, _) => RowsFormat::Json,
+            (.., true) => RowsFormat::Jsonl,
+            (false, false, false) => self.format,
+        }
+    }
 }
 
-fn text(table: &Table) -> TextTable {
-    let columns: Vec<_> = table
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(index, name)| {
-            let numeric = table.rows.iter().all(|row| {
-                matches!(row[index], SqlValue::Null | SqlValue::Integer(_) | SqlValue::Real(_))
-            });
-            if numeric { Column::numbers(name) } else { Column::words(name) }
-        })
-        .collect();
-    let mut text = TextTable::new(&columns);
-    for row in &table.rows {
-        text.row(row.iter().map(|value| match value {
-            SqlValue::Null => String::new(),
-            SqlValue::Text(text) => text.clone(),
-            SqlValue::Integer(integer) => integer.to_string(),
-            SqlValue::Real(real) => real.to_string(),
-            SqlValue::Blob(_) => json_value(value).as_str().unwrap_or_default().to_owned(),
-        }));
+type Out = Box<dyn Write + Send>;
+
+/// Standard output. What is data is written as it is; only a table has styles, which go where they are
+/// not wanted.
+fn standard_output(format: RowsFormat) -> Out {
+    match format {
+        RowsFormat::Table => Box::new(anstream::stdout()),
+        RowsFormat::Csv | RowsFormat::Json | RowsFormat::Jsonl | RowsFormat::Parquet => {
+            Box::new(io::stdout())
+        }
     }
-    text
+}
+
+/// Writes all rows as they come.
+async fn write(answer: &mut Answer, format: RowsFormat, out: Out) -> Result<()> {
+    let columns = answer.columns().to_vec();
+    let out = BufWriter::new(out);
+    let mut writer = match format {
+        RowsFormat::Parquet => parquet(columns, out)?,
+        RowsFormat::Table | RowsFormat::Csv | RowsFormat::Json | RowsFormat::Jsonl => {
+            rows_as_text(format, columns, out)
+        }
+    };
+    while let Some(rows) = answer.next().await? {
+        writer.write(&rows)?;
+    }
+    writer.finish()?;
+    Ok(())
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(columns: Vec<String>, out: BufWriter<Out>) -> Result<Box<dyn WriteRows>> {
+    Ok(Box::new(crate::output::rows_as_parquet(columns, out)?))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: Vec<String>, _: BufWriter<Out>) -> Result<Box<dyn WriteRows>> {
+    Err(CliError::new(Exit::Usage, "write Parquet")
+        .because("this spelrum was built without it")
+        .help("build it with cargo's --features parquet, or take --format csv"))
+}
+
+/// Writes a file that is there when all of it is.
+async fn write_file(answer: &mut Answer, format: RowsFormat, path: &Path) -> Result<()> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let failed = |error: io::Error| {
+        CliError::new(Exit::Input, format!("write {}", path.display()))
+            .because(error)
+            .help("check the path, its permissions and the room on the disk")
+    };
+    let file = File::create(&partial).map_err(failed)?;
+    let out: Out = match format {
+        RowsFormat::Table => Box::new(anstream::StripStream::new(file)),
+        RowsFormat::Csv | RowsFormat::Json | RowsFormat::Jsonl | RowsFormat::Parquet => {
+            Box::new(file)
+        }
+    };
+    let written = write(answer, format, out).await;
+    let written = written.and_then(|()| std::fs::rename(&partial, path).map_err(failed));
+    if written.is_err() {
+        // Whatever is left of it is of no use.
+        let _ = std::fs::remove_file(&partial);
+    }
+    written
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use spelrum_coordinator::store::{SqlValue, Table};
+use spelrum_coordinator::store::SqlValue;
 
 /// Writes a value as indented JSON and a line end.
 pub(crate) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
@@ -20,7 +20,7 @@ pub(crate) fn write_json_line(out: &mut dyn Write, value: &impl Serialize) -> io
 
 /// A value of the database in JSON: a blob becomes hexadecimal digits, a number that JSON cannot
 /// hold becomes null.
-pub(crate) fn json_value(value: &SqlValue) -> Value {
+fn json_value(value: &SqlValue) -> Value {
     match value {
         SqlValue::Null => Value::Null,
         SqlValue::Integer(integer) => Value::from(*integer),
@@ -39,23 +39,15 @@ impl<T: Serialize> Serialize for Pairs<'_, T> {
     }
 }
 
-/// A query's result as a JSON array with an object for each row, its columns in order.
-pub(crate) struct Rows<'a>(pub(crate) &'a Table);
-
-impl Serialize for Rows<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.rows.iter().map(|row| {
-            let columns = self.0.columns.iter().map(String::as_str);
-            RowObject(columns.zip(row.iter().map(json_value)).collect())
-        }))
-    }
+/// A row of a query's result as a JSON object, its columns in order.
+pub(super) struct RowObject<'a> {
+    pub(super) columns: &'a [String],
+    pub(super) row: &'a [SqlValue],
 }
-
-struct RowObject<'a>(Vec<(&'a str, Value)>);
 
 impl Serialize for RowObject<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Pairs(&self.0).serialize(serializer)
+        serializer.collect_map(self.columns.iter().zip(self.row.iter().map(json_value)))
     }
 }
 

@@ -3,11 +3,16 @@
 mod csv;
 mod json;
 mod numbers;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod rows;
 mod search;
 mod table;
 
-pub(crate) use csv::write_csv;
-pub(crate) use json::{Pairs, Rows, json_value, write_json, write_json_line};
+#[cfg(feature = "parquet")]
+pub(crate) use self::parquet::rows_as_parquet;
+pub(crate) use json::{Pairs, write_json, write_json_line};
 pub(crate) use numbers::{count, duration_us, optional, percent, signed};
+pub(crate) use rows::{RowsFormat, WriteRows, rows_as_text};
 pub(crate) use search::{ended_by_text, score_text};
 pub(crate) use table::{Column, TextTable};

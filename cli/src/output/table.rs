@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
+};
 
 /// A rule under the headings, and nothing else.
 const STYLE: TableStyle =
@@ -37,9 +39,13 @@ impl Column {
     }
 }
 
+/// The space to the right of every cell.
+const GAP: u16 = 1;
+
 /// A table of text.
 pub(crate) struct TextTable {
     table: Table,
+    has_heading: bool,
 }
 
 impl TextTable {
@@ -52,13 +58,30 @@ impl TextTable {
             .set_content_arrangement(ContentArrangement::Disabled)
             .set_header(columns.iter().map(|column| Cell::new(&column.heading)));
         for (column, of) in table.column_iter_mut().zip(columns) {
-            column.set_padding((0, 1));
+            column.set_padding((0, GAP));
             column.set_cell_alignment(match of.align {
                 Align::Left => CellAlignment::Left,
                 Align::Right => CellAlignment::Right,
             });
         }
-        Self { table }
+        Self { table, has_heading: true }
+    }
+
+    /// An empty table that goes on below this one: without headings, its columns at least as wide.
+    pub(crate) fn continued(&self, columns: &[Column]) -> Self {
+        let mut below = Self::new(columns);
+        for (column, width) in below.table.column_iter_mut().zip(self.widths()) {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
+        }
+        // It is there for its width, and not written.
+        below.has_heading = false;
+        below
+    }
+
+    /// How wide its columns are, the space behind them included.
+    fn widths(&self) -> impl Iterator<Item = u16> {
+        let content = self.table.column_max_content_widths();
+        content.into_iter().map(|width| width.saturating_add(GAP))
     }
 
     /// Adds a row.
@@ -72,8 +95,12 @@ impl TextTable {
         let mut heading = true;
         for line in self.table.lines() {
             let line = line.trim_end();
-            if line.starts_with('─') {
+            let ends_heading = heading && line.starts_with('─');
+            if ends_heading {
                 heading = false;
+            }
+            if (heading || ends_heading) && !self.has_heading {
+                continue;
             }
             if heading {
                 writeln!(out, "{bold}{line}{bold:#}")?;
@@ -82,5 +109,30 @@ impl TextTable {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(table: &TextTable) -> String {
+        let mut out = Vec::new();
+        table.write(&mut anstream::StripStream::new(&mut out)).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_table_goes_on_below_itself() {
+        let columns = [Column::words("name"), Column::numbers("games")];
+        let mut table = TextTable::new(&columns);
+        table.row(["a name".to_owned(), "1".to_owned()]);
+        assert_eq!(written(&table), "name    games\n──────────────\na name      1\n");
+        let mut below = table.continued(&columns);
+        below.row(["b".to_owned(), "22".to_owned()]);
+        assert_eq!(written(&below), "b          22\n");
+        let mut wider = below.continued(&columns);
+        wider.row(["a longer name".to_owned(), "3".to_owned()]);
+        assert_eq!(written(&wider), "a longer name      3\n");
     }
 }

@@ -8,6 +8,7 @@ mod backup;
 mod bad_input;
 mod check;
 mod config;
+mod cookbook;
 mod dependencies;
 mod disk;
 mod engine;

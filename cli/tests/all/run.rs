@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, tic_tac_toe};
+use crate::sandbox::{Sandbox, tic_tac_toe, wait_until};
 
 #[test]
 fn a_sweep_becomes_tables() {
@@ -119,6 +119,67 @@ fn sql_prints_tables_json_and_csv() {
     insta::assert_snapshot!(sql(&[]));
     insta::assert_snapshot!(sql(&["--json"]));
     assert_eq!(sql(&["--csv"]), "b,a,none\r\ndepth,1,\r\ndepth,2,\r\n");
+    assert_eq!(sql(&["--format", "csv"]), sql(&["--csv"]));
+    assert_eq!(sql(&["--format", "json"]), sql(&["--json"]));
+    let lines = "{\"b\":\"depth\",\"a\":\"1\",\"none\":null}\n{\"b\":\"depth\",\"a\":\"2\",\"none\":null}\n";
+    assert_eq!(sql(&["--jsonl"]), lines);
+    // A file is there when all of it is, and not before.
+    assert_eq!(sql(&["--jsonl", "--output", "rows.jsonl"]), "");
+    assert_eq!(std::fs::read_to_string(sandbox.path("rows.jsonl")).unwrap(), lines);
+    let failing = "SELECT 1 UNION ALL SELECT abs(-9223372036854775807 - 1)";
+    sandbox.run(&["sql", "--db", "small.db", failing, "--output", "rows.jsonl"]).expect_exit(3);
+    assert_eq!(std::fs::read_to_string(sandbox.path("rows.jsonl")).unwrap(), lines);
+    assert!(!sandbox.path("rows.jsonl.partial").exists());
+    let few = sandbox.run(&["sql", "--db", "small.db", "--csv", statement, "--rows-max", "1"]);
+    assert_eq!(few.expect_exit(0).stdout(), "b,a,none\r\ndepth,1,\r\n");
+    assert_eq!(few.stderr(), "note: there are more rows than these; raise --rows-max\n");
+}
+
+#[test]
+fn sql_writes_parquet_if_it_was_built_to() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 4));
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    let statement = "SELECT * FROM results_small";
+    let format = ["--format", "parquet", "--output", "results.parquet"];
+    let ran = sandbox.run(&[&["sql", "--db", "small.db", statement], &format[..]].concat());
+    if cfg!(feature = "parquet") {
+        ran.expect_exit(0);
+        let file = std::fs::read(sandbox.path("results.parquet")).unwrap();
+        assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"));
+    } else {
+        ran.expect_exit(2);
+        assert!(ran.stderr().contains("this spelrum was built without it"), "{}", ran.stderr());
+        assert!(!sandbox.path("results.parquet").exists());
+    }
+}
+
+/// Rows come as they are found, from either door, and a statement ends with who asked it.
+#[test]
+fn rows_without_end_end_with_their_reader() {
+    use std::io::{BufRead as _, BufReader};
+    let sandbox = Sandbox::new();
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let endless =
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
+    let ask = |door: [&str; 2]| {
+        let mut child = sandbox
+            .spelrum(&[&["sql", "--csv", endless], &door[..]].concat())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let last = lines.take(20_000).last();
+        let ended = child.wait().unwrap();
+        last.is_some_and(|last| last.unwrap() == "19999" && ended.code() == Some(0))
+    };
+    // More often than there are places; a coordinator hears in its own time that one is free.
+    for _ in 0..6 {
+        assert!(ask(["--db", "c.db"]));
+        wait_until("a query has a place", || ask(["--coordinator", &coordinator.url]));
+    }
+    assert_eq!(sandbox.sql("c.db", "SELECT 1"), "1");
 }
 
 #[test]

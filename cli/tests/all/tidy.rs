@@ -137,15 +137,18 @@ const MAY_KNOW_SQL: [&str; 6] = [
 
 /// Who may ask a source of results in SQL: the command for people who write some themselves, the door
 /// behind it, and what prints the answer.
-const MAY_ASK_IN_SQL: [&str; 4] = [
+const MAY_ASK_IN_SQL: [&str; 6] = [
     "cli/src/commands/sql.rs",
     "cli/src/output/csv.rs",
     "cli/src/output/json.rs",
+    "cli/src/output/parquet.rs",
+    "cli/src/output/rows.rs",
     "cli/src/results.rs",
 ];
 
 /// How it is asked, and what comes of it.
-const ASKING_IN_SQL: [&str; 4] = [".query(", "QueryRequest", "SqlValue", "store::Table"];
+const ASKING_IN_SQL: [&str; 6] =
+    [".query(", "query_rows(", "QueryRequest", "QueryRows", "SqlValue", "store::Table"];
 
 /// Whether a line has one of these words, whole.
 fn has_word(line: &str, word: &str) -> bool {

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::stream;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use spelrum_proto::limits::{
     NAME_BYTES_MAX, SQL_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
@@ -261,19 +261,35 @@ impl Experiments for ExperimentsService {
     ) -> Result<Response<Self::QueryStream>, Status> {
         let v1::QueryRequest { sql, rows_max } = request.into_inner();
         check_length("sql", &sql, SQL_BYTES_MAX)?;
-        let rows_max = pages::rows_max(rows_max)?;
         // The place is kept until the last page is sent or the client is gone.
         let Ok(place) = Arc::clone(&self.queries).try_acquire_owned() else {
             let problem = "too many other queries are running";
             return Err(Refusal::busy(problem, BUSY_RETRY_AFTER).into());
         };
-        let table = self.readers.query(&sql, rows_max).await.map_err(query_failed)?;
-        let pages = pages::split(table)?;
-        let pages = pages.into_iter().map(move |page| {
-            let _place = &place;
-            Ok(page)
+        let rows = self.readers.query_rows(&sql, pages::rows_max(rows_max)).await;
+        let rows = rows.map_err(query_failed)?;
+        let columns = rows.columns().to_vec();
+        let head = v1::QueryResponse { columns, ..Default::default() };
+        let pages = stream::try_unfold(Some((rows, place)), async |running| {
+            let Some((mut rows, place)) = running else { return Ok(None) };
+            let pages = match tokio::time::timeout(pages::QUIET, rows.next()).await {
+                // It goes on.
+                Err(_) => vec![v1::QueryResponse::default()],
+                Ok(found) => match found.map_err(query_failed)? {
+                    Some(found) => pages::split(found)?,
+                    None => {
+                        let truncated = rows.truncated();
+                        let last = v1::QueryResponse { truncated, ..Default::default() };
+                        return Ok(Some((vec![last], None)));
+                    }
+                },
+            };
+            Ok::<_, Status>(Some((pages, Some((rows, place)))))
         });
-        Ok(Response::new(Box::pin(stream::iter(pages))))
+        let pages = pages
+            .map_ok(|pages| stream::iter(pages.into_iter().map(Ok::<_, Status>)))
+            .try_flatten();
+        Ok(Response::new(Box::pin(stream::iter([Ok(head)]).chain(pages))))
     }
 }
 
@@ -335,7 +351,10 @@ fn bad_sweep(error: SweepError) -> Refusal {
 fn query_failed(error: StoreError) -> Refusal {
     if matches!(
         error,
-        StoreError::NotAQuery { .. } | StoreError::WrongQuery { .. } | StoreError::SlowQuery { .. }
+        StoreError::NotAQuery { .. }
+            | StoreError::WrongQuery { .. }
+            | StoreError::SlowQuery { .. }
+            | StoreError::SlowReader { .. }
     ) {
         Refusal::new(Reason::BadQuery, error.to_string(), error.remedy())
     } else {

@@ -124,7 +124,8 @@ async fn find_cells(
                 coalesce(r.games + r.games_failed, 0),
                 (SELECT group_concat(p.text, char(10)) FROM (
                     SELECT a.axis || '=' || a.value_text
-                        || CASE WHEN a.value_number IS NULL THEN '' ELSE '#' END AS text
+                        || CASE WHEN a.value_number IS NULL OR a.value_text IN ('true', 'false')
+                            THEN '' ELSE '#' END AS text
                     FROM cell_axes AS a WHERE a.cell_id = c.cell_id ORDER BY a.axis) AS p),
                 c.stop_number, c.stop_rule_id IS ?3))
             AS "list!: String"

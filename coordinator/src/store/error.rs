@@ -209,6 +209,12 @@ pub enum StoreError {
         /// The bound.
         seconds: u64,
     },
+    /// Who asked did not read the answer for too long.
+    #[error("failed to send the rest of the rows: they waited {seconds} seconds to be read")]
+    SlowReader {
+        /// The bound.
+        seconds: u64,
+    },
     /// A report has too many rows.
     #[error(
         "failed to report on the whole experiment: it has more than {rows_max} rows of results"
@@ -324,6 +330,10 @@ impl StoreError {
             Self::WrongQuery { .. } => "docs/sql.md lists tables, views and columns".to_owned(),
             Self::SlowQuery { .. } => {
                 "ask for fewer rows, or query a view that reads the rollups; docs/sql.md says which"
+                    .to_owned()
+            }
+            Self::SlowReader { .. } => {
+                "ask for fewer rows, write them to a file, or ask a copy of the database: spelrum backup"
                     .to_owned()
             }
             Self::LargeReport { .. } => "ask for a part of it: spelrum sql".to_owned(),

@@ -86,7 +86,7 @@ pub use courses::OpenCourse;
 pub use error::StoreError;
 pub use lock::told_by_holder;
 pub use lookups::{Found, LeasedCell, OtherRevision};
-pub use query::{SqlValue, Table};
+pub use query::{QueryRows, SqlValue, Table};
 pub use read::{QUERY_SECONDS_MAX, Readers};
 pub use recount::Difference;
 pub use refused::Refused;

@@ -208,6 +208,13 @@ enum Kind {
     Times,
 }
 
+/// An axis's value in an experiment's own views: an integer as an integer, a switch as 1 or 0 (switches
+/// had no numbers once), another number (also a duration) as a real, all else as its text. What is written
+/// with a point stays a real, so that `[0.5, 1.0]` is a column of one type.
+const AXIS_VALUE: &str = "CASE a.value_text WHEN 'true' THEN 1 WHEN 'false' THEN 0 \
+     WHEN CAST(CAST(a.value_number AS INTEGER) AS TEXT) THEN CAST(a.value_number AS INTEGER) \
+     ELSE coalesce(a.value_number, a.value_text) END";
+
 impl Kind {
     fn select(self, experiment: i64, axes: &[String]) -> String {
         // The fewer words, the sooner is the schema read: no name has its table before it that need not. An
@@ -230,7 +237,7 @@ impl Kind {
                 .any(|column| column.eq_ignore_ascii_case(&name));
             let name = if taken { format!("axis_{name}") } else { name };
             list.push(format!(
-                "(SELECT coalesce(a.value_number, a.value_text) FROM cell_axes AS a \
+                "(SELECT {AXIS_VALUE} FROM cell_axes AS a \
                  WHERE a.cell_id = s.cell_id AND a.axis = {axis}) AS {}",
                 quoted(&name, '"'),
             ));

@@ -7,10 +7,17 @@
 //! view can use a function with side effects.
 //!
 //! A query has a thread and a connection of its own, so that nothing of it is left for the next one; it
-//! runs when others leave it time.
+//! runs when others leave it time. Its rows are handed over as they are found, in batches of which few
+//! wait: a slow reader slows the query down, which holds its moment of the database meanwhile. So both its
+//! own time and the time that it waits for its reader are bounded where others depend on it.
+
+mod aggregates;
+mod functions;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
@@ -19,8 +26,9 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, OpenFlags, Row, Statement};
-use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS, PLACE_WAIT};
 use super::error::{StoreError, code, query_code};
@@ -28,9 +36,20 @@ use super::own_views::make_for_connection;
 
 /// How many queries may run at once.
 const QUERIES_MAX: u32 = 4;
-/// The most bytes that an answer takes in memory, but for its last row. All places together take less
-/// than half of what a coordinator may need.
-const QUERY_BYTES_MAX: usize = 32 << 20;
+/// The most bytes that a whole table takes in memory, but for its last row.
+const TABLE_BYTES_MAX: usize = 32 << 20;
+/// A batch of rows is handed over when it has so many bytes,
+const BATCH_BYTES: usize = 128 << 10;
+/// or is so old.
+const BATCH_AGE: Duration = Duration::from_millis(200);
+/// How many batches may wait for their reader.
+const BATCHES_MAX: usize = 2;
+/// How long a query sleeps while its reader has not taken a batch: it is woken when one is taken.
+const WAKE_EVERY: Duration = Duration::from_millis(50);
+/// How many values all quantiles of a query hold, at 8 bytes each: on a coordinator, and on somebody's own
+/// file.
+const VALUES_MAX_SHARED: usize = 2 << 20;
+const VALUES_MAX_OWN: usize = 64 << 20;
 
 /// The bounds of a statement that are not SQLite's own (sqlite.org/c3ref/c_limit_attached.html).
 const LIMITS: [(Limit, i32); 7] = [
@@ -99,7 +118,7 @@ pub enum SqlValue {
     Blob(Vec<u8>),
 }
 
-/// A query's result.
+/// A query's whole result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Column names.
@@ -108,6 +127,34 @@ pub struct Table {
     pub rows: Vec<Vec<SqlValue>>,
     /// Whether rows were cut off.
     pub truncated: bool,
+}
+
+/// What a query may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    rows_max: u64,
+    /// Of its own time, without that for which it waits for its reader.
+    time_max: Option<Duration>,
+    /// How long it waits for its reader, in all.
+    wait_max: Option<Duration>,
+    values_max: usize,
+}
+
+impl Bounds {
+    /// Where others depend on the database.
+    pub(super) fn shared(rows_max: u64, time_max: Duration, wait_max: Duration) -> Self {
+        Self {
+            rows_max,
+            time_max: Some(time_max),
+            wait_max: Some(wait_max),
+            values_max: VALUES_MAX_SHARED,
+        }
+    }
+
+    /// Where who asks is who waits.
+    pub(super) fn own(rows_max: u64, time_max: Option<Duration>) -> Self {
+        Self { rows_max, time_max, wait_max: None, values_max: VALUES_MAX_OWN }
+    }
 }
 
 /// Runs queries on a database; cheap to clone.
@@ -120,19 +167,86 @@ pub(super) struct Queries {
     closing: CancellationToken,
 }
 
+/// A query that runs: its rows, as they are found. It ends when this is dropped.
+#[derive(Debug)]
+pub struct QueryRows {
+    columns: Vec<String>,
+    batches: mpsc::Receiver<Vec<Vec<SqlValue>>>,
+    /// Whether rows were cut off; nothing once that is known.
+    end: Option<oneshot::Receiver<Result<bool, StoreError>>>,
+    truncated: bool,
+    thread: Option<JoinHandle<()>>,
+    _caller_waits: DropGuard,
+}
+
+impl QueryRows {
+    /// Column names.
+    #[must_use]
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The next rows, each as long as `columns`; nothing after the last. Nothing is lost if this is
+    /// dropped while it waits.
+    ///
+    /// # Errors
+    /// If the query fails, takes too long, or was waiting for too long to be read.
+    pub async fn next(&mut self) -> Result<Option<Vec<Vec<SqlValue>>>, StoreError> {
+        if let Some(rows) = self.batches.recv().await {
+            if let Some(thread) = &self.thread {
+                thread.thread().unpark();
+            }
+            return Ok(Some(rows));
+        }
+        if let Some(end) = &mut self.end {
+            let told = end.await;
+            self.end = None;
+            self.truncated = match told {
+                Ok(told) => told?,
+                Err(_) => return Err(self.told_nothing()),
+            };
+        }
+        Ok(None)
+    }
+
+    /// Whether there were more rows than wanted. Known after the last.
+    #[must_use]
+    pub fn truncated(&self) -> bool {
+        self.truncated
+    }
+
+    /// Gathers all, up to some size.
+    pub(super) async fn gather(mut self) -> Result<Table, StoreError> {
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        while let Some(batch) = self.next().await? {
+            for row in batch {
+                if bytes > TABLE_BYTES_MAX {
+                    return Ok(Table { columns: self.columns, rows, truncated: true });
+                }
+                bytes += row_bytes(&row);
+                rows.push(row);
+            }
+        }
+        Ok(Table { columns: self.columns, rows, truncated: self.truncated })
+    }
+
+    /// The thread has told nothing, and ends.
+    fn told_nothing(&mut self) -> StoreError {
+        if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
+            std::panic::resume_unwind(panic);
+        }
+        closed()
+    }
+}
+
 impl Queries {
     pub(super) fn at(path: Arc<Path>, immutable: bool) -> Self {
         let places = Arc::new(Semaphore::new(QUERIES_MAX as usize));
         Self { path, immutable, places, closing: CancellationToken::new() }
     }
 
-    /// Runs one. It ends early when nobody waits for its answer any more.
-    pub(super) async fn run(
-        &self,
-        sql: &str,
-        rows_max: u32,
-        time_max: Duration,
-    ) -> Result<Table, StoreError> {
+    /// Begins one, up to where its columns are known. It ends early when nobody waits for it any more.
+    pub(super) async fn start(&self, sql: &str, bounds: Bounds) -> Result<QueryRows, StoreError> {
         let place = tokio::time::timeout(PLACE_WAIT, Arc::clone(&self.places).acquire_owned())
             .await
             .map_err(|_| StoreError::ManyQueries)?;
@@ -144,31 +258,34 @@ impl Queries {
             path: Arc::clone(&self.path),
             immutable: self.immutable,
             sql: sql.to_owned(),
-            rows_max: usize::try_from(rows_max).unwrap_or(usize::MAX),
-            time_max,
-            deadline: Instant::now() + time_max,
+            bounds,
+            clock: Arc::new(Clock { started: Instant::now(), waited_us: AtomicU64::new(0) }),
             unwanted: unwanted.clone(),
             refused: Arc::default(),
         };
-        let _caller_waits = unwanted.drop_guard();
-        let (tell, told) = tokio::sync::oneshot::channel();
+        let (batches, batches_told) = mpsc::channel(BATCHES_MAX);
+        let (columns, columns_told) = oneshot::channel();
+        let (end, end_told) = oneshot::channel();
         let thread = std::thread::Builder::new().name("query".to_owned());
-        let answering = thread.spawn(move || {
-            yield_to_others();
-            // Kept to the end, also of one that nobody waits for.
-            let _place = place;
-            let _ = tell.send(query.answer().map_err(|error| query.told(error)));
-        });
-        // As when there are too many.
-        let answering = answering.map_err(|_| StoreError::ManyQueries)?;
-        match told.await {
-            Ok(answer) => answer,
-            // It has told nothing, and ends.
-            Err(_) => match answering.join() {
-                Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => Err(closed()),
-            },
+        let reader = Reader { batches, columns: Some(columns) };
+        let thread = thread.spawn(move || query.run(reader, end, place));
+        let mut rows = QueryRows {
+            columns: Vec::new(),
+            batches: batches_told,
+            end: Some(end_told),
+            truncated: false,
+            // As when there are too many.
+            thread: Some(thread.map_err(|_| StoreError::ManyQueries)?),
+            _caller_waits: unwanted.drop_guard(),
+        };
+        match columns_told.await {
+            Ok(columns) => rows.columns = columns,
+            // It has failed before it had any.
+            Err(_) => {
+                rows.next().await?;
+            }
         }
+        Ok(rows)
     }
 
     /// Ends those that run, and refuses later ones.
@@ -197,17 +314,59 @@ struct Query {
     path: Arc<Path>,
     immutable: bool,
     sql: String,
-    rows_max: usize,
-    time_max: Duration,
-    deadline: Instant,
+    bounds: Bounds,
+    clock: Arc<Clock>,
     /// Nobody waits for the answer.
     unwanted: CancellationToken,
     /// What the authorizer has refused, if it has.
     refused: Arc<OnceLock<String>>,
 }
 
+/// A query's time, and how much of it was its reader's.
+#[derive(Debug)]
+struct Clock {
+    started: Instant,
+    waited_us: AtomicU64,
+}
+
+impl Clock {
+    fn waited(&self) -> Duration {
+        Duration::from_micros(self.waited_us.load(Ordering::Relaxed))
+    }
+
+    fn own_time(&self) -> Duration {
+        self.started.elapsed().saturating_sub(self.waited())
+    }
+
+    fn add_wait(&self, wait: Duration) {
+        self.waited_us.fetch_add(wait.as_micros() as u64, Ordering::Relaxed);
+    }
+}
+
+/// Where a query's thread hands over what it finds.
+struct Reader {
+    batches: mpsc::Sender<Vec<Vec<SqlValue>>>,
+    columns: Option<oneshot::Sender<Vec<String>>>,
+}
+
 impl Query {
-    fn answer(&self) -> Result<Table, StoreError> {
+    fn run(
+        &self,
+        mut reader: Reader,
+        end: oneshot::Sender<Result<bool, StoreError>>,
+        place: OwnedSemaphorePermit,
+    ) {
+        yield_to_others();
+        let answered = self.answer(&mut reader).map_err(|error| self.told(error));
+        // Kept up to here, also of one that nobody waits for.
+        drop(place);
+        let _ = end.send(answered);
+        // Only now does who waits for rows hear that there are no more.
+        drop(reader);
+    }
+
+    /// Finds its rows; whether some were cut off.
+    fn answer(&self, reader: &mut Reader) -> Result<bool, StoreError> {
         // SQLite reads up to a NUL only.
         if self.sql.contains('\0') {
             return Err(not_a_query("it contains a NUL character"));
@@ -222,7 +381,7 @@ impl Query {
         if !statement.readonly() {
             return Err(not_a_query(MORE_THAN_READ));
         }
-        self.collect(&mut statement)
+        self.hand_over(&mut statement, reader)
     }
 
     /// A connection that reads, and is interrupted when its time is over.
@@ -244,10 +403,14 @@ impl Query {
         for (limit, most) in LIMITS {
             connection.set_limit(limit, most)?;
         }
-        let (deadline, unwanted) = (self.deadline, self.unwanted.clone());
+        functions::offer(&connection)?;
+        aggregates::offer(&connection, self.bounds.values_max)?;
+        let (time_max, clock) = (self.bounds.time_max, Arc::clone(&self.clock));
+        let unwanted = self.unwanted.clone();
+        let is_over = move || time_max.is_some_and(|most| clock.own_time() >= most);
         connection.progress_handler(
             INSTRUCTIONS_BETWEEN_LOOKS,
-            Some(move || unwanted.is_cancelled() || Instant::now() >= deadline),
+            Some(move || unwanted.is_cancelled() || is_over()),
         )?;
         Ok(connection)
     }
@@ -303,22 +466,62 @@ impl Query {
         }
     }
 
-    fn collect(&self, statement: &mut Statement<'_>) -> Result<Table, StoreError> {
+    fn hand_over(
+        &self,
+        statement: &mut Statement<'_>,
+        reader: &mut Reader,
+    ) -> Result<bool, StoreError> {
         let columns: Vec<_> = statement.column_names().into_iter().map(ToOwned::to_owned).collect();
         let width = columns.len();
-        let mut table = Table { columns, ..Table::default() };
-        let mut bytes = 0;
+        if let Some(tell) = reader.columns.take() {
+            let _ = tell.send(columns);
+        }
         let mut rows = statement.raw_query();
+        let (mut batch, mut bytes, mut since) = (Vec::new(), 0, Instant::now());
+        let (mut count, mut truncated) = (0, false);
         while let Some(row) = rows.next()? {
-            if table.rows.len() == self.rows_max || bytes > QUERY_BYTES_MAX {
-                table.truncated = true;
+            if count == self.bounds.rows_max {
+                truncated = true;
                 break;
             }
+            count += 1;
             let row = values(row, width)?;
-            bytes += ROW_BYTES + row.iter().map(size).sum::<usize>();
-            table.rows.push(row);
+            if batch.is_empty() {
+                since = Instant::now();
+            }
+            bytes += row_bytes(&row);
+            batch.push(row);
+            if bytes >= BATCH_BYTES || since.elapsed() >= BATCH_AGE {
+                self.send(reader, std::mem::take(&mut batch))?;
+                bytes = 0;
+            }
         }
-        Ok(table)
+        if !batch.is_empty() {
+            self.send(reader, batch)?;
+        }
+        Ok(truncated)
+    }
+
+    /// Hands over a batch, as soon as there is room for it.
+    fn send(&self, reader: &Reader, mut batch: Vec<Vec<SqlValue>>) -> Result<(), StoreError> {
+        loop {
+            batch = match reader.batches.try_send(batch) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Closed(_)) => return Err(closed()),
+                Err(TrySendError::Full(batch)) => batch,
+            };
+            if self.unwanted.is_cancelled() {
+                return Err(closed());
+            }
+            let before = Instant::now();
+            std::thread::park_timeout(WAKE_EVERY);
+            self.clock.add_wait(before.elapsed());
+            if let Some(most) = self.bounds.wait_max
+                && self.clock.waited() >= most
+            {
+                return Err(StoreError::SlowReader { seconds: most.as_secs() });
+            }
+        }
     }
 
     /// What an error of SQLite means to who asked.
@@ -330,7 +533,10 @@ impl Query {
         let wrong = |message: String| StoreError::WrongQuery { message };
         match query_code(&error) {
             Some(code::INTERRUPT) if self.unwanted.is_cancelled() => closed(),
-            Some(code::INTERRUPT) => StoreError::SlowQuery { seconds: self.time_max.as_secs() },
+            Some(code::INTERRUPT) => {
+                let seconds = self.bounds.time_max.unwrap_or_default().as_secs();
+                StoreError::SlowQuery { seconds }
+            }
             Some(code::TOO_BIG) => too_big(),
             Some(code) if !is_of_the_file(code) => wrong(message(error)),
             Some(_) | None => StoreError::Query(error),
@@ -438,6 +644,10 @@ fn value(value: ValueRef<'_>) -> SqlValue {
 /// A row without its values, as it lies in memory.
 const ROW_BYTES: usize = size_of::<Vec<SqlValue>>() + 16;
 
+fn row_bytes(row: &[SqlValue]) -> usize {
+    ROW_BYTES + row.iter().map(size).sum::<usize>()
+}
+
 fn size(value: &SqlValue) -> usize {
     size_of::<SqlValue>()
         + match value {
@@ -450,6 +660,19 @@ fn size(value: &SqlValue) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The time for which a query waits for its reader is not its own.
+    #[test]
+    fn a_query_has_its_time_for_itself() {
+        const SECOND: Duration = Duration::from_secs(1);
+        let started = Instant::now().checked_sub(10_000 * SECOND).unwrap();
+        let clock = Clock { started, waited_us: AtomicU64::new(0) };
+        assert!(clock.own_time() >= 10_000 * SECOND);
+        clock.add_wait(6_000 * SECOND);
+        clock.add_wait(3_000 * SECOND);
+        assert_eq!(clock.waited(), 9_000 * SECOND);
+        assert!((1_000 * SECOND..5_000 * SECOND).contains(&clock.own_time()));
+    }
 
     #[test]
     fn a_path_stays_itself_in_an_uri() {

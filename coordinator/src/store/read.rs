@@ -12,10 +12,13 @@ use sqlx::{ConnectOptions as _, SqlitePool};
 use super::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS, PLACE_WAIT};
 use super::error::{StoreError, code, primary_code};
 use super::open::{cannot_be_written, describe, require_ours};
-use super::query::{Queries, Table};
+use super::query::{Bounds, Queries, QueryRows, Table};
 
 /// How long one of the users' queries may run.
 pub const QUERY_SECONDS_MAX: u64 = 30;
+/// How long one may wait for its reader, in all: it holds its moment of the database meanwhile, and
+/// SQLite's log grows.
+const READER_WAIT_MAX: Duration = Duration::from_secs(300);
 /// The connections of the coordinator's own reads, which users' queries never hold up.
 const OWN_CONNECTIONS_MAX: u32 = 2;
 /// How many questions for results are answered at once.
@@ -28,6 +31,7 @@ pub struct Readers {
     results: SqlitePool,
     queries: Queries,
     query_time_max: Duration,
+    reader_wait_max: Duration,
     path: Arc<Path>,
 }
 
@@ -80,6 +84,7 @@ impl Readers {
             results: pool.max_connections(RESULTS_CONNECTIONS_MAX).connect_lazy_with(options),
             queries: Queries::at(Arc::clone(&path), immutable),
             query_time_max: Duration::from_secs(QUERY_SECONDS_MAX),
+            reader_wait_max: READER_WAIT_MAX,
             path,
         }
     }
@@ -91,18 +96,50 @@ impl Readers {
         self
     }
 
+    /// The same, with another bound on how long a query waits for its reader.
+    #[must_use]
+    pub fn with_reader_wait_max(mut self, reader_wait_max: Duration) -> Self {
+        self.reader_wait_max = reader_wait_max;
+        self
+    }
+
     /// The database file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Runs one read-only statement, bounded in rows, bytes and time (invariants 9 and 10).
+    /// Runs one read-only statement and gathers its rows, bounded in rows, bytes and time (invariants 9
+    /// and 10).
     ///
     /// # Errors
     /// If it is not a single read-only statement, is wrong, or takes too long.
     pub async fn query(&self, sql: &str, rows_max: u32) -> Result<Table, StoreError> {
-        self.queries.run(sql, rows_max, self.query_time_max).await
+        self.query_rows(sql, rows_max.into()).await?.gather().await
+    }
+
+    /// Runs one read-only statement for somebody who may be anybody: its rows one batch after the other,
+    /// bounded in time, and in how long it waits for them to be taken (invariants 9 and 10).
+    ///
+    /// # Errors
+    /// If it is not a single read-only statement, or is wrong.
+    pub async fn query_rows(&self, sql: &str, rows_max: u64) -> Result<QueryRows, StoreError> {
+        let bounds = Bounds::shared(rows_max, self.query_time_max, self.reader_wait_max);
+        self.queries.start(sql, bounds).await
+    }
+
+    /// Runs one read-only statement for whom the database is for: it takes as long as it takes, unless
+    /// it has a bound, and waits until its rows are taken.
+    ///
+    /// # Errors
+    /// If it is not a single read-only statement, or is wrong.
+    pub async fn own_query_rows(
+        &self,
+        sql: &str,
+        rows_max: u64,
+        time_max: Option<Duration>,
+    ) -> Result<QueryRows, StoreError> {
+        self.queries.start(sql, Bounds::own(rows_max, time_max)).await
     }
 
     /// The definition of a cell, by its hash.

@@ -3,7 +3,7 @@
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use spelrum_proto::limits::{
-    NAME_BYTES_MAX, QUERY_ROWS_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
+    NAME_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
 use spelrum_proto::v1::{Action, sql_value::Value};
 use spelrum_proto::{Reason, Refusal, v1};
@@ -278,10 +278,10 @@ async fn queries_are_bounded_and_read_only() {
         SELECT i, 'text ' || i AS t, NULL AS missing, i / 2.0 AS half FROM n";
 
     let pages = run(counting, 7).await.unwrap();
-    let [page] = &pages[..] else { panic!("one page") };
-    assert_eq!(page.columns, ["i", "t", "missing", "half"]);
+    let [head, page, end] = &pages[..] else { panic!("columns, rows, and that there are more") };
+    assert_eq!(head.columns, ["i", "t", "missing", "half"]);
     assert_eq!(page.rows.len(), 7);
-    assert!(page.truncated);
+    assert!(end.truncated);
     let values: Vec<_> = page.rows[0].values.iter().map(|it| it.value.clone()).collect();
     assert_eq!(
         values,
@@ -310,7 +310,13 @@ async fn queries_are_bounded_and_read_only() {
     ] {
         assert_eq!(reason(run(bad, 10).await), Reason::BadQuery, "{bad}");
     }
-    assert_eq!(reason(run("SELECT 1", QUERY_ROWS_MAX + 1).await), Reason::BadQuery);
+    // As many as there are.
+    let all = counting.replace("50000", "300000");
+    let pages = run(&all, u32::MAX).await.unwrap();
+    assert_eq!(pages.iter().map(|page| page.rows.len()).sum::<usize>(), 300_000);
+    let pages = run(&all, 0).await.unwrap();
+    assert_eq!(pages.iter().map(|page| page.rows.len()).sum::<usize>(), 10_000);
+    assert!(pages.last().unwrap().truncated);
     assert_eq!(
         reason(run(&format!("SELECT '{}'", "x".repeat(70_000)), 1).await),
         Reason::Malformed

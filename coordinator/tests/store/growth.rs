@@ -16,7 +16,7 @@ use spelrum_tournament::scheduler::{
 use spelrum_tournament::stopping::Points;
 use spelrum_tournament::{
     AxisValue, CellDefinition, CellId, DefinitionHash, GameId, GameRange, LeaseId, OpeningsRule,
-    Plan, WorkerId,
+    Plan, PlannedAxis, WorkerId,
 };
 
 use crate::fixture::{
@@ -156,6 +156,24 @@ async fn a_changed_sweep_keeps_what_it_still_names() {
     // The cell that came back has more games than it is to get now: it has none left.
     assert_eq!(change.games_to_play, 26);
     store.assert_recount().await;
+}
+
+/// Switches had no numbers once: a sweep that is the same says nothing of its axes.
+#[tokio::test]
+async fn a_switch_that_had_no_number_has_not_moved() {
+    let with_switch = |number| {
+        let mut plan = plan("small");
+        let value = AxisValue { number, text: "true".to_owned() };
+        plan.axes.push(PlannedAxis { name: "order".to_owned(), values: vec![value] });
+        plan.cells.iter_mut().for_each(|cell| cell.axes.push((1, 0)));
+        plan
+    };
+    let mut store = Store::with(&with_switch(None)).await;
+    let grown = grow(&mut store, "text 2", &with_switch(Some(1.0))).await.unwrap();
+    let change = grown.change.unwrap();
+    assert!(!change.axes_changed);
+    assert_eq!((change.cells_kept, change.cells_added, change.cells_dropped), (2, 0, 0));
+    assert_eq!(store.texts("SELECT \"order\" FROM results_small").await, ["1", "1"]);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod contract;
 mod documentation;
 mod fixture;
 mod forgetting;
+mod functions;
 mod growth;
 
 mod opening;

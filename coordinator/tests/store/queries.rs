@@ -93,6 +93,88 @@ async fn rows_bytes_and_time_are_bounded() {
     assert!(refused, "{error:?}");
 }
 
+/// Any number of rows, of which few are ever here: those that nobody has taken wait in the database.
+#[tokio::test]
+async fn rows_come_as_they_are_taken() {
+    let store = Store::new().await;
+    let readers = store.writer.readers();
+    let counting =
+        "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n";
+    let mut rows =
+        readers.query_rows(&format!("{counting} LIMIT 1000000"), u64::MAX).await.unwrap();
+    assert_eq!(rows.columns(), ["x"]);
+    let mut last = 0;
+    while let Some(batch) = rows.next().await.unwrap() {
+        assert!(!batch.is_empty() && batch.len() < 10_000);
+        for row in batch {
+            last += 1;
+            assert_eq!(row, [SqlValue::Integer(last)]);
+        }
+    }
+    assert_eq!((last, rows.truncated()), (1_000_000, false));
+    assert!(rows.next().await.unwrap().is_none(), "the end stays the end");
+    // Endless, but for its bound.
+    let mut rows = readers.query_rows(counting, 100_000).await.unwrap();
+    let mut count = 0;
+    while let Some(batch) = rows.next().await.unwrap() {
+        count += batch.len();
+    }
+    assert_eq!((count, rows.truncated()), (100_000, true));
+    // Endless, until nobody wants more; more often than there are places.
+    for _ in 0..10 {
+        let mut rows = readers.query_rows(counting, u64::MAX).await.unwrap();
+        rows.next().await.unwrap().unwrap();
+    }
+    // What fails after some rows says so.
+    let failing = "SELECT 1 UNION ALL SELECT abs(-9223372036854775807 - 1)";
+    let mut rows = readers.query_rows(failing, u64::MAX).await.unwrap();
+    let error = loop {
+        match rows.next().await {
+            Ok(rows) => assert!(rows.is_some(), "it ended like a whole one"),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.to_string(), "failed to run the query: integer overflow");
+    // Without rows there are columns, too.
+    let mut none = readers.query_rows("SELECT 1 AS a WHERE 0", u64::MAX).await.unwrap();
+    assert_eq!(none.columns(), ["a"]);
+    assert!(none.next().await.unwrap().is_none());
+}
+
+/// A query holds its moment of the database while it waits for who reads it: not for ever.
+#[tokio::test]
+async fn a_query_does_not_wait_for_its_reader_for_ever() {
+    const PATIENCE: Duration = Duration::from_millis(200);
+    let store = Store::new().await;
+    let endless =
+        "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n";
+    let readers = store.writer.readers().with_reader_wait_max(PATIENCE);
+    let mut rows = readers.query_rows(endless, u64::MAX).await.unwrap();
+    let error = loop {
+        // It waits, whenever it comes to that.
+        tokio::time::sleep(PATIENCE).await;
+        match rows.next().await {
+            Ok(rows) => assert!(rows.is_some()),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, StoreError::SlowReader { seconds: 0 }), "{error:?}");
+    assert!(!error.is_transient());
+    // On one's own file there is no such bound.
+    let limited = format!("{endless} LIMIT 100000");
+    let mut own = readers.own_query_rows(&limited, u64::MAX, None).await.unwrap();
+    tokio::time::sleep(3 * PATIENCE).await;
+    let mut count = 0;
+    while let Some(batch) = own.next().await.unwrap() {
+        count += batch.len();
+    }
+    assert_eq!(count, 100_000);
+    let hasty = Some(Duration::from_millis(50));
+    let counting = endless.replace("SELECT x FROM n", "SELECT count(*) FROM n");
+    let mut rows = readers.own_query_rows(&counting, u64::MAX, hasty).await.unwrap();
+    assert!(matches!(rows.next().await, Err(StoreError::SlowQuery { .. })));
+}
+
 /// Who goes away leaves a place to others: four that run for longer than anybody waits for one.
 #[tokio::test]
 async fn a_query_ends_with_its_caller() {

@@ -180,12 +180,46 @@ async fn an_experiments_own_views_have_its_axes() {
     let table = store.writer.readers().query("SELECT * FROM results__t___x_", 10).await.unwrap();
     assert_eq!(table.columns[..5], ["depth", "axis_score", "it's \"odd\"", "player", "opponent"]);
     let depths: Vec<_> = table.rows.iter().map(|row| row[0].clone()).collect();
-    assert_eq!(depths, [SqlValue::Real(1.0), SqlValue::Real(2.0)]);
+    assert_eq!(depths, [SqlValue::Integer(1), SqlValue::Integer(2)]);
     let texts: Vec<_> = table.rows.iter().map(|row| text(&row[1])).collect();
     assert_eq!(texts, ["a", "b"]);
     let times = store.writer.readers().query("SELECT * FROM times__t___x_", 10).await.unwrap();
     assert_eq!(times.columns[..4], ["depth", "axis_score", "it's \"odd\"", "player"]);
     assert_eq!(times.rows.len(), 2);
+}
+
+/// A column of an axis has one type, whatever its values are written as.
+#[tokio::test]
+async fn an_axis_s_values_keep_their_type() {
+    let mut plan = plan("typed");
+    let axis = |name: &str, values: [(Option<f64>, &str); 2]| PlannedAxis {
+        name: name.to_owned(),
+        values: values.map(|(number, text)| AxisValue { number, text: text.to_owned() }).into(),
+    };
+    plan.axes.extend([
+        axis("whole", [(Some(-3.0), "-3"), (Some(9_007_199_254_740_991.0), "9007199254740991")]),
+        axis("broken", [(Some(0.5), "0.5"), (Some(1.0), "1.0")]),
+        axis("time", [(Some(10.0), "10ms"), (Some(0.5), "500us")]),
+        axis("switch", [(Some(1.0), "true"), (Some(0.0), "false")]),
+        // As they were stored before they were numbers.
+        axis("old switch", [(None, "true"), (None, "false")]),
+        axis("word", [(None, "3"), (None, "three")]),
+    ]);
+    for (index, cell) in plan.cells.iter_mut().enumerate() {
+        cell.axes.extend((1..=6).map(|axis| (axis, index)));
+    }
+    let store = Store::with(&plan).await;
+    let readers = store.writer.readers();
+    let sql = "SELECT whole, broken, time, switch, \"old switch\", word FROM results_typed";
+    let word = |word: &str| SqlValue::Text(word.to_owned());
+    let (integer, real) = (SqlValue::Integer, SqlValue::Real);
+    assert_eq!(
+        readers.query(sql, 10).await.unwrap().rows,
+        [
+            [integer(-3), real(0.5), real(10.0), integer(1), integer(1), word("3")],
+            [integer((1 << 53) - 1), real(1.0), real(0.5), integer(0), integer(0), word("three")],
+        ]
+    );
 }
 
 /// What players vary is a column for the cell's first player and one for its second; where each
@@ -215,13 +249,13 @@ async fn what_players_vary_is_the_rows_own() {
     }
     let results = "SELECT printf('%s-%s %s %s %s', player, opponent, \"player.nodes\",
         \"opponent.nodes\", \"opponent.rate\") FROM results_ladder";
-    assert_eq!(store.texts(results).await, ["ab-gm 10.0 40.0 5.0", "ab-gm 20.0  "]);
+    assert_eq!(store.texts(results).await, ["ab-gm 10 40 5", "ab-gm 20  "]);
     let times = "SELECT printf('%s %s %s %s %s %s', depth, player, \"player.nodes\",
         \"opponent.nodes\", \"player.rate\", \"opponent.rate\") AS text
         FROM times_ladder ORDER BY depth, player";
     assert_eq!(
         store.texts(times).await,
-        ["1.0 ab 10.0 40.0  5.0", "1.0 gm 40.0 10.0 5.0 ", "2.0 ab 20.0   ", "2.0 gm  20.0  "]
+        ["1 ab 10 40  5", "1 gm 40 10 5 ", "2 ab 20   ", "2 gm  20  "]
     );
     // Pooled over the cells that share a value, each from its first player's side.
     let pooled = "SELECT printf('%s=%s %s-%s %d', axis, value_text, player, opponent, games)

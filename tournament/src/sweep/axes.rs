@@ -205,7 +205,9 @@ pub(super) fn axis_value(node: &Node) -> AxisValue {
         Tree::Scalar(Scalar::Integer(integer)) => Some(*integer as f64),
         Tree::Scalar(Scalar::Number(number)) => Some(*number),
         Tree::Scalar(Scalar::Text(text)) => parse_duration_us(text).map(|us| us as f64 / 1000.0),
-        Tree::Scalar(Scalar::Bool(_)) | Tree::Array(_) | Tree::Table(_) => None,
+        // As a player's parameters have it.
+        Tree::Scalar(Scalar::Bool(switch)) => Some(f64::from(u8::from(*switch))),
+        Tree::Array(_) | Tree::Table(_) => None,
     };
     AxisValue { number, text: node.to_string() }
 }

@@ -287,6 +287,7 @@ fn equal_cells_are_merged() {
     assert_eq!(hashes.len(), plan.cells.len());
     let last = plan.cells.iter().rfind(|cell| cell.player_names[0] == "ordered").unwrap();
     assert_eq!(axes(last), [("order", "true")]);
+    assert_eq!(last.axes[0].1.number, Some(1.0), "switches are numbers, as a player's are");
 
     // At depth 2 `deep` is `ordered` without its order: one cell against `random`, not two. It
     // keeps the name under which it comes first, and its place on the axis that touches it there.

@@ -1,0 +1,205 @@
+//! The functions that users' queries have beside SQLite's own (`docs/sql.md` lists them).
+//!
+//! No view may use them, so that any SQLite reads the file. Each is a pure function of its arguments:
+//! NULL in gives NULL out; without games there is nothing to say, which is NULL too, as of `avg`.
+
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Error};
+use spelrum_tournament::{GameCounts, PairCounts, ScoreInterval, Strength};
+
+/// What is computed, or what is wrong with an argument.
+type Computed = Result<Option<f64>, &'static str>;
+
+struct Function {
+    name: &'static str,
+    arguments: usize,
+    compute: fn(&[f64]) -> Computed,
+}
+
+const fn function(
+    name: &'static str,
+    arguments: usize,
+    compute: fn(&[f64]) -> Computed,
+) -> Function {
+    Function { name, arguments, compute }
+}
+
+/// Of games by wins, draws and losses; of pairs by points from 0 to 2, as in the columns `pairs_0` …
+/// `pairs_2` of the views; of successes among so many.
+const STATISTICS: [Function; 15] = [
+    function("elo", 3, |of| of_games(of, |it| it.elo)),
+    function("elo_error", 3, |of| of_games(of, |it| it.elo_error)),
+    function("score_low", 3, |of| interval_of_games(of, |it| it.low)),
+    function("score_high", 3, |of| interval_of_games(of, |it| it.high)),
+    function("pairs_elo", 5, |of| of_pairs(of, |it| it.elo)),
+    function("pairs_elo_error", 5, |of| of_pairs(of, |it| it.elo_error)),
+    function("pairs_nelo", 5, |of| of_pairs(of, |it| it.nelo)),
+    function("pairs_nelo_error", 5, |of| of_pairs(of, |it| it.nelo_error)),
+    function("pairs_los", 5, |of| of_pairs(of, |it| it.los)),
+    function("pairs_low", 5, |of| interval_of_pairs(of, |it| it.low)),
+    function("pairs_high", 5, |of| interval_of_pairs(of, |it| it.high)),
+    function("wilson_low", 2, |of| wilson(of, |[low, _]| low)),
+    function("wilson_high", 2, |of| wilson(of, |[_, high]| high)),
+    function("elo_of_score", 1, |of| elo_of_score(of[0])),
+    function("score_of_elo", 1, |of| Ok(Some(1.0 / (1.0 + 10_f64.powf(-of[0] / 400.0))))),
+];
+
+/// Those of SQLite that ours is built without, by the same names and with the same meaning
+/// (sqlite.org/lang_mathfunc.html): what is not a number, and what no number answers, gives NULL.
+const MATHEMATICS: [Function; 29] = [
+    function("acos", 1, |x| number(x[0].acos())),
+    function("acosh", 1, |x| number(x[0].acosh())),
+    function("asin", 1, |x| number(x[0].asin())),
+    function("asinh", 1, |x| number(x[0].asinh())),
+    function("atan", 1, |x| number(x[0].atan())),
+    function("atan2", 2, |x| number(x[0].atan2(x[1]))),
+    function("atanh", 1, |x| number(x[0].atanh())),
+    function("ceil", 1, |x| number(x[0].ceil())),
+    function("ceiling", 1, |x| number(x[0].ceil())),
+    function("cos", 1, |x| number(x[0].cos())),
+    function("cosh", 1, |x| number(x[0].cosh())),
+    function("degrees", 1, |x| number(x[0].to_degrees())),
+    function("exp", 1, |x| number(x[0].exp())),
+    function("floor", 1, |x| number(x[0].floor())),
+    function("ln", 1, |x| logarithm(x[0], f64::ln)),
+    function("log", 1, |x| logarithm(x[0], f64::log10)),
+    function("log", 2, |x| if x[0] > 0.0 { logarithm(x[1], |of| of.log(x[0])) } else { Ok(None) }),
+    function("log10", 1, |x| logarithm(x[0], f64::log10)),
+    function("log2", 1, |x| logarithm(x[0], f64::log2)),
+    function("mod", 2, |x| number(x[0] % x[1])),
+    function("pow", 2, |x| number(x[0].powf(x[1]))),
+    function("power", 2, |x| number(x[0].powf(x[1]))),
+    function("radians", 1, |x| number(x[0].to_radians())),
+    function("sin", 1, |x| number(x[0].sin())),
+    function("sinh", 1, |x| number(x[0].sinh())),
+    function("sqrt", 1, |x| number(x[0].sqrt())),
+    function("tan", 1, |x| number(x[0].tan())),
+    function("tanh", 1, |x| number(x[0].tanh())),
+    function("trunc", 1, |x| number(x[0].trunc())),
+];
+
+/// Lets queries on this connection use them.
+pub(super) fn offer(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_DIRECTONLY;
+    for Function { name, arguments, compute } in STATISTICS {
+        connection.create_scalar_function(name, arguments as i32, flags, move |asked| {
+            let computed =
+                numbers(asked).and_then(|values| values.map_or(Ok(None), |it| compute(&it)));
+            // Without the sign that a zero may have.
+            computed.map(|it| it.map(|it| it + 0.0)).map_err(|problem| wrong(name, problem))
+        })?;
+    }
+    for Function { name, arguments, compute } in MATHEMATICS {
+        connection.create_scalar_function(name, arguments as i32, flags, move |asked| {
+            // As SQLite's own have it.
+            let Ok(Some(values)) = numbers(asked) else { return Ok(None) };
+            compute(&values).map_err(|problem| wrong(name, problem))
+        })?;
+    }
+    let pi = |_: &Context<'_>| Ok(core::f64::consts::PI);
+    connection.create_scalar_function("pi", 0, flags, pi)
+}
+
+/// An error of a function, as SQLite tells it.
+pub(super) fn wrong(function: &str, problem: &str) -> Error {
+    Error::UserFunctionError(format!("{function}: {problem}").into())
+}
+
+/// A number; nothing of NULL.
+pub(super) fn one_number(of: ValueRef<'_>) -> Result<Option<f64>, &'static str> {
+    match of {
+        ValueRef::Null => Ok(None),
+        ValueRef::Integer(integer) => Ok(Some(integer as f64)),
+        ValueRef::Real(real) => Ok(Some(real)),
+        ValueRef::Text(_) | ValueRef::Blob(_) => Err("a number is wanted, not a text or a blob"),
+    }
+}
+
+/// All arguments; nothing as soon as one is NULL.
+fn numbers(of: &Context<'_>) -> Result<Option<Vec<f64>>, &'static str> {
+    (0..of.len()).map(|index| one_number(of.get_raw(index))).collect()
+}
+
+/// Below this, counts are exact in a double, and sums of a few of them in 64 bits.
+const COUNT_MAX: f64 = 9_007_199_254_740_992.0;
+
+fn count(of: f64) -> Result<u64, &'static str> {
+    if (0.0..COUNT_MAX).contains(&of) && of.fract() == 0.0 {
+        Ok(of as u64)
+    } else {
+        Err("a count is a whole number from 0 to 9007199254740991")
+    }
+}
+
+/// Ours are by points, from none on.
+fn games(of: &[f64]) -> Result<GameCounts, &'static str> {
+    Ok(GameCounts([count(of[2])?, count(of[1])?, count(of[0])?]))
+}
+
+fn pairs(of: &[f64]) -> Result<PairCounts, &'static str> {
+    let mut counts = PairCounts::default();
+    for (to, &from) in counts.0.iter_mut().zip(of) {
+        *to = count(from)?;
+    }
+    Ok(counts)
+}
+
+fn of_games(of: &[f64], figure: fn(Strength) -> f64) -> Computed {
+    let games = games(of)?;
+    Ok((games.0 != [0; 3]).then(|| figure(games.strength())))
+}
+
+fn interval_of_games(of: &[f64], figure: fn(ScoreInterval) -> f64) -> Computed {
+    let games = games(of)?;
+    Ok((games.0 != [0; 3]).then(|| figure(games.interval())))
+}
+
+fn of_pairs(of: &[f64], figure: fn(Strength) -> f64) -> Computed {
+    let pairs = pairs(of)?;
+    Ok((pairs.0 != [0; 5]).then(|| figure(pairs.strength())))
+}
+
+fn interval_of_pairs(of: &[f64], figure: fn(ScoreInterval) -> f64) -> Computed {
+    let pairs = pairs(of)?;
+    Ok((pairs.0 != [0; 5]).then(|| figure(pairs.interval())))
+}
+
+/// The 95% score interval of a share (Wilson 1927; Brown, Cai and DasGupta 2001, section 3.1.1).
+fn wilson(of: &[f64], bound: fn([f64; 2]) -> f64) -> Computed {
+    let (successes, all) = (count(of[0])?, count(of[1])?);
+    if successes > all {
+        return Err("there are more successes than there were tries");
+    }
+    if all == 0 {
+        return Ok(None);
+    }
+    let (n, z) = (all as f64, 1.959_963_984_540_054);
+    let share = successes as f64 / n;
+    let z2 = z * z / n;
+    let centre = (share + z2 / 2.0) / (1.0 + z2);
+    let half = z * (share * (1.0 - share) / n + z2 / (4.0 * n)).sqrt() / (1.0 + z2);
+    // The clamps only catch rounding.
+    Ok(Some(bound([(centre - half).clamp(0.0, share), (centre + half).clamp(share, 1.0)])))
+}
+
+fn elo_of_score(score: f64) -> Computed {
+    if (0.0..=1.0).contains(&score) {
+        // Infinite at both ends.
+        Ok(Some(-400.0 * (1.0 / score - 1.0).log10()))
+    } else {
+        Err("a score is from 0 to 1")
+    }
+}
+
+/// What is none is NULL to SQLite.
+#[expect(clippy::unnecessary_wraps, reason = "as a function computes")]
+fn number(of: f64) -> Computed {
+    Ok((!of.is_nan()).then_some(of))
+}
+
+fn logarithm(of: f64, logarithm: impl FnOnce(f64) -> f64) -> Computed {
+    if of > 0.0 { number(logarithm(of)) } else { Ok(None) }
+}
