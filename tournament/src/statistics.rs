@@ -5,7 +5,7 @@
 //! its own, and the unit is the game. Nothing here is ever NaN. An interval decides where a cell ends
 //! (`stopping`), so it comes from + - * / sqrt alone (invariant 2).
 
-mod student;
+pub(crate) mod student;
 
 use student::{Z_95, student_quantile};
 
