@@ -35,6 +35,7 @@ fn exit_of(error: &StoreError) -> Exit {
             | E::WrongQuery { .. }
             | E::SlowQuery { .. }
             | E::LargeReport { .. }
+            | E::ManyToRate { .. }
             | E::ManyQueries
     ) {
         Exit::Input

@@ -39,8 +39,8 @@ pub use pace::Pace;
 pub use places::{Opponents, Places, places_text};
 pub use progress::Progress;
 pub use ratings::{
-    Clusters, GamesToRate, Meeting, RATED_GAMES_MAX, RATED_PLAYERS_MAX, RatedGroup, RatedPlayer,
-    Ratings, RatingsLimit,
+    Clusters, GamesToRate, Meeting, RATED_DIFFERENCES_MAX, RATED_GAMES_MAX, RATED_PLAYERS_MAX,
+    RatedGroup, RatedPlayer, Ratings, RatingsLimit,
 };
 pub use removal::{Removal, Removing};
 pub use report::{CellResult, CellStop, CellStrength, Costs, Detail, MoveCost, Report, Stronger};
