@@ -131,11 +131,10 @@ fn notes(ratings: &Ratings, group: &RatedGroup) -> Vec<String> {
             1 => "the anchor",
             _ => "the mean of the anchors",
         };
-        let scale = match ratings.groups.iter().filter(|other| other.point == group.point).count() {
-            0 | 1 => "",
-            _ => " Who met none of them is on another scale.",
-        };
-        notes.push(format!("Elo: 0 is {zero}; 95%: half the width of the interval.{scale}"));
+        notes.push(format!("Elo: 0 is {zero}; 95%: half the width of the interval."));
+        if ratings.groups.iter().filter(|other| other.point == group.point).count() > 1 {
+            notes.push("Those who met none of them have a scale of their own.".to_owned());
+        }
         notes.push(rests_on(group));
     }
     notes.extend(first_move(group));

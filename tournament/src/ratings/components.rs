@@ -108,8 +108,8 @@ impl Component {
     pub fn rating(&self, player: usize, reference: &[usize]) -> Estimate {
         let all: Vec<usize> = (0..self.players.len()).collect();
         let reference = if reference.is_empty() { &all } else { reference };
-        if reference == [player] {
-            return Estimate { elo: 0.0, error: Some(0.0) };
+        if let &[other] = &reference[..] {
+            return self.difference(player, other);
         }
         let share = 1.0 / reference.len() as f64;
         let mut weights: BTreeMap<usize, f64> = [(player, 1.0)].into();

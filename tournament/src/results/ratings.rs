@@ -440,3 +440,6 @@ impl Told<'_> {
 fn reversed([wins, draws, losses]: [u64; 3]) -> [u64; 3] {
     [losses, draws, wins]
 }
+
+#[cfg(test)]
+mod tests;
