@@ -11,9 +11,9 @@ use crate::results::ResultsSource;
 
 const EXAMPLES: &str = "\
 For each cell: who is stronger, with a 95% interval over pairs of games, or over games if the players \
-do not swap sides; and for each player the time, depth, nodes and evaluations of a move. Where somebody \
-has met several others, also ratings: how strong the players are on one scale. It can be asked while games \
-are being played.
+do not swap sides; and for each player the time, depth, nodes and evaluations of a move. Where \
+somebody has met several others, also ratings: how strong the players are on one scale. It can be \
+asked while games are being played.
 
 JSON: experiment, experiment_uuid, game, state, games_planned, games_settled, games_failed, axes; \
 cells (cell_id, axes, player, opponent, timed, games_planned, games_max, stop_precision, stopped_after, games, \

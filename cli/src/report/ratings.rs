@@ -48,27 +48,40 @@ pub(super) enum Meetings {
 }
 
 pub(super) fn write(ratings: &Ratings, shown: Meetings, out: &mut dyn Write) -> io::Result<()> {
-    for group in &ratings.groups {
-        let place = places_text(&ratings.axes, &group.point);
-        let at = place.map_or_else(String::new, |place| format!(" at {place}"));
-        title(out, &format!("Ratings{at}"))?;
-        table(group).write(out)?;
-        for note in notes(ratings, group) {
-            writeln!(out, "{note}")?;
-        }
-        if group.players.len() < 3 {
-            continue;
-        }
-        if let Some(table) = cross_table(group) {
-            title(out, &format!("Points per game{at}, of the player in the row"))?;
-            table.write(out)?;
-        } else if shown == Meetings::All {
-            title(out, &format!("Who met whom{at}"))?;
-            meetings(group).write(out)?;
-        }
-    }
     if ratings.groups.is_empty() {
         writeln!(out, "\nno players")?;
+    }
+    for point in ratings.groups.chunk_by(|a, b| a.point == b.point) {
+        let place = point.first().and_then(|group| places_text(&ratings.axes, &group.point));
+        let at = place.map_or_else(String::new, |place| format!(" at {place}"));
+        // The groups of one player come last.
+        let (groups, alone) =
+            point.split_at(point.partition_point(|group| group.players.len() > 1));
+        for group in groups {
+            title(out, &format!("Ratings{at}"))?;
+            table(group).write(out)?;
+            for note in notes(group, point.len() > 1) {
+                writeln!(out, "{note}")?;
+            }
+            if group.players.len() < 3 {
+                continue;
+            }
+            if let Some(table) = cross_table(group) {
+                title(out, &format!("Points per game{at}, of the player in the row"))?;
+                table.write(out)?;
+            } else if shown == Meetings::All {
+                title(out, &format!("Who met whom{at}"))?;
+                meetings(group).write(out)?;
+            }
+        }
+        if let [first, others @ ..] = alone {
+            let name = first.players.first().map_or("", |player| &player.name);
+            let others = match others.len() {
+                0 => String::new(),
+                others => format!(" and {} more", count(others as u64)),
+            };
+            writeln!(out, "\nWithout a rating{at}, having met nobody: {name}{others}.")?;
+        }
     }
     Ok(())
 }
@@ -120,23 +133,17 @@ fn error(estimate: Estimate) -> String {
 }
 
 /// What a reader of the table must know besides.
-fn notes(ratings: &Ratings, group: &RatedGroup) -> Vec<String> {
-    let mut notes = Vec::new();
-    if group.players.len() < 2 {
-        notes.push("It met nobody, so that it has no rating.".to_owned());
-    } else {
-        let anchors = group.players.iter().filter(|player| player.is_anchor).count();
-        let zero = match anchors {
-            0 => "the mean of these players",
-            1 => "the anchor",
-            _ => "the mean of the anchors",
-        };
-        notes.push(format!("Elo: 0 is {zero}; 95%: half the width of the interval."));
-        if ratings.groups.iter().filter(|other| other.point == group.point).count() > 1 {
-            notes.push("Those who met none of them have a scale of their own.".to_owned());
-        }
-        notes.push(rests_on(group));
+fn notes(group: &RatedGroup, are_there_others: bool) -> Vec<String> {
+    let zero = match group.players.iter().filter(|player| player.is_anchor).count() {
+        0 => "the mean of these players",
+        1 => "the anchor",
+        _ => "the mean of the anchors",
+    };
+    let mut notes = vec![format!("Elo: 0 is {zero}; 95%: half the width of the interval.")];
+    if are_there_others {
+        notes.push("Those who met none of them are not on this scale.".to_owned());
     }
+    notes.push(rests_on(group));
     notes.extend(first_move(group));
     if group.draw_rate > 0.0 {
         notes.push(format!("Of equal players' games {} would be drawn.", percent(group.draw_rate)));
