@@ -36,6 +36,7 @@ fn exit_of(error: &StoreError) -> Exit {
             | E::SlowQuery { .. }
             | E::SlowReader { .. }
             | E::LargeReport { .. }
+            | E::ManyToRate { .. }
             | E::ManyQueries
     ) {
         Exit::Input

@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 use spelrum_coordinator::store::{QueryRows, Readers, SqlValue, StoreError};
 use spelrum_proto::limits::{NUMBER_MAX, PAGE_SIZE_MAX};
 use spelrum_proto::results::{
-    ReportReader, game_from_wire, progress_from_wire, settled_cells_from_wire,
+    RatingsReader, ReportReader, game_from_wire, progress_from_wire, settled_cells_from_wire,
 };
 use spelrum_proto::{Reason, Refusal, WireError, v1};
 use spelrum_tournament::GameId;
 use spelrum_tournament::results::{
-    Detail, ExperimentSummary, FoundGame, MissingGame, Progress, Report, SettledCells, SettledGame,
-    Status, WhichGame,
+    Detail, ExperimentSummary, FoundGame, MissingGame, Progress, Ratings, Report, SettledCells,
+    SettledGame, Status, WhichGame,
 };
-use tonic::Status as WireStatus;
+use tonic::{Code, Status as WireStatus};
 
 use crate::arguments::SourceArguments;
 use crate::causes::{failed_call, malformed};
@@ -149,6 +149,32 @@ impl ResultsSource {
             }
         };
         report.ok_or_else(|| gone(action))
+    }
+
+    /// The ratings of an experiment's players, all of one moment. Nothing if the coordinator is of a
+    /// release that has none.
+    pub(crate) async fn ratings(&self, of: &ExperimentSummary) -> Result<Option<Ratings>> {
+        let action = format!("rate the players of {}", of.name);
+        let remote = match self {
+            Self::File(readers) => {
+                let ratings = readers.ratings(&of.uuid).await?;
+                return ratings.map(Some).ok_or_else(|| gone(action));
+            }
+            Self::Coordinator(remote) => remote,
+        };
+        let request = v1::GetRatingsRequest { experiment: of.uuid.clone() };
+        let mut parts = match remote.results.clone().get_ratings(request).await {
+            Ok(parts) => parts.into_inner(),
+            Err(status) if status.code() == Code::Unimplemented => return Ok(None),
+            Err(status) => return Err(failed_call(&action, &status)),
+        };
+        let mut ratings = RatingsReader::default();
+        while let Some(part) =
+            parts.message().await.map_err(|status| failed_call(&action, &status))?
+        {
+            ratings.take(part).map_err(|error| malformed(&action, &error))?;
+        }
+        Ok(Some(ratings.finish().map_err(|error| malformed(&action, &error))?))
     }
 
     /// How far an experiment is.

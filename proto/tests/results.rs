@@ -11,15 +11,17 @@ use spelrum_engine::games::pentago::BOTH_FIVE;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Side, Termination};
 use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_proto::results::{
-    AskedOf, ReportReader, game_from_wire, game_to_wire, games_asked, progress_from_wire,
-    settled_cells_from_wire, which_game,
+    AskedOf, RatingsReader, ReportReader, game_from_wire, game_to_wire, games_asked,
+    progress_from_wire, settled_cells_from_wire, which_game,
 };
 use spelrum_proto::{Fault, WireError, v1};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
+use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
-    Attention, AttentionKind, CellResult, CellStop, CoordinatorStatus, Costs, ExperimentSummary,
-    GameEnd, GameResult, GameSummary, GamesFilter, GamesOrder, MoveCost, Played, Progress, Removal,
-    Removing, Report, SettledCells, SettledGame, Status, WhichGame, WorkerSummary,
+    Attention, AttentionKind, CellResult, CellStop, Clusters, CoordinatorStatus, Costs,
+    ExperimentSummary, GameEnd, GameResult, GameSummary, GamesFilter, GamesOrder, Meeting,
+    MoveCost, Played, Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, Report,
+    SettledCells, SettledGame, Status, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::stopping::StopRule;
@@ -272,6 +274,63 @@ fn report() -> impl Strategy<Value = Report> {
     })
 }
 
+prop_compose! {
+    fn estimate()(elo in figure(), error in option::of(0.0..1e6)) -> Estimate {
+        Estimate { elo, error }
+    }
+}
+
+prop_compose! {
+    fn rated_player()(
+        name in name(),
+        rating in option::of(estimate()),
+        is_anchor in any::<bool>(),
+        counts in [count(), count(), count(), count()],
+    ) -> RatedPlayer {
+        let [games, wins, draws, losses] = counts;
+        RatedPlayer { name, rating, is_anchor, games, wins, draws, losses }
+    }
+}
+
+prop_compose! {
+    fn rated_group(axes: usize)(players in 0..5_usize)(
+        point in vec(option::of(name()), axes),
+        players in vec(rated_player(), players),
+        first_move in option::of(estimate()),
+        draw_rate in 0.0..1.0,
+        counts in [count(), count(), count()],
+        by_pairs in any::<bool>(),
+        difference_errors in vec(option::of(figure()), players * players.saturating_sub(1) / 2),
+        met in vec((any::<u32>(), any::<u32>(), [count(), count(), count()]), 0..4),
+    ) -> RatedGroup {
+        let [games, self_play_games, clusters] = counts;
+        let count = u32::try_from(players.len()).unwrap();
+        let meeting = |(player, opponent, [wins, draws, losses]): (u32, u32, [u64; 3])| {
+            let opponent = 1 + opponent % (count - 1);
+            Meeting { player: player % opponent, opponent, wins, draws, losses }
+        };
+        let meetings = match count {
+            0 | 1 => Vec::new(),
+            _ => met.into_iter().map(meeting).collect(),
+        };
+        RatedGroup {
+            point, players, first_move, draw_rate, games, self_play_games, clusters,
+            clusters_are: if by_pairs { Clusters::Pairs } else { Clusters::Openings },
+            difference_errors, meetings,
+        }
+    }
+}
+
+fn ratings() -> impl Strategy<Value = Ratings> {
+    (experiment(), vec(name(), 0..3)).prop_flat_map(|(experiment, axes)| {
+        vec(rated_group(axes.len()), 0..4).prop_map(move |groups| Ratings {
+            experiment: experiment.clone(),
+            axes: axes.clone(),
+            groups,
+        })
+    })
+}
+
 fn mv() -> impl Strategy<Value = MoveRecord> {
     let counts = [count(), count(), count(), count(), count(), count()];
     ("[a-z]{1,8}", any::<bool>(), any::<[u32; 2]>(), counts, option::of(any::<i32>())).prop_map(
@@ -356,6 +415,19 @@ proptest! {
     }
 
     #[test]
+    fn ratings_come_back_as_they_went(ratings in ratings()) {
+        let Ratings { experiment, axes, groups } = ratings.clone();
+        let experiment = Some(experiment.into());
+        let mut groups: Vec<v1::RatedGroup> = groups.into_iter().map(Into::into).collect();
+        let later = groups.split_off(groups.len() / 2);
+        let mut reader = RatingsReader::default();
+        reader.take(v1::GetRatingsResponse { experiment, axes, groups }).unwrap();
+        let second = v1::GetRatingsResponse { groups: later, ..v1::GetRatingsResponse::default() };
+        reader.take(second).unwrap();
+        prop_assert_eq!(reader.finish(), Ok(ratings));
+    }
+
+    #[test]
     fn settled_cells_come_back_as_they_went(
         cells in vec(cell(2), 0..3),
         last_game_id in 0..1_000_i64,
@@ -435,6 +507,37 @@ fn a_malformed_report_is_refused_by_field() {
         assert_eq!(field(read(bad)), *expected);
     }
     assert_eq!(field(ReportReader::default().finish()), "experiment");
+}
+
+#[test]
+fn malformed_ratings_are_refused_by_field() {
+    let mut player = sample(rated_player());
+    player.rating = None;
+    let group = RatedGroup {
+        players: vec![player.clone(), player],
+        difference_errors: vec![None],
+        meetings: vec![Meeting { player: 0, opponent: 1, wins: 1, draws: 0, losses: 0 }],
+        ..sample(rated_group(0))
+    };
+    let refused = |change: &dyn Fn(&mut v1::RatedGroup)| {
+        let mut group = v1::RatedGroup::from(group.clone());
+        change(&mut group);
+        let experiment = Some(sample(experiment()).into());
+        let part = v1::GetRatingsResponse { experiment, axes: Vec::new(), groups: vec![group] };
+        field(RatingsReader::default().take(part))
+    };
+    assert_eq!(refused(&|group| group.draw_rate = f64::NAN), "groups[0].draw_rate");
+    assert_eq!(refused(&|group| group.clusters_are.clear()), "groups[0].clusters_are");
+    assert_eq!(refused(&|group| group.difference_errors.clear()), "groups[0].difference_errors");
+    assert_eq!(refused(&|group| group.meetings[0].player = 1), "groups[0].meetings.player");
+    assert_eq!(refused(&|group| group.meetings[0].opponent = 2), "groups[0].meetings.opponent");
+    assert_eq!(refused(&|group| group.meetings[0].opponent = 0), "groups[0].meetings.opponent");
+    assert_eq!(refused(&|group| group.players[1].wins = u64::MAX), "groups[0].players[1].wins");
+    let bad = Some(v1::Estimate { elo: f64::INFINITY, elo_error: None });
+    assert_eq!(refused(&|group| group.players[0].rating = bad), "groups[0].players[0].rating.elo");
+    assert_eq!(refused(&|group| group.first_move = bad), "groups[0].first_move.elo");
+    assert_eq!(refused(&|group| group.point.push(v1::AxisPlace::default())), "groups.point");
+    assert_eq!(field(RatingsReader::default().finish()), "experiment");
 }
 
 #[test]

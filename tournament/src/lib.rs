@@ -12,6 +12,7 @@ pub mod names;
 mod openings;
 mod plan;
 mod played;
+pub mod ratings;
 pub mod repeat;
 pub mod results;
 pub mod scheduler;

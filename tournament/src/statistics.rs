@@ -12,7 +12,7 @@ mod interval;
 mod moments;
 mod sprt;
 mod strength;
-mod student;
+pub(crate) mod student;
 
 pub use interval::{Confidence, ScoreInterval};
 pub use sprt::{EloModel, SPRT_ELO_MAX, SPRT_ERROR_MAX, Sprt, Verdict};

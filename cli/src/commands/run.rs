@@ -17,7 +17,7 @@ use crate::logging;
 use crate::output::count;
 use crate::progress::{self, Progress};
 use crate::remote::Manner;
-use crate::report;
+use crate::report::{self, WithRatings};
 use crate::results::ResultsSource;
 use crate::sweep_file::{SweepArguments, SweepFile};
 use crate::voice;
@@ -144,7 +144,7 @@ impl Run {
         let experiment = coordinator.experiment(&submitted.experiment_uuid).await?;
         let results = ResultsSource::File(coordinator.readers());
         if self.json {
-            report::print_json(&results, &experiment).await?;
+            report::print_json(&results, &experiment, WithRatings::IfWorthShowing).await?;
         } else {
             report::print(&results, &experiment, Detail::Cells).await?;
         }

@@ -5,13 +5,15 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use spelrum_tournament::Role;
-use spelrum_tournament::results::{CellResult, CellStop, MoveCost, Report, SprtStanding, Stronger};
+use spelrum_tournament::results::{
+    CellResult, CellStop, ExperimentSummary, MoveCost, Report, SprtStanding, Stronger,
+};
 use spelrum_tournament::stopping::StopRule;
 
 use crate::output::{Column, TextTable, count, duration_us, optional, percent, signed};
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    heading(report, out)?;
+    heading(&report.experiment, out)?;
     if report.cells.is_empty() {
         return writeln!(out, "\nno cells");
     }
@@ -35,9 +37,8 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn heading(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn heading(experiment: &ExperimentSummary, out: &mut dyn Write) -> io::Result<()> {
     let bold = Style::new().bold();
-    let experiment = &report.experiment;
     writeln!(
         out,
         "{bold}{}{bold:#}  {}, {}, {} of {} games",
@@ -49,7 +50,7 @@ fn heading(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-fn title(out: &mut dyn Write, title: &str) -> io::Result<()> {
+pub(super) fn title(out: &mut dyn Write, title: &str) -> io::Result<()> {
     let bold = Style::new().bold();
     writeln!(out, "\n{bold}{title}{bold:#}\n")
 }
@@ -269,7 +270,7 @@ fn cost(moves: &MoveCost) -> [String; 8] {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::results::{Costs, ExperimentSummary};
+    use spelrum_tournament::results::Costs;
     use spelrum_tournament::scheduler::ExperimentState;
     use spelrum_tournament::{CellId, EloModel, ExperimentId, PairCounts, ScoreInterval, Sprt};
 

@@ -3,6 +3,7 @@
 mod experiments;
 mod page_token;
 mod pages;
+mod rating_parts;
 mod referee;
 mod report_parts;
 mod results;

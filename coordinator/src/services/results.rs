@@ -13,17 +13,18 @@ use spelrum_tournament::results::{
     CellCursor, Detail, FoundGame, GameCursor, GamesOf, GamesQuestion,
 };
 use spelrum_tournament::{CellId, ExperimentId, GameId};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_stream::Stream;
 use tonic::{Request, Response, Status};
 
 use super::page_token::{Question, page_size};
+use super::rating_parts::RatingParts;
 use super::report_parts::ReportParts;
 use super::{BUSY_RETRY_AFTER, reading_failed};
 use crate::dispatcher::unknown_experiment;
 use crate::store::Readers;
 
-/// Reports that may be in memory at once.
+/// Reports and ratings that may be in memory at once.
 const REPORTS_MAX: usize = 2;
 
 /// The service.
@@ -35,6 +36,13 @@ pub(crate) struct ResultsService {
 impl ResultsService {
     pub(crate) fn new(readers: Readers) -> Self {
         Self { readers, reports: Arc::new(Semaphore::new(REPORTS_MAX)) }
+    }
+
+    /// A place to make a report or ratings, kept until the last part is sent or the client is gone.
+    fn place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        Arc::clone(&self.reports)
+            .try_acquire_owned()
+            .map_err(|_| Refusal::busy("too many other reports are being made", BUSY_RETRY_AFTER))
     }
 
     /// The experiment with this UUID or name.
@@ -70,15 +78,30 @@ impl Results for ResultsService {
     ) -> Result<Response<Self::GetReportStream>, Status> {
         let v1::GetReportRequest { experiment, depths } = request.into_inner();
         check_length("experiment", &experiment, NAME_BYTES_MAX).map_err(Refusal::from)?;
-        // The place is kept until the last part is sent or the client is gone.
-        let Ok(place) = Arc::clone(&self.reports).try_acquire_owned() else {
-            let problem = "too many other reports are being made";
-            return Err(Refusal::busy(problem, BUSY_RETRY_AFTER).into());
-        };
+        let place = self.place()?;
         let detail = if depths { Detail::Depths } else { Detail::Cells };
         let report = self.readers.report(&experiment, detail).await.map_err(reading_failed)?;
         let report = report.ok_or_else(|| unknown_experiment(&experiment))?;
         let parts = ReportParts::of(report).map(move |part| {
+            let _place = &place;
+            Ok(part)
+        });
+        Ok(Response::new(Box::pin(stream::iter(parts))))
+    }
+
+    type GetRatingsStream =
+        Pin<Box<dyn Stream<Item = Result<v1::GetRatingsResponse, Status>> + Send>>;
+
+    async fn get_ratings(
+        &self,
+        request: Request<v1::GetRatingsRequest>,
+    ) -> Result<Response<Self::GetRatingsStream>, Status> {
+        let v1::GetRatingsRequest { experiment } = request.into_inner();
+        check_length("experiment", &experiment, NAME_BYTES_MAX).map_err(Refusal::from)?;
+        let place = self.place()?;
+        let ratings = self.readers.ratings(&experiment).await.map_err(reading_failed)?;
+        let ratings = ratings.ok_or_else(|| unknown_experiment(&experiment))?;
+        let parts = RatingParts::of(ratings).map(move |part| {
             let _place = &place;
             Ok(part)
         });

@@ -18,7 +18,7 @@ use spelrum_tournament::course::CellOutcome;
 use spelrum_tournament::results::Removing;
 use spelrum_tournament::results::{
     CellCursor, CellsPage, Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor,
-    GamesPage, GamesQuestion, Progress, Report, SettledCells, WhichGame,
+    GamesPage, GamesQuestion, Progress, Ratings, Report, SettledCells, WhichGame,
 };
 use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::{
@@ -137,6 +137,15 @@ pub trait Reading: Send + Sync {
         which: &str,
         detail: Detail,
     ) -> impl Future<Output = Result<Option<Report>, StoreError>> + Send;
+
+    /// The ratings of the players of the experiment with this UUID or name; nothing if there is none.
+    ///
+    /// # Errors
+    /// If it has more games or players than are rated, or the store fails.
+    fn ratings(
+        &self,
+        which: &str,
+    ) -> impl Future<Output = Result<Option<Ratings>, StoreError>> + Send;
 
     /// A part of an experiment's cells, in the grid's order: from the first on, or after this one.
     ///

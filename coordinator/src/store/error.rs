@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_tournament::results::RatingsLimit;
 
 /// Why the store could not do something. Whatever it was, nothing was changed by it.
 ///
@@ -223,6 +224,12 @@ pub enum StoreError {
         /// The bound.
         rows_max: usize,
     },
+    /// There are more games or players than are rated.
+    #[error("failed to rate the players: {limit}")]
+    ManyToRate {
+        /// The bound.
+        limit: RatingsLimit,
+    },
     /// A value that this version does not know.
     #[error("failed to read the results: column {column} is {value}")]
     UnknownValue {
@@ -337,6 +344,9 @@ impl StoreError {
                     .to_owned()
             }
             Self::LargeReport { .. } => "ask for a part of it: spelrum sql".to_owned(),
+            Self::ManyToRate { .. } => {
+                "spelrum report shows each pairing; spelrum sql reads the games".to_owned()
+            }
             Self::UnknownValue { .. } => {
                 "use the version of spelrum that serves or wrote this database".to_owned()
             }

@@ -50,6 +50,7 @@ mod open;
 mod own_views;
 mod progress;
 mod query;
+mod ratings;
 mod read;
 mod readings;
 mod recount;

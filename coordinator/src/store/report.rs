@@ -199,7 +199,7 @@ fn limit(rows_before: usize) -> i64 {
     i64::try_from(REPORT_ROWS_MAX.saturating_sub(rows_before) + 1).unwrap_or(i64::MAX)
 }
 
-async fn axes(
+pub(super) async fn axes(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
 ) -> Result<Vec<String>, StoreError> {
@@ -212,7 +212,7 @@ async fn axes(
 }
 
 /// The places of all cells that the sweep names.
-async fn all_places(
+pub(super) async fn all_places(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
     places: &mut Places,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use spelrum_tournament::course::CellOutcome;
 use spelrum_tournament::results::{
     CellCursor, CellsPage, Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor,
-    GamesPage, GamesQuestion, Progress, Report, SettledCells, WhichGame,
+    GamesPage, GamesQuestion, Progress, Ratings, Report, SettledCells, WhichGame,
 };
 use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::{
@@ -83,6 +83,10 @@ impl Reading for Readers {
 
     async fn report(&self, which: &str, detail: Detail) -> Result<Option<Report>, StoreError> {
         Self::report(self, which, detail).await
+    }
+
+    async fn ratings(&self, which: &str) -> Result<Option<Ratings>, StoreError> {
+        Self::ratings(self, which).await
     }
 
     async fn cells(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use spelrum_proto::limits::PAGE_SIZE_MAX;
-use spelrum_proto::results::{ReportReader, game_from_wire};
+use spelrum_proto::results::{RatingsReader, ReportReader, game_from_wire};
 use spelrum_proto::v1::list_games_request::Of;
 use spelrum_proto::{Reason, v1};
 use spelrum_tournament::results::{GameResult, Report};
@@ -91,6 +91,34 @@ async fn a_large_report_comes_in_parts() {
     let places: BTreeSet<_> = report.cells.iter().map(|cell| &cell.axes).collect();
     assert_eq!(places.len(), 8_000, "each cell is told once");
     assert!(report.cells.iter().all(|cell| cell.axes.iter().all(Option::is_some)));
+}
+
+/// What is told over the network is what the file says.
+#[tokio::test]
+async fn ratings_are_told_for_each_point() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&wide_sweep("rated", 3, 8)).await;
+    HandWorker::new(&served).await.work_until_done().await;
+    served.reaches("rated", "finished").await;
+    let request = v1::GetRatingsRequest { experiment: "rated".to_owned() };
+    let mut parts = served.results().await.get_ratings(request).await.unwrap().into_inner();
+    let mut ratings = RatingsReader::default();
+    while let Some(part) = parts.message().await.unwrap() {
+        ratings.take(part).unwrap();
+    }
+    let ratings = ratings.finish().unwrap();
+    assert_eq!(ratings.axes, ["depth"]);
+    let points: Vec<_> = ratings.groups.iter().map(|group| group.point[0].as_deref()).collect();
+    assert_eq!(points, [Some("1"), Some("2"), Some("3")]);
+    for group in &ratings.groups {
+        assert_eq!((group.games, group.players.len(), group.meetings.len()), (8, 2, 1));
+        let lead = group.difference(0, 1).unwrap();
+        assert!(lead.elo >= 0.0 && lead.error > Some(0.0), "{lead:?}");
+    }
+    let request = v1::GetRatingsRequest { experiment: "none".to_owned() };
+    let refused = served.results().await.get_ratings(request).await;
+    assert_eq!(reason(refused), Reason::UnknownExperiment);
 }
 
 #[tokio::test]

@@ -458,6 +458,9 @@ async fn seen<R: Reading>(reading: &R, known: &Known) -> Vec<String> {
         report.experiment.submitted_unix_us = 0;
         seen.push(rounded(&format!("{report:?}")));
         seen.push(rounded(&format!("{:?}", reading.progress(experiment).await.unwrap())));
+        let mut ratings = reading.ratings(uuid).await.unwrap().unwrap();
+        ratings.experiment.submitted_unix_us = 0;
+        seen.push(rounded(&format!("{ratings:?}")));
         let mut after = None;
         loop {
             let page = reading.cells(experiment, after, 2).await.unwrap();

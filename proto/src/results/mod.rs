@@ -3,6 +3,7 @@
 
 mod games;
 mod progress;
+mod ratings;
 mod report;
 mod status;
 
@@ -10,4 +11,5 @@ pub use games::{
     AskedOf, GamesAsked, game_from_wire, game_to_wire, games_asked, games_page_to_wire, which_game,
 };
 pub use progress::progress_from_wire;
+pub use ratings::RatingsReader;
 pub use report::{ReportReader, cells_from_wire, settled_cells_from_wire};

@@ -178,11 +178,11 @@ impl TryFrom<v1::MoveCost> for MoveCost {
     }
 }
 
-fn places_to_wire(values: Vec<Option<String>>) -> Vec<v1::AxisPlace> {
+pub(super) fn places_to_wire(values: Vec<Option<String>>) -> Vec<v1::AxisPlace> {
     values.into_iter().map(|value| v1::AxisPlace { value }).collect()
 }
 
-fn places_from_wire(places: Vec<v1::AxisPlace>) -> Vec<Option<String>> {
+pub(super) fn places_from_wire(places: Vec<v1::AxisPlace>) -> Vec<Option<String>> {
     places.into_iter().map(|place| place.value).collect()
 }
 

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `summary` | experiments and workers at a glance |
 //! | `report`, `places` | what came of every cell, and what a move cost |
+//! | `ratings` | how strong players are on one scale |
 //! | `cells` | the same for a part of the cells |
 //! | `progress`, `pace` | how far an experiment is, and how fast it goes |
 //! | `games` | settled games, in lists and whole |
@@ -19,6 +20,7 @@ mod games;
 mod pace;
 mod places;
 mod progress;
+mod ratings;
 mod removal;
 mod report;
 mod status;
@@ -36,6 +38,10 @@ pub use games::{
 pub use pace::Pace;
 pub use places::{Opponents, Places, places_text};
 pub use progress::Progress;
+pub use ratings::{
+    Clusters, GamesToRate, Meeting, RATED_DIFFERENCES_MAX, RATED_GAMES_MAX, RATED_PLAYERS_MAX,
+    RatedGroup, RatedPlayer, Ratings, RatingsLimit,
+};
 pub use removal::{Removal, Removing};
 pub use report::{
     CellResult, CellStop, CellStrength, Costs, Detail, MoveCost, Report, SprtStanding, Stronger,

@@ -42,7 +42,7 @@ const FIRST: [f64; 30] = [
 ///
 /// From 31 on the expansion in 1 / freedom of Cornish and Fisher (Abramowitz and Stegun 1964, 26.7.5,
 /// with the fifth term of Hill 1970), which is right to 1e-9 there, and better beyond.
-pub(super) fn student_quantile(freedom: f64) -> f64 {
+pub(crate) fn student_quantile(freedom: f64) -> f64 {
     let exact = (1..).zip(FIRST).find(|&(whole, _)| freedom <= f64::from(whole));
     if let Some((_, quantile)) = exact {
         return quantile;

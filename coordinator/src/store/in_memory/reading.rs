@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use spelrum_engine::{EndedBy, MoveRecord, Outcome};
 use spelrum_tournament::forecast::{Backlog, CellWork, GameSpread};
 use spelrum_tournament::results::{
-    CellCursor, CellResult, CellStop, CellsPage, Costs, Detail, ExperimentSummary, ExperimentsPage,
-    FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder,
-    GamesPage, GamesQuestion, MissingGame, MoveCost, Opponents, Places, Played, Progress, Report,
-    SettledCells, SettledGame, WhichGame,
+    CellCursor, CellResult, CellStop, CellsPage, Clusters, Costs, Detail, ExperimentSummary,
+    ExperimentsPage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter, GamesOf,
+    GamesOrder, GamesPage, GamesQuestion, GamesToRate, MissingGame, MoveCost, Opponents, Places,
+    Played, Progress, Ratings, Report, SettledCells, SettledGame, WhichGame,
 };
 use spelrum_tournament::{
     CellId, DefinitionHash, ExperimentId, GameCounts, GameId, PairCounts, PlayedGame,
@@ -52,6 +52,12 @@ impl Reading for InMemory {
         let state = lock(&self.shared);
         let found = state.experiment(which).map(|found| found.experiment);
         Ok(found.map(|id| state.report(id, detail)))
+    }
+
+    async fn ratings(&self, which: &str) -> Result<Option<Ratings>, StoreError> {
+        let state = lock(&self.shared);
+        let found = state.experiment(which).map(|found| found.experiment);
+        found.map(|id| state.ratings(id)).transpose()
     }
 
     async fn cells(
@@ -357,6 +363,46 @@ impl State {
             distinct_games: distinct.len() as u64,
             score: has_score.then_some(interval),
         }
+    }
+
+    fn ratings(&self, id: ExperimentId) -> Result<Ratings, StoreError> {
+        let it = &self.experiments[&id];
+        let games_by = |clusters| {
+            let mut games = GamesToRate::on(&it.axes, clusters);
+            // An opening is told by when it was first met: by a number of its own.
+            let mut openings = Vec::new();
+            let places = self.places(id);
+            for (cell, its) in self.cells_of(id) {
+                let [player, opponent] = its.player_names.clone();
+                games.cell(&places.of(cell), player, opponent);
+                let mut counted = self.counted_of(cell);
+                counted.sort_by_key(|(_, game)| game.game.number);
+                for (_, game) in counted {
+                    let number = game.game.number;
+                    let cluster = match clusters {
+                        Clusters::Openings => {
+                            let opening = &game.opening;
+                            let known = openings.iter().position(|known| known == opening);
+                            known.unwrap_or_else(|| {
+                                openings.push(opening.clone());
+                                openings.len() - 1
+                            }) as i64
+                        }
+                        Clusters::Pairs => (number / (1 + u64::from(its.swap_sides))) as i64,
+                    };
+                    let player_first = its.first_player_moves_first(number);
+                    games.game(cluster, player_first, game.record.outcome);
+                }
+            }
+            games
+        };
+        let mut games = games_by(Clusters::Openings);
+        if games.has_one_opening() {
+            games = games_by(Clusters::Pairs);
+        }
+        let anchors = it.anchors.iter().cloned().collect();
+        let rated = games.rate(self.summary(id, it), &anchors);
+        rated.map_err(|limit| StoreError::ManyToRate { limit })
     }
 
     fn report(&self, id: ExperimentId, detail: Detail) -> Report {

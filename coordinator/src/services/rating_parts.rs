@@ -1,0 +1,45 @@
+//! Ratings, cut into messages.
+
+use prost::Message;
+use spelrum_proto::v1;
+use spelrum_tournament::results::{RatedGroup, Ratings};
+
+/// A part is sent when it has so many bytes. One more group adds at most some 2.5 MB: that of the most
+/// players that are rated together.
+const PART_BYTES: usize = 256 << 10;
+
+/// The parts of ratings, made one after the other: what was sent takes no memory any more.
+pub(super) struct RatingParts {
+    /// The first, as long as it is not sent.
+    first: Option<v1::GetRatingsResponse>,
+    groups: std::vec::IntoIter<RatedGroup>,
+}
+
+impl RatingParts {
+    pub(super) fn of(ratings: Ratings) -> Self {
+        let Ratings { experiment, axes, groups } = ratings;
+        let experiment = Some(experiment.into());
+        let first = v1::GetRatingsResponse { experiment, axes, groups: Vec::new() };
+        Self { first: Some(first), groups: groups.into_iter() }
+    }
+}
+
+impl Iterator for RatingParts {
+    type Item = v1::GetRatingsResponse;
+
+    /// The first part is there in any case; the others have something in them.
+    fn next(&mut self) -> Option<v1::GetRatingsResponse> {
+        let first = self.first.take();
+        let is_first = first.is_some();
+        let mut part = first.unwrap_or_default();
+        let mut bytes = part.encoded_len();
+        while bytes < PART_BYTES {
+            let Some(group) = self.groups.next() else { break };
+            let group = v1::RatedGroup::from(group);
+            // The length before it, and the field's tag, are at most six bytes.
+            bytes += group.encoded_len() + 6;
+            part.groups.push(group);
+        }
+        (is_first || !part.groups.is_empty()).then_some(part)
+    }
+}

@@ -1,0 +1,245 @@
+//! Who is on one scale with whom: players that met, directly or through others.
+
+use std::collections::BTreeMap;
+
+use super::covariance::{Covariance, Told, draw_rate, elo_scale};
+use super::fit::maximum;
+use super::model::{Layout, Match};
+use super::{Estimate, Tally};
+
+/// Players that met, directly or through others, on a scale of their own.
+pub struct Component {
+    players: Vec<usize>,
+    /// Elo of each, around no particular zero, and last of the first move.
+    elo: Vec<f64>,
+    /// By how many clusters each is told, and the first move.
+    told: Vec<Told>,
+    covariance: Option<Covariance>,
+    first_move: Option<Estimate>,
+    draw_rate: f64,
+    clusters: u64,
+}
+
+/// Rates players, who are numbered from 0: each component for itself, the largest first, then by their first
+/// players. Games of a player against itself tell of the first move and of draws only. None if more than
+/// `players_max` have met.
+///
+/// # Panics
+/// If a tally names a player that is not there.
+#[must_use]
+pub fn rate(players: usize, players_max: usize, tallies: &[Tally]) -> Option<Vec<Component>> {
+    let components = components(players, tallies);
+    if components.iter().any(|members| members.len() > players_max) {
+        return None;
+    }
+    // The component of each player, and its place there.
+    let mut place = vec![(0, 0); players];
+    for (number, members) in components.iter().enumerate() {
+        for (index, &player) in members.iter().enumerate() {
+            place[player] = (number, index);
+        }
+    }
+    let mut parts: Vec<Vec<Tally>> = vec![Vec::new(); components.len()];
+    for tally in tallies.iter().filter(|tally| tally.games() > 0) {
+        let local = |player: u32| place[player as usize].1 as u32;
+        parts[place[tally.first as usize].0].push(Tally {
+            first: local(tally.first),
+            second: local(tally.second),
+            ..*tally
+        });
+    }
+    let mut rated: Vec<_> = components.into_iter().zip(parts).collect();
+    rated.sort_by_key(|(members, _)| std::cmp::Reverse(members.len()));
+    Some(rated.into_iter().map(|(members, part)| Component::of(members, part)).collect())
+}
+
+impl Component {
+    fn of(players: Vec<usize>, mut tallies: Vec<Tally>) -> Self {
+        // The same games give the same figures to the last bit, in whatever order they come.
+        tallies.sort_unstable();
+        let matches = matches(&tallies);
+        let is_told = !matches.is_empty() && tells_first_move(players.len(), &matches);
+        let any_draw = matches.iter().any(|it| it.draws > 0.0);
+        let layout = Layout {
+            players: players.len(),
+            first_move: is_told.then_some(players.len()),
+            draws: any_draw.then_some(players.len() + usize::from(is_told)),
+        };
+        let maximum = maximum(&layout, &matches);
+        let (told, clusters) = told(&layout, &tallies);
+        let covariance = Covariance::of(&layout, &maximum, &tallies);
+        let scale = elo_scale(&layout, &maximum.at);
+        let figures = layout.players + usize::from(is_told);
+        let elo: Vec<f64> = (0..figures).map(|figure| scale * maximum.at[figure]).collect();
+        let mut component = Self {
+            draw_rate: draw_rate(&layout, &maximum.at),
+            players,
+            elo,
+            told,
+            covariance,
+            first_move: None,
+            clusters,
+        };
+        component.first_move =
+            layout.first_move.map(|first_move| component.estimate(&[(first_move, 1.0)]));
+        component
+    }
+
+    /// Its players, by their numbers. The other methods count them from 0, in this order.
+    #[must_use]
+    pub fn players(&self) -> &[usize] {
+        &self.players
+    }
+
+    /// How much stronger one is than another.
+    ///
+    /// # Panics
+    /// If there is no such player, as the others below.
+    #[must_use]
+    pub fn difference(&self, player: usize, other: usize) -> Estimate {
+        if player == other {
+            return Estimate { elo: 0.0, error: Some(0.0) };
+        }
+        self.estimate(&[(player, 1.0), (other, -1.0)])
+    }
+
+    /// How much stronger one is than these are in the mean; than all of them if none is named.
+    #[must_use]
+    pub fn rating(&self, player: usize, reference: &[usize]) -> Estimate {
+        let all: Vec<usize> = (0..self.players.len()).collect();
+        let reference = if reference.is_empty() { &all } else { reference };
+        if let &[other] = &reference[..] {
+            return self.difference(player, other);
+        }
+        let share = 1.0 / reference.len() as f64;
+        let mut weights: BTreeMap<usize, f64> = [(player, 1.0)].into();
+        for &other in reference {
+            *weights.entry(other).or_default() -= share;
+        }
+        // It is told by the player's games; those of a mean are many.
+        let weights: Vec<_> = weights.into_iter().collect();
+        let elo = weights.iter().map(|&(of, weight)| weight * self.elo[of]).sum::<f64>();
+        Estimate { elo: elo + 0.0, error: self.error(&weights, self.told[player]) }
+    }
+
+    /// What moving first is worth; none where it cannot be told from strength, since each always has the
+    /// first move against those below it in some order, and the second against those above.
+    #[must_use]
+    pub fn first_move(&self) -> Option<Estimate> {
+        self.first_move
+    }
+
+    /// The share of draws between equal players, apart from the first move.
+    #[must_use]
+    pub fn draw_rate(&self) -> f64 {
+        self.draw_rate
+    }
+
+    /// How many clusters its games are in.
+    #[must_use]
+    pub fn clusters(&self) -> u64 {
+        self.clusters
+    }
+
+    fn estimate(&self, weights: &[(usize, f64)]) -> Estimate {
+        let elo = weights.iter().map(|&(of, weight)| weight * self.elo[of]).sum::<f64>();
+        let told = weights.iter().map(|&(of, _)| self.told[of]).reduce(Told::least);
+        // Adding zero makes the zero of equals positive.
+        Estimate { elo: elo + 0.0, error: told.and_then(|told| self.error(weights, told)) }
+    }
+
+    fn error(&self, weights: &[(usize, f64)], told: Told) -> Option<f64> {
+        self.covariance.as_ref()?.error(weights, told)
+    }
+}
+
+/// The players of each component in their order; the components in that of their first players.
+fn components(players: usize, tallies: &[Tally]) -> Vec<Vec<usize>> {
+    // Each points to an earlier one of its component, or to itself.
+    let mut earlier: Vec<usize> = (0..players).collect();
+    fn first(earlier: &mut [usize], mut player: usize) -> usize {
+        while earlier[player] != player {
+            earlier[player] = earlier[earlier[player]];
+            player = earlier[player];
+        }
+        player
+    }
+    for tally in tallies.iter().filter(|tally| tally.games() > 0) {
+        let a = first(&mut earlier, tally.first as usize);
+        let b = first(&mut earlier, tally.second as usize);
+        earlier[a.max(b)] = a.min(b);
+    }
+    let mut components: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for player in 0..players {
+        components.entry(first(&mut earlier, player)).or_default().push(player);
+    }
+    components.into_values().collect()
+}
+
+/// All games of one player against another, for each order of theirs.
+fn matches(tallies: &[Tally]) -> Vec<Match> {
+    let mut matches: BTreeMap<(u32, u32), [u64; 3]> = BTreeMap::new();
+    for tally in tallies {
+        let sums = matches.entry((tally.first, tally.second)).or_default();
+        for (sum, games) in sums.iter_mut().zip([tally.wins, tally.draws, tally.losses]) {
+            *sum += u64::from(games);
+        }
+    }
+    let of = |(&(first, second), sums): (&(u32, u32), &[u64; 3])| {
+        let [wins, draws, losses] = sums.map(|games| games as f64);
+        Match { first: first as usize, second: second as usize, wins, draws, losses }
+    };
+    matches.iter().map(of).collect()
+}
+
+/// Whether the first move can be told from strength. It cannot if the players can be put on steps so that
+/// whoever moves first is always one above the other: then a first move that is worth more and steps that
+/// are lower say the same.
+fn tells_first_move(players: usize, matches: &[Match]) -> bool {
+    let mut met: Vec<Vec<(usize, i64)>> = vec![Vec::new(); players];
+    for it in matches {
+        met[it.first].push((it.second, -1));
+        met[it.second].push((it.first, 1));
+    }
+    let mut steps: Vec<Option<i64>> = vec![None; players];
+    steps[0] = Some(0);
+    let mut waiting = vec![0];
+    while let Some(player) = waiting.pop() {
+        for &(other, up) in &met[player] {
+            let step = steps[player].map(|step| step + up);
+            if steps[other].is_none() {
+                steps[other] = step;
+                waiting.push(other);
+            } else if steps[other] != step {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// By how many clusters each player is told, and the first move; and how many there are. Tallies come
+/// sorted by cluster.
+fn told(layout: &Layout, tallies: &[Tally]) -> (Vec<Told>, u64) {
+    let mut sums = vec![[0.0; 2]; layout.players];
+    let (mut all, mut clusters) = ([0.0; 2], 0);
+    let mut games = vec![0.0; layout.players];
+    let add = |[sum, squares]: &mut [f64; 2], games: f64| {
+        *sum += games;
+        *squares += games * games;
+    };
+    for cluster in tallies.chunk_by(|a, b| a.cluster == b.cluster) {
+        clusters += 1;
+        for tally in cluster.iter().filter(|tally| tally.first != tally.second) {
+            games[tally.first as usize] += f64::from(tally.games());
+            games[tally.second as usize] += f64::from(tally.games());
+        }
+        add(&mut all, cluster.iter().map(|tally| f64::from(tally.games())).sum());
+        for player in cluster.iter().flat_map(|tally| [tally.first, tally.second]) {
+            add(&mut sums[player as usize], std::mem::take(&mut games[player as usize]));
+        }
+    }
+    let by = |[sum, squares]: [f64; 2]| Told::by(sum, squares);
+    let told = sums.into_iter().chain(layout.first_move.map(|_| all)).map(by).collect();
+    (told, clusters)
+}

@@ -1,0 +1,157 @@
+//! The chances of a game's outcomes, and what they make of counted games: the logarithm of the likelihood,
+//! its gradient and its curvature.
+
+use nalgebra::{DMatrix, DVector};
+
+/// Elo for each unit of strength where no game is drawn.
+pub(super) const ELO: f64 = 400.0 / core::f64::consts::LN_10;
+
+/// Games of one player against another, over all clusters, for who moved first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Match {
+    pub(super) first: usize,
+    pub(super) second: usize,
+    pub(super) wins: f64,
+    pub(super) draws: f64,
+    pub(super) losses: f64,
+}
+
+/// The parameters, in the order in which they stand in a vector.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    /// The strength of each.
+    pub(super) players: usize,
+    /// What moving first is worth, unless it cannot be told from strength.
+    pub(super) first_move: Option<usize>,
+    /// The logarithm of nu, unless no game was drawn: then nu is 0.
+    pub(super) draws: Option<usize>,
+}
+
+/// What is expected of a game.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chances {
+    pub(super) win: f64,
+    pub(super) draw: f64,
+    pub(super) loss: f64,
+    /// The logarithm of what they are divided by so that they sum to 1.
+    log_sum: f64,
+}
+
+impl Chances {
+    /// `lead` is d, and `log_nu` minus infinity where nothing is drawn.
+    pub(super) fn of(lead: f64, log_nu: f64) -> Self {
+        let most = (lead.abs() / 2.0).max(log_nu);
+        let [win, draw, loss] =
+            [lead / 2.0, log_nu, -lead / 2.0].map(|exponent| libm::exp(exponent - most));
+        let sum = win + draw + loss;
+        Self { win: win / sum, draw: draw / sum, loss: loss / sum, log_sum: most + libm::log(sum) }
+    }
+
+    /// The expected points, less one half.
+    pub(super) fn lead(&self) -> f64 {
+        (self.win - self.loss) / 2.0
+    }
+
+    /// The variance of a game's points.
+    fn points_variance(&self) -> f64 {
+        (self.win + self.loss) / 4.0 - self.lead() * self.lead()
+    }
+}
+
+impl Layout {
+    pub(super) fn parameters(&self) -> usize {
+        self.players + usize::from(self.first_move.is_some()) + usize::from(self.draws.is_some())
+    }
+
+    pub(super) fn log_nu(&self, at: &DVector<f64>) -> f64 {
+        self.draws.map_or(f64::NEG_INFINITY, |draws| at[draws])
+    }
+
+    pub(super) fn first_move(&self, at: &DVector<f64>) -> f64 {
+        self.first_move.map_or(0.0, |first_move| at[first_move])
+    }
+
+    /// What is expected of a game of these two.
+    pub(super) fn chances(&self, at: &DVector<f64>, first: usize, second: usize) -> Chances {
+        let lead = at[first] - at[second] + self.first_move(at);
+        Chances::of(lead, self.log_nu(at))
+    }
+
+    /// What is expected of the virtual games: each player's, then that of the first move.
+    pub(super) fn virtual_games(
+        &self,
+        at: &DVector<f64>,
+    ) -> impl Iterator<Item = (usize, Chances)> {
+        let log_nu = self.log_nu(at);
+        let leads: Vec<_> =
+            (0..self.players).chain(self.first_move).map(|of| (of, at[of])).collect();
+        leads.into_iter().map(move |(of, lead)| (of, Chances::of(lead, log_nu)))
+    }
+
+    /// The logarithm of the likelihood, with that of the prior.
+    pub(super) fn value(&self, at: &DVector<f64>, matches: &[Match]) -> f64 {
+        let log_nu = self.log_nu(at);
+        let of_match = |it: &Match| {
+            let lead = at[it.first] - at[it.second] + self.first_move(at);
+            let drawn = if it.draws > 0.0 { it.draws * log_nu } else { 0.0 };
+            let games = it.wins + it.draws + it.losses;
+            (it.wins - it.losses) / 2.0 * lead + drawn - games * Chances::of(lead, log_nu).log_sum
+        };
+        let played: f64 = matches.iter().map(of_match).sum();
+        let imagined: f64 = self.virtual_games(at).map(|(_, chances)| chances.log_sum).sum();
+        played - imagined
+    }
+
+    /// The gradient, and the negative of the second derivatives.
+    pub(super) fn derivatives(
+        &self,
+        at: &DVector<f64>,
+        matches: &[Match],
+    ) -> (DVector<f64>, DMatrix<f64>) {
+        let size = self.parameters();
+        let (mut gradient, mut curvature) = (DVector::zeros(size), DMatrix::zeros(size, size));
+        for it in matches {
+            let games = it.wins + it.draws + it.losses;
+            let chances = self.chances(at, it.first, it.second);
+            let lead = [(Some(it.first), 1.0), (Some(it.second), -1.0), (self.first_move, 1.0)];
+            let points = (it.wins - it.losses) / 2.0 - games * chances.lead();
+            let drawn = it.draws - games * chances.draw;
+            self.add(&mut gradient, &mut curvature, &lead, games, chances, [points, drawn]);
+        }
+        for (of, chances) in self.virtual_games(at) {
+            let lead = [(Some(of), 1.0)];
+            let residuals = [-chances.lead(), -chances.draw];
+            self.add(&mut gradient, &mut curvature, &lead, 1.0, chances, residuals);
+        }
+        (gradient, curvature)
+    }
+
+    /// Adds games whose lead is the sum of these parameters, each with its sign.
+    fn add(
+        &self,
+        gradient: &mut DVector<f64>,
+        curvature: &mut DMatrix<f64>,
+        lead: &[(Option<usize>, f64)],
+        games: f64,
+        chances: Chances,
+        [points, drawn]: [f64; 2],
+    ) {
+        let variance = games * chances.points_variance();
+        let with_draws = -games * chances.draw * chances.lead();
+        let terms = || lead.iter().filter_map(|&(of, sign)| Some((of?, sign)));
+        for (row, row_sign) in terms() {
+            gradient[row] += row_sign * points;
+            for (column, column_sign) in terms() {
+                curvature[(row, column)] += row_sign * column_sign * variance;
+            }
+            if let Some(draws) = self.draws {
+                curvature[(row, draws)] += row_sign * with_draws;
+                curvature[(draws, row)] += row_sign * with_draws;
+            }
+        }
+        if let Some(draws) = self.draws {
+            gradient[draws] += drawn;
+            curvature[(draws, draws)] += games * chances.draw * (1.0 - chances.draw);
+        }
+    }
+}
