@@ -264,7 +264,8 @@ fn cost(moves: &MoveCost) -> [String; 8] {
         format!("{:.1}", costs.depth_mean),
         count(costs.nodes_mean.round() as u64),
         count(costs.evaluations_mean.round() as u64),
-        optional(costs.full_tree_share, percent),
+        // A search that evaluates nothing has no share in a tree of evaluations.
+        optional(costs.full_tree_share.filter(|_| costs.evaluations_mean > 0.0), percent),
     ]
 }
 
