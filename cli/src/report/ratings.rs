@@ -153,16 +153,14 @@ fn notes(group: &RatedGroup, are_there_others: bool) -> Vec<String> {
 
 fn rests_on(group: &RatedGroup) -> String {
     let clusters = count(group.clusters);
-    match (group.clusters, group.clusters_are) {
-        (0 | 1, _) => "The intervals are not known: they rest on differences between openings, or \
-                       between pairs."
-            .to_owned(),
-        (_, Clusters::Openings) => {
-            format!("The intervals rest on {clusters} openings, which the games share.")
-        }
-        (_, Clusters::Pairs) => {
-            format!("All games have one opening: the intervals rest on {clusters} pairs of games.")
-        }
+    let rests = match group.clusters_are {
+        Clusters::Openings => format!("rest on {clusters} openings, which the games share."),
+        Clusters::Pairs => format!("rest on {clusters} pairs of games: all have one opening."),
+    };
+    let is_known = group.difference_errors.iter().any(Option::is_some);
+    match is_known {
+        true => format!("The intervals {rests}"),
+        false => format!("The intervals are not known: they would {rests}"),
     }
 }
 
