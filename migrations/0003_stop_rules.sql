@@ -25,14 +25,15 @@ CREATE TABLE stop_rules (
         AND beta IS NOT NULL AND model IS NOT NULL))
 ) STRICT;
 
-INSERT INTO stop_rules (rule, kind, precision)
+-- Two that differ beyond the fifteenth digit are one.
+INSERT OR IGNORE INTO stop_rules (rule, kind, precision)
 SELECT DISTINCT 'precision ' || stop_precision, 'precision', stop_precision
 FROM cells WHERE stop_precision IS NOT NULL;
 
 -- NULL: the cell gets all its games. No part of its definition.
 ALTER TABLE cells ADD COLUMN stop_rule_id INTEGER REFERENCES stop_rules;
 UPDATE cells SET stop_rule_id = (
-    SELECT s.stop_rule_id FROM stop_rules AS s WHERE s.precision = cells.stop_precision)
+    SELECT s.stop_rule_id FROM stop_rules AS s WHERE s.rule = 'precision ' || cells.stop_precision)
 WHERE stop_precision IS NOT NULL;
 
 -- After so many openings the first comes again: NULL where there are more than anybody plays, or where

@@ -16,7 +16,7 @@ use crate::results::{Answer, ResultsSource};
 
 const EXAMPLES: &str = "\
 One statement that only reads. docs/sql.md lists every table and view, the functions there are beside \
-SQLite's own, such as elo(wins, draws, losses) and median(x), and twenty questions with their statements.
+SQLite's own, such as elo(wins, draws, losses) and median(x), and twenty-two questions with their statements.
 
 Any number of rows is written as it is found. A table is as wide as its first 500 rows need it. A coordinator \
 gives a statement 30 seconds, beside the time that it waits for its rows to be read; a file gives it \
@@ -153,6 +153,9 @@ async fn write_file(answer: &mut Answer, format: RowsFormat, path: &Path) -> Res
             .because(error)
             .help("check the path, its permissions and the room on the disk")
     };
+    // A device or a pipe is written to as it is, and so is what a link names: it is not replaced.
+    let is_kept = std::fs::symlink_metadata(path).is_ok_and(|there| !there.is_file());
+    let partial = if is_kept { path.to_owned() } else { partial };
     let file = File::create(&partial).map_err(failed)?;
     let out: Out = match format {
         RowsFormat::Table => Box::new(anstream::StripStream::new(file)),
@@ -161,6 +164,9 @@ async fn write_file(answer: &mut Answer, format: RowsFormat, path: &Path) -> Res
         }
     };
     let written = write(answer, format, out).await;
+    if is_kept {
+        return written;
+    }
     let written = written.and_then(|()| std::fs::rename(&partial, path).map_err(failed));
     if written.is_err() {
         // Whatever is left of it is of no use.

@@ -245,5 +245,5 @@ fn write(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
         None => "no answer yet".to_owned(),
     };
     writeln!(out, "\nSequential test of {elo1} against {elo0} Elo, {model}:")?;
-    writeln!(out, "LLR    {llr:.3}, between {lower:.3} and {upper:.3}: {verdict}")
+    writeln!(out, "LLR    {llr:.3}, bounds {lower:.3} and {upper:.3}: {verdict}")
 }

@@ -10,10 +10,11 @@ use ratings::Meetings;
 use serde::Serialize;
 use spelrum_tournament::results::{Detail, ExperimentSummary, Ratings, Report};
 
-use crate::error::{CliError, Result};
+use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
 use crate::output::write_json;
 use crate::results::ResultsSource;
+use crate::voice;
 
 /// Prints an experiment's tables for people.
 pub(crate) async fn print(
@@ -22,11 +23,9 @@ pub(crate) async fn print(
     detail: Detail,
 ) -> Result<()> {
     let report = source.report(of, detail).await?;
-    let ratings = ratings_worth_showing(source, of, &report).await?;
-    let out = &mut anstream::stdout().lock();
-    text::write(&report, out)?;
-    if let Some(ratings) = ratings {
-        ratings::write(&ratings, Meetings::IfTheyFit, out)?;
+    text::write(&report, &mut anstream::stdout().lock())?;
+    if let Some(ratings) = ratings_worth_showing(source, of, &report).await {
+        ratings::write(&ratings, Meetings::IfTheyFit, &mut anstream::stdout().lock())?;
     }
     Ok(())
 }
@@ -63,7 +62,7 @@ pub(crate) async fn print_json(
     }
     let report = source.report(of, Detail::Depths).await?;
     let ratings = match with {
-        WithRatings::IfWorthShowing => ratings_worth_showing(source, of, &report).await?,
+        WithRatings::IfWorthShowing => ratings_worth_showing(source, of, &report).await,
         WithRatings::Always => Some(asked_for(source, of).await?),
     };
     let everything = Everything {
@@ -74,15 +73,25 @@ pub(crate) async fn print_json(
     Ok(())
 }
 
-/// The ratings of who met whom in a report, if they say what the cells do not.
+/// The ratings of who met whom in a report, if they say what the cells do not. Nobody has asked for them: where
+/// there are none, the report is there all the same.
 async fn ratings_worth_showing(
     source: &ResultsSource,
     of: &ExperimentSummary,
     report: &Report,
-) -> Result<Option<Ratings>> {
-    match ratings::are_worth_showing(report) {
-        true => source.ratings(of).await,
-        false => Ok(None),
+) -> Option<Ratings> {
+    if !ratings::are_worth_showing(report) {
+        return None;
+    }
+    match source.ratings(of).await {
+        Ok(ratings) => ratings,
+        Err(error) => {
+            let message = error.message(MessageStyle::Plain).unwrap_or_default();
+            let problem = message.lines().next().unwrap_or_default();
+            let problem = problem.strip_prefix("error: ").unwrap_or(problem);
+            voice::say(&format!("note: there are no ratings here: {problem}"));
+            None
+        }
     }
 }
 

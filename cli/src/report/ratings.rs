@@ -23,7 +23,7 @@ const SCORE_COLUMNS: usize = 6;
 pub(super) fn are_worth_showing(report: &Report) -> bool {
     let is_of_the_grid = |axis: usize| Role::of_axis(&report.axes[axis]).is_none();
     let mut met: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for cell in report.cells.iter().filter(|cell| cell.games > 0 && cell.player != cell.opponent) {
+    for cell in report.cells.iter().filter(|cell| cell.games > 0 && !cell.is_self_play) {
         met.entry(&cell.player).or_default().insert(&cell.opponent);
         met.entry(&cell.opponent).or_default().insert(&cell.player);
     }
@@ -153,16 +153,14 @@ fn notes(group: &RatedGroup, are_there_others: bool) -> Vec<String> {
 
 fn rests_on(group: &RatedGroup) -> String {
     let clusters = count(group.clusters);
-    match (group.clusters, group.clusters_are) {
-        (0 | 1, _) => "The intervals are not known: they rest on differences between openings, or \
-                       between pairs."
-            .to_owned(),
-        (_, Clusters::Openings) => {
-            format!("The intervals rest on {clusters} openings, which the games share.")
-        }
-        (_, Clusters::Pairs) => {
-            format!("All games have one opening: the intervals rest on {clusters} pairs of games.")
-        }
+    let rests = match group.clusters_are {
+        Clusters::Openings => format!("rest on {clusters} openings, which the games share."),
+        Clusters::Pairs => format!("rest on {clusters} pairs of games: all have one opening."),
+    };
+    let is_known = group.difference_errors.iter().any(Option::is_some);
+    match is_known {
+        true => format!("The intervals {rests}"),
+        false => format!("The intervals are not known: they would {rests}"),
     }
 }
 

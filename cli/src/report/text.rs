@@ -188,7 +188,7 @@ fn many_verdicts(report: &Report) -> Option<String> {
     let judged = judged.count();
     (judged > FEW).then(|| {
         format!(
-            "Each interval misses in one case of twenty: of {} verdicts, {} or so would be wrong by chance.",
+            "One verdict in twenty is wrong where all are even: of {} here, {} or so.",
             count(judged as u64),
             count((judged as u64).div_ceil(20)),
         )
@@ -219,10 +219,15 @@ fn stops(report: &Report) -> Vec<String> {
         ));
     }
     if !ended.is_empty() {
-        notes.push(
-            "A score at a stop is a little too far from even: the rule waited for it to be."
-                .to_owned(),
-        );
+        let biased = match rule {
+            StopRule::Sprt(_) => {
+                "A score at a stop is a little too far from even: the test waited for it."
+            }
+            StopRule::Precision(_) => {
+                "An interval at a stop is a little too sure of itself: the rule waited for it."
+            }
+        };
+        notes.push(biased.to_owned());
     }
     notes
 }

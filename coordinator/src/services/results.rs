@@ -22,7 +22,7 @@ use super::rating_parts::RatingParts;
 use super::report_parts::ReportParts;
 use super::{BUSY_RETRY_AFTER, reading_failed};
 use crate::dispatcher::unknown_experiment;
-use crate::store::Readers;
+use crate::store::{Readers, StoreError};
 
 /// Reports and ratings that may be in memory at once.
 const REPORTS_MAX: usize = 2;
@@ -99,7 +99,14 @@ impl Results for ResultsService {
         let v1::GetRatingsRequest { experiment } = request.into_inner();
         check_length("experiment", &experiment, NAME_BYTES_MAX).map_err(Refusal::from)?;
         let place = self.place()?;
-        let ratings = self.readers.ratings(&experiment).await.map_err(reading_failed)?;
+        // What was begun goes on when its caller goes away: it keeps the place for as long.
+        let (readers, which) = (self.readers.clone(), experiment.clone());
+        let rating = tokio::spawn(async move { (readers.ratings(&which).await, place) });
+        let (ratings, place) = match rating.await {
+            Ok(rated) => rated,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        };
+        let ratings = ratings.map_err(rating_failed)?;
         let ratings = ratings.ok_or_else(|| unknown_experiment(&experiment))?;
         let parts = RatingParts::of(ratings).map(move |part| {
             let _place = &place;
@@ -224,4 +231,13 @@ fn token<const KEYS: usize>(question: &Question, after: Option<[i64; KEYS]>) -> 
 /// A number below 2^53 as an id.
 fn signed(key: u64) -> i64 {
     i64::try_from(key).unwrap_or(i64::MAX)
+}
+
+/// More than is rated, or than can be read in time, is the asker's to mend.
+fn rating_failed(error: StoreError) -> Refusal {
+    if matches!(error, StoreError::ManyToRate { .. } | StoreError::SlowQuery { .. }) {
+        Refusal::new(Reason::BadQuery, error.to_string(), error.remedy())
+    } else {
+        reading_failed(error)
+    }
 }

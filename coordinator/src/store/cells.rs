@@ -113,10 +113,19 @@ impl Transaction<'_> {
         )
         .fetch_optional(self.connection())
         .await?;
+        let openings_count = of.openings_count.map(integer);
         if let Some(known) = known {
+            // Nobody may have counted them yet.
+            sqlx::query!(
+                "UPDATE conditions SET openings_count = ?2
+                WHERE conditions_id = ?1 AND openings_count IS NULL AND ?2 IS NOT NULL",
+                known,
+                openings_count
+            )
+            .execute(self.connection())
+            .await?;
             return Ok(known);
         }
-        let openings_count = of.openings_count.map(integer);
         let id = sqlx::query_scalar!(
             r#"INSERT INTO conditions (definition_prefix, openings_count) VALUES (?, ?)
             RETURNING conditions_id AS "id!: i64""#,

@@ -108,7 +108,7 @@ impl Component {
     pub fn rating(&self, player: usize, reference: &[usize]) -> Estimate {
         let all: Vec<usize> = (0..self.players.len()).collect();
         let reference = if reference.is_empty() { &all } else { reference };
-        if let &[other] = &reference[..] {
+        if let &[other] = reference {
             return self.difference(player, other);
         }
         let share = 1.0 / reference.len() as f64;

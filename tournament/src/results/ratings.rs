@@ -13,7 +13,7 @@ use crate::ratings::{Component, Estimate, Tally, rate};
 /// The most players that are rated on one scale (invariant 9): the covariance of more would take minutes.
 pub const RATED_PLAYERS_MAX: usize = 400;
 /// The most games that ratings are made of, counted at every point of the grid that they belong to.
-pub const RATED_GAMES_MAX: u64 = 10_000_000;
+pub const RATED_GAMES_MAX: u64 = 4_000_000;
 
 /// The most differences between two players, over all groups: 50 groups as large as may be.
 pub const RATED_DIFFERENCES_MAX: usize = 4_000_000;

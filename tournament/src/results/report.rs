@@ -94,7 +94,7 @@ pub struct SprtStanding {
     pub llr: f64,
     /// Where it takes elo0, at or below, and elo1, at or above.
     pub bounds: [f64; 2],
-    /// What it has taken; nothing yet between the bounds.
+    /// What it has taken, where it has ended its cell.
     pub verdict: Option<Verdict>,
 }
 
@@ -207,7 +207,11 @@ impl CellResult {
     pub fn sprt(&self) -> Option<SprtStanding> {
         let StopRule::Sprt(sprt) = self.stop?.rule else { return None };
         let llr = self.tally().llr(&sprt);
-        Some(SprtStanding { llr, bounds: sprt.bounds(), verdict: sprt.verdict(llr) })
+        // Results come in as they come in, and short games first: only where the rule has ended the cell are
+        // those that count the ones it was asked about.
+        let has_ended = self.stop.is_some_and(|stop| stop.stopped_after.is_some());
+        let verdict = sprt.verdict(llr).filter(|_| has_ended);
+        Some(SprtStanding { llr, bounds: sprt.bounds(), verdict })
     }
 
     /// Whether nothing of it is left to play.

@@ -438,7 +438,7 @@ proptest! {
         let mut mirrored = counts;
         mirrored.reverse();
         let theirs = test(-elo1, -elo0).llr_of_pairs(&PairCounts(mirrored));
-        prop_assert!((llr + theirs).abs() < 1e-5 * llr.abs().max(1.0), "{} {}", llr, theirs);
+        prop_assert!((llr + theirs).abs() < 1e-4 * llr.abs().max(1.0), "{} {}", llr, theirs);
     }
 
     #[test]

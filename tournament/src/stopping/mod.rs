@@ -5,8 +5,8 @@
 //! often wins. So nothing is decided on what has arrived. A [`Prefix`] reads a cell's *units* (pairs of
 //! games, or single games where sides are fixed) in the order of their numbers, as far as they are
 //! settled without a gap, and asks the [`StopRule`] at fixed *checkpoints* only: after 25 units, and
-//! whenever the units have grown by a tenth (a hundredth, if it is a sequential test). Where a cell ends is thereby the same on one slot and on
-//! a thousand, whatever was killed in between.
+//! whenever the units have grown by a tenth (a hundredth, if it is a sequential test). Where a cell ends
+//! is thereby the same on one slot and on a thousand, whatever was killed in between.
 //!
 //! A unit with a game that has finally failed has its place in the order and is in no tally.
 //!

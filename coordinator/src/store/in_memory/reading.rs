@@ -373,7 +373,10 @@ impl State {
             let mut openings = Vec::new();
             let places = self.places(id);
             for (cell, its) in self.cells_of(id) {
-                let [player, opponent] = its.player_names.clone();
+                let [player, mut opponent] = its.player_names.clone();
+                if its.players[0] == its.players[1] {
+                    opponent.clone_from(&player);
+                }
                 games.cell(&places.of(cell), player, opponent);
                 let mut counted = self.counted_of(cell);
                 counted.sort_by_key(|(_, game)| game.game.number);

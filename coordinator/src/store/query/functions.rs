@@ -45,8 +45,9 @@ const STATISTICS: [Function; 15] = [
     function("score_of_elo", 1, |of| Ok(Some(1.0 / (1.0 + 10_f64.powf(-of[0] / 400.0))))),
 ];
 
-/// Those of SQLite that ours is built without, by the same names and with the same meaning
-/// (sqlite.org/lang_mathfunc.html): what is not a number, and what no number answers, gives NULL.
+/// Those of SQLite that ours is built without, by the same names and with the same meaning for numbers
+/// (sqlite.org/lang_mathfunc.html): a text, also one that reads like a number, and what no number answers,
+/// give NULL.
 const MATHEMATICS: [Function; 29] = [
     function("acos", 1, |x| number(x[0].acos())),
     function("acosh", 1, |x| number(x[0].acosh())),
