@@ -156,6 +156,8 @@ impl Transaction<'_> {
     ) -> Result<(), StoreError> {
         #[derive(Serialize)]
         struct Row(i64, [i64; 8], [i64; 5], i64, i64, f64, f64, f64, f64);
+        // Which unit an interval is over, a cell tells.
+        self.fill_cells(results.keys().copied()).await?;
         let list: Vec<Row> = results
             .iter()
             .map(|(&cell, result)| {

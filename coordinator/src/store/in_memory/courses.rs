@@ -122,5 +122,7 @@ fn stored(axes: &[String], (id, cell): (CellId, &Cell)) -> Result<StoredCell, St
         };
         Ok::<_, StoreError>((after, new))
     });
-    Ok(StoredCell { cell: id, added: added.transpose()?, told: cell.told.clone() })
+    // By the number that it has now: a changed sweep may have given it another.
+    let told = cell.told.clone().map(|told| CellOutcome { number: cell.number, ..told });
+    Ok(StoredCell { cell: id, added: added.transpose()?, told })
 }
