@@ -47,7 +47,7 @@ impl Readers {
     }
 
     /// The experiments that `status` is about, oldest first: those that are not over, newest first, and
-    /// the newest others, [`STATUS_EXPERIMENTS_MAX`] in all. And how many there are.
+    /// the newest others, `STATUS_EXPERIMENTS_MAX` in all. And how many there are.
     ///
     /// # Errors
     /// If the database fails, or takes too long.
