@@ -87,6 +87,12 @@ pub trait Game: Solvable {
         None
     }
 
+    /// The empty cells of the board, in a game whose every move fills one: how far the position is from a full
+    /// board.
+    fn empty_cells(&self) -> Option<u32> {
+        None
+    }
+
     /// Whether the solver usually needs no more than a few seconds from here.
     fn is_solved_soon(&self) -> bool {
         true

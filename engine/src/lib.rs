@@ -161,7 +161,9 @@ pub use referee::{Irregularity, referee};
 pub use replay::{ReplayedPosition, replay_moves};
 pub use rng::{PlayoutRandom, Random};
 pub use rules::{GameInfo, Rules, RulesError};
-pub use search::registry::{ALGORITHMS, meaning_of, memory_bytes_of, parameters_of, presets_of};
+pub use search::registry::{
+    ALGORITHMS, has_full_tree, meaning_of, memory_bytes_of, parameters_of, presets_of,
+};
 pub use seat::{Answer, Fault, OutsidePlayer, Seat, TextTurn, Turn, seat_of};
 pub use solve::{SolveError, Solved, solve};
 pub use solver::{Optimal, PlainSolver, Solvable, Solver};

@@ -2,7 +2,7 @@
 
 use super::Search;
 use crate::evaluation::GameEvaluation;
-use crate::parameters::{AlgorithmInfo, Parameters, Settings};
+use crate::parameters::{AlgorithmInfo, Parameters, Settings, Value};
 use crate::solver::Solvable;
 
 /// An algorithm: what a sweep may say of it, and how a search is made of that.
@@ -19,8 +19,19 @@ pub(crate) trait Algorithm {
         0
     }
 
+    /// Whether a search that completed a depth is to be held against the full tree of that depth: not one
+    /// that searches all depths up to it, nor one whose depth is a length that it reached somewhere.
+    fn has_full_tree(_parameters: &Parameters) -> bool {
+        false
+    }
+
     /// What makes searches, one for each side and game.
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P>;
+}
+
+/// Whether a number of plies bounds the searches of a player with these parameters.
+pub(super) fn has_depth(parameters: &Parameters) -> bool {
+    matches!(parameters.get("depth"), Some(Value::Integer(_)))
 }
 
 /// Makes searches that are all alike.

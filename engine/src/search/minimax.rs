@@ -1,9 +1,9 @@
 //! Plain minimax: every position to a fixed depth. The yardstick that the others are held against.
 
-use super::algorithm::{Algorithm, Maker};
+use super::algorithm::{Algorithm, Maker, has_depth};
 use super::{Budget, Evaluate, Found, Limits, NoMove, Search, Stop, made, root};
 use crate::evaluation::GameEvaluation;
-use crate::parameters::{AlgorithmInfo, Settings, shared};
+use crate::parameters::{AlgorithmInfo, Parameters, Settings, shared};
 use crate::position::{Line, Position};
 use crate::rng::Random;
 use crate::score;
@@ -32,6 +32,10 @@ impl Algorithm for MinimaxPlay {
 
     fn draws_random_numbers(settings: &Settings) -> bool {
         settings.switch("shuffle")
+    }
+
+    fn has_full_tree(parameters: &Parameters) -> bool {
+        has_depth(parameters)
     }
 
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {

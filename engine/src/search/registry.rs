@@ -35,6 +35,18 @@ macro_rules! algorithms {
             BESIDE_BYTES
         }
 
+        /// Whether evaluations of the player with these parameters, which are all spelt out, are a share of
+        /// the leaves of a full tree ([`crate::Position::full_tree_leaves`]): if it searches one depth, and
+        /// not all up to it.
+        #[must_use]
+        pub fn has_full_tree(parameters: &Parameters) -> bool {
+            let Some(Value::Text(name)) = parameters.get("algorithm") else { return false };
+            $(if name == <$algorithm as Algorithm>::INFO.name {
+                return <$algorithm as Algorithm>::has_full_tree(parameters);
+            })+
+            false
+        }
+
         /// [`Algorithm::maker`] of the algorithm that `info` is of.
         pub(crate) fn maker<P: Solvable, E: GameEvaluation<P>>(
             info: &AlgorithmInfo,

@@ -54,6 +54,10 @@ impl Game for ConnectFour {
         Some(self.discs())
     }
 
+    fn empty_cells(&self) -> Option<u32> {
+        Some(super::CELLS - self.discs())
+    }
+
     /// The plain solver usually takes a second at most with 20 discs on the board.
     fn is_solved_soon(&self) -> bool {
         self.discs() >= SOLVED_SOON

@@ -101,6 +101,10 @@ impl Game for Pentago {
         Some(self.marbles())
     }
 
+    fn empty_cells(&self) -> Option<u32> {
+        Some(u32::from(super::CELLS) - self.marbles())
+    }
+
     fn is_solved_soon(&self) -> bool {
         self.legal_move_count() <= MOVES_SOLVED_SOON
     }

@@ -48,4 +48,8 @@ impl Game for TicTacToe {
          middle.\nThree in a row win."
             .to_owned()
     }
+
+    fn empty_cells(&self) -> Option<u32> {
+        Some(9 - (self.marks[0] | self.marks[1]).count_ones())
+    }
 }

@@ -28,12 +28,12 @@ mod transposition;
 
 pub use parameters::Options;
 
-use super::algorithm::{Algorithm, Maker};
+use super::algorithm::{Algorithm, Maker, has_depth};
 use super::handover::Handover;
 use super::{Budget, Evaluate, Found, NoMove, Search, root};
 use crate::evaluation::GameEvaluation;
 use crate::knowledge::Knowledge;
-use crate::parameters::{AlgorithmInfo, Parameters, Settings};
+use crate::parameters::{AlgorithmInfo, Parameters, Settings, Value};
 use crate::position::Line;
 use crate::rng::Random;
 use crate::score;
@@ -53,6 +53,11 @@ impl Algorithm for AlphaBetaPlay {
 
     fn memory_bytes(parameters: &Parameters) -> u64 {
         parameters::memory_bytes(parameters)
+    }
+
+    fn has_full_tree(parameters: &Parameters) -> bool {
+        let is_iterative = parameters.get("iterative") == Some(&Value::Bool(true));
+        has_depth(parameters) && !is_iterative
     }
 
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {

@@ -32,11 +32,11 @@ use selection::Selector;
 
 use std::cmp::Reverse;
 
-use super::algorithm::{Algorithm, Maker};
+use super::algorithm::{Algorithm, Maker, has_depth};
 use super::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN_MIN};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, Parameters, Settings};
+use crate::parameters::{AlgorithmInfo, Parameters, Settings, Value};
 use crate::position::{Line, Position};
 use crate::rng::Random;
 use crate::score::WORST;
@@ -54,6 +54,10 @@ impl Algorithm for GeneticPlay {
 
     fn memory_bytes(parameters: &Parameters) -> u64 {
         parameters::memory_bytes(parameters)
+    }
+
+    fn has_full_tree(parameters: &Parameters) -> bool {
+        has_depth(parameters) && parameters.get("deepen") != Some(&Value::Bool(true))
     }
 
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
