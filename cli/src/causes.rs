@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use spelrum_coordinator::CoordinatorError;
-use spelrum_coordinator::store::{BackupError, StoreError};
+use spelrum_coordinator::store::{BackupError, ImportError, StoreError};
 use spelrum_proto::{Reason, Refusal, WireError};
 use spelrum_worker::WorkerError;
 use tonic::{Code, Status};
@@ -59,6 +59,15 @@ impl From<BackupError> for CliError {
             Exit::Database
         };
         Self::said(exit, &error).help(error.remedy())
+    }
+}
+
+impl From<ImportError> for CliError {
+    fn from(error: ImportError) -> Self {
+        if let ImportError::Store(error) = error {
+            return error.into();
+        }
+        Self::said(Exit::Input, &error).help(error.remedy())
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a changed sweep makes of its experiment, said before it happens.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
@@ -164,6 +165,37 @@ pub(crate) fn announcement(plan: &Plan, change: &v1::SubmitChange) -> String {
     text
 }
 
+/// What is to be said of an experiment's claims after a submit: of those that are not simply stated.
+pub(crate) fn remarks_on_claims(claims: &[v1::ClaimStanding]) -> Vec<String> {
+    let remark = |claim: &v1::ClaimStanding| {
+        let text = &claim.text;
+        match (claim.late, claim.in_sweep) {
+            (true, _) => Some(format!(
+                "the claim \"{text}\" is exploratory: it was stated after the first game was settled"
+            )),
+            (false, false) => {
+                Some(format!("the claim \"{text}\" stays: it was stated before the first game"))
+            }
+            (false, true) => None,
+        }
+    };
+    claims.iter().filter_map(remark).collect()
+}
+
+/// A claim in JSON.
+#[derive(Debug, Serialize)]
+pub(crate) struct ClaimStanding<'a> {
+    claim: &'a str,
+    exploratory: bool,
+    in_sweep: bool,
+}
+
+impl<'a> From<&'a v1::ClaimStanding> for ClaimStanding<'a> {
+    fn from(claim: &'a v1::ClaimStanding) -> Self {
+        Self { claim: &claim.text, exploratory: claim.late, in_sweep: claim.in_sweep }
+    }
+}
+
 /// What a database would make of a sweep.
 pub(crate) async fn preview(
     readers: &Readers,
@@ -189,6 +221,7 @@ pub(crate) async fn preview(
         experiment_uuid: preview.existing.map_or(uuid, |(uuid, _)| uuid),
         change: preview.change.map(Into::into),
         games_left: preview.games_left,
+        claims: preview.claims.into_iter().map(Into::into).collect(),
     })
 }
 
@@ -215,6 +248,7 @@ struct DryRun<'a> {
     estimate: Estimate,
     existed: bool,
     change: Option<Change<'a>>,
+    claims: Vec<ClaimStanding<'a>>,
 }
 
 /// Prints what a sweep would do, and what is left to play of it.
@@ -231,12 +265,17 @@ pub(crate) fn print_dry_run(
     let estimate = calibration::estimate(&plan)?;
     let change = there.and_then(|there| there.change.as_ref());
     let existed = there.is_some_and(|there| there.existed);
+    let claims = there.map(|there| &*there.claims).unwrap_or_default();
     if json {
         let change = change.map(Change::from);
-        write_json(&mut out, &DryRun { estimate, existed, change })?;
+        let claims = claims.iter().map(ClaimStanding::from).collect();
+        write_json(&mut out, &DryRun { estimate, existed, change, claims })?;
         return Ok(());
     }
     write_text(sweep, existed, change, &estimate, &mut out)?;
+    for remark in remarks_on_claims(claims) {
+        writeln!(out, "{remark}")?;
+    }
     Ok(())
 }
 

@@ -13,6 +13,7 @@ mod config;
 mod embedded;
 mod error;
 mod exit;
+mod games;
 mod held;
 mod interrupt;
 mod listen;

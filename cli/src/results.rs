@@ -1,18 +1,24 @@
 //! Where results come from: a database file, or a coordinator that answers for one.
 
+use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use spelrum_coordinator::store::{QueryRows, Readers, SqlValue, StoreError};
+use spelrum_coordinator::store::{
+    BackedUp, BackupError, QueryRows, Readers, SqlValue, StoreError, export_from_pieces,
+};
 use spelrum_proto::limits::{NUMBER_MAX, PAGE_SIZE_MAX};
 use spelrum_proto::results::{
-    RatingsReader, ReportReader, game_from_wire, progress_from_wire, settled_cells_from_wire,
+    ComparisonsReader, PhasesReader, RatingsReader, ReportReader, cells_from_wire, filter_to_wire,
+    game_from_wire, progress_from_wire, settled_cells_from_wire, whole_games_from_wire,
 };
 use spelrum_proto::{Reason, Refusal, WireError, v1};
-use spelrum_tournament::GameId;
 use spelrum_tournament::results::{
-    Detail, ExperimentSummary, FoundGame, MissingGame, Progress, Ratings, Report, SettledCells,
-    SettledGame, Status, WhichGame,
+    CellCursor, CellResult, CellsPage, Comparisons, Detail, ExperimentSummary, FoundGame,
+    GameCursor, GamesFilter, GamesOf, GamesOrder, GamesQuestion, MissingGame, Phases, Progress,
+    Ratings, Report, SettledCells, SettledGame, Status, WhichGame, WholeGame, WholeGames,
 };
+use spelrum_tournament::{CellId, GameId};
 use tonic::{Code, Status as WireStatus};
 
 use crate::arguments::SourceArguments;
@@ -21,6 +27,9 @@ use crate::config::{self, ConfigFile, Target};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::remote::{self, Remote};
+
+/// Whole games that are asked for at once: a page has as many as are short.
+const WHOLE_GAMES_MAX: u32 = 250;
 
 /// A source of results. Both kinds are asked the same questions, and answer them alike.
 pub(crate) enum ResultsSource {
@@ -177,6 +186,58 @@ impl ResultsSource {
         Ok(Some(ratings.finish().map_err(|error| malformed(&action, &error))?))
     }
 
+    /// What changes between an experiment's cells, all of one moment. Nothing if the coordinator is of a
+    /// release that compares none.
+    pub(crate) async fn comparisons(&self, of: &ExperimentSummary) -> Result<Option<Comparisons>> {
+        let action = format!("compare the cells of {}", of.name);
+        let remote = match self {
+            Self::File(readers) => {
+                let compared = readers.comparisons(&of.uuid).await?;
+                return compared.map(Some).ok_or_else(|| gone(action));
+            }
+            Self::Coordinator(remote) => remote,
+        };
+        let request = v1::GetComparisonsRequest { experiment: of.uuid.clone() };
+        let mut parts = match remote.results.clone().get_comparisons(request).await {
+            Ok(parts) => parts.into_inner(),
+            Err(status) if status.code() == Code::Unimplemented => return Ok(None),
+            Err(status) => return Err(failed_call(&action, &status)),
+        };
+        let mut compared = ComparisonsReader::default();
+        while let Some(part) =
+            parts.message().await.map_err(|status| failed_call(&action, &status))?
+        {
+            compared.take(part).map_err(|error| malformed(&action, &error))?;
+        }
+        Ok(Some(compared.finish().map_err(|error| malformed(&action, &error))?))
+    }
+
+    /// How long moves took by phase, all of one moment. Nothing if the coordinator is of a release that does not
+    /// tell it.
+    pub(crate) async fn phases(&self, of: &ExperimentSummary) -> Result<Option<Phases>> {
+        let action = format!("tell the phases of {}", of.name);
+        let remote = match self {
+            Self::File(readers) => {
+                let phases = readers.phases(&of.uuid).await?;
+                return phases.map(Some).ok_or_else(|| gone(action));
+            }
+            Self::Coordinator(remote) => remote,
+        };
+        let request = v1::GetPhasesRequest { experiment: of.uuid.clone() };
+        let mut parts = match remote.results.clone().get_phases(request).await {
+            Ok(parts) => parts.into_inner(),
+            Err(status) if status.code() == Code::Unimplemented => return Ok(None),
+            Err(status) => return Err(failed_call(&action, &status)),
+        };
+        let mut phases = PhasesReader::default();
+        while let Some(part) =
+            parts.message().await.map_err(|status| failed_call(&action, &status))?
+        {
+            phases.take(part).map_err(|error| malformed(&action, &error))?;
+        }
+        Ok(Some(phases.finish().map_err(|error| malformed(&action, &error))?))
+    }
+
     /// How far an experiment is.
     pub(crate) async fn progress(&self, of: &ExperimentSummary) -> Result<Progress> {
         const ACTION: &str = "go on watching";
@@ -261,6 +322,113 @@ impl ResultsSource {
         }
     }
 
+    /// A part of an experiment's cells, in the grid's order: from the first on, or from where it goes on.
+    pub(crate) async fn cells(
+        &self,
+        of: &ExperimentSummary,
+        from: Option<GoesOn<CellCursor>>,
+    ) -> Result<(Vec<String>, Vec<CellResult>, Option<GoesOn<CellCursor>>)> {
+        let action = format!("list the cells of {}", of.name);
+        match self {
+            Self::File(readers) => {
+                let after = from.and_then(GoesOn::cursor);
+                let CellsPage { axes, cells, next } =
+                    readers.cells(of.experiment, after, PAGE_SIZE_MAX).await?;
+                Ok((axes, cells, next.map(GoesOn::After)))
+            }
+            Self::Coordinator(remote) => {
+                let request = v1::ListCellsRequest {
+                    experiment: of.uuid.clone(),
+                    page_size: PAGE_SIZE_MAX,
+                    page_token: from.map(GoesOn::token).unwrap_or_default(),
+                    settled_after: None,
+                };
+                let page = remote.results.clone().list_cells(request).await;
+                let page = page.map_err(|status| failed_call(&action, &status))?.into_inner();
+                let cells = cells_from_wire(&page.axes, page.cells)
+                    .map_err(|error| malformed(&action, &error))?;
+                Ok((page.axes, cells, GoesOn::page(page.next_page_token)))
+            }
+        }
+    }
+
+    /// A part of a cell's games with their moves, by number: from the first on, or from where it goes on.
+    pub(crate) async fn whole_games(
+        &self,
+        cell: CellId,
+        filter: GamesFilter,
+        from: Option<GoesOn<GameCursor>>,
+    ) -> Result<(Vec<WholeGame>, Option<GoesOn<GameCursor>>)> {
+        let action = format!("read the games of cell {cell}");
+        match self {
+            Self::File(readers) => {
+                let question =
+                    GamesQuestion { of: GamesOf::Cell(cell), filter, order: GamesOrder::Number };
+                let after = from.and_then(GoesOn::cursor);
+                let WholeGames { games, next } =
+                    readers.whole_games(question, after, WHOLE_GAMES_MAX).await?;
+                Ok((games, next.map(GoesOn::After)))
+            }
+            Self::Coordinator(remote) => {
+                let list = v1::ListGamesRequest {
+                    of: Some(v1::list_games_request::Of::CellId(cell.0)),
+                    page_size: WHOLE_GAMES_MAX,
+                    page_token: from.map(GoesOn::token).unwrap_or_default(),
+                    filter: filter_to_wire(filter).into(),
+                    order: v1::GamesOrder::Number.into(),
+                };
+                let request = v1::GetGamesRequest { list: Some(list) };
+                let page = remote.results.clone().get_games(request).await;
+                let mut page = page.map_err(|status| failed_call(&action, &status))?.into_inner();
+                let next = GoesOn::page(std::mem::take(&mut page.next_page_token));
+                let games =
+                    whole_games_from_wire(page).map_err(|error| malformed(&action, &error))?;
+                Ok((games, next))
+            }
+        }
+    }
+
+    /// Copies experiments, with everything of them, into a database of their own. `look` is told how far it
+    /// is, in thousandths, where that is known, and can break it off.
+    pub(crate) async fn export(
+        &self,
+        experiments: &[ExperimentSummary],
+        to: &Path,
+        look: impl Fn(Option<u64>) -> ControlFlow<()> + Clone + Send + 'static,
+    ) -> Result<BackedUp> {
+        const ACTION: &str = "export";
+        let remote = match self {
+            Self::File(readers) => {
+                let ids: Vec<_> = experiments.iter().map(|it| it.experiment).collect();
+                let (readers, to) = (readers.clone(), to.to_owned());
+                let work = move || readers.export(&ids, &to, move || look(None));
+                return joined(tokio::task::spawn_blocking(work).await);
+            }
+            Self::Coordinator(remote) => remote,
+        };
+        let mut received = export_from_pieces(to)?;
+        let experiments = experiments.iter().map(|it| it.uuid.clone()).collect();
+        let request = v1::ExportExperimentsRequest { experiments };
+        let failed = |status| failed_call(ACTION, &status);
+        let pieces = remote.results.clone().export_experiments(request).await;
+        let mut pieces = pieces.map_err(failed)?.into_inner();
+        let (mut bytes, mut of) = (0, 0);
+        while let Some(part) = pieces.message().await.map_err(failed)? {
+            of = of.max(part.bytes);
+            bytes += part.piece.len() as u64;
+            received.write(to, &part.piece)?;
+            if look((of > 0).then(|| bytes * 1_000 / of)).is_break() {
+                return Err(BackupError::GivenUp.into());
+            }
+        }
+        if bytes != of {
+            return Err(CliError::new(Exit::Network, ACTION)
+                .because("the coordinator ended before all of it was there")
+                .help("try again"));
+        }
+        joined(tokio::task::spawn_blocking(move || received.finish(move || look(None))).await)
+    }
+
     /// How far experiments are, or one of them, who works, and what needs somebody.
     pub(crate) async fn status(&self, which: Option<&str>) -> Result<Status> {
         const ACTION: &str = "ask for the status";
@@ -272,6 +440,8 @@ impl ResultsSource {
                 };
                 Ok(Status {
                     experiments_total,
+                    stops: readers.stops(&experiments).await?,
+                    claims: readers.claims_to_tell(&experiments).await?,
                     attention: readers.attention(&experiments).await?,
                     removals: readers.removals().await?,
                     experiments,
@@ -287,6 +457,48 @@ impl ResultsSource {
                 status.map_err(|error| malformed(ACTION, &error))
             }
         }
+    }
+}
+
+/// What a thread of its own came to.
+fn joined(
+    ended: std::result::Result<std::result::Result<BackedUp, BackupError>, tokio::task::JoinError>,
+) -> Result<BackedUp> {
+    match ended {
+        Ok(made) => Ok(made?),
+        Err(error) => match error.try_into_panic() {
+            // To where every panic of the program is told of.
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(error) => Err(CliError::new(Exit::Internal, "wait for a thread").because(error)),
+        },
+    }
+}
+
+/// Where a list goes on.
+pub(crate) enum GoesOn<C> {
+    /// In a file: after this one.
+    After(C),
+    /// At a coordinator: with the page of this token.
+    Page(String),
+}
+
+impl<C> GoesOn<C> {
+    fn cursor(self) -> Option<C> {
+        match self {
+            Self::After(cursor) => Some(cursor),
+            Self::Page(_) => None,
+        }
+    }
+
+    fn token(self) -> String {
+        match self {
+            Self::After(_) => String::new(),
+            Self::Page(token) => token,
+        }
+    }
+
+    fn page(token: String) -> Option<Self> {
+        (!token.is_empty()).then_some(Self::Page(token))
     }
 }
 

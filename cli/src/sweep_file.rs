@@ -72,8 +72,9 @@ impl SweepFile {
             })?;
         read_named_files(&mut text, file.parent().unwrap_or(Path::new("")))?;
         let plan = plan_sweep(&text)?;
-        let remarks = quickened_text(&quickened).into_iter().chain(merged_text(&plan.merged));
-        Ok(Self { text, remarks: remarks.collect(), plan })
+        let remarks =
+            [quickened_text(&quickened), merged_text(&plan.merged), out_of_reach_text(&plan)];
+        Ok(Self { text, remarks: remarks.into_iter().flatten().collect(), plan })
     }
 }
 
@@ -91,6 +92,18 @@ fn merged_text(merged: &[MergedPairing]) -> Option<String> {
          played once: {}{more}",
         count(merged.len() as u64),
         shown.collect::<Vec<_>>().join(", "),
+    ))
+}
+
+/// `note: with 12 openings …`
+fn out_of_reach_text(plan: &Plan) -> Option<String> {
+    let (openings, finest) = plan.precision_out_of_reach()?;
+    // Rounded up, so that it can be taken as it stands.
+    let finest = (finest * 1_000.0).ceil() / 1_000.0;
+    let coarser = if finest < 0.5 { format!(", or precision = {finest}") } else { String::new() };
+    Some(format!(
+        "note: with {openings} openings the interval of an even score stays wider than ±{finest}, however many \
+         games are played: such cells play all their games; take more openings{coarser}"
     ))
 }
 
@@ -194,6 +207,21 @@ mod tests {
             words.retain(|word| !word.starts_with("--"));
             assert_eq!(words[1..], *settings);
         }
+    }
+
+    #[test]
+    fn a_precision_out_of_reach_is_said() {
+        let sweep = "name = \"t\"\ngame = \"tic-tac-toe\"\ngames = 100\nstop = { precision = 0.03 }\n\
+            openings = { kind = \"all\", plies = 2 }\n\
+            [players.a]\nalgorithm = \"random\"\n[players.b]\nalgorithm = \"minimax\"\ndepth = 1\n";
+        let plan = plan_sweep(&SweepText::new("t.toml", sweep)).unwrap();
+        let said = out_of_reach_text(&plan).unwrap();
+        assert!(said.starts_with("note: with 12 openings the interval of an even score"), "{said}");
+        // What it says to take is taken.
+        let (_, precision) = said.rsplit_once("precision = ").unwrap();
+        let coarser = sweep.replace("0.03", precision);
+        let plan = plan_sweep(&SweepText::new("t.toml", coarser)).unwrap();
+        assert_eq!(out_of_reach_text(&plan), None);
     }
 
     #[test]

@@ -370,7 +370,7 @@ fn grid(name: &str, width: usize, distinct: bool) -> Plan {
             values: (0..values).map(text).collect(),
         })
         .into();
-    let definition = DefinitionJson::new(grid.seed, &grid.conditions[0]);
+    let definition = DefinitionJson::new(&grid.conditions[0]);
     grid.players = (0..if distinct { cells } else { 700 }).map(player).collect();
     let names: [Arc<str>; 2] = [Arc::from("a"), Arc::from("b")];
     for row in 0..ROWS {
@@ -464,6 +464,7 @@ fn plan(name: &str, cells: u64, games: u64) -> Plan {
                 .collect(),
         }],
         conditions: vec![Conditions {
+            seed: 7,
             rules: TicTacToe::rules(),
             openings: OpeningsRule::Start {},
             max_plies: None,
@@ -473,7 +474,7 @@ fn plan(name: &str, cells: u64, games: u64) -> Plan {
         players,
         ..Plan::default()
     };
-    let json = DefinitionJson::new(plan.seed, &plan.conditions[0]);
+    let json = DefinitionJson::new(&plan.conditions[0]);
     let names: [Arc<str>; 2] = [Arc::from("a"), Arc::from("b")];
     for number in 0..usize::try_from(cells).unwrap() {
         let side = seconds.len();

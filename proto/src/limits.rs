@@ -59,3 +59,6 @@ pub const PAGE_SIZE_DEFAULT: u32 = 100;
 
 /// Where a list goes on, in bytes.
 pub const PAGE_TOKEN_BYTES_MAX: usize = 128;
+
+/// Experiments in one export.
+pub const EXPORT_EXPERIMENTS_MAX: usize = 1_000;

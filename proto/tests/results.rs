@@ -11,24 +11,28 @@ use spelrum_engine::games::pentago::BOTH_FIVE;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Side, Termination};
 use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_proto::results::{
-    AskedOf, RatingsReader, ReportReader, game_from_wire, game_to_wire, games_asked,
-    progress_from_wire, settled_cells_from_wire, which_game,
+    RatingsReader, ReportReader, claims_to_wire, game_from_wire, game_to_wire, progress_from_wire,
+    settled_cells_from_wire, which_game,
 };
-use spelrum_proto::{Fault, WireError, v1};
+use spelrum_proto::{WireError, v1};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
     Attention, AttentionKind, CellResult, CellStop, Clusters, CoordinatorStatus, Costs,
-    ExperimentSummary, GameEnd, GameResult, GameSummary, GamesFilter, GamesOrder, Meeting,
-    MoveCost, Played, Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, Report,
-    SettledCells, SettledGame, Status, WhichGame, WorkerSummary,
+    ExperimentSummary, GameEnd, GameResult, GameSummary, Meeting, MoveCost, Overruns, Played,
+    Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, ReplayedGames, Report,
+    SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::stopping::StopRule;
+use spelrum_tournament::stopping::{Precision, StopRule};
 use spelrum_tournament::{
-    CellId, DefinitionHash, EloModel, ExperimentId, GameId, PairCounts, ScoreInterval, Sprt,
-    WorkerId,
+    CellId, DefinitionHash, EloModel, ExperimentId, GameId, Interval, OpeningSpread, OverGames,
+    PairCounts, ScoreInterval, Sprt, WorkerId,
 };
+
+mod stated;
+
+use stated::{claim, claim_of};
 
 fn name() -> impl Strategy<Value = String> + Clone {
     "[a-zäλ ]{0,8}"
@@ -117,11 +121,18 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn stops()(experiment in id(), rule in name(), cells in count(), cells_ended in count()) -> StopsOf {
+        StopsOf { experiment: ExperimentId(experiment), rule, cells, cells_ended }
+    }
+}
+
+prop_compose! {
     fn status()(
         experiments in vec(experiment(), 0..3),
         attention in vec(attention(), 0..3),
         removals in vec(removal(), 0..3),
         workers in vec(worker(), 0..3),
+        (stops, claims) in (vec(stops(), 0..3), vec(claim_of(), 0..3)),
         version in name(),
         epoch in id(),
         counts in [count(), count(), count()],
@@ -129,7 +140,13 @@ prop_compose! {
         let [experiments_total, uptime_ms, workers_total] = counts;
         let coordinator = CoordinatorStatus { version, epoch, uptime_ms, workers, workers_total };
         Status {
-            experiments, experiments_total, attention, removals, coordinator: Some(coordinator),
+            experiments,
+            experiments_total,
+            stops,
+            claims,
+            attention,
+            removals,
+            coordinator: Some(coordinator),
         }
     }
 }
@@ -169,7 +186,11 @@ fn rule() -> impl Strategy<Value = StopRule> {
             Sprt::new(elo0, elo1, alpha, beta, model).map(StopRule::Sprt)
         },
     );
-    prop_oneof![precision, sprt].prop_map(Option::unwrap)
+    let over_pairs = (1_u32..500).prop_map(|part| {
+        Precision::new(f64::from(part) / 1_000.0)
+            .map(|precision| StopRule::Precision(precision.over_pairs()))
+    });
+    prop_oneof![precision, over_pairs, sprt].prop_map(Option::unwrap)
 }
 
 /// Of counts that are not too large for arithmetic over them.
@@ -178,62 +199,88 @@ fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
     let counts = [small(), small(), small(), small(), small(), small(), small(), small()];
     let pairs = [small(), small(), small(), small(), small()];
     let score = option::of([figure(), figure(), figure()]);
+    let openings = (
+        option::of([figure(), figure()]),
+        [small(), small()],
+        option::of([figure(), figure(), figure()]),
+    );
     let places = vec(option::of(name()), axes);
     let stop = option::of((rule(), small(), option::of(small())));
-    (id(), places, [name(), name()], any::<[bool; 3]>(), counts, pairs, score, stop).prop_map(
-        |(
-            id,
-            axes,
-            [player, opponent],
-            [is_timed, swap_sides, is_self_play],
-            counts,
-            pairs,
-            score,
-            stop,
-        )| {
-            let [
-                games_planned,
-                games,
-                games_failed,
-                wins,
-                draws,
-                losses,
-                distinct_games,
-                openings_used,
-            ] = counts;
-            CellResult {
-                cell: CellId(id),
+    (id(), places, [name(), name()], any::<[bool; 3]>(), counts, pairs, score, stop, openings)
+        .prop_map(
+            |(
+                id,
                 axes,
-                player,
-                opponent,
-                is_timed,
-                swap_sides,
-                is_self_play,
-                openings_used,
-                games_planned,
-                stop: stop.map(|(rule, games_max, stopped_after)| CellStop {
-                    rule,
-                    games_max,
-                    stopped_after,
-                }),
-                games,
-                games_failed,
-                wins,
-                draws,
-                losses,
-                pairs: PairCounts(pairs),
-                distinct_games,
-                score: score.map(|[score, low, high]| ScoreInterval { score, low, high }),
-            }
-        },
-    )
+                [player, opponent],
+                [is_timed, swap_sides, is_self_play],
+                counts,
+                pairs,
+                score,
+                stop,
+                (spread, [pairs_won_by_first_mover, pairs_won_by_second_mover], first_mover),
+            )| {
+                let [
+                    games_planned,
+                    games,
+                    games_failed,
+                    wins,
+                    draws,
+                    losses,
+                    distinct_games,
+                    openings_used,
+                ] = counts;
+                CellResult {
+                    cell: CellId(id),
+                    axes,
+                    player,
+                    opponent,
+                    is_timed,
+                    swap_sides,
+                    is_self_play,
+                    openings_used,
+                    games_planned,
+                    stop: stop.map(|(rule, games_max, stopped_after)| CellStop {
+                        rule,
+                        games_max,
+                        stopped_after,
+                    }),
+                    games,
+                    games_failed,
+                    wins,
+                    draws,
+                    losses,
+                    pairs: PairCounts(pairs),
+                    pairs_won_by_first_mover,
+                    pairs_won_by_second_mover,
+                    distinct_games,
+                    score: score.map(|[score, low, high]| ScoreInterval { score, low, high }),
+                    openings: spread
+                        .map(|[effective, variance]| OpeningSpread { effective, variance }),
+                    first_mover: first_mover.map(|[score, low, high]| ScoreInterval {
+                        score,
+                        low,
+                        high,
+                    }),
+                }
+            },
+        )
 }
 
 fn move_cost(axes: usize) -> impl Strategy<Value = MoveCost> {
     let figures = [figure(), figure(), figure(), figure(), figure(), figure(), figure()];
     let places = vec(option::of(name()), axes);
-    (id(), places, [name(), name()], count(), figures, option::of(figure())).prop_map(
-        |(id, axes, [player, opponent], searched_moves, figures, full_tree_share)| {
+    let shares = (option::of(figure()), option::of(overruns()));
+    let times = (option::of(figure()), option::of(over_games()), option::of(over_games()));
+    (id(), places, [name(), name()], count(), figures, shares, times).prop_map(
+        |(
+            id,
+            axes,
+            [player, opponent],
+            searched_moves,
+            figures,
+            (full_tree_share, overruns),
+            (wall_us_p95, wall_us_game_mean, wall_us_ratio),
+        )| {
             let [
                 wall_us_mean,
                 wall_us_median,
@@ -248,27 +295,65 @@ fn move_cost(axes: usize) -> impl Strategy<Value = MoveCost> {
                 wall_us_mean,
                 wall_us_median,
                 wall_us_p90,
+                wall_us_p95,
                 wall_us_p99,
                 depth_mean,
                 nodes_mean,
                 evaluations_mean,
                 full_tree_share,
+                overruns,
+                wall_us_game_mean,
+                wall_us_ratio,
             };
             MoveCost { cell: CellId(id), axes, player, opponent, costs }
         },
     )
 }
 
+fn over_games() -> impl Strategy<Value = OverGames> {
+    (figure(), option::of((figure(), figure()))).prop_map(|(value, bounds)| {
+        let interval = bounds.map(|(low, high)| Interval { value, low, high });
+        OverGames { value, interval }
+    })
+}
+
+prop_compose! {
+    fn overruns()(
+        limit_us in count(),
+        beyond_us in count(),
+        moves in count(),
+        longest_us in figure(),
+    ) -> Overruns {
+        Overruns { limit_us, beyond_us, moves, longest_us }
+    }
+}
+
+prop_compose! {
+    fn replayed()(cell in id(), games in count()) -> ReplayedGames {
+        ReplayedGames { cell: CellId(cell), games }
+    }
+}
+
 fn report() -> impl Strategy<Value = Report> {
     vec(name(), 0..3).prop_flat_map(|axes| {
         let costs = || vec(move_cost(axes.len()), 0..3);
-        (experiment(), vec(cell(axes.len()), 0..3), costs(), costs(), Just(axes)).prop_map(
-            |(experiment, cells, moves, depths, axes)| Report {
+        let first_mover = option::of([figure(), figure(), figure()]);
+        let cells = vec(cell(axes.len()), 0..3);
+        let rest = (vec(replayed(), 0..3), vec(claim(), 0..3));
+        (experiment(), cells, costs(), costs(), rest, Just(axes), first_mover).prop_map(
+            |(experiment, cells, moves, depths, (replayed, claims), axes, first_mover)| Report {
                 experiment,
                 axes,
+                first_mover: first_mover.map(|[score, low, high]| ScoreInterval {
+                    score,
+                    low,
+                    high,
+                }),
                 cells,
                 moves,
                 depths,
+                replayed,
+                claims,
             },
         )
     })
@@ -399,10 +484,13 @@ proptest! {
     /// In whatever parts it travels.
     #[test]
     fn a_report_comes_back_as_it_went(report in report()) {
-        let Report { experiment, axes, cells, moves, depths } = report.clone();
+        let claims = claims_to_wire(&report);
+        let Report { experiment, axes, first_mover, cells, moves, depths, replayed, claims: _ } =
+            report.clone();
         let mut reader = ReportReader::default();
+        let (experiment, first_mover) = (Some(experiment.into()), first_mover.map(Into::into));
         let first =
-            v1::GetReportResponse { experiment: Some(experiment.into()), axes, ..Default::default() };
+            v1::GetReportResponse { experiment, axes, first_mover, claims, ..Default::default() };
         reader.take(first).unwrap();
         for cell in cells {
             let cells = vec![cell.into()];
@@ -411,7 +499,23 @@ proptest! {
         let moves = moves.into_iter().map(Into::into).collect();
         let depths = depths.into_iter().map(Into::into).collect();
         reader.take(v1::GetReportResponse { moves, depths, ..Default::default() }).unwrap();
+        let replayed = replayed.into_iter().map(Into::into).collect();
+        reader.take(v1::GetReportResponse { replayed, ..Default::default() }).unwrap();
         prop_assert_eq!(reader.finish(), Ok(report));
+    }
+
+    /// Whatever is wrong with a claim is refused by its field.
+    #[test]
+    fn a_malformed_claim_is_refused(report in report(), what in 0..5) {
+        let Some(mut claim) = claims_to_wire(&report).pop() else { return Ok(()) };
+        let field = match what {
+            0 => { claim.score = None; "score" }
+            1 => { claim.hash.pop(); "hash" }
+            2 => { claim.r#in = "most".to_owned(); "in" }
+            3 => { claim.error_rate = f64::NAN; "error_rate" }
+            _ => { claim.score = Some(v1::claim::Score::Below(f64::INFINITY)); "below" }
+        };
+        prop_assert_eq!(StatedClaim::try_from(claim).unwrap_err().field, field);
     }
 
     #[test]
@@ -493,11 +597,14 @@ fn a_malformed_report_is_refused_by_field() {
     let mut cell = sample(cell(1));
     cell.score = Some(ScoreInterval { score: 0.5, low: 0.4, high: 0.6 });
     let good = v1::GetReportResponse {
+        first_mover: None,
         experiment: Some(sample(experiment()).into()),
         axes: vec!["depth".to_owned()],
         cells: vec![cell.into()],
         moves: vec![sample(move_cost(1)).into()],
         depths: Vec::new(),
+        replayed: vec![v1::ReplayedGames { cell_id: 1, games: 1 }],
+        claims: Vec::new(),
     };
     let read = |part: v1::GetReportResponse| ReportReader::default().take(part);
     assert_eq!(read(good.clone()), Ok(()));
@@ -538,38 +645,6 @@ fn malformed_ratings_are_refused_by_field() {
     assert_eq!(refused(&|group| group.first_move = bad), "groups[0].first_move.elo");
     assert_eq!(refused(&|group| group.point.push(v1::AxisPlace::default())), "groups.point");
     assert_eq!(field(RatingsReader::default().finish()), "experiment");
-}
-
-#[test]
-fn malformed_questions_are_refused_by_field() {
-    let nameless = v1::GetGameRequest::default();
-    assert_eq!(which_game(&nameless).unwrap_err().fault, Fault::Missing);
-    let by_id =
-        |game_id| v1::GetGameRequest { which: Some(v1::get_game_request::Which::GameId(game_id)) };
-    assert_eq!(field(which_game(&by_id(0))), "game_id");
-    let in_cell = v1::GameId { cell_id: 1, number: 1 << 53 };
-    let in_cell = v1::GetGameRequest { which: Some(v1::get_game_request::Which::InCell(in_cell)) };
-    assert_eq!(field(which_game(&in_cell)), "in_cell.number");
-
-    use v1::list_games_request::Of;
-    let asking = |of, filter, order| v1::ListGamesRequest {
-        of: Some(of),
-        filter,
-        order,
-        ..Default::default()
-    };
-    assert_eq!(field(games_asked(&v1::ListGamesRequest::default())), "of");
-    assert_eq!(field(games_asked(&asking(Of::CellId(-1), 0, 0))), "cell_id");
-    assert_eq!(field(games_asked(&asking(Of::CellId(1), 9, 0))), "filter");
-    assert_eq!(field(games_asked(&asking(Of::CellId(1), 0, -1))), "order");
-    let request = asking(
-        Of::Experiment("x".to_owned()),
-        v1::GamesFilter::Failed.into(),
-        v1::GamesOrder::Number.into(),
-    );
-    let asked = games_asked(&request).unwrap();
-    assert_eq!(asked.of, AskedOf::Experiment("x"));
-    assert_eq!((asked.filter, asked.order), (GamesFilter::Failed, GamesOrder::Number));
 }
 
 #[test]

@@ -9,6 +9,10 @@ use std::collections::BTreeSet;
 use crate::definition::DefinitionJson;
 use crate::ids::CellId;
 use crate::plan::{AxisValue, Plan, PlannedCell, Record};
+use crate::scheduler::Allocation;
+
+/// The setting by whose change cells are served in another order.
+pub const ALLOCATE: &str = "allocate";
 
 /// The setting by whose change failed games are played again.
 pub const GAME_TIMEOUT: &str = "game_timeout";
@@ -44,7 +48,7 @@ pub struct Change {
     /// Whether the game's rules, the openings, the limit of plies, who moves first or the seed
     /// differ, of any cell.
     pub rules_changed: bool,
-    /// What else differs: `description`, `priority`, `record`, `game_timeout`, `stop`,
+    /// What else differs: `description`, `priority`, `allocate`, `record`, `game_timeout`, `stop`,
     /// `anchors`.
     pub settings_changed: Vec<&'static str>,
     /// A few of the cells, kind by kind.
@@ -115,6 +119,8 @@ pub struct Settings {
     pub description: String,
     /// Larger goes first.
     pub priority: i64,
+    /// Which cells go first.
+    pub allocation: Allocation,
     /// What is stored of each game.
     pub record: Record,
     /// How long a game may take, in microseconds.
@@ -271,11 +277,8 @@ impl<'p> Comparison<'p> {
     /// Takes in what the experiment is beside its cells.
     pub fn see_settings(&mut self, before: &Settings) {
         let plan = self.plan;
-        let now: BTreeSet<String> = plan
-            .conditions
-            .iter()
-            .map(|of| DefinitionJson::new(plan.seed, of).prefix().to_owned())
-            .collect();
+        let now: BTreeSet<String> =
+            plan.conditions.iter().map(|of| DefinitionJson::new(of).prefix().to_owned()).collect();
         let stop_differs = self.rules_differ();
         let change = &mut self.change;
         change.rules_changed = before.definition_prefixes != now;
@@ -283,6 +286,7 @@ impl<'p> Comparison<'p> {
         change.settings_changed = [
             ("description", before.description != plan.description),
             ("priority", before.priority != i64::from(plan.priority)),
+            (ALLOCATE, before.allocation != plan.allocation),
             ("record", before.record != plan.record),
             (GAME_TIMEOUT, before.game_timeout_us != plan.game_timeout_us),
             ("stop", stop_differs),

@@ -109,13 +109,13 @@ pub struct DefinitionJson {
 }
 
 impl DefinitionJson {
-    /// Of cells of this sweep's seed and these conditions.
+    /// Of cells of these conditions.
     #[must_use]
-    pub fn new(seed: u64, conditions: &Conditions) -> Self {
+    pub fn new(conditions: &Conditions) -> Self {
         let nobody: [Arc<Parameters>; 2] = Default::default();
         let mut prefix = CellDefinition {
             format: CellDefinition::FORMAT,
-            seed,
+            seed: conditions.seed,
             rules: conditions.rules.clone(),
             openings: conditions.openings.clone(),
             max_plies: conditions.max_plies,
@@ -136,6 +136,23 @@ impl DefinitionJson {
     #[must_use]
     pub fn prefix(&self) -> &str {
         &self.prefix
+    }
+
+    /// What such a prefix says, as a definition whose players have no parameters; none of what is not one.
+    #[must_use]
+    pub fn conditions_of(prefix: &str) -> Option<CellDefinition> {
+        serde_json::from_str(&[prefix, "{},{}]}"].concat()).ok()
+    }
+
+    /// The seed in such a prefix; none in what is not one.
+    #[must_use]
+    pub fn seed_of(prefix: &str) -> Option<u64> {
+        #[derive(serde::Deserialize)]
+        struct Seeded {
+            seed: u64,
+        }
+        let nobody = [prefix, "{},{}]}"].concat();
+        serde_json::from_str::<Seeded>(&nobody).ok().map(|seeded| seeded.seed)
     }
 
     /// The whole, given the canonical JSON of both players.
@@ -237,13 +254,18 @@ mod tests {
     fn a_definition_in_parts_is_the_same() {
         for (max_plies, swap_sides) in [(None, true), (Some(30), true), (None, false)] {
             let definition = CellDefinition { max_plies, swap_sides, ..definition() };
-            let CellDefinition { rules, openings, .. } = definition.clone();
+            let CellDefinition { seed, rules, openings, .. } = definition.clone();
             let conditions =
-                Conditions { rules, openings, max_plies, swap_sides, openings_count: None };
-            let json = DefinitionJson::new(definition.seed, &conditions);
+                Conditions { seed, rules, openings, max_plies, swap_sides, openings_count: None };
+            let json = DefinitionJson::new(&conditions);
             let [first, second] =
                 [0, 1].map(|player| seeds::canonical_json(&definition.players[player]));
             assert_eq!(json.with_players(&first, &second), definition.canonical_json());
+            assert_eq!(DefinitionJson::seed_of(json.prefix()), Some(definition.seed));
+            let told = DefinitionJson::conditions_of(json.prefix()).unwrap();
+            assert_eq!((&told.rules, &told.openings), (&definition.rules, &definition.openings));
+            assert!(DefinitionJson::conditions_of(&json.prefix()[1..]).is_none());
+            assert_eq!(DefinitionJson::seed_of(&json.prefix()[1..]), None);
             let both = (definition.hash(), definition.cell_seed());
             assert_eq!(json.hash_and_seed(&first, &second), both);
         }

@@ -88,6 +88,12 @@ impl PlayableCell {
         &self.definition
     }
 
+    /// After how many openings the first comes again: see [`Openings::count`].
+    #[must_use]
+    pub fn openings_count(&self) -> Option<u64> {
+        self.openings.count()
+    }
+
     /// Whether a time limit bounds a player's moves, so that playing a game again takes its recorded
     /// node counts (invariant 3).
     #[must_use]

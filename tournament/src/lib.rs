@@ -3,6 +3,8 @@
 //! This crate is pure, like the engine below it: no async, no I/O, no clock.
 
 pub mod change;
+pub mod claims;
+pub mod comparisons;
 pub mod course;
 mod definition;
 pub mod forecast;
@@ -32,8 +34,9 @@ pub use plan::{
 };
 pub use played::PlayedGame;
 pub use statistics::{
-    Confidence, EloModel, GameCounts, PairCounts, SPRT_ELO_MAX, SPRT_ERROR_MAX, ScoreInterval,
-    Sprt, Strength, Verdict, elo_of_score, score_of_elo,
+    Clustered, Confidence, EloModel, GameCounts, Interval, OpeningCounts, OpeningKey,
+    OpeningSpread, OpeningSum, OverGames, PairCounts, PlayerTimeSums, SPRT_ELO_MAX, SPRT_ERROR_MAX,
+    ScoreInterval, ScoreTest, Sprt, Strength, TimeSums, Verdict, elo_of_score, score_of_elo,
 };
 pub use sweep::{
     NamedFile, SweepError, SweepText, check_experiment_name, did_you_mean, plan_sweep, sweep_keys,

@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use spelrum_engine::{Parameters, Rules, Value, memory_bytes_of};
 
+use crate::claims::Claim;
 use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule};
+use crate::scheduler::Allocation;
 use crate::seeds::canonical_json;
-use crate::stopping::StopRule;
+use crate::stopping::{Precision, StopRule};
 
 /// A checked sweep, ready to be stored: what `Submit` becomes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,10 +22,12 @@ pub struct Plan {
     pub description: String,
     /// The game's name.
     pub game: String,
-    /// The sweep's seed.
+    /// The sweep's seed; the first of them, if an axis gives it.
     pub seed: u64,
     /// Larger goes first; experiments of equal priority share fairly.
     pub priority: i32,
+    /// Which cells are served first. No part of a cell's definition.
+    pub allocation: Allocation,
     /// What is stored of each game.
     pub record: Record,
     /// A game that takes longer than this, in microseconds of wall time, fails.
@@ -43,6 +47,26 @@ pub struct Plan {
     pub cells: Vec<PlannedCell>,
     /// Pairings that are played under other names, since they would be the same games.
     pub merged: Vec<MergedPairing>,
+    /// What the sweep states of its results, in the file's order. No part of any cell.
+    pub claims: Vec<Claim>,
+}
+
+impl Plan {
+    /// Over the fewest openings of its cells that come again, how many they are and the finest precision that
+    /// an even score may reach, if that is coarser than its stop rule asks for: such cells play all their games.
+    #[must_use]
+    pub fn precision_out_of_reach(&self) -> Option<(u64, f64)> {
+        let Some(StopRule::Precision(precision)) = self.stop else { return None };
+        let openings = self.cells.iter().filter_map(|cell| {
+            let of = &self.conditions[cell.conditions];
+            let units = if of.swap_sides { cell.games / 2 } else { cell.games };
+            // One alone is what the cell is about.
+            of.openings_count.filter(|&openings| openings > 1 && openings < units)
+        });
+        let openings = openings.min()?;
+        let finest = Precision::finest_over(openings);
+        (finest > precision.points()).then_some((openings, finest))
+    }
 }
 
 /// A pairing whose players have the parameters of another one's.
@@ -98,18 +122,32 @@ impl Role {
         }
     }
 
-    /// How its axes' names begin; no axis of the grid may have this name.
-    pub(crate) fn prefix(self) -> &'static str {
+    /// Its name, where claims are kept.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Player => "player",
             Self::Opponent => "opponent",
         }
     }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Player, Self::Opponent].into_iter().find(|role| role.name() == name)
+    }
+
+    /// How its axes' names begin; no axis of the grid may have this name.
+    pub(crate) fn prefix(self) -> &'static str {
+        self.name()
+    }
 }
 
-/// What of a cell's definition is neither the seed nor a player.
+/// What of a cell's definition is not a player.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditions {
+    /// What the openings, and the random numbers of the cells, come from.
+    pub seed: u64,
     /// The game and its rules.
     pub rules: Rules,
     /// Where pairs start, or games if sides are fixed.
@@ -189,11 +227,11 @@ impl Plan {
     /// A cell's definition, complete in itself.
     #[must_use]
     pub fn definition(&self, cell: &PlannedCell) -> CellDefinition {
-        let Conditions { rules, openings, max_plies, swap_sides, openings_count: _ } =
+        let Conditions { seed, rules, openings, max_plies, swap_sides, openings_count: _ } =
             self.conditions[cell.conditions].clone();
         CellDefinition {
             format: CellDefinition::FORMAT,
-            seed: self.seed,
+            seed,
             rules,
             openings,
             max_plies,
@@ -230,9 +268,6 @@ impl Plan {
 
     /// Adds a cell by its parts; of those that the plan has already it takes the number. Plans of
     /// a few cells are made by hand with it: it looks through all that is there.
-    ///
-    /// # Panics
-    /// If the definition has another seed than the plan.
     pub fn add_cell(
         &mut self,
         definition: &CellDefinition,
@@ -240,15 +275,15 @@ impl Plan {
         axes: &[(&str, AxisValue)],
         games: u64,
     ) -> &mut PlannedCell {
-        assert_eq!(definition.seed, self.seed, "a plan's cells have its seed");
         let conditions = Conditions {
+            seed: definition.seed,
             rules: definition.rules.clone(),
             openings: definition.openings.clone(),
             max_plies: definition.max_plies,
             swap_sides: definition.swap_sides,
             openings_count: None,
         };
-        let json = DefinitionJson::new(self.seed, &conditions);
+        let json = DefinitionJson::new(&conditions);
         let conditions = number_of(&mut self.conditions, conditions);
         let players = [0, 1].map(|index| {
             let player: &Parameters = &definition.players[index];

@@ -83,6 +83,34 @@ pub fn compare(settled: Option<&SettledResult>, again: &PlayedGame) -> Repeated 
     if is_same { Repeated::Repeat } else { Repeated::Conflict }
 }
 
+/// The same for a result of which no moves are kept, as far as can be told: by the hash of its moves and the
+/// sum of their nodes.
+#[must_use]
+pub fn compare_bare(settled: Option<&SettledResult>, again: &SettledResult) -> Repeated {
+    let Some(settled) = settled else { return Repeated::Repeat };
+    if !settled.is_deterministic || settled.engine_revision != again.engine_revision {
+        return Repeated::Repeat;
+    }
+    let is_same = settled.first_side == again.first_side
+        && settled.outcome == again.outcome
+        && settled.termination == again.termination
+        && settled.plies == again.plies
+        && settled.moves_hash == again.moves_hash
+        && settled.opening == again.opening
+        && settled.searches.nodes() == again.searches.nodes();
+    if is_same { Repeated::Repeat } else { Repeated::Conflict }
+}
+
+impl SettledSearches {
+    /// The sum of the nodes of all moves: one that was not searched for has none.
+    fn nodes(&self) -> u64 {
+        match self {
+            Self::Moves(moves) => moves.iter().fold(0, |sum, mv| sum.saturating_add(mv.nodes)),
+            Self::Nodes(nodes) => *nodes,
+        }
+    }
+}
+
 fn is_same_move((settled, again): (&SettledMove, &MoveRecord)) -> bool {
     settled.mv == again.mv
         && settled.depth == again.search.depth

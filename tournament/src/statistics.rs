@@ -1,20 +1,26 @@
 //! Score rates and their intervals, over pairs or single games; strength in Elo; the sequential test.
 //!
 //! The two games of a pair share an opening, so their results are not independent: the pair is
-//! the unit of every variance. Where sides are fixed there are no pairs, each game has an opening of
-//! its own, and the unit is the game. Nothing here is ever NaN.
+//! the unit of every variance. Where sides are fixed there are no pairs, and the unit is the game. Where
+//! openings come again the unit is the opening ([`OpeningSpread`]). Nothing here is ever NaN.
 //!
 //! [`ScoreInterval`] is what reports say: it keeps its promise also for few, equal or lopsided units, and
 //! [`Confidence`] is the same statement in other words. [`Strength`] has the figures that match runners print,
 //! for comparison with theirs.
 
+mod clustered;
 mod interval;
 mod moments;
+mod openings;
+mod per_game;
 mod sprt;
 mod strength;
 pub(crate) mod student;
 
-pub use interval::{Confidence, ScoreInterval};
+pub use clustered::{Clustered, Interval, OpeningKey, OpeningSum};
+pub use interval::{Confidence, ScoreInterval, ScoreTest};
+pub use openings::{OpeningCounts, OpeningSpread};
+pub use per_game::{GameTimes, OverGames, PlayerTimeSums, TimeSums};
 pub use sprt::{EloModel, SPRT_ELO_MAX, SPRT_ERROR_MAX, Sprt, Verdict};
 pub use strength::Strength;
 
@@ -28,6 +34,27 @@ pub struct PairCounts(pub [u64; 5]);
 /// Games of a cell with fixed sides by what its first player scored: 0, ½, 1 points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GameCounts(pub [u64; 3]);
+
+impl OpeningSpread {
+    /// The interval of a mean score that varies so from opening to opening. With one unit from each opening
+    /// it is that of the units.
+    #[must_use]
+    pub fn interval(&self, score: f64) -> ScoreInterval {
+        Wilson::over_openings(score, self).interval()
+    }
+
+    /// What the same interval says in Elo, and of who is stronger.
+    #[must_use]
+    pub fn confidence(&self, score: f64) -> Confidence {
+        Wilson::over_openings(score, self).confidence()
+    }
+
+    /// Tests of the mean score by the same interval, looked up the other way round.
+    #[must_use]
+    pub fn test(&self, score: f64) -> ScoreTest {
+        ScoreTest::of(Wilson::over_openings(score, self))
+    }
+}
 
 impl PairCounts {
     /// The mean score of the first player and its interval: Wilson's with an effective
@@ -45,6 +72,12 @@ impl PairCounts {
     #[must_use]
     pub fn confidence(&self) -> Confidence {
         self.wilson().confidence()
+    }
+
+    /// Tests of the mean score by the same interval, looked up the other way round.
+    #[must_use]
+    pub fn test(&self) -> ScoreTest {
+        ScoreTest::of(self.wilson())
     }
 
     /// The difference in strength as match runners print it, over pairs.
@@ -81,6 +114,12 @@ impl GameCounts {
     #[must_use]
     pub fn confidence(&self) -> Confidence {
         self.wilson().confidence()
+    }
+
+    /// Tests of the mean score by the same interval, looked up the other way round.
+    #[must_use]
+    pub fn test(&self) -> ScoreTest {
+        ScoreTest::of(self.wilson())
     }
 
     /// The difference in strength as match runners print it, over games.

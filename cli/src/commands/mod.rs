@@ -6,6 +6,9 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod coordinator;
+pub(crate) mod export;
+pub(crate) mod games;
+pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod new;
@@ -82,6 +85,8 @@ pub(crate) enum Command {
     Report(report::Report),
     /// Ask the results anything, in SQL
     Sql(sql::Sql),
+    /// Write an experiment's games as text, CSV, JSON lines or Parquet
+    Games(games::Games),
     /// Work out Elo, likelihoods and sequential tests from counts given by hand
     Stats(stats::Stats),
     /// List experiments
@@ -113,6 +118,10 @@ pub(crate) enum Command {
     Check(check::Check),
     /// Copy a results database, also while it is being written
     Backup(backup::Backup),
+    /// Copy whole experiments into a results database of their own
+    Export(export::Export),
+    /// Take experiments into a results database, without doubling what is there
+    Import(import::Import),
     /// Show a recorded game move by move, and check that the engine does the same again
     Replay(replay::Replay),
     /// Play against a player yourself
@@ -156,9 +165,12 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Run(run) => on_runtime(run.run()),
         Command::Report(report) => on_runtime(report.run()),
         Command::Sql(sql) => on_runtime(sql.run()),
+        Command::Games(games) => on_runtime(games.run()),
         Command::List(list) => on_runtime(list.run()),
         Command::Check(check) => on_runtime(check.run()),
         Command::Backup(backup) => on_runtime(backup.run()),
+        Command::Export(export) => on_runtime(export.run()),
+        Command::Import(import) => on_runtime(import.run()),
         Command::Replay(replay) => on_runtime(replay.run()),
         Command::Play(play) => on_runtime(play.run()),
         Command::Coordinator(coordinator) => on_runtime(coordinator.run()),

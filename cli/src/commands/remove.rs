@@ -31,9 +31,10 @@ pub(crate) struct Delete {
 /// Drop an experiment's moves; games and results stay
 #[derive(Args, Debug)]
 #[command(after_help = "\
-    Moves are most of a database. Without them its games cannot be replayed, but every table of \
-    `spelrum report` stays as it is, and times per move too. Games that are played later store no \
-    moves either.\n\n\
+    Moves are most of a database. Without them every table of `spelrum report` stays as it is, and \
+    times per move too. `spelrum replay` plays a game again to show its moves, which are the same; \
+    not so where a time limit ended searches: those moves are gone for good. Games that are played \
+    later store no moves either.\n\n\
     Examples:\n  \
     spelrum prune pentago-depth --db results.db --dry-run   (only says what would go)\n  \
     spelrum prune pentago-depth --db results.db\n  \

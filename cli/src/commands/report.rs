@@ -1,36 +1,65 @@
 //! `spelrum report`: an experiment's result tables.
 
+use std::io::{self, Write};
+use std::path::PathBuf;
+
 use clap::Args;
-use spelrum_tournament::results::Detail;
 
 use crate::arguments::SourceArguments;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::report::{self, WithRatings};
+use crate::output::NewFile;
+use crate::report::{self, ReportFormat, Shown, TableName};
 use crate::results::ResultsSource;
 
 const EXAMPLES: &str = "\
-For each cell: who is stronger, with a 95% interval over pairs of games, or over games if the players \
-do not swap sides; and for each player the time, depth, nodes and evaluations of a move. Where \
-somebody has met several others, also ratings: how strong the players are on one scale. It can be \
-asked while games are being played.
+For each cell: who is stronger, with a 95% interval over pairs of games, over games if the players \
+do not swap sides, or over openings where they come again; and for each player the time, depth, nodes and evaluations of a move. Where \
+somebody has met several others, also ratings: how strong the players are on one scale. What the sweep claimed stands at \
+the head, judged together; the rest is then exploratory. It can be asked while games are being played.
 
-JSON: experiment, experiment_uuid, game, state, games_planned, games_settled, games_failed, axes; \
+JSON: experiment, experiment_uuid, game, state, games_planned, games_settled, games_failed, axes, \
+first_mover_score, first_mover_low, first_mover_high (of whoever moved first from the opening); \
 cells (cell_id, axes, player, opponent, timed, games_planned, games_max, stop_rule, \
-stop_precision, sprt (elo0, elo1, alpha, beta, model, llr, lower, upper, verdict), stopped_after, games, games_failed, \
+stop_precision, sprt (elo0, elo1, alpha, beta, model, llr, lower, upper, verdict), stopped_after, \
+score_biased (whether a stop rule has ended the cell), games, games_failed, \
 wins, draws, losses, score, score_low, score_high, elo, elo_low, elo_high, elo_error (half of what lies between the \
-two), nelo, nelo_error (always null), los, stronger, pairs, distinct_games, swap_sides, self_play, openings_used); moves, and depths (cell_id, axes, player, opponent, searched_moves, wall_us_mean, \
+two), nelo, nelo_error (always null), los, stronger, pairs, distinct_games, swap_sides, self_play, openings_used, openings_effective, pairs_won_by_first_mover, pairs_won_by_second_mover, \
+first_mover_score, first_mover_low, first_mover_high); moves, and depths (cell_id, axes, player, opponent, searched_moves, wall_us_mean, \
 wall_us_median, wall_us_p90, wall_us_p99, depth_mean, nodes_mean, evaluations_mean, \
-full_tree_share). A cell's axes are its values in the order of the experiment's. \
+full_tree_share, time_limit_us, overrun_beyond_us, overruns (moves that took so long, or longer), overrun_share, \
+wall_us_longest, wall_us_p95, wall_us_game_mean, wall_us_game_mean_low, wall_us_game_mean_high (the mean over games \
+of the player's mean time), wall_us_ratio, wall_us_ratio_low, wall_us_ratio_high (of its geometric mean over games to \
+its opponent's)); failures, of cells that have any (cell_id, axes, player, opponent, games, games_failed, games_replayed, \
+score, score_worst, score_best). A cell's axes are its values in the order of the experiment's. \
 ratings, where they are shown or asked for: groups of players who met (axes, players, first_move_elo, \
 first_move_elo_error, draw_rate, games, self_play_games, clusters, clusters_are, differences, meetings), \
 players the strongest first (player, elo, elo_error, is_anchor, games, wins, draws, losses, score), \
 differences of every two (player, opponent, elo, elo_error), meetings (player, opponent, games, wins, \
-draws, losses, score). What is not known is null.
+draws, losses, score). comparisons, with --compare: gains (cell_id, from_cell_id, axes, player, opponent, changed, from, to, \
+openings_shared, gain, gain_low, gain_high), effects (player, opponent, cells, axis, from, to, with_axis, \
+with_from, with_to, gain, gain_low, gain_high, residual_deviation), replicates (cell_id, axes, player, opponent, \
+seeds, score, score_low, score_high, deviation, deviation_beyond_openings). \
+phases, with --phases: unit (empty_cells or plies), times (cell_id, axes, player, opponent, phase, player_searched_moves, \
+player_wall_us_mean, opponent_searched_moves, opponent_wall_us_mean, wall_us_ratio), standardised (cell_id, axes, player, \
+opponent, player_wall_us_standardised, opponent_wall_us_standardised, wall_us_ratio, moves_share). claims, of a sweep that has any \
+(claim, player, opponent, at, score_above, score_below, in, error_rate, exploratory, in_sweep, verdict (supported, \
+not_shown, open, exploratory or not_judged), reason, p, p_adjusted, hash, cells (cell_id, player, opponent, score, \
+band_low, band_high, cell_p)). \
+What is not known is null.
+
+CSV: one table, with the names and digits of JSON: cells, or what --table names; with --ratings ratings, with \
+--depths depths, with --compare gains, with --phases phases. A text that a spreadsheet would take for a formula has an apostrophe before it. LaTeX needs the \
+packages booktabs and threeparttable.
 
 Examples:
   spelrum report --db pentago-depth.db
   spelrum report --ratings --db pentago-ladder.db
+  spelrum report --compare --db pentago-depth.db
+  spelrum report --phases --db pentago-depth.db
+  spelrum report --table claims --db tic-tac-toe-claims.db
+  spelrum report --db pentago-depth.db --format latex --output depth.tex
+  spelrum report --db pentago-depth.db --format csv --table moves
   spelrum report pentago-depth --coordinator http://127.0.0.1:7878 --json";
 
 /// Show an experiment's result tables
@@ -47,24 +76,77 @@ pub(crate) struct Report {
     /// Show ratings instead: at each point of the grid all who met, on one scale
     #[arg(long, conflicts_with = "depths")]
     ratings: bool,
-    /// Print JSON, with everything
-    #[arg(long)]
+    /// Show what changes from cell to cell instead: along each axis, between players, from seed to seed
+    #[arg(long, conflicts_with_all = ["depths", "ratings"])]
+    compare: bool,
+    /// Show how long a move takes in each phase of the game instead, and in the same mix of phases for both
+    /// players; of experiments that record moves
+    #[arg(long, conflicts_with_all = ["depths", "ratings", "compare"])]
+    phases: bool,
+    /// Show one table only: claims, cells, moves, depths, failures, ratings, differences, meetings, gains,
+    /// effects, replicates, phases or standardised
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_enum,
+        conflicts_with_all = ["depths", "ratings", "compare", "phases", "json"],
+        hide_possible_values = true
+    )]
+    table: Option<TableName>,
+    /// How to write it: text, markdown, latex, csv (one table) or json (everything)
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t = ReportFormat::Text,
+        hide_possible_values = true
+    )]
+    format: ReportFormat,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Write to this file, once all of it is there; one of this name is replaced
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 impl Report {
     /// Asks and prints.
     pub(crate) async fn run(self) -> Result<Exit> {
+        let format = if self.json { ReportFormat::Json } else { self.format };
+        let shown = match (self.table, self.ratings, self.depths) {
+            (Some(_), ..) if format == ReportFormat::Json => {
+                return Err(CliError::new(Exit::Usage, "show one table")
+                    .because("JSON has all of them")
+                    .help("leave --table out, or take --format csv"));
+            }
+            (Some(table), ..) => Shown::Table(table),
+            (None, ..) if self.compare => Shown::Compared,
+            (None, ..) if self.phases => Shown::Phases,
+            (None, true, _) => Shown::Ratings,
+            (None, false, true) => Shown::WithDepths,
+            (None, false, false) => Shown::Usual,
+        };
         let source = ResultsSource::open(&self.source).await?;
         let experiment = source.experiment(self.experiment.as_deref()).await?;
-        if self.json {
-            let with = if self.ratings { WithRatings::Always } else { WithRatings::IfWorthShowing };
-            report::print_json(&source, &experiment, with).await?;
-        } else if self.ratings {
-            report::print_ratings(&source, &experiment).await?;
-        } else {
-            let detail = if self.depths { Detail::Depths } else { Detail::Cells };
-            report::print(&source, &experiment, detail).await?;
+        let write = async |out: &mut (dyn Write + Send)| {
+            report::write(&source, &experiment, shown, format, out).await
+        };
+        match (&self.output, format) {
+            (Some(path), _) => {
+                let (whole, mut file) = NewFile::create(path)?;
+                match format {
+                    ReportFormat::Text => write(&mut anstream::StripStream::new(file)).await?,
+                    ReportFormat::Markdown
+                    | ReportFormat::Latex
+                    | ReportFormat::Csv
+                    | ReportFormat::Json => write(&mut file).await?,
+                }
+                whole.finish()?;
+            }
+            (None, ReportFormat::Text) => write(&mut anstream::stdout()).await?,
+            // What is data is written as it is.
+            (None, _) => write(&mut io::stdout()).await?,
         }
         Ok(Exit::Success)
     }

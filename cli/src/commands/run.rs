@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indicatif::ProgressBar;
 use spelrum_proto::v1;
-use spelrum_tournament::results::{Detail, ExperimentSummary};
+use spelrum_tournament::results::ExperimentSummary;
 
 use crate::arguments::{Offer, SlotsArguments};
 use crate::change;
@@ -17,7 +17,7 @@ use crate::logging;
 use crate::output::count;
 use crate::progress::{self, Progress};
 use crate::remote::Manner;
-use crate::report::{self, WithRatings};
+use crate::report::{self, ReportFormat, Shown};
 use crate::results::ResultsSource;
 use crate::sweep_file::{SweepArguments, SweepFile};
 use crate::voice;
@@ -130,6 +130,9 @@ impl Run {
             voice::say(remark);
         }
         let (submitted, experiment) = coordinator.submit(sweep, self.new).await?;
+        for remark in change::remarks_on_claims(&submitted.claims) {
+            voice::say(&remark);
+        }
         if experiment.state.is_over() {
             voice::say(&already(&experiment, db));
         } else {
@@ -143,11 +146,9 @@ impl Run {
 
         let experiment = coordinator.experiment(&submitted.experiment_uuid).await?;
         let results = ResultsSource::File(coordinator.readers());
-        if self.json {
-            report::print_json(&results, &experiment, WithRatings::IfWorthShowing).await?;
-        } else {
-            report::print(&results, &experiment, Detail::Cells).await?;
-        }
+        let format = if self.json { ReportFormat::Json } else { ReportFormat::Text };
+        let out = &mut anstream::stdout();
+        report::write(&results, &experiment, Shown::Usual, format, out).await?;
         match interrupts.exit() {
             Some(signal) if !experiment.state.is_over() => {
                 voice::say(&interrupted(&self.sweep, db));

@@ -1,6 +1,5 @@
 //! `spelrum sql`: any question, read-only.
 
-use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -9,9 +8,9 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::arguments::SourceArguments;
-use crate::error::{CliError, Result};
+use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{RowsFormat, WriteRows, rows_as_text};
+use crate::output::{NewFile, RowsFormat, not_for_a_terminal, rows_writer};
 use crate::results::{Answer, ResultsSource};
 
 const EXAMPLES: &str = "\
@@ -72,9 +71,7 @@ impl Sql {
     pub(crate) async fn run(self) -> Result<Exit> {
         let format = self.format();
         if format == RowsFormat::Parquet && self.output.is_none() && io::stdout().is_terminal() {
-            return Err(CliError::new(Exit::Usage, "write Parquet")
-                .because("it is not for a terminal")
-                .help("name a file: --output FILE"));
+            return Err(not_for_a_terminal());
         }
         let source = ResultsSource::open(&self.source).await?;
         let rows_max = self.rows_max.map(NonZeroU32::get);
@@ -118,12 +115,7 @@ fn standard_output(format: RowsFormat) -> Out {
 async fn write(answer: &mut Answer, format: RowsFormat, out: Out) -> Result<()> {
     let columns = answer.columns().to_vec();
     let out = BufWriter::new(out);
-    let mut writer = match format {
-        RowsFormat::Parquet => parquet(columns, out)?,
-        RowsFormat::Table | RowsFormat::Csv | RowsFormat::Json | RowsFormat::Jsonl => {
-            rows_as_text(format, columns, out)
-        }
-    };
+    let mut writer = rows_writer(format, columns, out)?;
     while let Some(rows) = answer.next().await? {
         writer.write(&rows)?;
     }
@@ -131,46 +123,15 @@ async fn write(answer: &mut Answer, format: RowsFormat, out: Out) -> Result<()> 
     Ok(())
 }
 
-#[cfg(feature = "parquet")]
-fn parquet(columns: Vec<String>, out: BufWriter<Out>) -> Result<Box<dyn WriteRows>> {
-    Ok(Box::new(crate::output::rows_as_parquet(columns, out)?))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet(_: Vec<String>, _: BufWriter<Out>) -> Result<Box<dyn WriteRows>> {
-    Err(CliError::new(Exit::Usage, "write Parquet")
-        .because("this spelrum was built without it")
-        .help("build it with cargo's --features parquet, or take --format csv"))
-}
-
 /// Writes a file that is there when all of it is.
 async fn write_file(answer: &mut Answer, format: RowsFormat, path: &Path) -> Result<()> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    let failed = |error: io::Error| {
-        CliError::new(Exit::Input, format!("write {}", path.display()))
-            .because(error)
-            .help("check the path, its permissions and the room on the disk")
-    };
-    // A device or a pipe is written to as it is, and so is what a link names: it is not replaced.
-    let is_kept = std::fs::symlink_metadata(path).is_ok_and(|there| !there.is_file());
-    let partial = if is_kept { path.to_owned() } else { partial };
-    let file = File::create(&partial).map_err(failed)?;
+    let (new, file) = NewFile::create(path)?;
     let out: Out = match format {
         RowsFormat::Table => Box::new(anstream::StripStream::new(file)),
         RowsFormat::Csv | RowsFormat::Json | RowsFormat::Jsonl | RowsFormat::Parquet => {
             Box::new(file)
         }
     };
-    let written = write(answer, format, out).await;
-    if is_kept {
-        return written;
-    }
-    let written = written.and_then(|()| std::fs::rename(&partial, path).map_err(failed));
-    if written.is_err() {
-        // Whatever is left of it is of no use.
-        let _ = std::fs::remove_file(&partial);
-    }
-    written
+    write(answer, format, out).await?;
+    new.finish()
 }

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_tournament::results::{self, CoordinatorStatus};
+use spelrum_tournament::ExperimentId;
+use spelrum_tournament::results::{self, CoordinatorStatus, WhyExploratory};
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;
@@ -14,6 +15,8 @@ use crate::results::ResultsSource;
 use crate::summary;
 
 const EXAMPLES: &str = "\
+It says which stop rules cells have, and how many of them have ended; and which claims are exploratory, or stay \
+though their sweep states them no longer. \
 Below the tables it names what needs somebody, each with what to do about it: games that failed or \
 were lost, results that contradict each other, workers that are silent or missing, experiments that \
 are paused or of another engine, a disk that is nearly full, removals under way. A file knows \
@@ -45,10 +48,30 @@ struct Json<'a> {
     uptime_ms: Option<u64>,
     experiments: Vec<summary::Experiment<'a>>,
     experiments_total: u64,
+    stops: Vec<Stops<'a>>,
+    claims: Vec<Claim<'a>>,
     workers: Option<Vec<summary::Worker<'a>>>,
     workers_total: Option<u64>,
     attention: Vec<Attention<'a>>,
     removals: Vec<Removal<'a>>,
+}
+
+/// How a claim of an experiment stands.
+#[derive(Serialize)]
+struct Claim<'a> {
+    experiment: Option<&'a str>,
+    claim: &'a str,
+    exploratory: bool,
+    in_sweep: bool,
+}
+
+/// Where a stop rule of an experiment stands.
+#[derive(Serialize)]
+struct Stops<'a> {
+    experiment: Option<&'a str>,
+    rule: &'a str,
+    cells: u64,
+    cells_ended: u64,
 }
 
 #[derive(Serialize)]
@@ -92,6 +115,26 @@ fn json(status: &results::Status) -> Json<'_> {
         uptime_ms: coordinator.map(|it| it.uptime_ms),
         experiments: status.experiments.iter().map(Into::into).collect(),
         experiments_total: status.experiments_total,
+        stops: status
+            .stops
+            .iter()
+            .map(|it| Stops {
+                experiment: name_of(status, it.experiment),
+                rule: &it.rule,
+                cells: it.cells,
+                cells_ended: it.cells_ended,
+            })
+            .collect(),
+        claims: status
+            .claims
+            .iter()
+            .map(|it| Claim {
+                experiment: name_of(status, it.experiment),
+                claim: &it.claim.text,
+                exploratory: it.claim.is_late,
+                in_sweep: it.claim.in_sweep,
+            })
+            .collect(),
         workers: coordinator.map(|it| it.workers.iter().map(Into::into).collect()),
         workers_total: coordinator.map(|it| it.workers_total),
         attention: status
@@ -136,6 +179,8 @@ fn text(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
         let shown = status.experiments.len();
         cut(shown, status.experiments_total, "unfinished and newest", "experiments", out)?;
     }
+    stops(status, out)?;
+    claims(status, out)?;
     writeln!(out)?;
     // Who works, only a coordinator knows.
     if let Some(CoordinatorStatus { workers, workers_total, .. }) = &status.coordinator {
@@ -148,6 +193,43 @@ fn text(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     attention(&status.attention, out)
+}
+
+/// Where stop rules stand.
+fn stops(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
+    if !status.stops.is_empty() {
+        writeln!(out, "\nstop rules:")?;
+    }
+    for it in &status.stops {
+        let (ended, cells) = (count(it.cells_ended), count(it.cells));
+        let name = name_of(status, it.experiment).unwrap_or("?");
+        writeln!(out, "  {name}: {}; it has ended {ended} of {cells} cells", it.rule)?;
+    }
+    Ok(())
+}
+
+/// Which claims are exploratory, and which stay without their sweep.
+fn claims(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
+    if !status.claims.is_empty() {
+        writeln!(out, "\nclaims:")?;
+    }
+    for it in &status.claims {
+        let name = name_of(status, it.experiment).unwrap_or("?");
+        let text = &it.claim.text;
+        if it.claim.is_late {
+            let why = WhyExploratory::Late.reason();
+            writeln!(out, "  {name}: \"{text}\" is exploratory: {why}")?;
+        } else {
+            writeln!(out, "  {name}: \"{text}\" stays: it was stated before the first game")?;
+        }
+    }
+    Ok(())
+}
+
+/// The name of an experiment, if the status has it.
+fn name_of(status: &results::Status, experiment: ExperimentId) -> Option<&str> {
+    let experiment = status.experiments.iter().find(|it| it.experiment == experiment);
+    experiment.map(|it| it.name.as_str())
 }
 
 /// Says that a table does not have all there is.

@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::arguments::CoordinatorArguments;
-use crate::change::{self, Change};
+use crate::change::{self, Change, ClaimStanding};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{count, write_json};
@@ -20,7 +20,7 @@ Submitting the same file twice is safe: the second time changes nothing. A chang
 name extends its experiment: cells that it still names keep their games, others are added, and what \
 it no longer names stays but leaves the reports. That is said before it happens.
 
-JSON: experiment_uuid, name, cells, games, existed; with --dry-run: name, game, cells, games, pairs, \
+JSON: experiment_uuid, name, cells, games, existed, change, claims (claim, exploratory, in_sweep); with --dry-run: name, game, cells, games, pairs, \
 openings, slots, seconds, seconds_at_least, bytes.
 
 Examples:
@@ -60,6 +60,8 @@ struct Json<'a> {
     existed: bool,
     /// What the sweep changed of the experiment that existed.
     change: Option<Change<'a>>,
+    /// How its claims stand.
+    claims: Vec<ClaimStanding<'a>>,
 }
 
 impl Submit {
@@ -105,6 +107,7 @@ impl Submit {
                 games: answer.games,
                 existed: answer.existed,
                 change: answer.change.as_ref().map(Change::from),
+                claims: answer.claims.iter().map(ClaimStanding::from).collect(),
             };
             write_json(&mut out, &json)?;
             return Ok(Exit::Success);
@@ -129,6 +132,9 @@ impl Submit {
         };
         let (games, cells) = (count(answer.games), count(answer.cells));
         writeln!(out, "{said} {}: {games} games in {cells} cells", answer.name)?;
+        for remark in change::remarks_on_claims(&answer.claims) {
+            writeln!(out, "{remark}")?;
+        }
         Ok(Exit::Success)
     }
 }

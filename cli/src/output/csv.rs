@@ -16,6 +16,42 @@ pub(super) fn write_row(out: &mut dyn Write, row: &[SqlValue]) -> io::Result<()>
     write_record(out, row.iter().map(field))
 }
 
+/// A field for programs and spreadsheets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CsvField {
+    /// Nothing is known: an empty field.
+    #[default]
+    Unknown,
+    /// A number with every digit that it has, or `true` or `false`.
+    Plain(String),
+    /// A text of a user or of ours.
+    Text(String),
+}
+
+/// Writes a table: its headings, then its rows.
+pub(crate) fn write_csv(
+    out: &mut dyn Write,
+    headings: &[String],
+    rows: &[Vec<CsvField>],
+) -> io::Result<()> {
+    write_record(out, headings.iter().map(|heading| quoted(&inert(heading))))?;
+    for row in rows {
+        let field = |field: &CsvField| match field {
+            CsvField::Unknown => String::new(),
+            CsvField::Plain(plain) => plain.clone(),
+            CsvField::Text(text) => quoted(&inert(text)),
+        };
+        write_record(out, row.iter().map(field))?;
+    }
+    Ok(())
+}
+
+/// A text that a spreadsheet would take for a formula gets an apostrophe before it; a number does not.
+fn inert(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if is_formula && text.parse::<f64>().is_err() { format!("'{text}") } else { text.to_owned() }
+}
+
 fn write_record(out: &mut dyn Write, fields: impl Iterator<Item = String>) -> io::Result<()> {
     for (index, field) in fields.enumerate() {
         if index > 0 {
@@ -73,5 +109,22 @@ mod tests {
             String::from_utf8(out).unwrap(),
             "a,\"b,c\"\r\n\"say \"\"hi\"\"\",\r\n\"\",0.5\r\n00ff,-1\r\n"
         );
+    }
+
+    #[test]
+    fn texts_are_no_formulas() {
+        let texts = ["=1+1", "+a", "-b", "@c", "-1.5", "a=b", "\t=1", "x,\"y\"\nz"];
+        let rows: Vec<_> =
+            texts.iter().map(|text| vec![CsvField::Text((*text).to_owned())]).collect();
+        let mut out = Vec::new();
+        write_csv(&mut out, &["=name".to_owned()], &rows).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "'=name\r\n'=1+1\r\n'+a\r\n'-b\r\n'@c\r\n-1.5\r\na=b\r\n'\t=1\r\n\"x,\"\"y\"\"\nz\"\r\n"
+        );
+        let mut out = Vec::new();
+        let row = vec![CsvField::Unknown, CsvField::Plain("-0.5".to_owned())];
+        write_csv(&mut out, &["a".to_owned(), "b".to_owned()], &[row]).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "a,b\r\n,-0.5\r\n");
     }
 }

@@ -1,6 +1,8 @@
 //! What a person or a program reads on standard output.
 
 mod csv;
+mod document;
+mod file;
 mod json;
 mod numbers;
 #[cfg(feature = "parquet")]
@@ -8,11 +10,16 @@ mod parquet;
 mod rows;
 mod search;
 mod table;
+mod writer;
 
-#[cfg(feature = "parquet")]
-pub(crate) use self::parquet::rows_as_parquet;
+pub(crate) use csv::{CsvField, write_csv};
+pub(crate) use document::{Document, Part, TitledTable};
+pub(crate) use file::NewFile;
 pub(crate) use json::{Pairs, write_json, write_json_line};
-pub(crate) use numbers::{count, duration_us, optional, percent, signed};
-pub(crate) use rows::{RowsFormat, WriteRows, rows_as_text};
+pub(crate) use numbers::{
+    count, date_time, duration_us, optional, percent, ratio, relative_error, signed,
+};
+pub(crate) use rows::{RowsFormat, WriteRows};
 pub(crate) use search::{ended_by_text, score_text};
 pub(crate) use table::{Column, TextTable};
+pub(crate) use writer::{not_for_a_terminal, rows_writer};

@@ -13,8 +13,15 @@ pub(crate) fn count(count: u64) -> String {
     text
 }
 
+/// What a number may miss by the order in which it was summed up, as a part of it.
+const ROUNDING: f64 = 1e-12;
+
 /// A duration in microseconds, in the unit that fits: `12.3 µs`, `4.56 ms`, `1.23 s`, `2m 05s`.
+///
+/// A mean of whole microseconds is often halfway between two of what is shown. It is rounded up, in whichever
+/// order its sum was taken.
 pub(crate) fn duration_us(us: f64) -> String {
+    let us = us * (1.0 + ROUNDING);
     // The bounds are where rounding to three figures would reach the next unit.
     match us {
         us if us < 999.5 => format!("{} µs", three_figures(us)),
@@ -42,6 +49,23 @@ fn three_figures(number: f64) -> String {
     }
 }
 
+/// How many times as much: `×2.04`; a small one with two figures that count: `×0.0031`.
+pub(crate) fn ratio(ratio: f64) -> String {
+    if ratio == 0.0 || ratio >= 0.1 {
+        return format!("×{}", three_figures(ratio));
+    }
+    let zeros = -ratio.log10().floor();
+    // Beyond twelve places nothing is left to tell apart.
+    format!("×{ratio:.*}", (zeros + 1.0).clamp(2.0, 12.0) as usize)
+}
+
+/// Half the width of an interval, as a share of the figure: `±0.4%`, `±12%`.
+pub(crate) fn relative_error(share: f64) -> String {
+    let percents = share * 100.0;
+    let places = usize::from(percents < 0.95);
+    format!("±{percents:.places$}%")
+}
+
 /// A rate in 0..=1 as percents: `57.8 %`; a small one with the figures that it has: `0.0031 %`.
 pub(crate) fn percent(rate: f64) -> String {
     let percents = rate * 100.0;
@@ -66,14 +90,49 @@ pub(crate) fn optional<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> S
     value.map_or_else(|| "-".to_owned(), show)
 }
 
+/// A moment of Unix time as people and programs write it (RFC 3339), to the second.
+pub(crate) fn date_time(unix_us: i64) -> String {
+    let seconds = unix_us.div_euclid(1_000_000);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, civil_from_days: eras of 400 years, whose
+    // years begin in March.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn moments_are_dates_and_times() {
+        let second = 1_000_000;
+        assert_eq!(date_time(0), "1970-01-01T00:00:00Z");
+        assert_eq!(date_time(951_782_400 * second), "2000-02-29T00:00:00Z");
+        assert_eq!(date_time(1_735_689_599 * second + 999_999), "2024-12-31T23:59:59Z");
+        assert_eq!(date_time(-1), "1969-12-31T23:59:59Z");
+    }
+
+    #[test]
     fn counts_are_grouped() {
         let shown = [0, 7, 999, 1_000, 12_345, 1_234_567].map(count);
         assert_eq!(shown, ["0", "7", "999", "1,000", "12,345", "1,234,567"]);
+    }
+
+    #[test]
+    fn ratios_and_errors_have_the_figures_that_count() {
+        let shown = [0.0, 0.000_313, 0.052, 0.5, 2.0, 31.25, 1_234.0].map(ratio);
+        assert_eq!(shown, ["×0.00", "×0.00031", "×0.052", "×0.50", "×2.00", "×31.2", "×1234"]);
+        let shown = [0.0, 0.004, 0.0096, 0.0994, 1.5].map(relative_error);
+        assert_eq!(shown, ["±0.0%", "±0.4%", "±1%", "±10%", "±150%"]);
     }
 
     #[test]
@@ -100,6 +159,14 @@ mod tests {
                 "119 s", "2m 05s", "3h 07m", "4d 02h"
             ]
         );
+    }
+
+    #[test]
+    fn a_sum_in_another_order_is_shown_alike() {
+        let halfway = 0.675_f64;
+        let shown = [halfway.next_down().next_down(), halfway, halfway.next_up()].map(duration_us);
+        assert_eq!(shown, ["0.68 µs"; 3]);
+        assert_eq!(duration_us(0.674_999), "0.67 µs");
     }
 
     #[test]

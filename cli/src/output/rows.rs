@@ -34,7 +34,7 @@ pub(crate) trait WriteRows {
 }
 
 /// What writes rows with these columns as text.
-pub(crate) fn rows_as_text<'w>(
+pub(super) fn rows_as_text<'w>(
     format: RowsFormat,
     columns: Vec<String>,
     out: impl Write + 'w,

@@ -37,6 +37,16 @@ impl Column {
     pub(crate) fn numbers(heading: impl Into<String>) -> Self {
         Self { heading: heading.into(), align: Align::Right }
     }
+
+    /// What stands above it.
+    pub(crate) fn heading(&self) -> &str {
+        &self.heading
+    }
+
+    /// Whether it is one of numbers.
+    pub(crate) fn is_of_numbers(&self) -> bool {
+        self.align == Align::Right
+    }
 }
 
 /// The space to the right of every cell.

@@ -1,30 +1,74 @@
 //! The results for programs. The keys are only ever added to.
 
 use serde::Serialize;
-use spelrum_tournament::results;
+use spelrum_tournament::OverGames;
+use spelrum_tournament::results::{self, CellFailures};
 use spelrum_tournament::stopping::StopRule;
 
 /// An experiment's results.
 #[derive(Debug, Serialize)]
 pub(super) struct Report<'a> {
-    experiment: &'a str,
+    pub(super) experiment: &'a str,
     experiment_uuid: &'a str,
     game: &'a str,
     state: &'static str,
     games_planned: u64,
     games_settled: u64,
     games_failed: u64,
-    axes: &'a [String],
-    cells: Vec<CellResult<'a>>,
+    pub(super) axes: &'a [String],
+    /// The mean score of whoever moved first from the opening, over all cells.
+    first_mover_score: Option<f64>,
+    first_mover_low: Option<f64>,
+    first_mover_high: Option<f64>,
+    pub(super) cells: Vec<CellResult<'a>>,
     /// What a searched move cost each player in each cell.
-    moves: Vec<MoveCost<'a>>,
+    pub(super) moves: Vec<MoveCost<'a>>,
     /// The same by the depth that the search completed: `depth_mean` is that depth.
-    depths: Vec<MoveCost<'a>>,
+    pub(super) depths: Vec<MoveCost<'a>>,
+    /// The cells in which games failed, or were lost and played again.
+    pub(super) failures: Vec<Failures<'a>>,
+}
+
+/// What went wrong in a cell.
+#[derive(Debug, Serialize)]
+pub(super) struct Failures<'a> {
+    cell_id: i64,
+    axes: &'a [Option<String>],
+    player: &'a str,
+    opponent: &'a str,
+    games: u64,
+    /// That finally failed.
+    games_failed: u64,
+    /// That count, though not from the first time that they were played.
+    games_replayed: u64,
+    score: Option<f64>,
+    /// The score over all games, had every failed game been lost by the player, or won.
+    score_worst: Option<f64>,
+    score_best: Option<f64>,
+}
+
+impl<'a> Failures<'a> {
+    fn of(failures: &CellFailures<'a>) -> Self {
+        let CellFailures { cell, replayed } = *failures;
+        let bounds = cell.score_bounds();
+        Self {
+            cell_id: cell.cell.0,
+            axes: &cell.axes,
+            player: &cell.player,
+            opponent: &cell.opponent,
+            games: cell.games,
+            games_failed: cell.games_failed,
+            games_replayed: replayed,
+            score: cell.score.map(|score| score.score),
+            score_worst: bounds.map(|[worst, _]| worst),
+            score_best: bounds.map(|[_, best]| best),
+        }
+    }
 }
 
 /// What came of one cell, seen from its first player.
 #[derive(Debug, Serialize)]
-struct CellResult<'a> {
+pub(super) struct CellResult<'a> {
     cell_id: i64,
     axes: &'a [Option<String>],
     player: &'a str,
@@ -38,6 +82,8 @@ struct CellResult<'a> {
     stop_precision: Option<f64>,
     sprt: Option<Sprt>,
     stopped_after: Option<u64>,
+    /// Whether a stop rule has ended the cell, which waited for such a score: see `docs/statistics.md`.
+    score_biased: bool,
     games: u64,
     games_failed: u64,
     wins: u64,
@@ -60,6 +106,13 @@ struct CellResult<'a> {
     swap_sides: bool,
     self_play: bool,
     openings_used: u64,
+    /// Where openings come again, and the interval is over openings: how many they are worth.
+    openings_effective: Option<f64>,
+    pairs_won_by_first_mover: u64,
+    pairs_won_by_second_mover: u64,
+    first_mover_score: Option<f64>,
+    first_mover_low: Option<f64>,
+    first_mover_high: Option<f64>,
 }
 
 /// A sequential test, and where it stands.
@@ -98,7 +151,7 @@ impl Sprt {
 
 /// What one player's searched moves cost in one cell.
 #[derive(Debug, Serialize)]
-struct MoveCost<'a> {
+pub(super) struct MoveCost<'a> {
     cell_id: i64,
     axes: &'a [Option<String>],
     player: &'a str,
@@ -112,11 +165,26 @@ struct MoveCost<'a> {
     nodes_mean: f64,
     evaluations_mean: f64,
     full_tree_share: Option<f64>,
+    /// Of a player without a time limit for its moves all of these are null.
+    time_limit_us: Option<u64>,
+    overrun_beyond_us: Option<u64>,
+    overruns: Option<u64>,
+    overrun_share: Option<f64>,
+    wall_us_longest: Option<f64>,
+    wall_us_p95: Option<f64>,
+    /// The mean over games of the player's mean time; null by depth.
+    wall_us_game_mean: Option<f64>,
+    wall_us_game_mean_low: Option<f64>,
+    wall_us_game_mean_high: Option<f64>,
+    /// The geometric mean over games of its mean times, divided by its opponent's.
+    wall_us_ratio: Option<f64>,
+    wall_us_ratio_low: Option<f64>,
+    wall_us_ratio_high: Option<f64>,
 }
 
 impl<'a> From<&'a results::Report> for Report<'a> {
     fn from(report: &'a results::Report) -> Self {
-        let results::Report { experiment, axes, cells, moves, depths } = report;
+        let results::Report { experiment, axes, first_mover, cells, moves, depths, .. } = report;
         Self {
             experiment: &experiment.name,
             experiment_uuid: &experiment.uuid,
@@ -126,9 +194,13 @@ impl<'a> From<&'a results::Report> for Report<'a> {
             games_settled: experiment.games_settled,
             games_failed: experiment.games_failed,
             axes,
+            first_mover_score: first_mover.map(|score| score.score),
+            first_mover_low: first_mover.map(|score| score.low),
+            first_mover_high: first_mover.map(|score| score.high),
             cells: cells.iter().map(Into::into).collect(),
             moves: moves.iter().map(Into::into).collect(),
             depths: depths.iter().map(Into::into).collect(),
+            failures: report.failures().iter().map(Failures::of).collect(),
         }
     }
 }
@@ -151,6 +223,7 @@ impl<'a> From<&'a results::CellResult> for CellResult<'a> {
             }),
             sprt: Sprt::of(cell),
             stopped_after: cell.stop.and_then(|stop| stop.stopped_after),
+            score_biased: cell.stop.is_some_and(|stop| stop.stopped_after.is_some()),
             games: cell.games,
             games_failed: cell.games_failed,
             wins: cell.wins,
@@ -172,6 +245,12 @@ impl<'a> From<&'a results::CellResult> for CellResult<'a> {
             swap_sides: cell.swap_sides,
             self_play: cell.is_self_play,
             openings_used: cell.openings_used,
+            openings_effective: cell.openings.map(|openings| openings.effective),
+            pairs_won_by_first_mover: cell.pairs_won_by_first_mover,
+            pairs_won_by_second_mover: cell.pairs_won_by_second_mover,
+            first_mover_score: cell.first_mover.map(|score| score.score),
+            first_mover_low: cell.first_mover.map(|score| score.low),
+            first_mover_high: cell.first_mover.map(|score| score.high),
         }
     }
 }
@@ -179,6 +258,8 @@ impl<'a> From<&'a results::CellResult> for CellResult<'a> {
 impl<'a> From<&'a results::MoveCost> for MoveCost<'a> {
     fn from(cost: &'a results::MoveCost) -> Self {
         let results::MoveCost { cell, axes, player, opponent, costs } = cost;
+        let low = |of: Option<OverGames>| Some(of?.interval?.low);
+        let high = |of: Option<OverGames>| Some(of?.interval?.high);
         Self {
             cell_id: cell.0,
             axes,
@@ -193,6 +274,18 @@ impl<'a> From<&'a results::MoveCost> for MoveCost<'a> {
             nodes_mean: costs.nodes_mean,
             evaluations_mean: costs.evaluations_mean,
             full_tree_share: costs.full_tree_share,
+            time_limit_us: costs.overruns.map(|overruns| overruns.limit_us),
+            overrun_beyond_us: costs.overruns.map(|overruns| overruns.beyond_us),
+            overruns: costs.overruns.map(|overruns| overruns.moves),
+            overrun_share: costs.overrun_share(),
+            wall_us_longest: costs.overruns.map(|overruns| overruns.longest_us),
+            wall_us_p95: costs.wall_us_p95,
+            wall_us_game_mean: costs.wall_us_game_mean.map(|mean| mean.value),
+            wall_us_game_mean_low: low(costs.wall_us_game_mean),
+            wall_us_game_mean_high: high(costs.wall_us_game_mean),
+            wall_us_ratio: costs.wall_us_ratio.map(|ratio| ratio.value),
+            wall_us_ratio_low: low(costs.wall_us_ratio),
+            wall_us_ratio_high: high(costs.wall_us_ratio),
         }
     }
 }

@@ -1,75 +1,310 @@
 //! The result tables: who is stronger in each cell and how sure that is, and what a move costs; and how
 //! strong all players are on one scale.
 
+mod claims;
+mod claims_json;
+mod columns;
+mod comparisons;
+mod comparisons_json;
+mod csv;
 mod json;
+mod phases;
 mod ratings;
 mod ratings_json;
 mod text;
 
+use std::io::{self, BufWriter, Write};
+
+use clap::ValueEnum;
+use comparisons_json::Compared;
+use csv::{ComparedRows, PhaseRows, ReportRows};
 use ratings::Meetings;
+use ratings_json::GroupRows;
 use serde::Serialize;
-use spelrum_tournament::results::{Detail, ExperimentSummary, Ratings, Report};
+use spelrum_tournament::results::{
+    Comparisons, Detail, ExperimentSummary, Phases, Ratings, Report,
+};
 
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
-use crate::output::write_json;
+use crate::output::{Document, Part, TitledTable, write_csv, write_json};
 use crate::results::ResultsSource;
 use crate::voice;
 
-/// Prints an experiment's tables for people.
-pub(crate) async fn print(
-    source: &ResultsSource,
-    of: &ExperimentSummary,
-    detail: Detail,
-) -> Result<()> {
-    let report = source.report(of, detail).await?;
-    text::write(&report, &mut anstream::stdout().lock())?;
-    if let Some(ratings) = ratings_worth_showing(source, of, &report).await {
-        ratings::write(&ratings, Meetings::IfTheyFit, &mut anstream::stdout().lock())?;
-    }
-    Ok(())
+/// How results are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Aligned columns, to read
+    Text,
+    /// Tables as GitHub reads them
+    Markdown,
+    /// Tables with captions and labels, to be taken in with \input
+    Latex,
+    /// One table, with all digits
+    Csv,
+    /// Everything
+    Json,
 }
 
-/// Prints an experiment's ratings for people.
-pub(crate) async fn print_ratings(source: &ResultsSource, of: &ExperimentSummary) -> Result<()> {
-    let ratings = asked_for(source, of).await?;
-    let out = &mut anstream::stdout().lock();
-    text::heading(&ratings.experiment, out)?;
-    ratings::write(&ratings, Meetings::All, out)?;
-    Ok(())
+/// The tables there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableName {
+    /// What the sweep claimed of its results, and what came of it
+    Claims,
+    /// Who is stronger in each cell
+    Cells,
+    /// What a move costs
+    Moves,
+    /// What a move costs at each depth that searches completed
+    Depths,
+    /// Cells in which games failed, or were lost and played again
+    Failures,
+    /// How strong players are on one scale
+    Ratings,
+    /// How much every two players differ on that scale
+    Differences,
+    /// Who scored what against whom
+    Meetings,
+    /// What is gained from cell to cell
+    Gains,
+    /// What each axis does over all cells
+    Effects,
+    /// Cells that were done again with other seeds
+    Replicates,
+    /// How long a move takes in each phase of the game
+    Phases,
+    /// How long a move takes in the same mix of phases
+    Standardised,
 }
 
-/// Whether ratings are a part of what is printed.
+/// What of the results is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WithRatings {
-    /// Where they say what the cells do not.
-    IfWorthShowing,
-    /// At all points of the grid.
-    Always,
+pub(crate) enum Shown {
+    /// Cells and moves, and ratings where they say what the cells do not.
+    Usual,
+    /// The same with what moves cost at each depth.
+    WithDepths,
+    /// Ratings and who met whom, at all points of the grid.
+    Ratings,
+    /// What changes from cell to cell.
+    Compared,
+    /// How long moves take by phase.
+    Phases,
+    /// One table.
+    Table(TableName),
 }
 
-/// Prints an experiment's results as JSON, with everything.
-pub(crate) async fn print_json(
+/// Writes an experiment's results.
+pub(crate) async fn write(
     source: &ResultsSource,
     of: &ExperimentSummary,
-    with: WithRatings,
+    shown: Shown,
+    format: ReportFormat,
+    out: &mut (dyn Write + Send),
+) -> Result<()> {
+    let mut out = BufWriter::new(out);
+    match format {
+        ReportFormat::Text => document(source, of, shown).await?.write_text(&mut out)?,
+        ReportFormat::Markdown => document(source, of, shown).await?.write_markdown(&mut out)?,
+        ReportFormat::Latex => document(source, of, shown).await?.write_latex(&mut out)?,
+        ReportFormat::Csv => {
+            let csv::Rows { headings, rows } = table(source, of, shown).await?;
+            write_csv(&mut out, &headings, &rows)?;
+        }
+        ReportFormat::Json => write_everything(source, of, shown, &mut out).await?,
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The tables for people.
+async fn document(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+    shown: Shown,
+) -> Result<Document> {
+    let detail = match shown {
+        Shown::Usual
+        | Shown::Table(
+            TableName::Claims | TableName::Cells | TableName::Moves | TableName::Failures,
+        ) => Detail::Cells,
+        Shown::WithDepths | Shown::Table(TableName::Depths) => Detail::Depths,
+        Shown::Ratings => {
+            let ratings = asked_for(source, of).await?;
+            let parts = ratings::parts(&ratings, Meetings::All);
+            return Ok(text::document(&ratings.experiment, parts));
+        }
+        Shown::Table(name @ (TableName::Ratings | TableName::Meetings)) => {
+            let ratings = asked_for(source, of).await?;
+            let parts = only(name, ratings::parts(&ratings, Meetings::AskedFor));
+            return Ok(text::document(&ratings.experiment, parts));
+        }
+        Shown::Table(TableName::Differences) => {
+            let ratings = asked_for(source, of).await?;
+            return Ok(text::document(&ratings.experiment, ratings::differences(&ratings)));
+        }
+        Shown::Compared => {
+            let told = comparisons(source, of).await?;
+            return Ok(text::document(&told.experiment, comparisons::parts(&told)));
+        }
+        Shown::Table(name @ (TableName::Gains | TableName::Effects | TableName::Replicates)) => {
+            let told = comparisons(source, of).await?;
+            let parts = only(name, comparisons::parts(&told));
+            return Ok(text::document(&told.experiment, parts));
+        }
+        Shown::Phases => {
+            let told = phases_of(source, of).await?;
+            return Ok(text::document(&told.experiment, phases::parts(&told)));
+        }
+        Shown::Table(name @ (TableName::Phases | TableName::Standardised)) => {
+            let told = phases_of(source, of).await?;
+            let parts = only(name, phases::parts(&told));
+            return Ok(text::document(&told.experiment, parts));
+        }
+    };
+    let report = source.report(of, detail).await?;
+    let mut parts = claims::parts(&report);
+    parts.extend(text::parts(&report));
+    if let Shown::Table(name) = shown {
+        parts = only(name, parts);
+    } else if let Some(ratings) = ratings_worth_showing(source, of, &report).await {
+        parts.extend(ratings::parts(&ratings, Meetings::IfTheyFit));
+    }
+    Ok(text::document(&report.experiment, parts))
+}
+
+/// The tables of this name, and what is said where there is none.
+fn only(name: TableName, mut parts: Vec<Part>) -> Vec<Part> {
+    let asked = name.to_possible_value();
+    let is_asked = |table: &TitledTable| {
+        // The cells of claims belong to them.
+        asked.as_ref().is_some_and(|name| name.get_name() == table.name)
+            || (name == TableName::Claims && table.name == claims::CELLS)
+    };
+    // What is said between tables is about those that follow.
+    let has_tables = parts.iter().any(|part| matches!(part, Part::Table(_)));
+    parts.retain(|part| match part {
+        Part::Table(table) => is_asked(table),
+        Part::Words(_) => !has_tables,
+        Part::Heading(_) => false,
+    });
+    if parts.is_empty() {
+        parts.push(Part::Words("there is nothing to show".to_owned()));
+    }
+    parts
+}
+
+/// One table for programs.
+async fn table(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> Result<csv::Rows> {
+    let (detail, which) = match shown {
+        Shown::Usual | Shown::Table(TableName::Cells) => (Detail::Cells, ReportRows::Cells),
+        Shown::Table(TableName::Moves) => (Detail::Cells, ReportRows::Moves),
+        Shown::WithDepths | Shown::Table(TableName::Depths) => (Detail::Depths, ReportRows::Depths),
+        Shown::Table(TableName::Failures) => (Detail::Cells, ReportRows::Failures),
+        Shown::Table(TableName::Claims) => {
+            let report = source.report(of, Detail::Cells).await?;
+            let rows = csv::of_claims(&report);
+            return Ok(rows.map_err(io::Error::from)?);
+        }
+        Shown::Ratings | Shown::Table(TableName::Ratings) => {
+            return rated(source, of, GroupRows::Players).await;
+        }
+        Shown::Table(TableName::Differences) => {
+            return rated(source, of, GroupRows::Differences).await;
+        }
+        Shown::Table(TableName::Meetings) => return rated(source, of, GroupRows::Meetings).await,
+        Shown::Compared | Shown::Table(TableName::Gains) => {
+            return compared(source, of, ComparedRows::Gains).await;
+        }
+        Shown::Table(TableName::Effects) => {
+            return compared(source, of, ComparedRows::Effects).await;
+        }
+        Shown::Table(TableName::Replicates) => {
+            return compared(source, of, ComparedRows::Replicates).await;
+        }
+        Shown::Phases | Shown::Table(TableName::Phases) => {
+            return by_phase(source, of, PhaseRows::Times).await;
+        }
+        Shown::Table(TableName::Standardised) => {
+            return by_phase(source, of, PhaseRows::Standardised).await;
+        }
+    };
+    let report = source.report(of, detail).await?;
+    let rows = csv::of_report(&json::Report::from(&report), which);
+    Ok(rows.map_err(io::Error::from)?)
+}
+
+async fn rated(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+    which: GroupRows,
+) -> Result<csv::Rows> {
+    let ratings = asked_for(source, of).await?;
+    let rows = csv::of_ratings(&of.name, &ratings_json::groups(&ratings), which);
+    Ok(rows.map_err(io::Error::from)?)
+}
+
+async fn compared(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+    which: ComparedRows,
+) -> Result<csv::Rows> {
+    let told = comparisons(source, of).await?;
+    let rows = csv::of_comparisons(&Compared::from(&told), which);
+    Ok(rows.map_err(io::Error::from)?)
+}
+
+async fn by_phase(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+    which: PhaseRows,
+) -> Result<csv::Rows> {
+    let told = phases_of(source, of).await?;
+    let rows = csv::of_phases(&phases::Phases::from(&told), which);
+    Ok(rows.map_err(io::Error::from)?)
+}
+
+/// Everything, as JSON.
+async fn write_everything(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+    shown: Shown,
+    out: &mut (dyn Write + Send),
 ) -> Result<()> {
     #[derive(Serialize)]
     struct Everything<'a> {
         #[serde(flatten)]
         report: json::Report<'a>,
         ratings: Option<Vec<ratings_json::Group<'a>>>,
+        comparisons: Option<Compared<'a>>,
+        phases: Option<phases::Phases<'a>>,
+        claims: Vec<claims_json::Claim>,
     }
     let report = source.report(of, Detail::Depths).await?;
-    let ratings = match with {
-        WithRatings::IfWorthShowing => ratings_worth_showing(source, of, &report).await,
-        WithRatings::Always => Some(asked_for(source, of).await?),
+    let ratings = match shown {
+        Shown::Usual | Shown::WithDepths | Shown::Compared | Shown::Phases | Shown::Table(_) => {
+            ratings_worth_showing(source, of, &report).await
+        }
+        Shown::Ratings => Some(asked_for(source, of).await?),
+    };
+    let told = match shown {
+        Shown::Compared => Some(comparisons(source, of).await?),
+        Shown::Usual | Shown::WithDepths | Shown::Ratings | Shown::Phases | Shown::Table(_) => None,
+    };
+    let by_phase = match shown {
+        Shown::Phases => Some(phases_of(source, of).await?),
+        Shown::Usual | Shown::WithDepths | Shown::Ratings | Shown::Compared | Shown::Table(_) => {
+            None
+        }
     };
     let everything = Everything {
         report: json::Report::from(&report),
         ratings: ratings.as_ref().map(ratings_json::groups),
+        comparisons: told.as_ref().map(Compared::from),
+        phases: by_phase.as_ref().map(phases::Phases::from),
+        claims: claims_json::claims(&report),
     };
-    write_json(&mut anstream::stdout().lock(), &everything)?;
+    write_json(out, &everything)?;
     Ok(())
 }
 
@@ -93,6 +328,32 @@ async fn ratings_worth_showing(
             None
         }
     }
+}
+
+async fn comparisons(source: &ResultsSource, of: &ExperimentSummary) -> Result<Comparisons> {
+    source.comparisons(of).await?.ok_or_else(|| {
+        CliError::new(Exit::Input, format!("compare the cells of {}", of.name))
+            .because("the coordinator is of an earlier release, which compares none")
+            .help("update it, or read its database: spelrum report --compare --db FILE")
+    })
+}
+
+/// How long moves took by phase, where moves are recorded.
+async fn phases_of(source: &ResultsSource, of: &ExperimentSummary) -> Result<Phases> {
+    let failed = || CliError::new(Exit::Input, format!("tell the phases of {}", of.name));
+    let phases = source.phases(of).await?.ok_or_else(|| {
+        failed()
+            .because("the coordinator is of an earlier release, which does not tell them")
+            .help("update it, or read its database: spelrum report --phases --db FILE")
+    })?;
+    if !phases.moves_recorded {
+        return Err(failed()
+            .because(
+                "its moves are not kept: its sweep says record = \"games\", or they were pruned",
+            )
+            .help("play it with record = \"moves\""));
+    }
+    Ok(phases)
 }
 
 async fn asked_for(source: &ResultsSource, of: &ExperimentSummary) -> Result<Ratings> {

@@ -1,7 +1,6 @@
 //! Ratings, for people: how strong the players are on one scale, and who scored what against whom.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
 
 use spelrum_tournament::Role;
 use spelrum_tournament::ratings::Estimate;
@@ -10,8 +9,7 @@ use spelrum_tournament::results::{
     places_text,
 };
 
-use super::text::title;
-use crate::output::{Column, TextTable, count, optional, percent, signed};
+use crate::output::{Column, Part, TitledTable, count, optional, percent, signed};
 
 /// A cross-table is no wider.
 const COLUMNS_MAX: usize = 100;
@@ -43,13 +41,17 @@ pub(super) fn are_worth_showing(report: &Report) -> bool {
 pub(super) enum Meetings {
     /// As a cross-table, if one fits.
     IfTheyFit,
-    /// All of them.
+    /// All of them, where they say more than the ratings.
     All,
+    /// All of them.
+    AskedFor,
 }
 
-pub(super) fn write(ratings: &Ratings, shown: Meetings, out: &mut dyn Write) -> io::Result<()> {
+/// What ratings have to say, in tables for people.
+pub(super) fn parts(ratings: &Ratings, shown: Meetings) -> Vec<Part> {
+    let mut parts = Vec::new();
     if ratings.groups.is_empty() {
-        writeln!(out, "\nno players")?;
+        parts.push(Part::Words("no players".to_owned()));
     }
     for point in ratings.groups.chunk_by(|a, b| a.point == b.point) {
         let place = point.first().and_then(|group| places_text(&ratings.axes, &group.point));
@@ -58,20 +60,15 @@ pub(super) fn write(ratings: &Ratings, shown: Meetings, out: &mut dyn Write) -> 
         let (groups, alone) =
             point.split_at(point.partition_point(|group| group.players.len() > 1));
         for group in groups {
-            title(out, &format!("Ratings{at}"))?;
-            table(group).write(out)?;
-            for note in notes(group, point.len() > 1) {
-                writeln!(out, "{note}")?;
-            }
-            if group.players.len() < 3 {
+            let notes = notes(group, point.len() > 1);
+            parts.push(Part::Table(table(group, &at).with_notes(notes)));
+            if group.players.len() < 3 && shown != Meetings::AskedFor {
                 continue;
             }
-            if let Some(table) = cross_table(group) {
-                title(out, &format!("Points per game{at}, of the player in the row"))?;
-                table.write(out)?;
-            } else if shown == Meetings::All {
-                title(out, &format!("Who met whom{at}"))?;
-                meetings(group).write(out)?;
+            if let Some(table) = cross_table(group, &at) {
+                parts.push(Part::Table(table));
+            } else if shown != Meetings::IfTheyFit {
+                parts.push(Part::Table(meetings(group, &at)));
             }
         }
         if let [first, others @ ..] = alone {
@@ -80,15 +77,46 @@ pub(super) fn write(ratings: &Ratings, shown: Meetings, out: &mut dyn Write) -> 
                 0 => String::new(),
                 others => format!(" and {} more", count(others as u64)),
             };
-            writeln!(out, "\nWithout a rating{at}, having met nobody: {name}{others}.")?;
+            let words = format!("Without a rating{at}, having met nobody: {name}{others}.");
+            parts.push(Part::Words(words));
         }
     }
-    Ok(())
+    parts
+}
+
+/// How much every two players of each group differ.
+pub(super) fn differences(ratings: &Ratings) -> Vec<Part> {
+    let rated = ratings.groups.iter().filter(|group| group.players.len() > 1);
+    let tables = rated.map(|group| {
+        let place = places_text(&ratings.axes, &group.point);
+        let at = place.map_or_else(String::new, |place| format!(" at {place}"));
+        let columns = vec![
+            Column::words("player"),
+            Column::words("opponent"),
+            Column::numbers("Elo"),
+            Column::numbers("95%"),
+        ];
+        let mut table = TitledTable::new("differences", format!("Differences{at}"), columns);
+        for (a, player) in group.players.iter().enumerate() {
+            for (b, opponent) in group.players.iter().enumerate().skip(a + 1) {
+                let difference = group.difference(a, b);
+                table.row([
+                    player.name.clone(),
+                    opponent.name.clone(),
+                    optional(difference, |it| signed(it.elo)),
+                    optional(difference, error),
+                ]);
+            }
+        }
+        let note = "Elo: how much stronger the player is; 95%: half the width of the interval.";
+        Part::Table(table.with_notes(vec![note.to_owned()]))
+    });
+    tables.collect()
 }
 
 /// The players, the strongest first, each with its difference to the one before.
-fn table(group: &RatedGroup) -> TextTable {
-    let mut table = TextTable::new(&[
+fn table(group: &RatedGroup, at: &str) -> TitledTable {
+    let columns = vec![
         Column::numbers("#"),
         Column::words("player"),
         Column::numbers("Elo"),
@@ -98,7 +126,8 @@ fn table(group: &RatedGroup) -> TextTable {
         Column::numbers("draws"),
         Column::numbers("to above"),
         Column::numbers("95%"),
-    ]);
+    ];
+    let mut table = TitledTable::new("ratings", format!("Ratings{at}"), columns);
     for (rank, player) in group.players.iter().enumerate() {
         let above = rank.checked_sub(1).and_then(|above| group.difference(rank, above));
         let draws = player.draws as f64 / player.games as f64;
@@ -182,7 +211,7 @@ fn first_move(group: &RatedGroup) -> Option<String> {
 }
 
 /// The points per game of each player against each other; nothing if that is too wide.
-fn cross_table(group: &RatedGroup) -> Option<TextTable> {
+fn cross_table(group: &RatedGroup, at: &str) -> Option<TitledTable> {
     let widest = group.players.iter().map(|player| name(player).chars().count()).max()?;
     let rank_columns = group.players.len().to_string().len() + 1;
     if rank_columns + widest + 1 + group.players.len() * SCORE_COLUMNS > COLUMNS_MAX {
@@ -195,7 +224,8 @@ fn cross_table(group: &RatedGroup) -> Option<TextTable> {
         scores.insert((meeting.player, meeting.opponent), meeting.score());
         scores.insert((meeting.opponent, meeting.player), 1.0 - meeting.score());
     }
-    let mut table = TextTable::new(&columns);
+    let title = format!("Points per game{at}, of the player in the row");
+    let mut table = TitledTable::new("meetings", title, columns);
     for (row, player) in (0_u32..).zip(&group.players) {
         let score = |column: u32| match scores.get(&(row, column)) {
             Some(score) => format!("{score:.3}"),
@@ -209,8 +239,8 @@ fn cross_table(group: &RatedGroup) -> Option<TextTable> {
 }
 
 /// The same in lines.
-fn meetings(group: &RatedGroup) -> TextTable {
-    let mut table = TextTable::new(&[
+fn meetings(group: &RatedGroup, at: &str) -> TitledTable {
+    let columns = vec![
         Column::words("player"),
         Column::words("opponent"),
         Column::numbers("games"),
@@ -218,7 +248,8 @@ fn meetings(group: &RatedGroup) -> TextTable {
         Column::numbers("draw"),
         Column::numbers("loss"),
         Column::numbers("score"),
-    ]);
+    ];
+    let mut table = TitledTable::new("meetings", format!("Who met whom{at}"), columns);
     for meeting in &group.meetings {
         let name = |place: u32| {
             let player = group.players.get(place as usize);
@@ -246,6 +277,7 @@ mod tests {
     use spelrum_tournament::results::{ExperimentSummary, GamesToRate};
     use spelrum_tournament::scheduler::ExperimentState;
 
+    use super::super::text::document;
     use super::*;
 
     /// A ladder of so many players, of whom every two meet four times from each of five openings.
@@ -288,9 +320,9 @@ mod tests {
 
     fn shown(ratings: &Ratings, meetings: Meetings) -> String {
         let mut out = Vec::new();
-        write(ratings, meetings, &mut out).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        let text = anstream::adapter::strip_str(&text).to_string();
+        let document = document(&ratings.experiment, parts(ratings, meetings));
+        document.write_text(&mut out).unwrap();
+        let text = anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string();
         assert!(text.lines().all(|line| line.chars().count() <= COLUMNS_MAX), "{text}");
         text
     }
@@ -309,7 +341,7 @@ mod tests {
     #[test]
     fn what_is_too_wide_comes_in_lines_if_asked_for() {
         let many = ladder(14, &[], &[]);
-        assert!(cross_table(&many.groups[0]).is_none());
+        assert!(cross_table(&many.groups[0], "").is_none());
         assert!(!shown(&many, Meetings::IfTheyFit).contains("met whom"));
         let lines = shown(&many, Meetings::All);
         assert!(lines.contains("Who met whom"));

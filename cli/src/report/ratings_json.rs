@@ -3,11 +3,13 @@
 use serde::Serialize;
 use spelrum_tournament::results::{self, Ratings};
 
+use super::columns::{Columns, columns};
+
 /// Players that met at one point of the grid, on a scale of their own.
 #[derive(Debug, Serialize)]
 pub(super) struct Group<'a> {
     /// The point's values on the grid's axes: those of the report that are not a player's own.
-    axes: Vec<(&'a str, Option<&'a str>)>,
+    pub(super) axes: Vec<(&'a str, Option<&'a str>)>,
     players: Vec<Player<'a>>,
     first_move_elo: Option<f64>,
     first_move_elo_error: Option<f64>,
@@ -18,6 +20,27 @@ pub(super) struct Group<'a> {
     clusters_are: &'static str,
     differences: Vec<Difference<'a>>,
     meetings: Vec<Meeting<'a>>,
+}
+
+/// What can be told of a group in rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GroupRows {
+    /// Its players.
+    Players,
+    /// Every two of them.
+    Differences,
+    /// Every two who met.
+    Meetings,
+}
+
+/// What a row of a player says of its group.
+#[derive(Debug, Serialize)]
+struct OfGroup {
+    first_move_elo: Option<f64>,
+    first_move_elo_error: Option<f64>,
+    draw_rate: f64,
+    clusters: u64,
+    clusters_are: &'static str,
 }
 
 /// A player, the strongest first.
@@ -61,6 +84,25 @@ pub(super) fn groups(ratings: &Ratings) -> Vec<Group<'_>> {
 }
 
 impl<'a> Group<'a> {
+    /// Its players, with what is said of the whole group; or differences, or meetings.
+    pub(super) fn rows(&self, of: GroupRows) -> Result<Vec<Columns>, serde_json::Error> {
+        match of {
+            GroupRows::Differences => self.differences.iter().map(columns).collect(),
+            GroupRows::Meetings => self.meetings.iter().map(columns).collect(),
+            GroupRows::Players => {
+                let of_group = columns(&OfGroup {
+                    first_move_elo: self.first_move_elo,
+                    first_move_elo_error: self.first_move_elo_error,
+                    draw_rate: self.draw_rate,
+                    clusters: self.clusters,
+                    clusters_are: self.clusters_are,
+                })?;
+                let row = |player| Ok([columns(player)?, of_group.clone()].concat());
+                self.players.iter().map(row).collect()
+            }
+        }
+    }
+
     fn of(axes: &'a [String], group: &'a results::RatedGroup) -> Self {
         let name = |place: usize| group.players[place].name.as_str();
         let count = group.players.len();

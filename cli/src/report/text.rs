@@ -1,62 +1,50 @@
 //! The tables for people.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
 
-use anstyle::Style;
 use spelrum_tournament::Role;
 use spelrum_tournament::results::{
-    CellResult, CellStop, ExperimentSummary, MoveCost, Report, SprtStanding, Stronger,
+    CellFailures, CellResult, CellStop, ExperimentSummary, MoveCost, OVERRUN_TOLERANCE,
+    OVERRUNS_WARNED_OF, Report, SprtStanding, Stronger,
 };
 use spelrum_tournament::stopping::StopRule;
 
-use crate::output::{Column, TextTable, count, duration_us, optional, percent, signed};
+use crate::output::{
+    Column, Document, Part, TitledTable, count, duration_us, optional, percent, ratio,
+    relative_error, signed,
+};
 
-pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    heading(&report.experiment, out)?;
+/// What a report has to say, in tables for people.
+pub(super) fn parts(report: &Report) -> Vec<Part> {
     if report.cells.is_empty() {
-        return writeln!(out, "\nno cells");
+        return vec![Part::Words("no cells".to_owned())];
     }
-    title(out, "Who is stronger")?;
-    strength(report).write(out)?;
-    for note in notes(report) {
-        writeln!(out, "{note}")?;
-    }
+    let mut tables = vec![strength(report).with_notes(notes(report))];
     if !report.moves.is_empty() {
-        title(out, "What a move costs")?;
-        costs(report, &report.moves).write(out)?;
-        writeln!(
-            out,
-            "Of searched moves: wall time, depth in plies; share: evaluations, of a full tree's leaves."
-        )?;
+        let table = costs(report, MOVES, "reach", &report.moves);
+        tables.push(table.with_notes(notes_on_costs(report, &report.moves)));
     }
     if !report.depths.is_empty() {
-        title(out, "What a move costs, by the depth that its search completed")?;
-        costs(report, &report.depths).write(out)?;
+        tables.push(costs(report, DEPTHS, "its depth", &report.depths));
     }
-    Ok(())
+    tables.extend(failures(report));
+    tables.into_iter().map(Part::Table).collect()
 }
 
-pub(super) fn heading(experiment: &ExperimentSummary, out: &mut dyn Write) -> io::Result<()> {
-    let bold = Style::new().bold();
-    writeln!(
-        out,
-        "{bold}{}{bold:#}  {}, {}, {} of {} games",
-        experiment.name,
+/// A document about an experiment.
+pub(super) fn document(experiment: &ExperimentSummary, parts: Vec<Part>) -> Document {
+    let about = format!(
+        "{}, {}, {} of {} games",
         experiment.game,
         experiment.state.name(),
         count(experiment.games_settled),
         count(experiment.games_planned),
-    )
-}
-
-pub(super) fn title(out: &mut dyn Write, title: &str) -> io::Result<()> {
-    let bold = Style::new().bold();
-    writeln!(out, "\n{bold}{title}{bold:#}\n")
+    );
+    Document { title: experiment.name.clone(), about, parts }
 }
 
 /// Each cell: its games, the score with its interval, and what that says.
-fn strength(report: &Report) -> TextTable {
+fn strength(report: &Report) -> TitledTable {
     let mut columns = axis_columns(report);
     // The cells of one sweep are all alike in this, too.
     let is_tested = report.cells.iter().any(|cell| cell.sprt().is_some());
@@ -74,7 +62,7 @@ fn strength(report: &Report) -> TextTable {
     columns.extend((!is_tested).then(|| Column::numbers("Elo")));
     columns.push(Column::words("stronger"));
     columns.extend(is_tested.then(|| Column::words("LLR")));
-    let mut table = TextTable::new(&columns);
+    let mut table = TitledTable::new("cells", "Who is stronger", columns);
     for cell in &report.cells {
         let games = match cell.games == cell.games_planned {
             true => count(cell.games),
@@ -128,6 +116,10 @@ fn stronger(cell: &CellResult) -> String {
     })
 }
 
+/// The names and titles of tables of costs.
+const MOVES: [&str; 2] = ["moves", "What a move costs"];
+const DEPTHS: [&str; 2] = ["depths", "What a move costs, by the depth that its search completed"];
+
 /// What a reader of the first table must know besides.
 fn notes(report: &Report) -> Vec<String> {
     // The cells of one sweep are all alike in this.
@@ -157,25 +149,67 @@ fn notes(report: &Report) -> Vec<String> {
             count(games),
         ));
     }
+    notes.extend(report.first_mover.map(|score| {
+        let [score, low, high] = [score.score, score.low, score.high];
+        format!("Who moves first scores {score:.3} ({low:.3}–{high:.3}).")
+    }));
+    notes.extend(openings_decide(report));
+    notes.extend(one_opening(report));
     notes.extend(few_openings(report));
     notes.extend(many_verdicts(report));
     notes
 }
 
-/// The more pairs start from one opening, the more the interval is about the openings that were played.
+/// Where one colour wins both games of most pairs, players are hardly told apart by their scores.
+fn openings_decide(report: &Report) -> Option<String> {
+    const FEW_PAIRS: u64 = 20;
+    let pairs: u64 = report.cells.iter().map(|cell| cell.pairs.pairs()).sum();
+    let first: u64 = report.cells.iter().map(|cell| cell.pairs_won_by_first_mover).sum();
+    let second: u64 = report.cells.iter().map(|cell| cell.pairs_won_by_second_mover).sum();
+    (pairs >= FEW_PAIRS && 2 * (first + second) > pairs).then(|| {
+        format!(
+            "Openings decide: in {} of {} pairs one colour won both games, the first mover in {},\n\
+             the second in {}. Other openings tell players apart sooner.",
+            count(first + second),
+            count(pairs),
+            count(first),
+            count(second),
+        )
+    })
+}
+
+/// What is played from one opening alone is about that one.
+fn one_opening(report: &Report) -> Option<String> {
+    let is_one = |cell: &&CellResult| cell.openings_used == 1 && cell.tally().units() > 1;
+    let cells = report.cells.iter().filter(is_one).count() as u64;
+    (cells > 0).then(|| {
+        format!(
+            "{} of {} cells have one opening: their intervals are for that one.",
+            count(cells),
+            count(report.cells.len() as u64),
+        )
+    })
+}
+
+/// Where openings come again, each is one unit of the interval.
 fn few_openings(report: &Report) -> Option<String> {
-    let again = |cell: &&CellResult| cell.openings_used < cell.tally().units();
-    let cells: Vec<&CellResult> = report.cells.iter().filter(again).collect();
+    const FEW: u64 = 10;
+    let comes_again = |cell: &&CellResult| cell.openings.is_some();
+    let cells: Vec<&CellResult> = report.cells.iter().filter(comes_again).collect();
     let least = cells.iter().map(|cell| cell.openings_used).min()?;
     let most = cells.iter().map(|cell| cell.openings_used).max()?;
-    let openings = match (least, most) {
-        (1, 1) => "one opening".to_owned(),
-        (least, most) if least == most => format!("{} openings", count(least)),
-        (least, most) => format!("{} to {} openings", count(least), count(most)),
+    let openings = match least == most {
+        true => format!("{} openings", count(least)),
+        false => format!("{} to {} openings", count(least), count(most)),
+    };
+    let wide = match least < FEW {
+        true => {
+            ", and\nwide because these are few. An axis over single openings gives each its own interval."
+        }
+        false => ".",
     };
     Some(format!(
-        "{} of {} cells start again and again from {openings}: their intervals are for these\n\
-         openings, and too narrow for others.",
+        "{} of {} cells start again and again from {openings}: their intervals are over them{wide}",
         count(cells.len() as u64),
         count(report.cells.len() as u64),
     ))
@@ -233,54 +267,205 @@ fn stops(report: &Report) -> Vec<String> {
 }
 
 /// Each cell and player: what a searched move costs.
-fn costs(report: &Report, costs: &[MoveCost]) -> TextTable {
-    let pairings: BTreeSet<_> =
-        report.cells.iter().map(|cell| (&cell.player, &cell.opponent)).collect();
+fn costs(
+    report: &Report,
+    [name, title]: [&'static str; 2],
+    depth: &str,
+    costs: &[MoveCost],
+) -> TitledTable {
+    let names_opponents = names_opponents(report);
+    let (has_shares, has_limits) = (costs.iter().any(has_share), costs.iter().any(has_limit));
+    let (has_errors, has_ratios) = (has_errors(costs), has_ratios(report, costs));
     let mut columns = axis_columns(report);
+    let optional_column = |is_there: bool, column| is_there.then(|| Column::numbers(column));
     columns.push(Column::words("player"));
-    // Where only two players meet, it goes without saying whom each has met.
-    columns.extend((pairings.len() > 1).then(|| Column::words("opponent")));
-    columns.extend([
-        Column::numbers("moves"),
-        Column::numbers("mean"),
-        Column::numbers("median"),
-        Column::numbers("90%"),
-        Column::numbers("plies"),
-        Column::numbers("nodes"),
-        Column::numbers("evals"),
-        Column::numbers("share"),
-    ]);
-    let mut table = TextTable::new(&columns);
+    columns.extend(names_opponents.then(|| Column::words("opponent")));
+    columns.extend([Column::numbers("moves"), Column::numbers("mean")]);
+    columns.extend(optional_column(has_errors, "95%"));
+    columns.extend([Column::numbers("median"), Column::numbers("p95")]);
+    columns.extend(optional_column(has_ratios, "ratio"));
+    columns.extend([depth, "nodes", "evals"].map(Column::numbers));
+    columns.extend(optional_column(has_shares, "share"));
+    columns
+        .extend(["over", "longest"].into_iter().filter_map(|it| optional_column(has_limits, it)));
+    let mut table = TitledTable::new(name, title, columns);
     for moves in costs {
-        let opponent = (pairings.len() > 1).then(|| moves.opponent.clone());
-        let who = [moves.player.clone()].into_iter().chain(opponent);
-        table.row(places(report, &moves.axes).chain(who).chain(cost(moves)));
+        let costs = &moves.costs;
+        let mean_us = costs.wall_us_game_mean.map_or(costs.wall_us_mean, |mean| mean.value);
+        let row = [Some(moves.player.clone())]
+            .into_iter()
+            .chain([names_opponents.then(|| moves.opponent.clone())])
+            .chain([Some(count(costs.searched_moves)), Some(duration_us(mean_us))])
+            .chain([has_errors.then(|| optional(error_of_mean(moves), relative_error))])
+            .chain([Some(duration_us(costs.wall_us_median))])
+            .chain([Some(optional(costs.wall_us_p95, duration_us))])
+            .chain([has_ratios.then(|| optional(costs.wall_us_ratio, |it| ratio(it.value)))])
+            .chain([
+                Some(format!("{:.1}", costs.depth_mean)),
+                Some(count(costs.nodes_mean.round() as u64)),
+                Some(count(costs.evaluations_mean.round() as u64)),
+                has_shares.then(|| optional(share(moves), percent)),
+            ]);
+        let limit = has_limits.then(|| overruns(moves)).into_iter().flatten();
+        table.row(places(report, &moves.axes).chain(row.flatten()).chain(limit));
     }
     table
 }
 
-fn cost(moves: &MoveCost) -> [String; 8] {
-    let costs = &moves.costs;
-    [
-        count(costs.searched_moves),
-        duration_us(costs.wall_us_mean),
-        duration_us(costs.wall_us_median),
-        duration_us(costs.wall_us_p90),
-        format!("{:.1}", costs.depth_mean),
-        count(costs.nodes_mean.round() as u64),
-        count(costs.evaluations_mean.round() as u64),
-        // A search that evaluates nothing has no share in a tree of evaluations.
-        optional(costs.full_tree_share.filter(|_| costs.evaluations_mean > 0.0), percent),
-    ]
+/// Half the width of the mean's interval, as a share of the mean.
+fn error_of_mean(moves: &MoveCost) -> Option<f64> {
+    let mean = moves.costs.wall_us_game_mean?;
+    // The lower bound may be cut off at zero.
+    let error = mean.interval?.high - mean.value;
+    (mean.value > 0.0).then(|| error / mean.value)
+}
+
+/// Of one opening alone no error is known.
+fn has_errors(costs: &[MoveCost]) -> bool {
+    costs.iter().any(|moves| error_of_mean(moves).is_some())
+}
+
+fn is_over_games(moves: &MoveCost) -> bool {
+    moves.costs.wall_us_game_mean.is_some()
+}
+
+/// Where only two players meet, it goes without saying whom each has met.
+fn names_opponents(report: &Report) -> bool {
+    let pairings = report.cells.iter().map(|cell| (&cell.player, &cell.opponent));
+    pairings.collect::<BTreeSet<_>>().len() > 1
+}
+
+/// Where a time limit decides how long a move takes, a ratio tells nothing; there, and where opponents are
+/// named, other columns need its place.
+fn has_ratios(report: &Report, costs: &[MoveCost]) -> bool {
+    !names_opponents(report)
+        && !costs.iter().any(has_limit)
+        && costs.iter().any(|moves| moves.costs.wall_us_ratio.is_some())
+}
+
+/// A search that evaluates nothing has no share in a tree of evaluations.
+fn share(moves: &MoveCost) -> Option<f64> {
+    moves.costs.full_tree_share.filter(|_| moves.costs.evaluations_mean > 0.0)
+}
+
+fn has_share(moves: &MoveCost) -> bool {
+    share(moves).is_some()
+}
+
+fn has_limit(moves: &MoveCost) -> bool {
+    moves.costs.overruns.is_some()
+}
+
+/// How many moves took longer than they might, and the longest.
+fn overruns(moves: &MoveCost) -> [String; 2] {
+    let longest = moves.costs.overruns.map(|overruns| overruns.longest_us);
+    [optional(moves.costs.overrun_share(), percent), optional(longest, duration_us)]
+}
+
+/// What a reader of the costs must know besides.
+fn notes_on_costs(report: &Report, costs: &[MoveCost]) -> Vec<String> {
+    let mut notes = vec![
+        "Of searched moves: wall time; reach: the depth in plies that a search completed."
+            .to_owned(),
+    ];
+    if costs.iter().any(is_over_games) {
+        let error = match has_errors(costs) {
+            true => "; 95%: half the width of its interval, over openings",
+            false => "",
+        };
+        notes.push(format!(
+            "Mean: over games, of the mean in each{error}.\n\
+             Median, p95: what half and 95% of all moves did not exceed.",
+        ));
+    }
+    if has_ratios(report, costs) {
+        notes.push(
+            "Ratio: the player's geometric mean over games, divided by its opponent's.".to_owned(),
+        );
+    }
+    if costs.iter().any(has_share) {
+        notes.push(
+            "Share: evaluations, of the leaves of a full tree; of players who search to one depth."
+                .to_owned(),
+        );
+    }
+    if costs.iter().any(has_limit) {
+        notes.push(format!(
+            "Over: moves that took {:.0} % longer than their time limit, or more (up to 24 %, as\n\
+             times are kept in steps).",
+            100.0 * OVERRUN_TOLERANCE,
+        ));
+    }
+    notes.extend(many_overruns(costs));
+    notes
+}
+
+/// Who takes more time than it is given has another strength than the sweep says.
+fn many_overruns(costs: &[MoveCost]) -> Option<String> {
+    let share = |moves: &&MoveCost| moves.costs.overrun_share().unwrap_or_default();
+    let many = costs.iter().filter(|moves| share(moves) > OVERRUNS_WARNED_OF);
+    let limited = costs.iter().filter(|moves| has_limit(moves)).count() as u64;
+    let worst = many.clone().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    Some(format!(
+        "Warning: in {} of {} lines more than {} of the moves are over their limit, most by {}: the\n\
+         machine had other work, or too many slots. Its players had other times than they were given.",
+        count(many.count() as u64),
+        count(limited),
+        percent(OVERRUNS_WARNED_OF),
+        worst.player,
+    ))
+}
+
+/// Cells in which something went wrong.
+fn failures(report: &Report) -> Option<TitledTable> {
+    let failures = report.failures();
+    let mut columns = axis_columns(report);
+    columns.extend([
+        Column::words("player"),
+        Column::words("opponent"),
+        Column::numbers("games"),
+        Column::numbers("failed"),
+        Column::numbers("replayed"),
+        Column::numbers("score"),
+        Column::numbers("if lost"),
+        Column::numbers("if won"),
+    ]);
+    let mut table = TitledTable::new("failures", "What went wrong", columns);
+    for CellFailures { cell, replayed } in &failures {
+        let bounds = cell.score_bounds();
+        let row = [
+            cell.player.clone(),
+            cell.opponent.clone(),
+            count(cell.games),
+            count(cell.games_failed),
+            count(*replayed),
+            optional(cell.score, |score| format!("{:.3}", score.score)),
+            optional(bounds, |[worst, _]| format!("{worst:.3}")),
+            optional(bounds, |[_, best]| format!("{best:.3}")),
+        ];
+        table.row(places(report, &cell.axes).chain(row));
+    }
+    let notes = [
+        "Failed: games without a result. Replayed: games that count, but were lost or failed before.",
+        "If lost, if won: the score of all games, had the player lost, or won, those that failed.",
+    ];
+    (!failures.is_empty()).then(|| table.with_notes(notes.map(ToOwned::to_owned).to_vec()))
 }
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::results::Costs;
+    use spelrum_tournament::results::{Costs, Overruns, ReplayedGames};
     use spelrum_tournament::scheduler::ExperimentState;
-    use spelrum_tournament::{CellId, EloModel, ExperimentId, PairCounts, ScoreInterval, Sprt};
+    use spelrum_tournament::{
+        CellId, EloModel, ExperimentId, Interval, OpeningSpread, OverGames, PairCounts,
+        ScoreInterval, Sprt,
+    };
 
     use super::*;
+
+    fn interval(value: f64, low: f64, high: f64) -> Option<Interval> {
+        Some(Interval { value, low, high })
+    }
 
     fn report() -> Report {
         let cell = |depth: &str, score: Option<[f64; 3]>, games, pairs| CellResult {
@@ -300,8 +485,12 @@ mod tests {
             draws: games / 4,
             losses: games / 4,
             pairs: PairCounts(pairs),
+            pairs_won_by_first_mover: 0,
+            pairs_won_by_second_mover: 0,
             distinct_games: games,
             score: score.map(|[score, low, high]| ScoreInterval { score, low, high }),
+            openings: None,
+            first_mover: None,
         };
         let cost = |player: &str, scale: f64, share| MoveCost {
             cell: CellId(1),
@@ -313,12 +502,27 @@ mod tests {
                 wall_us_mean: 12.3 * scale,
                 wall_us_median: 11.5 * scale,
                 wall_us_p90: 31.5 * scale,
+                wall_us_p95: Some(40.1 * scale),
                 wall_us_p99: 55.0 * scale,
                 depth_mean: 1.0,
                 nodes_mean: 212.4 * scale,
                 evaluations_mean: 201.7 * scale,
                 full_tree_share: share,
+                overruns: None,
+                wall_us_game_mean: Some(OverGames {
+                    value: 12.5 * scale,
+                    interval: interval(12.5, 11.4, 13.6 * scale).filter(|_| scale > 1.0),
+                }),
+                wall_us_ratio: Some(OverGames {
+                    value: scale / 300.0,
+                    interval: interval(scale / 300.0, scale / 400.0, scale / 200.0),
+                }),
             },
+        };
+        let by_depth = |mut cost: MoveCost| {
+            cost.costs.wall_us_game_mean = None;
+            cost.costs.wall_us_ratio = None;
+            cost
         };
         Report {
             experiment: ExperimentSummary {
@@ -335,6 +539,7 @@ mod tests {
                 submitted_unix_us: 0,
             },
             axes: vec!["depth".to_owned()],
+            first_mover: Some(ScoreInterval { score: 0.54, low: 0.5102, high: 0.5698 }),
             cells: vec![
                 cell("1", Some([0.6255, 0.5512, 0.6998]), 100, [2, 5, 20, 12, 11]),
                 cell("2", Some([0.5, 0.41, 0.59]), 50, [3, 5, 9, 5, 3]),
@@ -342,18 +547,22 @@ mod tests {
                 cell("-", Some([0.2, 0.1, 0.3]), 100, [22, 16, 10, 2, 0]),
             ],
             moves: vec![cost("alphabeta", 1.0, Some(0.91)), cost("genetic", 3_000.0, None)],
-            depths: vec![cost("alphabeta", 1.0, Some(0.91))],
+            depths: vec![by_depth(cost("alphabeta", 1.0, Some(0.91)))],
+            replayed: Vec::new(),
+            claims: Vec::new(),
         }
+    }
+
+    fn shown(report: &Report) -> String {
+        let mut out = Vec::new();
+        document(&report.experiment, parts(report)).write_text(&mut out).unwrap();
+        anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
     }
 
     /// `ab(depth=3)` says it already.
     #[test]
     fn what_players_vary_has_no_columns() {
-        let tables = |report: &Report| {
-            let mut out = Vec::new();
-            write(report, &mut out).unwrap();
-            String::from_utf8(out).unwrap()
-        };
+        let tables = |report: &Report| shown(report);
         let plain = report();
         let mut varied = report();
         varied.axes = ["player.nodes", "depth", "opponent.depth"].map(str::to_owned).into();
@@ -367,6 +576,42 @@ mod tests {
     }
 
     #[test]
+    fn time_limits_that_are_overrun_are_warned_of() {
+        let mut report = report();
+        for (moves, overran) in report.moves.iter_mut().zip([1, 100]) {
+            let (limit_us, beyond_us) = (10_000, 11_264);
+            moves.costs.overruns =
+                Some(Overruns { limit_us, beyond_us, moves: overran, longest_us: 98_304.0 });
+            moves.costs.full_tree_share = None;
+        }
+        report.depths.clear();
+        let text = shown(&report);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        insta::assert_snapshot!(text);
+        report.moves[1].costs.overruns = report.moves[0].costs.overruns;
+        assert!(!shown(&report).contains("Warning"));
+    }
+
+    #[test]
+    fn what_went_wrong_is_told_by_cell() {
+        let mut report = report();
+        report.moves.clear();
+        report.depths.clear();
+        for (cell, id) in report.cells.iter_mut().zip(1..) {
+            cell.cell = CellId(id);
+        }
+        report.cells[1].games_failed = 10;
+        report.replayed = vec![
+            ReplayedGames { cell: CellId(2), games: 3 },
+            ReplayedGames { cell: CellId(4), games: 1 },
+            ReplayedGames { cell: CellId(99), games: 1 },
+        ];
+        let text = shown(&report);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
     fn stops_are_told() {
         let mut report = report();
         assert_eq!(stops(&report), Vec::<String>::new());
@@ -375,6 +620,36 @@ mod tests {
             cell.stop = Some(CellStop { rule, games_max: 2_000, stopped_after });
         }
         insta::assert_snapshot!(stops(&report).join("\n"));
+    }
+
+    /// Few openings widen an interval, one alone is what it is about, and colours may decide.
+    #[test]
+    fn openings_are_told() {
+        let mut report = report();
+        assert_eq!((few_openings(&report), one_opening(&report)), (None, None));
+        assert_eq!(openings_decide(&report), None);
+        let openings = OpeningSpread { effective: 8.0, variance: 0.05 };
+        report.cells[0].openings = Some(openings);
+        report.cells[0].openings_used = 8;
+        report.cells[1].openings = Some(openings);
+        report.cells[1].openings_used = 12;
+        report.cells[3].openings_used = 1;
+        report.cells[3].pairs_won_by_first_mover = 50;
+        report.cells[0].pairs_won_by_second_mover = 13;
+        let told = notes(&report).join("\n");
+        for note in [
+            "2 of 4 cells start again and again from 8 to 12 openings: their intervals are over them, and\n\
+             wide because these are few. An axis over single openings gives each its own interval.",
+            "1 of 4 cells have one opening: their intervals are for that one.",
+            "Openings decide: in 63 of 125 pairs one colour won both games, the first mover in 50,\n\
+             the second in 13. Other openings tell players apart sooner.",
+        ] {
+            assert!(told.contains(note), "{told}");
+            assert!(note.lines().all(|line| line.chars().count() <= 100), "{note}");
+        }
+        // One pair in two is not most of them.
+        report.cells[3].pairs_won_by_first_mover = 49;
+        assert_eq!(openings_decide(&report), None);
     }
 
     #[test]
@@ -386,20 +661,14 @@ mod tests {
             cell.stop = Some(CellStop { rule, games_max: 2_000, stopped_after });
         }
         report.cells[1].is_self_play = true;
-        let mut out = Vec::new();
-        write(&Report { moves: Vec::new(), depths: Vec::new(), ..report }, &mut out).unwrap();
-        let styled = String::from_utf8(out).unwrap();
-        let text = anstream::adapter::strip_str(&styled).to_string();
+        let text = shown(&Report { moves: Vec::new(), depths: Vec::new(), ..report });
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         insta::assert_snapshot!(text);
     }
 
     #[test]
     fn the_tables_are_readable_in_100_columns() {
-        let mut out = Vec::new();
-        write(&report(), &mut out).unwrap();
-        let styled = String::from_utf8(out).unwrap();
-        let text = anstream::adapter::strip_str(&styled).to_string();
+        let text = shown(&report());
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         insta::assert_snapshot!(text);
     }

@@ -141,7 +141,7 @@ fn two_backups_do_not_write_one_file() {
     ran.expect_exit(6);
     insta::assert_snapshot!(ran.failure(), @r#"
     exit code 6
-    error: failed to back up to copy.db: another backup is writing it
+    error: failed to write copy.db: somebody else is writing it
     help: wait for it, or name another file
     "#);
     drop(other);
@@ -155,15 +155,15 @@ fn what_is_there_is_never_written_over() {
     let ran = sandbox.run(&["backup", "copy.db", "--db", "small.db"]);
     insta::assert_snapshot!(ran.failure(), @r#"
     exit code 3
-    error: failed to back up to copy.db: there is copy.db already
-    help: name another file; a backup is never written over what is there
+    error: failed to write copy.db: there is copy.db already
+    help: name another file; nothing is ever written over
     "#);
     assert_eq!(fs::read_to_string(sandbox.path("copy.db")).unwrap(), "mine");
     let ran = sandbox.run(&["backup", "small.db", "--db", "small.db"]);
     insta::assert_snapshot!(ran.failure(), @r#"
     exit code 3
-    error: failed to back up to small.db: there is small.db already
-    help: name another file; a backup is never written over what is there
+    error: failed to write small.db: there is small.db already
+    help: name another file; nothing is ever written over
     "#);
     sandbox.run(&["check", "--db", "small.db"]).expect_exit(0);
     // SQLite would take it for the copy's own log.
@@ -171,8 +171,8 @@ fn what_is_there_is_never_written_over() {
     let ran = sandbox.run(&["backup", "other.db", "--db", "small.db"]);
     insta::assert_snapshot!(ran.failure(), @r#"
     exit code 3
-    error: failed to back up to other.db: there is other.db-wal already
-    help: name another file; a backup is never written over what is there
+    error: failed to write other.db: there is other.db-wal already
+    help: name another file; nothing is ever written over
     "#);
     assert!(!sandbox.path("other.db").exists());
 }
@@ -183,7 +183,7 @@ fn what_cannot_be_copied_is_told() {
     let ran = sandbox.run(&["backup", "none/copy.db", "--db", "small.db"]);
     insta::assert_snapshot!(ran.failure(), @r#"
     exit code 3
-    error: failed to back up to none/copy.db: there is no directory for it
+    error: failed to write none/copy.db: there is no directory for it
     help: name a file in a directory that is there (mkdir -p makes one)
     "#);
     let ran = sandbox.run(&["backup", "copy.db", "--db", "none.db"]);

@@ -126,7 +126,8 @@ fn a_full_disk_is_waited_for() {
     let room = Instant::now();
     wait_until("games are stored again", || games(&sandbox, "disk/c.db") > stored);
     eprintln!("from room on the disk to the first game: {:?}", room.elapsed());
-    assert!(healthz(&coordinator).ends_with("\r\n\r\nok\n"));
+    // What was committed is seen here before the coordinator itself knows of it.
+    wait_until("it is well again", || healthz(&coordinator).ends_with("\r\n\r\nok\n"));
     assert_eq!(worker.wait().code(), Some(0));
     assert_eq!(games(&sandbox, "disk/c.db"), 16_000);
     drop(coordinator);

@@ -5,11 +5,18 @@ use serde_json::Value;
 use crate::sandbox::{Ran, Sandbox, tic_tac_toe};
 
 /// What differs from run to run and machine to machine.
-const MASKED: [&str; 12] = [
+const MASKED: [&str; 19] = [
     "_us_mean",
     "_us_median",
     "_us_p90",
+    "_us_p95",
     "_us_p99",
+    "_us_game_mean",
+    "_us_game_mean_low",
+    "_us_game_mean_high",
+    "_us_ratio",
+    "_us_ratio_low",
+    "_us_ratio_high",
     "wall_us",
     "cpu_us",
     "unix_us",

@@ -53,7 +53,8 @@ fn arguments(command: &str) -> Option<Vec<String>> {
     Some(words(command))
 }
 
-/// The text without what differs from run to run: durations, and the widths they give columns.
+/// The text without what differs from run to run: durations, their errors and ratios, and the widths they give
+/// columns.
 fn comparable(text: &str) -> Vec<String> {
     let comparable = |line: &str| {
         let words: Vec<_> = line.split_whitespace().filter(|word| !word.starts_with('─')).collect();
@@ -63,6 +64,8 @@ fn comparable(text: &str) -> Vec<String> {
             .iter()
             .enumerate()
             .filter(|(index, word)| !is_time(Some(word)) && !is_time(words.get(index + 1)))
+            .filter(|(_, word)| !(word.starts_with('±') && word.ends_with('%')))
+            .filter(|(_, word)| !word.starts_with('×'))
             .map(|(_, word)| *word)
             .collect::<Vec<_>>()
             .join(" ")

@@ -91,6 +91,30 @@ fn a_sequential_test_ends_the_same_on_one_process_and_on_four_that_are_killed() 
 }
 
 #[test]
+fn the_status_says_where_rules_stand() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &sweep("precision = 0.02"));
+    sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
+    let ended = sandbox.sql("run.db", "SELECT count(stop_number) FROM cells");
+    let cells = sandbox.sql("run.db", "SELECT count(*) FROM cells");
+    let coordinator = sandbox.coordinator("run.db", "127.0.0.1:0");
+    for door in [["--db", "run.db"], ["--coordinator", &coordinator.url]] {
+        let said = sandbox.run(&["status", door[0], door[1]]);
+        let line = format!("precision 0.02; it has ended {ended} of {cells} cells");
+        assert!(said.expect_exit(0).stdout().contains(&line), "{}", said.stdout());
+        let json = sandbox.run(&["status", door[0], door[1], "--json"]);
+        let json: serde_json::Value = serde_json::from_str(json.stdout()).unwrap();
+        let stops = &json["stops"][0];
+        assert_eq!(stops["experiment"], json["experiments"][0]["name"]);
+        assert_eq!(stops["rule"], "precision 0.02");
+        assert_eq!(
+            [&stops["cells_ended"], &stops["cells"]].map(ToString::to_string),
+            [&*ended, &*cells]
+        );
+    }
+}
+
+#[test]
 fn a_precision_stop_is_the_same_on_one_process_and_on_four_that_are_killed() {
     let sandbox = Sandbox::new();
     assert_same_everywhere(&sandbox, "precision = 0.02");

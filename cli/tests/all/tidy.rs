@@ -137,8 +137,10 @@ const MAY_KNOW_SQL: [&str; 6] = [
 
 /// Who may ask a source of results in SQL: the command for people who write some themselves, the door
 /// behind it, and what prints the answer.
-const MAY_ASK_IN_SQL: [&str; 6] = [
+const MAY_ASK_IN_SQL: [&str; 7] = [
     "cli/src/commands/sql.rs",
+    // Its rows go the same way to files.
+    "cli/src/games/rows.rs",
     "cli/src/output/csv.rs",
     "cli/src/output/json.rs",
     "cli/src/output/parquet.rs",
@@ -293,4 +295,19 @@ fn the_program_sends_no_sql_but_what_people_wrote() {
 fn lines_of_text_end_without_spaces() {
     let found = offences(&[".rs", ".toml", ".proto", ".sql"], |line| line.ends_with([' ', '\t']));
     assert!(found.is_empty(), "{found:#?}");
+}
+
+/// Whoever cites a version cites the one that was used.
+#[test]
+fn the_citation_is_of_this_version() {
+    let citation = std::fs::read_to_string(crate::sandbox::root().join("CITATION.cff")).unwrap();
+    let value = |key: &str| {
+        let line = citation.lines().find_map(|line| line.strip_prefix(&format!("{key}: ")));
+        line.map(|value| value.trim_matches('"').to_owned())
+    };
+    assert_eq!(value("cff-version").as_deref(), Some("1.2.0"));
+    assert_eq!(value("version").as_deref(), Some(env!("CARGO_PKG_VERSION")));
+    // What the format demands beside.
+    assert!(value("message").is_some() && value("title").is_some());
+    assert!(citation.contains("\nauthors:\n  - name: "), "{citation}");
 }

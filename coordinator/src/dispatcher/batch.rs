@@ -288,7 +288,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 None => return Err(error.into()),
             },
         };
-        let Stored { experiment, uuid, existed, change, tell, cells, attempts, games } = stored;
+        let Stored { experiment, uuid, existed, change, tell, cells, attempts, games, claims } =
+            stored;
         let is_timeout_other =
             change.as_ref().is_some_and(|change| change.settings_changed.contains(&GAME_TIMEOUT));
         if !existed || change.is_some() {
@@ -297,7 +298,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             tracing::info!(name, uuid, games, is_changed, "an experiment was submitted");
         }
         if tell {
-            let priority = plan.priority;
+            let (priority, allocation) = (plan.priority, plan.allocation);
             // What takes a course of its own never changes by another sweep.
             let course = if existed { None } else { self.course_of(&plan) };
             let open = course.is_some();
@@ -305,7 +306,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 let ids: Vec<CellId> = cells.iter().map(|state| state.cell).collect();
                 (course, ids)
             });
-            let event = Event::Submitted { experiment, priority, open, cells, attempts };
+            let event =
+                Event::Submitted { experiment, priority, open, allocation, cells, attempts };
             self.handle(event, now).await?;
             if let Some((course, ids)) = course {
                 self.transaction.open_course(experiment).await?;
@@ -317,7 +319,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             let found = self.found(&uuid).await?;
             self.retry(&found, now).await?;
         }
-        Ok(Submitted { uuid, existed, change, games })
+        Ok(Submitted { uuid, existed, change, games, claims })
     }
 
     async fn steer(&mut self, which: &str, what: Steering, now: Time) -> Result<Steered, Failure> {
@@ -370,7 +372,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             }
             Err(error) => return Err(error.into()),
         };
-        let Retry { games, cells, attempts, priority } = retried;
+        let Retry { games, cells, attempts, priority, allocation } = retried;
         let count = games.len() as u64;
         if count == 0 {
             return Ok(0);
@@ -379,11 +381,12 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             self.transaction.set_state(experiment, ExperimentState::Running).await?;
         }
         let event = if self.scheduler.knows(experiment) {
+            let played = cells.iter().map(|state| (state.cell, state.played)).collect();
             let reading = |state: CellState| Some((state.cell, *state.reading?));
             let readings = cells.into_iter().filter_map(reading).collect();
-            Event::Reopened { experiment, games, readings }
+            Event::Reopened { experiment, games, readings, played }
         } else {
-            Event::Submitted { experiment, priority, open: false, cells, attempts }
+            Event::Submitted { experiment, priority, open: false, allocation, cells, attempts }
         };
         self.handle(event, now).await?;
         tracing::info!(uuid, games = count, "failed games are played again");

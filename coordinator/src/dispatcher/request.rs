@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use spelrum_proto::work::{Caller, Grant, Reported};
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::change::Change;
+use spelrum_tournament::claims::ClaimStanding;
 use spelrum_tournament::results::WorkerSummary;
 use spelrum_tournament::scheduler::{ExperimentState, Time};
 use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
@@ -155,6 +156,8 @@ pub(crate) struct Submitted {
     pub(crate) change: Option<Change>,
     /// How many games it has.
     pub(crate) games: u64,
+    /// How its claims stand.
+    pub(crate) claims: Vec<ClaimStanding>,
 }
 
 impl Request {

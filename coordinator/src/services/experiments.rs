@@ -137,6 +137,7 @@ impl Experiments for ExperimentsService {
                 cells,
                 change: preview.change.map(Into::into),
                 games_left: preview.games_left,
+                claims: preview.claims.into_iter().map(Into::into).collect(),
             }));
         }
         let submission =
@@ -150,6 +151,7 @@ impl Experiments for ExperimentsService {
             existed: submitted.existed,
             change: submitted.change.map(Into::into),
             games_left: Vec::new(),
+            claims: submitted.claims.into_iter().map(Into::into).collect(),
         }))
     }
 
@@ -174,10 +176,14 @@ impl Experiments for ExperimentsService {
         };
         results::attention_of_workers(&experiments, workforce, &mut attention);
         let removals = self.readers.removals().await.map_err(reading_failed)?;
+        let stops = self.readers.stops(&experiments).await.map_err(reading_failed)?;
+        let claims = self.readers.claims_to_tell(&experiments).await.map_err(reading_failed)?;
         keep_busiest(&mut workers);
         let status = results::Status {
             experiments,
             experiments_total,
+            stops,
+            claims,
             attention,
             removals,
             coordinator: Some(results::CoordinatorStatus {

@@ -1,8 +1,11 @@
 //! The gRPC services: they check what arrives, ask the dispatcher or the readers, and answer.
 
+mod comparison_parts;
 mod experiments;
+mod exports;
 mod page_token;
 mod pages;
+mod phase_parts;
 mod rating_parts;
 mod referee;
 mod report_parts;

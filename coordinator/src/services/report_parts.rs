@@ -1,8 +1,9 @@
 //! A report, cut into messages.
 
 use prost::Message;
+use spelrum_proto::results::claims_to_wire;
 use spelrum_proto::v1;
-use spelrum_tournament::results::{CellResult, MoveCost, Report};
+use spelrum_tournament::results::{CellResult, MoveCost, ReplayedGames, Report};
 
 /// A part is sent when it has so many bytes.
 const PART_BYTES: usize = 256 << 10;
@@ -14,17 +15,28 @@ pub(super) struct ReportParts {
     cells: std::vec::IntoIter<CellResult>,
     moves: std::vec::IntoIter<MoveCost>,
     depths: std::vec::IntoIter<MoveCost>,
+    replayed: std::vec::IntoIter<ReplayedGames>,
 }
 
 impl ReportParts {
     pub(super) fn of(report: Report) -> Self {
-        let Report { experiment, axes, cells, moves, depths } = report;
+        let claims = claims_to_wire(&report);
+        let Report { experiment, axes, first_mover, cells, moves, depths, replayed, claims: _ } =
+            report;
         let experiment = Some(experiment.into());
+        let first_mover = first_mover.map(Into::into);
         Self {
-            first: Some(v1::GetReportResponse { experiment, axes, ..Default::default() }),
+            first: Some(v1::GetReportResponse {
+                experiment,
+                axes,
+                first_mover,
+                claims,
+                ..Default::default()
+            }),
             cells: cells.into_iter(),
             moves: moves.into_iter(),
             depths: depths.into_iter(),
+            replayed: replayed.into_iter(),
         }
     }
 }
@@ -42,13 +54,14 @@ impl Iterator for ReportParts {
         fill(&mut self.cells, &mut part.cells, &mut bytes);
         fill(&mut self.moves, &mut part.moves, &mut bytes);
         fill(&mut self.depths, &mut part.depths, &mut bytes);
+        fill(&mut self.replayed, &mut part.replayed, &mut bytes);
         (is_first || bytes > before).then_some(part)
     }
 }
 
 /// Moves items into a part until it has its bytes. One item has a few hundred bytes, and at most a few
 /// names and values of 255 bytes each.
-fn fill<T, W: Message + From<T>>(
+pub(super) fn fill<T, W: Message + From<T>>(
     items: &mut std::vec::IntoIter<T>,
     part: &mut Vec<W>,
     bytes: &mut usize,

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use futures_util::stream;
 use spelrum_proto::limits::NAME_BYTES_MAX;
-use spelrum_proto::results::{AskedOf, game_to_wire, games_asked, games_page_to_wire, which_game};
+use spelrum_proto::results::{
+    AskedOf, exported_experiments, game_to_wire, games_asked, games_page_to_wire, which_game,
+    whole_games_list, whole_games_to_wire,
+};
 use spelrum_proto::v1::results_server::Results;
 use spelrum_proto::work::check_length;
 use spelrum_proto::{Reason, Refusal, v1};
@@ -17,7 +20,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_stream::Stream;
 use tonic::{Request, Response, Status};
 
+use super::comparison_parts::ComparisonParts;
+use super::exports::export;
 use super::page_token::{Question, page_size};
+use super::phase_parts::PhaseParts;
 use super::rating_parts::RatingParts;
 use super::report_parts::ReportParts;
 use super::{BUSY_RETRY_AFTER, reading_failed};
@@ -31,11 +37,14 @@ const REPORTS_MAX: usize = 2;
 pub(crate) struct ResultsService {
     readers: Readers,
     reports: Arc<Semaphore>,
+    /// Each takes room on the disk until its client has it.
+    exports: Arc<Semaphore>,
 }
 
 impl ResultsService {
     pub(crate) fn new(readers: Readers) -> Self {
-        Self { readers, reports: Arc::new(Semaphore::new(REPORTS_MAX)) }
+        let [reports, exports] = [REPORTS_MAX, 1].map(|max| Arc::new(Semaphore::new(max)));
+        Self { readers, reports, exports }
     }
 
     /// A place to make a report or ratings, kept until the last part is sent or the client is gone.
@@ -106,9 +115,54 @@ impl Results for ResultsService {
             Ok(rated) => rated,
             Err(error) => std::panic::resume_unwind(error.into_panic()),
         };
-        let ratings = ratings.map_err(rating_failed)?;
+        let ratings = ratings.map_err(too_much)?;
         let ratings = ratings.ok_or_else(|| unknown_experiment(&experiment))?;
         let parts = RatingParts::of(ratings).map(move |part| {
+            let _place = &place;
+            Ok(part)
+        });
+        Ok(Response::new(Box::pin(stream::iter(parts))))
+    }
+
+    type GetComparisonsStream =
+        Pin<Box<dyn Stream<Item = Result<v1::GetComparisonsResponse, Status>> + Send>>;
+
+    async fn get_comparisons(
+        &self,
+        request: Request<v1::GetComparisonsRequest>,
+    ) -> Result<Response<Self::GetComparisonsStream>, Status> {
+        let v1::GetComparisonsRequest { experiment } = request.into_inner();
+        check_length("experiment", &experiment, NAME_BYTES_MAX).map_err(Refusal::from)?;
+        let place = self.place()?;
+        // What was begun goes on when its caller goes away: it keeps the place for as long.
+        let (readers, which) = (self.readers.clone(), experiment.clone());
+        let comparing = tokio::spawn(async move { (readers.comparisons(&which).await, place) });
+        let (compared, place) = match comparing.await {
+            Ok(compared) => compared,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        };
+        let compared = compared.map_err(reading_failed)?;
+        let compared = compared.ok_or_else(|| unknown_experiment(&experiment))?;
+        let parts = ComparisonParts::of(compared).map(move |part| {
+            let _place = &place;
+            Ok(part)
+        });
+        Ok(Response::new(Box::pin(stream::iter(parts))))
+    }
+
+    type GetPhasesStream =
+        Pin<Box<dyn Stream<Item = Result<v1::GetPhasesResponse, Status>> + Send>>;
+
+    async fn get_phases(
+        &self,
+        request: Request<v1::GetPhasesRequest>,
+    ) -> Result<Response<Self::GetPhasesStream>, Status> {
+        let v1::GetPhasesRequest { experiment } = request.into_inner();
+        check_length("experiment", &experiment, NAME_BYTES_MAX).map_err(Refusal::from)?;
+        let place = self.place()?;
+        let phases = self.readers.phases(&experiment).await.map_err(too_much)?;
+        let phases = phases.ok_or_else(|| unknown_experiment(&experiment))?;
+        let parts = PhaseParts::of(phases).map(move |part| {
             let _place = &place;
             Ok(part)
         });
@@ -192,18 +246,48 @@ impl Results for ResultsService {
         let of = self.games_of(asked.of).await?;
         let asked = GamesQuestion { of, filter: asked.filter, order: asked.order };
         let question = Question::new("games", asked);
-        let after = question.after(&request.page_token)?.map(|[game_id, cell, number]| {
-            let game = GameId { cell: CellId(signed(cell)), number };
-            GameCursor { game_id: signed(game_id), game }
-        });
+        let after = games_after(&question, request)?;
         let page = self.readers.games(asked, after, size).await.map_err(reading_failed)?;
-        let next = page.next.map(|GameCursor { game_id, game: GameId { cell, number } }| {
-            [game_id, cell.0, signed(number)]
-        });
         Ok(Response::new(v1::ListGamesResponse {
-            next_page_token: token(&question, next),
+            next_page_token: token(&question, page.next.map(game_keys)),
             ..games_page_to_wire(page)
         }))
+    }
+
+    async fn get_games(
+        &self,
+        request: Request<v1::GetGamesRequest>,
+    ) -> Result<Response<v1::GetGamesResponse>, Status> {
+        let request = whole_games_list(request.into_inner()).map_err(Refusal::from)?;
+        let size = page_size(request.page_size)?;
+        let asked = games_asked(&request).map_err(Refusal::from)?;
+        let of = self.games_of(asked.of).await?;
+        let asked = GamesQuestion { of, filter: asked.filter, order: asked.order };
+        let question = Question::new("whole games", asked);
+        let page = self.readers.whole_games(asked, games_after(&question, &request)?, size).await;
+        let page = page.map_err(reading_failed)?;
+        Ok(Response::new(v1::GetGamesResponse {
+            next_page_token: token(&question, page.next.map(game_keys)),
+            ..whole_games_to_wire(page.games)
+        }))
+    }
+
+    type ExportExperimentsStream =
+        Pin<Box<dyn Stream<Item = Result<v1::ExportExperimentsResponse, Status>> + Send>>;
+
+    async fn export_experiments(
+        &self,
+        request: Request<v1::ExportExperimentsRequest>,
+    ) -> Result<Response<Self::ExportExperimentsStream>, Status> {
+        let named = exported_experiments(request.into_inner()).map_err(Refusal::from)?;
+        let mut experiments = Vec::with_capacity(named.len());
+        for which in &named {
+            experiments.push(self.experiment_id(which).await?);
+        }
+        let Ok(place) = Arc::clone(&self.exports).try_acquire_owned() else {
+            return Err(Refusal::busy("another export is being made", BUSY_RETRY_AFTER).into());
+        };
+        Ok(Response::new(Box::pin(export(self.readers.clone(), experiments, place))))
     }
 
     async fn get_game(
@@ -222,6 +306,23 @@ impl Results for ResultsService {
     }
 }
 
+/// After which game a list of games goes on.
+fn games_after(
+    question: &Question,
+    request: &v1::ListGamesRequest,
+) -> Result<Option<GameCursor>, Refusal> {
+    let keys = question.after(&request.page_token)?;
+    Ok(keys.map(|[game_id, cell, number]| {
+        let game = GameId { cell: CellId(signed(cell)), number };
+        GameCursor { game_id: signed(game_id), game }
+    }))
+}
+
+/// What a token says of it.
+fn game_keys(GameCursor { game_id, game: GameId { cell, number } }: GameCursor) -> [i64; 3] {
+    [game_id, cell.0, signed(number)]
+}
+
 /// The token of the page after an item; empty if there is none.
 fn token<const KEYS: usize>(question: &Question, after: Option<[i64; KEYS]>) -> String {
     let unsigned = |key: i64| u64::try_from(key).unwrap_or(0);
@@ -234,7 +335,7 @@ fn signed(key: u64) -> i64 {
 }
 
 /// More than is rated, or than can be read in time, is the asker's to mend.
-fn rating_failed(error: StoreError) -> Refusal {
+fn too_much(error: StoreError) -> Refusal {
     if matches!(error, StoreError::ManyToRate { .. } | StoreError::SlowQuery { .. }) {
         Refusal::new(Reason::BadQuery, error.to_string(), error.remedy())
     } else {

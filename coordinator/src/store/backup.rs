@@ -6,7 +6,7 @@
 //! another name, and gets its own when it is whole and on disk: whatever happens, what has that name is a
 //! backup.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -54,7 +54,7 @@ pub enum BackupError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Something has the name already.
-    #[error("failed to back up to {}: there is {} already", to.display(), there.display())]
+    #[error("failed to write {}: there is {} already", to.display(), there.display())]
     Exists {
         /// The copy.
         to: PathBuf,
@@ -62,19 +62,19 @@ pub enum BackupError {
         there: PathBuf,
     },
     /// The name is not one of a file in a directory that is there.
-    #[error("failed to back up to {}: there is no directory for it", to.display())]
+    #[error("failed to write {}: there is no directory for it", to.display())]
     NoDirectory {
         /// The copy.
         to: PathBuf,
     },
     /// Somebody else writes a copy of this name.
-    #[error("failed to back up to {}: another backup is writing it", to.display())]
+    #[error("failed to write {}: somebody else is writing it", to.display())]
     Busy {
         /// The copy.
         to: PathBuf,
     },
     /// The copy cannot be written.
-    #[error("failed to back up to {}: {source}", to.display())]
+    #[error("failed to write {}: {source}", to.display())]
     Write {
         /// The copy.
         to: PathBuf,
@@ -82,13 +82,13 @@ pub enum BackupError {
         source: std::io::Error,
     },
     /// The copy is not whole, and has been thrown away.
-    #[error("failed to back up: the copy is damaged: {said}")]
+    #[error("failed to copy: the copy is damaged: {said}")]
     Damaged {
         /// What SQLite says first.
         said: String,
     },
     /// Nobody wants it any more.
-    #[error("failed to back up: it was given up")]
+    #[error("failed to copy: it was given up")]
     GivenUp,
 }
 
@@ -99,7 +99,7 @@ impl BackupError {
         match self {
             Self::Store(error) => error.remedy(),
             Self::Exists { .. } => {
-                "name another file; a backup is never written over what is there".to_owned()
+                "name another file; nothing is ever written over".to_owned()
             }
             Self::NoDirectory { .. } => {
                 "name a file in a directory that is there (mkdir -p makes one)".to_owned()
@@ -134,7 +134,9 @@ impl Readers {
         let unfinished = Unfinished::create(to)?;
         self.copy_pages(&unfinished, &mut look)?;
         let games = unfinished.check(look)?;
-        let bytes = unfinished.publish(self.path())?;
+        // Who may read the one may read the other.
+        let permissions = std::fs::metadata(self.path()).map(|metadata| metadata.permissions());
+        let bytes = unfinished.publish(permissions.ok())?;
         Ok(BackedUp { bytes, games })
     }
 
@@ -186,7 +188,7 @@ impl Readers {
 }
 
 /// Refuses a name that is taken, also by what SQLite would take for the copy's own.
-fn refuse_existing(to: &Path) -> Result<(), BackupError> {
+pub(super) fn refuse_existing(to: &Path) -> Result<(), BackupError> {
     let companions = COMPANIONS.iter().map(|suffix| with_suffix(to, suffix));
     for there in std::iter::once(to.to_owned()).chain(companions) {
         match std::fs::symlink_metadata(&there) {
@@ -198,7 +200,7 @@ fn refuse_existing(to: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
     path.push(suffix);
     path.into()
@@ -206,7 +208,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 /// The copy while it is not whole, under the name that it has so long. One that a killed backup left
 /// behind is begun anew by the next. It goes when it is dropped, unless it was published.
-struct Unfinished {
+pub(super) struct Unfinished {
     /// What it will be called.
     to: PathBuf,
     directory: PathBuf,
@@ -217,7 +219,7 @@ struct Unfinished {
 }
 
 impl Unfinished {
-    fn create(to: &Path) -> Result<Self, BackupError> {
+    pub(super) fn create(to: &Path) -> Result<Self, BackupError> {
         let no_directory = || BackupError::NoDirectory { to: to.to_owned() };
         let directory = match to.parent() {
             Some(directory) if !directory.as_os_str().is_empty() => directory,
@@ -259,7 +261,7 @@ impl Unfinished {
         }
     }
 
-    fn connect(&self) -> rusqlite::Result<Connection> {
+    pub(super) fn connect(&self) -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         // Nobody else has this file, and some file systems of other machines, which are good enough for a
         // copy, have no locks.
@@ -270,7 +272,7 @@ impl Unfinished {
     }
 
     /// Whose failure it is.
-    fn failed(&self, error: rusqlite::Error) -> BackupError {
+    pub(super) fn failed(&self, error: rusqlite::Error) -> BackupError {
         let is_writing = error.sqlite_error().is_some_and(|error| {
             const WRITING: [i32; 4] = [
                 rusqlite::ffi::SQLITE_IOERR_WRITE,
@@ -291,7 +293,7 @@ impl Unfinished {
     }
 
     /// Reads the whole copy: it is whole, and has so many games.
-    fn check(
+    pub(super) fn check(
         &self,
         mut look: impl FnMut(Copied) -> ControlFlow<()> + Send + 'static,
     ) -> Result<u64, BackupError> {
@@ -324,9 +326,14 @@ impl Unfinished {
         }
     }
 
+    /// The file, to write it by other means than SQLite.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// On disk, and under its name: how many bytes.
-    fn publish(mut self, database: &Path) -> Result<u64, BackupError> {
-        let bytes = self.rename(database).map_err(|source| {
+    pub(super) fn publish(mut self, permissions: Option<Permissions>) -> Result<u64, BackupError> {
+        let bytes = self.rename(permissions).map_err(|source| {
             let to = self.to.clone();
             if source.kind() == ErrorKind::AlreadyExists {
                 BackupError::Exists { there: to.clone(), to }
@@ -338,9 +345,10 @@ impl Unfinished {
         Ok(bytes)
     }
 
-    fn rename(&self, database: &Path) -> std::io::Result<u64> {
-        // Who may read the one may read the other.
-        self.file.set_permissions(std::fs::metadata(database)?.permissions())?;
+    fn rename(&self, permissions: Option<Permissions>) -> std::io::Result<u64> {
+        if let Some(permissions) = permissions {
+            self.file.set_permissions(permissions)?;
+        }
         self.file.sync_all()?;
         match renameat_with(CWD, &self.path, CWD, &self.to, RenameFlags::NOREPLACE) {
             // Not every file system can.

@@ -58,7 +58,7 @@ impl Transaction<'_> {
         }
         let mut conditions = Vec::with_capacity(plan.conditions.len());
         for of in &plan.conditions {
-            conditions.push(self.insert_conditions(plan.seed, of).await?);
+            conditions.push(self.insert_conditions(of).await?);
         }
         Ok(Parts { players, conditions })
     }
@@ -104,8 +104,8 @@ impl Transaction<'_> {
     }
 
     /// Stores conditions, if they are new; returns their id.
-    async fn insert_conditions(&mut self, seed: u64, of: &Conditions) -> Result<i64, StoreError> {
-        let definition = DefinitionJson::new(seed, of);
+    async fn insert_conditions(&mut self, of: &Conditions) -> Result<i64, StoreError> {
+        let definition = DefinitionJson::new(of);
         let prefix = definition.prefix();
         let known = sqlx::query_scalar!(
             r#"SELECT conditions_id AS "id!: i64" FROM conditions WHERE definition_prefix = ?"#,
@@ -115,15 +115,7 @@ impl Transaction<'_> {
         .await?;
         let openings_count = of.openings_count.map(integer);
         if let Some(known) = known {
-            // Nobody may have counted them yet.
-            sqlx::query!(
-                "UPDATE conditions SET openings_count = ?2
-                WHERE conditions_id = ?1 AND openings_count IS NULL AND ?2 IS NOT NULL",
-                known,
-                openings_count
-            )
-            .execute(self.connection())
-            .await?;
+            // Its openings are what they were: results have been summed up by them.
             return Ok(known);
         }
         let id = sqlx::query_scalar!(

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use spelrum_tournament::change::{
     CELLS_EVER_MAX, CannotGrow, Comparison, DroppedCell, Settings, StoredCell,
 };
+use spelrum_tournament::scheduler::Allocation;
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{CellId, Plan, PlannedCell, Record};
 use sqlx::SqliteConnection;
@@ -21,6 +22,7 @@ pub(super) struct Subject {
     pub(super) experiment: i64,
     pub(super) description: String,
     pub(super) priority: i64,
+    pub(super) allocation: Allocation,
     pub(super) record: String,
     pub(super) game_timeout_us: Option<i64>,
 }
@@ -198,7 +200,8 @@ async fn settings(
     connection: &mut SqliteConnection,
     subject: &Subject,
 ) -> Result<Settings, StoreError> {
-    let Subject { experiment, description, priority, record, game_timeout_us } = subject;
+    let Subject { experiment, description, priority, allocation, record, game_timeout_us } =
+        subject;
     let axes = sqlx::query_scalar!(
         "SELECT axis FROM experiment_axes WHERE experiment_id = ? ORDER BY number",
         experiment
@@ -221,6 +224,7 @@ async fn settings(
     Ok(Settings {
         description: description.clone(),
         priority: *priority,
+        allocation: *allocation,
         record: if record == record_name(Record::Moves) { Record::Moves } else { Record::Games },
         game_timeout_us: game_timeout_us.map(unsigned),
         axes,

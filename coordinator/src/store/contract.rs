@@ -17,8 +17,9 @@ use std::future::Future;
 use spelrum_tournament::course::CellOutcome;
 use spelrum_tournament::results::Removing;
 use spelrum_tournament::results::{
-    CellCursor, CellsPage, Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor,
-    GamesPage, GamesQuestion, Progress, Ratings, Report, SettledCells, WhichGame,
+    CellCursor, CellsPage, Comparisons, Detail, ExperimentSummary, ExperimentsPage, FoundGame,
+    GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Phases, Progress, Ratings,
+    Report, SettledCells, WhichGame,
 };
 use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::{
@@ -137,6 +138,37 @@ pub trait Reading: Send + Sync {
         which: &str,
         detail: Detail,
     ) -> impl Future<Output = Result<Option<Report>, StoreError>> + Send;
+
+    /// A part of what came of an experiment's cells by opening, in the grid's order: from the first on, or
+    /// after this one.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn openings(
+        &self,
+        experiment: ExperimentId,
+        after: Option<OpeningCursor>,
+        openings_max: u32,
+    ) -> impl Future<Output = Result<OpeningsPage, StoreError>> + Send;
+
+    /// What changes between the cells of the experiment with this UUID or name; nothing if there is none.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn comparisons(
+        &self,
+        which: &str,
+    ) -> impl Future<Output = Result<Option<Comparisons>, StoreError>> + Send;
+
+    /// How long moves took by phase in the cells of the experiment with this UUID or name; nothing if there is
+    /// none.
+    ///
+    /// # Errors
+    /// If it has too many cells and phases for one answer, or the store fails.
+    fn phases(
+        &self,
+        which: &str,
+    ) -> impl Future<Output = Result<Option<Phases>, StoreError>> + Send;
 
     /// The ratings of the players of the experiment with this UUID or name; nothing if there is none.
     ///

@@ -3,7 +3,7 @@
 use spelrum_engine::{MoveRecord, SearchReport, termination_named};
 use spelrum_tournament::results::{
     FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder,
-    GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,
+    GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame, WholeGame, WholeGames,
 };
 use spelrum_tournament::{CellId, DefinitionHash, ExperimentId, GameId, WorkerId, names};
 use sqlx::SqliteConnection;
@@ -132,12 +132,87 @@ impl Readers {
             }));
         };
         let summary = row.read()?;
-        let moves = moves(&mut snapshot, summary.game_id).await?;
-        let has_no_move = match &summary.result {
-            GameResult::Played(played) => played.end.plies == 0,
-            GameResult::Failed(_) => false,
-        };
-        let cell = summary.game.cell;
+        let cell = CellFacts::read(&mut snapshot, summary.game.cell).await?;
+        Ok(FoundGame::Settled(Box::new(cell.whole(&mut snapshot, summary).await?)))
+    }
+
+    /// A part of a list of settled games with their moves: from the first on, or after this one. Once their
+    /// moves are many, it ends before it has so many games.
+    ///
+    /// # Errors
+    /// If the database fails, takes too long, or holds what this version does not know.
+    pub async fn whole_games(
+        &self,
+        question: GamesQuestion,
+        after: Option<GameCursor>,
+        games_max: u32,
+    ) -> Result<WholeGames, StoreError> {
+        self.in_time(self.read_whole_games(question, after, games_max)).await
+    }
+
+    async fn read_whole_games(
+        &self,
+        question: GamesQuestion,
+        after: Option<GameCursor>,
+        games_max: u32,
+    ) -> Result<WholeGames, StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        let rows = list(&mut snapshot, question, after, i64::from(games_max) + 1).await?;
+        let games = rows.into_iter().map(GameRow::read).collect::<Result<_, _>>()?;
+        let page = GamesPage::of(games, usize::try_from(games_max).unwrap_or(usize::MAX));
+        let listed = page.games.len();
+        let (mut games, mut bytes) = (Vec::with_capacity(listed), 0);
+        let mut of: Option<(CellId, CellFacts)> = None;
+        for summary in page.games {
+            let cell = summary.game.cell;
+            let facts = match of.take() {
+                Some((known, facts)) if known == cell => facts,
+                _ => {
+                    let facts = CellFacts::read(&mut snapshot, cell).await?;
+                    bytes += facts.definition_json.len();
+                    facts
+                }
+            };
+            let (worker_name, started_unix_us) = player(&mut snapshot, summary.game_id).await?;
+            let game = facts.whole(&mut snapshot, summary).await?;
+            of = Some((cell, facts));
+            bytes += GAME_WIRE_BYTES + game.moves.iter().flatten().map(move_bytes).sum::<usize>();
+            games.push(WholeGame { game, worker_name, started_unix_us });
+            if bytes >= WHOLE_GAMES_BYTES {
+                break;
+            }
+        }
+        let next = if games.len() < listed { games.last().map(cursor_after) } else { page.next };
+        Ok(WholeGames { games, next })
+    }
+}
+
+/// Whole games are read until they have so many bytes: well below a message, of which the last game may
+/// take the most.
+const WHOLE_GAMES_BYTES: usize = 1 << 20;
+/// What a game has beside its moves, and a move beside its text, about.
+const GAME_WIRE_BYTES: usize = 512;
+const MOVE_WIRE_BYTES: usize = 96;
+
+fn move_bytes(mv: &MoveRecord) -> usize {
+    MOVE_WIRE_BYTES + mv.mv.len()
+}
+
+fn cursor_after(last: &WholeGame) -> GameCursor {
+    let summary = &last.game.summary;
+    GameCursor { game_id: summary.game_id, game: summary.game }
+}
+
+/// What the games of a cell have in common.
+struct CellFacts {
+    experiment: String,
+    experiment_uuid: String,
+    definition_hash: DefinitionHash,
+    definition_json: String,
+}
+
+impl CellFacts {
+    async fn read(connection: &mut SqliteConnection, cell: CellId) -> Result<Self, StoreError> {
         let of = sqlx::query!(
             r#"SELECT e.name, e.uuid, d.definition_hash, d.definition_json AS "definition_json!: String"
             FROM cells AS c
@@ -146,21 +221,56 @@ impl Readers {
             WHERE c.cell_id = ?"#,
             cell.0
         )
-        .fetch_one(&mut *snapshot)
+        .fetch_one(connection)
         .await?;
-        let definition_hash: DefinitionHash = of
+        let definition_hash = of
             .definition_hash
             .parse()
             .map_err(|_| unknown("definition_hash", of.definition_hash.clone()))?;
-        Ok(FoundGame::Settled(Box::new(SettledGame {
-            moves: (has_no_move || !moves.is_empty()).then_some(moves),
-            summary,
+        Ok(Self {
             experiment: of.name,
             experiment_uuid: of.uuid,
             definition_hash,
             definition_json: of.definition_json,
-        })))
+        })
     }
+
+    /// A game of the cell, with its moves.
+    async fn whole(
+        &self,
+        connection: &mut SqliteConnection,
+        summary: GameSummary,
+    ) -> Result<SettledGame, StoreError> {
+        let moves = moves(connection, summary.game_id).await?;
+        let has_no_move = match &summary.result {
+            GameResult::Played(played) => played.end.plies == 0,
+            GameResult::Failed(_) => false,
+        };
+        Ok(SettledGame {
+            moves: (has_no_move || !moves.is_empty()).then_some(moves),
+            summary,
+            experiment: self.experiment.clone(),
+            experiment_uuid: self.experiment_uuid.clone(),
+            definition_hash: self.definition_hash,
+            definition_json: self.definition_json.clone(),
+        })
+    }
+}
+
+/// The name of the worker that played a game, and when that was.
+async fn player(
+    connection: &mut SqliteConnection,
+    game_id: i64,
+) -> Result<(Option<String>, Option<i64>), StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT w.name AS "name?", g.started_unix_us
+        FROM games AS g LEFT JOIN workers AS w ON w.worker_id = g.worker_id
+        WHERE g.game_id = ?"#,
+        game_id
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok((found.name, found.started_unix_us))
 }
 
 /// A list's rows. The newest games of an experiment are looked for among those of all: it reads past the
@@ -175,6 +285,7 @@ async fn list(
         GamesFilter::All => 0,
         GamesFilter::Uncounted => 1,
         GamesFilter::Failed => 2,
+        GamesFilter::Counted => 3,
     };
     match (order, of) {
         (GamesOrder::Newest, GamesOf::Experiment(experiment)) => {
@@ -216,7 +327,8 @@ async fn newest_of_experiment(
         JOIN cells AS c ON c.cell_id = g.cell_id
         LEFT JOIN openings AS o ON o.opening_id = g.opening_id
         WHERE c.experiment_id = ?1 AND c.in_sweep = 1 AND g.game_id < ?2
-            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL)
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
+                OR ?3 = 3 AND g.counted = 1)
         ORDER BY g.game_id DESC LIMIT ?4",
         experiment.0,
         before,
@@ -240,7 +352,8 @@ async fn newest_of_cell(
         JOIN cells AS c ON c.cell_id = g.cell_id
         LEFT JOIN openings AS o ON o.opening_id = g.opening_id
         WHERE g.cell_id = ?1 AND +g.game_id < ?2
-            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL)
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
+                OR ?3 = 3 AND g.counted = 1)
         ORDER BY +g.game_id DESC LIMIT ?4",
         cell.0,
         before,
@@ -264,7 +377,8 @@ async fn in_order_of_cell(
         JOIN cells AS c ON c.cell_id = g.cell_id
         LEFT JOIN openings AS o ON o.opening_id = g.opening_id
         WHERE g.cell_id = ?1 AND g.number > ?2
-            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL)
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
+                OR ?3 = 3 AND g.counted = 1)
         ORDER BY g.number LIMIT ?4",
         cell.0,
         after,
@@ -290,7 +404,8 @@ async fn in_order(
         WHERE c.experiment_id = ?1 AND c.in_sweep = 1
             AND (c.number, c.cell_id) > (
                 coalesce((SELECT a.number FROM cells AS a WHERE a.cell_id = ?2), -1), ?2)
-            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL)
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
+                OR ?3 = 3 AND g.counted = 1)
         ORDER BY c.number, c.cell_id, g.number LIMIT ?4",
         experiment.0,
         after.0,

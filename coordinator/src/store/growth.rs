@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use spelrum_tournament::Plan;
-use spelrum_tournament::change::{Comparison, KnownCell};
+use spelrum_tournament::change::{ALLOCATE, Comparison, KnownCell};
 use spelrum_tournament::scheduler::CellState;
 
 use super::cells::{Place, ROWS_AT_ONCE};
@@ -27,7 +27,10 @@ impl Transaction<'_> {
             self.update_cells(plan, cells).await?;
             self.move_cells(plan, cells).await?;
         }
-        states.extend(known.iter().filter(|cell| cell.work_differs).map(|known| CellState {
+        // Under another allocation each of them has another turn.
+        let is_all = comparison.change.settings_changed.contains(&ALLOCATE);
+        let differ = known.iter().filter(|cell| is_all || cell.work_differs);
+        states.extend(differ.map(|known| CellState {
             swap_sides: known.swap_sides,
             next_number: known.next_number,
             ..CellState::new(known.cell, known.games)

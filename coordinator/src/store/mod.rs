@@ -7,18 +7,19 @@
 //! | file | subject |
 //! |---|---|
 //! | `contract`, `sqlite` | what the dispatcher asks of a store, and who does it here |
-//! | `open`, `lock`, `connection` | opening a database, and refusing what cannot work |
+//! | `open`, `upgrade`, `lock`, `connection` | opening a database, and refusing what cannot work |
 //! | `transaction`, `checkpoint` | when something is on disk |
 //! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
 //! | `courses` | cells that the coordinator itself adds, and what it was told of those before |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
-//! | `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows` | results |
+//! | `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows`, `opening_rows` | results |
 //! | `readings`, `stops` | stop rules: what they read, and which games count by them |
 //! | `read` | connections that only read |
 //! | `query` | the users' own queries |
-//! | `summaries`, `report`, `progress`, `games` | what viewers ask |
+//! | `summaries`, `report`, `game_times`, `openings`, `comparisons`, `phases`, `progress`, `games` | what viewers ask |
 //! | `recount`, `integrity` | the rollups against the rows, and the file itself |
 //! | `backup` | a copy of the whole |
+//! | `export`, `import` | whole experiments as a database of their own, and back |
 //! | `removal`, `removable`, `walk`, `forgetting` | throwing away |
 //! | `attention` | what needs somebody |
 
@@ -27,17 +28,22 @@ mod backup;
 mod cells;
 mod change;
 mod checkpoint;
+mod claims;
+mod comparisons;
 mod connection;
 pub mod contract;
 mod courses;
 mod error;
+mod export;
 #[cfg(test)]
 mod failures;
 mod files;
 mod forgetting;
+mod game_times;
 mod games;
 mod growth;
 mod identity;
+mod import;
 pub mod in_memory;
 mod integrity;
 mod lock;
@@ -47,7 +53,10 @@ mod many;
 mod memory;
 mod numbers;
 mod open;
+mod opening_rows;
+mod openings;
 mod own_views;
+mod phases;
 mod progress;
 mod query;
 mod ratings;
@@ -71,6 +80,7 @@ mod submit;
 mod summaries;
 mod transaction;
 mod uncounted;
+mod upgrade;
 mod walk;
 
 use std::path::{Path, PathBuf};
@@ -85,6 +95,8 @@ pub use checkpoint::{
 };
 pub use courses::OpenCourse;
 pub use error::StoreError;
+pub use export::{Received, export_from_pieces};
+pub use import::{ImportError, ImportProgress, Imported};
 pub use lock::told_by_holder;
 pub use lookups::{Found, LeasedCell, OtherRevision};
 pub use query::{QueryRows, SqlValue, Table};

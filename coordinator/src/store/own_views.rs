@@ -144,6 +144,15 @@ pub(super) fn make_for_connection(
     connection: &rusqlite::Connection,
     view: &str,
 ) -> rusqlite::Result<bool> {
+    make_in(connection, "temp", view)
+}
+
+/// Makes an experiment's own view in a schema of the connection, if one has this name. Returns whether it did.
+pub(super) fn make_in(
+    connection: &rusqlite::Connection,
+    schema: &str,
+    view: &str,
+) -> rusqlite::Result<bool> {
     let view = view.to_ascii_lowercase();
     let (kind, find) = if view.starts_with("results_") {
         let find =
@@ -161,7 +170,8 @@ pub(super) fn make_for_connection(
         .query_map([experiment], |row| row.get(0))?
         .collect::<rusqlite::Result<Vec<String>>>()?;
     let select = kind.select(experiment, &axes);
-    connection.execute_batch(&format!("CREATE TEMP VIEW {} AS {select}", quoted(&view, '"')))?;
+    let view = quoted(&view, '"');
+    connection.execute_batch(&format!("CREATE VIEW {schema}.{view} AS {select}"))?;
     Ok(true)
 }
 

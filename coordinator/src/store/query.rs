@@ -298,7 +298,7 @@ impl Queries {
 }
 
 /// Lets this thread run when others leave it time: workers' calls come before anybody's questions.
-fn yield_to_others() {
+pub(super) fn yield_to_others() {
     // Elsewhere this is of the whole process.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(10) {
@@ -600,9 +600,14 @@ fn message(error: rusqlite::Error) -> String {
 
 /// A path as an URI of a file that nobody changes (sqlite.org/uri.html).
 pub(super) fn immutable_uri(path: &Path) -> String {
+    uri(path, "immutable=1")
+}
+
+/// A path as an URI with these parameters.
+pub(super) fn uri(path: &Path, parameters: &str) -> String {
     const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
     let path = percent_encode(path.as_os_str().as_encoded_bytes(), KEPT);
-    format!("file:{path}?immutable=1")
+    format!("file:{path}?{parameters}")
 }
 
 /// A row's values, unless they are larger than a row may be: SQLite bounds each, and rows that it keeps.

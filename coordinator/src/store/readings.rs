@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use spelrum_tournament::scheduler::CellState;
-use spelrum_tournament::stopping::{Points, Reading, Settled, Tally};
+use spelrum_tournament::stopping::{OpeningTally, Points, Reading, Settled, Tally};
 use spelrum_tournament::{GameCounts, PairCounts, names};
 
 use super::error::StoreError;
@@ -23,14 +23,16 @@ impl Transaction<'_> {
     ) -> Result<(), StoreError> {
         let found = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool",
-                c.stop_rule_id, c.decided_number, c.stop_number,
+                c.stop_rule_id, c.decided_number, c.stop_number, k.openings_count,
                 coalesce(r.wins, 0) AS "wins!: i64", coalesce(r.draws, 0) AS "draws!: i64",
                 coalesce(r.losses, 0) AS "losses!: i64", coalesce(r.pairs_0, 0) AS "pairs_0!: i64",
                 coalesce(r.pairs_half, 0) AS "pairs_half!: i64",
                 coalesce(r.pairs_1, 0) AS "pairs_1!: i64",
                 coalesce(r.pairs_1_half, 0) AS "pairs_1_half!: i64",
                 coalesce(r.pairs_2, 0) AS "pairs_2!: i64"
-            FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
+            FROM cells AS c
+            JOIN conditions AS k ON k.conditions_id = c.conditions_id
+            LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
             WHERE c.experiment_id = ?
                 AND (c.stop_rule_id IS NOT NULL OR c.stop_number IS NOT NULL)"#,
             experiment
@@ -42,6 +44,7 @@ impl Transaction<'_> {
         }
         let rules = stop_rules::all(self.connection()).await?;
         let mut beyond = self.unread(experiment).await?;
+        let mut openings = self.counted_by_opening(experiment).await?;
         let row_of: BTreeMap<i64, _> = found.into_iter().map(|row| (row.cell_id, row)).collect();
         for cell in cells {
             let Some(row) = row_of.get(&cell.cell.0) else { continue };
@@ -49,9 +52,13 @@ impl Transaction<'_> {
             cell.stop_number = row.stop_number.map(unsigned);
             let rule = row.stop_rule_id.and_then(|id| rules.get(&id).copied());
             let beyond = beyond.remove(&cell.cell.0).unwrap_or_default();
+            let openings = openings.remove(&cell.cell.0).unwrap_or_default();
             cell.reading = rule.map(|rule| {
+                let openings_count = row.openings_count.map(unsigned);
+                let nothing = Reading::from_start(rule, row.swap_sides, Vec::new());
+                let nothing = nothing.with_openings(openings_count);
                 if cell.decided_number == 0 {
-                    return Box::new(Reading::from_start(rule, row.swap_sides, beyond));
+                    return Box::new(Reading { beyond, ..nothing });
                 }
                 let counted = if row.swap_sides {
                     let pairs =
@@ -61,11 +68,45 @@ impl Transaction<'_> {
                     let games = [row.losses, row.draws, row.wins];
                     Tally::Games(GameCounts(games.map(unsigned)))
                 };
-                let tally = without(counted, &beyond);
-                Box::new(Reading { rule, decided_number: cell.decided_number, tally, beyond })
+                let (tally, openings) = without(counted, nothing.openings, openings, &beyond);
+                let decided_number = cell.decided_number;
+                Box::new(Reading { rule, decided_number, tally, openings, beyond })
             });
         }
         Ok(())
+    }
+
+    /// By cell whose rule minds them, its openings: the number of each, its units that count, and their half
+    /// points.
+    async fn counted_by_opening(
+        &mut self,
+        experiment: i64,
+    ) -> Result<BTreeMap<i64, BTreeMap<u64, [u64; 2]>>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT c.cell_id AS "cell_id!: i64", o.opening_number AS "opening_number!: i64",
+                c.swap_sides AS "swap_sides: bool", o.games, o.wins, o.draws, o.pairs,
+                o.pairs_half_points
+            FROM cells AS c INDEXED BY cells_experiment
+            CROSS JOIN stop_rules AS s ON s.stop_rule_id = c.stop_rule_id
+            CROSS JOIN conditions AS k ON k.conditions_id = c.conditions_id
+            CROSS JOIN cell_openings AS o ON o.cell_id = c.cell_id
+            WHERE c.experiment_id = ? AND c.decided_number > 0 AND s.precision IS NOT NULL
+                AND s.over_pairs = 0 AND k.openings_count > 1"#,
+            experiment
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let mut openings: BTreeMap<i64, BTreeMap<u64, [u64; 2]>> = BTreeMap::new();
+        for row in found {
+            let sums = if row.swap_sides {
+                [row.pairs, row.pairs_half_points]
+            } else {
+                [row.games, 2 * row.wins + row.draws]
+            };
+            let of_cell = openings.entry(row.cell_id).or_default();
+            of_cell.insert(unsigned(row.opening_number), sums.map(unsigned));
+        }
+        Ok(openings)
     }
 
     /// By cell, the settled games that its rule has not read, in number order; of one that is at its
@@ -105,8 +146,13 @@ pub(super) fn settled(outcome: Option<&str>, first_player_moved_first: bool) -> 
     }
 }
 
-/// The units that count, but for those among these games.
-fn without(mut tally: Tally, games: &[(u64, Settled)]) -> Tally {
+/// The units that count, but for those among these games; and the same by opening, if that is minded.
+fn without(
+    mut tally: Tally,
+    by_opening: Option<OpeningTally>,
+    mut openings: BTreeMap<u64, [u64; 2]>,
+    games: &[(u64, Settled)],
+) -> (Tally, Option<OpeningTally>) {
     let of_unit = tally.games_of_unit();
     for unit in games.chunk_by(|a, b| a.0 / of_unit == b.0 / of_unit) {
         let played = unit.iter().filter_map(|(_, settled)| match settled {
@@ -115,8 +161,21 @@ fn without(mut tally: Tally, games: &[(u64, Settled)]) -> Tally {
         });
         let played: Vec<usize> = played.collect();
         if played.len() as u64 == of_unit {
-            tally.remove(played.iter().sum());
+            let half_points = played.iter().sum();
+            tally.remove(half_points);
+            let number = unit.first().map_or(0, |(number, _)| number / of_unit);
+            let opening = by_opening.as_ref().map_or(number, |it| it.opening_number(number));
+            if let Some([units, sum]) = openings.get_mut(&opening) {
+                *units -= 1;
+                *sum -= half_points as u64;
+            }
         }
     }
-    tally
+    let by_opening = by_opening.map(|mut it| {
+        for (opening, [units, half_points]) in openings {
+            it.add(opening, units, half_points);
+        }
+        it
+    });
+    (tally, by_opening)
 }

@@ -9,12 +9,16 @@
 //! Which games count is counted again as well: each stop rule is read over its cell's settled games in
 //! number order, from the first (invariant 7).
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use spelrum_tournament::stopping::{Prefix, Reading, StopRule};
+use futures_util::TryStreamExt as _;
+use spelrum_tournament::stopping::{Prefix, Reading};
+use spelrum_tournament::{OpeningCounts, OpeningSpread};
 use sqlx::SqlitePool;
 
 use super::error::StoreError;
+use super::numbers::real;
 use super::read::Readers;
 use super::readings::settled;
 use super::rollup::CellResult;
@@ -62,6 +66,7 @@ impl Readers {
         for rollup in ROLLUPS {
             differences.extend(rollup.recount(self.own()).await?);
         }
+        differences.extend(openings(self.own()).await?);
         differences.extend(intervals(self.own()).await?);
         differences.extend(stops(self.own()).await?);
         Ok(differences)
@@ -168,35 +173,132 @@ fn prefixed(columns: &[&str], of: &str) -> String {
 async fn intervals(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
     let found = sqlx::query!(
         r#"SELECT r.cell_id, r.wins, r.draws, r.losses, r.pairs_0, r.pairs_half, r.pairs_1,
-            r.pairs_1_half, r.pairs_2, r.score, r.score_low, r.score_high,
-            c.swap_sides AS "swap_sides: bool"
-        FROM cell_results AS r JOIN cells AS c ON c.cell_id = r.cell_id ORDER BY r.cell_id"#
+            r.pairs_1_half, r.pairs_2, r.score, r.score_low, r.score_high, r.openings_effective,
+            r.openings_variance, c.swap_sides AS "swap_sides: bool", k.openings_count
+        FROM cell_results AS r JOIN cells AS c ON c.cell_id = r.cell_id
+        JOIN conditions AS k ON k.conditions_id = c.conditions_id ORDER BY r.cell_id"#
     )
     .fetch_all(pool)
     .await?;
+    let mut spreads = spreads(pool).await?;
     let found = found.into_iter().filter_map(|row| {
         let pairs = [row.pairs_0, row.pairs_half, row.pairs_1, row.pairs_1_half, row.pairs_2];
         let (wins, draws, losses) = (row.wins, row.draws, row.losses);
-        let result = CellResult { pairs, wins, draws, losses, ..CellResult::default() };
-        let interval = result.interval(row.swap_sides);
-        let stored = [row.score, row.score_low, row.score_high];
-        let counted = [interval.score, interval.low, interval.high];
+        let games = wins + draws + losses;
+        let result = CellResult { games, pairs, wins, draws, losses, ..CellResult::default() };
+        let units = result.units(row.swap_sides);
+        let come_again =
+            row.openings_count.is_some_and(|openings| openings > 1 && openings < units);
+        let spread = spreads.remove(&row.cell_id).filter(|_| come_again);
+        let interval = result.interval(row.swap_sides, spread);
+        let stored = [row.score, row.score_low, row.score_high].map(Some);
+        let stored = (stored, row.openings_effective, row.openings_variance);
+        let counted = [interval.score, interval.low, interval.high].map(Some);
+        let counted = (counted, spread.map(|it| it.effective), spread.map(|it| it.variance));
         (stored != counted).then(|| Difference {
             table: "cell_results",
             key: format!("cell_id {}", row.cell_id),
-            stored: Some(format!("score, low, high {stored:?}")),
-            counted: Some(format!("score, low, high {counted:?}")),
+            stored: Some(format!("score, low, high; openings {stored:?}")),
+            counted: Some(format!("score, low, high; openings {counted:?}")),
         })
     });
     Ok(found.collect())
+}
+
+/// By cell, how scores vary from opening to opening, of cells whose openings are known.
+async fn spreads(pool: &SqlitePool) -> Result<BTreeMap<i64, OpeningSpread>, StoreError> {
+    let mut counts: BTreeMap<i64, (u64, OpeningCounts)> = BTreeMap::new();
+    let mut found = sqlx::query!(
+        r#"SELECT o.cell_id, o.games, o.wins, o.draws, o.pairs, o.pairs_half_points,
+            c.swap_sides AS "swap_sides: bool"
+        FROM cell_openings AS o JOIN cells AS c ON c.cell_id = o.cell_id
+        JOIN conditions AS k ON k.conditions_id = c.conditions_id
+        WHERE k.openings_count > 1"#
+    )
+    .fetch(pool);
+    while let Some(row) = found.try_next().await? {
+        let (games_of_unit, units, half_points) = if row.swap_sides {
+            (2, row.pairs, row.pairs_half_points)
+        } else {
+            (1, row.games, 2 * row.wins + row.draws)
+        };
+        let (_, counts) = counts.entry(row.cell_id).or_insert((games_of_unit, <_>::default()));
+        counts.insert(unsigned(units), unsigned(half_points));
+    }
+    Ok(counts.into_iter().map(|(cell, (of_unit, it))| (cell, it.spread(of_unit))).collect())
+}
+
+/// Results by opening, each counted again from its games: the logarithms too, which SQL does not know.
+async fn openings(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
+    let mut differences = Vec::new();
+    let mut found = sqlx::query!(
+        r#"SELECT g.cell_id, g.number, c.swap_sides AS "swap_sides: bool", k.openings_count,
+            s.side, s.searched_moves, s.wall_us
+        FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
+        CROSS JOIN games AS g ON g.cell_id = c.cell_id
+        JOIN game_sides AS s ON s.game_id = g.game_id
+        WHERE +g.counted = 1 AND s.searched_moves > 0 ORDER BY c.cell_id"#
+    )
+    .fetch(pool);
+    let mut cell = None;
+    let mut sums: BTreeMap<i64, [f64; 2]> = BTreeMap::new();
+    loop {
+        let row = found.try_next().await?;
+        let next = row.as_ref().map(|row| row.cell_id);
+        if next != cell {
+            if let Some(cell) = cell {
+                differences.extend(logarithms(pool, cell, &std::mem::take(&mut sums)).await?);
+            }
+            cell = next;
+        }
+        let Some(row) = row else { return Ok(differences) };
+        let unit = if row.swap_sides { row.number / 2 } else { row.number };
+        let opening = row.openings_count.map_or(unit, |openings| unit % openings);
+        // The player by its place in the cell: in odd numbers they are swapped.
+        let swapped = row.swap_sides && row.number % 2 == 1;
+        let player = usize::from((row.side == 1) != swapped);
+        let mean = real(unsigned(row.wall_us)) / real(unsigned(row.searched_moves));
+        sums.entry(opening).or_default()[player] += mean.max(0.5).ln();
+    }
+}
+
+/// Where a cell's sums of logarithms are not these.
+async fn logarithms(
+    pool: &SqlitePool,
+    cell: i64,
+    counted: &BTreeMap<i64, [f64; 2]>,
+) -> Result<Vec<Difference>, StoreError> {
+    let stored = sqlx::query!(
+        "SELECT opening_number, games, first_player_wall_us_mean_log_sum,
+            second_player_wall_us_mean_log_sum
+        FROM cell_openings WHERE cell_id = ?",
+        cell
+    )
+    .fetch_all(pool)
+    .await?;
+    let differences = stored.into_iter().filter_map(|row| {
+        let counted = counted.get(&row.opening_number).copied().unwrap_or_default();
+        let stored =
+            [row.first_player_wall_us_mean_log_sum, row.second_player_wall_us_mean_log_sum];
+        // Logarithms on both sides of nothing take each other away: their number tells how much is rounding.
+        let tolerance = |sum: f64| 1e-9 * (sum.abs() + real(unsigned(row.games)));
+        let differ = stored.iter().zip(counted).any(|(s, c)| (s - c).abs() > tolerance(c));
+        differ.then(|| Difference {
+            table: "cell_openings",
+            key: format!("cell_id {cell}, opening_number {}", row.opening_number),
+            stored: Some(format!("wall_us_mean_log_sum {stored:?}")),
+            counted: Some(format!("wall_us_mean_log_sum {counted:?}")),
+        })
+    });
+    Ok(differences.collect())
 }
 
 /// Where cells end, and which of their games count.
 async fn stops(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
     let found = sqlx::query!(
         r#"SELECT c.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool",
-            c.stop_rule_id, c.decided_number, c.stop_number
-        FROM cells AS c
+            c.stop_rule_id, c.decided_number, c.stop_number, k.openings_count
+        FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
         WHERE (c.stop_rule_id IS NOT NULL OR c.stop_number IS NOT NULL OR c.decided_number <> 0)
             AND c.experiment_id NOT IN (
                 SELECT experiment_id FROM removals
@@ -209,7 +311,11 @@ async fn stops(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
     let mut differences = Vec::new();
     for row in found {
         let read = match row.stop_rule_id.and_then(|id| rules.get(&id).copied()) {
-            Some(rule) => read_again(pool, row.cell_id, row.swap_sides, rule).await?,
+            Some(rule) => {
+                let nothing = Reading::from_start(rule, row.swap_sides, Vec::new());
+                let nothing = nothing.with_openings(row.openings_count.map(unsigned));
+                read_again(pool, row.cell_id, row.swap_sides, nothing).await?
+            }
             None => (0, None),
         };
         let stored = (unsigned(row.decided_number), row.stop_number.map(unsigned));
@@ -235,13 +341,13 @@ async fn read_again(
     pool: &SqlitePool,
     cell: i64,
     swap_sides: bool,
-    rule: StopRule,
+    nothing: Reading,
 ) -> Result<(u64, Option<u64>), StoreError> {
     let games =
         sqlx::query!("SELECT number, outcome FROM games WHERE cell_id = ? ORDER BY number", cell)
             .fetch_all(pool)
             .await?;
-    let mut prefix = Prefix::from(Reading::from_start(rule, swap_sides, Vec::new()));
+    let mut prefix = Prefix::from(nothing);
     for game in games {
         let of_first = !swap_sides || game.number % 2 == 0;
         prefix.tell(unsigned(game.number), settled(game.outcome.as_deref(), of_first));
@@ -371,7 +477,8 @@ const ROLLUPS: &[Rollup] = &[
         integers: &[
             "games", "games_failed", "wins", "draws", "losses", "wins_moving_first",
             "draws_moving_first", "losses_moving_first", "pairs_0", "pairs_half", "pairs_1",
-            "pairs_1_half", "pairs_2", "distinct_games", "plies",
+            "pairs_1_half", "pairs_2", "pairs_won_by_first_mover", "pairs_won_by_second_mover",
+            "distinct_games", "plies",
         ],
         reals: &["wall_us"],
         only: "true",
@@ -381,7 +488,9 @@ const ROLLUPS: &[Rollup] = &[
                     FROM games AS d WHERE d.cell_id = p.cell_id AND d.counted = 1)) AS distinct_games,
                 coalesce(q.pairs_0, 0) AS pairs_0, coalesce(q.pairs_half, 0) AS pairs_half,
                 coalesce(q.pairs_1, 0) AS pairs_1, coalesce(q.pairs_1_half, 0) AS pairs_1_half,
-                coalesce(q.pairs_2, 0) AS pairs_2
+                coalesce(q.pairs_2, 0) AS pairs_2,
+                coalesce(q.pairs_won_by_first_mover, 0) AS pairs_won_by_first_mover,
+                coalesce(q.pairs_won_by_second_mover, 0) AS pairs_won_by_second_mover
             FROM (
                 SELECT cell_id,
                     sum(counted) AS games,
@@ -406,15 +515,70 @@ const ROLLUPS: &[Rollup] = &[
             LEFT JOIN (
                 SELECT cell_id, sum(points = 0.0) AS pairs_0, sum(points = 0.5) AS pairs_half,
                     sum(points = 1.0) AS pairs_1, sum(points = 1.5) AS pairs_1_half,
-                    sum(points = 2.0) AS pairs_2
+                    sum(points = 2.0) AS pairs_2, sum(first_won = 2) AS pairs_won_by_first_mover,
+                    sum(second_won = 2) AS pairs_won_by_second_mover
                 FROM (
-                    SELECT g.cell_id, sum(CASE g.outcome WHEN 'draw' THEN 0.5
+                    SELECT g.cell_id, sum(g.outcome = 'win') AS first_won,
+                        sum(g.outcome = 'loss') AS second_won, sum(CASE g.outcome WHEN 'draw' THEN 0.5
                         WHEN 'win' THEN (g.number % 2 = 0) * 1.0
                         ELSE (g.number % 2 = 1) * 1.0 END) AS points
                     FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id
                     WHERE g.counted = 1 AND c.swap_sides = 1
                     GROUP BY g.cell_id, g.number / 2 HAVING count(*) = 2)
                 GROUP BY cell_id) AS q ON q.cell_id = p.cell_id",
+    },
+    Rollup {
+        table: "cell_openings",
+        stored: "cell_openings",
+        key: &["cell_id", "opening_number"],
+        integers: &[
+            "games", "wins", "draws", "losses", "first_mover_half_points", "pairs",
+            "pairs_half_points", "pairs_won_by_first_mover", "pairs_won_by_second_mover",
+            "first_player_searched_games", "second_player_searched_games",
+        ],
+        reals: &["first_player_wall_us_mean_sum", "second_player_wall_us_mean_sum"],
+        only: "true",
+        recount: "SELECT cell_id, opening_number, sum(games) AS games, sum(wins) AS wins,
+                sum(draws) AS draws, sum(losses) AS losses,
+                sum(first_mover_half_points) AS first_mover_half_points,
+                sum(complete) AS pairs, sum(complete * (2 * wins + draws)) AS pairs_half_points,
+                sum(complete * (first_won = 2)) AS pairs_won_by_first_mover,
+                sum(complete * (first_lost = 2)) AS pairs_won_by_second_mover,
+                sum(first_player_searched_games) AS first_player_searched_games,
+                sum(second_player_searched_games) AS second_player_searched_games,
+                total(first_player_wall_us_mean_sum) AS first_player_wall_us_mean_sum,
+                total(second_player_wall_us_mean_sum) AS second_player_wall_us_mean_sum
+            FROM (
+                SELECT cell_id, unit, unit % coalesce(openings_count, 1 << 62) AS opening_number,
+                    count(*) AS games,
+                    swap_sides = 1 AND count(*) = 2 AS complete,
+                    sum(outcome = CASE moved_first WHEN 1 THEN 'win' ELSE 'loss' END) AS wins,
+                    sum(outcome = 'draw') AS draws,
+                    sum(outcome = CASE moved_first WHEN 1 THEN 'loss' ELSE 'win' END) AS losses,
+                    sum(outcome = 'win') AS first_won, sum(outcome = 'loss') AS first_lost,
+                    sum(CASE outcome WHEN 'win' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END)
+                        AS first_mover_half_points,
+                    count(CASE moved_first WHEN 1 THEN mean_0 ELSE mean_1 END)
+                        AS first_player_searched_games,
+                    count(CASE moved_first WHEN 1 THEN mean_1 ELSE mean_0 END)
+                        AS second_player_searched_games,
+                    total(CASE moved_first WHEN 1 THEN mean_0 ELSE mean_1 END)
+                        AS first_player_wall_us_mean_sum,
+                    total(CASE moved_first WHEN 1 THEN mean_1 ELSE mean_0 END)
+                        AS second_player_wall_us_mean_sum
+                FROM (
+                    SELECT g.cell_id, g.outcome, c.swap_sides, k.openings_count,
+                        g.number / (1 + c.swap_sides) AS unit,
+                        g.number % 2 = 0 OR c.swap_sides = 0 AS moved_first,
+                        (SELECT 1.0 * s.wall_us / nullif(s.searched_moves, 0) FROM game_sides AS s
+                            WHERE s.game_id = g.game_id AND s.side = 0) AS mean_0,
+                        (SELECT 1.0 * s.wall_us / nullif(s.searched_moves, 0) FROM game_sides AS s
+                            WHERE s.game_id = g.game_id AND s.side = 1) AS mean_1
+                    FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id
+                    JOIN conditions AS k ON k.conditions_id = c.conditions_id
+                    WHERE g.counted = 1)
+                GROUP BY cell_id, unit)
+            GROUP BY cell_id, opening_number",
     },
     Rollup {
         table: "worker_results",

@@ -326,11 +326,13 @@ impl Transaction<'_> {
             || self.remove_leases(&cells).await?
             || self.remove_attempts(&cells).await?
             || self.remove_returned(&cells).await?
-            || self.remove_refused(&cells).await?;
+            || self.remove_refused(&cells).await?
+            || self.remove_openings(&cells).await?;
         if more {
             return Ok(());
         }
         // Few rows of each cell.
+        self.remove_claim_cells(&cells).await?;
         sqlx::query!(
             "DELETE FROM cell_move_times WHERE cell_id IN (SELECT value FROM json_each(?))",
             cells
@@ -477,6 +479,19 @@ impl Transaction<'_> {
         Ok(removed.rows_affected() > 0)
     }
 
+    async fn remove_openings(&mut self, cells: &str) -> Result<bool, StoreError> {
+        let removed = sqlx::query!(
+            "DELETE FROM cell_openings WHERE (cell_id, opening_number) IN (
+                SELECT o.cell_id, o.opening_number
+                FROM json_each(?) AS j JOIN cell_openings AS o ON o.cell_id = j.value LIMIT ?)",
+            cells,
+            ROWS_AT_ONCE
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(removed.rows_affected() > 0)
+    }
+
     /// Ends a removal: from here on only the file has to shrink.
     async fn end_walk(&mut self, walk: &Walk) -> Result<(), StoreError> {
         sqlx::query!("UPDATE removals SET experiment_id = NULL WHERE removal_id = ?", walk.removal)
@@ -486,6 +501,7 @@ impl Transaction<'_> {
             return Ok(());
         }
         for sql in [
+            "DELETE FROM claims WHERE experiment_id = ?",
             "DELETE FROM experiment_axes WHERE experiment_id = ?",
             "DELETE FROM experiment_anchors WHERE experiment_id = ?",
             "DELETE FROM experiment_files WHERE experiment_id = ?",

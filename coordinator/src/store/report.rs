@@ -1,13 +1,20 @@
 //! What came of cells, and what moves cost: an experiment's, whole, or a part of them.
 
+use std::collections::{BTreeMap, HashMap};
+
 use spelrum_tournament::results::{
-    CellCursor, CellResult, CellStop, CellsPage, Costs, Detail, MoveCost, Opponents, Places,
-    Report, SettledCells,
+    CellCursor, CellResult, CellStop, CellsPage, CostedPlayer, Costs, Detail, MoveCost, MoveTimes,
+    Opponents, Places, ReplayedGames, Report, SettledCells, first_mover as first_mover_score,
 };
-use spelrum_tournament::{CellId, ExperimentId, PairCounts, ScoreInterval};
+use spelrum_tournament::{
+    CellId, ExperimentId, OpeningCounts, OpeningSpread, PairCounts, ScoreInterval, TimeSums,
+};
 use sqlx::SqliteConnection;
 
+use super::claims::stated_claims;
 use super::error::StoreError;
+use super::game_times::time_sums;
+use super::opening_rows::{first_mover_of_all, first_movers};
 use super::read::Readers;
 use super::scheduling::unsigned;
 use super::stop_rules::RuleRow;
@@ -27,6 +34,7 @@ struct CellRow {
     games_planned: i64,
     games_max: i64,
     precision: Option<f64>,
+    over_pairs: bool,
     elo0: Option<f64>,
     elo1: Option<f64>,
     alpha: Option<f64>,
@@ -51,6 +59,10 @@ struct CellRow {
     swap_sides: bool,
     is_self_play: bool,
     openings_used: i64,
+    openings_effective: Option<f64>,
+    openings_variance: Option<f64>,
+    pairs_won_by_first_mover: i64,
+    pairs_won_by_second_mover: i64,
     last_game_id: i64,
 }
 
@@ -59,12 +71,16 @@ impl CellRow {
         CellCursor { number: unsigned(self.cell_number), cell: CellId(self.cell_id) }
     }
 
-    fn read(self, places: &Places) -> CellResult {
+    /// With what its games gave whoever moved first.
+    fn read(self, places: &Places, first_movers: &BTreeMap<i64, OpeningCounts>) -> CellResult {
         let cell = CellId(self.cell_id);
+        let first_mover = first_movers.get(&self.cell_id);
+        let spread = self.openings_effective.zip(self.openings_variance);
         let interval = self.score_low.zip(self.score_high);
         let score = self.score.zip(interval);
         let rule = RuleRow {
             precision: self.precision,
+            over_pairs: self.over_pairs,
             elo0: self.elo0,
             elo1: self.elo1,
             alpha: self.alpha,
@@ -98,8 +114,13 @@ impl CellRow {
                 unsigned(self.pairs_1_half),
                 unsigned(self.pairs_2),
             ]),
+            pairs_won_by_first_mover: unsigned(self.pairs_won_by_first_mover),
+            pairs_won_by_second_mover: unsigned(self.pairs_won_by_second_mover),
             distinct_games: unsigned(self.distinct_games),
             score: score.map(|(score, (low, high))| ScoreInterval { score, low, high }),
+            openings: spread.map(|(effective, variance)| OpeningSpread { effective, variance }),
+            first_mover: first_mover
+                .and_then(|it| first_mover_score(it, unsigned(self.games), unsigned(self.draws))),
         }
     }
 }
@@ -125,23 +146,34 @@ impl Readers {
         let mut places = Places::on(axes(&mut snapshot, id).await?);
         all_places(&mut snapshot, id, &mut places).await?;
         let rows = cells(&mut snapshot, id, None, limit(0)).await?;
-        let cells: Vec<_> = rows.into_iter().map(|row| row.read(&places)).collect();
+        let first_movers = first_movers_of(&mut snapshot, &rows).await?;
+        let cells: Vec<_> = rows.into_iter().map(|row| row.read(&places, &first_movers)).collect();
+        let all = first_mover_of_all(&mut snapshot, id).await?;
+        let games = cells.iter().map(|cell| cell.games).sum();
+        let first_mover = first_mover_score(&all, games, cells.iter().map(|cell| cell.draws).sum());
         let opponents = Opponents::of(&cells);
-        let read = |rows: Vec<CostRow>| -> Vec<MoveCost> {
-            rows.into_iter().filter_map(|row| row.read(&places, &opponents)).collect()
+        let players = players(&mut snapshot, id).await?;
+        let read = |rows: Vec<CostRow>, times: &CellTimes| -> Vec<MoveCost> {
+            let read = |row: CostRow| row.read(&players, &places, &opponents, times);
+            rows.into_iter().filter_map(read).collect()
         };
-        let moves = read(time_per_move(&mut snapshot, id, limit(cells.len())).await?);
+        let times = time_sums(&mut snapshot, id, limit(0)).await?;
+        let moves = read(move_costs(&mut snapshot, id, limit(cells.len())).await?, &times);
         let depths = match detail {
             Detail::Cells => Vec::new(),
             Detail::Depths => {
                 let limit = limit(cells.len() + moves.len());
-                read(time_per_depth(&mut snapshot, id, limit).await?)
+                // By depth nothing is known of single games.
+                read(depth_costs(&mut snapshot, id, limit).await?, &CellTimes::new())
             }
         };
         if cells.len() + moves.len() + depths.len() > REPORT_ROWS_MAX {
             return Err(StoreError::LargeReport { rows_max: REPORT_ROWS_MAX });
         }
-        Ok(Some(Report { experiment, axes: places.into_axes(), cells, moves, depths }))
+        let replayed = replayed(&mut snapshot, id).await?;
+        let axes = places.into_axes();
+        let claims = stated_claims(&mut snapshot, id).await?;
+        Ok(Some(Report { experiment, axes, first_mover, cells, moves, depths, replayed, claims }))
     }
 
     /// A part of an experiment's cells, those that its sweep names, in the grid's order: from the first
@@ -164,7 +196,8 @@ impl Readers {
             rows.truncate(usize::try_from(cells_max).unwrap_or(usize::MAX));
             let next = has_more.then(|| rows.last().map(CellRow::cursor)).flatten();
             let places = places_of(&mut snapshot, experiment, &rows).await?;
-            let cells = rows.into_iter().map(|row| row.read(&places)).collect();
+            let first_movers = first_movers_of(&mut snapshot, &rows).await?;
+            let cells = rows.into_iter().map(|row| row.read(&places, &first_movers)).collect();
             Ok(CellsPage { axes: places.into_axes(), cells, next })
         };
         self.in_time(reading).await
@@ -187,11 +220,33 @@ impl Readers {
                 settled_cells(&mut snapshot, experiment, after_game_id, cells_max.into()).await?;
             let last_game_id = rows.last().map_or(after_game_id, |row| row.last_game_id);
             let places = places_of(&mut snapshot, experiment, &rows).await?;
-            let cells = rows.into_iter().map(|row| row.read(&places)).collect();
+            let first_movers = first_movers_of(&mut snapshot, &rows).await?;
+            let cells = rows.into_iter().map(|row| row.read(&places, &first_movers)).collect();
             Ok(SettledCells { axes: places.into_axes(), cells, last_game_id })
         };
         self.in_time(reading).await
     }
+}
+
+async fn first_movers_of(
+    connection: &mut SqliteConnection,
+    cells: &[CellRow],
+) -> Result<BTreeMap<i64, OpeningCounts>, StoreError> {
+    let list: Vec<i64> = cells.iter().map(|row| row.cell_id).collect();
+    first_movers(connection, &list).await
+}
+
+/// The names of an experiment's axes, and what came of all cells that its sweep names, in the grid's order.
+pub(super) async fn all_cells(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<(Vec<String>, Vec<CellResult>), StoreError> {
+    let mut places = Places::on(axes(connection, experiment).await?);
+    all_places(connection, experiment, &mut places).await?;
+    let rows = cells(connection, experiment, None, limit(0)).await?;
+    // What the first move is worth is not asked.
+    let cells = rows.into_iter().map(|row| row.read(&places, &BTreeMap::new())).collect();
+    Ok((places.into_axes(), cells))
 }
 
 /// How many rows are read of what is left of a report: one more than it may have.
@@ -268,7 +323,7 @@ async fn cells(
         CellRow,
         r#"SELECT cell_id AS "cell_id!: i64", cell_number AS "cell_number!: i64", player, opponent,
             games_planned AS "games_planned!: i64", games_max AS "games_max!: i64",
-            s.precision, s.elo0, s.elo1, s.alpha, s.beta, s.model,
+            s.precision, coalesce(s.over_pairs, 0) AS "over_pairs!: bool", s.elo0, s.elo1, s.alpha, s.beta, s.model,
             stopped_after AS "stopped_after?: i64",
             games AS "games!: i64", games_failed AS "games_failed!: i64",
             wins AS "wins!: i64", draws AS "draws!: i64", losses AS "losses!: i64",
@@ -278,6 +333,10 @@ async fn cells(
             pairs_2 AS "pairs_2!: i64", distinct_games AS "distinct_games!: i64",
             timed AS "timed: bool", swap_sides AS "swap_sides: bool",
             player_id = opponent_id AS "is_self_play!: bool", openings_used AS "openings_used!: i64",
+            openings_effective AS "openings_effective?: f64",
+            openings_variance AS "openings_variance?: f64",
+            pairs_won_by_first_mover AS "pairs_won_by_first_mover!: i64",
+            pairs_won_by_second_mover AS "pairs_won_by_second_mover!: i64",
             0 AS "last_game_id!: i64"
         FROM results AS r LEFT JOIN stop_rules AS s ON s.stop_rule_id = r.stop_rule_id
         WHERE experiment_id = ?1 AND (cell_number, cell_id) > (?2, ?3)
@@ -302,7 +361,7 @@ async fn settled_cells(
         CellRow,
         r#"SELECT r.cell_id AS "cell_id!: i64", r.cell_number AS "cell_number!: i64", r.player,
             r.opponent, r.games_planned AS "games_planned!: i64", r.games_max AS "games_max!: i64",
-            s.precision, s.elo0, s.elo1, s.alpha, s.beta, s.model,
+            s.precision, coalesce(s.over_pairs, 0) AS "over_pairs!: bool", s.elo0, s.elo1, s.alpha, s.beta, s.model,
             r.stopped_after AS "stopped_after?: i64",
             r.games AS "games!: i64",
             r.games_failed AS "games_failed!: i64", r.wins AS "wins!: i64",
@@ -314,6 +373,10 @@ async fn settled_cells(
             r.timed AS "timed: bool", r.swap_sides AS "swap_sides: bool",
             r.player_id = r.opponent_id AS "is_self_play!: bool",
             r.openings_used AS "openings_used!: i64",
+            r.openings_effective AS "openings_effective?: f64",
+            r.openings_variance AS "openings_variance?: f64",
+            r.pairs_won_by_first_mover AS "pairs_won_by_first_mover!: i64",
+            r.pairs_won_by_second_mover AS "pairs_won_by_second_mover!: i64",
             f.last_game_id AS "last_game_id!: i64"
         FROM (
             SELECT g.cell_id, max(g.game_id) AS last_game_id FROM games AS g NOT INDEXED
@@ -330,55 +393,113 @@ async fn settled_cells(
     .await?)
 }
 
-/// A row of `time_per_move` or `time_per_depth`.
+/// What searches of one player in one cell cost together, of one depth or of all.
 struct CostRow {
     cell_id: i64,
+    player_id: i64,
+    is_second_player: bool,
     player: String,
     searched_moves: i64,
-    wall_us_mean: f64,
-    wall_us_median: f64,
-    wall_us_p90: f64,
-    wall_us_p99: f64,
-    depth_mean: f64,
-    nodes_mean: f64,
-    evaluations_mean: f64,
-    full_tree_share: Option<f64>,
+    wall_us: f64,
+    depths: f64,
+    nodes: f64,
+    evaluations: f64,
+    completed_evaluations: f64,
+    full_tree_leaves: f64,
+    /// Buckets of times, each followed by how many moves it has.
+    times: String,
 }
 
+/// What the times of each cell's players add up to, by cell.
+type CellTimes = HashMap<i64, TimeSums>;
+
+/// The players of an experiment, as far as their costs must know them.
+type Players = HashMap<i64, CostedPlayer>;
+
 impl CostRow {
-    fn read(self, places: &Places, opponents: &Opponents<'_>) -> Option<MoveCost> {
+    fn read(
+        self,
+        players: &Players,
+        places: &Places,
+        opponents: &Opponents<'_>,
+        game_times: &CellTimes,
+    ) -> Option<MoveCost> {
+        let role = usize::from(self.is_second_player);
+        let game_times = game_times.get(&self.cell_id);
+        let player = players.get(&self.player_id).copied().unwrap_or_default();
+        let moves = self.searched_moves as f64;
+        let mut numbers = self.times.split(' ').filter_map(|number| number.parse::<u64>().ok());
+        let in_buckets = std::iter::from_fn(|| {
+            Some((u32::try_from(numbers.next()?).unwrap_or(u32::MAX), numbers.next()?))
+        });
+        let wall_us_mean = self.wall_us / moves;
+        let times = MoveTimes::new(in_buckets, wall_us_mean);
+        let has_full_tree = player.has_full_tree && self.full_tree_leaves > 0.0;
         let costs = Costs {
             searched_moves: unsigned(self.searched_moves),
-            wall_us_mean: self.wall_us_mean,
-            wall_us_median: self.wall_us_median,
-            wall_us_p90: self.wall_us_p90,
-            wall_us_p99: self.wall_us_p99,
-            depth_mean: self.depth_mean,
-            nodes_mean: self.nodes_mean,
-            evaluations_mean: self.evaluations_mean,
-            full_tree_share: self.full_tree_share,
+            wall_us_mean,
+            wall_us_median: times.quantile_us(0.5),
+            wall_us_p90: times.quantile_us(0.9),
+            wall_us_p95: Some(times.quantile_us(0.95)),
+            wall_us_p99: times.quantile_us(0.99),
+            depth_mean: self.depths / moves,
+            nodes_mean: self.nodes / moves,
+            evaluations_mean: self.evaluations / moves,
+            full_tree_share: has_full_tree
+                .then(|| self.completed_evaluations / self.full_tree_leaves),
+            overruns: player.time_limit_us.map(|limit_us| times.overruns(limit_us)),
+            wall_us_game_mean: game_times.and_then(|times| times.game_mean(role)),
+            wall_us_ratio: game_times.and_then(|times| times.ratio(role)),
         };
         MoveCost::of(CellId(self.cell_id), self.player, costs, places, opponents)
     }
 }
 
+/// All players of an experiment's cells.
+async fn players(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<Players, StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT player_id AS "player_id!: i64", parameters_json FROM players
+        WHERE player_id IN (
+            SELECT first_player_id FROM cells WHERE experiment_id = ?1 AND in_sweep = 1
+            UNION SELECT second_player_id FROM cells WHERE experiment_id = ?1 AND in_sweep = 1)"#,
+        experiment.0
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(found
+        .into_iter()
+        .map(|row| (row.player_id, CostedPlayer::of(&row.parameters_json)))
+        .collect())
+}
+
 /// What searched moves cost each player in each cell, in the grid's order.
-async fn time_per_move(
+async fn move_costs(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
     limit: i64,
 ) -> Result<Vec<CostRow>, StoreError> {
     Ok(sqlx::query_as!(
         CostRow,
-        r#"SELECT t.cell_id AS "cell_id!: i64", t.player AS "player!: String",
-            t.searched_moves AS "searched_moves!: i64", t.wall_us_mean AS "wall_us_mean!: f64",
-            t.wall_us_median AS "wall_us_median!: f64", t.wall_us_p90 AS "wall_us_p90!: f64",
-            t.wall_us_p99 AS "wall_us_p99!: f64", t.depth_mean AS "depth_mean!: f64",
-            t.nodes_mean AS "nodes_mean!: f64", t.evaluations_mean AS "evaluations_mean!: f64",
-            t.full_tree_share AS "full_tree_share?: f64"
-        FROM time_per_move AS t JOIN cells AS c ON c.cell_id = t.cell_id
-        WHERE t.experiment_id = ?
-        ORDER BY c.number, t.player_id <> c.first_player_id LIMIT ?"#,
+        r#"SELECT c.cell_id AS "cell_id!: i64", d.player_id AS "player_id!: i64",
+            d.player_id <> c.first_player_id AS "is_second_player!: bool",
+            CASE WHEN d.player_id = c.first_player_id THEN c.first_player_name
+                ELSE c.second_player_name END AS "player!: String",
+            sum(d.searched_moves) AS "searched_moves!: i64", total(d.wall_us) AS "wall_us!: f64",
+            total(1.0 * d.depth * d.searched_moves) AS "depths!: f64",
+            total(d.nodes) AS "nodes!: f64", total(d.evaluations) AS "evaluations!: f64",
+            -- A search that a limit cut off before it completed a depth has no full tree.
+            total(CASE WHEN d.depth > 0 THEN d.evaluations END) AS "completed_evaluations!: f64",
+            total(d.full_tree_leaves) AS "full_tree_leaves!: f64",
+            (SELECT group_concat(t.time_bucket_id || ' ' || t.searched_moves, ' ')
+                FROM cell_move_times AS t
+                WHERE t.cell_id = c.cell_id AND t.player_id = d.player_id) AS "times!: String"
+        FROM cells AS c JOIN cell_depths AS d ON d.cell_id = c.cell_id
+        WHERE c.experiment_id = ? AND c.in_sweep = 1
+        GROUP BY c.number, c.cell_id, d.player_id
+        ORDER BY c.number, c.cell_id, d.player_id <> c.first_player_id LIMIT ?"#,
         experiment.0,
         limit
     )
@@ -387,25 +508,52 @@ async fn time_per_move(
 }
 
 /// The same by the depth that a search completed.
-async fn time_per_depth(
+async fn depth_costs(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
     limit: i64,
 ) -> Result<Vec<CostRow>, StoreError> {
     Ok(sqlx::query_as!(
         CostRow,
-        r#"SELECT t.cell_id AS "cell_id!: i64", t.player AS "player!: String",
-            t.searched_moves AS "searched_moves!: i64", t.wall_us_mean AS "wall_us_mean!: f64",
-            t.wall_us_median AS "wall_us_median!: f64", t.wall_us_p90 AS "wall_us_p90!: f64",
-            t.wall_us_p99 AS "wall_us_p99!: f64", 1.0 * t.depth AS "depth_mean!: f64",
-            t.nodes_mean AS "nodes_mean!: f64", t.evaluations_mean AS "evaluations_mean!: f64",
-            t.full_tree_share AS "full_tree_share?: f64"
-        FROM time_per_depth AS t JOIN cells AS c ON c.cell_id = t.cell_id
-        WHERE t.experiment_id = ?
-        ORDER BY c.number, t.player_id <> c.first_player_id, t.depth LIMIT ?"#,
+        r#"SELECT c.cell_id AS "cell_id!: i64", d.player_id AS "player_id!: i64",
+            d.player_id <> c.first_player_id AS "is_second_player!: bool",
+            CASE WHEN d.player_id = c.first_player_id THEN c.first_player_name
+                ELSE c.second_player_name END AS "player!: String",
+            d.searched_moves AS "searched_moves!: i64", d.wall_us AS "wall_us!: f64",
+            1.0 * d.depth * d.searched_moves AS "depths!: f64",
+            d.nodes AS "nodes!: f64", d.evaluations AS "evaluations!: f64",
+            d.evaluations AS "completed_evaluations!: f64",
+            d.full_tree_leaves AS "full_tree_leaves!: f64",
+            (SELECT group_concat(t.time_bucket_id || ' ' || t.searched_moves, ' ')
+                FROM cell_move_times AS t
+                WHERE t.cell_id = c.cell_id AND t.player_id = d.player_id AND t.depth = d.depth)
+                AS "times!: String"
+        FROM cells AS c JOIN cell_depths AS d ON d.cell_id = c.cell_id
+        WHERE c.experiment_id = ? AND c.in_sweep = 1
+        ORDER BY c.number, c.cell_id, d.player_id <> c.first_player_id, d.depth LIMIT ?"#,
         experiment.0,
         limit
     )
     .fetch_all(connection)
     .await?)
+}
+
+/// How many games of each cell count that were lost or failed before.
+async fn replayed(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<Vec<ReplayedGames>, StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT a.cell_id AS "cell_id!: i64", count(*) AS "games!: i64"
+        FROM cells AS c
+        JOIN attempts AS a ON a.cell_id = c.cell_id AND a.lost + a.failed > 0
+        JOIN games AS g ON g.cell_id = a.cell_id AND g.number = a.number AND g.counted = 1
+        WHERE c.experiment_id = ? AND c.in_sweep = 1
+        GROUP BY a.cell_id ORDER BY a.cell_id"#,
+        experiment.0
+    )
+    .fetch_all(connection)
+    .await?;
+    let read = |cell_id, games| ReplayedGames { cell: CellId(cell_id), games: unsigned(games) };
+    Ok(found.into_iter().map(|row| read(row.cell_id, row.games)).collect())
 }

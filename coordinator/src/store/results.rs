@@ -95,9 +95,11 @@ impl Transaction<'_> {
         let first_id = self.insert_games(games).await?;
         self.insert_moves(first_id, games).await?;
         self.insert_depths(first_id, games).await?;
-        let searches = self.insert_sides(first_id, games).await?;
+        let sides: Vec<[SideSums; 2]> =
+            games.iter().map(|game| SideSums::of(&game.played.record.moves)).collect();
+        let searches = self.insert_sides(first_id, games, &sides).await?;
         self.add_searches(&searches).await?;
-        self.add_cell_results(games, there, &distinct).await?;
+        self.add_cell_results(games, &sides, there, &distinct).await?;
         self.add_worker_results(games).await
     }
 
@@ -196,10 +198,11 @@ impl Transaction<'_> {
         let list = rows(&missing)?;
         let found = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", c.experiment_id, c.first_player_id,
-                c.second_player_id, c.swap_sides AS "swap_sides: bool", e.game, e.record = 'moves' AS "record_moves!: bool",
-                c.stop_number
+                c.second_player_id, c.swap_sides AS "swap_sides: bool", e.game,
+                e.record = 'moves' AS "record_moves!: bool", c.stop_number, k.openings_count
             FROM jsonb_each(?) AS j
             JOIN cells AS c ON c.cell_id = j.value
+            JOIN conditions AS k ON k.conditions_id = c.conditions_id
             JOIN experiments AS e ON e.experiment_id = c.experiment_id"#,
             list
         )
@@ -211,6 +214,7 @@ impl Transaction<'_> {
                 game: cell.game,
                 players: [cell.first_player_id, cell.second_player_id],
                 swap_sides: cell.swap_sides,
+                openings_count: cell.openings_count,
                 record_moves: cell.record_moves,
                 stop_number: cell.stop_number,
             };
@@ -220,7 +224,7 @@ impl Transaction<'_> {
     }
 
     /// Reads openings into the cache, and stores new ones.
-    async fn fill_openings(
+    pub(super) async fn fill_openings(
         &mut self,
         openings: impl Iterator<Item = (&str, &str)>,
     ) -> Result<(), StoreError> {
@@ -410,19 +414,19 @@ impl Transaction<'_> {
         &mut self,
         first_id: i64,
         games: &[Checked<'_>],
+        sides: &[[SideSums; 2]],
     ) -> Result<Searches, StoreError> {
         #[derive(Serialize)]
         struct Row(i64, usize, i64, i64, i64, i64, i64, i64, i64, f64, f64);
         let mut searches = Searches::default();
         let mut list = Vec::with_capacity(2 * games.len());
-        for (id, game) in (first_id..).zip(games) {
+        for ((id, game), sides) in (first_id..).zip(games).zip(sides) {
             let movers = game.movers();
             let moves = &game.played.record.moves;
-            let sides = SideSums::of(moves);
             if game.counts() {
                 searches.add(game.cell_id(), movers, moves);
             }
-            for (side, (player, SideSums { moves, sums })) in
+            for (side, (player, &SideSums { moves, sums })) in
                 movers.into_iter().zip(sides).enumerate()
             {
                 list.push(Row(

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::scheduler::{Attempts, CellState};
+use spelrum_tournament::scheduler::{Allocation, Attempts, CellState};
 use spelrum_tournament::{CellId, ExperimentId, GameId};
 
 use super::error::StoreError;
@@ -21,6 +21,8 @@ pub struct Retry {
     pub attempts: Vec<Attempts>,
     /// Its priority.
     pub priority: i32,
+    /// Which of its cells go first.
+    pub allocation: Allocation,
 }
 
 impl Transaction<'_> {
@@ -32,7 +34,8 @@ impl Transaction<'_> {
     /// If the experiment takes a course of its own, or the database fails.
     pub async fn retry_failed(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT name, priority AS "priority: i32", course IS NOT NULL AS "has_course!: bool"
+            r#"SELECT name, priority AS "priority: i32", course IS NOT NULL AS "has_course!: bool",
+                allocation
             FROM experiments WHERE experiment_id = ?"#,
             experiment.0
         )
@@ -105,12 +108,14 @@ impl Transaction<'_> {
         let mut cells = self.cell_states(experiment.0).await?;
         self.add_memory(experiment.0, &mut cells).await?;
         self.add_readings(experiment.0, &mut cells).await?;
+        self.add_played(experiment.0, &mut cells).await?;
         let game = |(cell, number)| GameId { cell: CellId(cell), number: unsigned(number) };
         Ok(Retry {
             games: numbers.into_iter().map(game).collect(),
             cells,
             attempts: self.open_attempts(Some(experiment.0)).await?,
             priority: found.priority,
+            allocation: Allocation::named(&found.allocation).unwrap_or_default(),
         })
     }
 }

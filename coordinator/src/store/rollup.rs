@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::{EndedBy, MoveRecord, Outcome};
-use spelrum_tournament::{GameCounts, PairCounts, ScoreInterval};
+use spelrum_tournament::results::time_bucket;
+use spelrum_tournament::{GameCounts, OpeningSpread, PairCounts, ScoreInterval};
 
 use super::numbers::{SAFE_MAX, real};
 
@@ -68,6 +69,12 @@ impl SideSums {
             }
         }
         sides
+    }
+
+    /// What of it `game_sides` has, to which it is bounded.
+    pub(super) fn searches(&self) -> SideSearches {
+        let wall_us = self.sums.wall_us.min(real(SAFE_MAX));
+        SideSearches { searched_moves: self.sums.searched_moves, wall_us }
     }
 }
 
@@ -135,6 +142,8 @@ pub(super) struct CellResult {
     pub(super) draws_moving_first: i64,
     pub(super) losses_moving_first: i64,
     pub(super) pairs: [i64; 5],
+    /// Pairs in which who moved first won both games, and in which who moved second did.
+    pub(super) pairs_won: [i64; 2],
     pub(super) distinct_games: i64,
     pub(super) plies: i64,
     pub(super) wall_us: f64,
@@ -164,9 +173,23 @@ impl CellResult {
         }
     }
 
+    /// Adds a pair by what the cell's first player got in the game in which it moved first, and in the
+    /// other.
+    pub(super) fn add_pair(&mut self, [moving_first, moving_second]: [usize; 2]) {
+        self.pairs[moving_first + moving_second] += 1;
+        if let Some(mover) = won_twice([moving_first, moving_second]) {
+            self.pairs_won[mover] += 1;
+        }
+    }
+
+    /// How many units its score is over: pairs, or games if the cell's players do not swap sides.
+    pub(super) fn units(&self, swap_sides: bool) -> i64 {
+        if swap_sides { self.pairs.iter().sum() } else { self.games }
+    }
+
     /// Adds another one's counts so many times: -1 takes them away.
     pub(super) fn add_counts(&mut self, other: &Self, times: i64) {
-        let Self { pairs, wall_us, .. } = *other;
+        let Self { pairs, pairs_won, wall_us, .. } = *other;
         for (own, theirs) in [
             (&mut self.games, other.games),
             (&mut self.games_failed, other.games_failed),
@@ -184,18 +207,143 @@ impl CellResult {
         for (own, theirs) in self.pairs.iter_mut().zip(pairs) {
             *own += times * theirs;
         }
+        for (own, theirs) in self.pairs_won.iter_mut().zip(pairs_won) {
+            *own += times * theirs;
+        }
         self.wall_us += times as f64 * wall_us;
     }
 
     /// The mean score of the first player with its interval: over pairs, or over games if the cell's
-    /// players do not swap sides.
-    pub(super) fn interval(&self, swap_sides: bool) -> ScoreInterval {
+    /// players do not swap sides; or over openings, if they come again.
+    pub(super) fn interval(
+        &self,
+        swap_sides: bool,
+        openings: Option<OpeningSpread>,
+    ) -> ScoreInterval {
         let number = |count: i64| u64::try_from(count).unwrap_or(0);
-        if swap_sides {
+        let of_units = if swap_sides {
             PairCounts(self.pairs.map(number)).interval()
         } else {
             GameCounts([self.losses, self.draws, self.wins].map(number)).interval()
+        };
+        openings.map_or(of_units, |openings| openings.interval(of_units.score))
+    }
+}
+
+/// Which mover won both games of a pair, 0 for the first and 1 for the second, if one did; by what the
+/// cell's first player got in the game in which it moved first, and in the other.
+fn won_twice(half_points: [usize; 2]) -> Option<usize> {
+    match half_points {
+        [2, 0] => Some(0),
+        [0, 2] => Some(1),
+        _ => None,
+    }
+}
+
+/// A row of `cell_openings`, or what is added to one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct OpeningSums {
+    pub(super) games: i64,
+    pub(super) wins: i64,
+    pub(super) draws: i64,
+    pub(super) losses: i64,
+    pub(super) first_mover_half_points: i64,
+    pub(super) pairs: i64,
+    pub(super) pairs_half_points: i64,
+    /// As in [`CellResult`].
+    pub(super) pairs_won: [i64; 2],
+    /// Of the cell's first player, and of its second.
+    pub(super) times: [GameTimes; 2],
+}
+
+/// What searched moves cost one player, game by game.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct GameTimes {
+    pub(super) games: i64,
+    pub(super) wall_us_mean_sum: f64,
+    pub(super) wall_us_mean_log_sum: f64,
+}
+
+/// What one side of a game searched: how many moves, and how long in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct SideSearches {
+    pub(super) searched_moves: i64,
+    pub(super) wall_us: f64,
+}
+
+/// By cell and number of the opening.
+pub(super) type Openings = BTreeMap<(i64, i64), OpeningSums>;
+
+impl OpeningSums {
+    /// Adds a counted game by whether the cell's first player moved first in it, its half points, and what
+    /// who moved first searched, and the other.
+    pub(super) fn add_game(
+        &mut self,
+        first_player_moved_first: bool,
+        half_points: usize,
+        mut sides: [SideSearches; 2],
+    ) {
+        self.games += 1;
+        match half_points {
+            2 => self.wins += 1,
+            1 => self.draws += 1,
+            _ => self.losses += 1,
         }
+        let own = i64::try_from(half_points).unwrap_or(0);
+        if first_player_moved_first {
+            self.first_mover_half_points += own;
+        } else {
+            self.first_mover_half_points += 2 - own;
+            sides.reverse();
+        }
+        for (times, side) in self.times.iter_mut().zip(sides) {
+            times.add(side);
+        }
+    }
+
+    /// Adds a pair, as [`CellResult::add_pair`].
+    pub(super) fn add_pair(&mut self, half_points: [usize; 2]) {
+        self.pairs += 1;
+        self.pairs_half_points += i64::try_from(half_points.iter().sum::<usize>()).unwrap_or(0);
+        if let Some(mover) = won_twice(half_points) {
+            self.pairs_won[mover] += 1;
+        }
+    }
+
+    /// The same, to be taken away.
+    pub(super) fn negated(self) -> Self {
+        Self {
+            games: -self.games,
+            wins: -self.wins,
+            draws: -self.draws,
+            losses: -self.losses,
+            first_mover_half_points: -self.first_mover_half_points,
+            pairs: -self.pairs,
+            pairs_half_points: -self.pairs_half_points,
+            pairs_won: self.pairs_won.map(|pairs| -pairs),
+            times: self.times.map(|times| GameTimes {
+                games: -times.games,
+                wall_us_mean_sum: -times.wall_us_mean_sum,
+                wall_us_mean_log_sum: -times.wall_us_mean_log_sum,
+            }),
+        }
+    }
+}
+
+impl GameTimes {
+    /// The least mean, so that every logarithm is finite: what was too short for the clock took half of
+    /// its unit.
+    const WALL_US_MIN: f64 = 0.5;
+
+    fn add(&mut self, side: SideSearches) {
+        if side.searched_moves == 0 {
+            return;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a game's moves")]
+        let mean = side.wall_us / side.searched_moves as f64;
+        self.games += 1;
+        self.wall_us_mean_sum += mean;
+        self.wall_us_mean_log_sum += mean.max(Self::WALL_US_MIN).ln();
     }
 }
 
@@ -208,53 +356,9 @@ pub(super) fn half_points(first_player_moved_first: bool, outcome: Outcome) -> u
     }
 }
 
-/// The bucket of a time in `time_buckets`: eight for each doubling, exact below 16 us. The octave
-/// is the position of the highest bit, the place in it the three bits below (as in HdrHistogram,
-/// Tene 2012).
-pub(super) fn time_bucket(wall_us: u64) -> u32 {
-    let wall_us = wall_us.min(SAFE_MAX);
-    match wall_us.checked_ilog2() {
-        Some(octave) if octave >= 3 => {
-            let place = u32::try_from((wall_us >> (octave - 3)) & 7).unwrap_or(0);
-            8 * (octave - 2) + place
-        }
-        _ => u32::try_from(wall_us).unwrap_or(0),
-    }
-}
-
-/// The middle of a bucket in microseconds: what stands for the times in it.
-pub(super) fn bucket_middle_us(bucket: u32) -> f64 {
-    let from_us = |bucket: u32| match bucket {
-        0..8 => u64::from(bucket),
-        _ => u64::from(8 + bucket % 8) << (bucket / 8 - 1),
-    };
-    (real(from_us(bucket)) + real(from_us(bucket + 1)) - 1.0) / 2.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The lower bound of a bucket, as the schema's comment has it.
-    fn from_us(bucket: u32) -> u64 {
-        if bucket < 8 { bucket.into() } else { u64::from(8 + bucket % 8) << (bucket / 8 - 1) }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn a_time_is_in_its_bucket(bits in 0u32..53, random in proptest::prelude::any::<u64>()) {
-            let wall_us = random & ((1 << bits) - 1);
-            let bucket = time_bucket(wall_us);
-            proptest::prop_assert!(from_us(bucket) <= wall_us);
-            proptest::prop_assert!(wall_us < from_us(bucket + 1));
-        }
-    }
-
-    #[test]
-    fn the_greatest_time_has_the_last_bucket() {
-        assert_eq!(time_bucket(SAFE_MAX), 407);
-        assert_eq!(time_bucket(u64::MAX), 407);
-    }
 
     #[test]
     fn points_are_the_first_players() {

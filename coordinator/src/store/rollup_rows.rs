@@ -7,8 +7,9 @@ use spelrum_engine::Outcome;
 
 use super::error::StoreError;
 use super::numbers::{count, real};
+use super::opening_rows;
 use super::results::{Checked, There};
-use super::rollup::{CellResult, Searches, half_points};
+use super::rollup::{CellResult, Openings, Searches, SideSums, half_points};
 use super::transaction::{Transaction, rows};
 
 impl Transaction<'_> {
@@ -80,11 +81,12 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Adds new games, and the pairs they complete, to `cell_results`; `distinct` tells for each
-    /// game whether it is the first of its kind.
+    /// Adds new games, and the pairs they complete, to `cell_results` and `cell_openings`; `sides` has what
+    /// was searched in each game, and `distinct` tells whether it is the first of its kind.
     pub(super) async fn add_cell_results(
         &mut self,
         games: &[Checked<'_>],
+        sides: &[[SideSums; 2]],
         there: &HashMap<(i64, i64), There>,
         distinct: &[bool],
     ) -> Result<(), StoreError> {
@@ -92,12 +94,18 @@ impl Transaction<'_> {
         let mut results = self.cell_results(cells.into_iter()).await?;
         // Outcomes of this batch, to complete pairs with.
         let mut settled: HashMap<(i64, i64), Outcome> = HashMap::with_capacity(games.len());
-        for (game, &distinct) in games.iter().zip(distinct) {
+        let mut openings = Openings::new();
+        for ((game, sides), &distinct) in games.iter().zip(sides).zip(distinct) {
             let result = results.entry(game.cell_id()).or_default();
             if !game.counts() {
                 continue;
             }
-            result.add(game.cell.first_player_moves_first(game.number), game.outcome());
+            let moves_first = game.cell.first_player_moves_first(game.number);
+            result.add(moves_first, game.outcome());
+            let opening = game.cell.numbering().opening_number(game.number);
+            let opening = openings.entry((game.cell_id(), opening)).or_default();
+            let searches = sides.each_ref().map(SideSums::searches);
+            opening.add_game(moves_first, game.half_points(), searches);
             result.distinct_games += i64::from(distinct);
             result.plies += count(game.played.record.moves.len());
             result.wall_us += real(game.played.record.wall_us);
@@ -108,11 +116,16 @@ impl Transaction<'_> {
             let other = (game.cell_id(), game.number ^ 1);
             let other_outcome = settled.get(&other).copied().or_else(|| there.get(&other)?.outcome);
             if let Some(outcome) = other_outcome {
-                let other_moves_first = game.cell.first_player_moves_first(other.1);
-                result.pairs[game.half_points() + half_points(other_moves_first, outcome)] += 1;
+                let mut pair = [game.half_points(), half_points(!moves_first, outcome)];
+                if !moves_first {
+                    pair.reverse();
+                }
+                result.add_pair(pair);
+                opening.add_pair(pair);
             }
             settled.insert(game.id(), game.outcome());
         }
+        opening_rows::add(self.connection(), &openings).await?;
         self.write_cell_results(&results).await
     }
 
@@ -139,6 +152,7 @@ impl Transaction<'_> {
                 draws_moving_first: row.draws_moving_first,
                 losses_moving_first: row.losses_moving_first,
                 pairs: [row.pairs_0, row.pairs_half, row.pairs_1, row.pairs_1_half, row.pairs_2],
+                pairs_won: [row.pairs_won_by_first_mover, row.pairs_won_by_second_mover],
                 distinct_games: row.distinct_games,
                 plies: row.plies,
                 wall_us: row.wall_us,
@@ -148,21 +162,39 @@ impl Transaction<'_> {
         Ok(found.collect())
     }
 
-    /// Writes rows of `cell_results`, with the intervals that follow from them. Their cells are in
-    /// the cache.
+    /// Writes rows of `cell_results`, with the intervals that follow from them, and from `cell_openings`
+    /// where openings come again.
     pub(super) async fn write_cell_results(
         &mut self,
         results: &BTreeMap<i64, CellResult>,
     ) -> Result<(), StoreError> {
         #[derive(Serialize)]
-        struct Row(i64, [i64; 8], [i64; 5], i64, i64, f64, f64, f64, f64);
+        struct Row(
+            i64,
+            [i64; 8],
+            [i64; 5],
+            [i64; 2],
+            i64,
+            i64,
+            f64,
+            [f64; 3],
+            Option<f64>,
+            Option<f64>,
+        );
         // Which unit an interval is over, a cell tells.
         self.fill_cells(results.keys().copied()).await?;
+        let come_again = results.iter().filter(|(cell, result)| {
+            let numbering = self.cache.cells.get(cell).map(|cell| cell.numbering());
+            numbering.is_some_and(|it| it.come_again(result.units(it.swap_sides)))
+        });
+        let come_again: Vec<i64> = come_again.map(|(&cell, _)| cell).collect();
+        let spreads = opening_rows::spreads(self.connection(), &come_again).await?;
         let list: Vec<Row> = results
             .iter()
             .map(|(&cell, result)| {
                 let swap_sides = self.cache.cells.get(&cell).is_none_or(|cell| cell.swap_sides);
-                let interval = result.interval(swap_sides);
+                let spread = spreads.get(&cell).copied();
+                let interval = result.interval(swap_sides, spread);
                 Row(
                     cell,
                     [
@@ -176,12 +208,13 @@ impl Transaction<'_> {
                         result.losses_moving_first,
                     ],
                     result.pairs,
+                    result.pairs_won,
                     result.distinct_games,
                     result.plies,
                     result.wall_us,
-                    interval.score,
-                    interval.low,
-                    interval.high,
+                    [interval.score, interval.low, interval.high],
+                    spread.map(|spread| spread.effective),
+                    spread.map(|spread| spread.variance),
                 )
             })
             .collect();
@@ -190,14 +223,18 @@ impl Transaction<'_> {
             "INSERT OR REPLACE INTO cell_results (cell_id, games, games_failed, wins, draws,
                 losses, wins_moving_first, draws_moving_first, losses_moving_first,
                 pairs_0, pairs_half, pairs_1, pairs_1_half, pairs_2,
-                distinct_games, plies, wall_us, score, score_low, score_high)
+                pairs_won_by_first_mover, pairs_won_by_second_mover,
+                distinct_games, plies, wall_us, score, score_low, score_high,
+                openings_effective, openings_variance)
             SELECT value ->> '$[0]', value ->> '$[1][0]', value ->> '$[1][1]',
                 value ->> '$[1][2]', value ->> '$[1][3]', value ->> '$[1][4]',
                 value ->> '$[1][5]', value ->> '$[1][6]', value ->> '$[1][7]',
                 value ->> '$[2][0]', value ->> '$[2][1]', value ->> '$[2][2]',
                 value ->> '$[2][3]', value ->> '$[2][4]',
-                value ->> '$[3]', value ->> '$[4]', value ->> '$[5]',
-                value ->> '$[6]', value ->> '$[7]', value ->> '$[8]'
+                value ->> '$[3][0]', value ->> '$[3][1]',
+                value ->> '$[4]', value ->> '$[5]', value ->> '$[6]',
+                value ->> '$[7][0]', value ->> '$[7][1]', value ->> '$[7][2]',
+                value ->> '$[8]', value ->> '$[9]'
             FROM jsonb_each(?)",
             list
         )

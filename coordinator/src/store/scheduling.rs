@@ -1,11 +1,13 @@
 //! What the scheduler must find again after a restart, and what it must know of reported games.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use spelrum_tournament::scheduler::{
-    Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState, LeaseEnd,
-    LeaseState, Snapshot,
+    Allocation, Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState,
+    LeaseEnd, LeaseState, Snapshot,
 };
-use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+use spelrum_tournament::{CellId, ExperimentId, GameCounts, GameId, GameRange, LeaseId, WorkerId};
 
 use super::Writer;
 use super::error::StoreError;
@@ -61,7 +63,7 @@ impl Transaction<'_> {
         let mut experiments = Vec::new();
         let found = sqlx::query!(
             r#"SELECT experiment_id AS "experiment_id!: i64", priority AS "priority: i32",
-                state = 'paused' AS "paused!: bool", course IS 'open' AS "open!: bool"
+                state = 'paused' AS "paused!: bool", course IS 'open' AS "open!: bool", allocation
             FROM experiments WHERE state IN ('running', 'paused') ORDER BY experiment_id"#
         )
         .fetch_all(self.connection())
@@ -72,11 +74,13 @@ impl Transaction<'_> {
             let mut cells = self.cell_states(experiment.experiment_id).await?;
             self.add_memory(experiment.experiment_id, &mut cells).await?;
             self.add_readings(experiment.experiment_id, &mut cells).await?;
+            self.add_played(experiment.experiment_id, &mut cells).await?;
             experiments.push(ExperimentSnapshot {
                 experiment: ExperimentId(experiment.experiment_id),
                 priority: experiment.priority,
                 state,
                 open: experiment.open,
+                allocation: Allocation::named(&experiment.allocation).unwrap_or_default(),
                 cells,
             });
         }
@@ -121,6 +125,35 @@ impl Transaction<'_> {
             }
         }
         Ok(cells)
+    }
+
+    /// Gives some of an experiment's cells what came of their games, if its allocation asks for that.
+    pub(super) async fn add_played(
+        &mut self,
+        experiment: i64,
+        cells: &mut [CellState],
+    ) -> Result<(), StoreError> {
+        if cells.is_empty() {
+            return Ok(());
+        }
+        let found = sqlx::query!(
+            r#"SELECT c.cell_id AS "cell_id!: i64", r.losses, r.draws, r.wins
+            FROM experiments AS e
+            CROSS JOIN cells AS c INDEXED BY cells_experiment ON c.experiment_id = e.experiment_id
+            CROSS JOIN cell_results AS r ON r.cell_id = c.cell_id
+            WHERE e.experiment_id = ? AND e.allocation = 'informative'"#,
+            experiment
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let mut played = BTreeMap::new();
+        for row in found {
+            played.insert(row.cell_id, GameCounts([row.losses, row.draws, row.wins].map(unsigned)));
+        }
+        for cell in cells {
+            cell.played = played.remove(&cell.cell.0).unwrap_or_default();
+        }
+        Ok(())
     }
 
     /// Live leases; what is outstanding of each is what it was granted without the games that

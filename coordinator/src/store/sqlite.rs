@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use spelrum_tournament::course::CellOutcome;
 use spelrum_tournament::results::{
-    CellCursor, CellsPage, Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor,
-    GamesPage, GamesQuestion, Progress, Ratings, Report, SettledCells, WhichGame,
+    CellCursor, CellsPage, Comparisons, Detail, ExperimentSummary, ExperimentsPage, FoundGame,
+    GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Phases, Progress, Ratings,
+    Report, SettledCells, WhichGame,
 };
 use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::{
@@ -83,6 +84,23 @@ impl Reading for Readers {
 
     async fn report(&self, which: &str, detail: Detail) -> Result<Option<Report>, StoreError> {
         Self::report(self, which, detail).await
+    }
+
+    async fn openings(
+        &self,
+        experiment: ExperimentId,
+        after: Option<OpeningCursor>,
+        openings_max: u32,
+    ) -> Result<OpeningsPage, StoreError> {
+        Self::openings(self, experiment, after, openings_max).await
+    }
+
+    async fn comparisons(&self, which: &str) -> Result<Option<Comparisons>, StoreError> {
+        Self::comparisons(self, which).await
+    }
+
+    async fn phases(&self, which: &str) -> Result<Option<Phases>, StoreError> {
+        Self::phases(self, which).await
     }
 
     async fn ratings(&self, which: &str) -> Result<Option<Ratings>, StoreError> {

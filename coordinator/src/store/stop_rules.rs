@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::stopping::StopRule;
+use spelrum_tournament::stopping::{Precision, StopRule};
 use spelrum_tournament::{EloModel, Sprt};
 use sqlx::SqliteConnection;
 
@@ -13,6 +13,8 @@ use super::transaction::Transaction;
 #[derive(Clone, Debug, Default)]
 pub(super) struct RuleRow {
     pub(super) precision: Option<f64>,
+    /// Whether that is read over pairs also where openings come again.
+    pub(super) over_pairs: bool,
     pub(super) elo0: Option<f64>,
     pub(super) elo1: Option<f64>,
     pub(super) alpha: Option<f64>,
@@ -24,7 +26,9 @@ impl RuleRow {
     /// The rule, if there is one.
     pub(super) fn read(&self) -> Option<StopRule> {
         if let Some(precision) = self.precision {
-            return StopRule::of_precision(precision);
+            let precision = Precision::new(precision)?;
+            let over_pairs = self.over_pairs.then(|| precision.over_pairs());
+            return Some(StopRule::Precision(over_pairs.unwrap_or(precision)));
         }
         let model = self.model.as_deref().and_then(EloModel::of_name)?;
         Sprt::new(self.elo0?, self.elo1?, self.alpha?, self.beta?, model).map(StopRule::Sprt)
@@ -34,11 +38,14 @@ impl RuleRow {
 impl From<StopRule> for RuleRow {
     fn from(rule: StopRule) -> Self {
         match rule {
-            StopRule::Precision(precision) => {
-                Self { precision: Some(precision.points()), ..Self::default() }
-            }
+            StopRule::Precision(precision) => Self {
+                precision: Some(precision.points()),
+                over_pairs: precision.is_over_pairs(),
+                ..Self::default()
+            },
             StopRule::Sprt(sprt) => Self {
                 precision: None,
+                over_pairs: false,
                 elo0: Some(sprt.elo0()),
                 elo1: Some(sprt.elo1()),
                 alpha: Some(sprt.alpha()),
@@ -54,14 +61,17 @@ pub(super) async fn all(
     connection: &mut SqliteConnection,
 ) -> Result<BTreeMap<i64, StopRule>, StoreError> {
     let rows = sqlx::query!(
-        "SELECT stop_rule_id, precision, elo0, elo1, alpha, beta, model FROM stop_rules"
+        r#"SELECT stop_rule_id, precision, over_pairs AS "over_pairs: bool", elo0, elo1, alpha, beta,
+            model
+        FROM stop_rules"#
     )
     .fetch_all(connection)
     .await?;
     let rules = rows.into_iter().filter_map(|row| {
-        let (precision, elo0, elo1) = (row.precision, row.elo0, row.elo1);
+        let (precision, over_pairs) = (row.precision, row.over_pairs);
+        let (elo0, elo1) = (row.elo0, row.elo1);
         let (alpha, beta, model) = (row.alpha, row.beta, row.model);
-        let rule = RuleRow { precision, elo0, elo1, alpha, beta, model }.read()?;
+        let rule = RuleRow { precision, over_pairs, elo0, elo1, alpha, beta, model }.read()?;
         Some((row.stop_rule_id, rule))
     });
     Ok(rules.collect())
@@ -91,13 +101,14 @@ impl Transaction<'_> {
             StopRule::Precision(_) => "precision",
             StopRule::Sprt(_) => "sprt",
         };
-        let RuleRow { precision, elo0, elo1, alpha, beta, model } = rule.into();
+        let RuleRow { precision, over_pairs, elo0, elo1, alpha, beta, model } = rule.into();
         let id = sqlx::query!(
-            "INSERT INTO stop_rules (rule, kind, precision, elo0, elo1, alpha, beta, model)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO stop_rules (rule, kind, precision, over_pairs, elo0, elo1, alpha, beta, model)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             text,
             kind,
             precision,
+            over_pairs,
             elo0,
             elo1,
             alpha,

@@ -12,6 +12,7 @@ use spelrum_tournament::scheduler::CellProgress;
 
 use super::error::StoreError;
 use super::numbers::integer;
+use super::opening_rows;
 use super::results::{BEYOND_STOP, Likeness};
 use super::rollup::{CellResult, Searches, Sums, half_points};
 use super::rollup_rows::WorkerSums;
@@ -74,7 +75,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    async fn move_end(
+    /// Makes agree with another end of a cell which of its games count.
+    pub(super) async fn move_end(
         &mut self,
         cell: i64,
         before: Option<i64>,
@@ -116,7 +118,8 @@ impl Transaction<'_> {
             if cell.swap_sides
                 && let Some(other) = halves.insert(game.number / 2, game.half_points)
             {
-                sums.pairs[other + game.half_points] += 1;
+                // In number order: in the first of the two it moved first.
+                sums.add_pair([other, game.half_points]);
             }
             let sum = workers.played(game.worker, cell.experiment, game.started);
             sum.add(game.plies, game.wall_us);
@@ -124,7 +127,18 @@ impl Transaction<'_> {
         let ids: Vec<i64> = games.iter().map(|game| game.game_id).collect();
         let likes: BTreeSet<Likeness> = games.iter().map(|game| game.likeness).collect();
         let distinct = self.counted_likes(&likes).await?.len();
-        self.mark_games(&ids, piece.count).await?;
+        // By opening they are those of the piece that count: before, or from now on.
+        let range = [piece.first, piece.end];
+        let numbering = cell.numbering();
+        if !piece.count {
+            let taken = opening_rows::sums(self.connection(), piece.cell, numbering, range).await?;
+            self.mark_games(&ids, piece.count).await?;
+            opening_rows::take(self.connection(), piece.cell, numbering, taken).await?;
+        } else {
+            self.mark_games(&ids, piece.count).await?;
+            let added = opening_rows::sums(self.connection(), piece.cell, numbering, range).await?;
+            opening_rows::add(self.connection(), &added).await?;
+        }
         sums.distinct_games =
             i64::try_from(self.counted_likes(&likes).await?.len().abs_diff(distinct))
                 .unwrap_or(i64::MAX);

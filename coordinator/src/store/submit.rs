@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::change::Change;
-use spelrum_tournament::scheduler::{Attempts, CellState, ExperimentState};
+use spelrum_tournament::claims::{ClaimStanding, Restatement};
+use spelrum_tournament::scheduler::{Allocation, Attempts, CellState, ExperimentState};
 use spelrum_tournament::{ExperimentId, Plan};
 use sqlx::{Connection as _, SqliteConnection};
 
 use super::change::{Subject, check, compare, record_name};
+use super::claims;
 use super::error::StoreError;
 use super::files::files;
 use super::numbers::{integer, safe};
@@ -51,6 +53,8 @@ pub struct Submitted {
     pub attempts: Vec<Attempts>,
     /// How many games its cells have together.
     pub games: u64,
+    /// How its claims stand.
+    pub claims: Vec<ClaimStanding>,
 }
 
 /// What a submit would do.
@@ -62,6 +66,8 @@ pub struct Preview {
     pub change: Option<Change>,
     /// How many games each cell of the plan has left to play.
     pub games_left: Vec<u64>,
+    /// How its claims would stand.
+    pub claims: Vec<ClaimStanding>,
 }
 
 impl Preview {
@@ -142,6 +148,7 @@ impl Sweep<'_> {
         let found = sqlx::query!(
             r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.state, e.sweep_toml,
                 e.engine_revision AS "engine_revision: u32", e.description, e.priority, e.record,
+                e.allocation,
                 e.game_timeout_us, e.course IS NOT NULL AS "has_course!: bool",
                 v.uuid IS NOT NULL AS "repeated!: bool"
             FROM experiments AS e
@@ -174,6 +181,7 @@ impl Sweep<'_> {
                 experiment: row.experiment_id,
                 description: row.description,
                 priority: row.priority,
+                allocation: Allocation::named(&row.allocation).unwrap_or_default(),
                 record: row.record,
                 game_timeout_us: row.game_timeout_us,
             },
@@ -192,13 +200,18 @@ impl Readers {
         let mut reading = connection.begin().await?;
         let planned = || sweep.plan.cells.iter().map(|cell| cell.games).collect();
         match sweep.decide(&mut reading).await? {
-            Decision::Begin => Ok(Preview { games_left: planned(), ..Preview::default() }),
+            Decision::Begin => Ok(Preview {
+                games_left: planned(),
+                claims: Restatement::of(sweep.plan, &[], false).standings(sweep.plan, &[]),
+                ..Preview::default()
+            }),
             Decision::Leave(found) => {
                 let compared = compare(&mut reading, &found.subject, sweep.plan).await?;
                 Ok(Preview {
                     existing: Some((found.uuid, found.candidate.state)),
                     change: None,
                     games_left: compared.games_left,
+                    claims: claims::standings(&mut reading, found.experiment).await?,
                 })
             }
             Decision::Grow(found) => {
@@ -208,6 +221,7 @@ impl Readers {
                     existing: Some((found.uuid, found.candidate.state)),
                     change: Some(compared.change),
                     games_left: compared.games_left,
+                    claims: claims::restated(&mut reading, found.experiment, sweep.plan).await?,
                 })
             }
         }
@@ -241,12 +255,14 @@ impl Transaction<'_> {
             Decision::Leave(found) => {
                 self.restore_views(found.experiment).await?;
                 let games = self.games_planned(found.experiment).await?;
-                Submitted::unchanged(found, games)
+                let claims = claims::standings(self.connection(), found.experiment).await?;
+                Submitted::unchanged(found, games, claims)
             }
             Decision::Grow(found) => self.grow(sweep, found).await?,
         };
         self.add_memory(submitted.experiment.0, &mut submitted.cells).await?;
         self.add_readings(submitted.experiment.0, &mut submitted.cells).await?;
+        self.add_played(submitted.experiment.0, &mut submitted.cells).await?;
         Ok(submitted)
     }
 
@@ -264,6 +280,7 @@ impl Transaction<'_> {
         };
         self.keep_files(ExperimentId(experiment), sweep.files).await?;
         self.insert_version(experiment, sweep, &change).await?;
+        let claims = self.state_claims(experiment, plan).await?;
         Ok(Submitted {
             experiment: ExperimentId(experiment),
             uuid: uuid.to_owned(),
@@ -273,6 +290,7 @@ impl Transaction<'_> {
             cells,
             attempts: Vec::new(),
             games,
+            claims,
         })
     }
 
@@ -291,6 +309,7 @@ impl Transaction<'_> {
         let change = compared.change;
         self.keep_files(ExperimentId(experiment), sweep.files).await?;
         self.insert_version(experiment, sweep, &change).await?;
+        let claims = self.state_claims(experiment, plan).await?;
         let mut attempts = Vec::new();
         let was_finished = candidate.state == ExperimentState::Finished;
         // Only the scheduler says where cells end by another rule.
@@ -313,6 +332,7 @@ impl Transaction<'_> {
             tell,
             cells,
             attempts,
+            claims,
         })
     }
 
@@ -328,7 +348,7 @@ impl Transaction<'_> {
         Ok(u64::try_from(games).unwrap_or(0))
     }
 
-    async fn insert_experiment(
+    pub(super) async fn insert_experiment(
         &mut self,
         uuid: &str,
         toml: &str,
@@ -337,12 +357,13 @@ impl Transaction<'_> {
         let seed = safe("the sweep's seed", plan.seed)?;
         let record = record_name(plan.record);
         let game_timeout_us = game_timeout_us(plan)?;
+        let allocation = plan.allocation.name();
         let now = self.now_unix_us;
         let id = sqlx::query_scalar!(
             r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
                 record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view,
-                game_timeout_us)
-            VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11)
+                game_timeout_us, allocation)
+            VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12)
             RETURNING experiment_id AS "experiment_id!: i64""#,
             uuid,
             plan.name,
@@ -355,6 +376,7 @@ impl Transaction<'_> {
             ENGINE_REVISION,
             now,
             game_timeout_us,
+            allocation,
         )
         .fetch_one(self.connection())
         .await?;
@@ -363,7 +385,7 @@ impl Transaction<'_> {
     }
 
     /// Gives an experiment what a changed sweep says of it as a whole.
-    async fn update_experiment(
+    pub(super) async fn update_experiment(
         &mut self,
         experiment: i64,
         toml: &str,
@@ -371,19 +393,21 @@ impl Transaction<'_> {
     ) -> Result<(), StoreError> {
         let record = record_name(plan.record);
         let game_timeout_us = game_timeout_us(plan)?;
+        let allocation = plan.allocation.name();
         // With another game or seed, no cell would be in common. Whose moves were dropped stores no
         // more of them.
         sqlx::query!(
             "UPDATE experiments SET description = ?2, priority = ?3, sweep_toml = ?5,
                 record = CASE WHEN pruned_unix_us IS NULL THEN ?4 ELSE 'games' END,
-                game_timeout_us = ?6
+                game_timeout_us = ?6, allocation = ?7
             WHERE experiment_id = ?1",
             experiment,
             plan.description,
             plan.priority,
             record,
             toml,
-            game_timeout_us
+            game_timeout_us,
+            allocation
         )
         .execute(self.connection())
         .await?;
@@ -391,7 +415,11 @@ impl Transaction<'_> {
     }
 
     /// Stores an experiment's axes and anchors.
-    async fn insert_settings(&mut self, experiment: i64, plan: &Plan) -> Result<(), StoreError> {
+    pub(super) async fn insert_settings(
+        &mut self,
+        experiment: i64,
+        plan: &Plan,
+    ) -> Result<(), StoreError> {
         let axes: Vec<&str> = plan.axes.iter().map(|axis| &*axis.name).collect();
         let axes = rows(&axes)?;
         sqlx::query!(
@@ -414,7 +442,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    async fn drop_settings(&mut self, experiment: i64) -> Result<(), StoreError> {
+    pub(super) async fn drop_settings(&mut self, experiment: i64) -> Result<(), StoreError> {
         sqlx::query!("DELETE FROM experiment_axes WHERE experiment_id = ?", experiment)
             .execute(self.connection())
             .await?;
@@ -467,7 +495,7 @@ impl Transaction<'_> {
 }
 
 impl Submitted {
-    fn unchanged(found: Existing, games: u64) -> Self {
+    fn unchanged(found: Existing, games: u64, claims: Vec<ClaimStanding>) -> Self {
         Self {
             experiment: ExperimentId(found.experiment),
             uuid: found.uuid,
@@ -477,6 +505,7 @@ impl Submitted {
             cells: Vec::new(),
             attempts: Vec::new(),
             games,
+            claims,
         }
     }
 }

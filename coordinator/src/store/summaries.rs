@@ -1,7 +1,7 @@
 //! Experiments and workers at a glance.
 
 use serde::Deserialize;
-use spelrum_tournament::results::{ExperimentSummary, ExperimentsPage, WorkerSummary};
+use spelrum_tournament::results::{ExperimentSummary, ExperimentsPage, StopsOf, WorkerSummary};
 use spelrum_tournament::{ExperimentId, WorkerId};
 use sqlx::SqliteConnection;
 
@@ -53,6 +53,37 @@ impl Readers {
     /// If the database fails, or takes too long.
     pub async fn current_experiments(&self) -> Result<(Vec<ExperimentSummary>, u64), StoreError> {
         self.in_time(async { current(&mut *self.snapshot().await?).await }).await
+    }
+
+    /// Where the stop rules of these experiments' cells stand, in the order of the experiments.
+    ///
+    /// # Errors
+    /// If the database fails, or takes too long.
+    pub async fn stops(&self, of: &[ExperimentSummary]) -> Result<Vec<StopsOf>, StoreError> {
+        let list: Vec<i64> = of.iter().map(|it| it.experiment.0).collect();
+        let list = rows(&list)?;
+        let reading = async {
+            let mut snapshot = self.snapshot().await?;
+            let found = sqlx::query!(
+                r#"SELECT c.experiment_id AS "experiment_id!: i64", s.rule AS "rule!: String",
+                    count(*) AS "cells!: i64", count(c.stop_number) AS "cells_ended!: i64"
+                FROM json_each(?) AS j
+                CROSS JOIN cells AS c ON c.experiment_id = j.value AND c.in_sweep = 1
+                JOIN stop_rules AS s ON s.stop_rule_id = c.stop_rule_id
+                GROUP BY c.experiment_id, s.rule ORDER BY c.experiment_id, s.rule"#,
+                list
+            )
+            .fetch_all(&mut *snapshot)
+            .await?;
+            let found = found.into_iter().map(|row| StopsOf {
+                experiment: ExperimentId(row.experiment_id),
+                rule: row.rule,
+                cells: unsigned(row.cells),
+                cells_ended: unsigned(row.cells_ended),
+            });
+            Ok(found.collect())
+        };
+        self.in_time(reading).await
     }
 
     /// The experiment with this UUID, or with this name. Of several with the name it is the newest that

@@ -132,6 +132,8 @@ pub(super) struct CellInfo {
     pub(super) players: [i64; 2],
     /// Whether its players swap sides in odd numbers, so that its games come in pairs.
     pub(super) swap_sides: bool,
+    /// After how many openings the first comes again.
+    pub(super) openings_count: Option<i64>,
     pub(super) record_moves: bool,
     /// Where its stop rule ends it.
     pub(super) stop_number: Option<i64>,

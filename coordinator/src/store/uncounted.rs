@@ -62,7 +62,10 @@ impl Transaction<'_> {
         for game in games {
             let reason = match reason {
                 Some(reason) => reason,
-                None => compare(self.settled(game).await?.as_ref(), game.played).into(),
+                None => {
+                    let settled = self.settled_of(game.cell_id(), game.number).await?;
+                    compare(settled.as_ref(), game.played).into()
+                }
             };
             if reason == Reason::Conflict {
                 tracing::warn!(
@@ -72,14 +75,17 @@ impl Transaction<'_> {
                     "two results of one deterministic game differ"
                 );
             }
-            self.insert_uncounted(game, reason).await?;
+            self.insert_uncounted(game, reason.name(), None).await?;
         }
         Ok(())
     }
 
     /// What is kept of the game's settled result, if it has one and did not finally fail.
-    async fn settled(&mut self, game: &Checked<'_>) -> Result<Option<SettledResult>, StoreError> {
-        let (cell, number) = (game.cell_id(), game.number);
+    pub(super) async fn settled_of(
+        &mut self,
+        cell: i64,
+        number: i64,
+    ) -> Result<Option<SettledResult>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT g.game_id AS "game_id!: i64", g.first_side AS "first_side!: String",
                 g.outcome AS "outcome!: String", g.termination AS "termination!: String",
@@ -136,13 +142,15 @@ impl Transaction<'_> {
         Ok(moves.collect())
     }
 
-    async fn insert_uncounted(
+    /// Keeps a checked result with the reason, received now if it is not told when.
+    pub(super) async fn insert_uncounted(
         &mut self,
         checked: &Checked<'_>,
-        reason: Reason,
+        reason: &'static str,
+        received_unix_us: Option<i64>,
     ) -> Result<(), StoreError> {
-        let list = rows(&[GameRow::of(None, checked, Some(reason.name()))])?;
-        let now = self.now_unix_us;
+        let list = rows(&[GameRow::of(None, checked, Some(reason))])?;
+        let now = received_unix_us.unwrap_or(self.now_unix_us);
         let id = sqlx::query_scalar!(
             r#"INSERT INTO uncounted_games (cell_id, number, opening_id, first_player_id,
                 second_player_id, first_side, outcome, termination, plies, moves_hash,

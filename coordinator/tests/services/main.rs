@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod claims;
+mod comparisons;
 mod courses;
 mod experiments;
 mod referee;

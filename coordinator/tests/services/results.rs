@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use spelrum_proto::limits::PAGE_SIZE_MAX;
-use spelrum_proto::results::{RatingsReader, ReportReader, game_from_wire};
+use spelrum_proto::results::{PhasesReader, RatingsReader, ReportReader, game_from_wire};
 use spelrum_proto::v1::list_games_request::Of;
 use spelrum_proto::{Reason, v1};
-use spelrum_tournament::results::{GameResult, Report};
+use spelrum_tournament::results::{GameResult, PhaseUnit, Phases, Report};
 use tonic::Status;
 
 use spelrum_test_support::{HandWorker, Served, Site, failure_of, quick_sweep, reason};
@@ -119,6 +119,53 @@ async fn ratings_are_told_for_each_point() {
     let request = v1::GetRatingsRequest { experiment: "none".to_owned() };
     let refused = served.results().await.get_ratings(request).await;
     assert_eq!(reason(refused), Reason::UnknownExperiment);
+}
+
+async fn phases(served: &Served, experiment: &str) -> Result<Phases, Status> {
+    let request = v1::GetPhasesRequest { experiment: experiment.to_owned() };
+    let mut parts = served.results().await.get_phases(request).await?.into_inner();
+    let mut phases = PhasesReader::default();
+    while let Some(part) = parts.message().await? {
+        phases.take(part).unwrap();
+    }
+    Ok(phases.finish().unwrap())
+}
+
+/// Their moves are those of the report, told apart; where none are recorded, that is said.
+#[tokio::test]
+async fn phases_are_told_where_moves_are_recorded() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&wide_sweep("recorded", 2, 8)).await;
+    let games = wide_sweep("games_only", 1, 8).replace("seed = 7", "seed = 8\nrecord = \"games\"");
+    served.submit(&games).await;
+    HandWorker::new(&served).await.work_until_done().await;
+    for name in ["recorded", "games_only"] {
+        served.reaches(name, "finished").await;
+    }
+    let told = phases(&served, "recorded").await.unwrap();
+    assert!(told.moves_recorded && told.unit == PhaseUnit::EmptyCells);
+    assert_eq!((&*told.axes, told.cells.len()), (&["depth".to_owned()][..], 2));
+    let report = report(&served, "recorded", false).await.unwrap();
+    for cell in &told.cells {
+        // One mark is on the board where games begin; the ninth move is the only one.
+        let empty: Vec<u32> = cell.phases.iter().map(|times| times.phase).collect();
+        assert!(empty.is_sorted_by(|a, b| a > b) && empty[0] == 8, "{empty:?}");
+        assert!(empty.iter().all(|&empty| empty >= 2), "{empty:?}");
+        for (player, name) in [&cell.player, &cell.opponent].into_iter().enumerate() {
+            let cost =
+                report.moves.iter().find(|it| it.cell == cell.cell && it.player == *name).unwrap();
+            let moves = cell.phases.iter().map(|times| times.players[player]);
+            let count: u64 = moves.clone().map(|moves| moves.searched_moves).sum();
+            assert_eq!(count, cost.costs.searched_moves, "{name}");
+            let us: f64 = moves.map(|it| it.searched_moves as f64 * it.wall_us_mean).sum();
+            assert!((us / count as f64 - cost.costs.wall_us_mean).abs() < 1e-6, "{name}");
+        }
+        assert!(cell.standardised().is_some_and(|times| times.moves_share > 0.5));
+    }
+    let none = phases(&served, "games_only").await.unwrap();
+    assert!(!none.moves_recorded && none.cells.is_empty());
+    assert_eq!(reason(phases(&served, "none").await), Reason::UnknownExperiment);
 }
 
 #[tokio::test]

@@ -44,6 +44,11 @@ async fn every_call(served: &Served, token: Option<&str>) -> Vec<(&'static str, 
         ),
         ("list_cells", results.list_cells(v1::ListCellsRequest::default()).await.err()),
         ("list_games", results.list_games(v1::ListGamesRequest::default()).await.err()),
+        (
+            "export_experiments",
+            results.export_experiments(v1::ExportExperimentsRequest::default()).await.err(),
+        ),
+        ("get_games", results.get_games(v1::GetGamesRequest::default()).await.err()),
         ("get_game", results.get_game(v1::GetGameRequest::default()).await.err()),
     ]
 }

@@ -1,13 +1,15 @@
 //! What viewers ask: reports, lists in pages, and games.
 
 use spelrum_coordinator::store::{Readers, SqlValue};
+use spelrum_engine::{EndedBy, Value};
 use spelrum_tournament::results::{
     Detail, FoundGame, GameCursor, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder,
-    GamesQuestion, MissingGame, WhichGame,
+    GamesQuestion, MissingGame, ReplayedGames, WhichGame,
 };
+use spelrum_tournament::scheduler::{Attempts, Changes};
 use spelrum_tournament::{CellId, ExperimentId, GameId};
 
-use crate::fixture::{Store, add_cell, alpha_beta, empty_plan, game, genetic, plan, sweep};
+use crate::fixture::{Store, add_cell, alpha_beta, empty_plan, game, genetic, plan, sweep, timed};
 
 /// Two cells, of which the first is settled and the second has some games.
 async fn played() -> Store {
@@ -51,19 +53,26 @@ async fn a_report_has_what_the_views_have() {
                 SqlValue::Integer(it.cell.0),
                 SqlValue::Text(it.player.clone()),
                 integer(it.costs.searched_moves),
-                SqlValue::Real(it.costs.wall_us_p90),
+                SqlValue::Real(it.costs.wall_us_mean),
                 SqlValue::Real(it.costs.depth_mean),
+                SqlValue::Real(it.costs.nodes_mean),
                 score(it.costs.full_tree_share),
             ]
         };
         costs.iter().map(cost).collect()
     };
-    let per_move = "SELECT cell_id, player, searched_moves, wall_us_p90, depth_mean, \
+    let per_move = "SELECT cell_id, player, searched_moves, wall_us_mean, depth_mean, nodes_mean, \
          full_tree_share FROM time_per_move ORDER BY cell_id, player";
     assert_eq!(costs(&report.moves), store.rows(per_move).await);
-    let per_depth = "SELECT cell_id, player, searched_moves, wall_us_p90, 1.0 * depth, \
+    let per_depth = "SELECT cell_id, player, searched_moves, wall_us_mean, 1.0 * depth, nodes_mean, \
          full_tree_share FROM time_per_depth ORDER BY cell_id, player, depth";
     assert_eq!(costs(&report.depths), store.rows(per_depth).await);
+    // Views have the middles of buckets, reports what is in them.
+    let middles = "SELECT wall_us_p90 FROM time_per_move ORDER BY cell_id, player";
+    for (cost, middle) in report.moves.iter().zip(store.texts(middles).await) {
+        let (told, middle) = (cost.costs.wall_us_p90, middle.parse::<f64>().unwrap());
+        assert!((told - middle).abs() <= 0.0625 * middle, "{told} {middle}");
+    }
     assert!(report.moves.iter().all(|it| it.player != it.opponent && it.axes[0].is_some()));
     let short = readers.report("small", Detail::Cells).await.unwrap().unwrap();
     assert_eq!((short.cells, short.moves, short.depths.len()), (report.cells, report.moves, 0));
@@ -246,4 +255,60 @@ async fn a_definition_is_checked_against_its_hash() {
     };
     game.definition_json.push(' ');
     assert!(game.definition().is_err());
+}
+
+/// Of the moves of a player with a time limit those are told that took too long, by the buckets that they are
+/// in; a share of a full tree is told of a player who searches to one depth.
+#[tokio::test]
+async fn time_limits_and_shares_are_told_where_there_are_any() {
+    let mut plan = empty_plan("timed");
+    let mut deepening = timed(200);
+    deepening.insert("iterative".to_owned(), Value::Bool(true));
+    add_cell(&mut plan, ["deep", "fixed"], [deepening, alpha_beta(2)], 1, 20);
+    let mut store = Store::with(&plan).await;
+    let games: Vec<_> = (0..20).map(|number| game(store.cell(0), number, number % 7)).collect();
+    store.store(&games).await;
+    let report = store.writer.readers().report("timed", Detail::Depths).await.unwrap().unwrap();
+    let [deep, fixed] = &report.moves[..] else { panic!("two players: {report:?}") };
+    // The slow and obvious twin.
+    let its = games.iter().flat_map(|game| {
+        let side = u8::from(game.game.number % 2 == 1);
+        let moves = game.record.moves.iter();
+        moves.filter(move |mv| mv.mover == side && mv.search.ended_by != EndedBy::OnlyMove)
+    });
+    let times: Vec<u64> = its.map(|mv| mv.wall_us).collect();
+    let overruns = deep.costs.overruns.unwrap();
+    assert_eq!((overruns.limit_us, overruns.beyond_us), (200, 224));
+    assert_eq!(overruns.moves, times.iter().filter(|&&us| us >= 224).count() as u64);
+    assert!(overruns.moves > 0 && overruns.moves < deep.costs.searched_moves);
+    #[expect(clippy::cast_precision_loss, reason = "small")]
+    let longest = *times.iter().max().unwrap() as f64;
+    assert!((overruns.longest_us - longest).abs() <= 0.125 * longest);
+    assert_eq!((deep.costs.full_tree_share, fixed.costs.overruns), (None, None));
+    assert!(fixed.costs.full_tree_share.is_some());
+    for depth in &report.depths {
+        assert_eq!(depth.costs.overruns.is_some(), depth.player == "deep");
+        assert_eq!(depth.costs.full_tree_share.is_some(), depth.player == "fixed");
+    }
+    let by_depth = report.depths.iter().filter_map(|depth| depth.costs.overruns);
+    assert_eq!(by_depth.map(|it| it.moves).sum::<u64>(), overruns.moves);
+}
+
+#[tokio::test]
+async fn games_that_were_played_again_are_told_by_cell() {
+    let mut store = played().await;
+    let attempts = |number, lost, failed| Attempts {
+        game: GameId { cell: store.cell(0), number },
+        lost,
+        lost_alone: 0,
+        failed,
+    };
+    // The last is not settled.
+    let attempts = [(1, 1, 0), (2, 0, 1), (3, 0, 0), (99, 1, 0)].map(|(n, l, f)| attempts(n, l, f));
+    let changes = Changes { attempts: attempts.to_vec(), ..Changes::default() };
+    let mut transaction = store.writer.begin().await.unwrap();
+    transaction.apply(&changes).await.unwrap();
+    transaction.commit().await.unwrap();
+    let report = store.writer.readers().report("small", Detail::Cells).await.unwrap().unwrap();
+    assert_eq!(report.replayed, [ReplayedGames { cell: store.cell(0), games: 2 }]);
 }

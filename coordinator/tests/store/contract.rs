@@ -13,15 +13,16 @@ use spelrum_tournament::results::{
     Detail, GamesFilter, GamesOf, GamesOrder, GamesQuestion, WhichGame,
 };
 use spelrum_tournament::scheduler::{
-    Attempts, CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState,
+    Allocation, Attempts, CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState,
 };
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{
-    CellId, EloModel, ExperimentId, GameId, GameRange, LeaseId, Plan, Record, Sprt, WorkerId,
+    CellId, EloModel, ExperimentId, GameId, GameRange, LeaseId, Plan, Record, Role, Sprt, WorkerId,
 };
 
 use crate::fixture::{
-    add_cell, add_cell_of, alpha_beta, empty_plan, game, genetic, introduction, rows, sweep, timed,
+    add_cell, add_cell_of, alpha_beta, claim, empty_plan, game, genetic, introduction, rows, sweep,
+    timed,
 };
 
 /// Something that is asked of a store, in a transaction of its own.
@@ -160,6 +161,8 @@ fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
     let mut plan = empty_plan(["one", "two", "three"][usize::from(name % 3)]);
     plan.record = if games_only { Record::Games } else { Record::Moves };
     plan.priority = i32::from(cells.len() as u8);
+    plan.allocation =
+        if cells.len().is_multiple_of(2) { Allocation::Informative } else { Allocation::Grid };
     let cells: BTreeMap<u8, u8> = cells.iter().copied().collect();
     for (kind, games) in cells {
         let (depth, games) = (i64::from(kind) + 1, 2 * u64::from(games));
@@ -178,6 +181,17 @@ fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
             }
         };
     }
+    // The same for each of them wherever it comes.
+    for conditions in &mut plan.conditions {
+        conditions.openings_count = Some(if conditions.swap_sides { 3 } else { 2 });
+    }
+    // Of the first cell, and of all from its other side: both change as cells come and go.
+    let last = plan.cells.len();
+    plan.claims = [("first", 0..1.min(last), Role::Player), ("all", 0..last, Role::Opponent)]
+        .into_iter()
+        .filter(|(_, cells, _)| !cells.is_empty() && name.is_multiple_of(2))
+        .map(|(text, cells, player)| claim(text, cells, player))
+        .collect();
     plan
 }
 
@@ -458,6 +472,12 @@ async fn seen<R: Reading>(reading: &R, known: &Known) -> Vec<String> {
         report.experiment.submitted_unix_us = 0;
         seen.push(rounded(&format!("{report:?}")));
         seen.push(rounded(&format!("{:?}", reading.progress(experiment).await.unwrap())));
+        let mut compared = reading.comparisons(uuid).await.unwrap().unwrap();
+        compared.experiment.submitted_unix_us = 0;
+        seen.push(rounded(&format!("{compared:?}")));
+        let mut phases = reading.phases(uuid).await.unwrap().unwrap();
+        phases.experiment.submitted_unix_us = 0;
+        seen.push(rounded(&format!("{phases:?}")));
         let mut ratings = reading.ratings(uuid).await.unwrap().unwrap();
         ratings.experiment.submitted_unix_us = 0;
         seen.push(rounded(&format!("{ratings:?}")));
@@ -465,6 +485,15 @@ async fn seen<R: Reading>(reading: &R, known: &Known) -> Vec<String> {
         loop {
             let page = reading.cells(experiment, after, 2).await.unwrap();
             seen.push(format!("{page:?}"));
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        let mut after = None;
+        loop {
+            let page = reading.openings(experiment, after, 3).await.unwrap();
+            seen.push(rounded(&format!("{:?}", page.cells)));
             after = page.next;
             if after.is_none() {
                 break;

@@ -11,11 +11,28 @@ use spelrum_engine::{
     EndedBy, GameRecord, MoveRecord, Outcome, Parameters, SearchReport, Side, Termination, Value,
     termination_named,
 };
+use spelrum_tournament::claims::{Bound, Claim, ClaimedCell, Quantifier, Statement};
 use spelrum_tournament::{
-    AxisValue, CellDefinition, CellId, GameId, OpeningsRule, Plan, PlannedCell, PlayedGame,
+    AxisValue, CellDefinition, CellId, GameId, OpeningsRule, Plan, PlannedCell, PlayedGame, Role,
     WorkerId,
 };
 use tempfile::TempDir;
+
+/// A claim that `gm` scores above 0.4 in these cells of a plan.
+pub(crate) fn claim(text: &str, cells: impl IntoIterator<Item = usize>, player: Role) -> Claim {
+    Claim {
+        text: text.to_owned(),
+        statement: Statement {
+            player: "gm".to_owned(),
+            opponent: None,
+            at: vec![("depth".to_owned(), vec!["1".to_owned()])],
+            score: Bound::Above(0.4),
+            quantifier: Quantifier::Every,
+            error_rate: 0.05,
+        },
+        cells: cells.into_iter().map(|cell| ClaimedCell { cell, player }).collect(),
+    }
+}
 
 /// A database with one experiment of two cells and one worker.
 pub(crate) struct Store {

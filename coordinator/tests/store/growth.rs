@@ -10,8 +10,8 @@ use spelrum_coordinator::store::{StoreError, Submitted, Sweep, Writer};
 use spelrum_engine::Parameters;
 use spelrum_tournament::change::{CellChange, Change};
 use spelrum_tournament::scheduler::{
-    CellProgress, CellState, Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler,
-    Time, Verdict,
+    Allocation, CellProgress, CellState, Changes, Effect, Event, ExperimentState, Policy, Report,
+    Scheduler, Time, Verdict,
 };
 use spelrum_tournament::stopping::Points;
 use spelrum_tournament::{
@@ -421,6 +421,7 @@ impl Desk {
                 experiment: submitted.experiment,
                 priority: plan.priority,
                 open: false,
+                allocation: plan.allocation,
                 cells: submitted.cells,
                 attempts: submitted.attempts,
             };
@@ -611,6 +612,7 @@ fn policy() -> Policy {
 fn pool_plan(cells: &[(usize, u64)], look: u8) -> Plan {
     let mut plan = empty_plan("pool");
     plan.priority = i32::from(look);
+    plan.allocation = if look == 1 { Allocation::Informative } else { Allocation::Grid };
     for &(index, pairs) in cells {
         let depth = i64::try_from(index).unwrap();
         let player = |parameters: Parameters| std::sync::Arc::new(parameters);

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests, and helpers that only tests use")]
 
 mod answers;
+mod claims;
 mod contract;
 mod documentation;
 mod fixture;

@@ -10,11 +10,14 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 use crate::fixture::Store;
 
 /// Tables that grow with the work that was ever asked for or done.
-const GROWING: [&str; 21] = [
+const GROWING: [&str; 24] = [
     "attempts",
     "cell_axes",
+    "cell_openings",
     "cell_results",
     "cells",
+    "claim_cells",
+    "claims",
     "experiment_axes",
     "experiment_files",
     "experiments",
@@ -35,11 +38,18 @@ const GROWING: [&str; 21] = [
 ];
 
 /// What reads one of them as a whole, by a piece of its text, and why it may.
-const MAY_READ_ALL: [(&str, &str); 10] = [
+const MAY_READ_ALL: [(&str, &str); 17] = [
     (r#"SELECT count(*) AS "games!: i64" FROM games"#, CHECKS),
     ("CASE WHEN g.number >= c.stop_number", CHECKS),
     ("OR c.stop_number IS NOT NULL OR c.decided_number <> 0", CHECKS),
-    ("FROM cell_results AS r JOIN cells AS c ON c.cell_id = r.cell_id ORDER BY r.cell_id", CHECKS),
+    ("r.openings_variance, c.swap_sides", CHECKS),
+    ("FROM cell_openings AS o JOIN cells", CHECKS),
+    ("WHERE +g.counted = 1 AND s.searched_moves > 0", CHECKS),
+    ("r.pairs_1_half, r.pairs_2, c.swap_sides", UPGRADES),
+    ("FROM cells AS c GROUP BY c.conditions_id", UPGRADES),
+    ("SELECT coalesce(sum(o.pairs_won_by_first_mover), 0)", UPGRADES),
+    ("SELECT s.rule || ' over pairs'", UPGRADES),
+    ("SET stop_rule_id = n.stop_rule_id", UPGRADES),
     ("FROM workers AS w ORDER BY w.last_hello_unix_us", "those that left no trace are few"),
     ("SELECT (SELECT count(*) FROM experiments)", COUNTS),
     ("ORDER BY e.state IN ('running', 'paused') DESC, e.experiment_id DESC LIMIT ?", COUNTS),
@@ -48,6 +58,7 @@ const MAY_READ_ALL: [(&str, &str); 10] = [
     ("FROM experiments WHERE state IN ('running', 'paused') ORDER BY experiment_id", STARTS),
 ];
 const CHECKS: &str = "`check` reads everything";
+const UPGRADES: &str = "an upgrade reads everything, once";
 const COUNTS: &str =
     "`status` reads each experiment's state, and no more of those that it does not show";
 const STARTS: &str = "a start reads each experiment's state, once";

@@ -48,9 +48,12 @@ proptest::proptest! {
 
 async fn run(steps: Vec<Step>) -> Result<(), proptest::test_runner::TestCaseError> {
     let mut plan = plan("random");
+    // Openings that come again, and one alone.
+    plan.conditions[0].openings_count = Some(3);
     // One cell of self-play among them, and one of fixed sides.
     add_cell(&mut plan, ["ab", "ab"], [alpha_beta(1), alpha_beta(1)], 3, 20);
     add_cell_of(&mut plan, false, ["ab", "gm"], [alpha_beta(3), genetic(3)], 4, 19);
+    plan.conditions[1].openings_count = Some(4);
     let mut store = Store::with(&plan).await;
     let mut transaction = store.writer.begin().await.unwrap();
     let second = transaction.introduce(&introduction("worker-2")).await.unwrap();
@@ -105,6 +108,7 @@ async fn run(steps: Vec<Step>) -> Result<(), proptest::test_runner::TestCaseErro
 #[tokio::test]
 async fn a_recount_finds_every_difference() {
     let mut plan = plan("spoilt");
+    plan.conditions[0].openings_count = Some(3);
     add_cell_of(&mut plan, false, ["ab", "gm"], [alpha_beta(3), genetic(3)], 4, 19);
     let mut store = Store::with(&plan).await;
     for cell in [0, 2] {
@@ -127,6 +131,13 @@ async fn a_recount_finds_every_difference() {
         ("cell_results", "UPDATE cell_results SET pairs_0 = pairs_0 + 1"),
         ("cell_results", "UPDATE cell_results SET distinct_games = 1"),
         ("cell_results", "UPDATE cell_results SET score_low = 0.123"),
+        ("cell_results", "UPDATE cell_results SET pairs_won_by_first_mover = 7"),
+        ("cell_results", "UPDATE cell_results SET openings_effective = 3.0 WHERE cell_id = 1"),
+        ("cell_openings", "UPDATE cell_openings SET wins = wins + 1"),
+        ("cell_openings", "UPDATE cell_openings SET first_player_wall_us_mean_sum = 1.0"),
+        ("cell_openings", "UPDATE cell_openings SET second_player_wall_us_mean_log_sum = 1.0"),
+        ("cell_openings", "DELETE FROM cell_openings WHERE opening_number = 2"),
+        ("cell_openings", "UPDATE conditions SET openings_count = 1"),
         // As if the cell of fixed sides had pairs, and the other one had none.
         ("cell_results", "UPDATE cell_results SET pairs_1 = 5 WHERE cell_id = 3"),
         ("cell_results", "UPDATE cells SET swap_sides = 1 WHERE cell_id = 3"),

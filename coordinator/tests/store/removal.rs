@@ -7,12 +7,12 @@ use spelrum_coordinator::store::{Refused, Removed, Removing, Submitted, Writer};
 use spelrum_tournament::scheduler::{
     Attempts, CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState,
 };
-use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, Plan, PlayedGame, WorkerId};
+use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, Plan, PlayedGame, Role, WorkerId};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Executor as _};
 
 use crate::fixture::{
-    Store, add_cell, alpha_beta, game, introduction, of_worker, plan, rows, sweep, text,
+    Store, add_cell, alpha_beta, claim, game, introduction, of_worker, plan, rows, sweep, text,
 };
 
 /// An experiment beside the first that shares its players, openings and workers.
@@ -20,6 +20,7 @@ fn other_plan() -> Plan {
     let mut plan = plan("other");
     // The first cell is defined as the first one of the other experiment.
     add_cell(&mut plan, ["ab", "ab"], [alpha_beta(1), alpha_beta(1)], 3, 20);
+    plan.claims.push(claim("the other's", [0], Role::Player));
     plan
 }
 
@@ -27,6 +28,7 @@ fn other_plan() -> Plan {
 async fn two_experiments() -> (Store, Submitted) {
     let mut plan = plan("small");
     plan.anchors.push("gm".to_owned());
+    plan.claims.push(claim("its own", [0, 1], Role::Opponent));
     let mut store = Store::with(&plan).await;
     let mut transaction = store.writer.begin().await.unwrap();
     let other = transaction.submit(sweep("uuid-2", "other text", &other_plan())).await.unwrap();

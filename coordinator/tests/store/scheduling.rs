@@ -2,8 +2,8 @@
 
 use spelrum_coordinator::store::GameFacts;
 use spelrum_tournament::scheduler::{
-    Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState, LeaseEnd,
-    LeaseState, Snapshot,
+    Allocation, Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState,
+    LeaseEnd, LeaseState, Snapshot,
 };
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
@@ -30,6 +30,7 @@ async fn a_new_experiment_is_all_there_is() {
                 priority: 3,
                 state: ExperimentState::Running,
                 open: false,
+                allocation: Allocation::Grid,
                 cells: store.submitted.cells.clone(),
             }],
             leases: vec![],

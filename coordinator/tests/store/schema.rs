@@ -22,7 +22,7 @@ async fn a_database_of_before_the_schema_is_refused_and_left_alone() {
     for sql in [
         "UPDATE _sqlx_migrations SET checksum = x'0102'",
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
-        VALUES (6, 'game timeout', true, x'03', 0), (7, 'sides', true, x'07', 0)",
+        VALUES (106, 'game timeout', true, x'03', 0), (107, 'sides', true, x'07', 0)",
     ] {
         connection.execute(sql).await.unwrap();
     }
@@ -239,7 +239,7 @@ async fn views_that_are_too_many_go_bit_by_bit() {
             "INSERT INTO experiments SELECT * FROM (
                 SELECT NULL, 'uuid ' || {number}, 'old', description, game, seed, state, priority, record,
                     sweep_toml, engine_revision, submitted_unix_us, finished_unix_us, 'results_old_{number}',
-                    'times_old_{number}', game_timeout_us, course, pruned_unix_us
+                    'times_old_{number}', game_timeout_us, course, pruned_unix_us, allocation
                 FROM experiments WHERE experiment_id = 1);
             CREATE VIEW results_old_{number} AS SELECT 1; CREATE VIEW times_old_{number} AS SELECT 1"
         );

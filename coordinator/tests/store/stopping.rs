@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_assert_eq};
 use spelrum_coordinator::store::{Difference, Removed, Removing};
 use spelrum_tournament::scheduler::{CellProgress, Changes};
-use spelrum_tournament::stopping::StopRule;
+use spelrum_tournament::stopping::{OpeningTally, StopRule};
 use spelrum_tournament::{GameId, Plan, Record};
 
 use crate::fixture::{
@@ -61,6 +61,7 @@ async fn run(steps: Vec<Step>, record: Record) -> Result<(), proptest::test_runn
     // One cell of self-play among them, and one of fixed sides.
     add_cell(&mut plan, ["ab", "ab"], [alpha_beta(1), alpha_beta(1)], 3, 20);
     add_cell_of(&mut plan, false, ["ab", "gm"], [alpha_beta(3), genetic(3)], 4, 19);
+    plan.conditions[0].openings_count = Some(3);
     let mut store = Store::with(&plan).await;
     let mut transaction = store.writer.begin().await.unwrap();
     let second = transaction.introduce(&introduction("worker-2")).await.unwrap();
@@ -185,6 +186,37 @@ async fn a_recount_finds_cells_that_end_where_no_rule_says_so() {
         let found = store.writer.readers().recount().await.unwrap();
         assert!(found.iter().any(|it| it.table == "cells"), "{found:?}");
     }
+}
+
+/// A precision is over openings where they come again: what is found after a restart is what a recount reads
+/// from the first game.
+#[tokio::test]
+async fn a_precision_is_read_over_openings() {
+    let with = |precision| {
+        let mut plan = Plan { stop: StopRule::of_precision(precision), ..plan("small") };
+        plan.cells[0].games = 60;
+        plan.conditions[0].openings_count = Some(5);
+        plan
+    };
+    // 25 pairs: over pairs all of them are even, and half the width would be 0.12.
+    let mut store = Store::with(&with(0.2)).await;
+    let games: Vec<_> = (0..55).map(|number| game(store.cell(0), number, 1)).collect();
+    store.store(&games).await;
+    stop(&mut store, 54, None).await;
+    store.assert_recount().await;
+    let snapshot = store.writer.snapshot().await.unwrap();
+    let reading = *snapshot.experiments[0].cells[0].reading.clone().unwrap();
+    assert_eq!((reading.decided_number, reading.beyond.len()), (54, 1));
+    let mut openings = OpeningTally::new(Some(5)).unwrap();
+    (0..27).for_each(|pair| openings.add(pair, 1, 2));
+    assert_eq!(reading.openings, Some(openings));
+    let interval = reading.tally.interval_over(reading.openings.as_ref());
+    assert!(interval.high - interval.low > 2.0 * 0.2, "{interval:?}");
+    let shown = store.texts("SELECT score_low FROM results WHERE cell_number = 0").await;
+    assert_eq!(shown, [interval.low.to_string()]);
+    stop(&mut store, 50, Some(50)).await;
+    let found = store.writer.readers().recount().await.unwrap();
+    assert!(found.iter().any(|it| it.table == "cells"), "{found:?}");
 }
 
 /// What the scheduler is told of cells after a restart and of a rule that has changed.

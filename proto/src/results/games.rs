@@ -3,7 +3,7 @@
 use spelrum_engine::termination_named;
 use spelrum_tournament::results::{
     GameEnd, GameResult, GameSummary, GamesFilter, GamesOrder, GamesPage, Played, SettledGame,
-    WhichGame,
+    WhichGame, WholeGame,
 };
 use spelrum_tournament::{CellId, WorkerId};
 
@@ -129,6 +129,48 @@ pub fn game_from_wire(game: v1::GetGameResponse) -> Result<SettledGame, WireErro
     })
 }
 
+/// A part of a list of whole games as it travels, without the token for the next page. Cells' definitions
+/// are sent once for games of one cell that follow each other.
+#[must_use]
+pub fn whole_games_to_wire(games: Vec<WholeGame>) -> v1::GetGamesResponse {
+    let mut last = None;
+    let games = games.into_iter().map(|WholeGame { game, worker_name, started_unix_us }| {
+        let cell = Some(game.summary.game.cell);
+        let mut game = game_to_wire(game);
+        if std::mem::replace(&mut last, cell) == cell {
+            game.definition_json.clear();
+        }
+        let worker_name = worker_name.unwrap_or_default();
+        v1::WholeGame { game: Some(game), worker_name, started_unix_us }
+    });
+    v1::GetGamesResponse { games: games.collect(), next_page_token: String::new() }
+}
+
+/// A part of a list of whole games as it arrived.
+///
+/// # Errors
+/// The first field that is malformed.
+pub fn whole_games_from_wire(page: v1::GetGamesResponse) -> Result<Vec<WholeGame>, WireError> {
+    let mut games: Vec<WholeGame> = Vec::with_capacity(page.games.len());
+    for (index, whole) in page.games.into_iter().enumerate() {
+        let within = |error: WireError| error.within(format_args!("games[{index}]"));
+        let game = whole.game.ok_or_else(|| within(WireError::new("game", Fault::Missing)))?;
+        let mut game = game_from_wire(game).map_err(within)?;
+        let before = games.last().map(|before| &before.game);
+        if let Some(before) = before.filter(|it| it.summary.game.cell == game.summary.game.cell)
+            && game.definition_json.is_empty()
+        {
+            game.definition_json.clone_from(&before.definition_json);
+        }
+        games.push(WholeGame {
+            game,
+            worker_name: Some(whole.worker_name).filter(|name| !name.is_empty()),
+            started_unix_us: whole.started_unix_us,
+        });
+    }
+    Ok(games)
+}
+
 /// A part of a list of games as it travels, without the token for the next page, which only who gives
 /// tokens can make.
 #[must_use]
@@ -164,6 +206,25 @@ pub fn which_game(request: &v1::GetGameRequest) -> Result<WhichGame, WireError> 
             Ok(WhichGame::InCell(game.map_err(|error| error.within("in_cell"))?))
         }
     }
+}
+
+/// Which games of a list are asked for.
+#[must_use]
+pub fn filter_to_wire(filter: GamesFilter) -> v1::GamesFilter {
+    match filter {
+        GamesFilter::All => v1::GamesFilter::Unspecified,
+        GamesFilter::Uncounted => v1::GamesFilter::Uncounted,
+        GamesFilter::Failed => v1::GamesFilter::Failed,
+        GamesFilter::Counted => v1::GamesFilter::Counted,
+    }
+}
+
+/// The list that whole games are asked for by.
+///
+/// # Errors
+/// If it is not there.
+pub fn whole_games_list(request: v1::GetGamesRequest) -> Result<v1::ListGamesRequest, WireError> {
+    request.list.ok_or_else(|| WireError::new("list", Fault::Missing))
 }
 
 /// Which list of games is asked for.
@@ -203,6 +264,7 @@ pub fn games_asked(request: &v1::ListGamesRequest) -> Result<GamesAsked<'_>, Wir
             Ok(v1::GamesFilter::Unspecified) => GamesFilter::All,
             Ok(v1::GamesFilter::Uncounted) => GamesFilter::Uncounted,
             Ok(v1::GamesFilter::Failed) => GamesFilter::Failed,
+            Ok(v1::GamesFilter::Counted) => GamesFilter::Counted,
             Err(_) => return Err(variant("filter", request.filter)),
         },
         order: match v1::GamesOrder::try_from(request.order) {

@@ -1,15 +1,24 @@
 //! The messages of the `Results` service, and those of `Experiments` that tell results: from the
 //! project's own types, and read into them.
 
+mod claims;
+mod comparisons;
+mod export;
 mod games;
+mod phases;
 mod progress;
 mod ratings;
 mod report;
 mod status;
 
+pub use claims::claims_to_wire;
+pub use comparisons::ComparisonsReader;
+pub use export::exported_experiments;
 pub use games::{
-    AskedOf, GamesAsked, game_from_wire, game_to_wire, games_asked, games_page_to_wire, which_game,
+    AskedOf, GamesAsked, filter_to_wire, game_from_wire, game_to_wire, games_asked,
+    games_page_to_wire, which_game, whole_games_from_wire, whole_games_list, whole_games_to_wire,
 };
+pub use phases::PhasesReader;
 pub use progress::progress_from_wire;
 pub use ratings::RatingsReader;
 pub use report::{ReportReader, cells_from_wire, settled_cells_from_wire};

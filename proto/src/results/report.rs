@@ -1,10 +1,13 @@
 //! What came of cells, and what moves cost.
 
 use spelrum_tournament::results::{
-    CellResult, CellStop, CellsPage, Costs, MoveCost, Report, SettledCells,
+    CellResult, CellStop, CellsPage, Costs, MoveCost, Overruns, ReplayedGames, Report,
+    SettledCells, StatedClaim,
 };
-use spelrum_tournament::stopping::StopRule;
-use spelrum_tournament::{CellId, EloModel, PairCounts, ScoreInterval, Sprt};
+use spelrum_tournament::stopping::{Precision, StopRule};
+use spelrum_tournament::{
+    CellId, EloModel, Interval, OpeningSpread, OverGames, PairCounts, ScoreInterval, Sprt,
+};
 
 use super::status::read_all;
 use crate::limits::NUMBER_MAX;
@@ -34,6 +37,11 @@ impl From<CellResult> for v1::CellResult {
             draws: cell.draws,
             losses: cell.losses,
             pairs: cell.pairs.0.to_vec(),
+            openings_effective: cell.openings.map(|openings| openings.effective),
+            openings_variance: cell.openings.map(|openings| openings.variance),
+            pairs_won_by_first_mover: cell.pairs_won_by_first_mover,
+            pairs_won_by_second_mover: cell.pairs_won_by_second_mover,
+            first_mover: cell.first_mover.map(Into::into),
             distinct_games: cell.distinct_games,
             score: cell.score.map(|score| score.score),
             score_low: cell.score.map(|score| score.low),
@@ -90,19 +98,55 @@ impl TryFrom<v1::CellResult> for CellResult {
             draws: number("draws", cell.draws)?,
             losses: number("losses", cell.losses)?,
             pairs: PairCounts(pairs),
+            pairs_won_by_first_mover: number(
+                "pairs_won_by_first_mover",
+                cell.pairs_won_by_first_mover,
+            )?,
+            pairs_won_by_second_mover: number(
+                "pairs_won_by_second_mover",
+                cell.pairs_won_by_second_mover,
+            )?,
             distinct_games: number("distinct_games", cell.distinct_games)?,
             score,
+            openings: match (cell.openings_effective, cell.openings_variance) {
+                (None, None) => None,
+                (Some(effective), Some(variance)) => Some(OpeningSpread {
+                    effective: finite("openings_effective", effective)?,
+                    variance: finite("openings_variance", variance)?,
+                }),
+                (_, _) => return Err(WireError::new("openings_effective", Fault::Missing)),
+            },
+            first_mover: cell
+                .first_mover
+                .map(|score| score_from_wire("first_mover", &score))
+                .transpose()?,
         })
     }
 }
 
+impl From<ScoreInterval> for v1::Score {
+    fn from(ScoreInterval { score, low, high }: ScoreInterval) -> Self {
+        Self { score, low, high }
+    }
+}
+
+fn score_from_wire(field: &'static str, score: &v1::Score) -> Result<ScoreInterval, WireError> {
+    let v1::Score { score, low, high } = *score;
+    Ok(ScoreInterval {
+        score: finite(field, score)?,
+        low: finite(field, low)?,
+        high: finite(field, high)?,
+    })
+}
+
 fn stop_to_wire(stop: CellStop, llr: Option<f64>) -> v1::CellStop {
-    let (precision, sprt) = match stop.rule {
-        StopRule::Precision(precision) => (precision.points(), None),
-        StopRule::Sprt(sprt) => (0.0, Some(sprt)),
+    let (precision, over_pairs, sprt) = match stop.rule {
+        StopRule::Precision(precision) => (precision.points(), precision.is_over_pairs(), None),
+        StopRule::Sprt(sprt) => (0.0, false, Some(sprt)),
     };
     v1::CellStop {
         precision,
+        over_pairs,
         sprt: sprt.map(|sprt| v1::Sprt {
             elo0: sprt.elo0(),
             elo1: sprt.elo1(),
@@ -124,8 +168,12 @@ fn stop_from_wire(stop: v1::CellStop) -> Result<CellStop, WireError> {
             let sprt = model.and_then(|model| Sprt::new(elo0, elo1, alpha, beta, model));
             StopRule::Sprt(sprt.ok_or(WireError::new("sprt", Fault::Missing))?)
         }
-        None => StopRule::of_precision(stop.precision)
-            .ok_or(WireError::new("precision", Fault::Missing))?,
+        None => {
+            let precision = Precision::new(stop.precision)
+                .ok_or(WireError::new("precision", Fault::Missing))?;
+            let over_pairs = stop.over_pairs.then(|| precision.over_pairs());
+            StopRule::Precision(over_pairs.unwrap_or(precision))
+        }
     };
     let stopped_after = stop.stopped_after.map(|games| number("stopped_after", games));
     Ok(CellStop {
@@ -152,7 +200,67 @@ impl From<MoveCost> for v1::MoveCost {
             nodes_mean: costs.nodes_mean,
             evaluations_mean: costs.evaluations_mean,
             full_tree_share: costs.full_tree_share,
+            overruns: costs.overruns.map(|overruns| {
+                let Overruns { limit_us, beyond_us, moves, longest_us } = overruns;
+                v1::Overruns { limit_us, beyond_us, moves, longest_us }
+            }),
+            wall_us_game_mean: costs.wall_us_game_mean.map(over_games_to_wire),
+            wall_us_ratio: costs.wall_us_ratio.map(over_games_to_wire),
+            wall_us_p95: costs.wall_us_p95,
         }
+    }
+}
+
+pub(super) fn interval_to_wire(value: f64, interval: Option<Interval>) -> v1::Interval {
+    let (low, high) = interval.map(|interval| (interval.low, interval.high)).unzip();
+    v1::Interval { value, low, high }
+}
+
+pub(super) fn interval_from_wire(
+    field: &'static str,
+    interval: v1::Interval,
+) -> Result<(f64, Option<Interval>), WireError> {
+    let v1::Interval { value, low, high } = interval;
+    let value = finite(field, value)?;
+    let bounds = low.zip(high).map(|(low, high)| {
+        Ok(Interval { value, low: finite(field, low)?, high: finite(field, high)? })
+    });
+    Ok((value, bounds.transpose()?))
+}
+
+fn over_games_to_wire(OverGames { value, interval }: OverGames) -> v1::Interval {
+    interval_to_wire(value, interval)
+}
+
+fn over_games_from_wire(
+    field: &'static str,
+    told: Option<v1::Interval>,
+) -> Result<Option<OverGames>, WireError> {
+    let told = told.map(|told| interval_from_wire(field, told)).transpose()?;
+    Ok(told.map(|(value, interval)| OverGames { value, interval }))
+}
+
+fn overruns_from_wire(overruns: v1::Overruns) -> Result<Overruns, WireError> {
+    Ok(Overruns {
+        limit_us: number("limit_us", overruns.limit_us)?,
+        beyond_us: number("beyond_us", overruns.beyond_us)?,
+        moves: number("moves", overruns.moves)?,
+        longest_us: finite("longest_us", overruns.longest_us)?,
+    })
+}
+
+impl From<ReplayedGames> for v1::ReplayedGames {
+    fn from(replayed: ReplayedGames) -> Self {
+        Self { cell_id: replayed.cell.0, games: replayed.games }
+    }
+}
+
+impl TryFrom<v1::ReplayedGames> for ReplayedGames {
+    type Error = WireError;
+
+    fn try_from(replayed: v1::ReplayedGames) -> Result<Self, WireError> {
+        let cell = CellId(id("cell_id", replayed.cell_id)?);
+        Ok(Self { cell, games: number("games", replayed.games)? })
     }
 }
 
@@ -170,6 +278,7 @@ impl TryFrom<v1::MoveCost> for MoveCost {
                 wall_us_mean: finite("wall_us_mean", cost.wall_us_mean)?,
                 wall_us_median: finite("wall_us_median", cost.wall_us_median)?,
                 wall_us_p90: finite("wall_us_p90", cost.wall_us_p90)?,
+                wall_us_p95: cost.wall_us_p95.map(|us| finite("wall_us_p95", us)).transpose()?,
                 wall_us_p99: finite("wall_us_p99", cost.wall_us_p99)?,
                 depth_mean: finite("depth_mean", cost.depth_mean)?,
                 nodes_mean: finite("nodes_mean", cost.nodes_mean)?,
@@ -178,6 +287,12 @@ impl TryFrom<v1::MoveCost> for MoveCost {
                     .full_tree_share
                     .map(|share| finite("full_tree_share", share))
                     .transpose()?,
+                overruns: cost.overruns.map(overruns_from_wire).transpose()?,
+                wall_us_game_mean: over_games_from_wire(
+                    "wall_us_game_mean",
+                    cost.wall_us_game_mean,
+                )?,
+                wall_us_ratio: over_games_from_wire("wall_us_ratio", cost.wall_us_ratio)?,
             },
         })
     }
@@ -265,7 +380,16 @@ impl ReportReader {
     /// # Errors
     /// The first field that is malformed.
     pub fn take(&mut self, part: v1::GetReportResponse) -> Result<(), WireError> {
-        let v1::GetReportResponse { experiment, axes, cells, moves, depths } = part;
+        let v1::GetReportResponse {
+            experiment,
+            axes,
+            first_mover,
+            cells,
+            moves,
+            depths,
+            replayed,
+            claims,
+        } = part;
         let report = match (&mut self.report, experiment) {
             (Some(report), _) => report,
             (none @ None, Some(experiment)) => none.insert(Report {
@@ -273,9 +397,14 @@ impl ReportReader {
                     .try_into()
                     .map_err(|error: WireError| error.within("experiment"))?,
                 axes,
+                first_mover: first_mover
+                    .map(|score| score_from_wire("first_mover", &score))
+                    .transpose()?,
                 cells: Vec::new(),
                 moves: Vec::new(),
                 depths: Vec::new(),
+                replayed: Vec::new(),
+                claims: Vec::new(),
             }),
             (None, None) => return Err(WireError::new("experiment", Fault::Missing)),
         };
@@ -287,6 +416,8 @@ impl ReportReader {
             check_places(field, &report.axes, costs.iter().map(|cost| cost.axes.len()))?;
             told.extend(costs);
         }
+        report.claims.extend(read_all::<_, StatedClaim>("claims", claims)?);
+        report.replayed.extend(read_all::<_, ReplayedGames>("replayed", replayed)?);
         Ok(())
     }
 

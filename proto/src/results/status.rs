@@ -1,8 +1,9 @@
 //! Experiments and workers at a glance, and what needs somebody.
 
+use spelrum_tournament::claims::ClaimStanding;
 use spelrum_tournament::results::{
-    Attention, AttentionKind, CoordinatorStatus, ExperimentSummary, Removal, Removing, Status,
-    WorkerSummary,
+    Attention, AttentionKind, ClaimOf, CoordinatorStatus, ExperimentSummary, Removal, Removing,
+    Status, StopsOf, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{ExperimentId, WorkerId};
@@ -149,13 +150,67 @@ impl TryFrom<v1::Removal> for Removal {
     }
 }
 
+impl From<StopsOf> for v1::StopsOf {
+    fn from(stops: StopsOf) -> Self {
+        let StopsOf { experiment, rule, cells, cells_ended } = stops;
+        Self { experiment_id: experiment.0, rule, cells, cells_ended }
+    }
+}
+
+impl TryFrom<v1::StopsOf> for StopsOf {
+    type Error = WireError;
+
+    fn try_from(stops: v1::StopsOf) -> Result<Self, WireError> {
+        Ok(Self {
+            experiment: ExperimentId(id("experiment_id", stops.experiment_id)?),
+            rule: stops.rule,
+            cells: number("cells", stops.cells)?,
+            cells_ended: number("cells_ended", stops.cells_ended)?,
+        })
+    }
+}
+
+impl From<ClaimOf> for v1::ClaimOf {
+    fn from(ClaimOf { experiment, claim }: ClaimOf) -> Self {
+        Self { experiment_id: experiment.0, claim: Some(claim.into()) }
+    }
+}
+
+impl TryFrom<v1::ClaimOf> for ClaimOf {
+    type Error = WireError;
+
+    fn try_from(claim: v1::ClaimOf) -> Result<Self, WireError> {
+        let Some(standing) = claim.claim else {
+            return Err(WireError::new("claim", Fault::Missing));
+        };
+        Ok(Self {
+            experiment: ExperimentId(id("experiment_id", claim.experiment_id)?),
+            claim: ClaimStanding {
+                text: standing.text,
+                is_late: standing.late,
+                in_sweep: standing.in_sweep,
+            },
+        })
+    }
+}
+
 impl From<Status> for v1::StatusResponse {
     /// Without a coordinator, what only one knows is 0 or empty.
     fn from(status: Status) -> Self {
-        let Status { experiments, experiments_total, attention, removals, coordinator } = status;
+        let Status {
+            experiments,
+            experiments_total,
+            stops,
+            claims,
+            attention,
+            removals,
+            coordinator,
+        } = status;
         let common = Self {
             experiments: experiments.into_iter().map(Into::into).collect(),
             experiments_total,
+            stops: stops.into_iter().map(Into::into).collect(),
+            claims: claims.into_iter().map(Into::into).collect(),
             attention: attention.into_iter().map(Into::into).collect(),
             removals: removals.into_iter().map(Into::into).collect(),
             ..Self::default()
@@ -179,6 +234,8 @@ impl TryFrom<v1::StatusResponse> for Status {
         Ok(Self {
             experiments: read_all("experiments", status.experiments)?,
             experiments_total: number("experiments_total", status.experiments_total)?,
+            stops: read_all("stops", status.stops)?,
+            claims: read_all("claims", status.claims)?,
             attention: status.attention.into_iter().map(Into::into).collect(),
             removals: read_all("removals", status.removals)?,
             coordinator: Some(CoordinatorStatus {

@@ -145,7 +145,8 @@ impl Openings {
     }
 
     /// After how many openings the first comes again, where that is known without drawing any.
-    pub(crate) fn count(&self) -> Option<u64> {
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
         match &self.sequence {
             Sequence::Whole(openings) => Some(openings.len() as u64),
             Sequence::Drawn(_) => None,

@@ -77,6 +77,26 @@ pub struct SettledGame {
     pub moves: Option<Vec<MoveRecord>>,
 }
 
+/// A settled game, whole, and who played it when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WholeGame {
+    /// The game.
+    pub game: SettledGame,
+    /// The name of the worker that played it, if one did and is known.
+    pub worker_name: Option<String>,
+    /// When it was begun, by its worker's clock, in microseconds of Unix time, if it was played.
+    pub started_unix_us: Option<i64>,
+}
+
+/// A part of a list of whole games.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WholeGames {
+    /// The games: fewer than were asked for, if they are long.
+    pub games: Vec<WholeGame>,
+    /// Where the list goes on, if it does.
+    pub next: Option<GameCursor>,
+}
+
 /// A definition that is not what it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionDamage {
@@ -199,6 +219,8 @@ pub enum GamesFilter {
     Uncounted,
     /// Those that finally failed.
     Failed,
+    /// Those that count.
+    Counted,
 }
 
 /// In which order they are listed.

@@ -8,7 +8,11 @@
 //! |---|---|
 //! | `summary` | experiments and workers at a glance |
 //! | `report`, `places` | what came of every cell, and what a move cost |
+//! | `openings` | what came of cells by the opening that their games started from |
+//! | `phases` | how long moves take in each phase of the game |
+//! | `times` | quantiles of times, and time limits that were overrun |
 //! | `ratings` | how strong players are on one scale |
+//! | `comparisons` | what changes from cell to cell |
 //! | `cells` | the same for a part of the cells |
 //! | `progress`, `pace` | how far an experiment is, and how fast it goes |
 //! | `games` | settled games, in lists and whole |
@@ -16,8 +20,12 @@
 
 mod attention;
 mod cells;
+mod claims;
+mod comparisons;
 mod games;
+mod openings;
 mod pace;
+mod phases;
 mod places;
 mod progress;
 mod ratings;
@@ -25,17 +33,26 @@ mod removal;
 mod report;
 mod status;
 mod summary;
+mod times;
 
+pub use crate::statistics::GameTimes;
 pub use attention::{
     Attention, AttentionKind, Conflicts, FailedGames, Findings, LargestCell, LostGames, MostFailed,
     OtherEngine, RefusedResults, Workforce, attention_of_results, attention_of_workers,
 };
 pub use cells::{CellCursor, CellsPage, SettledCells};
+pub use claims::{StatedCell, StatedClaim, ToldClaim, WhyExploratory};
+pub use comparisons::{CellsToCompare, Comparisons};
 pub use games::{
     DefinitionDamage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter,
     GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,
+    WholeGame, WholeGames,
 };
+pub use openings::{OpeningCursor, OpeningResults, OpeningSums, OpeningsPage, first_mover};
 pub use pace::Pace;
+pub use phases::{
+    CellPhases, PhaseMoves, PhaseSums, PhaseTimes, PhaseUnit, Phases, PhasesOf, StandardisedTimes,
+};
 pub use places::{Opponents, Places, places_text};
 pub use progress::Progress;
 pub use ratings::{
@@ -44,7 +61,12 @@ pub use ratings::{
 };
 pub use removal::{Removal, Removing};
 pub use report::{
-    CellResult, CellStop, CellStrength, Costs, Detail, MoveCost, Report, SprtStanding, Stronger,
+    CellFailures, CellResult, CellStop, CellStrength, Costs, Detail, MoveCost, ReplayedGames,
+    Report, SprtStanding, Stronger,
 };
-pub use status::{CoordinatorStatus, Status};
+pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};
 pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};
+pub use times::{
+    CostedPlayer, MoveTimes, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Overruns, bucket_from_us,
+    time_bucket,
+};

@@ -1,10 +1,14 @@
 //! What came of every cell of an experiment: who is stronger and how sure that is, and what a move
 //! cost.
 
+use std::collections::BTreeMap;
+
+use super::claims::StatedClaim;
 use super::places::{Opponents, Places};
 use super::summary::ExperimentSummary;
+use super::times::Overruns;
 use crate::stopping::{StopRule, Tally};
-use crate::{CellId, GameCounts, PairCounts, ScoreInterval, Verdict};
+use crate::{CellId, GameCounts, OpeningSpread, OverGames, PairCounts, ScoreInterval, Verdict};
 
 /// How much of a report is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +27,9 @@ pub struct Report {
     pub experiment: ExperimentSummary,
     /// The axes' names, in the sweep's order.
     pub axes: Vec<String>,
+    /// The mean score of whoever moved first from the opening, over all these cells, with a 95% interval over
+    /// openings: see [`first_mover`](super::first_mover).
+    pub first_mover: Option<ScoreInterval>,
     /// What came of each cell that its sweep names, in the grid's order.
     pub cells: Vec<CellResult>,
     /// What a searched move cost each player in each cell, in the same order.
@@ -30,6 +37,29 @@ pub struct Report {
     /// The same by the depth that the search completed, which is then [`Costs::depth_mean`]. Empty
     /// unless asked for.
     pub depths: Vec<MoveCost>,
+    /// The cells in which games count that were lost or failed before, in the order of their ids.
+    pub replayed: Vec<ReplayedGames>,
+    /// What its sweep stated of these results, in the order in which it did.
+    pub claims: Vec<StatedClaim>,
+}
+
+/// Games of a cell that count, but not from the first time that they were played: their workers vanished, or
+/// they failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayedGames {
+    /// The cell.
+    pub cell: CellId,
+    /// How many.
+    pub games: u64,
+}
+
+/// A cell in which something went wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CellFailures<'a> {
+    /// With the games that finally failed.
+    pub cell: &'a CellResult,
+    /// Games that count, but not from the first time that they were played.
+    pub replayed: u64,
 }
 
 /// What came of one cell, seen from its first player, who is here the player and the other the
@@ -69,11 +99,19 @@ pub struct CellResult {
     pub losses: u64,
     /// Pairs by the player's points in both games; of complete pairs only.
     pub pairs: PairCounts,
+    /// Complete pairs in which who moved first from the opening won both games.
+    pub pairs_won_by_first_mover: u64,
+    /// Complete pairs in which who moved second won both.
+    pub pairs_won_by_second_mover: u64,
     /// Games that differ in opening, moves or who moved first.
     pub distinct_games: u64,
     /// The player's mean points for each game of the pairs that are complete, or of the games if sides
     /// are fixed, with a 95% interval; none without any.
     pub score: Option<ScoreInterval>,
+    /// How the score varies over openings, where they come again: then that interval is over openings.
+    pub openings: Option<OpeningSpread>,
+    /// The mean score of whoever moved first from the opening, with a 95% interval over openings.
+    pub first_mover: Option<ScoreInterval>,
 }
 
 /// A cell's stop rule, and where it stands.
@@ -142,8 +180,8 @@ pub struct MoveCost {
     pub costs: Costs,
 }
 
-/// What moves cost that were searched, and not the only ones there were. Quantiles are off by at most
-/// 6.25%.
+/// What moves cost that were searched, and not the only ones there were. Quantiles are of the bucket that
+/// they are truly in, which is an eighth of its time wide at most ([`super::MoveTimes::quantile_us`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// How many moves.
@@ -154,6 +192,8 @@ pub struct Costs {
     pub wall_us_median: f64,
     /// The time that 90% of them did not exceed, in microseconds.
     pub wall_us_p90: f64,
+    /// The time that 95% of them did not exceed, in microseconds; none where it was not told.
+    pub wall_us_p95: Option<f64>,
     /// The time that 99% of them did not exceed, in microseconds.
     pub wall_us_p99: f64,
     /// The mean depth that their searches completed, in plies.
@@ -162,9 +202,41 @@ pub struct Costs {
     pub nodes_mean: f64,
     /// The mean number of static evaluations.
     pub evaluations_mean: f64,
-    /// Evaluations as a share of the leaves of a full tree of the depth: minimax's. None without a full
-    /// tree.
+    /// Evaluations as a share of the leaves of a full tree of the depth: minimax's. None of a player that
+    /// does not search to one depth, or of a game that does not count leaves.
     pub full_tree_share: Option<f64>,
+    /// How they kept to the time limit of a move; none without one.
+    pub overruns: Option<Overruns>,
+    /// The mean over games of the player's mean time, in microseconds, with an interval over openings
+    /// ([`TimeSums::game_mean`](crate::TimeSums::game_mean)). None of the moves of one depth, or where it was not
+    /// told.
+    pub wall_us_game_mean: Option<OverGames>,
+    /// The geometric mean over games of the player's mean times, divided by its opponent's
+    /// ([`TimeSums::ratio`](crate::TimeSums::ratio)). None of the moves of one depth, against itself, or where
+    /// one of them never searched.
+    pub wall_us_ratio: Option<OverGames>,
+}
+
+impl Report {
+    /// The cells in which games finally failed, or were played again, in the grid's order.
+    #[must_use]
+    pub fn failures(&self) -> Vec<CellFailures<'_>> {
+        let replayed: BTreeMap<CellId, u64> =
+            self.replayed.iter().map(|it| (it.cell, it.games)).collect();
+        let of = self.cells.iter().map(|cell| {
+            let replayed = replayed.get(&cell.cell).copied().unwrap_or_default();
+            CellFailures { cell, replayed }
+        });
+        of.filter(|it| it.cell.games_failed + it.replayed > 0).collect()
+    }
+}
+
+impl Costs {
+    /// Which share of the moves overran their time limit; none without one.
+    #[must_use]
+    pub fn overrun_share(&self) -> Option<f64> {
+        self.overruns.map(|overruns| overruns.moves as f64 / self.searched_moves as f64)
+    }
 }
 
 impl CellResult {
@@ -174,14 +246,17 @@ impl CellResult {
         Stronger::of(self.score.filter(|_| !self.is_self_play))
     }
 
-    /// How much stronger the player is, over pairs, or over games if sides are fixed. Nothing without a
-    /// score, or against itself.
+    /// How much stronger the player is, by the interval of its score. Nothing without a score, or against
+    /// itself.
     #[must_use]
     pub fn strength(&self) -> CellStrength {
-        if self.score.is_none() || self.is_self_play {
+        let Some(score) = self.score.filter(|_| !self.is_self_play) else {
             return CellStrength::default();
-        }
-        let said = self.tally().confidence();
+        };
+        let said = match self.openings {
+            Some(openings) => openings.confidence(score.score),
+            None => self.tally().confidence(),
+        };
         let finite = |figure: f64| figure.is_finite().then_some(figure);
         CellStrength {
             elo: finite(said.elo),
@@ -191,6 +266,16 @@ impl CellResult {
             nelo: finite(self.tally().strength().nelo + 0.0),
             los: Some(said.los),
         }
+    }
+
+    /// Between which scores it would be, over all games, had every game that finally failed been lost by
+    /// the player, or won; none if none failed.
+    #[must_use]
+    pub fn score_bounds(&self) -> Option<[f64; 2]> {
+        let games = (self.games + self.games_failed) as f64;
+        let points = self.wins as f64 + self.draws as f64 / 2.0;
+        let bounds = [points / games, (points + self.games_failed as f64) / games];
+        (self.games_failed > 0).then_some(bounds)
     }
 
     /// The units that count.
@@ -286,8 +371,12 @@ mod tests {
             draws,
             losses,
             pairs,
+            pairs_won_by_first_mover: 0,
+            pairs_won_by_second_mover: 0,
             distinct_games: 1,
             score: (wins + draws + losses > 0).then_some(interval),
+            openings: None,
+            first_mover: None,
         }
     }
 
@@ -299,6 +388,32 @@ mod tests {
         assert_eq!(of(0.5, 0.6), Stronger::Unclear);
         assert_eq!(of(0.51, 0.6), Stronger::Player);
         assert_eq!(of(0.3, 0.49), Stronger::Opponent);
+    }
+
+    /// The same pairs over few openings: whatever is said of strength follows from the one interval.
+    #[test]
+    fn what_is_said_follows_from_the_interval_over_openings() {
+        let pairs = cell(true, [10, 10, 30], [0, 3, 4, 13, 5]);
+        assert_eq!(pairs.stronger(), Stronger::Player);
+        let openings = OpeningSpread { effective: 3.0, variance: 0.1 };
+        let score = pairs.score.map(|score| openings.interval(score.score));
+        let over_openings = CellResult { score, openings: Some(openings), ..pairs };
+        assert_eq!(over_openings.stronger(), Stronger::Unclear);
+        let strength = over_openings.strength();
+        assert!(strength.los.is_some_and(|los| los > 0.5 && los < 0.975), "{strength:?}");
+        let [low, high] = score.unwrap().elo();
+        assert_eq!((strength.elo_low, strength.elo_high), (Some(low), Some(high)));
+    }
+
+    #[test]
+    fn failed_games_bound_the_score_from_both_sides() {
+        let mut whole = cell(true, [2, 4, 2], [0; 5]);
+        assert_eq!(whole.score_bounds(), None);
+        whole.games_failed = 2;
+        assert_eq!(whole.score_bounds(), Some([0.4, 0.6]));
+        let mut none = cell(true, [0; 3], [0; 5]);
+        none.games_failed = 1;
+        assert_eq!(none.score_bounds(), Some([0.0, 1.0]));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use super::attention::Attention;
 use super::removal::Removal;
 use super::summary::{ExperimentSummary, WorkerSummary};
+use crate::ExperimentId;
+use crate::claims::ClaimStanding;
 
 /// How far experiments are, who works, and what needs somebody.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,12 +13,39 @@ pub struct Status {
     pub experiments: Vec<ExperimentSummary>,
     /// How many there are.
     pub experiments_total: u64,
+    /// Where the stop rules of their cells stand: in the order of the experiments, a line for each rule.
+    pub stops: Vec<StopsOf>,
+    /// Claims that are exploratory since they came late, or that stay though their sweep states them no longer;
+    /// the first of them, if there are very many.
+    pub claims: Vec<ClaimOf>,
     /// What needs somebody.
     pub attention: Vec<Attention>,
     /// What is being thrown away.
     pub removals: Vec<Removal>,
     /// What only a running coordinator knows.
     pub coordinator: Option<CoordinatorStatus>,
+}
+
+/// Where a stop rule of an experiment stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StopsOf {
+    /// The experiment.
+    pub experiment: ExperimentId,
+    /// The rule in words.
+    pub rule: String,
+    /// Cells that have it.
+    pub cells: u64,
+    /// Of these, those that it has ended.
+    pub cells_ended: u64,
+}
+
+/// How a claim of an experiment stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimOf {
+    /// The experiment.
+    pub experiment: ExperimentId,
+    /// The claim.
+    pub claim: ClaimStanding,
 }
 
 /// What a running coordinator knows of itself and its workers.

@@ -1,6 +1,7 @@
 //! The events, replies and durable changes of the scheduler.
 
 use crate::ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+use crate::statistics::GameCounts;
 use crate::stopping::{Points, Reading};
 
 /// Milliseconds on the coordinator's monotonic clock, from any fixed moment.
@@ -35,6 +36,9 @@ pub struct CellState {
     pub reading: Option<Box<Reading>>,
     /// Bytes of memory that one game of it may take. Its definition says so: it never changes.
     pub memory_bytes: u64,
+    /// What its first player got in the games that count. Nobody asks unless its experiment's allocation is
+    /// [`Allocation::Informative`].
+    pub played: GameCounts,
 }
 
 impl CellState {
@@ -52,6 +56,7 @@ impl CellState {
             stop_number: None,
             reading: None,
             memory_bytes: 0,
+            played: GameCounts([0; 3]),
         }
     }
 }
@@ -83,6 +88,37 @@ pub enum ExperimentState {
     /// Every game of the cells that its sweep names is settled, up to where each of them ends, and no more
     /// cells come.
     Finished,
+}
+
+/// How an experiment's games are allocated to leases. It changes the order of service only: how many games
+/// a cell gets, and where its stop rule ends it, stays as it is (invariant 7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Allocation {
+    /// In the order of the grid, each cell to its end before the next.
+    #[default]
+    Grid,
+    /// The cell whose score is known least first: that with the greatest error.
+    Informative,
+}
+
+impl Allocation {
+    /// Each of them.
+    pub const ALL: [Self; 2] = [Self::Grid, Self::Informative];
+
+    /// Its name in sweep files and databases.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Grid => "grid",
+            Self::Informative => "informative",
+        }
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
 }
 
 /// How often a game was lost or failed. Only games with any have one.
@@ -130,6 +166,8 @@ pub enum Event {
         /// Whether its owner may add cells to it yet ([`Event::Extended`]): it is not finished when its
         /// games are.
         open: bool,
+        /// Which of its cells go first. With another one than before come all of its cells.
+        allocation: Allocation,
         /// Its cells.
         cells: Vec<CellState>,
         /// Attempts of games without a result in cells that the scheduler does not know.
@@ -177,6 +215,8 @@ pub enum Event {
         games: Vec<GameId>,
         /// Of each of their cells that has a stop rule what it reads now, from the first unit.
         readings: Vec<(CellId, Reading)>,
+        /// Of each of their cells what counts now: [`CellState::played`].
+        played: Vec<(CellId, GameCounts)>,
     },
     /// A worker asks for games.
     LeaseWanted {
@@ -362,6 +402,8 @@ pub struct ExperimentSnapshot {
     pub state: ExperimentState,
     /// Whether its owner may add cells to it yet.
     pub open: bool,
+    /// Which of its cells go first.
+    pub allocation: Allocation,
     /// Its cells, in the grid's order.
     pub cells: Vec<CellState>,
 }

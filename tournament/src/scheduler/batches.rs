@@ -10,7 +10,9 @@
 //! workers finish together.
 //!
 //! Cells are served in the order of the grid, the first to its end before the second: a person
-//! who watches sees cells become complete one after another, instead of all at the very end.
+//! who watches sees cells become complete one after another, instead of all at the very end. Where the
+//! experiment's [`Allocation`](super::Allocation) says so, the least known cells come first, each with a
+//! share of the lease.
 
 use super::cells::Cell;
 use super::policy::Policy;
@@ -104,11 +106,14 @@ impl LeaseRoom {
         }
     }
 
-    /// Takes games of the cells in their order until something is used up; at least a pair, or
-    /// the single game that is left of one.
-    pub(super) fn fill<'c>(mut self, cells: impl Iterator<Item = (CellId, &'c Cell)>) -> Batch {
+    /// Takes games of the cells in their order, of each no more than its share, until something is used
+    /// up; at least a pair, or the single game that is left of one.
+    pub(super) fn fill<'c>(
+        mut self,
+        cells: impl Iterator<Item = (CellId, &'c Cell, u64)>,
+    ) -> Batch {
         let mut batch = Batch::default();
-        for (id, cell) in cells {
+        for (id, cell, mut share) in cells {
             for available in cell.available() {
                 let affordable = self.affordable(cell);
                 let games_max =
@@ -116,11 +121,15 @@ impl LeaseRoom {
                 if games_max < 2 || self.ranges == 0 {
                     return batch;
                 }
-                let range = whole_pairs(&available, games_max);
+                if share < 2 {
+                    break;
+                }
+                let range = whole_pairs(&available, games_max.min(share));
                 let count = range.end - range.start;
                 batch.work_us += self.spend(cell, count);
                 batch.ranges.push(GameRange { cell: id, first: range.start, count });
-                if range.end < available.end {
+                share -= count;
+                if range.end < available.end && share >= 2 {
                     return batch;
                 }
             }

@@ -13,6 +13,7 @@ use rangemap::RangeMap;
 use super::api::{CellProgress, CellState};
 use super::ranges::Numbers;
 use crate::ids::{CellId, ExperimentId, GameRange, LeaseId};
+use crate::statistics::GameCounts;
 use crate::stopping::{Points, Prefix, Reading, Settled};
 
 /// A cell of a running or paused experiment.
@@ -37,6 +38,8 @@ pub(super) struct Cell {
     leased: RangeMap<u64, LeaseId>,
     /// How many these are.
     leased_count: u64,
+    /// What its first player got in the games that were played, as far as it was told of them.
+    played: GameCounts,
     /// Moving average of a game's wall time, once one was measured. Not durable: after a restart
     /// a cell starts again with a small batch.
     game_us: Option<u64>,
@@ -80,6 +83,7 @@ impl Cell {
             alone: BTreeSet::new(),
             leased: RangeMap::new(),
             leased_count: 0,
+            played: state.played,
             game_us: None,
             memory_bytes: state.memory_bytes,
             changed: false,
@@ -226,6 +230,9 @@ impl Cell {
                 self.leased_count -= 1;
             }
         }
+        if let Settled::Played(points) = settled {
+            self.played.0[points.half_points()] += 1;
+        }
         let before = self.decision();
         if let Some(prefix) = &mut self.prefix {
             prefix.tell(number, settled);
@@ -255,6 +262,10 @@ impl Cell {
     /// Takes what the sweep says of the cell now.
     pub(super) fn set_planned(&mut self, state: &CellState) {
         self.in_sweep = state.in_sweep;
+        // What was played under another allocation, before the last start.
+        if state.played.games() > self.played.games() {
+            self.played = state.played;
+        }
         self.games = games_with(self.swap_sides, state.games, self.next_number);
         let rule = self.prefix.as_deref().map(Prefix::rule);
         if rule != state.reading.as_ref().map(|reading| reading.rule) {
@@ -267,6 +278,21 @@ impl Cell {
     fn decision(&self) -> (u64, Option<u64>) {
         let read = |prefix: &Prefix| (prefix.decided_number(), prefix.stop_number());
         self.prefix.as_deref().map_or((0, None), read)
+    }
+
+    /// What its first player got in the games that were played.
+    pub(super) const fn played(&self) -> &GameCounts {
+        &self.played
+    }
+
+    /// Takes what the store knows of it.
+    pub(super) const fn set_played(&mut self, played: GameCounts) {
+        self.played = played;
+    }
+
+    /// How many games are in live leases.
+    pub(super) const fn leased_count(&self) -> u64 {
+        self.leased_count
     }
 
     /// The average wall time of a game, once one was measured.

@@ -1,7 +1,8 @@
 //! What must hold after every event, recounted the slow way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::allocation::Turn;
 use super::attempts::Next;
 use super::batches::Load;
 use super::cells::{Cell, Place};
@@ -72,8 +73,10 @@ impl Scheduler {
         let goes_on = unsettled > 0 || experiment.open;
         assert!(goes_on, "{id} has nothing unsettled and is not finished");
 
-        let with_work = cells.iter().filter(|(_, cell)| cell.available_count() > 0).map(|c| c.0);
-        assert!(with_work.eq(&experiment.with_work), "cells with work of {id}");
+        let with_work = cells.iter().filter(|(_, cell)| cell.available_count() > 0);
+        let with_work: BTreeSet<(Turn, CellId)> =
+            with_work.map(|(&id, cell)| (Turn::of(cell, experiment.allocation), id)).collect();
+        assert_eq!(with_work, experiment.with_work, "cells with work of {id}");
         let apart = |next| {
             let numbers = cells.iter().flat_map(|(&cell, c)| {
                 let handed_out = c.alone().filter(|&number| c.hands_out(number));

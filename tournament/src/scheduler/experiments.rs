@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::api::ExperimentState;
+use super::allocation::Turn;
+use super::api::{Allocation, ExperimentState};
 use super::attempts::Next;
 use super::batches::{Load, moving_average};
 use super::cells::Cell;
@@ -17,8 +18,10 @@ pub(super) struct Experiment {
     pub(super) open: bool,
     /// All its cells.
     pub(super) cells: Vec<CellId>,
-    /// Those with games for any batch. Ids are given in the order of the grid.
-    pub(super) with_work: BTreeSet<CellId>,
+    /// Which of its cells go first.
+    pub(super) allocation: Allocation,
+    /// Those with games for any batch, by their turn. Ids are given in the order of the grid.
+    pub(super) with_work: BTreeSet<(Turn, CellId)>,
     /// Games to be leased alone.
     pub(super) alone: BTreeSet<GameId>,
     /// Games to be leased alone by a worker that holds no other suspect.
@@ -38,6 +41,7 @@ impl Experiment {
             state,
             open: false,
             cells: Vec::new(),
+            allocation: Allocation::Grid,
             with_work: BTreeSet::new(),
             alone: BTreeSet::new(),
             suspects: BTreeSet::new(),
@@ -61,17 +65,18 @@ impl Experiment {
     /// Takes in a cell that is new or has changed. `before` is what it was, if it was.
     pub(super) fn account(&mut self, id: CellId, before: Option<CellSum>, cell: &Cell) {
         let before = before.unwrap_or_default();
-        let after = CellSum::of(cell);
+        let after = CellSum::of(cell, self.allocation);
         self.unsettled =
             self.unsettled - u128::from(before.unsettled) + u128::from(after.unsettled);
         self.load.measured_us =
             self.load.measured_us - before.load.measured_us + after.load.measured_us;
         self.load.unmeasured_games =
             self.load.unmeasured_games - before.load.unmeasured_games + after.load.unmeasured_games;
+        if before.turn != after.turn || cell.available_count() == 0 {
+            self.with_work.remove(&(before.turn, id));
+        }
         if cell.available_count() > 0 {
-            self.with_work.insert(id);
-        } else {
-            self.with_work.remove(&id);
+            self.with_work.insert((after.turn, id));
         }
     }
 
@@ -101,12 +106,14 @@ impl Experiment {
 pub(super) struct CellSum {
     unsettled: u64,
     load: Load,
+    turn: Turn,
 }
 
 impl CellSum {
-    /// Of one cell.
-    pub(super) fn of(cell: &Cell) -> Self {
-        Self { unsettled: cell.unsettled(), load: Load::of(cell) }
+    /// Of one cell, under this allocation.
+    pub(super) fn of(cell: &Cell, allocation: Allocation) -> Self {
+        let (unsettled, load) = (cell.unsettled(), Load::of(cell));
+        Self { unsettled, load, turn: Turn::of(cell, allocation) }
     }
 
     /// Whether games of it are still to come.

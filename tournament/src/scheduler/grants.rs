@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::allocation::share_of_lease;
 use super::api::{Effect, LeaseState};
 use super::attempts::Next;
 use super::batches::{Batch, LeaseRoom};
@@ -68,8 +69,10 @@ impl Scheduler {
         let room =
             LeaseRoom::new(&self.policy, slots, all_slots, experiment.load, experiment.game_us);
         let cells = experiment.with_work.iter();
-        let cells = cells.filter_map(|&id| self.cells.get(&id).map(|cell| (id, cell)));
-        room.fill(cells.filter(|(_, cell)| fits(cell)))
+        let cells = cells.filter_map(|&(_, id)| self.cells.get(&id).map(|cell| (id, cell)));
+        let cells = cells.filter(|(_, cell)| fits(cell));
+        let share = |cell: &Cell| share_of_lease(cell, experiment.allocation);
+        room.fill(cells.map(|(id, cell)| (id, cell, share(cell))))
     }
 
     fn grant(&mut self, worker: WorkerId, slots: u64, of: ExperimentId, batch: Batch) -> Effect {

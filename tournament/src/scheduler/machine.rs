@@ -3,8 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::allocation::Turn;
 use super::api::{
-    Attempts, CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Time,
+    Allocation, Attempts, CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState,
+    Time,
 };
 use super::attempts::AttemptBook;
 use super::cells::Cell;
@@ -13,6 +15,7 @@ use super::leases::{Lease, Leases};
 use super::policy::Policy;
 use super::shares::Shares;
 use crate::ids::{CellId, ExperimentId, GameId, LeaseId};
+use crate::statistics::GameCounts;
 use crate::stopping::Reading;
 
 /// The scheduler. See the [module](super) for what it decides and how.
@@ -42,6 +45,13 @@ pub struct Scheduler {
     pub(super) ended: Vec<(LeaseId, LeaseEnd)>,
 }
 
+/// What a sweep says of an experiment as a whole.
+struct Said {
+    priority: i32,
+    open: bool,
+    allocation: Allocation,
+}
+
 impl Scheduler {
     /// Tells that the owner begins to work through what has come. Leases that are granted or renewed
     /// from here on live from `now`: however long their workers' calls waited, the answers go out no
@@ -63,8 +73,9 @@ impl Scheduler {
         let mut effects = std::mem::take(&mut self.pending);
         self.expire(&mut effects);
         match event {
-            Event::Submitted { experiment, priority, open, cells, attempts } => {
-                self.submitted(experiment, (priority, open), cells, attempts, &mut effects);
+            Event::Submitted { experiment, priority, open, allocation, cells, attempts } => {
+                let said = Said { priority, open, allocation };
+                self.submitted(experiment, said, cells, attempts, &mut effects);
             }
             Event::Extended { experiment, cells, open } => {
                 self.extended(experiment, cells, open, &mut effects);
@@ -72,8 +83,8 @@ impl Scheduler {
             Event::Steered { experiment, state } => self.steered(experiment, state),
             Event::Prioritized { experiment, priority } => self.prioritized(experiment, priority),
             Event::Removed { experiment } => self.removed(experiment),
-            Event::Reopened { experiment, games, readings } => {
-                self.reopened(experiment, &games, readings);
+            Event::Reopened { experiment, games, readings, played } => {
+                self.reopened(experiment, &games, readings, &played, &mut effects);
             }
             Event::LeaseWanted { worker, slots, memory_bytes } => {
                 effects.push(self.lease_wanted(worker, slots, memory_bytes));
@@ -110,7 +121,7 @@ impl Scheduler {
         let running = self.experiments.iter().filter(|(_, it)| it.is_ready());
         let largest = |(&id, experiment): (&ExperimentId, &Experiment)| {
             let apart = experiment.alone.iter().chain(&experiment.suspects).map(|game| game.cell);
-            let waiting = experiment.with_work.iter().copied().chain(apart);
+            let waiting = experiment.with_work.iter().map(|&(_, cell)| cell).chain(apart);
             let needs =
                 waiting.filter_map(|cell| Some((self.cells.get(&cell)?.memory_bytes(), cell)));
             // The first of equals.
@@ -149,7 +160,7 @@ impl Scheduler {
     ) -> Option<R> {
         let cell = self.cells.get_mut(&id)?;
         let experiment = self.experiments.get_mut(&cell.experiment())?;
-        let before = CellSum::of(cell);
+        let before = CellSum::of(cell, experiment.allocation);
         let result = change(cell);
         experiment.account(id, Some(before), cell);
         if cell.take_changed() {
@@ -159,7 +170,7 @@ impl Scheduler {
             cell.assert_consistent();
         }
         let ready = experiment.is_ready();
-        if experiment.open && before.is_unsettled() && !CellSum::of(cell).is_unsettled() {
+        if experiment.open && before.is_unsettled() && cell.unsettled() == 0 {
             self.settled.insert(cell.experiment());
         }
         self.shares.set_ready(cell.experiment(), ready);
@@ -231,7 +242,7 @@ impl Scheduler {
     fn submitted(
         &mut self,
         id: ExperimentId,
-        (priority, open): (i32, bool),
+        Said { priority, open, allocation }: Said,
         cells: Vec<CellState>,
         attempts: Vec<Attempts>,
         effects: &mut Vec<Effect>,
@@ -245,11 +256,12 @@ impl Scheduler {
             self.experiments.insert(id, Experiment::new(ExperimentState::Paused));
         }
         if known.is_none_or(|state| state == ExperimentState::Finished) {
-            self.set_state(id, ExperimentState::Running);
+            self.run_again(id, effects);
         }
         if let Some(experiment) = self.experiments.get_mut(&id) {
             experiment.open = open;
         }
+        self.allocate(id, allocation);
         for attempts in attempts {
             if !self.cells.contains_key(&attempts.game.cell) {
                 self.attempts.restore(attempts);
@@ -257,6 +269,25 @@ impl Scheduler {
         }
         self.take_cells(id, &cells);
         self.finish_if_settled(id, effects);
+    }
+
+    /// Lets a finished experiment run. If it was this event by which its last lease ran out, its owner never
+    /// hears that it was finished.
+    fn run_again(&mut self, id: ExperimentId, effects: &mut Vec<Effect>) {
+        self.set_state(id, ExperimentState::Running);
+        effects.retain(|effect| *effect != Effect::Finished { experiment: id });
+    }
+
+    /// Gives an experiment's cells other turns.
+    pub(super) fn allocate(&mut self, id: ExperimentId, allocation: Allocation) {
+        let Some(experiment) = self.experiments.get_mut(&id) else { return };
+        if experiment.allocation == allocation {
+            return;
+        }
+        experiment.allocation = allocation;
+        let with_work = std::mem::take(&mut experiment.with_work).into_iter();
+        let turn = |id| self.cells.get(&id).map(|cell| (Turn::of(cell, allocation), id));
+        experiment.with_work = with_work.filter_map(|(_, id)| turn(id)).collect();
     }
 
     fn extended(
@@ -316,7 +347,14 @@ impl Scheduler {
         self.shares.set_ready(cell.experiment(), ready);
     }
 
-    fn reopened(&mut self, id: ExperimentId, games: &[GameId], readings: Vec<(CellId, Reading)>) {
+    fn reopened(
+        &mut self,
+        id: ExperimentId,
+        games: &[GameId],
+        readings: Vec<(CellId, Reading)>,
+        played: &[(CellId, GameCounts)],
+        effects: &mut Vec<Effect>,
+    ) {
         let Some(state) = self.experiments.get(&id).map(|experiment| experiment.state) else {
             return;
         };
@@ -333,8 +371,11 @@ impl Scheduler {
             self.change_cell(id, |cell| cell.reopen(&numbers, reading));
             self.place_apart(id);
         }
+        for &(id, counts) in played {
+            self.change_cell(id, |cell| cell.set_played(counts));
+        }
         if state == ExperimentState::Finished && self.experiments[&id].unsettled > 0 {
-            self.set_state(id, ExperimentState::Running);
+            self.run_again(id, effects);
         }
     }
 

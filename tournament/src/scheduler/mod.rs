@@ -41,7 +41,8 @@
 //!
 //! - Which experiment is served: by priority, and by leased time among equals (`shares`).
 //! - Which games: lost and failed ones first, alone if need be, then cell after cell in the order
-//!   in which they came, which is that of the grid, whole pairs together (`cells`, `ranges`).
+//!   in which they came, which is that of the grid, whole pairs together (`cells`, `ranges`); or, if
+//!   its sweep says so, the cell that is known least first (`allocation`).
 //! - Where a cell ends: where its stop rule says so, or with its last game (`cells`). From there on
 //!   nothing is handed out; what is leased may finish, and is kept.
 //! - When an experiment is finished: once every game of the cells that its sweep names is settled, up
@@ -79,6 +80,7 @@
 //! as many as games were lost or are in play. Results that a stop rule has not read are no more than
 //! games were played while one before them was lost.
 
+mod allocation;
 mod api;
 mod attempts;
 mod batches;

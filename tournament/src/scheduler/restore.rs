@@ -35,8 +35,8 @@ impl Scheduler {
         };
         let mut experiments = BTreeMap::new();
         for it in snapshot.experiments {
-            let ExperimentSnapshot { experiment, priority, state, open, cells } = it;
-            experiments.insert(experiment, (priority, state, open));
+            let ExperimentSnapshot { experiment, priority, state, open, allocation, cells } = it;
+            experiments.insert(experiment, (priority, state, open, allocation));
             for state in cells {
                 scheduler.cells.insert(state.cell, Cell::new(experiment, &state));
             }
@@ -47,8 +47,9 @@ impl Scheduler {
             }
         }
         scheduler.restore_leases(snapshot.leases);
-        for (experiment, (priority, state, open)) in experiments {
-            let restored = Experiment { open, ..Experiment::new(ExperimentState::Paused) };
+        for (experiment, (priority, state, open, allocation)) in experiments {
+            let restored =
+                Experiment { open, allocation, ..Experiment::new(ExperimentState::Paused) };
             scheduler.experiments.insert(experiment, restored);
             scheduler.shares.set_priority(experiment, priority);
             scheduler.set_state(experiment, state);

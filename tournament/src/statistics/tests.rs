@@ -392,6 +392,160 @@ fn student_quantiles_agree_with_tables() {
     }
 }
 
+/// Pairs from openings whose own scores deviate from the mean: each game is won or lost.
+fn play_openings(
+    random: &mut Random,
+    [mean, deviation]: [f64; 2],
+    pairs_of_openings: &[u64],
+) -> (OpeningCounts, PairCounts) {
+    let (mut openings, mut pairs) = (OpeningCounts::default(), PairCounts::default());
+    for &of_opening in pairs_of_openings {
+        // Uniform, with this standard deviation.
+        let own = mean + deviation * 3.0_f64.sqrt() * (2.0 * random.unit() - 1.0);
+        let mut half_points = 0;
+        for _ in 0..of_opening {
+            let wins = usize::from(random.unit() < own) + usize::from(random.unit() < own);
+            pairs.0[2 * wins] += 1;
+            half_points += 2 * wins as u64;
+        }
+        openings.insert(of_opening, half_points);
+    }
+    (openings, pairs)
+}
+
+/// How often intervals hold the mean over all openings that there might be, over openings and over pairs,
+/// and how wide those over openings are.
+fn simulated_coverage(cell: [f64; 2], pairs_of_openings: &[u64], rounds: u32) -> [f64; 3] {
+    let mut random = Random::from_key([13; 32]);
+    let (mut covered, mut width) = ([0.0; 2], 0.0);
+    for _ in 0..rounds {
+        let (openings, pairs) = play_openings(&mut random, cell, pairs_of_openings);
+        let over_pairs = pairs.interval();
+        let over_openings = openings.spread(2).interval(over_pairs.score);
+        for (covered, interval) in covered.iter_mut().zip([over_openings, over_pairs]) {
+            *covered += f64::from(u8::from(interval.low <= cell[0] && cell[0] <= interval.high));
+        }
+        width += over_openings.high - over_openings.low;
+    }
+    [covered[0], covered[1], width].map(|sum| sum / f64::from(rounds))
+}
+
+/// The figures of docs/statistics.md, with many more rounds there (`SPELRUM_COVERAGE_ROUNDS`).
+#[test]
+fn intervals_over_openings_cover_the_mean_over_other_openings() {
+    let asked = std::env::var("SPELRUM_COVERAGE_ROUNDS").ok();
+    let rounds = asked.map_or(2_000, |rounds| rounds.parse().unwrap());
+    let in_turn = |openings: u64, pairs: u64| -> Vec<u64> {
+        (0..openings).map(|at| (pairs - at).div_ceil(openings)).collect()
+    };
+    for (name, pairs_of_openings) in [
+        ("5 openings, 50 pairs", in_turn(5, 50)),
+        ("12 openings, 50 pairs", in_turn(12, 50)),
+        ("12 openings, 1 to 12 pairs each", (1..=12).collect()),
+        ("30 openings, 50 pairs", in_turn(30, 50)),
+    ] {
+        for mean in [0.5, 0.62] {
+            for deviation in [0.0, 0.05, 0.1, 0.15, 0.2] {
+                let [covered, over_pairs, width] =
+                    simulated_coverage([mean, deviation], &pairs_of_openings, rounds);
+                println!(
+                    "{name}, mean {mean}, deviation {deviation}: {:.1} %, over pairs {:.1} %, half \
+                     width {:.3}",
+                    100.0 * covered,
+                    100.0 * over_pairs,
+                    width / 2.0,
+                );
+                // Three standard deviations of so many rounds below 94%.
+                let least = 0.94 - 3.0 * (0.94 * 0.06 / f64::from(rounds)).sqrt();
+                assert!(covered >= least, "{name}, {mean}, {deviation}: {covered}");
+            }
+        }
+    }
+    // What this is for.
+    let [covered, over_pairs, _] = simulated_coverage([0.5, 0.2], &in_turn(12, 50), rounds);
+    assert!(over_pairs < 0.9 && covered > over_pairs, "{over_pairs}, {covered}");
+}
+
+/// What no cell gets below: half an opening of each extreme is never ruled out.
+#[test]
+fn few_openings_have_a_width_that_no_games_end() {
+    for (openings, half_width) in [(2, 0.491), (5, 0.226), (12, 0.087), (30, 0.0334), (100, 0.0099)]
+    {
+        let mut counts = OpeningCounts::default();
+        for _ in 0..openings {
+            counts.insert(1_000_000, 2_000_000);
+        }
+        let interval = counts.spread(2).interval(0.5);
+        let half = (interval.high - interval.low) / 2.0;
+        assert!((half - half_width).abs() < 0.001, "{openings}: {half}");
+    }
+}
+
+/// The slow twin: every unit with a weight of its own, nothing grouped and nothing expanded.
+fn spread_plainly(openings: &[(u64, u64)], games_of_unit: u64) -> (f64, OpeningSpread) {
+    let score =
+        |(units, half_points): (u64, u64)| half_points as f64 / (2 * games_of_unit * units) as f64;
+    let all: f64 = openings.iter().map(|&(units, _)| units as f64).sum();
+    let mean = openings.iter().map(|&it| it.0 as f64 * score(it)).sum::<f64>() / all;
+    let deviations =
+        openings.iter().map(|&it| it.0 as f64 * (score(it) - mean) * (score(it) - mean));
+    let variance = deviations.sum::<f64>() / all;
+    let squares: f64 = openings.iter().map(|&(units, _)| (units * units) as f64).sum();
+    (mean, OpeningSpread { effective: all * all / squares, variance })
+}
+
+fn any_openings(games_of_unit: u64) -> impl Strategy<Value = Vec<(u64, u64)>> {
+    let opening = (1_u64..40, 0.0..=1.0_f64).prop_map(move |(units, share)| {
+        (units, (share * (2 * games_of_unit * units) as f64) as u64)
+    });
+    prop::collection::vec(opening, 1..40)
+}
+
+proptest! {
+    /// Grouped sums are those of the single openings, in any order, added and taken away.
+    #[test]
+    fn openings_spread_as_each_of_them_says(
+        openings in any_openings(2),
+        others in any_openings(2),
+    ) {
+        let mut counts = OpeningCounts::default();
+        for &(units, half_points) in others.iter().chain(&openings) {
+            counts.insert(units, half_points);
+        }
+        for &(units, half_points) in &others {
+            counts.remove(units, half_points);
+        }
+        let (mean, expected) = spread_plainly(&openings, 2);
+        let spread = counts.spread(2);
+        prop_assert!((counts.mean(2) - mean).abs() < 1e-12);
+        prop_assert!((spread.effective - expected.effective).abs() < 1e-9 * expected.effective);
+        prop_assert!((spread.variance - expected.variance).abs() < 1e-12);
+        let interval = spread.interval(mean);
+        prop_assert!(0.0 <= interval.low && interval.low <= mean);
+        prop_assert!(mean <= interval.high && interval.high <= 1.0);
+        let confidence = spread.confidence(mean);
+        prop_assert_eq!(confidence.los > 0.975, interval.low > 0.5);
+        prop_assert_eq!(confidence.los < 0.025, interval.high < 0.5);
+    }
+
+    /// One pair from each opening: the interval over pairs, as it is without openings.
+    #[test]
+    fn openings_with_one_pair_each_are_pairs(counts in prop::array::uniform5(0..200_u64)) {
+        let pairs = PairCounts(counts);
+        let mut openings = OpeningCounts::default();
+        for (half_points, &pairs) in (0..).zip(&counts) {
+            openings.add(1, pairs, pairs * half_points, pairs * half_points * half_points);
+        }
+        let over_pairs = pairs.interval();
+        let over_openings = openings.spread(2).interval(over_pairs.score);
+        prop_assert!((over_pairs.low - over_openings.low).abs() < 1e-12);
+        prop_assert!((over_pairs.high - over_openings.high).abs() < 1e-12);
+        let [los, over_openings] =
+            [pairs.confidence().los, openings.spread(2).confidence(over_pairs.score).los];
+        prop_assert!((los - over_openings).abs() < 1e-9);
+    }
+}
+
 proptest! {
     #[test]
     fn intervals_hold_their_score_within_bounds(

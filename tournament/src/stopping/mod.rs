@@ -8,6 +8,9 @@
 //! whenever the units have grown by a tenth (a hundredth, if it is a sequential test). Where a cell ends
 //! is thereby the same on one slot and on a thousand, whatever was killed in between.
 //!
+//! A precision is that of the interval that reports show: where openings come again it is over openings, and
+//! the units are counted by opening as well. A sequential test is over the units.
+//!
 //! A unit with a game that has finally failed has its place in the order and is in no tally.
 //!
 //! A rule is no part of a cell's definition: another one is read over the same results, and games that
@@ -21,7 +24,7 @@ mod tally;
 pub use prefix::{Prefix, Reading};
 pub use rule::{Precision, StopRule};
 pub use settled::{Points, Settled};
-pub use tally::Tally;
+pub use tally::{OpeningTally, Tally};
 
 #[cfg(test)]
 mod error_rates;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::rule::StopRule;
 use super::settled::Settled;
-use super::tally::Tally;
+use super::tally::{OpeningTally, Tally};
 
 /// A cell's longest gap-free prefix of settled units, as far as its rule reads it: to where the rule
 /// is reached, or to the first unit that is not settled.
@@ -15,6 +15,8 @@ use super::tally::Tally;
 pub struct Prefix {
     rule: StopRule,
     tally: Tally,
+    /// The same by opening, if the rule minds that.
+    openings: Option<OpeningTally>,
     units: u64,
     next_checkpoint: u64,
     is_reached: bool,
@@ -30,6 +32,8 @@ pub struct Reading {
     pub decided_number: u64,
     /// The units below it.
     pub tally: Tally,
+    /// The same by opening, where openings come again and the rule minds it.
+    pub openings: Option<OpeningTally>,
     /// The settled games from there on, in any order. To read a rule from the first unit, these are all
     /// of the cell's, with `decided_number` 0 and an empty tally.
     pub beyond: Vec<(u64, Settled)>,
@@ -39,20 +43,29 @@ impl Reading {
     /// Of a cell of which the rule has read nothing yet.
     #[must_use]
     pub fn from_start(rule: StopRule, swap_sides: bool, settled: Vec<(u64, Settled)>) -> Self {
-        Self { rule, decided_number: 0, tally: Tally::new(swap_sides), beyond: settled }
+        let tally = Tally::new(swap_sides);
+        Self { rule, decided_number: 0, tally, openings: None, beyond: settled }
+    }
+
+    /// The same of a cell where the first opening comes again after so many.
+    #[must_use]
+    pub fn with_openings(self, openings_count: Option<u64>) -> Self {
+        let openings = OpeningTally::new(openings_count).filter(|_| self.rule.minds_openings());
+        Self { openings, ..self }
     }
 }
 
 impl From<Reading> for Prefix {
     fn from(reading: Reading) -> Self {
-        let Reading { rule, decided_number, tally, beyond } = reading;
+        let Reading { rule, decided_number, tally, openings, beyond } = reading;
         let units = decided_number / tally.games_of_unit();
         let mut prefix = Self {
             rule,
             tally,
             units,
             next_checkpoint: rule.checkpoint_after(units),
-            is_reached: rule.is_asked_after(units) && rule.is_reached(&tally),
+            is_reached: rule.is_asked_after(units) && rule.is_reached(&tally, openings.as_ref()),
+            openings,
             beyond: BTreeMap::new(),
         };
         for (number, settled) in beyond {
@@ -77,6 +90,7 @@ impl Prefix {
         }
         if self.is_reached {
             self.beyond.clear();
+            self.openings = None;
         }
     }
 
@@ -122,12 +136,15 @@ impl Prefix {
     }
 
     fn read(&mut self, half_points: Option<usize>) {
-        self.units += 1;
         if let Some(half_points) = half_points {
             self.tally.add(half_points);
+            if let Some(openings) = &mut self.openings {
+                openings.add(self.units, 1, half_points as u64);
+            }
         }
+        self.units += 1;
         if self.units == self.next_checkpoint {
-            self.is_reached = self.rule.is_reached(&self.tally);
+            self.is_reached = self.rule.is_reached(&self.tally, self.openings.as_ref());
             self.next_checkpoint = self.rule.checkpoint_after(self.units);
         }
     }

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use super::tally::Tally;
-use crate::statistics::Sprt;
+use super::tally::{OpeningTally, Tally};
+use crate::statistics::{OpeningSpread, Sprt};
 
 /// The first checkpoint, in units. Below it an interval says little, and looking often at little data
 /// is what makes stopped experiments wrong.
@@ -12,7 +12,7 @@ const FIRST_CHECKPOINT: u64 = 25;
 /// When a cell has been played enough. Its text names it: equal rules have equal texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopRule {
-    /// Once the 95% interval of its score is so narrow.
+    /// Once the 95% interval of its score is so narrow: over openings where they come again.
     Precision(Precision),
     /// Once a sequential test has its answer.
     Sprt(Sprt),
@@ -20,7 +20,10 @@ pub enum StopRule {
 
 /// Half the width of an interval of a score, in points per game.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Precision(f64);
+pub struct Precision {
+    points: f64,
+    over_pairs: bool,
+}
 
 /// It is never NaN.
 impl Eq for Precision {}
@@ -29,13 +32,35 @@ impl Precision {
     /// More than 0 and less than 0.5, which is what an interval of nothing has.
     #[must_use]
     pub fn new(points: f64) -> Option<Self> {
-        (points > 0.0 && points < 0.5).then_some(Self(points))
+        (points > 0.0 && points < 0.5).then_some(Self { points, over_pairs: false })
+    }
+
+    /// The same of the interval over pairs (games, where sides are fixed) also where openings come again: as
+    /// every precision was read once.
+    #[must_use]
+    pub const fn over_pairs(self) -> Self {
+        Self { points: self.points, over_pairs: true }
+    }
+
+    /// Whether it is so.
+    #[must_use]
+    pub const fn is_over_pairs(self) -> bool {
+        self.over_pairs
     }
 
     /// In points per game.
     #[must_use]
     pub const fn points(self) -> f64 {
-        self.0
+        self.points
+    }
+
+    /// The finest precision of an even score that is read over so many openings, however many games are
+    /// played and however alike the openings are.
+    #[must_use]
+    pub fn finest_over(openings: u64) -> f64 {
+        let alike = OpeningSpread { effective: openings as f64, variance: 0.0 };
+        let interval = alike.interval(0.5);
+        (interval.high - interval.low) / 2.0
     }
 }
 
@@ -46,12 +71,21 @@ impl StopRule {
         Precision::new(points).map(Self::Precision)
     }
 
-    /// Whether these results are enough.
+    /// Whether it needs the units by opening, where openings come again.
+    pub(super) const fn minds_openings(&self) -> bool {
+        match self {
+            Self::Precision(precision) => !precision.over_pairs,
+            Self::Sprt(_) => false,
+        }
+    }
+
+    /// Whether these results are enough; with the same by opening, if a precision is to be over openings.
     #[must_use]
-    pub fn is_reached(&self, tally: &Tally) -> bool {
+    pub fn is_reached(&self, tally: &Tally, openings: Option<&OpeningTally>) -> bool {
         match self {
             Self::Precision(precision) => {
-                let interval = tally.interval();
+                let openings = openings.filter(|_| !precision.over_pairs);
+                let interval = tally.interval_over(openings);
                 (interval.high - interval.low) / 2.0 <= precision.points()
             }
             Self::Sprt(sprt) => sprt.verdict(tally.llr(sprt)).is_some(),
@@ -89,7 +123,10 @@ impl StopRule {
 impl fmt::Display for StopRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Precision(precision) => write!(f, "precision {}", precision.points()),
+            Self::Precision(precision) => {
+                let over = if precision.over_pairs { " over pairs" } else { "" };
+                write!(f, "precision {}{over}", precision.points())
+            }
             Self::Sprt(sprt) => {
                 let [elo0, elo1] = [sprt.elo0(), sprt.elo1()];
                 let [alpha, beta] = [sprt.alpha(), sprt.beta()];
@@ -137,6 +174,9 @@ mod tests {
     #[test]
     fn a_rule_is_named_by_its_text() {
         assert_eq!(precision().to_string(), "precision 0.03");
+        let of_once = StopRule::Precision(Precision::new(0.03).unwrap().over_pairs());
+        assert_eq!(of_once.to_string(), "precision 0.03 over pairs");
+        assert_ne!(of_once, precision());
         assert_eq!(sprt().to_string(), "sprt -2.5 to 10 Elo, normalized, alpha 0.05, beta 0.1");
     }
 }

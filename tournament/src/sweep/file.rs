@@ -5,6 +5,7 @@ use std::sync::Arc;
 use spelrum_engine::parse_duration_us;
 
 use super::axes::{self, Axis};
+use super::claims::{self, ClaimInFile};
 use super::fault::{Fault, Span, did_you_mean};
 use super::files::Files;
 use super::keys;
@@ -15,7 +16,7 @@ use super::sample::{self, Sample};
 use super::stop;
 use super::tree::{Node, Scalar, Table, Tree};
 use crate::plan::Record;
-use crate::seeds::SEED_END;
+use crate::scheduler::Allocation;
 use crate::stopping::StopRule;
 
 /// A sweep file, read. What may name axes is still a tree.
@@ -23,7 +24,8 @@ use crate::stopping::StopRule;
 pub(super) struct SweepFile {
     pub(super) name: String,
     pub(super) description: String,
-    pub(super) seed: u64,
+    /// Absent: [`DEFAULT_SEED`].
+    pub(super) seed: Option<Node>,
     /// Whether players swap sides, so that games come in pairs.
     pub(super) swap_sides: bool,
     /// Per cell: at least 1, and even if sides are swapped.
@@ -41,6 +43,7 @@ pub(super) struct SweepFile {
     pub(super) measures_time: bool,
     pub(super) record: Record,
     pub(super) priority: i32,
+    pub(super) allocation: Allocation,
     pub(super) game_timeout_us: Option<u64>,
     pub(super) axes: Vec<Axis>,
     /// Absent: the whole grid.
@@ -49,6 +52,8 @@ pub(super) struct SweepFile {
     pub(super) pairing: Pairing,
     /// In the file's order.
     pub(super) overrides: Vec<Override>,
+    /// In the file's order.
+    pub(super) claims: Vec<ClaimInFile>,
 }
 
 /// The seed of a sweep that names none.
@@ -76,7 +81,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
             Some(node) => node.text("`description`", "description = \"What it asks\"")?.to_owned(),
             None => String::new(),
         },
-        seed: seed(value(root, "seed"))?,
+        seed: value(root, "seed").cloned(),
         swap_sides,
         games: number_of_games(games, swap_sides)?,
         games_place: games.place.clone(),
@@ -89,12 +94,15 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?
             .unwrap_or(Record::Moves),
         priority: priority(value(root, "priority"))?,
+        allocation: word(root, "allocate", &Allocation::ALL.map(|it| (it.name(), it)))?
+            .unwrap_or_default(),
         game_timeout_us: game_timeout_us(value(root, "game_timeout"))?,
         sample: value(root, "sample").map(|node| sample::read(node, &axes)).transpose()?,
         overrides: match value(root, "override") {
             Some(node) => overrides::read(node, &axes, &players, swap_sides)?,
             None => Vec::new(),
         },
+        claims: claims::read(value(root, "claims"), value(root, "error_rate"), &axes, &players)?,
         axes,
         pairing,
         players,
@@ -130,18 +138,6 @@ fn read_name(node: &Node) -> Result<String, Fault> {
     let name = node.text("`name`", "name = \"my-sweep\"")?;
     check_name("an experiment", name, &node.place)?;
     Ok(name.to_owned())
-}
-
-fn seed(node: Option<&Node>) -> Result<u64, Fault> {
-    let Some(node) = node else { return Ok(DEFAULT_SEED) };
-    let seed = node.integer("`seed`", "seed = 2014")?;
-    u64::try_from(seed).ok().filter(|&seed| seed < SEED_END).ok_or_else(|| {
-        Fault::at(
-            &node.place,
-            format!("the seed {seed} is out of range"),
-            format!("choose a whole number from 0 to 2^53 - 1 = {}", SEED_END - 1),
-        )
-    })
 }
 
 /// Whether players swap sides.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::sync::Arc;
 
+use super::claimed::Claimed;
 use super::columns::{self, AxisColumns, ColumnSet, VariedColumns};
 use super::fault::{Fault, Span};
 use super::file::SweepFile;
@@ -21,11 +22,15 @@ use crate::seeds::SEED_END;
 pub(super) fn plan(file: &SweepFile, openings_cost_max: u64) -> Result<Plan, Fault> {
     let made = Made::new(file, openings_cost_max)?;
     columns::check_varied(&file.axes, &file.players)?;
-    let points = Points::of(file)?;
+    let seed = made.first_seed()?;
+    let points = Points::of(file, seed)?;
     check_games(file, &points)?;
     let columns = AxisColumns::of(&file.axes);
-    let mut planner = Planner { file, points, made, columns, merged: BTreeSet::new() };
+    let claimed = Claimed::of(&file.claims);
+    let merged = BTreeSet::new();
+    let mut planner = Planner { file, seed, points, made, columns, merged, claimed };
     let cells = planner.cells()?;
+    planner.claimed.check(file)?;
     planner.check_openings(&cells)?;
     Ok(planner.finish(cells))
 }
@@ -54,11 +59,14 @@ fn whole(games: u64, swap_sides: bool) -> u64 {
 
 struct Planner<'a> {
     file: &'a SweepFile,
+    /// The sweep's seed; the first, if an axis gives it.
+    seed: u64,
     points: Points,
     made: Made<'a>,
     columns: AxisColumns,
     /// Pairings, by the numbers of their variants, that are played as others.
     merged: BTreeSet<((usize, usize), (usize, usize))>,
+    claimed: Claimed<'a>,
 }
 
 /// A cell by the numbers of its parts.
@@ -102,7 +110,9 @@ impl Planner<'_> {
                     self.made.player(names.1, setting, point)?,
                 ];
                 let next = cells.len();
+                let is_self_play = players[0] == players[1];
                 let index = *known.entry((setting, players)).or_insert(next);
+                self.claimed.see(index, point, names, is_self_play)?;
                 if index == next {
                     let columns = self.columns.all();
                     let point = number;
@@ -230,13 +240,14 @@ impl Planner<'_> {
     }
 
     fn finish(self, cells: Vec<DraftCell>) -> Plan {
-        let Self { file, points, made, columns, merged } = self;
+        let Self { file, seed, points, made, columns, merged, claimed } = self;
         let variants = &file.players.variants;
         let names: Vec<Arc<str>> =
             variants.iter().map(|variant| Arc::from(variant.name.as_str())).collect();
         let varied =
             VariedColumns::of(&file.players, cells.iter().map(|cell| cell.names), columns.len());
-        let condition = |Setting { rules, rule, openings }| Conditions {
+        let condition = |Setting { seed, rules, rule, openings }| Conditions {
+            seed,
             openings_count: openings.count(),
             rules,
             openings: rule,
@@ -244,10 +255,7 @@ impl Planner<'_> {
             swap_sides: file.swap_sides,
         };
         let conditions: Vec<Conditions> = made.settings.into_values().map(condition).collect();
-        let definitions: Vec<DefinitionJson> = conditions
-            .iter()
-            .map(|conditions| DefinitionJson::new(file.seed, conditions))
-            .collect();
+        let definitions: Vec<DefinitionJson> = conditions.iter().map(DefinitionJson::new).collect();
         let players = &made.players;
         let named = |pair: (usize, usize)| [pair.0, pair.1].map(|name| Arc::clone(&names[name]));
         let planned = |cell: DraftCell| {
@@ -275,8 +283,9 @@ impl Planner<'_> {
             name: file.name.clone(),
             description: file.description.clone(),
             game: conditions[0].rules.name().to_owned(),
-            seed: file.seed,
+            seed,
             priority: file.priority,
+            allocation: file.allocation,
             record: file.record,
             game_timeout_us: file.game_timeout_us,
             stop: file.stop,
@@ -297,6 +306,7 @@ impl Planner<'_> {
                     played_as: named(played_as),
                 })
                 .collect(),
+            claims: claimed.into_claims(),
         }
     }
 

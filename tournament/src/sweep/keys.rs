@@ -8,11 +8,10 @@ use serde_json::{Map, Value as Json, json};
 
 use super::axes::POINTS_MAX;
 use super::fault::Fault;
-use super::file::{self, DEFAULT_SEED};
+use super::file;
 use super::schema;
 use super::tree::Table;
 use crate::openings::OPENING_PLIES_MAX;
-use crate::seeds::SEED_END;
 use crate::statistics::{SPRT_ELO_MAX, SPRT_ERROR_MAX};
 
 /// A key of one of the language's tables.
@@ -58,7 +57,7 @@ enum Kind {
 }
 
 /// The keys of a sweep.
-pub(super) static SWEEP: [Key; 19] = [
+pub(super) static SWEEP: [Key; 22] = [
     Key::new(
         "name",
         "Name",
@@ -84,12 +83,9 @@ pub(super) static SWEEP: [Key; 19] = [
         "seed",
         "Seed",
         "Every random number of the experiment comes from it: openings, and whatever players draw. \
-         The same file gives the same games on every machine. Default: 1.",
-        Kind::Whole {
-            min: 0,
-            max: Some(SEED_END.cast_signed() - 1),
-            default: Some(DEFAULT_SEED.cast_signed()),
-        },
+         The same file gives the same games on every machine. An axis of seeds plays everything as often \
+         as it has values: seed = \"$seed\". Default: 1.",
+        Kind::Own(schema::seed),
     ),
     Key::new(
         "games",
@@ -149,6 +145,13 @@ pub(super) static SWEEP: [Key; 19] = [
         Kind::Whole { min: i32::MIN as i64, max: Some(i32::MAX as i64), default: Some(0) },
     ),
     Key::new(
+        "allocate",
+        "Allocate",
+        "\"grid\": cells are played one after the other. \"informative\": the cell whose score is known \
+         least goes first; each gets its games all the same. Default: \"grid\".",
+        Kind::Word { words: &["grid", "informative"], default: Some("grid") },
+    ),
+    Key::new(
         "game_timeout",
         "Game timeout",
         "A game that takes longer on the wall clock than this, such as \"10m\", fails and is tried \
@@ -193,6 +196,19 @@ pub(super) static SWEEP: [Key; 19] = [
         "Overrides",
         "Other numbers of games for some cells, or none. Later overrides win.",
         Kind::Own(schema::overrides),
+    ),
+    Key::new(
+        "error_rate",
+        "Error rate",
+        "Of the claims: how probable it may be that any that is false is called supported. Default: 0.05.",
+        Kind::Own(schema::error_rate),
+    ),
+    Key::new(
+        "claims",
+        "Claims",
+        "What is claimed of the results. Those that are stated before the first game are judged together at \
+         one error rate; those that come later are exploratory. They change no game.",
+        Kind::Own(schema::claims),
     ),
 ];
 
@@ -371,6 +387,43 @@ pub(super) static OVERRIDE: [Key; 3] = [
         Kind::Whole { min: 1, max: None, default: None },
     ),
     Key::new("skip", "Skip", "These cells are not played.", Kind::Own(|| json!({ "const": true }))),
+];
+
+/// The keys of a claim.
+pub(super) static CLAIM: [Key; 7] = [
+    Key::new(
+        "text",
+        "Text",
+        "What is claimed, in words: reports name the claim by it.",
+        Kind::Text,
+    )
+    .required(),
+    Key::new("player", "Player", "Whose score it is.", Kind::Text).required(),
+    Key::new("opponent", "Opponent", "Whom it meets. Default: anybody.", Kind::Text),
+    Key::new(
+        "at",
+        "At",
+        "In which cells: values of axes (a list means any of them). Default: all in which they meet.",
+        Kind::Own(|| json!({ "type": "object", "minProperties": 1 })),
+    ),
+    Key::new(
+        "score_above",
+        "Score above",
+        "The player's mean score is above this: 0.5 is even.",
+        Kind::Own(schema::claimed_score),
+    ),
+    Key::new(
+        "score_below",
+        "Score below",
+        "The player's mean score is below this: 0.5 is even.",
+        Kind::Own(schema::claimed_score),
+    ),
+    Key::new(
+        "in",
+        "In",
+        "\"every\": in each of these cells. \"some\": in at least one. Default: \"every\".",
+        Kind::Word { words: &["every", "some"], default: Some("every") },
+    ),
 ];
 
 /// The keys of a range.

@@ -10,7 +10,7 @@ use spelrum_engine::Rules;
 
 use super::axes::Axis;
 use super::fault::{Fault, Span};
-use super::file::SweepFile;
+use super::file::{DEFAULT_SEED, SweepFile};
 use super::merge;
 use super::points::CELLS_MAX;
 use super::resolve::{self, Said};
@@ -54,8 +54,9 @@ pub(super) struct Made<'a> {
     variants: Vec<Variant<'a>>,
 }
 
-/// A game with openings.
+/// A game with openings, and the seed that these come from.
 pub(super) struct Setting {
+    pub(super) seed: u64,
     pub(super) rules: Rules,
     pub(super) rule: OpeningsRule,
     pub(super) openings: Openings,
@@ -83,7 +84,8 @@ impl<'a> Made<'a> {
     pub(super) fn new(file: &'a SweepFile, openings_cost_max: u64) -> Result<Self, Fault> {
         let axes = &file.axes;
         let mut uses = Uses::default();
-        for node in [Some(&file.game), file.openings.as_ref()].into_iter().flatten() {
+        let setting = [Some(&file.game), file.openings.as_ref(), file.seed.as_ref()];
+        for node in setting.into_iter().flatten() {
             uses.note(node, axes)?;
         }
         let setting_axes = uses.axes();
@@ -135,6 +137,18 @@ impl<'a> Made<'a> {
         })
     }
 
+    /// The seed of the grid's first point.
+    pub(super) fn first_seed(&self) -> Result<u64, Fault> {
+        self.seed(&vec![0; self.file.axes.len()])
+    }
+
+    fn seed(&self, point: &[u32]) -> Result<u64, Fault> {
+        let node = self.file.seed.as_ref();
+        node.map_or(Ok(DEFAULT_SEED), |node| {
+            resolve::seed(&substitute(node, &self.file.axes, point))
+        })
+    }
+
     /// The game and openings at a point.
     pub(super) fn setting(&mut self, point: &[u32]) -> Result<usize, Fault> {
         let file = self.file;
@@ -142,6 +156,7 @@ impl<'a> Made<'a> {
             return Ok(known);
         }
         let at_point = |node: &Node| substitute(node, &file.axes, point);
+        let seed = self.seed(point)?;
         let rules = resolve::game(&at_point(&file.game))?;
         let openings = file.openings.as_ref().map(at_point);
         let openings = openings.map(|node| file.files.fill(node)).transpose()?;
@@ -158,7 +173,7 @@ impl<'a> Made<'a> {
                 return Err(Fault::at(&place.place, problem, remedy));
             }
         }
-        let said = canonical_json(&(&rules, &rule));
+        let said = canonical_json(&(seed, &rules, &rule));
         if let Some(&known) = self.settings_said.get(&said) {
             self.setting_choices.remember(point, known);
             return Ok(known);
@@ -168,16 +183,17 @@ impl<'a> Made<'a> {
             let remedy = format!("sweep at most {SETTINGS_MAX} combinations of them");
             return Err(Fault::at(&place.place, problem, remedy));
         }
-        let setting = setting(file.seed, rules, &rule)
-            .map_err(|error| resolve::openings_fault(&error, place))?;
+        let setting =
+            setting(seed, rules, &rule).map_err(|error| resolve::openings_fault(&error, place))?;
         self.openings_cost_left = self
             .openings_cost_left
             .checked_sub(setting.openings.cost())
             .ok_or_else(|| dear_openings(&place.place))?;
-        let index = match self.settings.entry(canonical_json(&(&setting.rules, &setting.rule))) {
-            Entry::Occupied(known) => known.index(),
-            Entry::Vacant(new) => new.insert_entry(setting).index(),
-        };
+        let index =
+            match self.settings.entry(canonical_json(&(seed, &setting.rules, &setting.rule))) {
+                Entry::Occupied(known) => known.index(),
+                Entry::Vacant(new) => new.insert_entry(setting).index(),
+            };
         self.settings_said.insert(said, index);
         self.setting_choices.remember(point, index);
         Ok(index)
@@ -243,7 +259,7 @@ fn dear_openings(place: &Span) -> Fault {
 fn setting(seed: u64, rules: Rules, rule: &OpeningsRule) -> Result<Setting, OpeningsError> {
     let openings = Openings::new(seed, &rules, rule)?;
     let normalized = openings.normalized(rule);
-    Ok(Setting { rules, rule: normalized, openings })
+    Ok(Setting { seed, rules, rule: normalized, openings })
 }
 
 /// What was made at each combination of the values of some axes.

@@ -4,7 +4,8 @@
 //!
 //! 1. [`tree`]: TOML with a place for every key and value, in the file's order;
 //! 2. [`mod@file`]: the keys of the file (see [`keys`]), checked; [`players`] (with [`vary`] and [`merge`]),
-//!    [`pairing`], [`axes`] (with [`range`]) and [`overrides`] read its larger parts. Whatever may
+//!    [`pairing`], [`axes`] (with [`range`]), [`overrides`] and [`claims`] (with [`meant`]) read its larger
+//!    parts. Whatever may
 //!    name an axis (`"$depth"`) stays a tree. [`files`] holds the files that it names;
 //! 3. [`points`]: the points of the grid, or a part of them ([`sample`]);
 //! 4. [`made`]: at a point, references become the axes' values ([`template`]), and what is then
@@ -17,6 +18,8 @@
 //! reported at the value on the axis that made it fail.
 
 mod axes;
+mod claimed;
+mod claims;
 mod columns;
 mod fault;
 mod file;
@@ -24,6 +27,7 @@ mod files;
 mod grid;
 mod keys;
 mod made;
+mod meant;
 mod merge;
 mod overrides;
 mod pairing;

@@ -1,20 +1,18 @@
 //! `[[override]]`: other numbers of games for some cells, or none at all.
 
-use std::collections::BTreeMap;
-
-use super::axes::{Axis, identity};
-use super::fault::{Fault, Span, did_you_mean};
-use super::file::{number_of_games, texts};
+use super::axes::Axis;
+use super::fault::{Fault, Span};
+use super::file::number_of_games;
 use super::keys;
+use super::meant::{Meant, MeantValues};
 use super::players::Players;
-use super::tree::{Entry, Node, Scalar, Table, Tree};
-use super::vary::Variant;
+use super::tree::{Node, Scalar, Table, Tree};
 
 /// Most overrides of a sweep.
 const OVERRIDES_MAX: usize = 1_000;
 
-/// Most comparisons of tables in `where` with tables on axes (invariant 9).
-const COMPARISONS_MAX: usize = 1 << 22;
+/// The keys of `where` that are no axes.
+const SIDES: [&str; 2] = ["player", "opponent"];
 
 /// What some cells get instead of the sweep's `games`.
 #[derive(Debug)]
@@ -28,9 +26,6 @@ pub(super) struct Override {
     /// Where it says what the cells get.
     pub(super) games_place: Span,
 }
-
-/// The axes that are named, and which of their values are meant, ascending.
-type MeantValues = Vec<(usize, Vec<u32>)>;
 
 /// Whose games are meant, by variants.
 #[derive(Debug)]
@@ -77,18 +72,14 @@ pub(super) fn read(
         let remedy = format!("write at most {OVERRIDES_MAX}: a list in `where` means any of it");
         return Err(Fault::at(&node.place, problem, remedy));
     }
-    let mut reader = Reader { axes, players, swap_sides, values: BTreeMap::new(), comparisons: 0 };
+    let mut reader = Reader { meant: Meant::of(axes, players), swap_sides };
     nodes.iter().map(|node| reader.read(node)).collect()
 }
 
 struct Reader<'a> {
-    axes: &'a [Axis],
-    players: &'a Players,
+    meant: Meant<'a>,
     /// Whether games come in pairs.
     swap_sides: bool,
-    /// Of axes that were named: each value by what it means.
-    values: BTreeMap<usize, BTreeMap<String, u32>>,
-    comparisons: usize,
 }
 
 impl Reader<'_> {
@@ -140,89 +131,21 @@ impl Reader<'_> {
         }
         let mut axes = Vec::new();
         for entry in &table.entries {
-            if !["player", "opponent"].contains(&entry.key.as_str()) {
-                let axis = self.axis(entry)?;
-                axes.push((axis, self.meant_values(axis, &entry.value)?));
+            if !SIDES.contains(&entry.key.as_str()) {
+                let axis = self.meant.axis(entry, &SIDES)?;
+                axes.push((axis, self.meant.values(axis, &entry.value)?));
             }
         }
         Ok((axes, self.sides(table)?))
-    }
-
-    fn axis(&self, Entry { key, key_place, .. }: &Entry) -> Result<usize, Fault> {
-        let names = || self.axes.iter().map(|axis| axis.name.as_str());
-        names().position(|name| name == key).ok_or_else(|| {
-            let varies = |variant: &&Variant| {
-                let varied = &self.players.templates[variant.template].varied;
-                varied.iter().any(|varied| varied.key == *key)
-            };
-            let remedy = match self.players.variants.iter().find(varies) {
-                Some(variant) => {
-                    format!("name who varies it, such as player = \"{}\"", variant.name)
-                }
-                None => did_you_mean(key, "keys", names().chain(["player", "opponent"])),
-            };
-            Fault::at(key_place, format!("there is no axis `{key}`"), remedy)
-        })
-    }
-
-    /// The values of an axis that `wanted`, or one of a list of such, means.
-    fn meant_values(&mut self, axis: usize, wanted: &Node) -> Result<Vec<u32>, Fault> {
-        // The value of an axis may itself be a list.
-        let mut meant = self.meant_by(axis, wanted)?;
-        if !meant.is_empty() {
-            return Ok(meant);
-        }
-        let listed = match &wanted.tree {
-            Tree::Array(nodes) if !nodes.is_empty() => nodes.as_slice(),
-            Tree::Array(_) | Tree::Scalar(_) | Tree::Table(_) => std::slice::from_ref(wanted),
-        };
-        for node in listed {
-            let found = self.meant_by(axis, node)?;
-            if found.is_empty() {
-                let Axis { name, values, .. } = &self.axes[axis];
-                return Err(Fault::at(
-                    &node.place,
-                    format!("the axis `{name}` has no value {}", shown(node)),
-                    one_of(values),
-                ));
-            }
-            meant.extend(found);
-        }
-        meant.sort_unstable();
-        meant.dedup();
-        Ok(meant)
-    }
-
-    /// The values that one value means.
-    fn meant_by(&mut self, axis: usize, wanted: &Node) -> Result<Vec<u32>, Fault> {
-        let values = (0..).zip(&self.axes[axis].values);
-        let Tree::Table(table) = &wanted.tree else {
-            let known = self
-                .values
-                .entry(axis)
-                .or_insert_with(|| values.map(|(index, value)| (identity(value), index)).collect());
-            return Ok(known.get(&identity(wanted)).copied().into_iter().collect());
-        };
-        self.comparisons += self.axes[axis].values.len() * (table.entries.len() + 1);
-        if self.comparisons > COMPARISONS_MAX {
-            let problem = "the tables in `where` and on axes are too many to compare";
-            return Err(Fault::at(
-                &wanted.place,
-                problem,
-                "write fewer overrides, or fewer tables",
-            ));
-        }
-        let is_meant = |(index, value)| has_entries(value, table).then_some(index);
-        Ok(values.filter_map(is_meant).collect())
     }
 
     /// Whom `player` and `opponent` mean.
     fn sides(&self, table: &Table) -> Result<Whose, Fault> {
         match (table.get("player"), table.get("opponent")) {
             (None, None) => Ok(Whose::Anybody),
-            (Some(player), None) => Ok(Whose::Either(self.named(player)?)),
+            (Some(player), None) => Ok(Whose::Either(self.meant.players(player)?)),
             (Some(player), Some(opponent)) => {
-                Ok(Whose::Both(self.named(player)?, self.named(opponent)?))
+                Ok(Whose::Both(self.meant.players(player)?, self.meant.players(opponent)?))
             }
             (None, Some(opponent)) => Err(Fault::at(
                 &opponent.key_place,
@@ -231,48 +154,4 @@ impl Reader<'_> {
             )),
         }
     }
-
-    /// For each variant whether it is named.
-    fn named(&self, Entry { key, value, .. }: &Entry) -> Result<Vec<bool>, Fault> {
-        let what = format!("`{key}`");
-        let example = format!("{key} = \"alphabeta\", or a list of players");
-        let names = match &value.tree {
-            Tree::Array(_) => texts(value, &what, &example)?,
-            Tree::Scalar(_) | Tree::Table(_) => vec![(value.text(&what, &example)?, &value.place)],
-        };
-        let mut named = vec![false; self.players.variants.len()];
-        for (name, place) in names {
-            for variant in self.players.named(name, place)? {
-                named[variant] = true;
-            }
-        }
-        Ok(named)
-    }
-}
-
-/// Whether a value is a table that has all these entries.
-fn has_entries(value: &Node, wanted: &Table) -> bool {
-    let Tree::Table(table) = &value.tree else { return false };
-    wanted.entries.iter().all(|Entry { key, value: wanted, .. }| {
-        table.get(key).is_some_and(|entry| identity(&entry.value) == identity(wanted))
-    })
-}
-
-fn shown(node: &Node) -> String {
-    match &node.tree {
-        Tree::Table(_) => format!("with {node}"),
-        Tree::Scalar(_) | Tree::Array(_) => format!("`{node}`"),
-    }
-}
-
-/// A remedy that lists the values of an axis.
-fn one_of(values: &[Node]) -> String {
-    const LISTED_MAX: usize = 16;
-    let shown = |node: &Node| match &node.tree {
-        Tree::Table(_) => format!("{{ {node} }}"),
-        Tree::Scalar(_) | Tree::Array(_) => node.to_string(),
-    };
-    let listed: Vec<String> = values.iter().take(LISTED_MAX).map(shown).collect();
-    let more = if values.len() > LISTED_MAX { ", …" } else { "" };
-    format!("its values are {}{more}", listed.join(", "))
 }

@@ -18,13 +18,13 @@ pub(super) struct Points {
 }
 
 impl Points {
-    /// Those of a sweep, unless they make too many cells.
-    pub(super) fn of(file: &SweepFile) -> Result<Self, Fault> {
+    /// Those of a sweep with this seed, unless they make too many cells.
+    pub(super) fn of(file: &SweepFile, seed: u64) -> Result<Self, Fault> {
         let axes = &file.axes;
         let count = count(file)?;
         let values = match &file.sample {
             None => grid(axes, count),
-            Some(sample) => sampled(sample, file.seed, axes),
+            Some(sample) => sampled(sample, seed, axes),
         };
         Ok(Self { axes: axes.len(), count, values })
     }

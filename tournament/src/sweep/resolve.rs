@@ -8,6 +8,19 @@ use super::keys::{self, Key};
 use super::tree::{Entry, Node, Table, Tree};
 use crate::definition::OpeningsRule;
 use crate::openings::{OPENING_PLIES_MAX, OpeningsError};
+use crate::seeds::SEED_END;
+
+/// The seed of every random number.
+pub(super) fn seed(node: &Node) -> Result<u64, Fault> {
+    let seed = node.integer("`seed`", "seed = 2014")?;
+    u64::try_from(seed).ok().filter(|&seed| seed < SEED_END).ok_or_else(|| {
+        Fault::at(
+            &node.place,
+            format!("the seed {seed} is out of range"),
+            format!("choose a whole number from 0 to 2^53 - 1 = {}", SEED_END - 1),
+        )
+    })
+}
 
 const GAME_EXAMPLE: &str = "game = \"pentago\", or game = { name = \"nim\", misere = true }";
 

@@ -10,7 +10,10 @@ use spelrum_engine::{
     meaning_of, parameters_of, presets_of,
 };
 
+use super::file::DEFAULT_SEED;
 use super::keys::{self, Key};
+use crate::claims::{CLAIMS_MAX, DEFAULT_ERROR_RATE};
+use crate::seeds::SEED_END;
 
 /// The schema (JSON Schema, draft 7, which every TOML editor reads).
 #[must_use]
@@ -45,6 +48,12 @@ pub fn sweep_schema() -> Json {
 }
 
 /// What stands in hundreds of places is defined once.
+/// The seed of every random number.
+pub(super) fn seed() -> Json {
+    let whole = json!({ "type": "integer", "minimum": 0, "maximum": SEED_END - 1 });
+    json!({ "anyOf": [whole, reference()], "default": DEFAULT_SEED })
+}
+
 const REFERENCE: &str = "reference";
 const RANGE: &str = "range";
 
@@ -222,6 +231,26 @@ pub(super) fn overrides() -> Json {
     let mut one = keys::object(&keys::OVERRIDE);
     one["oneOf"] = json!([{ "required": ["games"] }, { "required": ["skip"] }]);
     json!({ "type": "array", "items": one })
+}
+
+/// Each has either bound of the score.
+pub(super) fn claims() -> Json {
+    let mut one = keys::object(&keys::CLAIM);
+    one["oneOf"] = json!([{ "required": ["score_above"] }, { "required": ["score_below"] }]);
+    json!({ "type": "array", "minItems": 1, "maxItems": CLAIMS_MAX, "items": one })
+}
+
+pub(super) fn claimed_score() -> Json {
+    json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 })
+}
+
+pub(super) fn error_rate() -> Json {
+    json!({
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "exclusiveMaximum": 0.5,
+        "default": DEFAULT_ERROR_RATE,
+    })
 }
 
 pub(super) fn axes() -> Json {

@@ -109,7 +109,7 @@ fn model(table: &Table) -> Result<EloModel, Fault> {
     })
 }
 
-fn number(node: &Node, what: &str, example: &str) -> Result<f64, Fault> {
+pub(super) fn number(node: &Node, what: &str, example: &str) -> Result<f64, Fault> {
     match node.tree {
         Tree::Scalar(Scalar::Number(number)) => Ok(number),
         Tree::Scalar(Scalar::Integer(integer)) => Ok(integer as f64),

@@ -12,6 +12,7 @@ use crate::definition::{CellDefinition, OpeningsRule};
 use crate::openings::Openings;
 use crate::plan::{AxisValue, PlannedCell, Record};
 
+mod claims;
 mod errors;
 mod files;
 mod game_timeout;
@@ -21,6 +22,7 @@ mod overrides;
 mod pairing;
 mod ranges;
 mod sample;
+mod seeds;
 mod stop;
 mod vary;
 
@@ -422,6 +424,20 @@ fn fixed_sides_take_an_opening_for_each_game() {
     let swapped = hash(&sweep(12, ""));
     assert_eq!(swapped, hash(&sweep(12, "swap_sides = true")));
     assert_ne!(swapped, hash(&sweep(12, "swap_sides = false")));
+}
+
+/// In a round-robin who is named first moves first in even games.
+#[test]
+fn the_order_of_players_is_part_of_a_cell() {
+    let players = [
+        "[players.a]\nalgorithm = \"random\"\n",
+        "[players.b]\nalgorithm = \"minimax\"\ndepth = 1\n",
+    ];
+    let hash = |players: [&str; 2]| {
+        let sweep = format!("name = \"t\"\ngame = \"nim\"\ngames = 2\n{}", players.concat());
+        planned(&sweep).cells[0].definition.hash()
+    };
+    assert_ne!(hash(players), hash([players[1], players[0]]));
 }
 
 /// The sweeps that come with the program.

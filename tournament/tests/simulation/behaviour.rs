@@ -1,13 +1,14 @@
 //! What the scheduler does, one rule at a time.
 
 use spelrum_tournament::scheduler::{
-    CellState, Effect, Event, ExperimentSnapshot, ExperimentState, Policy, Scheduler, Snapshot,
-    Time,
+    Allocation, CellState, Effect, Event, ExperimentSnapshot, ExperimentState, Policy, Scheduler,
+    Snapshot, Time,
 };
-use spelrum_tournament::{CellId, ExperimentId};
+use spelrum_tournament::{CellId, ExperimentId, WorkerId};
 
 use crate::script::{check, check_with};
 
+mod allocation;
 mod growing;
 mod waiting;
 
@@ -634,6 +635,7 @@ mod restarts {
             experiments: vec![ExperimentSnapshot {
                 experiment,
                 priority: 0,
+                allocation: Allocation::Grid,
                 state: ExperimentState::Running,
                 open: false,
                 cells: vec![cell],

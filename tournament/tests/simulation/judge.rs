@@ -4,27 +4,20 @@
 //! What the scheduler must do it predicts; where the scheduler has a choice, which games to lease,
 //! it checks the choice against the rules.
 
+mod cell;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use spelrum_tournament::scheduler::{
-    Attempts, CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState, Policy,
-    Report, Time, Verdict,
+    Allocation, Attempts, CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState,
+    Policy, Report, Time, Verdict,
 };
-use spelrum_tournament::stopping::{Settled, StopRule};
+use spelrum_tournament::stopping::Settled;
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
-use crate::reference::decide;
 use crate::store::{Store, games};
-
-/// Where a game is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Never,
-    Returned,
-    Leased(LeaseId),
-    Settled,
-}
+use cell::{Cell, Place};
 
 /// How a game may be leased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,39 +25,6 @@ enum Manner {
     Shared,
     Alone,
     Suspect,
-}
-
-#[derive(Clone, Debug)]
-struct Cell {
-    experiment: ExperimentId,
-    in_sweep: bool,
-    places: Vec<Place>,
-    /// What came of each game for the first player, if it is settled.
-    settled: Vec<Option<Settled>>,
-    rule: Option<StopRule>,
-    /// How far its rule has read, and where it ends by it: all over again at each change.
-    decision: (u64, Option<u64>),
-    memory_bytes: u64,
-}
-
-impl Cell {
-    fn decide(&mut self) {
-        self.decision = decide(self.rule, &self.settled);
-    }
-
-    /// Whether a free game of this number is handed out.
-    fn hands_out(&self, number: u64) -> bool {
-        self.in_sweep && self.decision.1.is_none_or(|stop| number < stop)
-    }
-
-    /// Whether nothing of it is to be played any more, and nobody plays it.
-    fn is_done(&self) -> bool {
-        (0..).zip(&self.places).all(|(number, &place)| match place {
-            Place::Settled => true,
-            Place::Never | Place::Returned => !self.hands_out(number),
-            Place::Leased(_) => false,
-        })
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -87,6 +47,7 @@ pub(crate) struct Judge {
     /// When the coordinator last began to work through what had come.
     turn: u64,
     experiments: BTreeMap<ExperimentId, (i32, ExperimentState)>,
+    allocations: BTreeMap<ExperimentId, Allocation>,
     /// Experiments to which cells may be added.
     open: BTreeSet<ExperimentId>,
     cells: BTreeMap<CellId, Rc<Cell>>,
@@ -112,6 +73,7 @@ impl Judge {
             now: 0,
             turn: 0,
             experiments: BTreeMap::new(),
+            allocations: BTreeMap::new(),
             open: BTreeSet::new(),
             cells: BTreeMap::new(),
             live: BTreeMap::new(),
@@ -157,7 +119,8 @@ impl Judge {
         let mut expected = Vec::new();
         self.expire(&mut expected);
         match event {
-            Event::Submitted { experiment, priority, open, cells, .. } => {
+            Event::Submitted { experiment, priority, open, allocation, cells, .. } => {
+                self.allocations.insert(*experiment, *allocation);
                 let known = *self
                     .experiments
                     .entry(*experiment)
@@ -165,6 +128,8 @@ impl Judge {
                     .or_insert((*priority, ExperimentState::Running));
                 if known.1 == ExperimentState::Finished {
                     self.experiments.insert(*experiment, (*priority, ExperimentState::Running));
+                    let finished = Effect::Finished { experiment: *experiment };
+                    expected.retain(|effect| *effect != finished);
                 }
                 self.take_cells(*experiment, *open, cells);
                 self.finish(*experiment, &mut expected);
@@ -184,11 +149,19 @@ impl Judge {
                 }
             }
             Event::Removed { experiment } => self.remove(*experiment),
-            Event::Reopened { games, .. } => {
+            Event::Reopened { experiment, games, .. } => {
                 for &game in games {
                     assert_eq!(self.place(game), Some(Place::Settled), "{game:?} is reopened");
                     self.put(game, Place::Returned);
                     self.attempted.remove(&game);
+                }
+                let is_open = |cell: &Rc<Cell>| cell.experiment == *experiment && !cell.is_done();
+                if self.state(*experiment) == Some(ExperimentState::Finished)
+                    && self.cells.values().any(is_open)
+                {
+                    self.experiments.get_mut(experiment).unwrap().1 = ExperimentState::Running;
+                    let finished = Effect::Finished { experiment: *experiment };
+                    expected.retain(|effect| *effect != finished);
                 }
             }
             Event::LeaseWanted { worker, slots, memory_bytes } => {
@@ -455,6 +428,11 @@ impl Judge {
             assert!(!waits, "{other} has a larger priority than {experiment}");
         }
         let suspect = self.judge_choice(experiment, worker, &granted);
+        if self.allocations[&experiment] == Allocation::Informative
+            && self.manner(*granted.first().unwrap()) == Manner::Shared
+        {
+            self.judge_turn(experiment, ranges[0].cell);
+        }
 
         for &game in &granted {
             self.put(game, Place::Leased(id));
@@ -531,7 +509,8 @@ impl Judge {
                     let partner = GameId { number: game.number ^ 1, ..game };
                     let split = granted.contains(&partner) && !granted.contains(&game);
                     assert!(!split, "the pair of {game:?} is split");
-                    let passed_over = game.cell < last_cell && !granted.contains(&game);
+                    let in_grid = self.allocations[&experiment] == Allocation::Grid;
+                    let passed_over = in_grid && game.cell < last_cell && !granted.contains(&game);
                     assert!(!passed_over, "{game:?} is passed over");
                     let never = |game| self.place(game) == Some(Place::Never);
                     let overtaken = never(game) && !granted.contains(&game);
@@ -541,6 +520,15 @@ impl Judge {
             }
         }
         false
+    }
+
+    /// No cell that waits has a score with a greater error.
+    fn judge_turn(&self, experiment: ExperimentId, first: CellId) {
+        let shared = self.free(experiment).filter(|(_, manner)| *manner == Manner::Shared);
+        let waiting: BTreeSet<CellId> = shared.map(|(game, _)| game.cell).collect();
+        let error = |cell: &CellId| self.cells[cell].squared_error();
+        let passed_over = waiting.iter().find(|cell| error(cell) > error(&first) + 1e-12);
+        assert_eq!(passed_over, None, "{first} is known better");
     }
 
     fn has_games_for(&self, experiment: ExperimentId, worker: WorkerId) -> bool {

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_tournament::scheduler::{
-    Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler, Snapshot, Time, Verdict,
+    Allocation, Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler, Snapshot, Time,
+    Verdict,
 };
 use spelrum_tournament::stopping::{Prefix, Reading, Settled, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
@@ -105,6 +106,8 @@ pub(crate) enum Mutant {
     IgnoresOpen,
     /// The same, from the next restart on.
     RestartsWithoutOpen,
+    /// Cells are served in the grid's order, whatever the sweep says.
+    IgnoresAllocation,
     /// Nobody learns that a cell is settled.
     SettlesInSilence,
     /// The coordinator replies before it commits (invariant 5).
@@ -113,7 +116,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 49] = [
+    pub(crate) const ALL: [Self; 50] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -160,6 +163,7 @@ impl Mutant {
         Self::MistakesPlayers,
         Self::IgnoresReopened,
         Self::IgnoresOpen,
+        Self::IgnoresAllocation,
         Self::RestartsWithoutOpen,
         Self::SettlesInSilence,
         Self::RepliesBeforeCommit,
@@ -284,6 +288,9 @@ impl Subject {
             | (Some(Mutant::RemembersDeleted), Event::Removed { .. }) => event = Event::Tick,
             (Some(Mutant::IgnoresReopened), Event::Reopened { .. }) => event = Event::Tick,
             (Some(Mutant::IgnoresOpen), Event::Submitted { open, .. }) => *open = false,
+            (Some(Mutant::IgnoresAllocation), Event::Submitted { allocation, .. }) => {
+                *allocation = Allocation::Grid;
+            }
             (Some(Mutant::IgnoresRules), Event::Submitted { cells, .. }) => {
                 cells.iter_mut().for_each(|cell| cell.reading = None);
             }

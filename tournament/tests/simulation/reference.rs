@@ -15,7 +15,7 @@ pub(crate) fn decide(rule: Option<StopRule>, settled: &[Option<Settled>]) -> (u6
             tally.add(half_points(*first) + half_points(*second));
         }
         if pairs == checkpoint {
-            if rule.is_reached(&tally) {
+            if rule.is_reached(&tally, None) {
                 return (2 * pairs, Some(2 * pairs));
             }
             let parts = if matches!(rule, StopRule::Sprt(_)) { 100 } else { 10 };

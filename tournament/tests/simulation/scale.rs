@@ -1,7 +1,7 @@
 //! What must not grow with games or cells.
 
 use spelrum_tournament::scheduler::{
-    CellState, Effect, Event, Policy, Report, Scheduler, Snapshot, Time,
+    Allocation, CellState, Effect, Event, Policy, Report, Scheduler, Snapshot, Time,
 };
 use spelrum_tournament::stopping::Points;
 use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
@@ -16,6 +16,7 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
         experiment: ExperimentId(1),
         priority: 0,
         open: false,
+        allocation: Allocation::Grid,
         cells,
         attempts: Vec::new(),
     };

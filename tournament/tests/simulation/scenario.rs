@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::scheduler::{ExperimentState, Policy};
+use spelrum_tournament::scheduler::{Allocation, ExperimentState, Policy};
 use spelrum_tournament::stopping::{Points, StopRule};
 use spelrum_tournament::{CellId, EloModel, ExperimentId, GameId, Sprt};
 
@@ -28,6 +28,7 @@ pub(crate) enum Request {
     Submit {
         experiment: ExperimentId,
         priority: i32,
+        allocation: Allocation,
         cells: Vec<(CellId, u64)>,
         rule: Option<StopRule>,
     },
@@ -174,7 +175,13 @@ impl Scenario {
         let count = i64::try_from(dice.between(1, if has_rules { 2 } else { 4 })).unwrap();
         let mut cells: Vec<_> = (0..count).map(|index| draw_cell(index, dice)).collect();
         let mut at = dice.below(self.calm_ms / 2);
-        let submit = |cells, rule| Request::Submit { experiment, priority, cells, rule };
+        // Its own dice, so that the seeds tell the same stories as before there was a choice.
+        let mut of_allocation = Dice::new(at ^ experiment.0.cast_unsigned());
+        let choices = [Allocation::Grid, Allocation::Grid, Allocation::Informative];
+        let mut submit = |cells, rule| {
+            let allocation = of_allocation.pick(&choices);
+            Request::Submit { experiment, priority, allocation, cells, rule }
+        };
         self.requests.push((at, submit(cells.clone(), draw_rule(dice))));
 
         // Every cell there ever is, with the most games that it gets.
@@ -280,7 +287,8 @@ impl Scenario {
             let percent = dice.pick(&[4, 6, 9, 100]);
             let rule = if percent == 100 { test(dice) } else { precision(percent) };
             let cells = cells.clone();
-            let submit = Request::Submit { experiment, priority: 0, cells, rule };
+            let allocation = Allocation::Grid;
+            let submit = Request::Submit { experiment, priority: 0, allocation, cells, rule };
             scenario.requests.push((at, submit));
         }
         for (cell, games) in cells {

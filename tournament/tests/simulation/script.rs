@@ -13,7 +13,8 @@
 //! `30s stall` is time in which the coordinator stood still.
 //!
 //! `submit e1 10x100 to 0.2` gives its cells a stop rule; every game is a draw. `reopen 10:0-1` is
-//! that settled games are to be played again.
+//! that settled games are to be played again. `submit e1 10x100 20x100 informative` serves the cell first
+//! whose score is known least.
 //!
 //! `10 needs 60`, before it is submitted, gives the games of a cell a need of memory;
 //! `w1 wants 2 of 100` is a worker whose two slots have so much together.
@@ -21,7 +22,9 @@
 //! Each line is a transaction of its own, judged and committed. `lost: …` is one whose commit
 //! fails, and `restart` builds the scheduler again. A line without `->` may have any effects.
 
-use spelrum_tournament::scheduler::{Effect, Event, ExperimentState, Policy, Report, Verdict};
+use spelrum_tournament::scheduler::{
+    Allocation, Effect, Event, ExperimentState, Policy, Report, Verdict,
+};
 use spelrum_tournament::stopping::{Points, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
@@ -94,7 +97,14 @@ impl Stage {
                 let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
                 self.desk.drain();
                 let priority = priority.parse().unwrap();
-                self.desk.staged_mut().submit(of(experiment), priority, &cells, None)
+                let allocation = Allocation::Grid;
+                self.desk.staged_mut().submit(of(experiment), priority, allocation, &cells, None)
+            }
+            ["submit", experiment, ref cells @ .., "informative"] => {
+                let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
+                self.desk.drain();
+                let allocation = Allocation::Informative;
+                self.desk.staged_mut().submit(of(experiment), 0, allocation, &cells, None)
             }
             ["submit", experiment, ref cells @ ..] => {
                 let (rule, cells) = match *cells {
@@ -104,7 +114,8 @@ impl Stage {
                 let rule = rule.and_then(StopRule::of_precision);
                 let cells: Vec<_> = cells.iter().map(|text| cell_and_games(text)).collect();
                 self.desk.drain();
-                self.desk.staged_mut().submit(of(experiment), 0, &cells, rule)
+                let allocation = Allocation::Grid;
+                self.desk.staged_mut().submit(of(experiment), 0, allocation, &cells, rule)
             }
             [how @ ("pause" | "resume" | "cancel"), experiment] => {
                 let state = match how {

@@ -5,11 +5,13 @@ use std::rc::Rc;
 
 use spelrum_tournament::course::{CellOutcome, NewCell, StoredCell};
 use spelrum_tournament::scheduler::{
-    Attempts, CellState, Changes, Event, ExperimentSnapshot, ExperimentState, LeaseEnd, LeaseState,
-    Snapshot,
+    Allocation, Attempts, CellState, Changes, Event, ExperimentSnapshot, ExperimentState, LeaseEnd,
+    LeaseState, Snapshot,
 };
 use spelrum_tournament::stopping::{Points, Reading, Settled as Told, StopRule, Tally};
-use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, Plan, WorkerId};
+use spelrum_tournament::{
+    CellId, ExperimentId, GameCounts, GameId, GameRange, LeaseId, Plan, WorkerId,
+};
 
 /// The tables. Whatever breaks a constraint of the real ones panics.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +26,8 @@ pub(crate) struct Store {
     pub(crate) rules: BTreeMap<CellId, StopRule>,
     /// The cells of experiments that have a course, in order, and what it asked for and was told.
     pub(crate) courses: BTreeMap<ExperimentId, Vec<StoredCell>>,
+    /// Which cells go first.
+    pub(crate) allocations: BTreeMap<ExperimentId, Allocation>,
     /// Experiments whose course goes on.
     pub(crate) open: BTreeSet<ExperimentId>,
     /// The memory that a game of these cells takes; none of all others.
@@ -52,9 +56,11 @@ impl Store {
         &mut self,
         id: ExperimentId,
         priority: i32,
+        allocation: Allocation,
         cells: &[(CellId, u64)],
         rule: Option<StopRule>,
     ) -> Event {
+        let is_other = self.allocations.insert(id, allocation).is_some_and(|it| it != allocation);
         let before: BTreeMap<CellId, CellState> = self.cells_of(id).collect();
         let named: BTreeMap<CellId, u64> = cells.iter().copied().collect();
         let mut reread = Vec::new();
@@ -94,12 +100,12 @@ impl Store {
         }
         // Of those that the scheduler knows, only those that changed.
         let told = |cell: &CellId, state: &CellState| {
-            was_finished || reread.contains(cell) || before.get(cell) != Some(state)
+            was_finished || is_other || reread.contains(cell) || before.get(cell) != Some(state)
         };
         let cells: Vec<_> = self
             .cells_of(id)
             .filter(|(cell, state)| told(cell, state))
-            .map(|(_, state)| self.with_reading(state))
+            .map(|(_, state)| self.with_played(self.with_reading(state)))
             .collect();
         let unsettled = self.attempts.values().filter(|a| !self.games.contains_key(&a.game));
         let attempts = unsettled
@@ -107,7 +113,7 @@ impl Store {
             .copied()
             .collect();
         let open = self.open.contains(&id);
-        Event::Submitted { experiment: id, priority, open, cells, attempts }
+        Event::Submitted { experiment: id, priority, open, allocation, cells, attempts }
     }
 
     /// An experiment that is submitted has a course.
@@ -201,7 +207,9 @@ impl Store {
             Some((cell, *reading))
         });
         let readings = readings.collect();
-        Event::Reopened { experiment, games, readings }
+        let reopened: BTreeSet<CellId> = games.iter().map(|game| game.cell).collect();
+        let played = reopened.into_iter().map(|cell| (cell, self.played(cell))).collect();
+        Event::Reopened { experiment, games, readings, played }
     }
 
     /// As the store finds what a cell's stop rule reads: its units below the decided number, and
@@ -223,8 +231,24 @@ impl Store {
         let beyond = (decided_number..state.next_number)
             .filter_map(|number| Some((number, self.told(GameId { cell, number })?)))
             .collect();
-        let reading = Some(Box::new(Reading { rule, decided_number, tally, beyond }));
+        let reading =
+            Some(Box::new(Reading { rule, decided_number, tally, openings: None, beyond }));
         CellState { reading, ..state }
+    }
+
+    /// As the store finds what is known of a cell's score.
+    fn with_played(&self, state: CellState) -> CellState {
+        CellState { played: self.played(state.cell), ..state }
+    }
+
+    fn played(&self, cell: CellId) -> GameCounts {
+        let mut played = GameCounts::default();
+        for game in self.games.keys().filter(|game| game.cell == cell) {
+            if let Some(Told::Played(points)) = self.told(*game) {
+                played.0[points.half_points()] += 1;
+            }
+        }
+        played
     }
 
     /// What came of a game for the cell's first player, if it is settled.
@@ -313,8 +337,10 @@ impl Store {
         let live = |&(_, (_, state)): &(&ExperimentId, &(i32, ExperimentState))| {
             matches!(state, ExperimentState::Running | ExperimentState::Paused)
         };
-        let cells_of =
-            |id| self.cells_of(id).map(|(_, state)| self.with_reading(state)).collect::<Vec<_>>();
+        let cells_of = |id| {
+            let with_all = |(_, state)| self.with_played(self.with_reading(state));
+            self.cells_of(id).map(with_all).collect::<Vec<_>>()
+        };
         Snapshot {
             experiments: self
                 .experiments
@@ -325,6 +351,7 @@ impl Store {
                     priority,
                     state,
                     open: self.open.contains(&experiment),
+                    allocation: self.allocations.get(&experiment).copied().unwrap_or_default(),
                     cells: cells_of(experiment),
                 })
                 .collect(),

@@ -171,8 +171,10 @@ async fn a_killed_coordinator_goes_on_where_it_stopped() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_workers_games_are_played_by_another() {
     let site = Site::new();
-    let served = site.serve_with(Duration::from_millis(50)).await;
-    served.submit(&quick_sweep("orphans", 20_000)).await;
+    // Leases that end soon, but not while a living worker waits for a slow disk: they would be lost
+    // and granted again, over and over.
+    let served = site.serve_with(Duration::from_millis(500)).await;
+    served.submit(&quick_sweep("orphans", 10_000)).await;
     let victim = Working::start(served.url(), 2, true);
     served.settles("orphans", 200).await;
     victim.kill().await;

@@ -2,6 +2,8 @@
 //! on it. A transaction works on a copy of everything; there is no sum that is kept, and no index.
 
 mod courses;
+mod judging;
+mod phases;
 mod reading;
 mod results;
 mod scheduling;
@@ -11,8 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spelrum_tournament::course::CellOutcome;
+use spelrum_tournament::results::StatedClaim;
 use spelrum_tournament::scheduler::{
-    Attempts, CellState, Changes, ExperimentState, LeaseEnd, Snapshot,
+    Allocation, Attempts, CellState, Changes, ExperimentState, LeaseEnd, Snapshot,
 };
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{
@@ -104,6 +107,7 @@ struct Experiment {
     description: String,
     state: ExperimentState,
     priority: i32,
+    allocation: Allocation,
     record: Record,
     game_timeout_us: Option<u64>,
     engine_revision: u32,
@@ -116,6 +120,7 @@ struct Experiment {
     /// Whether its moves were thrown away once.
     is_pruned: bool,
     course: Option<CourseState>,
+    claims: Vec<StatedClaim>,
 }
 
 #[derive(Clone, Debug)]

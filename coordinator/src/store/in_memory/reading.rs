@@ -5,19 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use spelrum_engine::{EndedBy, MoveRecord, Outcome};
 use spelrum_tournament::forecast::{Backlog, CellWork, GameSpread};
 use spelrum_tournament::results::{
-    CellCursor, CellResult, CellStop, CellsPage, Clusters, Costs, Detail, ExperimentSummary,
-    ExperimentsPage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter, GamesOf,
-    GamesOrder, GamesPage, GamesQuestion, GamesToRate, MissingGame, MoveCost, Opponents, Places,
-    Played, Progress, Ratings, Report, SettledCells, SettledGame, WhichGame,
+    CellCursor, CellResult, CellStop, CellsPage, Comparisons, CostedPlayer, Costs, Detail,
+    ExperimentSummary, ExperimentsPage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary,
+    GameTimes, GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, MoveCost,
+    MoveTimes, OpeningCursor, OpeningSums, OpeningsPage, Opponents, Phases, Places, Played,
+    Progress, Ratings, ReplayedGames, Report, SettledCells, SettledGame, WhichGame,
+    first_mover as first_mover_score, time_bucket,
 };
 use spelrum_tournament::{
-    CellId, DefinitionHash, ExperimentId, GameCounts, GameId, PairCounts, PlayedGame,
+    CellId, DefinitionHash, ExperimentId, GameCounts, GameId, OpeningCounts, PairCounts,
+    PlayedGame, TimeSums,
 };
 
 use super::{Cell, Experiment, InMemory, Settled, State, lock};
 use crate::store::StoreError;
 use crate::store::contract::Reading;
-use crate::store::rollup::{bucket_middle_us, time_bucket};
 
 /// The games that tell how much a cell's games vary.
 const LATEST_GAMES: i64 = 500;
@@ -52,6 +54,38 @@ impl Reading for InMemory {
         let state = lock(&self.shared);
         let found = state.experiment(which).map(|found| found.experiment);
         Ok(found.map(|id| state.report(id, detail)))
+    }
+
+    async fn openings(
+        &self,
+        experiment: ExperimentId,
+        after: Option<OpeningCursor>,
+        openings_max: u32,
+    ) -> Result<OpeningsPage, StoreError> {
+        let state = lock(&self.shared);
+        let rows = state.cells_of(experiment).into_iter().flat_map(|(id, cell)| {
+            let cursor = CellCursor { number: cell.number, cell: id };
+            state.openings(id, cell).into_iter().map(move |sums| (cursor, sums))
+        });
+        let place = |cell: &CellCursor, opening| (cell.number, cell.cell, opening);
+        let rest = rows.filter(|(cell, sums)| {
+            after.is_none_or(|after| {
+                place(cell, sums.opening_number) > place(&after.cell, after.opening_number)
+            })
+        });
+        Ok(OpeningsPage::of(rest, openings_max as usize))
+    }
+
+    async fn comparisons(&self, which: &str) -> Result<Option<Comparisons>, StoreError> {
+        let state = lock(&self.shared);
+        let found = state.experiment(which).map(|found| found.experiment);
+        Ok(found.map(|id| state.comparisons(id)))
+    }
+
+    async fn phases(&self, which: &str) -> Result<Option<Phases>, StoreError> {
+        let state = lock(&self.shared);
+        let found = state.experiment(which).map(|found| found.experiment);
+        Ok(found.map(|id| state.phases(id)))
     }
 
     async fn ratings(&self, which: &str) -> Result<Option<Ratings>, StoreError> {
@@ -180,12 +214,18 @@ impl Cell {
         self.stop_number.unwrap_or(self.games_planned)
     }
 
-    fn first_player_moves_first(&self, number: u64) -> bool {
+    pub(super) fn first_player_moves_first(&self, number: u64) -> bool {
         !self.swap_sides || number.is_multiple_of(2)
     }
 
+    /// Which opening a game starts from.
+    fn opening_number(&self, number: u64) -> u64 {
+        let unit = if self.swap_sides { number / 2 } else { number };
+        unit % self.openings_count.unwrap_or(u64::MAX)
+    }
+
     /// Half points of the first player in a game.
-    fn half_points(&self, game: &PlayedGame) -> usize {
+    pub(super) fn half_points(&self, game: &PlayedGame) -> usize {
         let points = match game.record.outcome {
             Outcome::Win => 2,
             Outcome::Draw => 1,
@@ -197,7 +237,7 @@ impl Cell {
 
 impl State {
     /// The cells that an experiment's sweep names, in the grid's order.
-    fn cells_of(&self, experiment: ExperimentId) -> Vec<(CellId, &Cell)> {
+    pub(super) fn cells_of(&self, experiment: ExperimentId) -> Vec<(CellId, &Cell)> {
         let named = self.cells.iter().filter(|(_, it)| it.experiment == experiment && it.in_sweep);
         let mut named: Vec<_> = named.map(|(&id, cell)| (id, cell)).collect();
         named.sort_by_key(|&(id, cell)| (cell.number, id));
@@ -205,7 +245,7 @@ impl State {
     }
 
     /// The counted games of a cell, with their ids.
-    fn counted_of(&self, id: CellId) -> Vec<(i64, &PlayedGame)> {
+    pub(super) fn counted_of(&self, id: CellId) -> Vec<(i64, &PlayedGame)> {
         let stop = self.cells[&id].stop_number.unwrap_or(u64::MAX);
         let below = self.settled_of(id).filter(|(game, _)| game.number < stop);
         let played = below.filter_map(|(_, settled)| match settled {
@@ -222,7 +262,7 @@ impl State {
         below.filter(|(_, it)| matches!(it, Settled::Failed { .. })).count() as u64
     }
 
-    fn summary(&self, id: ExperimentId, it: &Experiment) -> ExperimentSummary {
+    pub(super) fn summary(&self, id: ExperimentId, it: &Experiment) -> ExperimentSummary {
         let cells = self.cells_of(id);
         let failed: u64 = cells.iter().map(|(cell, _)| self.failed_of(*cell)).sum();
         let counted: usize = cells.iter().map(|(cell, _)| self.counted_of(*cell).len()).sum();
@@ -297,7 +337,7 @@ impl State {
         }
     }
 
-    fn places(&self, id: ExperimentId) -> Places {
+    pub(super) fn places(&self, id: ExperimentId) -> Places {
         let mut places = Places::on(self.experiments[&id].axes.clone());
         for (cell, it) in self.cells_of(id) {
             for (axis, value) in &it.place {
@@ -307,7 +347,79 @@ impl State {
         places
     }
 
-    fn result(&self, id: CellId, cell: &Cell, places: &Places) -> CellResult {
+    /// What came of a cell by opening: all is counted anew for each of them.
+    pub(super) fn openings(&self, id: CellId, cell: &Cell) -> Vec<OpeningSums> {
+        let counted = self.counted_of(id);
+        let by_number: BTreeMap<u64, &PlayedGame> =
+            counted.iter().map(|(_, game)| (game.game.number, *game)).collect();
+        let all: BTreeSet<u64> =
+            by_number.keys().map(|&number| cell.opening_number(number)).collect();
+        let of_opening = |opening_number| {
+            let games = || {
+                by_number
+                    .iter()
+                    .filter(move |(number, _)| cell.opening_number(**number) == opening_number)
+            };
+            let with = |half_points| {
+                games().filter(|(_, game)| cell.half_points(game) == half_points).count() as u64
+            };
+            let mover_wins = |game: &PlayedGame| game.record.outcome == Outcome::Win;
+            let mover_loses = |game: &PlayedGame| game.record.outcome == Outcome::Loss;
+            let pairs = || {
+                games().filter_map(|(number, game)| {
+                    let is_pair = cell.swap_sides && number.is_multiple_of(2);
+                    Some((*game, *by_number.get(&(number + 1)).filter(|_| is_pair)?))
+                })
+            };
+            let won_by = |wins: &dyn Fn(&PlayedGame) -> bool| {
+                pairs().filter(|(first, second)| wins(first) && wins(second)).count() as u64
+            };
+            let points = |(first, second): (&PlayedGame, &PlayedGame)| {
+                (cell.half_points(first) + cell.half_points(second)) as u64
+            };
+            let mover_half_points = |(_, game): (&u64, &&PlayedGame)| match game.record.outcome {
+                Outcome::Win => 2,
+                Outcome::Draw => 1,
+                Outcome::Loss => 0,
+            };
+            let times = |player: usize| {
+                let means = games().filter_map(|(number, game)| {
+                    let side = usize::from(cell.first_player_moves_first(*number) == (player == 1));
+                    let is_its = |mv: &&MoveRecord| {
+                        usize::from(mv.mover != 0) == side
+                            && mv.search.ended_by != EndedBy::OnlyMove
+                    };
+                    let times = game.record.moves.iter().filter(is_its).map(|mv| mv.wall_us as f64);
+                    let times: Vec<f64> = times.collect();
+                    (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
+                });
+                let means: Vec<f64> = means.collect();
+                GameTimes {
+                    games: means.len() as u64,
+                    wall_us_mean_sum: means.iter().fold(0.0, |sum, mean| sum + mean),
+                    wall_us_mean_log_sum: means
+                        .iter()
+                        .fold(0.0, |sum, mean| sum + mean.max(0.5).ln()),
+                }
+            };
+            OpeningSums {
+                opening_number,
+                games: games().count() as u64,
+                wins: with(2),
+                draws: with(1),
+                losses: with(0),
+                first_mover_half_points: games().map(mover_half_points).sum(),
+                pairs: pairs().count() as u64,
+                pairs_half_points: pairs().map(points).sum(),
+                pairs_won_by_first_mover: won_by(&mover_wins),
+                pairs_won_by_second_mover: won_by(&mover_loses),
+                times: [times(0), times(1)],
+            }
+        };
+        all.into_iter().map(of_opening).collect()
+    }
+
+    pub(super) fn result(&self, id: CellId, cell: &Cell, places: &Places) -> CellResult {
         let counted = self.counted_of(id);
         let (mut points, mut pairs) = ([0_u64; 3], [0_u64; 5]);
         let by_number: BTreeMap<u64, usize> =
@@ -331,11 +443,28 @@ impl State {
             .collect();
         let [losses, draws, wins] = points;
         let pairs = PairCounts(pairs);
-        let interval = match cell.swap_sides {
-            true => pairs.interval(),
-            false => GameCounts(points).interval(),
+        let units = if cell.swap_sides { pairs.pairs() } else { counted.len() as u64 };
+        let spread = cell.openings_count.filter(|&it| it > 1 && it < units).map(|_| {
+            let mut counts = OpeningCounts::default();
+            for sums in self.openings(id, cell) {
+                let (units, half_points) = sums.units(cell.swap_sides);
+                counts.insert(units, half_points);
+            }
+            counts.spread(1 + u64::from(cell.swap_sides))
+        });
+        let interval = match (spread, cell.swap_sides) {
+            (None, true) => pairs.interval(),
+            (None, false) => GameCounts(points).interval(),
+            (Some(spread), true) => spread.interval(pairs.interval().score),
+            (Some(spread), false) => spread.interval(GameCounts(points).interval().score),
         };
         let has_score = if cell.swap_sides { pairs.0 != [0; 5] } else { !counted.is_empty() };
+        let mut first_mover = OpeningCounts::default();
+        for sums in self.openings(id, cell) {
+            first_mover.insert(sums.games, sums.first_mover_half_points);
+        }
+        let won_by =
+            |of: &dyn Fn(&OpeningSums) -> u64| self.openings(id, cell).iter().map(of).sum();
         CellResult {
             cell: id,
             axes: places.of(id),
@@ -344,10 +473,7 @@ impl State {
             is_timed: cell.timed,
             swap_sides: cell.swap_sides,
             is_self_play: cell.players[0] == cell.players[1],
-            openings_used: cell.openings_count.unwrap_or(u64::MAX).min(match cell.swap_sides {
-                true => pairs.pairs(),
-                false => counted.len() as u64,
-            }),
+            openings_used: cell.openings_count.unwrap_or(u64::MAX).min(units),
             games_planned: cell.games_wanted(),
             stop: cell.rule.map(|rule| CellStop {
                 rule,
@@ -360,52 +486,13 @@ impl State {
             draws,
             losses,
             pairs,
+            pairs_won_by_first_mover: won_by(&|sums| sums.pairs_won_by_first_mover),
+            pairs_won_by_second_mover: won_by(&|sums| sums.pairs_won_by_second_mover),
             distinct_games: distinct.len() as u64,
             score: has_score.then_some(interval),
+            openings: spread,
+            first_mover: first_mover_score(&first_mover, counted.len() as u64, draws),
         }
-    }
-
-    fn ratings(&self, id: ExperimentId) -> Result<Ratings, StoreError> {
-        let it = &self.experiments[&id];
-        let games_by = |clusters| {
-            let mut games = GamesToRate::on(&it.axes, clusters);
-            // An opening is told by when it was first met: by a number of its own.
-            let mut openings = Vec::new();
-            let places = self.places(id);
-            for (cell, its) in self.cells_of(id) {
-                let [player, mut opponent] = its.player_names.clone();
-                if its.players[0] == its.players[1] {
-                    opponent.clone_from(&player);
-                }
-                games.cell(&places.of(cell), player, opponent);
-                let mut counted = self.counted_of(cell);
-                counted.sort_by_key(|(_, game)| game.game.number);
-                for (_, game) in counted {
-                    let number = game.game.number;
-                    let cluster = match clusters {
-                        Clusters::Openings => {
-                            let opening = &game.opening;
-                            let known = openings.iter().position(|known| known == opening);
-                            known.unwrap_or_else(|| {
-                                openings.push(opening.clone());
-                                openings.len() - 1
-                            }) as i64
-                        }
-                        Clusters::Pairs => (number / (1 + u64::from(its.swap_sides))) as i64,
-                    };
-                    let player_first = its.first_player_moves_first(number);
-                    games.game(cluster, player_first, game.record.outcome);
-                }
-            }
-            games
-        };
-        let mut games = games_by(Clusters::Openings);
-        if games.has_one_opening() {
-            games = games_by(Clusters::Pairs);
-        }
-        let anchors = it.anchors.iter().cloned().collect();
-        let rated = games.rate(self.summary(id, it), &anchors);
-        rated.map_err(|limit| StoreError::ManyToRate { limit })
     }
 
     fn report(&self, id: ExperimentId, detail: Detail) -> Report {
@@ -417,21 +504,71 @@ impl State {
         for &(id, cell) in &of {
             // A player that meets itself is one player.
             let sides = if cell.players[0] == cell.players[1] { 1 } else { 2 };
+            let times = self.time_sums(id, cell);
             for player in 0..sides {
                 let name = || cell.player_names[player].clone();
                 let searches = self.searches(id, cell, player);
+                let of = CostedPlayer::of(&cell.players[player]);
                 let cost = |costs| MoveCost::of(id, name(), costs, &places, &opponents);
-                moves.extend(costs(&searches).and_then(cost));
+                let with_times = |costs| Costs {
+                    wall_us_game_mean: times.game_mean(player),
+                    wall_us_ratio: times.ratio(player),
+                    ..costs
+                };
+                moves.extend(costs(of, &searches).map(with_times).and_then(cost));
                 let all: BTreeSet<u32> = searches.iter().map(|mv| mv.search.depth).collect();
                 for depth in all.into_iter().filter(|_| detail == Detail::Depths) {
                     let of_depth: Vec<_> =
                         searches.iter().copied().filter(|mv| mv.search.depth == depth).collect();
-                    depths.extend(costs(&of_depth).and_then(cost));
+                    depths.extend(costs(of, &of_depth).and_then(cost));
                 }
             }
         }
+        let mut by_opening: BTreeMap<(&str, u64), [u64; 2]> = BTreeMap::new();
+        for &(id, cell) in &of {
+            for sums in self.openings(id, cell) {
+                let key = (&*cell.definition_prefix, sums.opening_number);
+                let [games, half_points] = by_opening.entry(key).or_default();
+                *games += sums.games;
+                *half_points += sums.first_mover_half_points;
+            }
+        }
+        let mut all = OpeningCounts::default();
+        for [games, half_points] in by_opening.into_values() {
+            all.insert(games, half_points);
+        }
+        let games = cells.iter().map(|cell| cell.games).sum();
+        let draws = cells.iter().map(|cell| cell.draws).sum();
+        let first_mover = first_mover_score(&all, games, draws);
+        let replayed = of.iter().map(|&(cell, _)| {
+            let counted = self.counted_of(cell);
+            let again = counted.iter().filter(|(_, game)| {
+                let attempts = self.attempts.get(&game.game);
+                attempts.is_some_and(|it| it.lost + it.failed > 0)
+            });
+            ReplayedGames { cell, games: again.count() as u64 }
+        });
+        let mut replayed: Vec<_> = replayed.filter(|it| it.games > 0).collect();
+        replayed.sort_by_key(|it| it.cell);
         let experiment = self.summary(id, &self.experiments[&id]);
-        Report { experiment, axes: places.into_axes(), cells, moves, depths }
+        let axes = places.into_axes();
+        let claims = self.experiments[&id].claims.clone();
+        Report { experiment, axes, first_mover, cells, moves, depths, replayed, claims }
+    }
+
+    /// What its players' times add up to over openings.
+    fn time_sums(&self, id: CellId, cell: &Cell) -> TimeSums {
+        let mut sums = TimeSums::default();
+        for OpeningSums { times: [mut first, mut second], .. } in self.openings(id, cell) {
+            if cell.players[0] == cell.players[1] {
+                first.games += second.games;
+                first.wall_us_mean_sum += second.wall_us_mean_sum;
+                first.wall_us_mean_log_sum += second.wall_us_mean_log_sum;
+                second = GameTimes::default();
+            }
+            sums.add([&first, &second]);
+        }
+        sums
     }
 
     /// The searched moves of one of a cell's players in its counted games.
@@ -465,6 +602,7 @@ impl State {
             GamesFilter::All => true,
             GamesFilter::Uncounted => game.not_counted_reason.is_some(),
             GamesFilter::Failed => matches!(game.result, GameResult::Failed(_)),
+            GamesFilter::Counted => game.not_counted_reason.is_none(),
         });
         match order {
             GamesOrder::Newest => games.sort_by_key(|game| -game.game_id),
@@ -517,29 +655,30 @@ impl State {
 }
 
 /// What searches cost together; nothing of none.
-fn costs(searches: &[&MoveRecord]) -> Option<Costs> {
+fn costs(player: CostedPlayer, searches: &[&MoveRecord]) -> Option<Costs> {
     let count = searches.len() as f64;
     let mean =
         |of: &dyn Fn(&MoveRecord) -> f64| searches.iter().map(|mv| of(mv)).sum::<f64>() / count;
-    let mut buckets: Vec<u32> = searches.iter().map(|mv| time_bucket(mv.wall_us)).collect();
-    buckets.sort_unstable();
-    let quantile = |percent: usize| {
-        let place = (percent * buckets.len()).div_ceil(100).max(1) - 1;
-        bucket_middle_us(buckets[place])
-    };
+    let wall_us_mean = mean(&|mv| mv.wall_us as f64);
+    let in_buckets = searches.iter().map(|mv| (time_bucket(mv.wall_us), 1));
+    let times = MoveTimes::new(in_buckets, wall_us_mean);
     // A search that a limit cut off before it completed a depth has no full tree to be a share of.
     let completed = searches.iter().filter(|mv| mv.search.depth > 0);
     let evaluations: f64 = completed.map(|mv| mv.search.evaluations as f64).sum();
     let leaves: f64 = searches.iter().map(|mv| mv.search.full_tree_leaves as f64).sum();
     (!searches.is_empty()).then(|| Costs {
         searched_moves: searches.len() as u64,
-        wall_us_mean: mean(&|mv| mv.wall_us as f64),
-        wall_us_median: quantile(50),
-        wall_us_p90: quantile(90),
-        wall_us_p99: quantile(99),
+        wall_us_mean,
+        wall_us_median: times.quantile_us(0.5),
+        wall_us_p90: times.quantile_us(0.9),
+        wall_us_p95: Some(times.quantile_us(0.95)),
+        wall_us_p99: times.quantile_us(0.99),
         depth_mean: mean(&|mv| f64::from(mv.search.depth)),
         nodes_mean: mean(&|mv| mv.search.nodes as f64),
         evaluations_mean: mean(&|mv| mv.search.evaluations as f64),
-        full_tree_share: (leaves > 0.0).then(|| evaluations / leaves),
+        full_tree_share: (player.has_full_tree && leaves > 0.0).then(|| evaluations / leaves),
+        overruns: player.time_limit_us.map(|limit_us| times.overruns(limit_us)),
+        wall_us_game_mean: None,
+        wall_us_ratio: None,
     })
 }

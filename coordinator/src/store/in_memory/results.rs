@@ -52,7 +52,7 @@ impl State {
         if experiment.course.is_some() {
             return Err(StoreError::HasCourse { name: experiment.name.clone() });
         }
-        let priority = experiment.priority;
+        let (priority, allocation) = (experiment.priority, experiment.allocation);
         let named = |game: &GameId| {
             self.cells.get(&game.cell).is_some_and(|cell| {
                 cell.experiment == id
@@ -80,7 +80,7 @@ impl State {
             }
         }
         let (cells, attempts) = (self.cell_states(id), self.open_attempts(|of| of == id));
-        Ok(Retry { games, cells, attempts, priority })
+        Ok(Retry { games, cells, attempts, priority, allocation })
     }
 
     pub(super) fn keep_uncounted(

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use spelrum_tournament::scheduler::{
-    Attempts, CellState, Changes, ExperimentSnapshot, ExperimentState, LeaseState, Snapshot,
+    Allocation, Attempts, CellState, Changes, ExperimentSnapshot, ExperimentState, LeaseState,
+    Snapshot,
 };
-use spelrum_tournament::stopping::{self, Points, Reading, StopRule, Tally};
-use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+use spelrum_tournament::stopping::{self, Points, Reading, StopRule};
+use spelrum_tournament::{CellId, ExperimentId, GameCounts, GameId, GameRange, LeaseId, WorkerId};
 
 use super::{CourseState, Lease, Settled, State, Worker};
 use crate::store::forgetting::{LEASES_AT_ONCE, WORKERS_AT_ONCE};
@@ -26,6 +27,7 @@ impl State {
                     priority: it.priority,
                     state: it.state,
                     open: it.course == Some(CourseState::Open),
+                    allocation: it.allocation,
                     cells: self.cell_states(id),
                 })
                 .collect(),
@@ -51,14 +53,27 @@ impl State {
             stop_number: cell.stop_number,
             reading: cell.rule.map(|rule| Box::new(self.reading(id, cell, rule))),
             memory_bytes: cell.memory_bytes,
+            played: self.played(id, cell),
         };
         cells.into_iter().map(state).collect()
+    }
+
+    /// What came of a cell's games, where its experiment's allocation asks for that.
+    fn played(&self, id: CellId, cell: &super::Cell) -> GameCounts {
+        let mut played = GameCounts::default();
+        if self.experiments[&cell.experiment].allocation == Allocation::Informative {
+            for (_, game) in self.counted_of(id) {
+                played.0[cell.half_points(game)] += 1;
+            }
+        }
+        played
     }
 
     /// What a cell's stop rule has read, and what it reads next.
     fn reading(&self, id: CellId, cell: &super::Cell, rule: StopRule) -> Reading {
         let of_unit = if cell.swap_sides { 2 } else { 1 };
-        let mut tally = Tally::new(cell.swap_sides);
+        let nothing = Reading::from_start(rule, cell.swap_sides, Vec::new());
+        let Reading { mut tally, mut openings, .. } = nothing.with_openings(cell.openings_count);
         let settled = self.settled_of(id).map(|(game, settled)| {
             let points = match settled {
                 Settled::Failed { .. } => return (game.number, stopping::Settled::Failed),
@@ -78,12 +93,15 @@ impl State {
             let points: Vec<usize> = points.collect();
             if points.len() as u64 == of_unit {
                 tally.add(points.iter().sum());
+                if let Some(openings) = &mut openings {
+                    openings.add(unit[0].0 / of_unit, 1, points.iter().sum::<usize>() as u64);
+                }
             }
         }
         if cell.stop_number == Some(cell.decided_number) {
             beyond.clear();
         }
-        Reading { rule, decided_number: cell.decided_number, tally, beyond }
+        Reading { rule, decided_number: cell.decided_number, tally, openings, beyond }
     }
 
     fn lease_state(&self, of: (&LeaseId, &Lease)) -> LeaseState {

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::change::{
-    Change, Comparison, DroppedCell, Settings, StoredCell, place_mark,
+    ALLOCATE, Change, Comparison, DroppedCell, Settings, StoredCell, place_mark,
 };
-use spelrum_tournament::scheduler::{CellState, ExperimentState};
+use spelrum_tournament::claims::{ClaimStanding, ClaimedCell, KnownClaim, Restated, Restatement};
+use spelrum_tournament::results::{StatedCell, StatedClaim};
+use spelrum_tournament::scheduler::{Allocation, CellState, ExperimentState};
 use spelrum_tournament::{CellId, DefinitionHash, DefinitionJson, ExperimentId, Plan, Record};
 
 use super::{Cell, Experiment, State};
@@ -39,6 +41,7 @@ impl State {
             cells: Vec::new(),
             attempts: Vec::new(),
             games: named.map(|cell| cell.stop_number.unwrap_or(cell.games_planned)).sum(),
+            claims: it.claims.iter().map(standing).collect(),
         })
     }
 
@@ -66,6 +69,7 @@ impl State {
             description: String::new(),
             state: ExperimentState::Running,
             priority: 0,
+            allocation: Allocation::Grid,
             record: Record::Moves,
             game_timeout_us: None,
             engine_revision: ENGINE_REVISION,
@@ -76,11 +80,13 @@ impl State {
             anchors: Vec::new(),
             is_pruned: false,
             course: None,
+            claims: Vec::new(),
         };
         experiment.become_what(toml, files, plan);
         self.experiments.insert(id, experiment);
         let numbers: Vec<usize> = (0..plan.cells.len()).collect();
         let cells = self.add_cells(id, plan, &numbers)?;
+        let claims = self.state_claims(id, plan);
         Ok(Submitted {
             experiment: id,
             uuid: uuid.to_owned(),
@@ -90,6 +96,7 @@ impl State {
             cells: self.states_of(id, &cells),
             attempts: Vec::new(),
             games: plan.games(),
+            claims,
         })
     }
 
@@ -98,6 +105,7 @@ impl State {
         let comparison = self.compare(id, plan);
         change::check(&comparison, &plan.name)?;
         let mut touched = Vec::new();
+        let is_all = comparison.change.settings_changed.contains(&ALLOCATE);
         for known in &comparison.known {
             safe("a cell's games", known.games)?;
             let new = &plan.cells[known.number];
@@ -112,7 +120,7 @@ impl State {
                 cell.rule = plan.stop;
                 cell.decided_number = 0;
             }
-            touched.extend(known.work_differs.then_some(known.cell));
+            touched.extend((is_all || known.work_differs).then_some(known.cell));
         }
         for dropped in &comparison.dropped {
             if let Some(cell) = self.cells.get_mut(&dropped.cell) {
@@ -128,6 +136,10 @@ impl State {
         };
         experiment.become_what(sweep.toml, sweep.files, plan);
         experiment.versions.insert(sweep.uuid.to_owned());
+        let claims = self.state_claims(id, plan);
+        let Some(experiment) = self.experiments.get_mut(&id) else {
+            return Err(StoreError::Missing { what: "an experiment" });
+        };
         let was_finished = experiment.state == ExperimentState::Finished;
         let tell = !was_finished || change.games_to_play > 0 || rules_differ;
         let uuid = experiment.uuid.clone();
@@ -150,7 +162,63 @@ impl State {
             tell,
             cells,
             attempts,
+            claims,
         })
+    }
+
+    /// Makes of an experiment's claims what a plan says.
+    fn state_claims(&mut self, id: ExperimentId, plan: &Plan) -> Vec<ClaimStanding> {
+        let its: BTreeMap<DefinitionHash, CellId> = self
+            .cells
+            .iter()
+            .filter(|(_, cell)| cell.experiment == id)
+            .map(|(&cell, of)| (of.hash, cell))
+            .collect();
+        let has_settled = self
+            .games
+            .keys()
+            .any(|game| self.cells.get(&game.cell).is_some_and(|it| it.experiment == id));
+        let cells_of = |claim: usize| {
+            let stated = |claimed: &ClaimedCell| {
+                let cell = its[&plan.cells[claimed.cell].definition_hash];
+                let games = self.cells[&cell].games_planned;
+                StatedCell { cell, player: claimed.player, games }
+            };
+            plan.claims[claim].cells.iter().map(stated).collect::<Vec<_>>()
+        };
+        let stop_rule = plan.stop.map(|rule| rule.to_string());
+        let before = self.experiments[&id].claims.clone();
+        let known: Vec<KnownClaim> = before.iter().map(known).collect();
+        let restatement = Restatement::of(plan, &known, has_settled);
+        let mut now = Vec::new();
+        for (mut claim, (becomes, number)) in before.into_iter().zip(&restatement.known) {
+            if *becomes == Restated::Withdrawn {
+                continue;
+            }
+            claim.in_sweep = *becomes == Restated::Again;
+            if let Some(number) = number.filter(|_| !has_settled) {
+                claim.stop_rule.clone_from(&stop_rule);
+                claim.cells = cells_of(number);
+            }
+            now.push(claim);
+        }
+        for added in &restatement.added {
+            let claim = &plan.claims[added.claim];
+            now.push(StatedClaim {
+                text: claim.text.clone(),
+                statement: claim.statement.clone(),
+                hash: added.hash,
+                is_late: added.is_late,
+                in_sweep: true,
+                stop_rule: stop_rule.clone(),
+                cells: cells_of(added.claim),
+            });
+        }
+        let standings = restatement.standings(plan, &known);
+        if let Some(experiment) = self.experiments.get_mut(&id) {
+            experiment.claims = now;
+        }
+        standings
     }
 
     fn compare<'p>(&self, id: ExperimentId, plan: &'p Plan) -> Comparison<'p> {
@@ -202,6 +270,7 @@ impl State {
         comparison.see_settings(&Settings {
             description: it.description.clone(),
             priority: it.priority.into(),
+            allocation: it.allocation,
             record: it.record,
             game_timeout_us: it.game_timeout_us,
             axes: it.axes.clone(),
@@ -226,7 +295,7 @@ impl State {
             let of = &plan.cells[number];
             let conditions = &plan.conditions[of.conditions];
             let players = of.players.map(|player| &plan.players[player].parameters_json);
-            let definition = DefinitionJson::new(plan.seed, conditions);
+            let definition = DefinitionJson::new(conditions);
             let cell = Cell {
                 experiment,
                 number: number as u64,
@@ -273,6 +342,7 @@ impl Experiment {
         self.files.clone_from(files);
         self.description.clone_from(&plan.description);
         self.priority = plan.priority;
+        self.allocation = plan.allocation;
         // Whose moves were dropped stores no more of them.
         self.record = if self.is_pruned { Record::Games } else { plan.record };
         self.game_timeout_us = plan.game_timeout_us;
@@ -290,6 +360,19 @@ impl Cell {
         };
         axes.iter().filter_map(of).collect::<Vec<_>>().join(", ")
     }
+}
+
+fn known(claim: &StatedClaim) -> KnownClaim {
+    KnownClaim {
+        text: claim.text.clone(),
+        hash: claim.hash,
+        is_late: claim.is_late,
+        in_sweep: claim.in_sweep,
+    }
+}
+
+fn standing(claim: &StatedClaim) -> ClaimStanding {
+    known(claim).into()
 }
 
 fn place(plan: &Plan, number: usize) -> Vec<(String, spelrum_tournament::AxisValue)> {

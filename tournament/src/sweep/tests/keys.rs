@@ -68,6 +68,11 @@ fn every_key_of_its_tables_is_read() {
         let one = if key.name == "skip" { &one[..1] } else { &one };
         axis(&format!("override = [{}]", table_with(one, key)), "[1, 2, 3]");
     }
+    for key in &keys::CLAIM {
+        let one = [("text", "\"x\""), ("player", "\"a\""), ("score_above", "0.5")];
+        let one = if key.name == "score_below" { &one[..2] } else { &one };
+        axis(&format!("claims = [{}]", table_with(one, key)), "[1, 2, 3]");
+    }
     for key in &keys::RANGE {
         let ends = [("from", "1"), ("to", "3")];
         let by: &[(&str, &str)] = match key.name {

@@ -2,7 +2,7 @@
 
 use super::{RANDOM_PLAYERS, planned, tic_tac_toe};
 use crate::statistics::{EloModel, Sprt};
-use crate::stopping::StopRule;
+use crate::stopping::{Precision, StopRule};
 
 #[test]
 fn a_stop_rule_is_no_part_of_a_cell() {
@@ -30,4 +30,28 @@ fn a_sequential_test_has_usual_errors_unless_told() {
         stop("elo0 = -2.5, elo1 = 2.5, alpha = 0.01, beta = 0.1, model = \"logistic\""),
         sprt(-2.5, 2.5, 0.01, 0.1, EloModel::Logistic)
     );
+}
+
+/// Of twelve openings even equal results leave some doubt about a thirteenth.
+#[test]
+fn a_precision_that_openings_do_not_give_is_known() {
+    let with = |head: &str| {
+        let text = tic_tac_toe(head, RANDOM_PLAYERS).replace("games = 2", "games = 100");
+        planned(&text).plan.precision_out_of_reach()
+    };
+    let all = "openings = { kind = \"all\", plies = 2 }\n";
+    let fine = "stop = { precision = 0.03 }";
+    let (openings, finest) = with(&format!("{all}{fine}")).unwrap();
+    assert_eq!(openings, 12);
+    let just = (finest * 1e6).ceil() / 1e6;
+    assert_eq!(with(&format!("{all}stop = {{ precision = {just} }}")), None);
+    // Without openings that come again, or a precision.
+    assert_eq!(with(&format!("openings = {{ kind = \"random\", plies = 4 }}\n{fine}")), None);
+    assert_eq!(with(fine), None);
+    assert_eq!(with(all), None);
+    // The figures of docs/statistics.md.
+    for (openings, above) in [(5, 0.22), (12, 0.08), (30, 0.03), (100, 0.009)] {
+        let finest = Precision::finest_over(openings);
+        assert!((above..1.15 * above).contains(&finest), "{openings}: {finest}");
+    }
 }

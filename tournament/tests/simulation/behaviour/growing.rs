@@ -18,6 +18,33 @@ fn a_cell_that_is_no_longer_named_is_not_handed_out() {
     );
 }
 
+/// The lease of a cell that is named no longer runs out in the same moment as the sweep names another one: the
+/// experiment goes on, and nobody hears that it was finished.
+#[test]
+fn an_experiment_that_goes_on_was_never_finished() {
+    let (experiment, worker) = (ExperimentId(1), WorkerId(1));
+    let submitted = |cells| Event::Submitted {
+        experiment,
+        priority: 0,
+        open: false,
+        allocation: Allocation::Grid,
+        cells,
+        attempts: Vec::new(),
+    };
+    let mut scheduler = Scheduler::restore(Snapshot::default(), Policy::default(), Time(0));
+    let first = CellState::new(CellId(10), 2);
+    assert_eq!(scheduler.handle(submitted(vec![first.clone()]), Time(0)), []);
+    let wanted = Event::LeaseWanted { worker, slots: 1, memory_bytes: None };
+    assert!(matches!(scheduler.handle(wanted.clone(), Time(0))[..], [Effect::Grant { .. }]));
+    let dropped = CellState { in_sweep: false, next_number: 2, ..first };
+    assert_eq!(scheduler.handle(submitted(vec![dropped]), Time(1)), []);
+    let another = CellState::new(CellId(11), 2);
+    assert_eq!(scheduler.handle(submitted(vec![another]), Time(60_000)), []);
+    scheduler.take_changes();
+    let granted = scheduler.handle(wanted, Time(60_001));
+    assert!(matches!(granted[..], [Effect::Grant { .. }]), "{granted:?}");
+}
+
 #[test]
 fn what_is_leased_of_it_counts_and_is_waited_for() {
     check(

@@ -1,8 +1,8 @@
 //! Calls that wait, since the coordinator stands still or cannot keep up.
 
 use spelrum_tournament::scheduler::{
-    CellState, Effect, Event, ExperimentSnapshot, ExperimentState, Policy, Scheduler, Snapshot,
-    Time,
+    Allocation, CellState, Effect, Event, ExperimentSnapshot, ExperimentState, Policy, Scheduler,
+    Snapshot, Time,
 };
 use spelrum_tournament::{CellId, ExperimentId, LeaseId, WorkerId};
 
@@ -16,6 +16,7 @@ fn scheduler() -> Scheduler {
     let experiment = ExperimentSnapshot {
         experiment: ExperimentId(1),
         priority: 0,
+        allocation: Allocation::Grid,
         state: ExperimentState::Running,
         open: false,
         cells: vec![cell],

@@ -216,11 +216,11 @@ impl World {
         let staged = self.desk.staged_mut();
         let event = match &requests[index].1 {
             Request::Submit { .. } if state == Some(ExperimentState::Cancelled) => Event::Tick,
-            Request::Submit { priority, cells, rule, .. } => {
+            Request::Submit { priority, allocation, cells, rule, .. } => {
                 if has_course && !staged.experiments.contains_key(&experiment) {
                     staged.begin_course(experiment, cells);
                 }
-                staged.submit(experiment, *priority, cells, *rule)
+                staged.submit(experiment, *priority, *allocation, cells, *rule)
             }
             Request::Reopen { one_in, .. }
                 if matches!(state, Some(ExperimentState::Running | ExperimentState::Paused)) =>

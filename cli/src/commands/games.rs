@@ -1,0 +1,144 @@
+//! `spelrum games`: an experiment's games, for other programs and for people.
+
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::arguments::SourceArguments;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::games::{AxisPlace, Rows, Text, ToldGames, Wanted, WriteGames, write_games};
+use crate::output::{NewFile, RowsFormat, count, not_for_a_terminal};
+use crate::results::ResultsSource;
+use crate::voice;
+
+const EXAMPLES: &str = "\
+By cell in the grid's order, then by number; those that count, unless --uncounted is given. Any number of \
+games is written as it is read.
+
+text is like chess's PGN: headers in brackets, then the moves in the game's notation and the result, 1-0 if \
+who moved first has won. csv, jsonl and parquet have one row for each game, with its moves as one text. \
+docs/export.md has both forms. Games whose moves are not stored say so.
+
+To take whole experiments to another database: spelrum export.
+
+Examples:
+  spelrum games --db tic-tac-toe.db
+  spelrum games pentago-depth --db pentago-depth.db --axis depth=3 --player genetic --searches
+  spelrum games --db pentago-depth.db --format csv --output games.csv
+  spelrum games pentago-depth --coordinator http://127.0.0.1:7878 --format jsonl";
+
+/// Write an experiment's games as text, CSV, JSON lines or Parquet
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Games {
+    /// The experiment's name or UUID; may be left out if there is only one
+    experiment: Option<String>,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// How to write them: text, csv, jsonl (an object in each line), or parquet, if this spelrum was built
+    /// with it
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t = Format::Text,
+        hide_possible_values = true
+    )]
+    format: Format,
+    /// Write to this file, once all games are there; one of this name is replaced
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Tell also of the search for each move: depth, score, nodes and time
+    #[arg(long)]
+    searches: bool,
+    /// Only games of this cell, by its cell_id; may be given again
+    #[arg(long = "cell", value_name = "CELL_ID")]
+    cells: Vec<i64>,
+    /// Only games of this player, by its name in the sweep; may be given again
+    #[arg(long = "player", value_name = "NAME")]
+    players: Vec<String>,
+    /// Only games of cells with this value on the axis; may be given again, for other values too
+    #[arg(long = "axis", value_name = "AXIS=VALUE")]
+    places: Vec<AxisPlace>,
+    /// Also games that do not count, each with its reason, and those that failed
+    #[arg(long)]
+    uncounted: bool,
+}
+
+/// How games are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Headers and moves
+    Text,
+    /// CSV with a heading line (RFC 4180)
+    Csv,
+    /// A JSON object in each line
+    Jsonl,
+    /// A Parquet file; not in every build
+    Parquet,
+}
+
+impl Format {
+    fn of_rows(self) -> Option<RowsFormat> {
+        match self {
+            Self::Text => None,
+            Self::Csv => Some(RowsFormat::Csv),
+            Self::Jsonl => Some(RowsFormat::Jsonl),
+            Self::Parquet => Some(RowsFormat::Parquet),
+        }
+    }
+}
+
+impl Games {
+    /// Reads and writes.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        if self.format == Format::Parquet && self.output.is_none() && io::stdout().is_terminal() {
+            return Err(not_for_a_terminal());
+        }
+        let told = match &self.output {
+            None => self.write(BufWriter::new(io::stdout())).await?,
+            Some(path) => {
+                let (new, file) = NewFile::create(path)?;
+                let told = self.write(BufWriter::new(file)).await?;
+                new.finish()?;
+                told
+            }
+        };
+        remark(told);
+        Ok(Exit::Success)
+    }
+
+    async fn write(&self, out: impl Write + Send + 'static) -> Result<ToldGames> {
+        let source = ResultsSource::open(&self.source).await?;
+        let experiment = source.experiment(self.experiment.as_deref()).await?;
+        let wanted = Wanted {
+            cells: self.cells.clone(),
+            players: self.players.clone(),
+            places: self.places.clone(),
+            uncounted: self.uncounted,
+        };
+        let searches = self.searches;
+        let mut writer: Box<dyn WriteGames> = match self.format.of_rows() {
+            None => Box::new(Text { out, searches }),
+            Some(format) => Box::new(Rows::new(format, searches, out)),
+        };
+        write_games(&source, &experiment, &wanted, &mut *writer).await
+    }
+}
+
+/// What nobody should have to find out.
+fn remark(told: ToldGames) {
+    let ToldGames { games, without_moves } = told;
+    if games == 0 {
+        voice::say("note: there are no such games yet");
+    } else if without_moves > 0 {
+        voice::say(&format!(
+            "note: the moves of {} of these {} games are not stored (record = \"games\", or pruned); spelrum \
+             replay plays such a game again",
+            count(without_moves),
+            count(games)
+        ));
+    }
+}

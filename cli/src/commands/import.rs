@@ -1,0 +1,189 @@
+//! `spelrum import`: experiments of an export, taken into another results database.
+
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use spelrum_coordinator::store::{ImportError, ImportProgress, Imported, StoreError, Writer};
+
+use crate::arguments::SourceArguments;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::interrupt::Interrupts;
+use crate::output::{count, write_json};
+
+const EXAMPLES: &str = "\
+The file is what spelrum export made, or any other results database: all its experiments come. Nothing is \
+doubled: an experiment is known by its UUID, its cells by the hash of their definition, its games by their \
+numbers. A file with more games adds those that are missing; imported again it changes nothing. A game that \
+is in both counts once; where two results of it differ that must not, the other one is kept in \
+uncounted_games as a conflict.
+
+An experiment that is not finished is paused here: spelrum resume plays what is left of it. Where the file has \
+a later text of a sweep that is here, the sweep becomes that.
+
+Nothing of the file is believed: definitions must be those of their hashes, and every game with moves is \
+played again by the rules, before anything is written. The database is made if it is not there; no \
+coordinator may have it open: stop that one, import, and start it again.
+
+JSON: experiments (experiment_uuid, name, state, new, changed, games, failed, known, repeats, conflicts, \
+uncounted).
+
+Examples:
+  spelrum import pentago-depth.db --db results.db
+  spelrum import theirs.db --db results.db --new";
+
+/// Take experiments into a results database, without doubling what is there
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Import {
+    /// The file to import
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    into: SourceArguments,
+    /// Import an experiment also beside another one of its name
+    #[arg(long)]
+    new: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Json<'i> {
+    experiments: Vec<Experiment<'i>>,
+}
+
+#[derive(Serialize)]
+struct Experiment<'i> {
+    experiment_uuid: &'i str,
+    name: &'i str,
+    state: &'i str,
+    new: bool,
+    changed: bool,
+    games: u64,
+    failed: u64,
+    known: u64,
+    repeats: u64,
+    conflicts: u64,
+    uncounted: u64,
+}
+
+impl<'i> From<&'i Imported> for Experiment<'i> {
+    fn from(it: &'i Imported) -> Self {
+        Self {
+            experiment_uuid: &it.uuid,
+            name: &it.name,
+            state: &it.state,
+            new: it.is_new,
+            changed: it.is_changed,
+            games: it.games,
+            failed: it.failed,
+            known: it.known,
+            repeats: it.repeats,
+            conflicts: it.conflicts,
+            uncounted: it.uncounted,
+        }
+    }
+}
+
+impl Import {
+    /// Imports, and says what came.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let Some(db) = &self.into.db else {
+            return Err(CliError::new(Exit::Usage, "import").because("--db is not given").help(
+                "name the database, such as --db results.db; one that a coordinator has open is imported into \
+                 while that is stopped",
+            ));
+        };
+        let is_same = |file: &PathBuf| file.canonicalize().ok();
+        if is_same(&self.file).is_some_and(|file| Some(file) == is_same(db)) {
+            return Err(CliError::new(Exit::Usage, "import")
+                .because("the file is the database itself")
+                .help("name another database as --db"));
+        }
+        if !self.file.exists() {
+            // Before a database is made for it.
+            return Err(StoreError::MissingDatabase { path: self.file.clone() }.into());
+        }
+        let mut writer = Writer::open(db).await?;
+        let interrupts = Interrupts::listen(|| {})?;
+        let look = |_: ImportProgress| {
+            if interrupts.finish.is_cancelled() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let imported = writer.import(&self.file, self.new, look).await;
+        let closed = writer.close().await;
+        let imported = match imported {
+            Err(ImportError::GivenUp) => {
+                return Ok(interrupts.exit().unwrap_or(Exit::Interrupted));
+            }
+            imported => imported?,
+        };
+        closed?;
+        self.tell(&imported)?;
+        Ok(Exit::Success)
+    }
+
+    fn tell(&self, imported: &[Imported]) -> Result<()> {
+        let mut out = anstream::stdout().lock();
+        if self.json {
+            let experiments = imported.iter().map(Experiment::from).collect();
+            write_json(&mut out, &Json { experiments })?;
+            return Ok(());
+        }
+        if imported.is_empty() {
+            writeln!(out, "there is no experiment in it")?;
+        }
+        for one in imported {
+            writeln!(out, "{}", said(one))?;
+            if one.state == "paused" {
+                let remedy = if one.is_playable {
+                    format!("spelrum resume {} goes on with it", one.uuid)
+                } else {
+                    "it was played by another engine, which alone can go on with it".to_owned()
+                };
+                writeln!(out, "  it is paused: {remedy}")?;
+            }
+            if one.conflicts > 0 {
+                writeln!(out, "  see the conflicts: table uncounted_games, reason 'conflict'")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What became of an experiment, in a line.
+fn said(one: &Imported) -> String {
+    if !one.is_anything() {
+        return format!(
+            "{}: nothing is new, all {} games were here already",
+            one.name,
+            count(one.known)
+        );
+    }
+    let mut parts = Vec::new();
+    if one.is_changed {
+        parts.push("its sweep became that of the file".to_owned());
+    }
+    parts.push(match (one.is_new, one.games) {
+        (true, games) => format!("new, {} games", count(games)),
+        (false, games) => format!("{} games more", count(games)),
+    });
+    let more = [
+        (one.failed, "failed games"),
+        (one.known, "were here already"),
+        (one.repeats, "repeats, kept and not counted"),
+        (one.conflicts, "CONFLICTS, kept and not counted"),
+        (one.uncounted, "other results that do not count"),
+    ];
+    let more = more.into_iter().filter(|(games, _)| *games > 0);
+    parts.extend(more.map(|(games, what)| format!("{} {what}", count(games))));
+    format!("{}: {}", one.name, parts.join(", "))
+}

@@ -1,0 +1,142 @@
+//! The forms, and texts that would break them.
+
+use super::*;
+
+/// What a form could take for its own.
+const HOSTILE: [&str; 8] = [
+    "a|b||c",
+    r"back\slash\\",
+    "$x^2$ 100% #1 & ~",
+    "two\nlines\r\nand\ttabs",
+    "{unbalanced}} {",
+    "[optional] *starred* _under_ `code` <b>&amp;</b>",
+    "=HYPERLINK(\"http://example.com\")",
+    r"\end{tabular}\input{/etc/passwd}",
+];
+
+fn document(names: &[&str]) -> Document {
+    let columns = vec![Column::words("player"), Column::numbers("games"), Column::numbers("Elo")];
+    let mut table = TitledTable::new("cells", "Who is stronger", columns);
+    for name in names {
+        table.row([(*name).to_owned(), "1,234".to_owned(), "-17".to_owned()]);
+    }
+    table.row(["last".to_owned(), "-".to_owned(), "±0.5".to_owned()]);
+    let notes = vec!["Score: points per game,\nover pairs.".to_owned(), names.concat()];
+    let again = TitledTable::new("cells", "Again", vec![Column::words("player")]);
+    Document {
+        title: names.concat(),
+        about: "pentago, running".to_owned(),
+        parts: vec![
+            Part::Table(table.with_notes(notes)),
+            Part::Table(again),
+            Part::Heading(format!("After {}", names[0])),
+            Part::Words("no players".to_owned()),
+        ],
+    }
+}
+
+fn written(document: &Document, write: fn(&Document, &mut dyn Write) -> io::Result<()>) -> String {
+    let mut out = Vec::new();
+    write(document, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn each_form_is_as_it_should_be() {
+    let document = document(&["alpha_beta", "mcts"]);
+    insta::assert_snapshot!("markdown", written(&document, Document::write_markdown));
+    insta::assert_snapshot!("latex", written(&document, Document::write_latex));
+}
+
+#[test]
+fn hostile_names_are_read_as_they_are() {
+    let document = document(&HOSTILE);
+    insta::assert_snapshot!("hostile_markdown", written(&document, Document::write_markdown));
+    insta::assert_snapshot!("hostile_latex", written(&document, Document::write_latex));
+}
+
+/// Cells of a row of Markdown, read as GitHub reads them: a bar ends a cell unless it is escaped.
+fn markdown_cells(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => cells.last_mut().unwrap().extend(characters.next()),
+            '|' => cells.push(String::new()),
+            _ => cells.last_mut().unwrap().push(character),
+        }
+    }
+    // What is before the first bar and after the last.
+    assert_eq!((cells.remove(0), cells.pop()), (String::new(), Some(String::new())), "{line}");
+    cells.iter().map(|cell| cell.trim().to_owned()).collect()
+}
+
+#[test]
+fn every_row_of_markdown_has_its_cells() {
+    let text = written(&document(&HOSTILE), Document::write_markdown);
+    let rows: Vec<_> = text.lines().filter(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), 2 + HOSTILE.len() + 1 + 2);
+    for (line, name) in rows[2..].iter().zip(HOSTILE) {
+        let cells = markdown_cells(line);
+        let name: String = name.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+        assert_eq!(cells, [&*name, "1,234", "-17"]);
+    }
+}
+
+/// What stands in LaTeX's braces and environments must end there, and what is special to it must be ours.
+fn assert_balanced(latex: &str) {
+    let (mut environments, mut depth, mut is_math) = (Vec::new(), 0_u32, false);
+    for line in latex.lines() {
+        if line.starts_with('%') {
+            continue;
+        }
+        if let Some(rest) = line.strip_prefix(r"\begin{") {
+            environments.push(rest[..rest.find('}').unwrap()].to_owned());
+        } else if let Some(rest) = line.strip_prefix(r"\end{") {
+            assert_eq!(environments.pop().as_deref(), rest.strip_suffix('}'), "{line}");
+        } else {
+            assert!(!line.contains(r"\begin") && !line.contains(r"\end"), "{line}");
+        }
+        let mut characters = line.chars().peekable();
+        while let Some(character) = characters.next() {
+            match character {
+                // A command, or a character that is escaped.
+                '\\' => {
+                    let next = characters.next().unwrap();
+                    assert!(next.is_ascii_alphabetic() || r"\{}$&#%_".contains(next), "{line}");
+                }
+                '{' => depth += 1,
+                '}' => depth = depth.checked_sub(1).unwrap_or_else(|| panic!("{line}")),
+                '$' => is_math = !is_math,
+                '~' | '^' | '_' | '#' | '%' | '"' | '`' => panic!("{character} in {line}"),
+                _ => assert!(!character.is_control(), "{line}"),
+            }
+        }
+        assert_eq!((depth, is_math), (0, false), "{line}");
+    }
+    assert_eq!(environments, [""; 0]);
+}
+
+#[test]
+fn latex_is_balanced_whatever_names_are() {
+    assert_balanced(&written(&document(&HOSTILE), Document::write_latex));
+    for character in (0_u8..=0x7f).map(char::from) {
+        for name in [character.to_string(), format!("a{character}{character}b")] {
+            let latex = written(&document(&[&name]), Document::write_latex);
+            assert_balanced(&latex);
+            // Names add no cells and no rows.
+            let rows = latex.lines().filter(|line| line.ends_with(r" \\"));
+            let cells = |row: &str| row.replace(r"\&", "").matches('&').count();
+            assert_eq!(rows.map(cells).collect::<Vec<_>>(), [2, 2, 2, 0], "{latex}");
+        }
+    }
+}
+
+#[test]
+fn labels_differ_and_rows_begin_with_no_option() {
+    let latex = written(&document(&["[1pt]", "*"]), Document::write_latex);
+    assert_balanced(&latex);
+    assert!(latex.contains(r"\label{tab:-1pt---cells}"), "{latex}");
+    assert!(latex.contains(r"\label{tab:-1pt---cells-2}"), "{latex}");
+    assert!(latex.lines().all(|line| !line.starts_with(['[', '*'])), "{latex}");
+}

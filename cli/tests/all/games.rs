@@ -1,0 +1,171 @@
+//! `spelrum games`: what it writes is what the database has, in every form, and text can be read again.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use spelrum_engine::{Rules, Side, replay_moves};
+
+use crate::sandbox::{Sandbox, root, tic_tac_toe};
+
+fn played(sweep: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", sweep);
+    sandbox.run(&["run", "sweep.toml", "--db", "x.db"]).expect_exit(0);
+    sandbox
+}
+
+/// A game as it stands in a text.
+#[derive(Debug)]
+struct Written {
+    tags: BTreeMap<String, String>,
+    moves: Vec<String>,
+    comments: usize,
+    result: String,
+}
+
+fn read(text: &str) -> Vec<Written> {
+    let mut games = Vec::new();
+    let mut blocks = text.split("\n\n").filter(|block| !block.is_empty());
+    while let Some(headers) = blocks.next() {
+        let tag = |line: &str| {
+            let line = line.strip_prefix('[').unwrap().strip_suffix(']').unwrap();
+            let (tag, value) = line.split_once(' ').unwrap();
+            (tag.to_owned(), serde_json::from_str(value).unwrap())
+        };
+        let tags = headers.lines().map(tag).collect();
+        let (mut moves, mut comments) = (Vec::new(), 0);
+        let body = blocks.next().unwrap().replace('\n', " ");
+        let mut rest = body.as_str();
+        while !rest.is_empty() {
+            if let Some(comment) = rest.strip_prefix('{') {
+                comments += 1;
+                rest = comment.split_once('}').unwrap().1.trim_start();
+            } else {
+                let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
+                moves.push(word.to_owned());
+                rest = after.trim_start();
+            }
+        }
+        let result = moves.pop().unwrap();
+        games.push(Written { tags, moves, comments, result });
+    }
+    games
+}
+
+/// Plays a game's moves by the rules, and compares where they lead.
+fn referee(game: &Written) {
+    let rules: Rules = serde_json::from_str(&game.tags["Rules"]).unwrap();
+    let moves = game.moves.iter().map(String::as_str);
+    let positions = replay_moves(&rules, &game.tags["Opening"], moves).unwrap();
+    let ending = positions.last().unwrap().ending.as_ref().expect("the game is over");
+    let first = positions[0].to_move;
+    let side = if first == Side::First { "first" } else { "second" };
+    assert_eq!(game.tags["FirstSide"], side);
+    let result = match ending.winner {
+        None => "1/2-1/2",
+        Some(winner) if winner == first => "1-0",
+        Some(_) => "0-1",
+    };
+    assert_eq!((&*game.result, &*game.tags["Result"]), (result, result));
+    assert_eq!(game.tags["Termination"], ending.termination.name());
+    assert_eq!(game.tags["Plies"], game.moves.len().to_string());
+}
+
+#[test]
+fn text_is_read_again_and_its_games_are_games() {
+    let sandbox = played(&tic_tac_toe("small", 20));
+    let text = sandbox.run(&["games", "--db", "x.db"]).expect_exit(0).stdout().to_owned();
+    let games = read(&text);
+    assert_eq!(games.len(), 40);
+    games.iter().for_each(referee);
+    let place = |game: &Written| -> (i64, i64) {
+        (game.tags["Cell"].parse().unwrap(), game.tags["Number"].parse().unwrap())
+    };
+    assert!(games.windows(2).all(|two| place(&two[0]) < place(&two[1])), "in their order");
+    let searches = sandbox.run(&["games", "--db", "x.db", "--searches"]).stdout().to_owned();
+    assert!(searches.lines().all(|line| line.starts_with('[') || line.len() <= 110));
+    for (game, with) in games.iter().zip(read(&searches)) {
+        assert_eq!((&game.moves, &game.tags), (&with.moves, &with.tags));
+        assert_eq!(with.comments, with.moves.len());
+    }
+}
+
+#[test]
+fn every_form_and_source_tells_the_same() {
+    let sandbox = played(&tic_tac_toe("small", 20));
+    let csv = ["games", "--db", "x.db", "--format", "csv", "--searches", "--output", "g.csv"];
+    sandbox.run(&csv).expect_exit(0);
+    let csv = std::fs::read_to_string(sandbox.path("g.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 41);
+    let json = sandbox.run(&["games", "--db", "x.db", "--format", "jsonl"]);
+    let rows: Vec<Value> =
+        json.stdout().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let text = sandbox.run(&["games", "--db", "x.db"]).stdout().to_owned();
+    for (row, game) in rows.iter().zip(read(&text)) {
+        assert_eq!(row["moves"].as_str().unwrap(), game.moves.join(" "));
+        assert_eq!(row["result"], *game.result);
+        assert!(row["depth"].is_i64(), "an axis of integers");
+        assert_eq!(row["first_parameters"], *game.tags["FirstParameters"]);
+    }
+    let coordinator = sandbox.coordinator("x.db", "127.0.0.1:0");
+    let url = &coordinator.url;
+    assert_eq!(sandbox.run(&["games", "--coordinator", url]).expect_exit(0).stdout(), text);
+    let json_there = sandbox.run(&["games", "--coordinator", url, "--format", "jsonl"]);
+    assert_eq!(json_there.stdout(), json.stdout());
+}
+
+#[test]
+fn games_are_chosen_by_cell_player_and_axis() {
+    let sandbox = played(&tic_tac_toe("small", 20));
+    let count = |more: &[&str]| {
+        let arguments = [&["games", "--db", "x.db"], more].concat();
+        read(sandbox.run(&arguments).expect_exit(0).stdout()).len()
+    };
+    assert_eq!(count(&["--axis", "depth=1"]), 20);
+    assert_eq!(count(&["--axis", "depth=1", "--axis", "depth=2"]), 40);
+    assert_eq!(count(&["--player", "random", "--cell", "1"]), 20);
+    let failure = |more: &[&str]| {
+        let arguments = [&["games", "--db", "x.db"], more].concat();
+        sandbox.run(&arguments).expect_exit(3).stderr().to_owned()
+    };
+    assert_eq!(
+        failure(&["--axis", "dept=1"]),
+        "error: failed to choose games: there is no axis dept\nhelp: its axes are depth\n"
+    );
+    assert!(failure(&["--player", "nobody"]).contains("small has no cell that is so"));
+}
+
+#[test]
+fn games_without_moves_say_so() {
+    let sandbox = played(&format!("record = \"games\"\n{}", tic_tac_toe("small", 4)));
+    let ran = sandbox.run(&["games", "--db", "x.db"]);
+    let games = read(ran.expect_exit(0).stdout());
+    assert!(games.iter().all(|game| game.moves.is_empty() && game.comments == 1));
+    assert!(ran.stdout().contains("\n{moves are not stored} "));
+    assert!(ran.stderr().starts_with("note: the moves of 8 of these 8 games are not stored"));
+}
+
+#[test]
+fn the_example_of_the_document_is_a_game() {
+    let page = std::fs::read_to_string(root().join("docs/export.md")).unwrap();
+    let example = page.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+    let games = read(&format!("{example}\n"));
+    let sandbox = Sandbox::new();
+    let sweep = root().join("sweeps/tic-tac-toe.toml");
+    let run = ["run", sweep.to_str().unwrap(), "--db", "x.db", "--set", "games=20"];
+    sandbox.run(&run).expect_exit(0);
+    let all = read(sandbox.run(&["games", "--db", "x.db"]).stdout());
+    let [shown] = &*games else { panic!("one game") };
+    // What another run of the same sweep has otherwise.
+    let differs = ["ExperimentUuid", "GameId", "Worker", "Started", "TimeUs"];
+    let is_it =
+        |game: &&Written| ["Cell", "Number"].iter().all(|tag| game.tags[*tag] == shown.tags[*tag]);
+    let game = all.iter().find(is_it).unwrap();
+    for (tag, value) in shown.tags.iter().filter(|(tag, _)| !differs.contains(&tag.as_str())) {
+        assert_eq!(&game.tags[tag], value, "{tag}");
+    }
+    assert_eq!((&game.moves, &game.result), (&shown.moves, &shown.result));
+    for tag in game.tags.keys().filter(|tag| *tag != "PliesMax") {
+        assert!(page.contains(&format!("`{tag}`")), "{tag} is not in the table");
+    }
+}

@@ -1,0 +1,147 @@
+//! Reports in the forms that people and programs take elsewhere.
+
+use serde_json::Value;
+
+use crate::sandbox::{Sandbox, tic_tac_toe};
+
+/// Ten lines at most: what tells one form from another.
+fn beginning(text: &str) -> String {
+    text.lines().take(10).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_report_has_every_form_through_both_doors() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small_one", 4));
+    sandbox.run(&["run", "sweep.toml", "--db", "c.db"]).expect_exit(0);
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let url = &*coordinator.url;
+    for form in ["text", "markdown", "latex", "csv", "json"] {
+        let from_file = sandbox.run(&["report", "--db", "c.db", "--format", form]);
+        from_file.expect_exit(0);
+        let from_coordinator =
+            sandbox.run(&["report", "--coordinator", url, "--format", form, "--output", "out"]);
+        from_coordinator.expect_exit(0);
+        assert_eq!(from_coordinator.stdout(), "");
+        assert_eq!(std::fs::read_to_string(sandbox.path("out")).unwrap(), from_file.stdout());
+        assert!(!sandbox.path("out.partial").exists());
+        let phases = |more: &[&str]| {
+            let ran = sandbox.run(&[&["report", "--phases", "--format", form], more].concat());
+            ran.expect_exit(0);
+            ran.stdout().to_owned()
+        };
+        assert_eq!(phases(&["--db", "c.db"]), phases(&["--coordinator", url]));
+        if form != "json" && form != "text" {
+            insta::assert_snapshot!(form, beginning(from_file.stdout()));
+        }
+    }
+}
+
+/// Two axes and two seeds: gains, effects and replicates.
+#[test]
+fn comparisons_have_every_form_through_both_doors() {
+    let sandbox = Sandbox::new();
+    let sweep = tic_tac_toe("small_one", 6)
+        .replace("seed = 7", "seed = \"$seed\"")
+        .replace("depth = [1, 2]", "seed = [1, 2]\ndepth = [1, 2]\nnodes = [30, 300]")
+        + "nodes = \"$nodes\"\n";
+    sandbox.write("sweep.toml", &sweep);
+    sandbox.run(&["run", "sweep.toml", "--db", "c.db"]).expect_exit(0);
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let url = &*coordinator.url;
+    let through_both = |arguments: &[&str]| {
+        let from_file = sandbox.run(&[&["report", "--db", "c.db"], arguments].concat());
+        from_file.expect_exit(0);
+        let over_the_network = [&["report", "--coordinator", url], arguments].concat();
+        let from_coordinator = sandbox.run(&over_the_network);
+        from_coordinator.expect_exit(0);
+        assert_eq!(from_coordinator.stdout(), from_file.stdout());
+        from_file.stdout().to_owned()
+    };
+    insta::assert_snapshot!("compared", through_both(&["--compare"]));
+    let markdown = through_both(&["--compare", "--format", "markdown"]);
+    assert!(markdown.contains("| nodes "), "{markdown}");
+    through_both(&["--compare", "--format", "latex"]);
+    let json = through_both(&["--compare", "--format", "json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let told = &json["comparisons"];
+    let effects = told["effects"].as_array().unwrap();
+    for (table, rows) in [
+        ("gains", told["gains"].as_array().unwrap()),
+        ("effects", effects),
+        ("replicates", told["replicates"].as_array().unwrap()),
+    ] {
+        let csv = through_both(&["--format", "csv", "--table", table]);
+        assert!(!rows.is_empty());
+        assert_eq!(csv.lines().count(), rows.len() + 1, "{table}: {csv}");
+    }
+    // Four cells a seed, at neighbours on two axes; each main effect and the interaction.
+    assert_eq!(told["gains"].as_array().unwrap().len(), 8);
+    assert_eq!(effects.len(), 3);
+}
+
+/// What was not recorded is not told.
+#[test]
+fn phases_need_moves() {
+    let sandbox = Sandbox::new();
+    let games_only =
+        tic_tac_toe("games_only", 4).replacen("games = 4", "games = 4\nrecord = \"games\"", 1);
+    sandbox.write("sweep.toml", &games_only);
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    let ran = sandbox.run(&["report", "--db", "games_only.db", "--phases"]);
+    ran.expect_exit(3);
+    insta::assert_snapshot!(ran.stderr());
+}
+
+#[test]
+fn tables_are_had_one_at_a_time() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 4));
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    let report = |more: &[&str]| {
+        let ran = sandbox.run(&[&["report", "--db", "small.db"], more].concat());
+        ran.expect_exit(0);
+        ran.stdout().to_owned()
+    };
+    let json: Value = serde_json::from_str(&report(&["--json"])).unwrap();
+    let ratings: Value = serde_json::from_str(&report(&["--json", "--ratings"])).unwrap();
+    let ratings = ratings["ratings"].as_array().unwrap();
+    let phases: Value = serde_json::from_str(&report(&["--json", "--phases"])).unwrap();
+    let of_groups = |name: &str| {
+        ratings.iter().map(|group| group[name].as_array().unwrap().len()).sum::<usize>()
+    };
+    for (table, rows) in [
+        ("cells", json["cells"].as_array().unwrap().len()),
+        ("moves", json["moves"].as_array().unwrap().len()),
+        ("depths", json["depths"].as_array().unwrap().len()),
+        ("ratings", of_groups("players")),
+        ("differences", of_groups("differences")),
+        ("meetings", of_groups("meetings")),
+        ("phases", phases["phases"]["times"].as_array().unwrap().len()),
+        ("standardised", phases["phases"]["standardised"].as_array().unwrap().len()),
+    ] {
+        let csv = report(&["--format", "csv", "--table", table]);
+        assert_eq!(csv.lines().count(), rows + 1, "{table}: {csv}");
+        let columns = |line: &str| line.split(',').count();
+        assert!(csv.lines().all(|line| columns(line) == columns(csv.lines().next().unwrap())));
+        let latex = report(&["--format", "latex", "--table", table]);
+        assert!(latex.contains(r"\toprule"), "{table}: {latex}");
+    }
+    let nothing = report(&["--table", "failures"]);
+    assert!(nothing.contains("there is nothing to show"), "{nothing}");
+    // The names and the digits of JSON.
+    let csv = report(&["--format", "csv"]);
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let headings = lines.next().unwrap();
+    for (line, cell) in lines.zip(json["cells"].as_array().unwrap()) {
+        let field = |name| line[headings.iter().position(|heading| *heading == name).unwrap()];
+        assert_eq!(field("depth"), cell["axes"][0].as_str().unwrap());
+        assert_eq!(field("score_low"), cell["score_low"].to_string());
+        assert_eq!(field("player"), cell["player"].as_str().unwrap());
+        assert_eq!(field("pairs_1_half"), cell["pairs"][3].to_string());
+    }
+    sandbox
+        .run(&["report", "--db", "small.db", "--format", "json", "--table", "cells"])
+        .expect_exit(2);
+    sandbox.run(&["report", "--db", "small.db", "--json", "--format", "csv"]).expect_exit(2);
+}

@@ -1,0 +1,99 @@
+//! Experiments on their way as a file: made by a thread of its own, and sent in pieces as they are taken.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::ops::ControlFlow;
+
+use futures_util::stream;
+use spelrum_proto::{Reason, Refusal, v1};
+use spelrum_tournament::ExperimentId;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio_stream::Stream;
+use tonic::Status;
+
+use super::pages::QUIET;
+use super::{BUSY_RETRY_AFTER, reading_failed};
+use crate::store::{BackupError, Readers};
+
+/// How large a piece is: well below a message.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// How many pieces may wait for their reader.
+const PIECES_MAX: usize = 2;
+
+type Told = Result<v1::ExportExperimentsResponse, Refusal>;
+
+/// Makes the file and sends it; the place is kept until it is sent or the client is gone.
+pub(super) fn export(
+    readers: Readers,
+    experiments: Vec<ExperimentId>,
+    place: OwnedSemaphorePermit,
+) -> impl Stream<Item = Result<v1::ExportExperimentsResponse, Status>> + Send {
+    let (tell, told) = mpsc::channel::<Told>(PIECES_MAX);
+    let failed = tell.clone();
+    let work = move || {
+        let _place = place;
+        let sent = make(&readers, &experiments, &tell).and_then(|(file, bytes)| {
+            send(file, bytes, &tell).map_err(|error| {
+                let remedy = "try again; see that the coordinator's disk is whole";
+                Refusal::new(
+                    Reason::Internal,
+                    format!("the export is not readable: {error}"),
+                    remedy,
+                )
+            })
+        });
+        if let Err(refusal) = sent {
+            // Nobody may be there to hear it.
+            let _unheard = tell.blocking_send(Err(refusal));
+        }
+    };
+    if std::thread::Builder::new().name("export".to_owned()).spawn(work).is_err() {
+        let refusal = Refusal::busy("no thread can be started", BUSY_RETRY_AFTER);
+        let _there_is_room = failed.try_send(Err(refusal));
+    }
+    drop(failed);
+    stream::unfold(told, async |mut told| {
+        let next = match tokio::time::timeout(QUIET, told.recv()).await {
+            // It goes on.
+            Err(_) => Ok(v1::ExportExperimentsResponse::default()),
+            Ok(next) => next?.map_err(Status::from),
+        };
+        Some((next, told))
+    })
+}
+
+fn make(
+    readers: &Readers,
+    experiments: &[ExperimentId],
+    tell: &mpsc::Sender<Told>,
+) -> Result<(File, u64), Refusal> {
+    let wanted = tell.clone();
+    let look = move || {
+        if wanted.is_closed() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    match readers.export_unnamed(experiments, look) {
+        Ok((file, made)) => Ok((file, made.bytes)),
+        Err(BackupError::Store(error)) => Err(reading_failed(error)),
+        Err(error) => {
+            tracing::warn!("{error}; {}", error.remedy());
+            let remedy = "see the coordinator's log: it makes the file beside its database, where there must \
+                          be room for it";
+            Err(Refusal::new(Reason::Internal, error.to_string(), remedy))
+        }
+    }
+}
+
+fn send(mut file: File, bytes: u64, tell: &mpsc::Sender<Told>) -> std::io::Result<()> {
+    let mut head = Some(bytes);
+    loop {
+        let mut piece = Vec::with_capacity(PIECE_BYTES);
+        (&mut file).take(PIECE_BYTES as u64).read_to_end(&mut piece)?;
+        let is_last = piece.is_empty();
+        let bytes = head.take().unwrap_or(0);
+        let part = v1::ExportExperimentsResponse { bytes, piece };
+        if is_last || tell.blocking_send(Ok(part)).is_err() {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What was asked: an imported experiment as a plan, so that it is stored as every other one is. Nothing of a
+//! cell is taken from the file that follows from its definition, and that must be what its hash says.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use spelrum_engine::{Parameters, Value};
+use spelrum_tournament::{
+    AxisValue, CellDefinition, Conditions, DefinitionJson, Plan, PlannedAxis, PlannedCell,
+    PlannedPlayer, Record,
+};
+
+use super::source::{SourceCell, SourceExperiment};
+
+/// The longest sweep's cells.
+const GAMES_MAX: u64 = 1 << 53;
+
+/// A cell's definition, if it is one and the cell's hash is of it.
+pub(super) fn definition(cell: &SourceCell) -> Result<CellDefinition, String> {
+    let [first, second] = &cell.parameters;
+    let json = [&cell.definition_prefix, &**first, ",", second, "]}"].concat();
+    let definition: CellDefinition = serde_json::from_str(&json)
+        .map_err(|error| format!("the definition of cell {}: {error}", cell.id))?;
+    let hash = definition.hash().to_string();
+    if hash != cell.definition_hash || definition.canonical_json() != json {
+        return Err(format!("the definition of cell {} is not the one of its hash", cell.id));
+    }
+    Ok(definition)
+}
+
+/// These cells as a plan of their own, numbered as they come.
+pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan, String> {
+    let mut plan = Plan {
+        name: of.name.clone(),
+        description: of.description.clone(),
+        game: of.game.clone(),
+        seed: of.seed,
+        priority: of.priority,
+        allocation: of.allocation,
+        record: if of.record_moves { Record::Moves } else { Record::Games },
+        game_timeout_us: of.game_timeout_us,
+        stop: cells.first().and_then(|cell| cell.rule),
+        anchors: of.anchors.clone(),
+        axes: of
+            .axes
+            .iter()
+            .map(|name| PlannedAxis { name: name.clone(), values: Vec::new() })
+            .collect(),
+        conditions: Vec::new(),
+        players: Vec::new(),
+        cells: Vec::with_capacity(cells.len()),
+        merged: Vec::new(),
+        claims: Vec::new(),
+    };
+    let mut conditions: BTreeMap<&str, (usize, DefinitionJson)> = BTreeMap::new();
+    let mut players: BTreeMap<&str, usize> = BTreeMap::new();
+    for cell in cells {
+        let wrong = |what: &str| format!("cell {}: {what}", cell.id);
+        let known = match conditions.get(&*cell.definition_prefix) {
+            Some((known, json)) => (*known, json.clone()),
+            None => {
+                let definition = definition(cell)?;
+                if definition.rules.name() != of.game {
+                    return Err(wrong("it is of another game than its experiment"));
+                }
+                let those = Conditions {
+                    seed: definition.seed,
+                    rules: definition.rules,
+                    openings: definition.openings,
+                    max_plies: definition.max_plies,
+                    swap_sides: definition.swap_sides,
+                    openings_count: cell.openings_count,
+                };
+                let json = DefinitionJson::new(&those);
+                plan.conditions.push(those);
+                let new = (plan.conditions.len() - 1, json);
+                conditions.insert(&cell.definition_prefix, new.clone());
+                new
+            }
+        };
+        let (of_conditions, json) = known;
+        let [first, second] = &cell.parameters;
+        let (definition_hash, seed) = json.hash_and_seed(first, second);
+        if definition_hash.to_string() != cell.definition_hash {
+            return Err(wrong("its definition is not the one of its hash"));
+        }
+        let swaps = plan.conditions[of_conditions].swap_sides;
+        if cell.games == 0 || cell.games >= GAMES_MAX || swaps && cell.games % 2 == 1 {
+            return Err(wrong("no cell can have so many games"));
+        }
+        let mut its_players = [0; 2];
+        for (player, json) in its_players.iter_mut().zip(&cell.parameters) {
+            *player = match players.get(&**json) {
+                Some(known) => *known,
+                None => {
+                    plan.players.push(planned_player(json).map_err(|what| wrong(&what))?);
+                    players.insert(json, plan.players.len() - 1);
+                    plan.players.len() - 1
+                }
+            };
+        }
+        let mut axes = Vec::with_capacity(cell.places.len());
+        for (axis, number, text) in &cell.places {
+            let index = of.axes.iter().position(|name| name == axis);
+            // One that an earlier text had.
+            let Some(index) = index else { continue };
+            let values = &mut plan.axes[index].values;
+            values.push(AxisValue { number: *number, text: text.clone() });
+            axes.push((index, values.len() - 1));
+        }
+        plan.cells.push(PlannedCell {
+            definition_hash,
+            seed,
+            conditions: of_conditions,
+            players: its_players,
+            player_names: cell.names.each_ref().map(|name| Arc::from(&**name)),
+            axes,
+            games: cell.games,
+            timed: cell.timed,
+        });
+    }
+    Ok(plan)
+}
+
+fn planned_player(json: &str) -> Result<PlannedPlayer, String> {
+    let parameters: Parameters =
+        serde_json::from_str(json).map_err(|error| format!("a player: {error}"))?;
+    match parameters.get("algorithm") {
+        Some(Value::Text(algorithm)) => {
+            Ok(PlannedPlayer { algorithm: algorithm.clone(), parameters_json: json.to_owned() })
+        }
+        _ => Err("a player without an algorithm".to_owned()),
+    }
+}

@@ -1,0 +1,63 @@
+//! What results say together: of all cells of an experiment, or all its games.
+
+use spelrum_tournament::ExperimentId;
+use spelrum_tournament::results::{CellsToCompare, Clusters, Comparisons, GamesToRate, Ratings};
+
+use super::State;
+use crate::store::StoreError;
+
+impl State {
+    pub(super) fn comparisons(&self, id: ExperimentId) -> Comparisons {
+        let it = &self.experiments[&id];
+        let places = self.places(id);
+        let mut cells = CellsToCompare::on(&it.axes);
+        for (cell, its) in self.cells_of(id) {
+            let result = self.result(cell, its, &places);
+            cells.cell(&result, &its.definition_prefix, &self.openings(cell, its));
+        }
+        cells.compare(self.summary(id, it))
+    }
+
+    pub(super) fn ratings(&self, id: ExperimentId) -> Result<Ratings, StoreError> {
+        let it = &self.experiments[&id];
+        let games_by = |clusters| {
+            let mut games = GamesToRate::on(&it.axes, clusters);
+            // An opening is told by when it was first met: by a number of its own.
+            let mut openings = Vec::new();
+            let places = self.places(id);
+            for (cell, its) in self.cells_of(id) {
+                let [player, mut opponent] = its.player_names.clone();
+                if its.players[0] == its.players[1] {
+                    opponent.clone_from(&player);
+                }
+                games.cell(&places.of(cell), player, opponent);
+                let mut counted = self.counted_of(cell);
+                counted.sort_by_key(|(_, game)| game.game.number);
+                for (_, game) in counted {
+                    let number = game.game.number;
+                    let cluster = match clusters {
+                        Clusters::Openings => {
+                            let opening = &game.opening;
+                            let known = openings.iter().position(|known| known == opening);
+                            known.unwrap_or_else(|| {
+                                openings.push(opening.clone());
+                                openings.len() - 1
+                            }) as i64
+                        }
+                        Clusters::Pairs => (number / (1 + u64::from(its.swap_sides))) as i64,
+                    };
+                    let player_first = its.first_player_moves_first(number);
+                    games.game(cluster, player_first, game.record.outcome);
+                }
+            }
+            games
+        };
+        let mut games = games_by(Clusters::Openings);
+        if games.has_one_opening() {
+            games = games_by(Clusters::Pairs);
+        }
+        let anchors = it.anchors.iter().cloned().collect();
+        let rated = games.rate(self.summary(id, it), &anchors);
+        rated.map_err(|limit| StoreError::ManyToRate { limit })
+    }
+}

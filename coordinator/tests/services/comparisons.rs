@@ -1,0 +1,67 @@
+//! Comparisons of cells over real gRPC.
+
+use spelrum_coordinator::store::Readers;
+use spelrum_proto::results::ComparisonsReader;
+use spelrum_proto::{Reason, v1};
+use spelrum_tournament::comparisons::Changed;
+use spelrum_tournament::results::Comparisons;
+use tonic::Status;
+
+use spelrum_test_support::{HandWorker, Served, Site, quick_sweep, reason};
+
+async fn comparisons(served: &Served, experiment: &str) -> Result<Comparisons, Status> {
+    let request = v1::GetComparisonsRequest { experiment: experiment.to_owned() };
+    let mut parts = served.results().await.get_comparisons(request).await?.into_inner();
+    let mut comparisons = ComparisonsReader::default();
+    while let Some(part) = parts.message().await? {
+        comparisons.take(part).unwrap();
+    }
+    Ok(comparisons.finish().unwrap())
+}
+
+/// Two seeds, two depths, two numbers of nodes; the openings of a seed are shared.
+fn sweep(name: &str) -> String {
+    quick_sweep(name, 8)
+        .replace("seed = 7", "seed = \"$seed\"")
+        .replace("depth = 1", "depth = \"$depth\"\nnodes = \"$nodes\"")
+        + "\n[axes]\nseed = [1, 2]\ndepth = [1, 2]\nnodes = [50, 500]\n"
+}
+
+#[tokio::test]
+async fn what_is_told_over_the_network_is_what_the_file_says() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&sweep("compared")).await;
+    HandWorker::new(&served).await.work_until_done().await;
+    served.reaches("compared", "finished").await;
+    let told = comparisons(&served, "compared").await.unwrap();
+    assert_eq!(told.axes, ["seed", "depth", "nodes"]);
+    // From depth to depth, and from nodes to nodes: two of each for each seed, none from seed to seed.
+    let on = |wanted: usize| {
+        let on_axis = |gain: &&_| matches!(gain, &Changed::Axis { axis, .. } if *axis == wanted);
+        told.differences.iter().map(|gain| &gain.changed).filter(on_axis).count()
+    };
+    assert_eq!([0, 1, 2].map(on), [0, 4, 4]);
+    assert!(told.differences.iter().all(|gain| gain.openings_shared > 0));
+    assert_eq!((told.effects.len(), told.replicates.len()), (1, 4));
+    assert!(told.replicates.iter().all(|told| told.seeds == 2));
+    assert!(!told.differences_truncated);
+
+    let file = Readers::open(&site.db()).await.unwrap();
+    assert_eq!(file.comparisons("compared").await.unwrap(), Some(told));
+    file.close().await;
+}
+
+#[tokio::test]
+async fn an_experiment_without_games_has_nothing_to_compare() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&sweep("idle")).await;
+    let told = comparisons(&served, "idle").await.unwrap();
+    assert_eq!((told.differences.len(), told.effects.len(), told.replicates.len()), (0, 0, 0));
+    for (which, expected) in
+        [("nobody", Reason::UnknownExperiment), (&"x".repeat(256), Reason::Malformed)]
+    {
+        assert_eq!(reason(comparisons(&served, which).await), expected);
+    }
+}

@@ -1,0 +1,85 @@
+//! Which of an experiment's cells are served first. It decides when a game is played, never whether.
+
+use super::api::Allocation;
+use super::cells::Cell;
+use crate::statistics::GameCounts;
+
+/// Games of a pair, which is not parted.
+const PAIR: u64 = 2;
+
+/// When a cell's turn comes: the lesser first, of equals the first in the grid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Turn(u64);
+
+impl Turn {
+    /// Of a cell as it is now.
+    pub(super) fn of(cell: &Cell, allocation: Allocation) -> Self {
+        match allocation {
+            Allocation::Grid => Self::default(),
+            Allocation::Informative => Self::by_error(cell.played(), cell.leased_count()),
+        }
+    }
+
+    /// The greater the error, the sooner. Positive numbers are in the order of their bits.
+    fn by_error(played: &GameCounts, leased: u64) -> Self {
+        Self(!squared_error(played, leased).to_bits())
+    }
+}
+
+/// The most games that a cell gets in one lease: a quarter of what it has had and has, so that a lease is not
+/// full of the one cell that was least known when it began.
+pub(super) fn share_of_lease(cell: &Cell, allocation: Allocation) -> u64 {
+    match allocation {
+        Allocation::Grid => u64::MAX,
+        Allocation::Informative => {
+            PAIR.max((cell.played().games() + cell.leased_count()).next_multiple_of(8) / 4)
+        }
+    }
+}
+
+/// Games of each extreme result that are added (Agresti and Coull 1998): a cell that begins with a row of
+/// equal results is not taken for known.
+const DOUBT: f64 = 2.0;
+
+/// The squared standard error that a cell's score will have once its leased games are played, taken over
+/// games.
+fn squared_error(played: &GameCounts, leased: u64) -> f64 {
+    let [losses, draws, wins] = played.0.map(|games| games as f64);
+    let (losses, wins) = (losses + DOUBT, wins + DOUBT);
+    let games = losses + draws + wins;
+    let score = (wins + draws / 2.0) / games;
+    let variance = (wins + draws / 4.0) / games - score * score;
+    variance / (games + leased as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(played: [u64; 3], leased: u64) -> Turn {
+        Turn::by_error(&GameCounts(played), leased)
+    }
+
+    #[test]
+    fn the_least_known_cell_is_first() {
+        // Of nothing is known less than of anything.
+        assert!(turn([0, 0, 0], 0) < turn([1, 0, 1], 0));
+        // Even cells before lopsided ones, and these before drawn ones.
+        assert!(turn([10, 0, 10], 0) < turn([2, 0, 18], 0));
+        assert!(turn([2, 0, 18], 0) < turn([0, 20, 0], 0));
+        // Whose favour it is in changes nothing, up to rounding.
+        let [a, b] = [[3, 4, 13], [13, 4, 3]].map(|played| squared_error(&GameCounts(played), 0));
+        assert!((a - b).abs() < 1e-15);
+        // What is leased will be known.
+        assert!(turn([10, 0, 10], 0) < turn([10, 0, 10], 2));
+        assert!(turn([0, 0, 0], 0) < turn([0, 0, 0], 2));
+    }
+
+    #[test]
+    fn no_count_is_beyond_it() {
+        for played in [[0, 0, 0], [u64::MAX / 4, 0, u64::MAX / 4], [0, 0, u64::MAX / 4]] {
+            let error = squared_error(&GameCounts(played), u64::MAX);
+            assert!((0.0..=0.25).contains(&error), "{error}");
+        }
+    }
+}
