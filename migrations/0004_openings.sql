@@ -18,6 +18,9 @@ CREATE TABLE cell_openings (
     losses INTEGER NOT NULL,
     -- What whoever moved first from the opening got, in half points: a win is 2 and a draw 1.
     first_mover_half_points INTEGER NOT NULL,
+    -- Of these games, those in which the cell's first player moved first, and what it got in them.
+    games_moving_first INTEGER NOT NULL,
+    half_points_moving_first INTEGER NOT NULL,
     -- Pairs with both games counted; what the cell's first player got in them; and those in which who moved
     -- first won both games, and who moved second did. All 0 where sides are fixed.
     pairs INTEGER NOT NULL,
@@ -106,7 +109,17 @@ SELECT
     coalesce(r.pairs_won_by_second_mover, 0) AS pairs_won_by_second_mover,
     -- Of whoever moved first from the opening.
     1.0 * (r.wins_moving_first + r.losses - r.losses_moving_first + 0.5 * r.draws)
-        / nullif(r.games, 0) AS first_mover_score
+        / nullif(r.games, 0) AS first_mover_score,
+    coalesce(r.wins_moving_first, 0) AS wins_moving_first,
+    coalesce(r.draws_moving_first, 0) AS draws_moving_first,
+    coalesce(r.losses_moving_first, 0) AS losses_moving_first,
+    -- The player's points per game where it moved first, and where it moved second.
+    (r.wins_moving_first + 0.5 * r.draws_moving_first)
+        / nullif(r.wins_moving_first + r.draws_moving_first + r.losses_moving_first, 0)
+        AS score_moving_first,
+    (r.wins - r.wins_moving_first + 0.5 * (r.draws - r.draws_moving_first))
+        / nullif(r.games - r.wins_moving_first - r.draws_moving_first - r.losses_moving_first, 0)
+        AS score_moving_second
 FROM cells AS c
 JOIN conditions AS k ON k.conditions_id = c.conditions_id
 JOIN experiments AS e ON e.experiment_id = c.experiment_id

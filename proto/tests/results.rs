@@ -18,9 +18,9 @@ use spelrum_proto::{WireError, v1};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
-    Attention, AttentionKind, CellResult, CellStop, Clusters, CoordinatorStatus, Costs,
-    ExperimentSummary, GameEnd, GameResult, GameSummary, Meeting, MoveCost, Overruns, Played,
-    Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, ReplayedGames, Report,
+    Attention, AttentionKind, CellResult, CellStop, Clusters, ColourResult, CoordinatorStatus,
+    Costs, ExperimentSummary, GameEnd, GameResult, GameSummary, Meeting, MoveCost, Overruns,
+    Played, Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, ReplayedGames, Report,
     SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
@@ -203,6 +203,7 @@ fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
         option::of([figure(), figure()]),
         [small(), small()],
         option::of([figure(), figure(), figure()]),
+        option::of(([small(), small(), small()], [colour_score(), colour_score()])),
     );
     let places = vec(option::of(name()), axes);
     let stop = option::of((rule(), small(), option::of(small())));
@@ -217,7 +218,12 @@ fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
                 pairs,
                 score,
                 stop,
-                (spread, [pairs_won_by_first_mover, pairs_won_by_second_mover], first_mover),
+                (
+                    spread,
+                    [pairs_won_by_first_mover, pairs_won_by_second_mover],
+                    first_mover,
+                    colours,
+                ),
             )| {
                 let [
                     games_planned,
@@ -261,9 +267,28 @@ fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
                         low,
                         high,
                     }),
+                    colours: colours
+                        .map(|(first, scores)| colours_of([wins, draws, losses], first, scores)),
                 }
             },
         )
+}
+
+fn colour_score() -> impl Strategy<Value = Option<ScoreInterval>> {
+    let interval = |[score, low, high]: [f64; 3]| ScoreInterval { score, low, high };
+    option::of([figure(), figure(), figure()]).prop_map(move |it| it.map(interval))
+}
+
+/// Both colours' results: of all games, at most so many moving first.
+fn colours_of(
+    all: [u64; 3],
+    first: [u64; 3],
+    [of_first, of_second]: [Option<ScoreInterval>; 2],
+) -> [ColourResult; 2] {
+    let first: [u64; 3] = std::array::from_fn(|at| first[at].min(all[at]));
+    let colour =
+        |[wins, draws, losses]: [u64; 3], score| ColourResult { wins, draws, losses, score };
+    [colour(first, of_first), colour(std::array::from_fn(|at| all[at] - first[at]), of_second)]
 }
 
 fn move_cost(axes: usize) -> impl Strategy<Value = MoveCost> {
@@ -577,6 +602,10 @@ fn field<T: std::fmt::Debug>(read: Result<T, WireError>) -> String {
     read.unwrap_err().field
 }
 
+fn colour(report: &mut v1::GetReportResponse) -> &mut v1::ColourResult {
+    report.cells[0].moving_first.as_mut().unwrap()
+}
+
 #[test]
 fn a_malformed_report_is_refused_by_field() {
     type Spoil = fn(&mut v1::GetReportResponse);
@@ -590,12 +619,24 @@ fn a_malformed_report_is_refused_by_field() {
         ("cells[0].score", |it| it.cells[0].score = None),
         ("cells[0].score", |it| it.cells[0].score = Some(f64::NAN)),
         ("cells[0].games", |it| it.cells[0].games = 1 << 53),
+        ("cells[0].moving_first", |it| it.cells[0].moving_first = None),
+        ("cells[0].moving_second", |it| it.cells[0].moving_second = None),
+        ("cells[0].moving_first.wins", |it| it.cells[0].wins += 1),
+        ("cells[0].moving_first.draws", |it| colour(it).draws = 1 << 53),
+        ("cells[0].moving_second.losses", |it| {
+            it.cells[0].moving_second.as_mut().unwrap().losses = u64::MAX;
+        }),
+        ("cells[0].moving_first.score", |it| {
+            colour(it).score = Some(v1::Score { score: f64::NAN, low: 0.0, high: 1.0 });
+        }),
         ("cells.axes", |it| it.cells[0].axes.clear()),
         ("moves[0].wall_us_mean", |it| it.moves[0].wall_us_mean = f64::INFINITY),
         ("moves.axes", |it| it.moves[0].axes.push(v1::AxisPlace::default())),
     ];
     let mut cell = sample(cell(1));
     cell.score = Some(ScoreInterval { score: 0.5, low: 0.4, high: 0.6 });
+    (cell.wins, cell.draws, cell.losses) = (7, 2, 3);
+    cell.colours = Some(colours_of([7, 2, 3], [4, 2, 0], [None; 2]));
     let good = v1::GetReportResponse {
         first_mover: None,
         experiment: Some(sample(experiment()).into()),

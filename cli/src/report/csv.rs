@@ -34,6 +34,12 @@ pub(super) fn of_report(
     }
 }
 
+/// What players got with each colour.
+pub(super) fn of_colours(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    let colours: Vec<json::Colours<'_>> = report.cells.iter().map(Into::into).collect();
+    rows(&report.experiment.name, &report.axes, &colours)
+}
+
 /// Each cell of each claim.
 pub(super) fn of_claims(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let claims = claims_json::claims(report);

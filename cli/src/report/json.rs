@@ -113,6 +113,66 @@ pub(super) struct CellResult<'a> {
     first_mover_score: Option<f64>,
     first_mover_low: Option<f64>,
     first_mover_high: Option<f64>,
+    /// What the player got where it moved first from the opening, and where it moved second.
+    moving_first: Colour,
+    moving_second: Colour,
+}
+
+/// What a player got in its games of one colour; all null where nobody tells.
+#[derive(Debug, Default, Serialize)]
+struct Colour {
+    games: Option<u64>,
+    wins: Option<u64>,
+    draws: Option<u64>,
+    losses: Option<u64>,
+    score: Option<f64>,
+    score_low: Option<f64>,
+    score_high: Option<f64>,
+}
+
+impl From<results::ColourResult> for Colour {
+    fn from(colour: results::ColourResult) -> Self {
+        Self {
+            games: Some(colour.games()),
+            wins: Some(colour.wins),
+            draws: Some(colour.draws),
+            losses: Some(colour.losses),
+            score: colour.score.map(|it| it.score),
+            score_low: colour.score.map(|it| it.low),
+            score_high: colour.score.map(|it| it.high),
+        }
+    }
+}
+
+/// What a player got in the games of each colour in one cell.
+#[derive(Debug, Serialize)]
+pub(super) struct Colours<'a> {
+    cell_id: i64,
+    axes: &'a [Option<String>],
+    player: &'a str,
+    opponent: &'a str,
+    self_play: bool,
+    moving_first: Colour,
+    moving_second: Colour,
+}
+
+impl<'a> From<&'a results::CellResult> for Colours<'a> {
+    fn from(cell: &'a results::CellResult) -> Self {
+        let [moving_first, moving_second] = colours(cell);
+        Self {
+            cell_id: cell.cell.0,
+            axes: &cell.axes,
+            player: &cell.player,
+            opponent: &cell.opponent,
+            self_play: cell.is_self_play,
+            moving_first,
+            moving_second,
+        }
+    }
+}
+
+fn colours(cell: &results::CellResult) -> [Colour; 2] {
+    cell.colours.map_or_else(<_>::default, |colours| colours.map(Into::into))
 }
 
 /// A sequential test, and where it stands.
@@ -208,6 +268,7 @@ impl<'a> From<&'a results::Report> for Report<'a> {
 impl<'a> From<&'a results::CellResult> for CellResult<'a> {
     fn from(cell: &'a results::CellResult) -> Self {
         let strength = cell.strength();
+        let [moving_first, moving_second] = colours(cell);
         Self {
             cell_id: cell.cell.0,
             axes: &cell.axes,
@@ -251,6 +312,8 @@ impl<'a> From<&'a results::CellResult> for CellResult<'a> {
             first_mover_score: cell.first_mover.map(|score| score.score),
             first_mover_low: cell.first_mover.map(|score| score.low),
             first_mover_high: cell.first_mover.map(|score| score.high),
+            moving_first,
+            moving_second,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The result tables: who is stronger in each cell and how sure that is, and what a move costs; and how
 //! strong all players are on one scale.
 
+mod axes;
 mod claims;
 mod claims_json;
+mod colours;
 mod columns;
 mod comparisons;
 mod comparisons_json;
@@ -53,6 +55,8 @@ pub(crate) enum TableName {
     Claims,
     /// Who is stronger in each cell
     Cells,
+    /// What players score where they move first, and where they move second
+    Colours,
     /// What a move costs
     Moves,
     /// What a move costs at each depth that searches completed
@@ -126,7 +130,11 @@ async fn document(
     let detail = match shown {
         Shown::Usual
         | Shown::Table(
-            TableName::Claims | TableName::Cells | TableName::Moves | TableName::Failures,
+            TableName::Claims
+            | TableName::Cells
+            | TableName::Colours
+            | TableName::Moves
+            | TableName::Failures,
         ) => Detail::Cells,
         Shown::WithDepths | Shown::Table(TableName::Depths) => Detail::Depths,
         Shown::Ratings => {
@@ -201,6 +209,11 @@ async fn table(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> 
         Shown::Table(TableName::Moves) => (Detail::Cells, ReportRows::Moves),
         Shown::WithDepths | Shown::Table(TableName::Depths) => (Detail::Depths, ReportRows::Depths),
         Shown::Table(TableName::Failures) => (Detail::Cells, ReportRows::Failures),
+        Shown::Table(TableName::Colours) => {
+            let report = source.report(of, Detail::Cells).await?;
+            let rows = csv::of_colours(&report);
+            return Ok(rows.map_err(io::Error::from)?);
+        }
         Shown::Table(TableName::Claims) => {
             let report = source.report(of, Detail::Cells).await?;
             let rows = csv::of_claims(&report);

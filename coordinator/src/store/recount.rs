@@ -532,7 +532,8 @@ const ROLLUPS: &[Rollup] = &[
         stored: "cell_openings",
         key: &["cell_id", "opening_number"],
         integers: &[
-            "games", "wins", "draws", "losses", "first_mover_half_points", "pairs",
+            "games", "wins", "draws", "losses", "first_mover_half_points", "games_moving_first",
+            "half_points_moving_first", "pairs",
             "pairs_half_points", "pairs_won_by_first_mover", "pairs_won_by_second_mover",
             "first_player_searched_games", "second_player_searched_games",
         ],
@@ -541,6 +542,8 @@ const ROLLUPS: &[Rollup] = &[
         recount: "SELECT cell_id, opening_number, sum(games) AS games, sum(wins) AS wins,
                 sum(draws) AS draws, sum(losses) AS losses,
                 sum(first_mover_half_points) AS first_mover_half_points,
+                sum(games_moving_first) AS games_moving_first,
+                sum(half_points_moving_first) AS half_points_moving_first,
                 sum(complete) AS pairs, sum(complete * (2 * wins + draws)) AS pairs_half_points,
                 sum(complete * (first_won = 2)) AS pairs_won_by_first_mover,
                 sum(complete * (first_lost = 2)) AS pairs_won_by_second_mover,
@@ -558,6 +561,10 @@ const ROLLUPS: &[Rollup] = &[
                     sum(outcome = 'win') AS first_won, sum(outcome = 'loss') AS first_lost,
                     sum(CASE outcome WHEN 'win' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END)
                         AS first_mover_half_points,
+                    sum(moved_first) AS games_moving_first,
+                    sum(moved_first
+                        * CASE outcome WHEN 'win' THEN 2 WHEN 'draw' THEN 1 ELSE 0 END)
+                        AS half_points_moving_first,
                     count(CASE moved_first WHEN 1 THEN mean_0 ELSE mean_1 END)
                         AS first_player_searched_games,
                     count(CASE moved_first WHEN 1 THEN mean_1 ELSE mean_0 END)

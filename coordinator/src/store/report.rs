@@ -3,18 +3,19 @@
 use std::collections::{BTreeMap, HashMap};
 
 use spelrum_tournament::results::{
-    CellCursor, CellResult, CellStop, CellsPage, CostedPlayer, Costs, Detail, MoveCost, MoveTimes,
-    Opponents, Places, ReplayedGames, Report, SettledCells, first_mover as first_mover_score,
+    CellCursor, CellResult, CellStop, CellsPage, ColourResult, CostedPlayer, Costs, Detail,
+    MoveCost, MoveTimes, MoverCounts, Opponents, Places, ReplayedGames, Report, SettledCells,
+    first_mover as first_mover_score,
 };
 use spelrum_tournament::{
-    CellId, ExperimentId, OpeningCounts, OpeningSpread, PairCounts, ScoreInterval, TimeSums,
+    CellId, ExperimentId, OpeningSpread, PairCounts, ScoreInterval, TimeSums,
 };
 use sqlx::SqliteConnection;
 
 use super::claims::stated_claims;
 use super::error::StoreError;
 use super::game_times::time_sums;
-use super::opening_rows::{first_mover_of_all, first_movers};
+use super::opening_rows::{by_mover, first_mover_of_all};
 use super::read::Readers;
 use super::scheduling::unsigned;
 use super::stop_rules::RuleRow;
@@ -63,6 +64,9 @@ struct CellRow {
     openings_variance: Option<f64>,
     pairs_won_by_first_mover: i64,
     pairs_won_by_second_mover: i64,
+    wins_moving_first: i64,
+    draws_moving_first: i64,
+    losses_moving_first: i64,
     last_game_id: i64,
 }
 
@@ -71,13 +75,21 @@ impl CellRow {
         CellCursor { number: unsigned(self.cell_number), cell: CellId(self.cell_id) }
     }
 
-    /// With what its games gave whoever moved first.
-    fn read(self, places: &Places, first_movers: &BTreeMap<i64, OpeningCounts>) -> CellResult {
+    /// With what its games gave by who moved first.
+    fn read(self, places: &Places, by_mover: &BTreeMap<i64, MoverCounts>) -> CellResult {
         let cell = CellId(self.cell_id);
-        let first_mover = first_movers.get(&self.cell_id);
+        let nothing = MoverCounts::default();
+        let by_mover = by_mover.get(&self.cell_id).unwrap_or(&nothing);
         let spread = self.openings_effective.zip(self.openings_variance);
         let interval = self.score_low.zip(self.score_high);
         let score = self.score.zip(interval);
+        let moving_first =
+            [self.wins_moving_first, self.draws_moving_first, self.losses_moving_first];
+        let moving_second = [
+            self.wins - self.wins_moving_first,
+            self.draws - self.draws_moving_first,
+            self.losses - self.losses_moving_first,
+        ];
         let rule = RuleRow {
             precision: self.precision,
             over_pairs: self.over_pairs,
@@ -119,8 +131,15 @@ impl CellRow {
             distinct_games: unsigned(self.distinct_games),
             score: score.map(|(score, (low, high))| ScoreInterval { score, low, high }),
             openings: spread.map(|(effective, variance)| OpeningSpread { effective, variance }),
-            first_mover: first_mover
-                .and_then(|it| first_mover_score(it, unsigned(self.games), unsigned(self.draws))),
+            first_mover: first_mover_score(
+                &by_mover.of_mover,
+                unsigned(self.games),
+                unsigned(self.draws),
+            ),
+            colours: Some([
+                ColourResult::of(moving_first.map(unsigned), &by_mover.of_player[0]),
+                ColourResult::of(moving_second.map(unsigned), &by_mover.of_player[1]),
+            ]),
         }
     }
 }
@@ -146,8 +165,8 @@ impl Readers {
         let mut places = Places::on(axes(&mut snapshot, id).await?);
         all_places(&mut snapshot, id, &mut places).await?;
         let rows = cells(&mut snapshot, id, None, limit(0)).await?;
-        let first_movers = first_movers_of(&mut snapshot, &rows).await?;
-        let cells: Vec<_> = rows.into_iter().map(|row| row.read(&places, &first_movers)).collect();
+        let by_mover = by_mover_of(&mut snapshot, &rows).await?;
+        let cells: Vec<_> = rows.into_iter().map(|row| row.read(&places, &by_mover)).collect();
         let all = first_mover_of_all(&mut snapshot, id).await?;
         let games = cells.iter().map(|cell| cell.games).sum();
         let first_mover = first_mover_score(&all, games, cells.iter().map(|cell| cell.draws).sum());
@@ -196,8 +215,8 @@ impl Readers {
             rows.truncate(usize::try_from(cells_max).unwrap_or(usize::MAX));
             let next = has_more.then(|| rows.last().map(CellRow::cursor)).flatten();
             let places = places_of(&mut snapshot, experiment, &rows).await?;
-            let first_movers = first_movers_of(&mut snapshot, &rows).await?;
-            let cells = rows.into_iter().map(|row| row.read(&places, &first_movers)).collect();
+            let by_mover = by_mover_of(&mut snapshot, &rows).await?;
+            let cells = rows.into_iter().map(|row| row.read(&places, &by_mover)).collect();
             Ok(CellsPage { axes: places.into_axes(), cells, next })
         };
         self.in_time(reading).await
@@ -220,20 +239,20 @@ impl Readers {
                 settled_cells(&mut snapshot, experiment, after_game_id, cells_max.into()).await?;
             let last_game_id = rows.last().map_or(after_game_id, |row| row.last_game_id);
             let places = places_of(&mut snapshot, experiment, &rows).await?;
-            let first_movers = first_movers_of(&mut snapshot, &rows).await?;
-            let cells = rows.into_iter().map(|row| row.read(&places, &first_movers)).collect();
+            let by_mover = by_mover_of(&mut snapshot, &rows).await?;
+            let cells = rows.into_iter().map(|row| row.read(&places, &by_mover)).collect();
             Ok(SettledCells { axes: places.into_axes(), cells, last_game_id })
         };
         self.in_time(reading).await
     }
 }
 
-async fn first_movers_of(
+async fn by_mover_of(
     connection: &mut SqliteConnection,
     cells: &[CellRow],
-) -> Result<BTreeMap<i64, OpeningCounts>, StoreError> {
+) -> Result<BTreeMap<i64, MoverCounts>, StoreError> {
     let list: Vec<i64> = cells.iter().map(|row| row.cell_id).collect();
-    first_movers(connection, &list).await
+    by_mover(connection, &list).await
 }
 
 /// The names of an experiment's axes, and what came of all cells that its sweep names, in the grid's order.
@@ -244,7 +263,7 @@ pub(super) async fn all_cells(
     let mut places = Places::on(axes(connection, experiment).await?);
     all_places(connection, experiment, &mut places).await?;
     let rows = cells(connection, experiment, None, limit(0)).await?;
-    // What the first move is worth is not asked.
+    // Nobody asks who moved first in them.
     let cells = rows.into_iter().map(|row| row.read(&places, &BTreeMap::new())).collect();
     Ok((places.into_axes(), cells))
 }
@@ -337,6 +356,9 @@ async fn cells(
             openings_variance AS "openings_variance?: f64",
             pairs_won_by_first_mover AS "pairs_won_by_first_mover!: i64",
             pairs_won_by_second_mover AS "pairs_won_by_second_mover!: i64",
+            wins_moving_first AS "wins_moving_first!: i64",
+            draws_moving_first AS "draws_moving_first!: i64",
+            losses_moving_first AS "losses_moving_first!: i64",
             0 AS "last_game_id!: i64"
         FROM results AS r LEFT JOIN stop_rules AS s ON s.stop_rule_id = r.stop_rule_id
         WHERE experiment_id = ?1 AND (cell_number, cell_id) > (?2, ?3)
@@ -377,6 +399,9 @@ async fn settled_cells(
             r.openings_variance AS "openings_variance?: f64",
             r.pairs_won_by_first_mover AS "pairs_won_by_first_mover!: i64",
             r.pairs_won_by_second_mover AS "pairs_won_by_second_mover!: i64",
+            r.wins_moving_first AS "wins_moving_first!: i64",
+            r.draws_moving_first AS "draws_moving_first!: i64",
+            r.losses_moving_first AS "losses_moving_first!: i64",
             f.last_game_id AS "last_game_id!: i64"
         FROM (
             SELECT g.cell_id, max(g.game_id) AS last_game_id FROM games AS g NOT INDEXED

@@ -248,6 +248,8 @@ pub(super) struct OpeningSums {
     pub(super) draws: i64,
     pub(super) losses: i64,
     pub(super) first_mover_half_points: i64,
+    pub(super) games_moving_first: i64,
+    pub(super) half_points_moving_first: i64,
     pub(super) pairs: i64,
     pub(super) pairs_half_points: i64,
     /// As in [`CellResult`].
@@ -292,6 +294,8 @@ impl OpeningSums {
         let own = i64::try_from(half_points).unwrap_or(0);
         if first_player_moved_first {
             self.first_mover_half_points += own;
+            self.games_moving_first += 1;
+            self.half_points_moving_first += own;
         } else {
             self.first_mover_half_points += 2 - own;
             sides.reverse();
@@ -318,6 +322,8 @@ impl OpeningSums {
             draws: -self.draws,
             losses: -self.losses,
             first_mover_half_points: -self.first_mover_half_points,
+            games_moving_first: -self.games_moving_first,
+            half_points_moving_first: -self.half_points_moving_first,
             pairs: -self.pairs,
             pairs_half_points: -self.pairs_half_points,
             pairs_won: self.pairs_won.map(|pairs| -pairs),

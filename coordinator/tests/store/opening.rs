@@ -455,11 +455,17 @@ async fn results_by_opening_are_made_of_older_games() {
     let differences: Vec<_> =
         differences.iter().filter(|it| it.key != "cell_id 2").map(ToString::to_string).collect();
     assert!(differences.is_empty(), "{}", differences.join("\n"));
-    let openings = "SELECT printf('%d %d %d %d %d %d', cell_id, opening_number, games, pairs,
-            pairs_half_points, first_mover_half_points)
+    let openings = "SELECT printf('%d %d %d %d %d %d %d %d', cell_id, opening_number, games, pairs,
+            pairs_half_points, first_mover_half_points, games_moving_first,
+            half_points_moving_first)
         FROM cell_openings WHERE cell_id = 1 OR opening_number > 22";
-    let expected =
-        ["1 0 18 9 18 36", "1 1 16 8 32 16", "1 2 16 8 16 16", "2 23 2 1 2 2", "2 24 2 1 2 4"];
+    let expected = [
+        "1 0 18 9 18 36 9 18",
+        "1 1 16 8 32 16 8 16",
+        "1 2 16 8 16 16 8 8",
+        "2 23 2 1 2 2 1 1",
+        "2 24 2 1 2 4 1 2",
+    ];
     assert_eq!(texts(&readers, openings).await, expected);
     let won = "SELECT printf('%d %d %.2f %d', pairs_won_by_first_mover, pairs_won_by_second_mover,
         openings_effective, score_high < 1) FROM results WHERE cell_number = 0";

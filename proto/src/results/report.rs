@@ -1,8 +1,8 @@
 //! What came of cells, and what moves cost.
 
 use spelrum_tournament::results::{
-    CellResult, CellStop, CellsPage, Costs, MoveCost, Overruns, ReplayedGames, Report,
-    SettledCells, StatedClaim,
+    CellResult, CellStop, CellsPage, ColourResult, Costs, MoveCost, Overruns, ReplayedGames,
+    Report, SettledCells, StatedClaim,
 };
 use spelrum_tournament::stopping::{Precision, StopRule};
 use spelrum_tournament::{
@@ -42,6 +42,8 @@ impl From<CellResult> for v1::CellResult {
             pairs_won_by_first_mover: cell.pairs_won_by_first_mover,
             pairs_won_by_second_mover: cell.pairs_won_by_second_mover,
             first_mover: cell.first_mover.map(Into::into),
+            moving_first: cell.colours.map(|[first, _]| first.into()),
+            moving_second: cell.colours.map(|[_, second]| second.into()),
             distinct_games: cell.distinct_games,
             score: cell.score.map(|score| score.score),
             score_low: cell.score.map(|score| score.low),
@@ -76,6 +78,12 @@ impl TryFrom<v1::CellResult> for CellResult {
                 high: finite("score_high", high)?,
             }),
             (_, _, _) => return Err(WireError::new("score", Fault::Missing)),
+        };
+        let colours = match (&cell.moving_first, &cell.moving_second) {
+            (None, None) => None,
+            (Some(first), Some(second)) => Some(colours_from_wire(&cell, first, second)?),
+            (None, Some(_)) => return Err(WireError::new("moving_first", Fault::Missing)),
+            (Some(_), None) => return Err(WireError::new("moving_second", Fault::Missing)),
         };
         Ok(Self {
             cell: CellId(id("cell_id", cell.cell_id)?),
@@ -120,8 +128,46 @@ impl TryFrom<v1::CellResult> for CellResult {
                 .first_mover
                 .map(|score| score_from_wire("first_mover", &score))
                 .transpose()?,
+            colours,
         })
     }
+}
+
+impl From<ColourResult> for v1::ColourResult {
+    fn from(ColourResult { wins, draws, losses, score }: ColourResult) -> Self {
+        Self { wins, draws, losses, score: score.map(Into::into) }
+    }
+}
+
+/// The results of both colours, which together are the cell's.
+fn colours_from_wire(
+    cell: &v1::CellResult,
+    first: &v1::ColourResult,
+    second: &v1::ColourResult,
+) -> Result<[ColourResult; 2], WireError> {
+    let read = |colour: &v1::ColourResult| -> Result<ColourResult, WireError> {
+        Ok(ColourResult {
+            wins: number("wins", colour.wins)?,
+            draws: number("draws", colour.draws)?,
+            losses: number("losses", colour.losses)?,
+            score: colour.score.as_ref().map(|it| score_from_wire("score", it)).transpose()?,
+        })
+    };
+    let first = read(first).map_err(|error| error.within("moving_first"))?;
+    let second = read(second).map_err(|error| error.within("moving_second"))?;
+    for (field, all, parts) in [
+        ("wins", cell.wins, [first.wins, second.wins]),
+        ("draws", cell.draws, [first.draws, second.draws]),
+        ("losses", cell.losses, [first.losses, second.losses]),
+    ] {
+        let [value, rest] = parts;
+        if value + rest != all {
+            let max = all.saturating_sub(rest);
+            let error = WireError::new(field, Fault::OutOfRange { value, min: max, max });
+            return Err(error.within("moving_first"));
+        }
+    }
+    Ok([first, second])
 }
 
 impl From<ScoreInterval> for v1::Score {

@@ -48,7 +48,10 @@ pub use games::{
     GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,
     WholeGame, WholeGames,
 };
-pub use openings::{OpeningCursor, OpeningResults, OpeningSums, OpeningsPage, first_mover};
+pub use openings::{
+    ColourResult, MoverCounts, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage,
+    first_mover,
+};
 pub use pace::Pace;
 pub use phases::{
     CellPhases, PhaseMoves, PhaseSums, PhaseTimes, PhaseUnit, Phases, PhasesOf, StandardisedTimes,

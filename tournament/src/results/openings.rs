@@ -20,6 +20,10 @@ pub struct OpeningSums {
     pub losses: u64,
     /// What whoever moved first from the opening got in them.
     pub first_mover_half_points: u64,
+    /// Games in which the cell's first player moved first from the opening.
+    pub games_moving_first: u64,
+    /// What it got in these.
+    pub half_points_moving_first: u64,
     /// Pairs with both games counted; none where sides are fixed.
     pub pairs: u64,
     /// What the cell's first player got in these.
@@ -75,6 +79,60 @@ pub fn first_mover(by_opening: &OpeningCounts, games: u64, draws: u64) -> Option
     let wins = by_opening.half_points().saturating_sub(draws) / 2;
     let losses = games.saturating_sub(draws + wins);
     Some(GameCounts([losses, draws, wins]).interval())
+}
+
+/// A cell's counted games by opening, with games for units, and who moved first from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MoverCounts {
+    /// All games: what whoever moved first got.
+    pub of_mover: OpeningCounts,
+    /// What the cell's first player got in the games in which it moved first, and in those in which it moved
+    /// second.
+    pub of_player: [OpeningCounts; 2],
+}
+
+impl MoverCounts {
+    /// Adds an opening.
+    pub fn insert(&mut self, sums: &OpeningSums) {
+        let half_points = 2 * sums.wins + sums.draws;
+        let [first, second] = &mut self.of_player;
+        self.of_mover.insert(sums.games, sums.first_mover_half_points);
+        first.insert(sums.games_moving_first, sums.half_points_moving_first);
+        second.insert(
+            sums.games.saturating_sub(sums.games_moving_first),
+            half_points.saturating_sub(sums.half_points_moving_first),
+        );
+    }
+}
+
+/// What a cell's first player got in its games of one colour: those in which it moved first from the
+/// opening, or those in which it moved second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ColourResult {
+    /// Games that it won.
+    pub wins: u64,
+    /// Games that nobody won.
+    pub draws: u64,
+    /// Games that it lost.
+    pub losses: u64,
+    /// Its mean points, with a 95% interval over openings; with one opening alone over games. None without
+    /// any.
+    pub score: Option<ScoreInterval>,
+}
+
+impl ColourResult {
+    /// Of these games; `by_opening` has what it got in them.
+    #[must_use]
+    pub fn of([wins, draws, losses]: [u64; 3], by_opening: &OpeningCounts) -> Self {
+        let score = first_mover(by_opening, wins + draws + losses, draws);
+        Self { wins, draws, losses, score }
+    }
+
+    /// How many games.
+    #[must_use]
+    pub const fn games(&self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
 }
 
 impl OpeningSums {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::claims::StatedClaim;
+use super::openings::ColourResult;
 use super::places::{Opponents, Places};
 use super::summary::ExperimentSummary;
 use super::times::Overruns;
@@ -112,6 +113,9 @@ pub struct CellResult {
     pub openings: Option<OpeningSpread>,
     /// The mean score of whoever moved first from the opening, with a 95% interval over openings.
     pub first_mover: Option<ScoreInterval>,
+    /// The player's results where it moved first from the opening, and where it moved second. None from a
+    /// coordinator that does not tell.
+    pub colours: Option<[ColourResult; 2]>,
 }
 
 /// A cell's stop rule, and where it stands.
@@ -377,6 +381,7 @@ mod tests {
             score: (wins + draws + losses > 0).then_some(interval),
             openings: None,
             first_mover: None,
+            colours: None,
         }
     }
 

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use spelrum_engine::{EndedBy, MoveRecord, Outcome};
 use spelrum_tournament::forecast::{Backlog, CellWork, GameSpread};
 use spelrum_tournament::results::{
-    CellCursor, CellResult, CellStop, CellsPage, Comparisons, CostedPlayer, Costs, Detail,
-    ExperimentSummary, ExperimentsPage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary,
-    GameTimes, GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, MoveCost,
-    MoveTimes, OpeningCursor, OpeningSums, OpeningsPage, Opponents, Phases, Places, Played,
-    Progress, Ratings, ReplayedGames, Report, SettledCells, SettledGame, WhichGame,
-    first_mover as first_mover_score, time_bucket,
+    CellCursor, CellResult, CellStop, CellsPage, ColourResult, Comparisons, CostedPlayer, Costs,
+    Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor, GameEnd, GameResult,
+    GameSummary, GameTimes, GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion,
+    MissingGame, MoveCost, MoveTimes, MoverCounts, OpeningCursor, OpeningSums, OpeningsPage,
+    Opponents, Phases, Places, Played, Progress, Ratings, ReplayedGames, Report, SettledCells,
+    SettledGame, WhichGame, first_mover as first_mover_score, time_bucket,
 };
 use spelrum_tournament::{
     CellId, DefinitionHash, ExperimentId, GameCounts, GameId, OpeningCounts, PairCounts,
@@ -382,6 +382,9 @@ impl State {
                 Outcome::Draw => 1,
                 Outcome::Loss => 0,
             };
+            let moving_first =
+                || games().filter(|(number, _)| cell.first_player_moves_first(**number));
+            let own_half_points = |(_, game): (&u64, &&PlayedGame)| cell.half_points(game) as u64;
             let times = |player: usize| {
                 let means = games().filter_map(|(number, game)| {
                     let side = usize::from(cell.first_player_moves_first(*number) == (player == 1));
@@ -409,6 +412,8 @@ impl State {
                 draws: with(1),
                 losses: with(0),
                 first_mover_half_points: games().map(mover_half_points).sum(),
+                games_moving_first: moving_first().count() as u64,
+                half_points_moving_first: moving_first().map(own_half_points).sum(),
                 pairs: pairs().count() as u64,
                 pairs_half_points: pairs().map(points).sum(),
                 pairs_won_by_first_mover: won_by(&mover_wins),
@@ -459,10 +464,21 @@ impl State {
             (Some(spread), false) => spread.interval(GameCounts(points).interval().score),
         };
         let has_score = if cell.swap_sides { pairs.0 != [0; 5] } else { !counted.is_empty() };
-        let mut first_mover = OpeningCounts::default();
+        let mut by_mover = MoverCounts::default();
         for sums in self.openings(id, cell) {
-            first_mover.insert(sums.games, sums.first_mover_half_points);
+            by_mover.insert(&sums);
         }
+        let colour = |moving_first: bool| {
+            let of = |half_points: usize| {
+                let games = counted.iter().filter(|(_, it)| {
+                    cell.first_player_moves_first(it.game.number) == moving_first
+                        && cell.half_points(it) == half_points
+                });
+                games.count() as u64
+            };
+            let by_opening = &by_mover.of_player[usize::from(!moving_first)];
+            ColourResult::of([of(2), of(1), of(0)], by_opening)
+        };
         let won_by =
             |of: &dyn Fn(&OpeningSums) -> u64| self.openings(id, cell).iter().map(of).sum();
         CellResult {
@@ -491,7 +507,8 @@ impl State {
             distinct_games: distinct.len() as u64,
             score: has_score.then_some(interval),
             openings: spread,
-            first_mover: first_mover_score(&first_mover, counted.len() as u64, draws),
+            first_mover: first_mover_score(&by_mover.of_mover, counted.len() as u64, draws),
+            colours: Some([colour(true), colour(false)]),
         }
     }
 

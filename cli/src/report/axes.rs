@@ -1,0 +1,21 @@
+//! A cell's place on the grid, as columns of a table for people.
+
+use spelrum_tournament::Role;
+use spelrum_tournament::results::Report;
+
+use crate::output::{Column, optional};
+
+/// A column for each axis of the grid. What players vary is in their names already.
+pub(super) fn axis_columns(report: &Report) -> Vec<Column> {
+    report.axes.iter().filter(|axis| is_of_the_grid(axis)).map(Column::numbers).collect()
+}
+
+/// A cell's values on these axes; a dash on an axis that does not touch it.
+pub(super) fn places(report: &Report, values: &[Option<String>]) -> impl Iterator<Item = String> {
+    let places = report.axes.iter().zip(values).filter(|(axis, _)| is_of_the_grid(axis));
+    places.map(|(_, value)| optional(value.as_deref(), ToOwned::to_owned))
+}
+
+fn is_of_the_grid(axis: &str) -> bool {
+    Role::of_axis(axis).is_none()
+}
