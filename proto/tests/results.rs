@@ -18,9 +18,9 @@ use spelrum_proto::{WireError, v1};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
-    Attention, AttentionKind, CellResult, CellStop, Clusters, ColourResult, CoordinatorStatus,
-    Costs, ExperimentSummary, GameEnd, GameResult, GameSummary, Meeting, MoveCost, Overruns,
-    Played, Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, ReplayedGames, Report,
+    Attention, AttentionKind, CellResult, CellStop, Clusters, CoordinatorStatus, Costs,
+    ExperimentSummary, GameEnd, GameResult, GameSummary, Meeting, MoveCost, Overruns, Played,
+    Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, ReplayedGames, Report,
     SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
@@ -30,8 +30,10 @@ use spelrum_tournament::{
     PairCounts, ScoreInterval, Sprt, WorkerId,
 };
 
+mod colours;
 mod stated;
 
+use colours::{colour_score, colours_of};
 use stated::{claim, claim_of};
 
 fn name() -> impl Strategy<Value = String> + Clone {
@@ -272,23 +274,6 @@ fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
                 }
             },
         )
-}
-
-fn colour_score() -> impl Strategy<Value = Option<ScoreInterval>> {
-    let interval = |[score, low, high]: [f64; 3]| ScoreInterval { score, low, high };
-    option::of([figure(), figure(), figure()]).prop_map(move |it| it.map(interval))
-}
-
-/// Both colours' results: of all games, at most so many moving first.
-fn colours_of(
-    all: [u64; 3],
-    first: [u64; 3],
-    [of_first, of_second]: [Option<ScoreInterval>; 2],
-) -> [ColourResult; 2] {
-    let first: [u64; 3] = std::array::from_fn(|at| first[at].min(all[at]));
-    let colour =
-        |[wins, draws, losses]: [u64; 3], score| ColourResult { wins, draws, losses, score };
-    [colour(first, of_first), colour(std::array::from_fn(|at| all[at] - first[at]), of_second)]
 }
 
 fn move_cost(axes: usize) -> impl Strategy<Value = MoveCost> {

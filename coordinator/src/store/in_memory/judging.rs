@@ -1,10 +1,33 @@
 //! What results say together: of all cells of an experiment, or all its games.
 
-use spelrum_tournament::ExperimentId;
-use spelrum_tournament::results::{CellsToCompare, Clusters, Comparisons, GamesToRate, Ratings};
+use spelrum_tournament::results::{
+    CellsToCompare, Clusters, ColourResult, Comparisons, GamesToRate, MoverCounts, Ratings,
+};
+use spelrum_tournament::{ExperimentId, PlayedGame};
 
-use super::State;
+use super::{Cell, State};
 use crate::store::StoreError;
+
+impl Cell {
+    /// What its first player got in these games where it moved first, and where it moved second.
+    pub(super) fn colours(
+        &self,
+        games: &[(i64, &PlayedGame)],
+        by_mover: &MoverCounts,
+    ) -> [ColourResult; 2] {
+        [true, false].map(|moving_first| {
+            let of = |half_points: usize| {
+                let games = games.iter().filter(|(_, it)| {
+                    self.first_player_moves_first(it.game.number) == moving_first
+                        && self.half_points(it) == half_points
+                });
+                games.count() as u64
+            };
+            let by_opening = &by_mover.of_player[usize::from(!moving_first)];
+            ColourResult::of([of(2), of(1), of(0)], by_opening)
+        })
+    }
+}
 
 impl State {
     pub(super) fn comparisons(&self, id: ExperimentId) -> Comparisons {

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use spelrum_engine::{EndedBy, MoveRecord, Outcome};
 use spelrum_tournament::forecast::{Backlog, CellWork, GameSpread};
 use spelrum_tournament::results::{
-    CellCursor, CellResult, CellStop, CellsPage, ColourResult, Comparisons, CostedPlayer, Costs,
-    Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor, GameEnd, GameResult,
-    GameSummary, GameTimes, GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion,
-    MissingGame, MoveCost, MoveTimes, MoverCounts, OpeningCursor, OpeningSums, OpeningsPage,
-    Opponents, Phases, Places, Played, Progress, Ratings, ReplayedGames, Report, SettledCells,
-    SettledGame, WhichGame, first_mover as first_mover_score, time_bucket,
+    CellCursor, CellResult, CellStop, CellsPage, Comparisons, CostedPlayer, Costs, Detail,
+    ExperimentSummary, ExperimentsPage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary,
+    GameTimes, GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, MoveCost,
+    MoveTimes, MoverCounts, OpeningCursor, OpeningSums, OpeningsPage, Opponents, Phases, Places,
+    Played, Progress, Ratings, ReplayedGames, Report, SettledCells, SettledGame, WhichGame,
+    first_mover as first_mover_score, time_bucket,
 };
 use spelrum_tournament::{
     CellId, DefinitionHash, ExperimentId, GameCounts, GameId, OpeningCounts, PairCounts,
@@ -468,17 +468,6 @@ impl State {
         for sums in self.openings(id, cell) {
             by_mover.insert(&sums);
         }
-        let colour = |moving_first: bool| {
-            let of = |half_points: usize| {
-                let games = counted.iter().filter(|(_, it)| {
-                    cell.first_player_moves_first(it.game.number) == moving_first
-                        && cell.half_points(it) == half_points
-                });
-                games.count() as u64
-            };
-            let by_opening = &by_mover.of_player[usize::from(!moving_first)];
-            ColourResult::of([of(2), of(1), of(0)], by_opening)
-        };
         let won_by =
             |of: &dyn Fn(&OpeningSums) -> u64| self.openings(id, cell).iter().map(of).sum();
         CellResult {
@@ -508,7 +497,7 @@ impl State {
             score: has_score.then_some(interval),
             openings: spread,
             first_mover: first_mover_score(&by_mover.of_mover, counted.len() as u64, draws),
-            colours: Some([colour(true), colour(false)]),
+            colours: Some(cell.colours(&counted, &by_mover)),
         }
     }
 
