@@ -1,0 +1,77 @@
+//! What values and bounds are called in pictures, for MAX.
+
+use spelrum_engine::search::{WIN, WIN_MIN};
+use spelrum_engine::tree::{Cutoff, GameTree, NodeKind, Value, ValueBound, WinScore};
+use spelrum_engine::{Position, Side};
+
+/// How wins are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Words {
+    /// 1 for a win, -1 for a loss: there is nothing beside them but draws.
+    Outcome,
+    /// `win` and `loss`, above and below every evaluation.
+    Word,
+    /// The same, with the plies from the root.
+    Plies,
+}
+
+impl Words {
+    /// Those that this tree needs.
+    pub(crate) fn of<P: Position>(tree: &GameTree<P>, wins: WinScore) -> Self {
+        let is_even = |score: i32| score == 0;
+        let horizon = tree.nodes().iter().filter(|node| node.kind == NodeKind::Horizon);
+        match wins {
+            WinScore::SoonerIsBetter => Self::Plies,
+            WinScore::Equal if horizon.into_iter().all(|node| is_even(node.value.score)) => {
+                Self::Outcome
+            }
+            WinScore::Equal => Self::Word,
+        }
+    }
+
+    /// A score.
+    pub(crate) fn score(self, score: i32) -> String {
+        let word = match score {
+            WIN_MIN.. => "win",
+            score if score <= -WIN_MIN => "loss",
+            score => return score.to_string(),
+        };
+        match self {
+            Self::Outcome => score.signum().to_string(),
+            Self::Word => word.to_owned(),
+            Self::Plies => format!("{word} in {}", WIN - score.abs()),
+        }
+    }
+
+    /// A value, which may be a bound.
+    pub(crate) fn value(self, value: Value) -> String {
+        let score = self.score(value.score);
+        match value.bound {
+            ValueBound::Exact => score,
+            ValueBound::AtLeast => format!("≥ {score}"),
+            ValueBound::AtMost => format!("≤ {score}"),
+        }
+    }
+
+    /// The bound that cut something off.
+    pub(crate) fn cutoff(self, cutoff: Cutoff) -> String {
+        match cutoff {
+            Cutoff::Alpha(alpha) => format!("≤ α = {}", self.score(alpha)),
+            Cutoff::Beta(beta) => format!("≥ β = {}", self.score(beta)),
+            Cutoff::Misprint => "≥ β = -∞".to_owned(),
+        }
+    }
+}
+
+/// What the two sides of a search are called.
+pub(crate) fn role(is_max: bool) -> &'static str {
+    if is_max { "MAX" } else { "MIN" }
+}
+
+/// How a game ended, in a word or two.
+pub(crate) fn end<P: Position>(winner: Option<Side>) -> String {
+    match winner {
+        None => "draw".to_owned(),
+        Some(side) => format!("{} wins", P::side_name(side)),
+    }
+}
