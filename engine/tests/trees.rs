@@ -4,6 +4,8 @@
 //! The known counts are those of the reference data's small games: tic-tac-toe's by enumeration, the
 //! rest as lecture slides on minimax and alpha-beta have them, where they are right.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod common;
 
 use std::collections::BTreeSet;
@@ -348,7 +350,19 @@ fn check_values<G: Game>(
             assert_eq!(cut, node.cutoff.is_some(), "{about}");
         }
     }
-    // The line that both sides choose leads to the root's value.
+    // The line that both sides choose can be played, and leads to the root's value.
+    let mut position = tree.root().position.clone();
+    for (id, mv) in tree.best_line() {
+        assert!(position.is_legal(mv), "{mv} in {position:?}: {about}");
+        position.play_unchecked(mv);
+        assert_eq!(position.canonical_key(), tree.nodes()[id].position.canonical_key(), "{about}");
+    }
+    let length = (0..).scan(0, |node, _| {
+        let branch = tree.branches(*node).get(tree.best(*node)?)?;
+        *node = branch.child?;
+        Some(())
+    });
+    assert_eq!(tree.best_line().count(), length.count(), "{about}");
     if let Some((end, _)) = tree.best_line().last() {
         assert_eq!(tree.nodes()[end].value.score, tree.root().value.score, "{about}");
     }

@@ -49,8 +49,8 @@ pub fn count_plies<P: Position>(
 fn count<P: Position>(level: &[(P, u64)], is_last: bool) -> Option<PlyCounts> {
     let keys: BTreeSet<u64> = level.iter().map(|(position, _)| position.canonical_key()).collect();
     let sum = |of: &dyn Fn(&P) -> bool| {
-        let ways = level.iter().filter(|(position, _)| of(position)).map(|(_, ways)| *ways);
-        ways.fold(Some(0_u64), |sum, ways| sum?.checked_add(ways))
+        let mut ways = level.iter().filter(|(position, _)| of(position)).map(|(_, ways)| *ways);
+        ways.try_fold(0_u64, u64::checked_add)
     };
     Some(PlyCounts {
         nodes: sum(&|_| true)?,

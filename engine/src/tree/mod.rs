@@ -55,9 +55,10 @@ pub enum Join {
     /// None: every line of moves has its own.
     #[default]
     None,
-    /// Equal ones.
+    /// Equal ones, by their [`Knowledge::table_key`](crate::Knowledge::table_key).
     Equal,
-    /// Those that the game's symmetries map to each other.
+    /// Those that the game's symmetries map to each other, by their
+    /// [`Position::canonical_key`].
     Symmetric,
 }
 
@@ -264,12 +265,35 @@ impl<P: Position> GameTree<P> {
     }
 
     /// The line that both sides choose: each node on it below the root, with the move that leads there.
+    ///
+    /// Where symmetric positions are joined, a node may stand for the image of the position that the
+    /// line goes through. The moves are those that can be played from the root.
     pub fn best_line(&self) -> impl Iterator<Item = (NodeId, P::Move)> {
         let mut node = 0;
+        let mut position = self.root().position.clone();
         std::iter::from_fn(move || {
             let branch = self.branches[self.nodes[node].best?];
-            node = branch.child?;
-            Some((node, branch.mv))
+            let child = branch.child?;
+            let mv = if position == self.nodes[node].position {
+                branch.mv
+            } else {
+                self.move_to(&position, child)?
+            };
+            position.play_unchecked(mv);
+            node = child;
+            Some((child, mv))
+        })
+    }
+
+    /// The first move from a position to one that a node stands for.
+    fn move_to(&self, position: &P, node: NodeId) -> Option<P::Move> {
+        let key = self.nodes[node].position.canonical_key();
+        let mut moves = Vec::new();
+        position.legal_moves(&mut moves);
+        moves.into_iter().find(|&mv| {
+            let mut after = position.clone();
+            after.play_unchecked(mv);
+            after.canonical_key() == key
         })
     }
 

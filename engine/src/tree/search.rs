@@ -1,6 +1,7 @@
 //! The searches, with a record of all they do.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::{
     Branch, Cutoff, GameTree, Join, NodeId, NodeKind, TreeAlgorithm, TreeError, TreeNode,
@@ -178,11 +179,26 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
             }
         }
         let Some((score, best)) = best else { unreachable!("a position that goes on has a move") };
+        let is_exact = cutoff.is_none() && self.is_exact(branches, best, is_max);
         let node = &mut self.tree.nodes[id];
-        node.value = window.value(score);
+        node.value = match is_exact {
+            true => Value { score, bound: ValueBound::Exact },
+            false => window.value(score),
+        };
         node.cutoff = cutoff;
         node.best = Some(best);
         Ok(score)
+    }
+
+    /// Whether branches that were all tried have an exact value, whatever the window was: the best
+    /// one's is exact, and none of the others may be better than it is told to be.
+    fn is_exact(&self, branches: Range<usize>, best: usize, is_max: bool) -> bool {
+        let open = if is_max { ValueBound::AtLeast } else { ValueBound::AtMost };
+        branches.into_iter().all(|branch| {
+            let child = self.tree.branches[branch].child;
+            let bound = child.map(|child| self.tree.nodes[child].value.bound);
+            bound == Some(ValueBound::Exact) || branch != best && bound.is_some_and(|it| it != open)
+        })
     }
 
     /// The value of a node that is not searched.
