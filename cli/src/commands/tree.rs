@@ -204,25 +204,27 @@ impl Tree {
         } else {
             ("draw the tree", NODES_DRAWN_MAX)
         };
-        let mut remedies = vec![match self.depth {
-            Some(1) => "another --position, later in the game".to_owned(),
-            Some(depth) => {
-                format!("--depth {} or another --position, later in the game", depth - 1)
-            }
-            None => "--depth N or another --position, later in the game".to_owned(),
-        }];
-        if self.join != Joined::Symmetric {
-            remedies.push("--join symmetric".to_owned());
-        }
-        if self.algorithm == Algorithm::Minimax {
-            remedies.push("--algorithm alpha-beta".to_owned());
-        }
-        if !self.counts && !self.json {
-            remedies.push("--counts to only count it".to_owned());
-        }
+        let depth = match self.depth {
+            Some(1) => None,
+            Some(depth) => Some(format!("--depth {}", depth - 1)),
+            None => Some("--depth N".to_owned()),
+        };
+        let can_join = self.join != Joined::Symmetric;
+        let can_cut = self.algorithm == Algorithm::Minimax;
+        let is_drawn = !self.counts && !self.json;
+        let remedies: Vec<String> = [
+            depth,
+            can_join.then(|| "--join symmetric".to_owned()),
+            can_cut.then(|| "--algorithm alpha-beta".to_owned()),
+            Some("a --position later in the game".to_owned()),
+            is_drawn.then(|| "--counts to only count it".to_owned()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         CliError::new(Exit::Input, action)
             .because(format!("it has {nodes} nodes, and the most is {}", count(most as u64)))
-            .help(format!("try {}", remedies.join("; or ")))
+            .help(format!("try one or more of: {}", remedies.join(", ")))
     }
 
     fn print<P: Game>(&self, rules: &Rules, tree: &GameTree<P>, evaluation: &str) -> Result<Exit> {
@@ -258,7 +260,7 @@ impl Tree {
         let root = &tree.root().position;
         let depth = match self.depth {
             None => "to the end of the game".to_owned(),
-            Some(1) => "1 ply".to_owned(),
+            Some(1) => format!("1 ply, evaluation {evaluation}"),
             Some(depth) => format!("{depth} plies, evaluation {evaluation}"),
         };
         let algorithm = match self.algorithm {
@@ -275,7 +277,7 @@ impl Tree {
         let max = P::side_name(root.to_move());
         let min = P::side_name(root.to_move().other());
         Heading {
-            title: format!("{} from {root}: {algorithm}, {depth}{join}", rules.name()),
+            title: format!("{}: {algorithm}, {depth}{join}", rules.name()),
             sides: format!("MAX is {max}, MIN is {min}; values are for MAX"),
         }
     }

@@ -11,18 +11,15 @@ pub(crate) fn write_dot(out: &mut dyn Write, picture: &Picture) -> io::Result<()
     let heading = &picture.heading;
     writeln!(out, "digraph tree {{")?;
     writeln!(out, "  label = {};", quoted(&format!("{}\n{}", heading.title, heading.sides)))?;
-    writeln!(out, "  labelloc = t;")?;
+    writeln!(out, "  labelloc = t;\n  fontname = \"sans-serif\";")?;
     writeln!(out, "  ordering = out;")?;
     writeln!(out, "  node [shape = box, fontname = \"monospace\", fontsize = 10];")?;
     writeln!(out, "  edge [arrowhead = none, fontname = \"monospace\", fontsize = 9];")?;
     for (ply, level) in picture.levels.iter().enumerate() {
-        let visited = level.sums.visits;
-        let mut text = format!("ply {ply}\n{}\n", level.to_move);
-        if let Some(whole) = level.whole {
-            text += &format!("{} nodes, {} positions\n", whole.nodes, whole.positions);
-            text += &format!("{} up to symmetry\n", whole.up_to_symmetry);
-        }
-        text += &format!("{visited} visited, {} cut off", level.sums.cut);
+        let mut lines = vec![format!("ply {ply}"), level.to_move.clone()];
+        lines.retain(|line| !line.is_empty());
+        lines.extend(level.lines());
+        let text = lines.join("\n");
         writeln!(out, "  ply{ply} [shape = plaintext, label = {}];", quoted(&text))?;
         if ply > 0 {
             writeln!(out, "  ply{} -> ply{ply} [style = invis];", ply - 1)?;
@@ -56,9 +53,11 @@ fn label(node: &PictureNode) -> String {
         State::Visited { visit, value, is_max, end, cutoff, .. } => {
             let role = is_max.map_or(String::new(), |is_max| format!("{} ", role(is_max)));
             let mut label = format!("{visit}.\n{board}\n{role}{value}");
-            for more in [end, cutoff].into_iter().flatten() {
-                label.push('\n');
-                label.push_str(more);
+            if let Some(end) = end {
+                label += &format!("\n{end}");
+            }
+            if let Some(cutoff) = cutoff {
+                label += &format!("\ncut by {cutoff}");
             }
             label
         }
@@ -86,4 +85,14 @@ fn quoted(text: &str) -> String {
     }
     quoted.push('"');
     quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_quoted() {
+        assert_eq!(quoted("a \"b\"\nc\\d"), r#""a \"b\"\nc\\d""#);
+    }
 }

@@ -1,8 +1,8 @@
 //! A tree for programs.
 
 use serde::Serialize;
-use spelrum_engine::tree::{Cutoff, GameTree, NodeKind, Value, ValueBound};
 use spelrum_engine::Game;
+use spelrum_engine::tree::{Cutoff, GameTree, NodeKind, Value, ValueBound};
 
 use super::picture::{Level, Picture};
 

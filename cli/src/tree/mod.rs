@@ -5,6 +5,8 @@ mod json;
 mod layout;
 mod picture;
 mod svg;
+#[cfg(test)]
+mod tests;
 mod text;
 mod words;
 

@@ -3,7 +3,8 @@
 use spelrum_engine::tree::{Branch, GameTree, NodeId, NodeKind, PlyCounts, PlySums};
 use spelrum_engine::{Game, Position, Sketch};
 
-use super::words::{Words, end, role};
+use super::words::{Words, chooser, end};
+use crate::output::count;
 
 /// So many branches that were cut off from one node are drawn; of more it is said how many.
 const CUT_DRAWN_MAX: usize = 8;
@@ -82,7 +83,7 @@ pub(crate) enum BranchKind {
 /// A ply.
 #[derive(Clone, Debug)]
 pub(crate) struct Level {
-    /// Who is to move, in the game's word and as MAX or MIN; empty where nobody chooses.
+    /// Who chooses, as MAX or MIN and in the game's word; empty where nobody does.
     pub(crate) to_move: String,
     /// Of the whole tree; `None` if it is too large to be counted.
     pub(crate) whole: Option<PlyCounts>,
@@ -151,7 +152,9 @@ fn visited<P: Game>(tree: &GameTree<P>, id: NodeId, words: Words) -> PictureNode
     let (is_max, end) = match node.kind {
         NodeKind::Inner => (Some(tree.is_max(id)), None),
         NodeKind::Horizon => (None, None),
-        NodeKind::Over(ending) => (None, Some(end::<P>(ending.winner))),
+        NodeKind::Over(ending) => {
+            (None, Some(end::<P>(ending.winner, tree.root().position.to_move())))
+        }
     };
     PictureNode {
         ply: node.ply as usize,
@@ -181,10 +184,8 @@ fn add_cut<P: Game>(tree: &GameTree<P>, id: NodeId, nodes: &mut Vec<PictureNode>
     };
     match cut.as_slice() {
         [first, .., last] if cut.len() > CUT_DRAWN_MAX => {
-            add(
-                format!("{} … {}", first.mv, last.mv),
-                Sketch::Notation(format!("{} moves", cut.len())),
-            );
+            let moves = format!("{} … {}", first.mv, last.mv);
+            add(format!("{} moves", cut.len()), Sketch::Notation(moves));
         }
         cut => {
             for branch in cut {
@@ -205,20 +206,44 @@ fn label<M: std::fmt::Display>(branch: &Branch<M>) -> String {
 
 fn levels<P: Game>(tree: &GameTree<P>, whole: &[PlyCounts]) -> Vec<Level> {
     let sums = tree.sums();
-    let mut movers = vec![[None; 2]; sums.len()];
+    let mut choosers = vec![[None, None]; sums.len()];
     for (id, node) in tree.nodes().iter().enumerate() {
         if node.kind == NodeKind::Inner {
             let is_max = tree.is_max(id);
-            movers[node.ply as usize][usize::from(is_max)] =
-                Some((P::side_name(node.position.to_move()), is_max));
+            choosers[node.ply as usize][usize::from(is_max)] =
+                Some((node.position.to_move(), is_max));
         }
     }
-    let mut levels = Vec::with_capacity(sums.len());
-    for (ply, sums) in sums.into_iter().enumerate() {
-        let names = movers[ply].into_iter().flatten();
-        let names: Vec<String> =
-            names.map(|(side, is_max)| format!("{side} ({})", role(is_max))).collect();
-        levels.push(Level { to_move: names.join(", "), whole: whole.get(ply).copied(), sums });
+    let levels = sums.into_iter().zip(choosers).enumerate().map(|(ply, (sums, choosers))| {
+        let names = choosers.into_iter().flatten();
+        let names: Vec<String> = names.map(|(side, is_max)| chooser::<P>(side, is_max)).collect();
+        Level { to_move: names.join(", "), whole: whole.get(ply).copied(), sums }
+    });
+    levels.collect()
+}
+
+impl Level {
+    /// The counts, in a few short lines.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(whole) = self.whole {
+            lines.push(counted(whole.nodes, "node", "nodes"));
+            if whole.positions != whole.nodes {
+                lines.push(counted(whole.positions, "position", "positions"));
+            }
+            if whole.up_to_symmetry != whole.positions {
+                lines.push(format!("{} up to symmetry", count(whole.up_to_symmetry)));
+            }
+        }
+        let cut = match self.sums.cut {
+            0 => String::new(),
+            cut => format!(", {} cut off", count(cut)),
+        };
+        lines.push(format!("{} visited{cut}", count(self.sums.visits)));
+        lines
     }
-    levels
+}
+
+fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
 }

@@ -10,7 +10,6 @@ use spelrum_engine::{Piece, Side, Sketch};
 
 use super::layout::places;
 use super::picture::{BranchKind, Level, Picture, PictureBranch, PictureNode, State};
-use crate::output::count;
 
 /// Pixels of an unscaled picture.
 const MARGIN: f64 = 24.0;
@@ -24,9 +23,10 @@ const ABOVE: f64 = 15.0;
 const VALUE: f64 = 20.0;
 const NOTE: f64 = 13.0;
 /// Least and greatest space between two plies.
-const BETWEEN: [f64; 2] = [40.0, 130.0];
+const BETWEEN: [f64; 2] = [40.0, 90.0];
 /// A character's width, about, in the font of notations.
 const CHARACTER: f64 = 6.6;
+const TITLE_CHARACTER: f64 = 9.2;
 
 const STYLE: &str = "\
 svg{--paper:#fff;--ink:#1b1b1f;--soft:#6d6d75;--grid:#a3a3ab;--accent:#0b57a4;\
@@ -37,11 +37,11 @@ text{fill:var(--ink)}.title{font-size:16px;font-weight:600}.soft{fill:var(--soft
 .middle{text-anchor:middle}.end{text-anchor:end}.value{font-weight:600;font-size:13px}.role{font-weight:600}
 .move{paint-order:stroke;stroke:var(--paper);stroke-width:4px;font-size:11px}.mono{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:11px}
 .paper{fill:var(--paper)}.edge{stroke:var(--ink);stroke-width:1;fill:none}.best{stroke:var(--accent);stroke-width:3}
-.cut{stroke:var(--soft);stroke-width:1;stroke-dasharray:4 3}.joined{stroke:var(--grid);stroke-width:1;stroke-dasharray:1 3;stroke-linecap:round}
+.cut{stroke:var(--soft);stroke-width:1;stroke-dasharray:4 3}.joined{stroke:var(--soft);stroke-width:.9;stroke-dasharray:1.5 3}
 .frame{fill:var(--paper);stroke:var(--ink);stroke-width:1}.frame.best{stroke:var(--accent);stroke-width:3}.frame.cut{stroke:var(--soft)}
 .grid{stroke:var(--grid);stroke-width:.75;fill:none}.part{stroke:var(--ink);stroke-width:1;fill:none}
 .stroke{stroke:var(--ink);stroke-width:1.6;fill:none;stroke-linecap:round}.disc{fill:var(--ink);stroke:none}
-.faint{opacity:.5}.rule{stroke:var(--grid);stroke-width:.5}.role-mark{fill:none;stroke:var(--ink);stroke-width:1.2}";
+.head{stroke:var(--ink);stroke-width:3.6;stroke-linecap:round}.small{font-size:10px}.faint{opacity:.5}.rule{stroke:var(--grid);stroke-width:.5}.role-mark{fill:none;stroke:var(--ink);stroke-width:1.2}";
 
 /// Writes the tree as SVG.
 pub(crate) fn write_svg(out: &mut dyn Write, picture: &Picture) -> io::Result<()> {
@@ -80,8 +80,10 @@ impl<'a> Drawing<'a> {
         let left = MARGIN + COUNTS_WIDTH + node_width / 2.0;
         middles.iter_mut().for_each(|middle| *middle += left);
         let right = middles.iter().fold(0.0, |right: f64, middle| right.max(*middle));
-        // The legend needs some room.
-        let width = (right + node_width / 2.0 + MARGIN).max(680.0);
+        // The title and the legend need some room.
+        let title = picture.heading.title.chars().count() as f64 * TITLE_CHARACTER;
+        let least = (title + 2.0 * MARGIN).max(680.0);
+        let width = (right + node_width / 2.0 + MARGIN).max(least);
 
         let mut tops = vec![HEADER];
         for ply in 1..picture.levels.len() {
@@ -128,9 +130,10 @@ impl<'a> Drawing<'a> {
         }
         for node in &picture.nodes {
             for branch in &node.branches {
+                let top = self.tops[picture.nodes[branch.child].ply];
+                let middle = self.middles[branch.child];
                 if branch.kind != BranchKind::Joined {
-                    let top = self.tops[picture.nodes[branch.child].ply];
-                    self.text(self.middles[branch.child], top + 10.0, "move middle", &branch.label);
+                    self.text(middle, top + 10.0, "move middle", &branch.label);
                 }
             }
         }
@@ -145,7 +148,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
-        let text = escaped(&text.replace('-', "−"));
+        let text = escaped(text);
         self.line(&format!(
             "<text class=\"{class}\" x=\"{}\" y=\"{}\">{text}</text>",
             number(x),
@@ -166,34 +169,23 @@ impl<'a> Drawing<'a> {
             to_move => format!("ply {ply}: {to_move}"),
         };
         self.text(MARGIN, top + 8.0, "role", &head);
-        let mut lines = Vec::new();
-        if let Some(whole) = level.whole {
-            lines.push(nodes(whole.nodes, "node", "nodes"));
-            if whole.positions != whole.nodes {
-                lines.push(nodes(whole.positions, "position", "positions"));
-            }
-            if whole.up_to_symmetry != whole.positions {
-                lines.push(format!("{} up to symmetry", count(whole.up_to_symmetry)));
-            }
-        }
-        let cut = match level.sums.cut {
-            0 => String::new(),
-            cut => format!(", {} cut off", count(cut)),
-        };
-        lines.push(format!("{} visited{cut}", count(level.sums.visits)));
+        let lines = level.lines();
         for (index, line) in lines.iter().enumerate() {
             self.text(MARGIN, top + 23.0 + 14.0 * index as f64, "soft", line);
         }
     }
 
     fn edge(&mut self, id: usize, branch: &PictureBranch) {
-        let node = &self.picture.nodes[id];
-        let child = &self.picture.nodes[branch.child];
-        let note = if has_note(node) { NOTE } else { 0.0 };
-        let from = [
-            self.middles[id],
-            self.tops[node.ply] + ABOVE + self.board_height + VALUE + note - 1.0,
-        ];
+        let picture = self.picture;
+        let (node, child) = (&picture.nodes[id], &picture.nodes[branch.child]);
+        let bottom = self.tops[node.ply] + ABOVE + self.board_height + VALUE - 1.0;
+        let own = if note(node).is_some() { NOTE } else { 0.0 };
+        let below = match branch.kind {
+            BranchKind::Tree | BranchKind::Cut => own,
+            // What leads far to the side must not cross the notes of the ply.
+            BranchKind::Joined => note_height(picture, node.ply),
+        };
+        let from = [self.middles[id], bottom + below];
         let to = [self.middles[branch.child], self.tops[child.ply] - 1.0];
         let class = match branch.kind {
             BranchKind::Cut => "edge cut",
@@ -201,11 +193,23 @@ impl<'a> Drawing<'a> {
             BranchKind::Joined => "edge joined",
             BranchKind::Tree => "edge",
         };
-        let path =
-            format!("M{} {}L{} {}", number(from[0]), number(from[1]), number(to[0]), number(to[1]));
+        let first = if own == below { String::new() } else { format!("V{}", number(from[1])) };
+        let path = format!(
+            "M{} {}{first}L{} {}",
+            number(from[0]),
+            number(bottom + own),
+            number(to[0]),
+            number(to[1])
+        );
         self.line(&format!("<path class=\"{class}\" d=\"{path}\"/>"));
-        if branch.kind == BranchKind::Cut {
-            self.cut_mark(from, to);
+        match branch.kind {
+            BranchKind::Tree => {}
+            BranchKind::Cut => self.cut_mark(from, to),
+            // The place above the board has the move that led there first.
+            BranchKind::Joined => {
+                let [x, y] = [0, 1].map(|axis| from[axis] + (to[axis] - from[axis]) * 0.25);
+                self.text(x, y + 3.0, "move small middle", &branch.label);
+            }
         }
     }
 
@@ -255,9 +259,10 @@ impl<'a> Drawing<'a> {
         if is_cut {
             self.line("</g>");
         }
-        let State::Visited { visit, visits, value, is_max, end, cutoff } = &node.state else {
+        let State::Visited { visit, visits, value, is_max, .. } = &node.state else {
             return;
         };
+        let value = &minus(value);
         let again = if *visits > 1 { format!(" ({visits} times)") } else { String::new() };
         self.text(left - 3.0, upper + 9.0, "soft end", &format!("{visit}{again}"));
         let base = top + self.board_height + 15.0;
@@ -280,8 +285,8 @@ impl<'a> Drawing<'a> {
                 self.text(left + 13.0, base, "value", value);
             }
         }
-        if let Some(note) = end.as_ref().or(cutoff.as_ref()) {
-            self.text(middle, base + NOTE, "soft middle", note);
+        if let Some(note) = note(node) {
+            self.text(middle, base + NOTE, "soft middle", &note);
         }
     }
 
@@ -291,7 +296,7 @@ impl<'a> Drawing<'a> {
                 self.board(*columns, *block, *pieces, cells, [left, top]);
             }
             Sketch::Heaps(heaps) => {
-                let mut path = String::new();
+                let (mut path, mut heads) = (String::new(), String::new());
                 let mut x = left + HEAP_GAP / 2.0;
                 for &objects in heaps {
                     x += MATCH / 2.0;
@@ -312,6 +317,8 @@ impl<'a> Drawing<'a> {
                                 number(top + 4.0),
                                 number(MATCH_HEIGHT - 8.0)
                             );
+                            let _infallible =
+                                write!(heads, "M{} {}h0", number(x), number(top + 5.0));
                             x += MATCH;
                         }
                         x -= MATCH / 2.0;
@@ -319,6 +326,9 @@ impl<'a> Drawing<'a> {
                     x += HEAP_GAP;
                 }
                 self.line(&format!("<path class=\"stroke\" d=\"{path}\"/>"));
+                if !heads.is_empty() {
+                    self.line(&format!("<path class=\"head\" d=\"{heads}\"/>"));
+                }
             }
             Sketch::Notation(text) => {
                 self.text(left + 5.0, top + 14.0, "mono", text);
@@ -409,10 +419,6 @@ impl<'a> Drawing<'a> {
     }
 }
 
-fn nodes(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
-}
-
 const MATCH: f64 = 6.0;
 const MATCH_HEIGHT: f64 = 26.0;
 const HEAP_GAP: f64 = 12.0;
@@ -442,27 +448,34 @@ fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER
 }
 
-/// How wide what stands below a node's board is.
+/// How wide what stands below a node's board is. The note of a node that others hang from has room.
 fn value_width(node: &PictureNode) -> f64 {
     match &node.state {
         State::Cut => 0.0,
-        State::Visited { value, end, cutoff, .. } => {
-            let notes = [end, cutoff].into_iter().flatten().map(|note| text_width(note) * 0.9);
-            notes.fold(text_width(value) + 13.0, f64::max)
+        State::Visited { value, end, .. } => {
+            let end = end.as_ref().map_or(0.0, |end| text_width(end) * 0.9);
+            end.max(text_width(value) + 13.0)
         }
     }
 }
 
-fn has_note(node: &PictureNode) -> bool {
+/// What is said below a node's value.
+fn note(node: &PictureNode) -> Option<String> {
     match &node.state {
-        State::Cut => false,
-        State::Visited { end, cutoff, .. } => end.is_some() || cutoff.is_some(),
+        State::Cut => None,
+        State::Visited { end: Some(end), .. } => Some(end.clone()),
+        State::Visited { cutoff, .. } => Some(format!("cut by {}", minus(cutoff.as_ref()?))),
     }
+}
+
+/// A value with the sign that belongs to digits, instead of a hyphen.
+fn minus(value: &str) -> String {
+    value.replace('-', "−")
 }
 
 /// The room that notes take at a ply.
 fn note_height(picture: &Picture, ply: usize) -> f64 {
-    let has = picture.nodes.iter().any(|node| node.ply == ply && has_note(node));
+    let has = picture.nodes.iter().any(|node| node.ply == ply && note(node).is_some());
     if has { NOTE } else { 0.0 }
 }
 
@@ -494,4 +507,22 @@ fn escaped(text: &str) -> String {
         }
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_something_in_xml_is_escaped() {
+        assert_eq!(
+            escaped("a<b> & \"c\" 'd' ≤ α"),
+            "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39; ≤ α"
+        );
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!([1.0, 1.5, -0.5, 12.96].map(number), ["1", "1.5", "-0.5", "13"]);
+    }
 }

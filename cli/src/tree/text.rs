@@ -34,7 +34,7 @@ fn write_sums(out: &mut dyn Write, picture: &Picture) -> io::Result<()> {
     let columns =
         ["ply", "tree", "positions", "up to symmetry", "visited", "evaluated", "over", "cut off"];
     let mut headings: Vec<Column> = columns.iter().map(|name| Column::numbers(*name)).collect();
-    headings.insert(1, Column::words("to move"));
+    headings.insert(1, Column::words("chooses"));
     let mut table = TextTable::new(&headings);
     let levels = &picture.levels;
     for (ply, level) in levels.iter().enumerate() {
@@ -147,7 +147,7 @@ fn words_of(state: &State) -> Vec<String> {
         first = format!("{first}  {end}");
     }
     if let Some(cutoff) = cutoff {
-        first = format!("{first}  {cutoff}");
+        first = format!("{first}  cut off by {cutoff}");
     }
     if *visits > 1 {
         first = format!("{first}  searched {visits} times");

@@ -56,9 +56,9 @@ impl Words {
     /// The bound that cut something off.
     pub(crate) fn cutoff(self, cutoff: Cutoff) -> String {
         match cutoff {
-            Cutoff::Alpha(alpha) => format!("≤ α = {}", self.score(alpha)),
-            Cutoff::Beta(beta) => format!("≥ β = {}", self.score(beta)),
-            Cutoff::Misprint => "≥ β = -∞".to_owned(),
+            Cutoff::Alpha(alpha) => format!("α = {}", self.score(alpha)),
+            Cutoff::Beta(beta) => format!("β = {}", self.score(beta)),
+            Cutoff::Misprint => "β = -∞".to_owned(),
         }
     }
 }
@@ -68,10 +68,22 @@ pub(crate) fn role(is_max: bool) -> &'static str {
     if is_max { "MAX" } else { "MIN" }
 }
 
+/// Longer names of sides leave too little room.
+const SHORT: usize = 8;
+
 /// How a game ended, in a word or two.
-pub(crate) fn end<P: Position>(winner: Option<Side>) -> String {
-    match winner {
+pub(crate) fn end<P: Position>(winner: Option<Side>, max: Side) -> String {
+    match winner.map(|side| (side, P::side_name(side))) {
         None => "draw".to_owned(),
-        Some(side) => format!("{} wins", P::side_name(side)),
+        Some((_, name)) if name.len() <= SHORT => format!("{name} wins"),
+        Some((side, _)) => format!("{} wins", role(side == max)),
+    }
+}
+
+/// Who chooses: MAX or MIN, with the side's name if it is short.
+pub(crate) fn chooser<P: Position>(side: Side, is_max: bool) -> String {
+    match P::side_name(side) {
+        name if name.len() <= SHORT => format!("{} ({name})", role(is_max)),
+        _ => role(is_max).to_owned(),
     }
 }
