@@ -33,6 +33,7 @@ mod summary;
 mod supervisor;
 mod sweep_edit;
 mod sweep_file;
+mod tree;
 mod voice;
 mod waiting;
 

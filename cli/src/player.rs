@@ -42,19 +42,26 @@ pub(crate) fn player(
     if let Some(depth) = depth {
         given.insert("depth".to_owned(), Value::Integer(depth.into()));
     }
-    for setting in settings {
-        let (key, value) = setting.split_once('=').ok_or_else(|| {
-            CliError::new(Exit::Input, format!("read the setting {setting}"))
-                .because("it has no `=`")
-                .help("write it like --set move_time=100ms")
-        })?;
-        given.insert(key.trim().to_owned(), setting_value(value.trim()));
-    }
+    given.extend(self::settings(settings)?);
     Player::from_parameters(rules, &given).map_err(|error| {
         CliError::new(Exit::Input, format!("make the player {algorithm}"))
             .because(error.problem)
             .help(error.remedy)
     })
+}
+
+/// Parameters from texts such as `move_time=100ms`.
+pub(crate) fn settings(texts: &[String]) -> Result<Parameters> {
+    let mut given = Parameters::new();
+    for text in texts {
+        let (key, value) = text.split_once('=').ok_or_else(|| {
+            CliError::new(Exit::Input, format!("read the setting {text}"))
+                .because("it has no `=`")
+                .help("write it like --set move_time=100ms")
+        })?;
+        given.insert(key.trim().to_owned(), setting_value(value.trim()));
+    }
+    Ok(given)
 }
 
 /// A value as a sweep would have it: a switch, a number, else a word.

@@ -4,6 +4,7 @@ use crate::evaluation::{Contents, EvaluationVisitor};
 use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Parameters, Settings};
 use crate::position::{Ending, NotationError, Side};
 use crate::rules::{GameInfo, Rules, RulesError};
+use crate::sketch::Sketch;
 use crate::solver::Solvable;
 use crate::termination::Termination;
 
@@ -91,6 +92,12 @@ pub trait Game: Solvable {
     /// board.
     fn empty_cells(&self) -> Option<u32> {
         None
+    }
+
+    /// What is drawn of the position where there is little room, as in the picture of a tree: its
+    /// notation, unless the game has something better.
+    fn sketch(&self) -> Sketch {
+        Sketch::Notation(self.to_string())
     }
 
     /// Whether the solver usually needs no more than a few seconds from here.

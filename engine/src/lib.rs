@@ -133,10 +133,12 @@ mod rules;
 mod score;
 pub mod search;
 mod seat;
+mod sketch;
 mod solve;
 mod solver;
 mod stack;
 mod termination;
+pub mod tree;
 
 pub use analyze::{Analysis, analyze};
 pub use catalogue::{termination_named, terminations, with_evaluation};
@@ -165,6 +167,7 @@ pub use search::registry::{
     ALGORITHMS, has_full_tree, meaning_of, memory_bytes_of, parameters_of, presets_of,
 };
 pub use seat::{Answer, Fault, OutsidePlayer, Seat, TextTurn, Turn, seat_of};
+pub use sketch::{Piece, Sketch};
 pub use solve::{SolveError, Solved, solve};
 pub use solver::{Optimal, PlainSolver, Solvable, Solver};
 pub use termination::{Termination, TerminationInfo};

@@ -13,7 +13,7 @@ use spelrum_test_support::{Files, circles};
 /// The layers from the top down: what may be used by all that follows.
 const LAYERS: &[(&str, &[&str])] = &[
     ("random numbers, parameters", &["rng.rs", "parameters.rs", "parameters/"]),
-    ("positions", &["termination.rs", "position.rs", "knowledge.rs"]),
+    ("positions", &["termination.rs", "position.rs", "knowledge.rs", "sketch.rs"]),
     (
         "host, limits, budget, score, solver traits",
         &[
@@ -31,7 +31,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("evaluations", &["evaluation.rs", "games/*/evaluation.rs", "games/*/evaluation/"]),
     ("searches", &["search/"]),
     ("catalogue", &["game.rs", "rules.rs", "games/*/game.rs", "catalogue.rs"]),
-    ("notation, replay, perft", &["notation.rs", "replay.rs", "perft.rs"]),
+    ("notation, replay, perft, trees", &["notation.rs", "replay.rs", "perft.rs", "tree/"]),
     ("players", &["player.rs"]),
     (
         "records, seats, playing, analysing, solving",

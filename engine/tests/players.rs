@@ -109,7 +109,7 @@ fn errors_name_the_key_and_the_remedy() {
     assert_snapshot!(error(&PENTAGO, r#"{"algorithm": "mcts", "nodes": 9, "depth": 3}"#), @"`mcts` has no parameter `depth`; its parameters are `evaluation`, `simulations`, `nodes`, `evaluations`, `move_time`, `bound`, `exploration`, `first_play_urgency`, `expand_visits`, `playout`, `playouts`, `playout_plies`, `evaluation_scale`, `solver`, `choice`, `reuse`, `max_tree_nodes`, `weight_run3`, `weight_run4`, `weight_centre`");
     assert_snapshot!(
         error(&TicTacToe::rules(), r#"{"algorithm": "alpha-beta", "depth": 3, "evaluation": "runs"}"#),
-        @r#"tic-tac-toe has no evaluation "runs"; write "lines" or "none""#
+        @r#"tic-tac-toe has no evaluation "runs"; write "lines", "open-lines" or "none""#
     );
 }
 

@@ -25,6 +25,7 @@ pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod steer;
 pub(crate) mod submit;
+pub(crate) mod tree;
 pub(crate) mod watch;
 pub(crate) mod worker;
 
@@ -134,6 +135,8 @@ pub(crate) enum Command {
     Solve(solve::Solve),
     /// Count the move sequences from a position
     Perft(perft::Perft),
+    /// Draw a game tree as lecture slides do, or count it
+    Tree(tree::Tree),
     /// Print completions for a shell
     Completions(completions::Completions),
     /// Write a man page for each command, or print the main one
@@ -156,6 +159,7 @@ fn run_here(command: Command) -> Result<Exit> {
     match command {
         Command::Analyze(analyze) => analyze.run(),
         Command::Perft(perft) => perft.run(),
+        Command::Tree(tree) => tree.run(),
         Command::Config(config) => config.run(),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),

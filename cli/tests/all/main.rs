@@ -39,4 +39,5 @@ mod stopping;
 mod supervised;
 mod terminal;
 mod tidy;
+mod trees;
 mod watch;

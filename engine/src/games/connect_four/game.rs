@@ -8,6 +8,7 @@ use crate::game::Game;
 use crate::parameters::ParameterInfo;
 use crate::position::{Ending, NotationError, Side};
 use crate::rules::Rules;
+use crate::sketch::{Piece, Sketch};
 use crate::termination::Termination;
 
 impl ConnectFour {
@@ -42,6 +43,10 @@ impl Game for ConnectFour {
 
     fn leaf_kind(ending: Ending, _mover: Side) -> usize {
         usize::from(ending.winner.is_none())
+    }
+
+    fn sketch(&self) -> Sketch {
+        Sketch::of_board(self, 7, 7, [Piece::Disc, Piece::Ring])
     }
 
     fn explain(_rules: &Rules) -> String {

@@ -7,6 +7,7 @@ use crate::game::Game;
 use crate::parameters::{ParameterInfo, Value};
 use crate::position::{Ending, NotationError, Side};
 use crate::rules::{Rules, RulesError};
+use crate::sketch::Sketch;
 use crate::termination::Termination;
 
 impl Nim {
@@ -75,6 +76,10 @@ impl Game for Nim {
 
     fn leaf_kind(ending: Ending, mover: Side) -> usize {
         usize::from(ending.winner != Some(mover))
+    }
+
+    fn sketch(&self) -> Sketch {
+        Sketch::Heaps(self.heaps().collect())
     }
 
     fn explain(rules: &Rules) -> String {

@@ -8,6 +8,7 @@ use crate::game::Game;
 use crate::parameters::{ParameterInfo, Value};
 use crate::position::{Ending, NotationError, Position, Side};
 use crate::rules::Rules;
+use crate::sketch::{Piece, Sketch};
 use crate::termination::Termination;
 
 /// Eight for each empty cell: with 17 of them, the solver is sure to be done in seconds.
@@ -68,6 +69,10 @@ impl Game for Pentago {
             None if ending.termination == BOTH_FIVE => 3,
             None => 4,
         }
+    }
+
+    fn sketch(&self) -> Sketch {
+        Sketch::of_board(self, 6, 3, [Piece::Ring, Piece::Disc])
     }
 
     fn explain(rules: &Rules) -> String {

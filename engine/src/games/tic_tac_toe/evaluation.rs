@@ -1,4 +1,4 @@
-//! Tic-tac-toe's evaluation `lines`.
+//! Tic-tac-toe's evaluations `lines` and `open-lines`.
 
 use super::{LINES, TicTacToe};
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights};
@@ -49,6 +49,35 @@ impl Evaluate<TicTacToe> for TicTacToeLines {
             .sum()
         };
         value(own, other) - value(other, own)
+    }
+
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+}
+
+/// `open-lines`: the lines of three that are still open to the side to move, less those open to the
+/// other. A line is open to who has no opposing mark on it, an empty one to both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TicTacToeOpenLines;
+
+impl GameEvaluation<TicTacToe> for TicTacToeOpenLines {
+    const INFO: EvaluationInfo = EvaluationInfo {
+        name: "open-lines",
+        meaning: "Lines of three that a player can still fill, less those that the other can.",
+        parameters: &[],
+    };
+
+    fn from_settings(_: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+        Ok(Self)
+    }
+}
+
+impl Evaluate<TicTacToe> for TicTacToeOpenLines {
+    fn evaluate(&self, position: &TicTacToe) -> i32 {
+        let [own, other] = position.own_and_other();
+        let open = |opposing: u16| LINES.iter().filter(|&line| line & opposing == 0).count() as i32;
+        open(other) - open(own)
     }
 
     fn is_symmetric(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Tic-tac-toe in the catalogue.
 
-use super::evaluation::TicTacToeLines;
+use super::evaluation::{TicTacToeLines, TicTacToeOpenLines};
 use super::{THREE_IN_A_ROW, TicTacToe};
 use crate::evaluation::NoEvaluation;
 use crate::evaluations;
@@ -8,6 +8,7 @@ use crate::game::Game;
 use crate::parameters::ParameterInfo;
 use crate::position::{Ending, NotationError, Side};
 use crate::rules::Rules;
+use crate::sketch::{Piece, Sketch};
 use crate::termination::Termination;
 
 impl TicTacToe {
@@ -29,7 +30,7 @@ impl Game for TicTacToe {
 
     const LEAF_KINDS: &'static [&'static str] = &["three_in_a_row", "draw_full_board"];
 
-    evaluations!(TicTacToeLines, NoEvaluation);
+    evaluations!(TicTacToeLines, TicTacToeOpenLines, NoEvaluation);
 
     fn from_rules(_rules: &Rules) -> Self {
         Self::empty()
@@ -47,6 +48,10 @@ impl Game for TicTacToe {
         "A move is a cell: columns a to c from the left, rows 1 to 3 from the top; b2 is the \
          middle.\nThree in a row win."
             .to_owned()
+    }
+
+    fn sketch(&self) -> Sketch {
+        Sketch::of_board(self, 3, 3, [Piece::Cross, Piece::Ring])
     }
 
     fn empty_cells(&self) -> Option<u32> {
