@@ -93,7 +93,7 @@ pub(crate) struct Report {
         hide_possible_values = true
     )]
     table: Option<TableName>,
-    /// How to write it: text, markdown, latex, csv (one table) or json (everything)
+    /// How to write it: text, markdown, latex, html (a page with plots), csv (one table) or json (everything)
     #[arg(
         long,
         value_name = "FORMAT",
@@ -105,6 +105,9 @@ pub(crate) struct Report {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Write a page to hand on, with plots: the same as --format html --output FILE
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "json", "output"])]
+    html: Option<PathBuf>,
     /// Write to this file, once all of it is there; one of this name is replaced
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -113,7 +116,11 @@ pub(crate) struct Report {
 impl Report {
     /// Asks and prints.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let format = if self.json { ReportFormat::Json } else { self.format };
+        let format = match (self.json, &self.html) {
+            (true, _) => ReportFormat::Json,
+            (false, Some(_)) => ReportFormat::Html,
+            (false, None) => self.format,
+        };
         let shown = match (self.table, self.ratings, self.depths) {
             (Some(_), ..) if format == ReportFormat::Json => {
                 return Err(CliError::new(Exit::Usage, "show one table")
@@ -132,13 +139,14 @@ impl Report {
         let write = async |out: &mut (dyn Write + Send)| {
             report::write(&source, &experiment, shown, format, out).await
         };
-        match (&self.output, format) {
+        match (self.html.as_ref().or(self.output.as_ref()), format) {
             (Some(path), _) => {
                 let (whole, mut file) = NewFile::create(path)?;
                 match format {
                     ReportFormat::Text => write(&mut anstream::StripStream::new(file)).await?,
                     ReportFormat::Markdown
                     | ReportFormat::Latex
+                    | ReportFormat::Html
                     | ReportFormat::Csv
                     | ReportFormat::Json => write(&mut file).await?,
                 }

@@ -7,6 +7,7 @@ mod columns;
 mod comparisons;
 mod comparisons_json;
 mod csv;
+mod figures;
 mod json;
 mod phases;
 mod ratings;
@@ -27,7 +28,7 @@ use spelrum_tournament::results::{
 
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
-use crate::output::{Document, Part, TitledTable, write_csv, write_json};
+use crate::output::{Document, Figure, Part, TitledTable, write_csv, write_json};
 use crate::results::ResultsSource;
 use crate::voice;
 
@@ -40,6 +41,8 @@ pub(crate) enum ReportFormat {
     Markdown,
     /// Tables with captions and labels, to be taken in with \input
     Latex,
+    /// A page that stands alone, with plots
+    Html,
     /// One table, with all digits
     Csv,
     /// Everything
@@ -107,6 +110,10 @@ pub(crate) async fn write(
         ReportFormat::Text => document(source, of, shown).await?.write_text(&mut out)?,
         ReportFormat::Markdown => document(source, of, shown).await?.write_markdown(&mut out)?,
         ReportFormat::Latex => document(source, of, shown).await?.write_latex(&mut out)?,
+        ReportFormat::Html => {
+            let (document, figures) = with_figures(source, of, shown).await?;
+            document.write_html(&figures, &mut out)?;
+        }
         ReportFormat::Csv => {
             let csv::Rows { headings, rows } = table(source, of, shown).await?;
             write_csv(&mut out, &headings, &rows)?;
@@ -123,6 +130,15 @@ async fn document(
     of: &ExperimentSummary,
     shown: Shown,
 ) -> Result<Document> {
+    Ok(with_figures(source, of, shown).await?.0)
+}
+
+/// The tables for people, and plots of what is in them.
+async fn with_figures(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+    shown: Shown,
+) -> Result<(Document, Vec<Figure>)> {
     let detail = match shown {
         Shown::Usual
         | Shown::Table(
@@ -132,45 +148,52 @@ async fn document(
         Shown::Ratings => {
             let ratings = asked_for(source, of).await?;
             let parts = ratings::parts(&ratings, Meetings::All);
-            return Ok(text::document(&ratings.experiment, parts));
+            let figures = figures::of_ratings(&ratings);
+            return Ok((text::document(&ratings.experiment, parts), figures));
         }
         Shown::Table(name @ (TableName::Ratings | TableName::Meetings)) => {
             let ratings = asked_for(source, of).await?;
             let parts = only(name, ratings::parts(&ratings, Meetings::AskedFor));
-            return Ok(text::document(&ratings.experiment, parts));
+            return Ok((text::document(&ratings.experiment, parts), Vec::new()));
         }
         Shown::Table(TableName::Differences) => {
             let ratings = asked_for(source, of).await?;
-            return Ok(text::document(&ratings.experiment, ratings::differences(&ratings)));
+            return Ok((
+                text::document(&ratings.experiment, ratings::differences(&ratings)),
+                Vec::new(),
+            ));
         }
         Shown::Compared => {
             let told = comparisons(source, of).await?;
-            return Ok(text::document(&told.experiment, comparisons::parts(&told)));
+            return Ok((text::document(&told.experiment, comparisons::parts(&told)), Vec::new()));
         }
         Shown::Table(name @ (TableName::Gains | TableName::Effects | TableName::Replicates)) => {
             let told = comparisons(source, of).await?;
             let parts = only(name, comparisons::parts(&told));
-            return Ok(text::document(&told.experiment, parts));
+            return Ok((text::document(&told.experiment, parts), Vec::new()));
         }
         Shown::Phases => {
             let told = phases_of(source, of).await?;
-            return Ok(text::document(&told.experiment, phases::parts(&told)));
+            return Ok((text::document(&told.experiment, phases::parts(&told)), Vec::new()));
         }
         Shown::Table(name @ (TableName::Phases | TableName::Standardised)) => {
             let told = phases_of(source, of).await?;
             let parts = only(name, phases::parts(&told));
-            return Ok(text::document(&told.experiment, parts));
+            return Ok((text::document(&told.experiment, parts), Vec::new()));
         }
     };
     let report = source.report(of, detail).await?;
+    let mut figures = figures::of_report(&report);
     let mut parts = claims::parts(&report);
     parts.extend(text::parts(&report));
     if let Shown::Table(name) = shown {
         parts = only(name, parts);
+        figures.clear();
     } else if let Some(ratings) = ratings_worth_showing(source, of, &report).await {
         parts.extend(ratings::parts(&ratings, Meetings::IfTheyFit));
+        figures.extend(figures::of_ratings(&ratings));
     }
-    Ok(text::document(&report.experiment, parts))
+    Ok((text::document(&report.experiment, parts), figures))
 }
 
 /// The tables of this name, and what is said where there is none.
