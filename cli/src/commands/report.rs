@@ -48,6 +48,11 @@ not_shown, open, exploratory or not_judged), reason, p, p_adjusted, hash, cells 
 band_low, band_high, cell_p)). \
 What is not known is null.
 
+HTML: one file to hand on, in a browser or printed, with every table of the text and plots: scores and games over the \
+values of the axis that has most of them, times of moves on a logarithmic axis, ratings, each with its 95% interval and \
+its numbers. It has no scripts and fetches nothing. Of a large experiment it has the first rows and says where the \
+others are.
+
 CSV: one table, with the names and digits of JSON: cells, or what --table names; with --ratings ratings, with \
 --depths depths, with --compare gains, with --phases phases. A text that a spreadsheet would take for a formula has an apostrophe before it. LaTeX needs the \
 packages booktabs and threeparttable.
@@ -59,6 +64,7 @@ Examples:
   spelrum report --phases --db pentago-depth.db
   spelrum report --table claims --db tic-tac-toe-claims.db
   spelrum report --db pentago-depth.db --format latex --output depth.tex
+  spelrum report --db pentago-depth.db --html depth.html
   spelrum report --db pentago-depth.db --format csv --table moves
   spelrum report pentago-depth --coordinator http://127.0.0.1:7878 --json";
 

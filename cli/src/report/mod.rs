@@ -32,6 +32,9 @@ use crate::output::{Document, Figure, Part, TitledTable, write_csv, write_json};
 use crate::results::ResultsSource;
 use crate::voice;
 
+/// What a page says that has nothing to plot.
+const NOTHING_PLAYED: &str = "No game has been played yet, so that there is nothing to plot.";
+
 /// How results are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
@@ -111,7 +114,10 @@ pub(crate) async fn write(
         ReportFormat::Markdown => document(source, of, shown).await?.write_markdown(&mut out)?,
         ReportFormat::Latex => document(source, of, shown).await?.write_latex(&mut out)?,
         ReportFormat::Html => {
-            let (document, figures) = with_figures(source, of, shown).await?;
+            let (mut document, figures) = with_figures(source, of, shown).await?;
+            if of.games_settled == 0 {
+                document.parts.insert(0, Part::Words(NOTHING_PLAYED.to_owned()));
+            }
             document.write_html(&figures, &mut out)?;
         }
         ReportFormat::Csv => {

@@ -6,7 +6,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{Document, Part, TitledTable};
 use crate::output::plot::Figure;
-use crate::output::text::{shortened, shown};
+use crate::output::text::shortened;
 
 /// Colours and sizes, for light, dark and print.
 const STYLE: &str = include_str!("page.css");
@@ -14,14 +14,16 @@ const STYLE: &str = include_str!("page.css");
 /// Nothing is loaded, and no style holds but the one above, whose SHA-256 this is: should something of a sweep
 /// ever get through as markup, a browser does nothing with it.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-                      style-src 'sha256-XlRcB7MQ05Wo5LHYJHSSCL7F/XihDzzI5MAGg4xlE5I='";
+                      style-src 'sha256-zEWUbiyQouYyI94uElBwNCqMMQOk2ZcJmDQ51CsVb70='";
 
 /// So many rows of a table are in a page: more than anybody reads.
 const ROWS_MAX: usize = 1_000;
-/// So many bytes are in the tables of a page, besides their headings and notes.
+/// So many bytes are in the tables of a page, with their notes.
 const TABLES_BYTES_MAX: usize = 1 << 20;
-/// A text in a table is no longer.
+/// A text in a table is no longer, nor is a heading.
 const TEXT_CHARACTERS_MAX: usize = 500;
+/// Nor is a sentence.
+const SENTENCE_CHARACTERS_MAX: usize = 2_000;
 
 /// Writes the page, with each figure before its table.
 pub(super) fn write(
@@ -40,14 +42,14 @@ pub(super) fn write(
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="generator" content=(concat!("spelrum ", env!("CARGO_PKG_VERSION")));
-                title { (shown(&document.title)) }
+                title { (shortened(&document.title, TEXT_CHARACTERS_MAX)) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 main {
                     header {
-                        h1 { (shown(&document.title)) }
-                        p class="about" { (shown(&document.about)) }
+                        h1 { (shortened(&document.title, TEXT_CHARACTERS_MAX)) }
+                        p class="about" { (shortened(&document.about, TEXT_CHARACTERS_MAX)) }
                     }
                     @for part in parts { (part) }
                 }
@@ -68,8 +70,8 @@ struct Left<'f> {
 impl Left<'_> {
     fn part(&mut self, part: &Part) -> io::Result<Markup> {
         Ok(match part {
-            Part::Words(words) => html! { p { (shown(words)) } },
-            Part::Heading(heading) => html! { h2 { (shown(heading)) } },
+            Part::Words(words) => html! { p { (shortened(words, SENTENCE_CHARACTERS_MAX)) } },
+            Part::Heading(heading) => html! { h2 { (shortened(heading, TEXT_CHARACTERS_MAX)) } },
             Part::Table(table) => {
                 let (now, later): (Vec<_>, Vec<_>) =
                     self.figures.drain(..).partition(|(figure, _)| figure.before == table.name);
@@ -82,6 +84,13 @@ impl Left<'_> {
         })
     }
 
+    /// Markup that the page has room for.
+    fn take(&mut self, markup: Markup) -> Option<String> {
+        let markup = markup.into_string();
+        self.bytes = self.bytes.checked_sub(markup.len())?;
+        Some(markup)
+    }
+
     fn table(&mut self, table: &TitledTable) -> Markup {
         let columns = &table.columns;
         let class = |column: usize| columns[column].is_of_numbers().then_some("n");
@@ -92,16 +101,18 @@ impl Left<'_> {
                     td class=[class(column)] { (shortened(cell, TEXT_CHARACTERS_MAX)) }
                 } }
             };
-            let row = row.into_string();
-            let Some(left) = self.bytes.checked_sub(row.len()) else { break };
-            self.bytes = left;
+            let Some(row) = self.take(row) else { break };
             rows.push_str(&row);
             written += 1;
         }
         let left_out = table.rows.len() - written;
+        let notes = table.notes.iter().map_while(|note| {
+            self.take(html! { p class="note" { (shortened(note, SENTENCE_CHARACTERS_MAX)) } })
+        });
+        let notes: String = notes.collect();
         html! {
             section {
-                h3 { (shown(&table.title)) }
+                h3 { (shortened(&table.title, TEXT_CHARACTERS_MAX)) }
                 @if left_out > 0 {
                     p class="note" { (rows_left_out(table, written)) }
                 }
@@ -115,7 +126,7 @@ impl Left<'_> {
                         tbody { (PreEscaped(rows)) }
                     }
                 }
-                @for note in &table.notes { p class="note" { (shown(note)) } }
+                (PreEscaped(notes))
             }
         }
     }

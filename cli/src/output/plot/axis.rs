@@ -1,6 +1,7 @@
 //! The axes of plots: what is where on them, and what is written beside them.
 
 use crate::output::numbers::duration_us;
+use crate::output::text::shortened;
 
 /// How values are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +26,18 @@ pub(crate) struct Axis {
 /// The least time on an axis of times, in microseconds: a logarithm of nothing is nowhere.
 const TIME_US_MIN: f64 = 0.1;
 
+/// A name beside an axis is no longer.
+const NAME_CHARACTERS_MAX: usize = 20;
+
 /// Values this much apart have a logarithmic axis.
 const WIDE: f64 = 16.0;
 
 impl Axis {
     /// One of these names, from the left to the right: the first is at 0, the next at 1.
     pub(crate) fn of_names(label: impl Into<String>, names: &[String]) -> Self {
-        let ticks = (0..).map(f64::from).zip(names.iter().cloned()).collect();
+        let names = names.iter().map(|name| shortened(name, NAME_CHARACTERS_MAX));
         let range = [-0.5, names.len() as f64 - 0.5];
+        let ticks = (0..).map(f64::from).zip(names).collect();
         Self { label: label.into(), scale: Scale::Linear, range, ticks }
     }
 

@@ -17,6 +17,7 @@ use super::ink::{Ink, Outcome};
 use super::svg::Drawing;
 use super::{Axis, Chart, Curves, Estimate, Intervals};
 use crate::output::numbers::count;
+use crate::output::text::shortened;
 
 /// What was drawn.
 #[derive(Debug)]
@@ -32,33 +33,34 @@ type Pixel = (i32, i32);
 
 /// In the units of the drawings, which are scaled to the width that there is.
 const WIDTH: u32 = 720;
+/// Of one that has others beside it.
+const NARROW_WIDTH: u32 = 480;
 const CURVES_HEIGHT: u32 = 330;
 const ROW_HEIGHT: u32 = 24;
 const FONT_SIZE: u32 = 13;
 /// What a character takes, more or less.
 const CHARACTER: f64 = 7.0;
 /// For what is written below an axis, and at its left.
-const BELOW: u32 = 46;
+const BELOW: u32 = 50;
 const LEFT: u32 = 64;
 /// Above a plot, for the name of its vertical axis.
 const ABOVE: u32 = 26;
-/// For the names of rows.
-const NAMES: u32 = 230;
 const NAME_CHARACTERS_MAX: usize = 31;
 const MARGIN: u32 = 12;
 
-/// Draws a chart.
-pub(super) fn chart(chart: &Chart) -> Result<Drawn, Error> {
+/// Draws a chart: one that has the width of the page, or one that has others beside it.
+pub(super) fn chart(chart: &Chart, is_alone: bool) -> Result<Drawn, Error> {
+    let width = if is_alone { WIDTH } else { NARROW_WIDTH };
     let height = |rows: usize| {
         let rows = u32::try_from(rows).unwrap_or(u32::MAX);
         rows.saturating_mul(ROW_HEIGHT).saturating_add(BELOW + MARGIN)
     };
     match chart {
-        Chart::Curves(shown) => on_page((WIDTH, CURVES_HEIGHT), |page| curves(page, shown)),
+        Chart::Curves(shown) => on_page((width, CURVES_HEIGHT), |page| curves(page, shown)),
         Chart::Intervals(shown) => {
-            on_page((WIDTH, height(shown.rows.len())), |page| intervals(page, shown))
+            on_page((width, height(shown.rows.len())), |page| intervals(page, shown))
         }
-        Chart::Outcomes(rows) => on_page((WIDTH, height(rows.len())), |page| outcomes(page, rows)),
+        Chart::Outcomes(rows) => on_page((width, height(rows.len())), |page| outcomes(page, rows)),
     }
 }
 
@@ -86,7 +88,8 @@ fn curves(page: &Page<'_>, curves: &Curves) -> Result<(), Error> {
     let rows = f64::from(CURVES_HEIGHT - ABOVE - BELOW);
     // A line of text is as high as three characters are wide, and each tick has one.
     let y = Coordinate::of(&curves.y, rows / CHARACTER * 2.0);
-    let x = Coordinate::of(&curves.x, f64::from(WIDTH - LEFT - MARGIN) / CHARACTER);
+    let (width, _) = page.dim_in_pixel();
+    let x = Coordinate::of(&curves.x, f64::from(width - LEFT - MARGIN) / CHARACTER);
     let plot = ChartBuilder::on(page)
         .margin_top(ABOVE)
         .margin_right(MARGIN)
@@ -183,17 +186,23 @@ fn in_rows<'p, 'd, 'n>(
     names: impl ExactSizeIterator<Item = &'n str>,
 ) -> Result<(Plot<'p, 'd>, i32), Error> {
     let y = Coordinate { range: names.len() as f64 - 0.5..-0.5, ticks: Vec::new() };
+    let (width, _) = page.dim_in_pixel();
+    // As wide as the longest of them, at most half of the plot.
+    let names: Vec<String> = names.map(fitting).collect();
+    let longest = names.iter().map(|name| columns(name)).max().unwrap_or_default();
+    let left = (CHARACTER * longest as f64) as u32 + 16;
+    let left = left.min(width / 2);
     let plot = ChartBuilder::on(page)
         .margin_top(MARGIN)
         .margin_right(MARGIN + 12)
         .x_label_area_size(BELOW)
-        .y_label_area_size(NAMES)
-        .build_cartesian_2d(Coordinate::of(x, f64::from(WIDTH - NAMES - MARGIN) / CHARACTER), y)?;
+        .y_label_area_size(left)
+        .build_cartesian_2d(Coordinate::of(x, f64::from(width - left - MARGIN) / CHARACTER), y)?;
     let plot = meshed(plot, &x.label, [true, false])?;
-    let left = x.range[0];
-    for (row, name) in (0..).map(f64::from).zip(names) {
-        let (x, y) = plot.plotting_area().map_coordinate(&(left, row));
-        text(page, &fitting(name), (x - 8, y), HPos::Right, VPos::Center, Ink::Text)?;
+    let from = x.range[0];
+    for (row, name) in (0..).map(f64::from).zip(&names) {
+        let (x, y) = plot.plotting_area().map_coordinate(&(from, row));
+        text(page, name, (x - 8, y), HPos::Right, VPos::Center, Ink::Text)?;
     }
     Ok((plot, i32::try_from(ROW_HEIGHT / 2 - 3).unwrap_or(0)))
 }
@@ -320,8 +329,12 @@ fn fitting(name: &str) -> String {
     fitting_to(name, NAME_CHARACTERS_MAX)
 }
 
-/// Of most scripts but ours a character may be twice as wide.
 fn fitting_to(name: &str, characters_max: usize) -> String {
     let characters_max = if name.is_ascii() { characters_max } else { characters_max / 2 };
-    crate::output::text::shortened(name, characters_max)
+    shortened(name, characters_max)
+}
+
+/// How wide a text is: of most scripts but ours a character may be twice as wide.
+fn columns(text: &str) -> usize {
+    text.chars().map(|character| if character.is_ascii() { 1 } else { 2 }).sum()
 }

@@ -89,11 +89,9 @@ const NAME_CHARACTERS_MAX: usize = 100;
 impl Figure {
     /// As it stands in a page, in which its number is its own.
     pub(super) fn markup(&self, number: usize) -> io::Result<Markup> {
-        let panels = self
-            .panels
-            .iter()
-            .zip(1..)
-            .map(|(panel, place)| panel.markup(&self.title, &format!("plot-{number}-{place}")));
+        let panels = self.panels.iter().zip(1..).map(|(panel, place)| {
+            panel.markup(&self.title, self.panels.len() == 1, &format!("plot-{number}-{place}"))
+        });
         let panels = panels.collect::<io::Result<Vec<_>>>()?;
         Ok(html! {
             figure {
@@ -112,12 +110,12 @@ impl Figure {
 }
 
 impl Panel {
-    fn markup(&self, title: &str, id: &str) -> io::Result<Markup> {
+    fn markup(&self, title: &str, is_alone: bool, id: &str) -> io::Result<Markup> {
         let title = match &self.heading {
             Some(heading) => format!("{title}: {}", shortened(heading, NAME_CHARACTERS_MAX)),
             None => title.to_owned(),
         };
-        let drawn = draw::chart(&self.chart).map_err(io::Error::other)?;
+        let drawn = draw::chart(&self.chart, is_alone).map_err(io::Error::other)?;
         let legend = match &self.chart {
             Chart::Curves(curves) => Some(legend(curves)?),
             Chart::Outcomes(_) => Some(html! {

@@ -4,6 +4,8 @@ mod along;
 mod lines;
 mod ratings;
 mod results;
+#[cfg(test)]
+mod tests;
 mod times;
 
 use spelrum_tournament::results::{Ratings, Report};
