@@ -28,7 +28,7 @@ use spelrum_tournament::results::{
 
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
-use crate::output::{Document, Figure, Part, TitledTable, write_csv, write_json};
+use crate::output::{Document, Figure, Part, TitledTable, date_time, write_csv, write_json};
 use crate::results::ResultsSource;
 use crate::voice;
 
@@ -118,7 +118,7 @@ pub(crate) async fn write(
             if of.games_settled == 0 {
                 document.parts.insert(0, Part::Words(NOTHING_PLAYED.to_owned()));
             }
-            document.write_html(&figures, &mut out)?;
+            document.write_html(&facts(of), &figures, &mut out)?;
         }
         ReportFormat::Csv => {
             let csv::Rows { headings, rows } = table(source, of, shown).await?;
@@ -128,6 +128,15 @@ pub(crate) async fn write(
     }
     out.flush()?;
     Ok(())
+}
+
+/// What tells an experiment, and what was written of it, from all others.
+fn facts(of: &ExperimentSummary) -> [(&'static str, String); 3] {
+    [
+        ("experiment", of.uuid.clone()),
+        ("submitted", date_time(of.submitted_unix_us)),
+        ("page by", concat!("spelrum ", env!("CARGO_PKG_VERSION")).to_owned()),
+    ]
 }
 
 /// The tables for people.

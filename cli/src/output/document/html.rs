@@ -28,6 +28,7 @@ const SENTENCE_CHARACTERS_MAX: usize = 2_000;
 /// Writes the page, with each figure before its table.
 pub(super) fn write(
     document: &Document,
+    facts: &[(&str, String)],
     figures: &[Figure],
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -50,6 +51,12 @@ pub(super) fn write(
                     header {
                         h1 { (shortened(&document.title, TEXT_CHARACTERS_MAX)) }
                         p class="about" { (shortened(&document.about, TEXT_CHARACTERS_MAX)) }
+                        dl {
+                            @for (name, fact) in facts {
+                                dt { (name) }
+                                dd { (shortened(fact, TEXT_CHARACTERS_MAX)) }
+                            }
+                        }
                     }
                     @for part in parts { (part) }
                 }

@@ -101,9 +101,15 @@ impl Document {
         latex::write(self, out)
     }
 
-    /// Writes it as a page of HTML that stands alone, with each figure before the table that it names. A table
-    /// of more rows than anybody reads has the first of them, and says where the others are.
-    pub(crate) fn write_html(&self, figures: &[Figure], out: &mut dyn Write) -> io::Result<()> {
-        html::write(self, figures, out)
+    /// Writes it as a page of HTML that stands alone, headed by facts, each with its name, and with each figure
+    /// before the table that it names. A table of more rows than anybody reads has the first of them, and says
+    /// where the others are.
+    pub(crate) fn write_html(
+        &self,
+        facts: &[(&str, String)],
+        figures: &[Figure],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        html::write(self, facts, figures, out)
     }
 }

@@ -45,8 +45,9 @@ const BELOW: u32 = 50;
 const LEFT: u32 = 64;
 /// Above a plot, for the name of its vertical axis.
 const ABOVE: u32 = 26;
-const NAME_CHARACTERS_MAX: usize = 31;
 const MARGIN: u32 = 12;
+/// Around the names of rows.
+const NAME_MARGIN: u32 = 16;
 
 /// Draws a chart: one that has the width of the page, or one that has others beside it.
 pub(super) fn chart(chart: &Chart, is_alone: bool) -> Result<Drawn, Error> {
@@ -188,10 +189,10 @@ fn in_rows<'p, 'd, 'n>(
     let y = Coordinate { range: names.len() as f64 - 0.5..-0.5, ticks: Vec::new() };
     let (width, _) = page.dim_in_pixel();
     // As wide as the longest of them, at most half of the plot.
-    let names: Vec<String> = names.map(fitting).collect();
+    let characters_max = (f64::from(width / 2 - NAME_MARGIN) / CHARACTER) as usize;
+    let names: Vec<String> = names.map(|name| fitting(name, characters_max)).collect();
     let longest = names.iter().map(|name| columns(name)).max().unwrap_or_default();
-    let left = (CHARACTER * longest as f64) as u32 + 16;
-    let left = left.min(width / 2);
+    let left = (CHARACTER * longest as f64) as u32 + NAME_MARGIN;
     let plot = ChartBuilder::on(page)
         .margin_top(MARGIN)
         .margin_right(MARGIN + 12)
@@ -221,7 +222,7 @@ fn meshed<'p, 'd>(
         .x_label_style(style.clone())
         .y_label_style(style.clone())
         .axis_desc_style(style)
-        .x_desc(fitting_to(x_label, 80));
+        .x_desc(fitting(x_label, 50));
     if !has_x_lines {
         mesh.disable_x_mesh();
     }
@@ -325,11 +326,7 @@ fn text(
 }
 
 /// As much of a name as there is room for.
-fn fitting(name: &str) -> String {
-    fitting_to(name, NAME_CHARACTERS_MAX)
-}
-
-fn fitting_to(name: &str, characters_max: usize) -> String {
+fn fitting(name: &str, characters_max: usize) -> String {
     let characters_max = if name.is_ascii() { characters_max } else { characters_max / 2 };
     shortened(name, characters_max)
 }

@@ -139,7 +139,7 @@ impl DrawingBackend for Drawing<'_> {
         let below = match style.anchor().v_pos {
             VPos::Top => "0.8em",
             VPos::Center => "0.35em",
-            VPos::Bottom => "-0.2em",
+            VPos::Bottom => "-0.35em",
         };
         self.put(style.color(), |class| {
             html! { text class=(class) x=(x) y=(y) dy=(below) text-anchor=(anchor) { (shown(text)) } }

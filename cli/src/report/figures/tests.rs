@@ -122,7 +122,7 @@ fn page(report: &Report) -> String {
 
 fn written(document: &Document, figures: &[Figure]) -> String {
     let mut out = Vec::new();
-    document.write_html(figures, &mut out).unwrap();
+    document.write_html(&[("experiment", document.title.clone())], figures, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
