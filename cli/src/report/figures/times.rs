@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use spelrum_tournament::Role;
 use spelrum_tournament::results::{MoveCost, Report};
 
-use super::along::Along;
+use super::along::{Along, Place};
 use super::lines::{Line, Sorted, points_max};
 use super::results::{ROWS_MAX, left_out, left_out_lines, thinned};
 use crate::output::{Axis, Chart, Column, Estimate, Figure, Intervals, Panel, Point, optional};
@@ -85,7 +85,7 @@ pub(super) fn by_depth(report: &Report) -> Option<Figure> {
     // None of the sweep's axes, so that all of them are said.
     let depth = places.iter().map(|place| &place[report.axes.len()..]);
     let along = Along::of(&axes[report.axes.len()..], depth, false)?.beyond(report.axes.len());
-    let mut groups: IndexMap<[String; 2], Vec<(&MoveCost, &Vec<Option<String>>)>> = IndexMap::new();
+    let mut groups: IndexMap<[String; 2], Vec<(&MoveCost, &Place)>> = IndexMap::new();
     for (cost, place) in report.depths.iter().zip(&places) {
         let players = players(&cost.player, &cost.opponent, names_opponents);
         let elsewhere = along.elsewhere(&axes, place);
