@@ -114,11 +114,12 @@ pub(crate) async fn write(
         ReportFormat::Markdown => document(source, of, shown).await?.write_markdown(&mut out)?,
         ReportFormat::Latex => document(source, of, shown).await?.write_latex(&mut out)?,
         ReportFormat::Html => {
-            let (mut document, figures) = with_figures(source, of, shown).await?;
+            let Page { mut document, figures, question, engine_revision } =
+                page(source, of, shown).await?;
             if of.games_settled == 0 {
                 document.parts.insert(0, Part::Words(NOTHING_PLAYED.to_owned()));
             }
-            document.write_html(&facts(of), &figures, &mut out)?;
+            document.write_html(&question, facts(of, engine_revision), &figures, &mut out)?;
         }
         ReportFormat::Csv => {
             let csv::Rows { headings, rows } = table(source, of, shown).await?;
@@ -131,12 +132,15 @@ pub(crate) async fn write(
 }
 
 /// What tells an experiment, and what was written of it, from all others.
-fn facts(of: &ExperimentSummary) -> [(&'static str, String); 3] {
-    [
-        ("experiment", of.uuid.clone()),
-        ("submitted", date_time(of.submitted_unix_us)),
-        ("page by", concat!("spelrum ", env!("CARGO_PKG_VERSION")).to_owned()),
-    ]
+fn facts(
+    of: &ExperimentSummary,
+    engine_revision: Option<u32>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let page_by = concat!("spelrum ", env!("CARGO_PKG_VERSION")).to_owned();
+    [("experiment", of.uuid.clone()), ("submitted", date_time(of.submitted_unix_us))]
+        .into_iter()
+        .chain(engine_revision.map(|revision| ("engine revision", revision.to_string())))
+        .chain([("page by", page_by)])
 }
 
 /// The tables for people.
@@ -145,15 +149,27 @@ async fn document(
     of: &ExperimentSummary,
     shown: Shown,
 ) -> Result<Document> {
-    Ok(with_figures(source, of, shown).await?.0)
+    Ok(page(source, of, shown).await?.document)
 }
 
 /// The tables for people, and plots of what is in them.
-async fn with_figures(
-    source: &ResultsSource,
-    of: &ExperimentSummary,
-    shown: Shown,
-) -> Result<(Document, Vec<Figure>)> {
+struct Page {
+    document: Document,
+    figures: Vec<Figure>,
+    /// What the experiment asks, and the revision of its engine, where these were told with the tables.
+    question: String,
+    engine_revision: Option<u32>,
+}
+
+impl Page {
+    fn of(experiment: &ExperimentSummary, parts: Vec<Part>, figures: Vec<Figure>) -> Self {
+        let document = text::document(experiment, parts);
+        Self { document, figures, question: String::new(), engine_revision: None }
+    }
+}
+
+/// Asks for what is shown, and no more.
+async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> Result<Page> {
     let detail = match shown {
         Shown::Usual
         | Shown::Table(
@@ -164,37 +180,34 @@ async fn with_figures(
             let ratings = asked_for(source, of).await?;
             let parts = ratings::parts(&ratings, Meetings::All);
             let figures = figures::of_ratings(&ratings);
-            return Ok((text::document(&ratings.experiment, parts), figures));
+            return Ok(Page::of(&ratings.experiment, parts, figures));
         }
         Shown::Table(name @ (TableName::Ratings | TableName::Meetings)) => {
             let ratings = asked_for(source, of).await?;
             let parts = only(name, ratings::parts(&ratings, Meetings::AskedFor));
-            return Ok((text::document(&ratings.experiment, parts), Vec::new()));
+            return Ok(Page::of(&ratings.experiment, parts, Vec::new()));
         }
         Shown::Table(TableName::Differences) => {
             let ratings = asked_for(source, of).await?;
-            return Ok((
-                text::document(&ratings.experiment, ratings::differences(&ratings)),
-                Vec::new(),
-            ));
+            return Ok(Page::of(&ratings.experiment, ratings::differences(&ratings), Vec::new()));
         }
         Shown::Compared => {
             let told = comparisons(source, of).await?;
-            return Ok((text::document(&told.experiment, comparisons::parts(&told)), Vec::new()));
+            return Ok(Page::of(&told.experiment, comparisons::parts(&told), Vec::new()));
         }
         Shown::Table(name @ (TableName::Gains | TableName::Effects | TableName::Replicates)) => {
             let told = comparisons(source, of).await?;
             let parts = only(name, comparisons::parts(&told));
-            return Ok((text::document(&told.experiment, parts), Vec::new()));
+            return Ok(Page::of(&told.experiment, parts, Vec::new()));
         }
         Shown::Phases => {
             let told = phases_of(source, of).await?;
-            return Ok((text::document(&told.experiment, phases::parts(&told)), Vec::new()));
+            return Ok(Page::of(&told.experiment, phases::parts(&told), Vec::new()));
         }
         Shown::Table(name @ (TableName::Phases | TableName::Standardised)) => {
             let told = phases_of(source, of).await?;
             let parts = only(name, phases::parts(&told));
-            return Ok((text::document(&told.experiment, parts), Vec::new()));
+            return Ok(Page::of(&told.experiment, parts, Vec::new()));
         }
     };
     let report = source.report(of, detail).await?;
@@ -208,7 +221,9 @@ async fn with_figures(
         parts.extend(ratings::parts(&ratings, Meetings::IfTheyFit));
         figures.extend(figures::of_ratings(&ratings));
     }
-    Ok((text::document(&report.experiment, parts), figures))
+    let page = Page::of(&report.experiment, parts, figures);
+    let (question, engine_revision) = (report.description, report.engine_revision);
+    Ok(Page { question, engine_revision, ..page })
 }
 
 /// The tables of this name, and what is said where there is none.

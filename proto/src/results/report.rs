@@ -389,6 +389,8 @@ impl ReportReader {
             depths,
             replayed,
             claims,
+            description,
+            engine_revision,
         } = part;
         let report = match (&mut self.report, experiment) {
             (Some(report), _) => report,
@@ -396,6 +398,8 @@ impl ReportReader {
                 experiment: experiment
                     .try_into()
                     .map_err(|error: WireError| error.within("experiment"))?,
+                description,
+                engine_revision,
                 axes,
                 first_mover: first_mover
                     .map(|score| score_from_wire("first_mover", &score))

@@ -14,7 +14,7 @@ const STYLE: &str = include_str!("page.css");
 /// Nothing is loaded, and no style holds but the one above, whose SHA-256 this is: should something of a sweep
 /// ever get through as markup, a browser does nothing with it.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-                      style-src 'sha256-zEWUbiyQouYyI94uElBwNCqMMQOk2ZcJmDQ51CsVb70='";
+                      style-src 'sha256-JTetb4c54KGVmXdCq07i2BeTeaT1SVeEQ9Rzi8P2GJA='";
 
 /// So many rows of a table are in a page: more than anybody reads.
 const ROWS_MAX: usize = 1_000;
@@ -28,7 +28,8 @@ const SENTENCE_CHARACTERS_MAX: usize = 2_000;
 /// Writes the page, with each figure before its table.
 pub(super) fn write(
     document: &Document,
-    facts: &[(&str, String)],
+    question: &str,
+    facts: impl Iterator<Item = (&'static str, String)>,
     figures: &[Figure],
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -51,10 +52,13 @@ pub(super) fn write(
                     header {
                         h1 { (shortened(&document.title, TEXT_CHARACTERS_MAX)) }
                         p class="about" { (shortened(&document.about, TEXT_CHARACTERS_MAX)) }
+                        @if !question.is_empty() {
+                            p class="question" { (shortened(question, SENTENCE_CHARACTERS_MAX)) }
+                        }
                         dl {
                             @for (name, fact) in facts {
                                 dt { (name) }
-                                dd { (shortened(fact, TEXT_CHARACTERS_MAX)) }
+                                dd { (shortened(&fact, TEXT_CHARACTERS_MAX)) }
                             }
                         }
                     }

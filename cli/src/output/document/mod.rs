@@ -101,15 +101,16 @@ impl Document {
         latex::write(self, out)
     }
 
-    /// Writes it as a page of HTML that stands alone, headed by facts, each with its name, and with each figure
-    /// before the table that it names. A table of more rows than anybody reads has the first of them, and says
+    /// Writes it as a page of HTML that stands alone, headed by what it is to answer and by facts, each with its
+    /// name, and with each figure before the table that it names. A table of more rows than anybody reads has the first of them, and says
     /// where the others are.
     pub(crate) fn write_html(
         &self,
-        facts: &[(&str, String)],
+        question: &str,
+        facts: impl Iterator<Item = (&'static str, String)>,
         figures: &[Figure],
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        html::write(self, facts, figures, out)
+        html::write(self, question, facts, figures, out)
     }
 }

@@ -94,6 +94,8 @@ fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
     });
     Report {
         experiment: experiment(name),
+        description: format!("Does {name} play well?"),
+        engine_revision: Some(2),
         axes: axes.iter().map(|axis| (*axis).to_owned()).collect(),
         first_mover: None,
         cells: cells.collect(),
@@ -122,7 +124,8 @@ fn page(report: &Report) -> String {
 
 fn written(document: &Document, figures: &[Figure]) -> String {
     let mut out = Vec::new();
-    document.write_html(&[("experiment", document.title.clone())], figures, &mut out).unwrap();
+    let facts = [("experiment", document.title.clone())].into_iter();
+    document.write_html(&document.title, facts, figures, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
