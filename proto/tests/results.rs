@@ -349,21 +349,26 @@ fn report() -> impl Strategy<Value = Report> {
         let costs = || vec(move_cost(axes.len()), 0..3);
         let first_mover = option::of([figure(), figure(), figure()]);
         let cells = vec(cell(axes.len()), 0..3);
-        let rest = (vec(replayed(), 0..3), vec(claim(), 0..3));
+        let asked = (name(), option::of(any::<u32>()));
+        let rest = (vec(replayed(), 0..3), vec(claim(), 0..3), asked);
         (experiment(), cells, costs(), costs(), rest, Just(axes), first_mover).prop_map(
-            |(experiment, cells, moves, depths, (replayed, claims), axes, first_mover)| Report {
-                experiment,
-                axes,
-                first_mover: first_mover.map(|[score, low, high]| ScoreInterval {
-                    score,
-                    low,
-                    high,
-                }),
-                cells,
-                moves,
-                depths,
-                replayed,
-                claims,
+            |(experiment, cells, moves, depths, (replayed, claims, asked), axes, first_mover)| {
+                Report {
+                    experiment,
+                    description: asked.0,
+                    engine_revision: asked.1,
+                    axes,
+                    first_mover: first_mover.map(|[score, low, high]| ScoreInterval {
+                        score,
+                        low,
+                        high,
+                    }),
+                    cells,
+                    moves,
+                    depths,
+                    replayed,
+                    claims,
+                }
             },
         )
     })
@@ -495,12 +500,29 @@ proptest! {
     #[test]
     fn a_report_comes_back_as_it_went(report in report()) {
         let claims = claims_to_wire(&report);
-        let Report { experiment, axes, first_mover, cells, moves, depths, replayed, claims: _ } =
-            report.clone();
+        let Report {
+            experiment,
+            description,
+            engine_revision,
+            axes,
+            first_mover,
+            cells,
+            moves,
+            depths,
+            replayed,
+            claims: _,
+        } = report.clone();
         let mut reader = ReportReader::default();
         let (experiment, first_mover) = (Some(experiment.into()), first_mover.map(Into::into));
-        let first =
-            v1::GetReportResponse { experiment, axes, first_mover, claims, ..Default::default() };
+        let first = v1::GetReportResponse {
+            experiment,
+            description,
+            engine_revision,
+            axes,
+            first_mover,
+            claims,
+            ..Default::default()
+        };
         reader.take(first).unwrap();
         for cell in cells {
             let cells = vec![cell.into()];
@@ -623,6 +645,8 @@ fn a_malformed_report_is_refused_by_field() {
     (cell.wins, cell.draws, cell.losses) = (7, 2, 3);
     cell.colours = Some(colours_of([7, 2, 3], [4, 2, 0], [None; 2]));
     let good = v1::GetReportResponse {
+        description: String::new(),
+        engine_revision: None,
         first_mover: None,
         experiment: Some(sample(experiment()).into()),
         axes: vec!["depth".to_owned()],

@@ -48,6 +48,11 @@ not_shown, open, exploratory or not_judged), reason, p, p_adjusted, hash, cells 
 band_low, band_high, cell_p)). \
 What is not known is null.
 
+HTML: one file to hand on, in a browser or printed, with every table of the text and plots: scores and games over the \
+values of the axis that has most of them, times of moves on a logarithmic axis, ratings, each with its 95% interval and \
+its numbers. It has no scripts and fetches nothing. Of a large experiment it has the first rows and says where the \
+others are.
+
 CSV: one table, with the names and digits of JSON: cells, or what --table names; with --ratings ratings, with \
 --depths depths, with --compare gains, with --phases phases. A text that a spreadsheet would take for a formula has an apostrophe before it. LaTeX needs the \
 packages booktabs and threeparttable.
@@ -59,6 +64,7 @@ Examples:
   spelrum report --phases --db pentago-depth.db
   spelrum report --table claims --db tic-tac-toe-claims.db
   spelrum report --db pentago-depth.db --format latex --output depth.tex
+  spelrum report --db pentago-depth.db --html depth.html
   spelrum report --db pentago-depth.db --format csv --table moves
   spelrum report pentago-depth --coordinator http://127.0.0.1:7878 --json";
 
@@ -93,7 +99,7 @@ pub(crate) struct Report {
         hide_possible_values = true
     )]
     table: Option<TableName>,
-    /// How to write it: text, markdown, latex, csv (one table) or json (everything)
+    /// How to write it: text, markdown, latex, html (a page with plots), csv (one table) or json (everything)
     #[arg(
         long,
         value_name = "FORMAT",
@@ -105,6 +111,9 @@ pub(crate) struct Report {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Write a page to hand on, with plots: the same as --format html --output FILE
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "json", "output"])]
+    html: Option<PathBuf>,
     /// Write to this file, once all of it is there; one of this name is replaced
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -113,7 +122,11 @@ pub(crate) struct Report {
 impl Report {
     /// Asks and prints.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let format = if self.json { ReportFormat::Json } else { self.format };
+        let format = match (self.json, &self.html) {
+            (true, _) => ReportFormat::Json,
+            (false, Some(_)) => ReportFormat::Html,
+            (false, None) => self.format,
+        };
         let shown = match (self.table, self.ratings, self.depths) {
             (Some(_), ..) if format == ReportFormat::Json => {
                 return Err(CliError::new(Exit::Usage, "show one table")
@@ -132,13 +145,14 @@ impl Report {
         let write = async |out: &mut (dyn Write + Send)| {
             report::write(&source, &experiment, shown, format, out).await
         };
-        match (&self.output, format) {
+        match (self.html.as_ref().or(self.output.as_ref()), format) {
             (Some(path), _) => {
                 let (whole, mut file) = NewFile::create(path)?;
                 match format {
                     ReportFormat::Text => write(&mut anstream::StripStream::new(file)).await?,
                     ReportFormat::Markdown
                     | ReportFormat::Latex
+                    | ReportFormat::Html
                     | ReportFormat::Csv
                     | ReportFormat::Json => write(&mut file).await?,
                 }

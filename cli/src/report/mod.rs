@@ -9,6 +9,7 @@ mod columns;
 mod comparisons;
 mod comparisons_json;
 mod csv;
+mod figures;
 mod json;
 mod phases;
 mod ratings;
@@ -29,9 +30,12 @@ use spelrum_tournament::results::{
 
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
-use crate::output::{Document, Part, TitledTable, write_csv, write_json};
+use crate::output::{Document, Figure, Part, TitledTable, date_time, write_csv, write_json};
 use crate::results::ResultsSource;
 use crate::voice;
+
+/// What a page says that has nothing to plot.
+const NOTHING_PLAYED: &str = "No game has been played yet, so that there is nothing to plot.";
 
 /// How results are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -42,6 +46,8 @@ pub(crate) enum ReportFormat {
     Markdown,
     /// Tables with captions and labels, to be taken in with \input
     Latex,
+    /// A page that stands alone, with plots
+    Html,
     /// One table, with all digits
     Csv,
     /// Everything
@@ -111,6 +117,14 @@ pub(crate) async fn write(
         ReportFormat::Text => document(source, of, shown).await?.write_text(&mut out)?,
         ReportFormat::Markdown => document(source, of, shown).await?.write_markdown(&mut out)?,
         ReportFormat::Latex => document(source, of, shown).await?.write_latex(&mut out)?,
+        ReportFormat::Html => {
+            let Page { mut document, figures, question, engine_revision } =
+                page(source, of, shown).await?;
+            if of.games_settled == 0 {
+                document.parts.insert(0, Part::Words(NOTHING_PLAYED.to_owned()));
+            }
+            document.write_html(&question, facts(of, engine_revision), &figures, &mut out)?;
+        }
         ReportFormat::Csv => {
             let csv::Rows { headings, rows } = table(source, of, shown).await?;
             write_csv(&mut out, &headings, &rows)?;
@@ -121,12 +135,45 @@ pub(crate) async fn write(
     Ok(())
 }
 
+/// What tells an experiment, and what was written of it, from all others.
+fn facts(
+    of: &ExperimentSummary,
+    engine_revision: Option<u32>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let page_by = concat!("spelrum ", env!("CARGO_PKG_VERSION")).to_owned();
+    [("experiment", of.uuid.clone()), ("submitted", date_time(of.submitted_unix_us))]
+        .into_iter()
+        .chain(engine_revision.map(|revision| ("engine revision", revision.to_string())))
+        .chain([("page by", page_by)])
+}
+
 /// The tables for people.
 async fn document(
     source: &ResultsSource,
     of: &ExperimentSummary,
     shown: Shown,
 ) -> Result<Document> {
+    Ok(page(source, of, shown).await?.document)
+}
+
+/// The tables for people, and plots of what is in them.
+struct Page {
+    document: Document,
+    figures: Vec<Figure>,
+    /// What the experiment asks, and the revision of its engine, where these were told with the tables.
+    question: String,
+    engine_revision: Option<u32>,
+}
+
+impl Page {
+    fn of(experiment: &ExperimentSummary, parts: Vec<Part>, figures: Vec<Figure>) -> Self {
+        let document = text::document(experiment, parts);
+        Self { document, figures, question: String::new(), engine_revision: None }
+    }
+}
+
+/// Asks for what is shown, and no more.
+async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> Result<Page> {
     let detail = match shown {
         Shown::Usual
         | Shown::Table(
@@ -140,45 +187,51 @@ async fn document(
         Shown::Ratings => {
             let ratings = asked_for(source, of).await?;
             let parts = ratings::parts(&ratings, Meetings::All);
-            return Ok(text::document(&ratings.experiment, parts));
+            let figures = figures::of_ratings(&ratings);
+            return Ok(Page::of(&ratings.experiment, parts, figures));
         }
         Shown::Table(name @ (TableName::Ratings | TableName::Meetings)) => {
             let ratings = asked_for(source, of).await?;
             let parts = only(name, ratings::parts(&ratings, Meetings::AskedFor));
-            return Ok(text::document(&ratings.experiment, parts));
+            return Ok(Page::of(&ratings.experiment, parts, Vec::new()));
         }
         Shown::Table(TableName::Differences) => {
             let ratings = asked_for(source, of).await?;
-            return Ok(text::document(&ratings.experiment, ratings::differences(&ratings)));
+            return Ok(Page::of(&ratings.experiment, ratings::differences(&ratings), Vec::new()));
         }
         Shown::Compared => {
             let told = comparisons(source, of).await?;
-            return Ok(text::document(&told.experiment, comparisons::parts(&told)));
+            return Ok(Page::of(&told.experiment, comparisons::parts(&told), Vec::new()));
         }
         Shown::Table(name @ (TableName::Gains | TableName::Effects | TableName::Replicates)) => {
             let told = comparisons(source, of).await?;
             let parts = only(name, comparisons::parts(&told));
-            return Ok(text::document(&told.experiment, parts));
+            return Ok(Page::of(&told.experiment, parts, Vec::new()));
         }
         Shown::Phases => {
             let told = phases_of(source, of).await?;
-            return Ok(text::document(&told.experiment, phases::parts(&told)));
+            return Ok(Page::of(&told.experiment, phases::parts(&told), Vec::new()));
         }
         Shown::Table(name @ (TableName::Phases | TableName::Standardised)) => {
             let told = phases_of(source, of).await?;
             let parts = only(name, phases::parts(&told));
-            return Ok(text::document(&told.experiment, parts));
+            return Ok(Page::of(&told.experiment, parts, Vec::new()));
         }
     };
     let report = source.report(of, detail).await?;
+    let mut figures = figures::of_report(&report);
     let mut parts = claims::parts(&report);
     parts.extend(text::parts(&report));
     if let Shown::Table(name) = shown {
         parts = only(name, parts);
+        figures.clear();
     } else if let Some(ratings) = ratings_worth_showing(source, of, &report).await {
         parts.extend(ratings::parts(&ratings, Meetings::IfTheyFit));
+        figures.extend(figures::of_ratings(&ratings));
     }
-    Ok(text::document(&report.experiment, parts))
+    let page = Page::of(&report.experiment, parts, figures);
+    let (question, engine_revision) = (report.description, report.engine_revision);
+    Ok(Page { question, engine_revision, ..page })
 }
 
 /// The tables of this name, and what is said where there is none.

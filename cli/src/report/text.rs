@@ -537,6 +537,8 @@ mod tests {
                 submitted_unix_us: 0,
             },
             axes: vec!["depth".to_owned()],
+            description: String::new(),
+            engine_revision: None,
             first_mover: Some(ScoreInterval { score: 0.54, low: 0.5102, high: 0.5698 }),
             cells: vec![
                 cell("1", Some([0.6255, 0.5512, 0.6998]), 100, [2, 5, 20, 12, 11]),

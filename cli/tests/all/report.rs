@@ -16,7 +16,7 @@ fn a_report_has_every_form_through_both_doors() {
     sandbox.run(&["run", "sweep.toml", "--db", "c.db"]).expect_exit(0);
     let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
     let url = &*coordinator.url;
-    for form in ["text", "markdown", "latex", "csv", "json"] {
+    for form in ["text", "markdown", "latex", "html", "csv", "json"] {
         let from_file = sandbox.run(&["report", "--db", "c.db", "--format", form]);
         from_file.expect_exit(0);
         let from_coordinator =
@@ -31,7 +31,7 @@ fn a_report_has_every_form_through_both_doors() {
             ran.stdout().to_owned()
         };
         assert_eq!(phases(&["--db", "c.db"]), phases(&["--coordinator", url]));
-        if form != "json" && form != "text" {
+        if !["json", "text", "html"].contains(&form) {
             insta::assert_snapshot!(form, beginning(from_file.stdout()));
         }
     }
@@ -144,4 +144,36 @@ fn tables_are_had_one_at_a_time() {
         .run(&["report", "--db", "small.db", "--format", "json", "--table", "cells"])
         .expect_exit(2);
     sandbox.run(&["report", "--db", "small.db", "--json", "--format", "csv"]).expect_exit(2);
+}
+
+/// One file to hand on, also before there is anything to plot.
+#[test]
+fn a_page_is_written_as_a_file() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 4));
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let url = &*coordinator.url;
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
+    let page = |arguments: &[&str]| {
+        let ran = sandbox.run(&[&["report", "--html", "page.html"], arguments].concat());
+        ran.expect_exit(0);
+        assert_eq!(ran.stdout(), "");
+        std::fs::read_to_string(sandbox.path("page.html")).unwrap()
+    };
+    let nothing = page(&["--coordinator", url]);
+    assert!(nothing.contains("No game has been played yet"), "{nothing}");
+    assert!(!nothing.contains("<svg"), "{nothing}");
+    sandbox.run(&["run", "sweep.toml", "--db", "played.db"]).expect_exit(0);
+    let played = page(&["--db", "played.db"]);
+    let printed = sandbox.run(&["report", "--db", "played.db", "--format", "html"]);
+    assert_eq!(played, printed.stdout());
+    for figure in ["Score by depth", "Wins, draws and losses by depth", "Time per move by depth"] {
+        assert!(played.contains(&format!("<figcaption>{figure}</figcaption>")), "{figure}");
+    }
+    let one_table = page(&["--db", "played.db", "--table", "moves"]);
+    assert!(!one_table.contains("<figure>") && one_table.contains("What a move costs"));
+    for more in [&["--json"][..], &["--format", "csv"], &["--output", "other.html"]] {
+        let arguments = [&["report", "--db", "played.db", "--html", "page.html"], more].concat();
+        sandbox.run(&arguments).expect_exit(2);
+    }
 }

@@ -21,8 +21,18 @@ pub(super) struct ReportParts {
 impl ReportParts {
     pub(super) fn of(report: Report) -> Self {
         let claims = claims_to_wire(&report);
-        let Report { experiment, axes, first_mover, cells, moves, depths, replayed, claims: _ } =
-            report;
+        let Report {
+            experiment,
+            description,
+            engine_revision,
+            axes,
+            first_mover,
+            cells,
+            moves,
+            depths,
+            replayed,
+            claims: _,
+        } = report;
         let experiment = Some(experiment.into());
         let first_mover = first_mover.map(Into::into);
         Self {
@@ -31,6 +41,8 @@ impl ReportParts {
                 axes,
                 first_mover,
                 claims,
+                description,
+                engine_revision,
                 ..Default::default()
             }),
             cells: cells.into_iter(),

@@ -192,7 +192,19 @@ impl Readers {
         let replayed = replayed(&mut snapshot, id).await?;
         let axes = places.into_axes();
         let claims = stated_claims(&mut snapshot, id).await?;
-        Ok(Some(Report { experiment, axes, first_mover, cells, moves, depths, replayed, claims }))
+        let (description, engine_revision) = asked(&mut snapshot, id).await?;
+        Ok(Some(Report {
+            experiment,
+            description,
+            engine_revision: Some(engine_revision),
+            axes,
+            first_mover,
+            cells,
+            moves,
+            depths,
+            replayed,
+            claims,
+        }))
     }
 
     /// A part of an experiment's cells, those that its sweep names, in the grid's order: from the first
@@ -283,6 +295,21 @@ pub(super) async fn axes(
     )
     .fetch_all(connection)
     .await?)
+}
+
+/// What the sweep asks, and the revision of the engine that its games are played with.
+async fn asked(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<(String, u32), StoreError> {
+    let row = sqlx::query!(
+        r#"SELECT description, engine_revision AS "engine_revision: u32" FROM experiments
+        WHERE experiment_id = ?"#,
+        experiment.0
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok((row.description, row.engine_revision))
 }
 
 /// The places of all cells that the sweep names.

@@ -435,6 +435,8 @@ impl ReportReader {
             depths,
             replayed,
             claims,
+            description,
+            engine_revision,
         } = part;
         let report = match (&mut self.report, experiment) {
             (Some(report), _) => report,
@@ -442,6 +444,8 @@ impl ReportReader {
                 experiment: experiment
                     .try_into()
                     .map_err(|error: WireError| error.within("experiment"))?,
+                description,
+                engine_revision,
                 axes,
                 first_mover: first_mover
                     .map(|score| score_from_wire("first_mover", &score))

@@ -26,6 +26,10 @@ pub enum Detail {
 pub struct Report {
     /// The experiment.
     pub experiment: ExperimentSummary,
+    /// What its sweep asks, in its author's words; empty if it does not say.
+    pub description: String,
+    /// The revision of the engine that its games are played with; none where it was not told.
+    pub engine_revision: Option<u32>,
     /// The axes' names, in the sweep's order.
     pub axes: Vec<String>,
     /// The mean score of whoever moved first from the opening, over all these cells, with a 95% interval over

@@ -1,6 +1,7 @@
 //! Tables with what is said around them: one model, and the forms that people read it in.
 
 mod escape;
+mod html;
 mod latex;
 mod markdown;
 #[cfg(test)]
@@ -10,6 +11,8 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
+use super::numbers::count;
+use super::plot::Figure;
 use super::table::{Column, TextTable};
 
 /// Tables about one subject.
@@ -96,5 +99,18 @@ impl Document {
     /// Writes it as LaTeX: a floating table for each, with a caption and a label.
     pub(crate) fn write_latex(&self, out: &mut dyn Write) -> io::Result<()> {
         latex::write(self, out)
+    }
+
+    /// Writes it as a page of HTML that stands alone, headed by what it is to answer and by facts, each with its
+    /// name, and with each figure before the table that it names. A table of more rows than anybody reads has the first of them, and says
+    /// where the others are.
+    pub(crate) fn write_html(
+        &self,
+        question: &str,
+        facts: impl Iterator<Item = (&'static str, String)>,
+        figures: &[Figure],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        html::write(self, question, facts, figures, out)
     }
 }

@@ -558,8 +558,19 @@ impl State {
         replayed.sort_by_key(|it| it.cell);
         let experiment = self.summary(id, &self.experiments[&id]);
         let axes = places.into_axes();
-        let claims = self.experiments[&id].claims.clone();
-        Report { experiment, axes, first_mover, cells, moves, depths, replayed, claims }
+        let Experiment { description, engine_revision, claims, .. } = self.experiments[&id].clone();
+        Report {
+            experiment,
+            description,
+            engine_revision: Some(engine_revision),
+            axes,
+            first_mover,
+            cells,
+            moves,
+            depths,
+            replayed,
+            claims,
+        }
     }
 
     /// What its players' times add up to over openings.

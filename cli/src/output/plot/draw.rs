@@ -1,0 +1,337 @@
+//! How plots are drawn.
+
+use std::convert::Infallible;
+use std::ops::Range;
+
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::{
+    Cartesian2d, ChartBuilder, ChartContext, DrawingArea, DrawingAreaErrorKind, IntoDrawingArea,
+    IntoFont, PathElement, Polygon, Rectangle, Text,
+};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, TRANSPARENT, TextStyle};
+
+use super::ink::{Ink, Outcome};
+use super::svg::Drawing;
+use super::{Axis, Chart, Curves, Estimate, Intervals};
+use crate::output::numbers::count;
+use crate::output::text::shortened;
+
+/// What was drawn.
+#[derive(Debug)]
+pub(super) struct Drawn {
+    pub(super) size: (u32, u32),
+    pub(super) elements: String,
+}
+
+type Error = DrawingAreaErrorKind<Infallible>;
+type Page<'d> = DrawingArea<Drawing<'d>, Shift>;
+type Coordinates = Cartesian2d<Coordinate, Coordinate>;
+type Pixel = (i32, i32);
+
+/// In the units of the drawings, which are scaled to the width that there is.
+const WIDTH: u32 = 720;
+/// Of one that has others beside it.
+const NARROW_WIDTH: u32 = 480;
+const CURVES_HEIGHT: u32 = 330;
+const ROW_HEIGHT: u32 = 24;
+const FONT_SIZE: u32 = 13;
+/// What a character takes, more or less.
+const CHARACTER: f64 = 7.0;
+/// For what is written below an axis, and at its left.
+const BELOW: u32 = 50;
+const LEFT: u32 = 64;
+/// Above a plot, for the name of its vertical axis.
+const ABOVE: u32 = 26;
+const MARGIN: u32 = 12;
+/// Around the names of rows.
+const NAME_MARGIN: u32 = 16;
+
+/// Draws a chart: one that has the width of the page, or one that has others beside it.
+pub(super) fn chart(chart: &Chart, is_alone: bool) -> Result<Drawn, Error> {
+    let width = if is_alone { WIDTH } else { NARROW_WIDTH };
+    let height = |rows: usize| {
+        let rows = u32::try_from(rows).unwrap_or(u32::MAX);
+        rows.saturating_mul(ROW_HEIGHT).saturating_add(BELOW + MARGIN)
+    };
+    match chart {
+        Chart::Curves(shown) => on_page((width, CURVES_HEIGHT), |page| curves(page, shown)),
+        Chart::Intervals(shown) => {
+            on_page((width, height(shown.rows.len())), |page| intervals(page, shown))
+        }
+        Chart::Outcomes(rows) => on_page((width, height(rows.len())), |page| outcomes(page, rows)),
+    }
+}
+
+/// Draws what stands for a series in a legend.
+pub(super) fn key(series: usize) -> Result<Drawn, Error> {
+    on_page((44, 16), |page| {
+        page.draw(&PathElement::new(vec![(2, 8), (42, 8)], Ink::Line(series).color()))?;
+        marker(page, series, (22, 8))
+    })
+}
+
+fn on_page(
+    size: (u32, u32),
+    draw: impl FnOnce(&Page<'_>) -> Result<(), Error>,
+) -> Result<Drawn, Error> {
+    let mut elements = String::new();
+    let page = Drawing::new(size, &mut elements).into_drawing_area();
+    draw(&page)?;
+    page.present()?;
+    drop(page);
+    Ok(Drawn { size, elements })
+}
+
+fn curves(page: &Page<'_>, curves: &Curves) -> Result<(), Error> {
+    let rows = f64::from(CURVES_HEIGHT - ABOVE - BELOW);
+    // A line of text is as high as three characters are wide, and each tick has one.
+    let y = Coordinate::of(&curves.y, rows / CHARACTER * 2.0);
+    let (width, _) = page.dim_in_pixel();
+    let x = Coordinate::of(&curves.x, f64::from(width - LEFT - MARGIN) / CHARACTER);
+    let plot = ChartBuilder::on(page)
+        .margin_top(ABOVE)
+        .margin_right(MARGIN)
+        .x_label_area_size(BELOW)
+        .y_label_area_size(LEFT)
+        .build_cartesian_2d(x, y)?;
+    let plot = meshed(plot, &curves.x.label, [false, true])?;
+    text(page, &curves.y.label, (4, 4), HPos::Left, VPos::Top, Ink::Text)?;
+    let pixel = |x: f64, y: f64| plot.plotting_area().map_coordinate(&(x, y));
+    if let Some(reference) = curves.reference {
+        let [from, to] = curves.x.range;
+        let y = curves.y.position(reference);
+        page.draw(&PathElement::new(vec![pixel(from, y), pixel(to, y)], Ink::Reference.color()))?;
+    }
+    let lines = curves.series.len();
+    for (series, (_, points)) in curves.series.iter().enumerate() {
+        // Beside each other, where they would hide each other.
+        let aside =
+            (2 * i32::try_from(series).unwrap_or(0) + 1 - i32::try_from(lines).unwrap_or(0)) * 3;
+        let at = |x: f64, y: f64| {
+            let (x, y) = pixel(curves.x.position(x), curves.y.position(y));
+            (x + aside, y)
+        };
+        for point in points {
+            if let Some([low, high]) = point.is.interval {
+                let ends = [at(point.at, low), at(point.at, high)];
+                whisker(page, series, ends)?;
+            }
+        }
+        let line = points.iter().map(|point| at(point.at, point.is.value)).collect::<Vec<_>>();
+        if line.len() > 1 {
+            page.draw(&PathElement::new(line.clone(), Ink::Line(series).color()))?;
+        }
+        for point in line {
+            marker(page, series, point)?;
+        }
+    }
+    Ok(())
+}
+
+fn intervals(page: &Page<'_>, shown: &Intervals) -> Result<(), Error> {
+    let (plot, _) = in_rows(page, &shown.x, shown.rows.iter().map(|(name, _)| &**name))?;
+    let pixel = |x: f64, y: f64| plot.plotting_area().map_coordinate(&(shown.x.position(x), y));
+    if let Some(reference) = shown.reference {
+        let ends = vec![pixel(reference, -0.5), pixel(reference, shown.rows.len() as f64 - 0.5)];
+        page.draw(&PathElement::new(ends, Ink::Reference.color()))?;
+    }
+    for (row, (_, Estimate { value, interval })) in (0..).map(f64::from).zip(&shown.rows) {
+        if let Some([low, high]) = interval {
+            whisker(page, 0, [pixel(*low, row), pixel(*high, row)])?;
+        }
+        marker(page, 0, pixel(*value, row))?;
+    }
+    Ok(())
+}
+
+fn outcomes(page: &Page<'_>, rows: &[(String, [u64; 3])]) -> Result<(), Error> {
+    let x = Axis::of_shares("share of the games");
+    let (plot, half) = in_rows(page, &x, rows.iter().map(|(name, _)| &**name))?;
+    let pixel = |x: f64, y: f64| plot.plotting_area().map_coordinate(&(x, y));
+    for (row, (_, games)) in (0..).map(f64::from).zip(rows) {
+        let all: u64 = games.iter().sum();
+        if all == 0 {
+            let (x, y) = pixel(0.0, row);
+            text(page, "no games", (x + 6, y), HPos::Left, VPos::Center, Ink::Text)?;
+            continue;
+        }
+        let mut before = 0;
+        for (outcome, games) in Outcome::ALL.into_iter().zip(games) {
+            let [from, to] = [before, before + games].map(|it| it as f64 / all as f64);
+            before += games;
+            let ((left, y), (right, _)) = (pixel(from, row), pixel(to, row));
+            if right <= left {
+                continue;
+            }
+            let corners = [(left, y - half), (right, y + half)];
+            page.draw(&Rectangle::new(corners, Ink::Bar(outcome).color().filled()))?;
+            let label = count(*games);
+            if f64::from(right - left) > (label.len() + 1) as f64 * CHARACTER {
+                let middle = (i32::midpoint(left, right), y);
+                text(page, &label, middle, HPos::Center, VPos::Center, Ink::OnBar(outcome))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+type Plot<'p, 'd> = ChartContext<'p, Drawing<'d>, Coordinates>;
+
+/// A plot with a row for each name, the first at the top, and how much of a row is above its middle.
+fn in_rows<'p, 'd, 'n>(
+    page: &'p Page<'d>,
+    x: &Axis,
+    names: impl ExactSizeIterator<Item = &'n str>,
+) -> Result<(Plot<'p, 'd>, i32), Error> {
+    let y = Coordinate { range: names.len() as f64 - 0.5..-0.5, ticks: Vec::new() };
+    let (width, _) = page.dim_in_pixel();
+    // As wide as the longest of them, at most half of the plot.
+    let characters_max = (f64::from(width / 2 - NAME_MARGIN) / CHARACTER) as usize;
+    let names: Vec<String> = names.map(|name| fitting(name, characters_max)).collect();
+    let longest = names.iter().map(|name| columns(name)).max().unwrap_or_default();
+    let left = (CHARACTER * longest as f64) as u32 + NAME_MARGIN;
+    let plot = ChartBuilder::on(page)
+        .margin_top(MARGIN)
+        .margin_right(MARGIN + 12)
+        .x_label_area_size(BELOW)
+        .y_label_area_size(left)
+        .build_cartesian_2d(Coordinate::of(x, f64::from(width - left - MARGIN) / CHARACTER), y)?;
+    let plot = meshed(plot, &x.label, [true, false])?;
+    let from = x.range[0];
+    for (row, name) in (0..).map(f64::from).zip(&names) {
+        let (x, y) = plot.plotting_area().map_coordinate(&(from, row));
+        text(page, name, (x - 8, y), HPos::Right, VPos::Center, Ink::Text)?;
+    }
+    Ok((plot, i32::try_from(ROW_HEIGHT / 2 - 3).unwrap_or(0)))
+}
+
+/// With the grid's lines across the axes of which this is said.
+fn meshed<'p, 'd>(
+    mut plot: Plot<'p, 'd>,
+    x_label: &str,
+    [has_x_lines, has_y_lines]: [bool; 2],
+) -> Result<Plot<'p, 'd>, Error> {
+    let style = ("sans-serif", FONT_SIZE).into_font().color(&Ink::Text.color());
+    let mut mesh = plot.configure_mesh();
+    mesh.axis_style(Ink::Axis.color())
+        .bold_line_style(Ink::Grid.color())
+        .light_line_style(TRANSPARENT)
+        .x_label_style(style.clone())
+        .y_label_style(style.clone())
+        .axis_desc_style(style)
+        .x_desc(fitting(x_label, 50));
+    if !has_x_lines {
+        mesh.disable_x_mesh();
+    }
+    if !has_y_lines {
+        mesh.disable_y_mesh();
+    }
+    mesh.draw()?;
+    Ok(plot)
+}
+
+/// An axis as the library knows it: positions from one end to the other, and what is written at some.
+#[derive(Clone, Debug)]
+struct Coordinate {
+    range: Range<f64>,
+    ticks: Vec<(f64, String)>,
+}
+
+impl Coordinate {
+    /// An axis of which so many characters are as long as it.
+    fn of(axis: &Axis, length_in_characters: f64) -> Self {
+        let [from, to] = axis.range;
+        Self { range: from..to, ticks: axis.ticks(length_in_characters) }
+    }
+}
+
+impl Ranged for Coordinate {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        RangedCoordf64::from(self.range.clone()).map(value, limit)
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        // There are no finer lines between those that are labelled.
+        let labelled = self.ticks.iter().filter(|_| !hint.weight().allow_light_points());
+        labelled.map(|(position, _)| *position).collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+impl ValueFormatter<f64> for Coordinate {
+    fn format_ext(&self, position: &f64) -> String {
+        let tick = self.ticks.iter().find(|(tick, _)| tick.to_bits() == position.to_bits());
+        tick.map_or_else(String::new, |(_, text)| text.clone())
+    }
+}
+
+/// An interval, from one end to the other, with a bar across each.
+fn whisker(page: &Page<'_>, series: usize, [from, to]: [Pixel; 2]) -> Result<(), Error> {
+    let across = |(x, y): Pixel, by: i32| match from.0 == to.0 {
+        true => (x + by, y),
+        false => (x, y + by),
+    };
+    let path = [(from, -4), (from, 4), (from, 0), (to, 0), (to, -4), (to, 4)];
+    let path = path.map(|(end, by)| across(end, by)).to_vec();
+    page.draw(&PathElement::new(path, Ink::Whisker(series).color()))
+}
+
+/// A point of a series, in its shape.
+fn marker(page: &Page<'_>, series: usize, (x, y): Pixel) -> Result<(), Error> {
+    let corners: &[Pixel] = match series {
+        // Nearly a circle.
+        0 => &[(-2, -5), (2, -5), (5, -2), (5, 2), (2, 5), (-2, 5), (-5, 2), (-5, -2)],
+        1 => &[(-4, -4), (4, -4), (4, 4), (-4, 4)],
+        2 => &[(0, -6), (6, 5), (-6, 5)],
+        3 => &[(0, -7), (6, 0), (0, 7), (-6, 0)],
+        4 => &[(0, 6), (6, -5), (-6, -5)],
+        _ => &[
+            (-2, -6),
+            (2, -6),
+            (2, -2),
+            (6, -2),
+            (6, 2),
+            (2, 2),
+            (2, 6),
+            (-2, 6),
+            (-2, 2),
+            (-6, 2),
+            (-6, -2),
+            (-2, -2),
+        ],
+    };
+    let corners: Vec<Pixel> = corners.iter().map(|(right, down)| (x + right, y + down)).collect();
+    page.draw(&Polygon::new(corners, Ink::Marker(series).color()))
+}
+
+fn text(
+    page: &Page<'_>,
+    words: &str,
+    at: Pixel,
+    horizontal: HPos,
+    vertical: VPos,
+    ink: Ink,
+) -> Result<(), Error> {
+    let style: TextStyle<'_> = ("sans-serif", FONT_SIZE).into_font().color(&ink.color());
+    page.draw(&Text::new(words.to_owned(), at, style.pos(Pos::new(horizontal, vertical))))
+}
+
+/// As much of a name as there is room for.
+fn fitting(name: &str, characters_max: usize) -> String {
+    let characters_max = if name.is_ascii() { characters_max } else { characters_max / 2 };
+    shortened(name, characters_max)
+}
+
+/// How wide a text is: of most scripts but ours a character may be twice as wide.
+fn columns(text: &str) -> usize {
+    text.chars().map(|character| if character.is_ascii() { 1 } else { 2 }).sum()
+}

@@ -1,0 +1,115 @@
+//! What a plot is drawn with. The library knows colours and a page knows classes, which its style sheet colours
+//! for light, dark and print: here one stands for the other.
+
+use plotters::style::RGBColor;
+use plotters_backend::BackendColor;
+
+/// How many series are told apart in one plot: each has a colour, a dash and a marker.
+pub(crate) const SERIES_MAX: usize = 6;
+
+/// What something in a plot is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ink {
+    /// An axis.
+    Axis,
+    /// A line of the grid.
+    Grid,
+    /// A text.
+    Text,
+    /// A text on a bar of this outcome.
+    OnBar(Outcome),
+    /// A line that others are compared with.
+    Reference,
+    /// The line of a series.
+    Line(usize),
+    /// An interval of a series.
+    Whisker(usize),
+    /// A point of a series.
+    Marker(usize),
+    /// A bar of games.
+    Bar(Outcome),
+}
+
+/// What came of games, for the player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Win,
+    Draw,
+    Loss,
+}
+
+impl Outcome {
+    /// In the order in which bars are stacked.
+    pub(super) const ALL: [Self; 3] = [Self::Win, Self::Draw, Self::Loss];
+
+    const fn class(self) -> &'static str {
+        match self {
+            Self::Win => "win",
+            Self::Draw => "draw",
+            Self::Loss => "loss",
+        }
+    }
+}
+
+impl Ink {
+    /// All there are.
+    fn all() -> impl Iterator<Item = Self> {
+        let series = |of: fn(usize) -> Self| (0..SERIES_MAX).map(of);
+        [Self::Axis, Self::Grid, Self::Text, Self::Reference]
+            .into_iter()
+            .chain(series(Self::Line))
+            .chain(series(Self::Whisker))
+            .chain(series(Self::Marker))
+            .chain(Outcome::ALL.map(Self::Bar))
+            .chain(Outcome::ALL.map(Self::OnBar))
+    }
+
+    /// The colour that stands for it: one that is never seen.
+    pub(super) fn color(self) -> RGBColor {
+        let place = Self::all().position(|ink| ink == self).unwrap_or_default();
+        RGBColor(0, 0, u8::try_from(place).unwrap_or_default())
+    }
+
+    /// What a colour stands for.
+    pub(super) fn of(color: BackendColor) -> Option<Self> {
+        let (0, 0, place) = color.rgb else { return None };
+        Self::all().nth(usize::from(place))
+    }
+
+    /// Its classes in a page.
+    pub(super) fn classes(self) -> String {
+        match self {
+            Self::Axis => "axis".to_owned(),
+            Self::Grid => "grid".to_owned(),
+            Self::Text => "text".to_owned(),
+            Self::OnBar(outcome) => format!("on-{}", outcome.class()),
+            Self::Reference => "reference".to_owned(),
+            Self::Line(series) => format!("line s{series}"),
+            Self::Whisker(series) => format!("whisker s{series}"),
+            Self::Marker(series) => format!("marker s{series}"),
+            Self::Bar(outcome) => format!("bar {}", outcome.class()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_ink_comes_back_from_its_color_and_has_classes_of_its_own() {
+        for ink in Ink::all() {
+            let RGBColor(red, green, blue) = ink.color();
+            let color = BackendColor { alpha: 1.0, rgb: (red, green, blue) };
+            assert_eq!(Ink::of(color), Some(ink));
+        }
+        let classes: BTreeSet<String> = Ink::all().map(Ink::classes).collect();
+        assert_eq!(classes.len(), Ink::all().count());
+        // What the library chooses by itself is none of ours.
+        for rgb in [(0, 0, 255), (255, 255, 255), (1, 0, 0)] {
+            assert_eq!(Ink::of(BackendColor { alpha: 1.0, rgb }), None);
+        }
+    }
+}

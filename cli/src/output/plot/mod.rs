@@ -1,0 +1,169 @@
+//! Plots: what they show, apart from how they are drawn. The numbers behind each stand beside it in a table.
+
+mod axis;
+mod draw;
+mod ink;
+mod svg;
+
+use std::io;
+
+use maud::{Markup, html};
+
+pub(crate) use axis::Axis;
+pub(crate) use ink::SERIES_MAX;
+
+use super::table::Column;
+use super::text::{shortened, shown};
+
+/// A plot, or several alike, with what is to be known of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Figure {
+    /// The name of the table that it stands before.
+    pub(crate) before: &'static str,
+    /// In words.
+    pub(crate) title: String,
+    /// Sentences: how to read it, and what is not in it.
+    pub(crate) notes: Vec<String>,
+    pub(crate) panels: Vec<Panel>,
+    /// The headings of the numbers, and a text for each of every row.
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+/// One plot.
+#[derive(Clone, Debug)]
+pub(crate) struct Panel {
+    /// What tells it from the others; nothing of one that is alone.
+    pub(crate) heading: Option<String>,
+    pub(crate) chart: Chart,
+}
+
+/// What a plot shows.
+#[derive(Clone, Debug)]
+pub(crate) enum Chart {
+    /// A value over another.
+    Curves(Curves),
+    /// A value of each of several things.
+    Intervals(Intervals),
+    /// What games came to, for each of several things.
+    Outcomes(Vec<(String, [u64; 3])>),
+}
+
+/// A value with its interval over another, a line for each series: [`SERIES_MAX`] at most.
+#[derive(Clone, Debug)]
+pub(crate) struct Curves {
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    /// A value that others are compared with.
+    pub(crate) reference: Option<f64>,
+    /// What each line is called, and its points from the left to the right.
+    pub(crate) series: Vec<(String, Vec<Point>)>,
+}
+
+/// A value with its interval for each of several things, one below the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Intervals {
+    pub(crate) x: Axis,
+    pub(crate) reference: Option<f64>,
+    pub(crate) rows: Vec<(String, Estimate)>,
+}
+
+/// A point of a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Point {
+    /// Its place on the other axis.
+    pub(crate) at: f64,
+    pub(crate) is: Estimate,
+}
+
+/// A value, with its interval where it is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    pub(crate) value: f64,
+    pub(crate) interval: Option<[f64; 2]>,
+}
+
+/// What stands in a legend is no longer.
+const NAME_CHARACTERS_MAX: usize = 100;
+
+impl Figure {
+    /// As it stands in a page, in which its number is its own.
+    pub(super) fn markup(&self, number: usize) -> io::Result<Markup> {
+        let panels = self.panels.iter().zip(1..).map(|(panel, place)| {
+            panel.markup(&self.title, self.panels.len() == 1, &format!("plot-{number}-{place}"))
+        });
+        let panels = panels.collect::<io::Result<Vec<_>>>()?;
+        Ok(html! {
+            figure {
+                figcaption { (shown(&self.title)) }
+                div class=(if panels.len() > 1 { "panels" } else { "panel" }) {
+                    @for panel in &panels { (panel) }
+                }
+                @for note in &self.notes { p class="note" { (shown(note)) } }
+                details {
+                    summary { "The numbers" }
+                    div class="wide" { (rows(&self.columns, &self.rows)) }
+                }
+            }
+        })
+    }
+}
+
+impl Panel {
+    fn markup(&self, title: &str, is_alone: bool, id: &str) -> io::Result<Markup> {
+        let title = match &self.heading {
+            Some(heading) => format!("{title}: {}", shortened(heading, NAME_CHARACTERS_MAX)),
+            None => title.to_owned(),
+        };
+        let drawn = draw::chart(&self.chart, is_alone).map_err(io::Error::other)?;
+        let legend = match &self.chart {
+            Chart::Curves(curves) => Some(legend(curves)?),
+            Chart::Outcomes(_) => Some(html! {
+                ul class="legend" {
+                    @for outcome in ["win", "draw", "loss"] {
+                        li { span class=(format!("key {outcome}")) {} " " (outcome) }
+                    }
+                }
+            }),
+            Chart::Intervals(_) => None,
+        };
+        Ok(html! {
+            div {
+                @if let Some(heading) = &self.heading {
+                    h4 { (shortened(heading, NAME_CHARACTERS_MAX)) }
+                }
+                @if let Some(legend) = legend { (legend) }
+                div class="plot" { (svg::image(drawn.size, id, &title, drawn.elements)) }
+            }
+        })
+    }
+}
+
+fn legend(curves: &Curves) -> io::Result<Markup> {
+    let keys = curves.series.iter().enumerate().map(|(series, (name, _))| {
+        let drawn = draw::key(series).map_err(io::Error::other)?;
+        Ok(html! {
+            li {
+                (svg::key(drawn.size, drawn.elements)) " " bdi { (shortened(name, NAME_CHARACTERS_MAX)) }
+            }
+        })
+    });
+    let keys = keys.collect::<io::Result<Vec<_>>>()?;
+    Ok(html! { ul class="legend" { @for key in &keys { (key) } } })
+}
+
+/// A table without a caption.
+fn rows(columns: &[Column], rows: &[Vec<String>]) -> Markup {
+    html! {
+        table {
+            thead { tr { @for column in columns {
+                th scope="col" class=[column.is_of_numbers().then_some("n")] { (shown(column.heading())) }
+            } } }
+            tbody { @for row in rows {
+                tr { @for (cell, column) in row.iter().zip(columns) {
+                    td class=[column.is_of_numbers().then_some("n")] { (shortened(cell, NAME_CHARACTERS_MAX)) }
+                } }
+            } }
+        }
+    }
+}

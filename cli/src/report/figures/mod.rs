@@ -1,0 +1,28 @@
+//! Which plots a report has, and what is in them: never more than can be read, with a sentence of what is not.
+
+mod along;
+mod lines;
+mod ratings;
+mod results;
+#[cfg(test)]
+mod tests;
+mod times;
+
+use spelrum_tournament::results::{Ratings, Report};
+
+use crate::output::Figure;
+
+/// Of who is stronger, and of what moves cost.
+pub(super) fn of_report(report: &Report) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    figures.extend(results::scores(report));
+    figures.extend(results::outcomes(report));
+    figures.extend(times::per_move(report));
+    figures.extend(times::by_depth(report));
+    figures
+}
+
+/// Of how strong players are on one scale.
+pub(super) fn of_ratings(told: &Ratings) -> Vec<Figure> {
+    ratings::figure(told).into_iter().collect()
+}

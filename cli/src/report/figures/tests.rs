@@ -1,0 +1,358 @@
+//! Pages as they are handed on: small, large, and with texts that would break out of them.
+
+use std::collections::BTreeSet;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use roxmltree::{Document as Tree, Node};
+use sha2::{Digest, Sha256};
+use spelrum_tournament::results::{
+    CellResult, Clusters, Costs, ExperimentSummary, MoveCost, RatedGroup, RatedPlayer,
+};
+use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_tournament::{CellId, ExperimentId, OverGames, PairCounts, ScoreInterval};
+
+use super::*;
+use crate::output::{Chart, Document};
+use crate::report::{claims, text};
+
+/// What would be more than a text if it were not escaped, or turn what stands beside it.
+const HOSTILE: [&str; 9] = [
+    "</td></table><script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "' onmouseover='alert(1)",
+    "</style><style>*{background:red}</style>",
+    "]]>&lt;&amp;&#x3c;script&#x3e;<!--",
+    "\u{202e}gnp.exe\u{2066}\u{200f}",
+    "\u{5e9}\u{5dc}\u{5d5}\u{5dd} \u{0627}\u{0644} 棋",
+    "a\0b\u{1b}[31mc\u{85}\u{ffff}\u{fdd0}\r\n\td",
+    "</text></svg></title></desc><a href=\"javascript:alert(1)\">",
+];
+
+fn experiment(name: &str) -> ExperimentSummary {
+    ExperimentSummary {
+        experiment: ExperimentId(1),
+        uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
+        name: name.to_owned(),
+        game: "pentago".to_owned(),
+        state: ExperimentState::Running,
+        priority: 0,
+        cells: 1,
+        games_planned: 100,
+        games_settled: 50,
+        games_failed: 0,
+        submitted_unix_us: 0,
+    }
+}
+
+/// Of two players at each of these places.
+fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
+    let [name, player, opponent] = names;
+    let place = |values: &[String]| -> Vec<Option<String>> {
+        values.iter().map(|value| Some(value.clone())).collect()
+    };
+    let cells = places.iter().zip(1..).map(|(values, id)| CellResult {
+        cell: CellId(id),
+        axes: place(values),
+        player: player.to_owned(),
+        opponent: opponent.to_owned(),
+        is_timed: false,
+        swap_sides: true,
+        is_self_play: false,
+        openings_used: 10,
+        games_planned: 20,
+        stop: None,
+        games: 20,
+        games_failed: 0,
+        wins: 11,
+        draws: 4,
+        losses: 5,
+        pairs: PairCounts([1, 1, 3, 2, 3]),
+        pairs_won_by_first_mover: 0,
+        pairs_won_by_second_mover: 0,
+        distinct_games: 20,
+        score: Some(ScoreInterval { score: 0.65, low: 0.45, high: 0.81 }),
+        openings: None,
+        first_mover: None,
+    });
+    let moves = places.iter().zip(1..).flat_map(|(values, id)| {
+        [(player, opponent, 12.5), (opponent, player, 1_250.0)].map(|(player, opponent, us)| {
+            let mean = OverGames { value: us * id as f64, interval: None };
+            MoveCost {
+                cell: CellId(id),
+                axes: place(values),
+                player: player.to_owned(),
+                opponent: opponent.to_owned(),
+                costs: Costs {
+                    searched_moves: 100,
+                    wall_us_mean: us,
+                    wall_us_game_mean: Some(mean),
+                    ..Costs::default()
+                },
+            }
+        })
+    });
+    Report {
+        experiment: experiment(name),
+        description: format!("Does {name} play well?"),
+        engine_revision: Some(2),
+        axes: axes.iter().map(|axis| (*axis).to_owned()).collect(),
+        first_mover: None,
+        cells: cells.collect(),
+        moves: moves.collect(),
+        depths: Vec::new(),
+        replayed: Vec::new(),
+        claims: Vec::new(),
+    }
+}
+
+/// With values of one axis.
+fn along_depth(values: usize) -> Report {
+    let places: Vec<_> = (1..=values).map(|depth| vec![depth.to_string()]).collect();
+    report(["small", "alphabeta", "mcts"], &["depth"], &places)
+}
+
+fn page_of(report: &Report, figures: &[Figure]) -> String {
+    let mut parts = claims::parts(report);
+    parts.extend(text::parts(report));
+    written(&text::document(&report.experiment, parts), figures)
+}
+
+fn page(report: &Report) -> String {
+    page_of(report, &of_report(report))
+}
+
+fn written(document: &Document, figures: &[Figure]) -> String {
+    let mut out = Vec::new();
+    let facts = [("experiment", document.title.clone())].into_iter();
+    document.write_html(&document.title, facts, figures, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// A page as XML: of what HTML writes otherwise it has the declaration and what has no end.
+fn as_xml(page: &str) -> String {
+    let mut xml = page.strip_prefix("<!DOCTYPE html>").unwrap().to_owned();
+    for meta in page.match_indices("<meta ").map(|(at, _)| &page[at..]) {
+        let whole = &meta[..=meta.find('>').unwrap()];
+        xml = xml.replace(whole, &whole.replace('>', "/>"));
+    }
+    xml
+}
+
+/// Every element with its attributes' names, in their order.
+fn structure(page: &str) -> Vec<String> {
+    let xml = as_xml(page);
+    let tree = Tree::parse(&xml).unwrap();
+    let elements = tree.descendants().filter(Node::is_element);
+    let named = elements.map(|element| {
+        let attributes: Vec<_> = element.attributes().map(|it| it.name().to_owned()).collect();
+        format!("{} {}", element.tag_name().name(), attributes.join(" "))
+    });
+    named.collect()
+}
+
+#[test]
+fn a_small_page_is_as_it_should_be() {
+    let page = page(&along_depth(2));
+    let body = &page[page.find("<body>").unwrap()..];
+    insta::assert_snapshot!(body.replace('<', "\n<").replace("\n</", "</"));
+}
+
+/// Whatever names say: they are texts where others are.
+#[test]
+fn hostile_names_change_nothing_but_texts() {
+    let of = |text: &str| {
+        let places: Vec<Vec<String>> =
+            (0..3).map(|it| vec![format!("{text}{it}"), "x".to_owned()]).collect();
+        let player = format!("{text}1");
+        let report = report([text, &player, text], &[text, "axis"], &places);
+        let mut figures = of_report(&report);
+        figures.extend(of_ratings(&ratings(text, 3)));
+        let mut parts = text::parts(&report);
+        parts.extend(crate::report::ratings::parts(
+            &ratings(text, 3),
+            crate::report::ratings::Meetings::AskedFor,
+        ));
+        written(&text::document(&report.experiment, parts), &figures)
+    };
+    for hostile in HOSTILE {
+        let page = of(hostile);
+        // As long, so that as many of them fit beside an axis.
+        let plain = structure(&of(&"n".repeat(hostile.chars().count())));
+        assert!(plain.iter().any(|element| element.starts_with("polygon")), "{plain:?}");
+        assert_eq!(structure(&page), plain, "{hostile:?}");
+        let is_unseen = |it: char| matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        assert!(!page.contains(is_unseen), "{hostile:?}");
+        assert!(!page.chars().any(|it| it.is_control() && it != '\n'), "{hostile:?}");
+    }
+    // Shown as it is, and not what it would do.
+    let xml = as_xml(&of(HOSTILE[0]));
+    let tree = Tree::parse(&xml).unwrap();
+    let cells = tree.descendants().filter(|node| node.has_tag_name("td"));
+    assert!(cells.filter_map(|cell| cell.text()).any(|text| text == HOSTILE[0]));
+}
+
+#[test]
+fn long_names_are_cut_off() {
+    let long = "x".repeat(10_000);
+    let places: Vec<Vec<String>> = (0..100).map(|it| vec![format!("{long}{it}")]).collect();
+    let report = report([&long, &long, &long], &[&long], &places);
+    let page = page(&report);
+    assert!(page.len() < 1_500_000, "{} bytes", page.len());
+    structure(&page);
+}
+
+#[test]
+fn a_page_stands_alone_and_has_one_style() {
+    let page = page(&along_depth(3));
+    for outside in
+        ["http:", "https:", "src=", "href", "url(", "@import", "<script", "style=", "<link"]
+    {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    let style = page.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
+    let hash = STANDARD.encode(Sha256::digest(style));
+    assert!(
+        page.contains(&format!("style-src &#39;sha256-{hash}&#39;"))
+            || page.contains(&format!("style-src 'sha256-{hash}'")),
+        "the policy names another style than that of {hash}"
+    );
+    let xml = as_xml(&page);
+    let tree = Tree::parse(&xml).unwrap();
+    let ids: Vec<_> = tree.descendants().filter_map(|node| node.attribute("id")).collect();
+    assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
+    // Every image is told in words, and every class of theirs has a style.
+    for image in tree.descendants().filter(|node| node.attribute("role") == Some("img")) {
+        let title = image.children().find(|node| node.has_tag_name("title")).unwrap();
+        assert_eq!(image.attribute("aria-labelledby"), title.attribute("id"));
+        assert!(!title.text().unwrap().is_empty());
+        for class in image.descendants().filter_map(|node| node.attribute("class")) {
+            assert!(class.split(' ').any(|class| style.contains(&format!(".{class} "))), "{class}");
+        }
+    }
+}
+
+#[test]
+fn where_nothing_was_played_nothing_is_plotted() {
+    let mut report = along_depth(2);
+    report.moves.clear();
+    for cell in &mut report.cells {
+        (cell.games, cell.wins, cell.draws, cell.losses) = (0, 0, 0, 0);
+        (cell.score, cell.pairs) = (None, PairCounts([0; 5]));
+    }
+    assert!(of_report(&report).is_empty());
+    let nothing = page(&report);
+    assert!(!nothing.contains("<svg") && nothing.contains("<table>"));
+    report.cells.clear();
+    assert!(page(&report).contains("no cells"));
+}
+
+#[test]
+fn one_cell_is_a_page() {
+    let report = report(["one", "a", "b"], &[], &[Vec::new()]);
+    let figures = of_report(&report);
+    let titles: Vec<&str> = figures.iter().map(|figure| &*figure.title).collect();
+    assert_eq!(titles, ["Score", "Wins, draws and losses", "Time per move"]);
+    structure(&page(&report));
+}
+
+/// What is plotted is in its figure's table, and nothing else is.
+#[test]
+fn every_plotted_figure_is_in_a_table() {
+    let grid = |first: usize, second: usize| -> Vec<Vec<String>> {
+        let points = (0..first).flat_map(|a| (0..second).map(move |b| [a, b]));
+        points.map(|point| point.map(|it| it.to_string()).to_vec()).collect()
+    };
+    for (axes, places) in [
+        (&["depth"][..], grid(5, 1)),
+        (&["depth", "nodes"], grid(5, 3)),
+        (&["depth", "nodes"], grid(100, 100)),
+        (&[], vec![Vec::new()]),
+    ] {
+        let places: Vec<Vec<String>> =
+            places.into_iter().map(|place| place[..axes.len().min(place.len())].to_vec()).collect();
+        for figure in of_report(&report(["e", "a", "b"], axes, &places)) {
+            let plotted: usize = figure
+                .panels
+                .iter()
+                .map(|panel| match &panel.chart {
+                    Chart::Curves(curves) => {
+                        curves.series.iter().map(|(_, points)| points.len()).sum()
+                    }
+                    Chart::Intervals(intervals) => intervals.rows.len(),
+                    Chart::Outcomes(rows) => rows.len(),
+                })
+                .sum();
+            assert!(plotted > 0, "{figure:?}");
+            assert_eq!(figure.rows.len(), plotted, "{}", figure.title);
+            for row in &figure.rows {
+                assert_eq!(row.len(), figure.columns.len(), "{row:?}");
+            }
+        }
+    }
+    let figures = of_report(&along_depth(2));
+    assert_eq!(figures[0].rows[1], ["alphabeta against mcts", "2", "0.6500", "0.4500", "0.8100"]);
+    assert_eq!(figures[1].rows[0], ["alphabeta against mcts", "-", "1", "11", "4", "5"]);
+    assert_eq!(figures[2].rows[3], ["mcts", "2", "2500.00", "-", "-"]);
+}
+
+/// Nobody reads them all, and who looks for one is told where it is.
+#[test]
+fn ten_thousand_cells_are_a_page_of_less_than_two_megabytes() {
+    let names = ["large", &"p".repeat(255), &"o".repeat(255)];
+    let one: Vec<_> = (0..10_000).map(|it| vec![it.to_string(), "x".to_owned()]).collect();
+    let two: Vec<_> =
+        (0..100).flat_map(|a| (0..100).map(move |b| vec![a.to_string(), b.to_string()])).collect();
+    let own: Vec<_> = (0..10_000).map(|it| vec![format!("value {it}"), "x".to_owned()]).collect();
+    for places in [one, two, own] {
+        let page = page(&report(names, &["depth", "nodes"], &places));
+        assert!(page.len() < 2_000_000, "{} bytes", page.len());
+        assert!(page.contains("of 10,000 rows are in this page"));
+        assert!(page.contains("spelrum report --format csv --table cells"));
+        assert!(page.matches("<polygon").count() > 40);
+        structure(&page);
+    }
+}
+
+fn ratings(name: &str, players: u32) -> Ratings {
+    let player = |place: u32| RatedPlayer {
+        name: format!("{name}{place}"),
+        rating: Some(spelrum_tournament::ratings::Estimate {
+            elo: 100.0 - 50.0 * f64::from(place),
+            error: (place > 0).then_some(20.0),
+        }),
+        is_anchor: false,
+        games: 10,
+        wins: 5,
+        draws: 2,
+        losses: 3,
+    };
+    let count = players as usize;
+    Ratings {
+        experiment: experiment(name),
+        axes: Vec::new(),
+        groups: vec![RatedGroup {
+            point: Vec::new(),
+            players: (0..players).map(player).collect(),
+            first_move: None,
+            draw_rate: 0.1,
+            games: 30,
+            self_play_games: 0,
+            clusters: 10,
+            clusters_are: Clusters::Openings,
+            difference_errors: vec![Some(30.0); count * (count - 1) / 2],
+            meetings: Vec::new(),
+        }],
+    }
+}
+
+#[test]
+fn ratings_have_their_intervals() {
+    let [figure] = &of_ratings(&ratings("p", 3))[..] else { panic!("one figure") };
+    assert_eq!(figure.rows[1], ["p1", "50.0", "30.0", "70.0"]);
+    assert_eq!(figure.rows[0], ["p0", "100.0", "-", "-"]);
+    let many = &of_ratings(&ratings("p", 300))[0];
+    assert_eq!(many.rows.len(), 60);
+    assert!(many.notes[1].contains("The first 60 of 300 players are here"), "{:?}", many.notes);
+    assert!(of_ratings(&ratings("p", 1)).is_empty());
+}
