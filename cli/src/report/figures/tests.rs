@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use roxmltree::{Document as Tree, Node};
 use sha2::{Digest, Sha256};
 use spelrum_tournament::results::{
-    CellResult, Clusters, Costs, ExperimentSummary, MoveCost, RatedGroup, RatedPlayer,
+    CellResult, Clusters, ColourResult, Costs, ExperimentSummary, MoveCost, RatedGroup, RatedPlayer,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{CellId, ExperimentId, OverGames, PairCounts, ScoreInterval};
@@ -74,6 +74,12 @@ fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
         score: Some(ScoreInterval { score: 0.65, low: 0.45, high: 0.81 }),
         openings: None,
         first_mover: None,
+        colours: Some([[6, 2, 2], [5, 2, 3]].map(|[wins, draws, losses]| ColourResult {
+            wins,
+            draws,
+            losses,
+            score: Some(ScoreInterval { score: 0.65, low: 0.36, high: 0.87 }),
+        })),
     });
     let moves = places.iter().zip(1..).flat_map(|(values, id)| {
         [(player, opponent, 12.5), (opponent, player, 1_250.0)].map(|(player, opponent, us)| {
