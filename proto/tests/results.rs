@@ -18,22 +18,20 @@ use spelrum_proto::{WireError, v1};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
-    Attention, AttentionKind, CellResult, CellStop, Clusters, CoordinatorStatus, Costs,
-    ExperimentSummary, GameEnd, GameResult, GameSummary, Meeting, MoveCost, Overruns, Played,
-    Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, ReplayedGames, Report,
-    SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
+    Attention, AttentionKind, Clusters, CoordinatorStatus, Costs, ExperimentSummary, GameEnd,
+    GameResult, GameSummary, Meeting, MoveCost, Overruns, Played, Progress, RatedGroup,
+    RatedPlayer, Ratings, Removal, Removing, ReplayedGames, Report, SettledCells, SettledGame,
+    StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::stopping::{Precision, StopRule};
 use spelrum_tournament::{
-    CellId, DefinitionHash, EloModel, ExperimentId, GameId, Interval, OpeningSpread, OverGames,
-    PairCounts, ScoreInterval, Sprt, WorkerId,
+    CellId, DefinitionHash, ExperimentId, GameId, Interval, OverGames, ScoreInterval, WorkerId,
 };
 
-mod colours;
+mod cells;
 mod stated;
 
-use colours::{colour_score, colours_of};
+use cells::{cell, colours_of};
 use stated::{claim, claim_of};
 
 fn name() -> impl Strategy<Value = String> + Clone {
@@ -178,102 +176,6 @@ prop_compose! {
             last_game_id,
         }
     }
-}
-
-fn rule() -> impl Strategy<Value = StopRule> {
-    let precision = (1_u32..500).prop_map(|part| StopRule::of_precision(f64::from(part) / 1_000.0));
-    let models = prop::sample::select(EloModel::ALL.to_vec());
-    let sprt = (-200.0..0.0, 0.1..200.0, 0.001..0.499, 0.001..0.499, models).prop_map(
-        |(elo0, elo1, alpha, beta, model)| {
-            Sprt::new(elo0, elo1, alpha, beta, model).map(StopRule::Sprt)
-        },
-    );
-    let over_pairs = (1_u32..500).prop_map(|part| {
-        Precision::new(f64::from(part) / 1_000.0)
-            .map(|precision| StopRule::Precision(precision.over_pairs()))
-    });
-    prop_oneof![precision, over_pairs, sprt].prop_map(Option::unwrap)
-}
-
-/// Of counts that are not too large for arithmetic over them.
-fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
-    let small = || 0..1_000_u64;
-    let counts = [small(), small(), small(), small(), small(), small(), small(), small()];
-    let pairs = [small(), small(), small(), small(), small()];
-    let score = option::of([figure(), figure(), figure()]);
-    let openings = (
-        option::of([figure(), figure()]),
-        [small(), small()],
-        option::of([figure(), figure(), figure()]),
-        option::of(([small(), small(), small()], [colour_score(), colour_score()])),
-    );
-    let places = vec(option::of(name()), axes);
-    let stop = option::of((rule(), small(), option::of(small())));
-    (id(), places, [name(), name()], any::<[bool; 3]>(), counts, pairs, score, stop, openings)
-        .prop_map(
-            |(
-                id,
-                axes,
-                [player, opponent],
-                [is_timed, swap_sides, is_self_play],
-                counts,
-                pairs,
-                score,
-                stop,
-                (
-                    spread,
-                    [pairs_won_by_first_mover, pairs_won_by_second_mover],
-                    first_mover,
-                    colours,
-                ),
-            )| {
-                let [
-                    games_planned,
-                    games,
-                    games_failed,
-                    wins,
-                    draws,
-                    losses,
-                    distinct_games,
-                    openings_used,
-                ] = counts;
-                CellResult {
-                    cell: CellId(id),
-                    axes,
-                    player,
-                    opponent,
-                    is_timed,
-                    swap_sides,
-                    is_self_play,
-                    openings_used,
-                    games_planned,
-                    stop: stop.map(|(rule, games_max, stopped_after)| CellStop {
-                        rule,
-                        games_max,
-                        stopped_after,
-                    }),
-                    games,
-                    games_failed,
-                    wins,
-                    draws,
-                    losses,
-                    pairs: PairCounts(pairs),
-                    pairs_won_by_first_mover,
-                    pairs_won_by_second_mover,
-                    distinct_games,
-                    score: score.map(|[score, low, high]| ScoreInterval { score, low, high }),
-                    openings: spread
-                        .map(|[effective, variance]| OpeningSpread { effective, variance }),
-                    first_mover: first_mover.map(|[score, low, high]| ScoreInterval {
-                        score,
-                        low,
-                        high,
-                    }),
-                    colours: colours
-                        .map(|(first, scores)| colours_of([wins, draws, losses], first, scores)),
-                }
-            },
-        )
 }
 
 fn move_cost(axes: usize) -> impl Strategy<Value = MoveCost> {

@@ -1,9 +1,11 @@
 //! What results say together: of all cells of an experiment, or all its games.
 
+use std::collections::BTreeMap;
+
 use spelrum_tournament::results::{
     CellsToCompare, Clusters, ColourResult, Comparisons, GamesToRate, MoverCounts, Ratings,
 };
-use spelrum_tournament::{ExperimentId, PlayedGame};
+use spelrum_tournament::{CellId, ExperimentId, OpeningCounts, PlayedGame};
 
 use super::{Cell, State};
 use crate::store::StoreError;
@@ -30,6 +32,24 @@ impl Cell {
 }
 
 impl State {
+    /// What these cells' games gave whoever moved first, by opening: cells of the same conditions share them.
+    pub(super) fn first_mover_of_all(&self, cells: &[(CellId, &Cell)]) -> OpeningCounts {
+        let mut by_opening: BTreeMap<(&str, u64), [u64; 2]> = BTreeMap::new();
+        for &(id, cell) in cells {
+            for sums in self.openings(id, cell) {
+                let key = (&*cell.definition_prefix, sums.opening_number);
+                let [games, half_points] = by_opening.entry(key).or_default();
+                *games += sums.games;
+                *half_points += sums.first_mover_half_points;
+            }
+        }
+        let mut all = OpeningCounts::default();
+        for [games, half_points] in by_opening.into_values() {
+            all.insert(games, half_points);
+        }
+        all
+    }
+
     pub(super) fn comparisons(&self, id: ExperimentId) -> Comparisons {
         let it = &self.experiments[&id];
         let places = self.places(id);

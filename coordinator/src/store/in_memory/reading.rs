@@ -530,22 +530,9 @@ impl State {
                 }
             }
         }
-        let mut by_opening: BTreeMap<(&str, u64), [u64; 2]> = BTreeMap::new();
-        for &(id, cell) in &of {
-            for sums in self.openings(id, cell) {
-                let key = (&*cell.definition_prefix, sums.opening_number);
-                let [games, half_points] = by_opening.entry(key).or_default();
-                *games += sums.games;
-                *half_points += sums.first_mover_half_points;
-            }
-        }
-        let mut all = OpeningCounts::default();
-        for [games, half_points] in by_opening.into_values() {
-            all.insert(games, half_points);
-        }
         let games = cells.iter().map(|cell| cell.games).sum();
         let draws = cells.iter().map(|cell| cell.draws).sum();
-        let first_mover = first_mover_score(&all, games, draws);
+        let first_mover = first_mover_score(&self.first_mover_of_all(&of), games, draws);
         let replayed = of.iter().map(|&(cell, _)| {
             let counted = self.counted_of(cell);
             let again = counted.iter().filter(|(_, game)| {
