@@ -14,7 +14,7 @@ const STYLE: &str = include_str!("page.css");
 /// Nothing is loaded, and no style holds but the one above, whose SHA-256 this is: should something of a sweep
 /// ever get through as markup, a browser does nothing with it.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-                      style-src 'sha256-JTetb4c54KGVmXdCq07i2BeTeaT1SVeEQ9Rzi8P2GJA='";
+                      style-src 'sha256-apRaQoV1ZQZxgMfGX6OiyuAaB+MAZDT2Gjdam3lqTfk='";
 
 /// So many rows of a table are in a page: more than anybody reads.
 const ROWS_MAX: usize = 1_000;
@@ -104,12 +104,18 @@ impl Left<'_> {
 
     fn table(&mut self, table: &TitledTable) -> Markup {
         let columns = &table.columns;
-        let class = |column: usize| columns[column].is_of_numbers().then_some("n");
+        let class =
+            |column: usize, text: &str| match (columns[column].is_of_numbers(), is_long(text)) {
+                (false, false) => None,
+                (false, true) => Some("long"),
+                (true, false) => Some("n"),
+                (true, true) => Some("n long"),
+            };
         let (mut rows, mut written) = (String::new(), 0);
         for row in table.rows.iter().take(ROWS_MAX) {
             let row = html! {
                 tr { @for (column, cell) in row.iter().enumerate().take(columns.len()) {
-                    td class=[class(column)] { (shortened(cell, TEXT_CHARACTERS_MAX)) }
+                    td class=[class(column, cell)] { (shortened(cell, TEXT_CHARACTERS_MAX)) }
                 } }
             };
             let Some(row) = self.take(row) else { break };
@@ -130,7 +136,7 @@ impl Left<'_> {
                 div class="wide" {
                     table {
                         thead { tr { @for (column, of) in columns.iter().enumerate() {
-                            th scope="col" class=[class(column)] {
+                            th scope="col" class=[class(column, of.heading())] {
                                 (shortened(of.heading(), TEXT_CHARACTERS_MAX))
                             }
                         } } }
@@ -141,6 +147,11 @@ impl Left<'_> {
             }
         }
     }
+}
+
+/// Whether a text may be broken into lines: an interval, or a short name, is not.
+fn is_long(text: &str) -> bool {
+    text.chars().nth(24).is_some()
 }
 
 /// What a reader must know who looks for a row that is not there.
