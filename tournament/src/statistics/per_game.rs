@@ -66,11 +66,17 @@ pub struct OverGames {
     pub interval: Option<Interval>,
 }
 
+/// What a variance must exceed, as a share of the sums that it is the difference of: what is less is what
+/// rounding left, and differs with the order in which games came.
+const ROUNDING: f64 = 1e-12;
+
 /// A ratio of sums over clusters, with its linearised variance.
 #[derive(Clone, Copy)]
 struct Mean {
     value: f64,
     variance: f64,
+    /// A variance that rounding may have left of none.
+    rounding: f64,
     /// By how much a deviation of a cluster from the mean moves it.
     leverage: f64,
     /// Degrees of freedom: the effective number of clusters less one.
@@ -111,10 +117,10 @@ impl PlayerTimeSums {
         // The means of few clusters lie closer to their own mean than to the true one.
         let factor = if freedom > 0.0 { (effective / freedom).sqrt() } else { 0.0 };
         let leverage = factor / self.games;
-        // What rounding leaves of no variance may be below zero.
-        let deviations =
-            (squares - 2.0 * value * products + value * value * self.games_squared).max(0.0);
-        Some(Mean { value, variance: leverage * leverage * deviations, leverage, freedom })
+        let [twice, square] = [2.0 * value * products, value * value * self.games_squared];
+        let rounding = leverage * leverage * ROUNDING * (squares + twice.abs() + square);
+        let variance = leverage * leverage * (squares - twice + square);
+        Some(Mean { value, variance: beyond(variance, rounding), rounding, leverage, freedom })
     }
 }
 
@@ -161,13 +167,19 @@ impl TimeSums {
             - first.value * self.first_games_second_logs
             + first.value * second.value * self.games_products;
         let covariance = first.leverage * second.leverage * products;
-        let variance = (first.variance + second.variance - 2.0 * covariance).max(0.0);
+        let variance = first.variance + second.variance - 2.0 * covariance;
+        let variance = beyond(variance, first.rounding + second.rounding);
         let (own, other) = if player == 0 { (first, second) } else { (second, first) };
         let difference = Mean { value: own.value - other.value, ..own };
         let interval = difference.interval(variance, first.freedom.min(second.freedom));
         let interval = interval.map(|it| it.map(libm::exp)).filter(|it| it.high.is_finite());
         Some(OverGames { value: libm::exp(difference.value), interval })
     }
+}
+
+/// A variance, or none where it is what rounding left, which may also be below zero.
+fn beyond(variance: f64, rounding: f64) -> f64 {
+    if variance > rounding { variance } else { 0.0 }
 }
 
 impl Mean {
@@ -259,6 +271,38 @@ mod tests {
     fn games() -> impl Strategy<Value = Vec<Game>> {
         let mean = || prop::option::weighted(0.9, prop_oneof![Just(0.0), 0.1..50_000.0_f64]);
         prop::collection::vec((0..12_u64, [mean(), mean()]), 0..60)
+    }
+
+    /// However the sums of equal times were rounded, there is no error in their mean.
+    #[test]
+    fn what_rounding_leaves_is_not_a_variance() {
+        let log = libm::log;
+        for [own, other] in [[137.0, 100.0], [1e-3, 0.7], [3.3e9, 12.1]] {
+            let mut sums = TimeSums::default();
+            for games in 1..=40_u64 {
+                let times = |us: f64| {
+                    // One after the other, or all at once.
+                    let add = |of: f64| match games % 3 {
+                        0 => (0..games).map(|_| of).sum(),
+                        _ => of * games as f64,
+                    };
+                    GameTimes {
+                        games,
+                        wall_us_mean_sum: add(us),
+                        wall_us_mean_log_sum: add(log(us.max(0.5))),
+                    }
+                };
+                sums.add([&times(own), &times(other)]);
+            }
+            for told in [sums.game_mean(0), sums.game_mean(1), sums.ratio(0), sums.ratio(1)] {
+                let told = told.unwrap();
+                let Interval { low, high, .. } = told.interval.unwrap();
+                assert_eq!(
+                    (low.to_bits(), high.to_bits()),
+                    (told.value.to_bits(), told.value.to_bits())
+                );
+            }
+        }
     }
 
     proptest! {
