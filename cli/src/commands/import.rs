@@ -99,8 +99,8 @@ impl Import {
                  while that is stopped",
             ));
         };
-        let is_same = |file: &PathBuf| file.canonicalize().ok();
-        if is_same(&self.file).is_some_and(|file| Some(file) == is_same(db)) {
+        let resolved = |file: &PathBuf| file.canonicalize().ok();
+        if resolved(&self.file).is_some_and(|file| Some(file) == resolved(db)) {
             return Err(CliError::new(Exit::Usage, "import")
                 .because("the file is the database itself")
                 .help("name another database as --db"));
