@@ -119,6 +119,7 @@ mod host;
 mod knowledge;
 mod limits;
 mod memory;
+mod move_values;
 mod notation;
 mod parameters;
 mod perft;
@@ -146,6 +147,7 @@ pub use game::Game;
 pub use host::{Host, Timeless};
 pub use knowledge::{Knowledge, Losing, Sifted};
 pub use limits::EndedBy;
+pub use move_values::{MoveValue, MoveValues, MoveValuesError, check_reference, move_values};
 pub use notation::{Played, parse_legal_move};
 pub use parameters::{
     EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind, Parameters,

@@ -98,3 +98,17 @@ pub enum EndedBy {
     /// There was only one legal move: nothing was searched.
     OnlyMove,
 }
+
+impl EndedBy {
+    /// What the limit that ended work on a position bounds, in a word.
+    pub(crate) const fn limit_name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Evaluations => "evaluation",
+            Self::Generations => "generation",
+            Self::Simulations => "simulation",
+            Self::Depth => "depth",
+            Self::Nodes | Self::Proven | Self::OnlyMove => "node",
+        }
+    }
+}

@@ -13,6 +13,7 @@ use crate::parameters::{
 use crate::rules::Rules;
 use crate::search::Search;
 use crate::search::algorithm::Maker;
+use crate::search::reference::Reference;
 use crate::search::registry::{self, TABLES};
 use crate::with_game;
 
@@ -116,6 +117,12 @@ impl Player {
     /// player was made for another game.
     pub(crate) fn search<G: Game>(&self) -> Option<Box<dyn Search<G>>> {
         self.maker.downcast_ref::<Maker<G>>().map(Maker::make)
+    }
+
+    /// What gives every move of a position a value by this player; `None` if it was made for another
+    /// game, or of parameters that [`check_reference`](crate::check_reference) refuses.
+    pub(crate) fn reference<G: Game>(&self) -> Option<Box<dyn Reference<G>>> {
+        self.maker.downcast_ref::<Maker<G>>().and_then(Maker::make_reference)
     }
 }
 

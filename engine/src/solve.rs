@@ -43,7 +43,7 @@ pub enum SolveError {
     #[error("failed to read the position: {0}")]
     Position(#[from] NotationError),
     /// A limit ended the solving before the value was known.
-    #[error("the {} limit ended the solving after {nodes} nodes", limit_name(*.limit))]
+    #[error("the {} limit ended the solving after {nodes} nodes", limit.limit_name())]
     Limit {
         /// Which limit.
         limit: EndedBy,
@@ -133,16 +133,5 @@ fn solve_within<P: Position>(
         }
         Err(Stop::Limit(_)) => Ok(found),
         Err(Stop::Aborted) => Err(Stop::Aborted),
-    }
-}
-
-const fn limit_name(limit: EndedBy) -> &'static str {
-    match limit {
-        EndedBy::Time => "time",
-        EndedBy::Evaluations => "evaluation",
-        EndedBy::Generations => "generation",
-        EndedBy::Simulations => "simulation",
-        EndedBy::Depth => "depth",
-        EndedBy::Nodes | EndedBy::Proven | EndedBy::OnlyMove => "node",
     }
 }

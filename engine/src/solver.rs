@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use crate::budget::Budget;
 use crate::knowledge::Knowledge;
 use crate::limits::{EndedBy, Stop};
-use crate::position::Position;
+use crate::position::{Ending, Position, Side};
 use crate::stack::PLIES_MAX;
 
 /// A game that has a solver.
@@ -53,10 +53,76 @@ pub trait Solver<P: Position>: Send {
         Ok(Optimal { value, are_all: true })
     }
 
+    /// The value of every legal move of a position that is not over, for the side to move there: 1 a
+    /// win, 0 a draw, -1 a loss. `values` becomes the moves in canonical order, each with its value.
+    ///
+    /// # Errors
+    /// If a limit or the host stops it; then nothing is known.
+    fn move_values(
+        &mut self,
+        position: &P,
+        budget: &mut Budget<'_>,
+        values: &mut Vec<(P::Move, i32)>,
+    ) -> Result<(), Stop> {
+        values_by_child(position, budget, values, value_of_ending, |child, budget| {
+            self.value(child, budget)
+        })
+    }
+
     /// Whether [`Solver::optimal_moves`] takes a position no longer than is known beforehand.
     fn lists_all_moves_soon(&self, _position: &P) -> bool {
         true
     }
+}
+
+/// The value of a game that ended so, for one side: 1 a win, 0 a draw, -1 a loss.
+pub(crate) fn value_of_ending(ending: Ending, side: Side) -> i32 {
+    match ending.winner {
+        None => 0,
+        Some(winner) if winner == side => 1,
+        Some(_) => -1,
+    }
+}
+
+/// The value of every legal move for the side to move, from what each leads to: that of a game that
+/// has ended, for a side, or that of a position that goes on, for its own side to move. Positions that
+/// several moves lead to are asked about once. A node is a position made by a move.
+///
+/// # Errors
+/// If the budget forbids a node, or what is asked stops.
+pub(crate) fn values_by_child<P: Position>(
+    position: &P,
+    budget: &mut Budget<'_>,
+    values: &mut Vec<(P::Move, i32)>,
+    of_ending: impl Fn(Ending, Side) -> i32,
+    mut of_child: impl FnMut(&P, &mut Budget<'_>) -> Result<i32, Stop>,
+) -> Result<(), Stop> {
+    values.clear();
+    let mover = position.to_move();
+    let mut known: BTreeMap<u64, Vec<(P, i32)>> = BTreeMap::new();
+    for index in 0..position.legal_move_count() {
+        let mv = position.nth_legal_move(index);
+        budget.enter()?;
+        let mut child = position.clone();
+        child.play_unchecked(mv);
+        if let Some(ending) = child.ending() {
+            values.push((mv, of_ending(ending, mover)));
+            continue;
+        }
+        // A key may be shared by symmetric positions, which an evaluation may tell apart.
+        let alike = known.entry(child.canonical_key()).or_default();
+        let value = match alike.iter().find(|(other, _)| *other == child) {
+            Some(&(_, value)) => value,
+            None => {
+                let value = of_child(&child, budget)?;
+                let value = if child.to_move() == mover { value } else { -value };
+                alike.push((child, value));
+                value
+            }
+        };
+        values.push((mv, value));
+    }
+    Ok(())
 }
 
 /// Bytes of memory that a game's solver takes at most.
@@ -109,11 +175,7 @@ impl PlainSolver {
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
         if let Some(ending) = position.ending() {
-            return Ok(match ending.winner {
-                None => 0,
-                Some(winner) if winner == position.to_move() => 1,
-                Some(_) => -1,
-            });
+            return Ok(value_of_ending(ending, position.to_move()));
         }
         let key = position.canonical_key();
         if let Some(&value) = self.known.get(&key) {
@@ -147,16 +209,26 @@ impl<P: Position> Solver<P> for PlainSolver {
         budget: &mut Budget<'_>,
         moves: &mut Vec<P::Move>,
     ) -> Result<i32, Stop> {
-        self.known.clear();
+        let mut values = Vec::new();
+        self.move_values(position, budget, &mut values)?;
+        let best = values.iter().map(|&(_, value)| value).max().unwrap_or(-1);
         moves.clear();
-        position.legal_moves(moves);
-        let values = moves
-            .iter()
-            .map(|&mv| self.child_value(position, mv, PLIES_MAX, budget))
-            .collect::<Result<Vec<i32>, Stop>>()?;
-        let best = values.iter().copied().max().unwrap_or(-1);
-        let mut values = values.into_iter();
-        moves.retain(|_| values.next() == Some(best));
+        moves.extend(values.iter().filter(|&&(_, value)| value == best).map(|&(mv, _)| mv));
         Ok(best)
+    }
+
+    fn move_values(
+        &mut self,
+        position: &P,
+        budget: &mut Budget<'_>,
+        values: &mut Vec<(P::Move, i32)>,
+    ) -> Result<(), Stop> {
+        self.known.clear();
+        values.clear();
+        for index in 0..position.legal_move_count() {
+            let mv = position.nth_legal_move(index);
+            values.push((mv, self.child_value(position, mv, PLIES_MAX, budget)?));
+        }
+        Ok(())
     }
 }

@@ -34,8 +34,16 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("notation, replay, perft, trees", &["notation.rs", "replay.rs", "perft.rs", "tree/"]),
     ("players", &["player.rs"]),
     (
-        "records, seats, playing, analysing, solving",
-        &["records.rs", "seat.rs", "play.rs", "referee.rs", "analyze.rs", "solve.rs"],
+        "records, seats, playing, analysing, solving, values of moves",
+        &[
+            "records.rs",
+            "seat.rs",
+            "play.rs",
+            "referee.rs",
+            "analyze.rs",
+            "solve.rs",
+            "move_values.rs",
+        ],
     ),
     ("the crate's front", &["lib.rs"]),
 ];

@@ -1,8 +1,9 @@
 //! What an algorithm tells of itself, so that it can be registered.
 
 use super::Search;
+use super::reference::{self, Reference};
 use crate::evaluation::GameEvaluation;
-use crate::parameters::{AlgorithmInfo, Parameters, Settings, Value};
+use crate::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, Value};
 use crate::solver::Solvable;
 
 /// An algorithm: what a sweep may say of it, and how a search is made of that.
@@ -25,6 +26,13 @@ pub(crate) trait Algorithm {
         false
     }
 
+    /// Whether a player with these parameters, which are all spelt out, gives every move a value that
+    /// depends on the position alone: whether its maker makes a [`Reference`], and what is wrong with the
+    /// parameters if not.
+    fn check_reference(_parameters: &Parameters) -> Result<(), ParameterError> {
+        Err(reference::not_of_this_algorithm(Self::INFO.name))
+    }
+
     /// What makes searches, one for each side and game.
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P>;
 }
@@ -35,14 +43,31 @@ pub(super) fn has_depth(parameters: &Parameters) -> bool {
 }
 
 /// Makes searches that are all alike.
-pub(crate) struct Maker<P>(Box<dyn Fn() -> Box<dyn Search<P>> + Send + Sync>);
+pub(crate) struct Maker<P> {
+    search: Make<dyn Search<P>>,
+    reference: Option<Make<dyn Reference<P>>>,
+}
+
+type Make<T> = Box<dyn Fn() -> Box<T> + Send + Sync>;
 
 impl<P: Solvable> Maker<P> {
     pub(crate) fn new(make: impl Fn() -> Box<dyn Search<P>> + Send + Sync + 'static) -> Self {
-        Self(Box::new(make))
+        Self { search: Box::new(make), reference: None }
+    }
+
+    /// The same, whose word on every move of a position can be taken as well.
+    pub(super) fn with_reference(
+        self,
+        make: impl Fn() -> Box<dyn Reference<P>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { reference: Some(Box::new(make)), ..self }
     }
 
     pub(crate) fn make(&self) -> Box<dyn Search<P>> {
-        (self.0)()
+        (self.search)()
+    }
+
+    pub(crate) fn make_reference(&self) -> Option<Box<dyn Reference<P>>> {
+        self.reference.as_ref().map(|make| make())
     }
 }

@@ -1,10 +1,11 @@
 //! The exact player: it solves the position and plays a move that reaches the value.
 
 use super::algorithm::{Algorithm, Maker};
+use super::reference::{self, Reference};
 use super::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN_MIN, made, root};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, Parameters, Settings, shared};
+use crate::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
 use crate::position::Line;
 use crate::rng::Random;
 use crate::score;
@@ -38,9 +39,14 @@ impl Algorithm for ExactPlay {
         SOLVER_BYTES_MAX
     }
 
+    fn check_reference(parameters: &Parameters) -> Result<(), ParameterError> {
+        reference::check_limits(parameters)
+    }
+
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
         let options = Options::from_settings(settings);
         Maker::new(move || Box::new(Exact::<P, E>::new(options, evaluation.clone())))
+            .with_reference(|| Box::new(ExactValues::<P> { solver: P::Solver::default() }))
     }
 }
 
@@ -144,5 +150,22 @@ impl<G: Solvable, E: Evaluate<G>> Search<G> for Exact<G, E> {
             Err(Stop::Aborted) => Err(NoMove::Aborted),
             Err(Stop::Limit(limit)) => Ok(best.found(1, limit)),
         }
+    }
+}
+
+/// Exact values of moves: 1 a win, 0 a draw, -1 a loss.
+#[derive(Debug)]
+struct ExactValues<G: Solvable> {
+    solver: G::Solver,
+}
+
+impl<G: Solvable> Reference<G> for ExactValues<G> {
+    fn move_values(
+        &mut self,
+        position: &G,
+        budget: &mut Budget<'_>,
+        values: &mut Vec<(G::Move, i32)>,
+    ) -> Result<(), Stop> {
+        self.solver.move_values(position, budget, values)
     }
 }

@@ -1,9 +1,10 @@
 //! Plain minimax: every position to a fixed depth. The yardstick that the others are held against.
 
 use super::algorithm::{Algorithm, Maker, has_depth};
+use super::reference::{self, Reference};
 use super::{Budget, Evaluate, Found, Limits, NoMove, Search, Stop, made, root};
 use crate::evaluation::GameEvaluation;
-use crate::parameters::{AlgorithmInfo, Parameters, Settings, shared};
+use crate::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
 use crate::position::{Line, Position};
 use crate::rng::Random;
 use crate::score;
@@ -38,9 +39,18 @@ impl Algorithm for MinimaxPlay {
         has_depth(parameters)
     }
 
+    fn check_reference(parameters: &Parameters) -> Result<(), ParameterError> {
+        if !has_depth(parameters) {
+            return Err(reference::without_depth());
+        }
+        reference::check_limits(parameters)
+    }
+
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P> {
         let options = Options::from_settings(settings);
+        let for_reference = evaluation.clone();
         Maker::new(move || Box::new(Minimax::new(options, evaluation.clone())))
+            .with_reference(move || Box::new(Minimax::new(options, for_reference.clone())))
     }
 }
 
@@ -124,6 +134,24 @@ impl<P: Position, E: Evaluate<P>> Minimax<P, E> {
             self.value(&child, depth - 1, ply, budget)?
         };
         Ok(score::for_mover(mover, child.to_move(), value))
+    }
+}
+
+impl<P: Position, E: Evaluate<P>> Reference<P> for Minimax<P, E> {
+    fn move_values(
+        &mut self,
+        position: &P,
+        budget: &mut Budget<'_>,
+        values: &mut Vec<(P::Move, i32)>,
+    ) -> Result<(), Stop> {
+        self.moves.clear();
+        values.clear();
+        let depth = root::depth_or_max(self.options.depth);
+        for index in 0..position.legal_move_count() {
+            let mv = position.nth_legal_move(index);
+            values.push((mv, self.move_value(position, mv, depth, 0, budget)?));
+        }
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod handover;
 pub mod mcts;
 pub mod minimax;
 pub(crate) mod random;
+pub(crate) mod reference;
 pub(crate) mod registry;
 mod root;
 

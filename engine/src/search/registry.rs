@@ -1,9 +1,11 @@
 //! The algorithms there are. One is registered by its line at the end of the list below.
 
 use super::algorithm::{Algorithm, Maker};
-use super::{alpha_beta, exact, genetic, mcts, minimax, random};
+use super::{alpha_beta, exact, genetic, mcts, minimax, random, reference};
 use crate::evaluation::GameEvaluation;
-use crate::parameters::{AlgorithmInfo, ParameterInfo, Parameters, Settings, Value};
+use crate::parameters::{
+    AlgorithmInfo, ParameterError, ParameterInfo, Parameters, Settings, Value,
+};
 use crate::solver::Solvable;
 
 macro_rules! algorithms {
@@ -45,6 +47,18 @@ macro_rules! algorithms {
                 return <$algorithm as Algorithm>::has_full_tree(parameters);
             })+
             false
+        }
+
+        /// [`Algorithm::check_reference`] of the algorithm that these parameters name.
+        pub(crate) fn check_reference(parameters: &Parameters) -> Result<(), ParameterError> {
+            let name = match parameters.get("algorithm") {
+                Some(Value::Text(name)) => name.as_str(),
+                Some(_) | None => "",
+            };
+            $(if name == <$algorithm as Algorithm>::INFO.name {
+                return <$algorithm as Algorithm>::check_reference(parameters);
+            })+
+            Err(reference::not_of_this_algorithm(name))
         }
 
         /// [`Algorithm::maker`] of the algorithm that `info` is of.

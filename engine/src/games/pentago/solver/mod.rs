@@ -25,7 +25,7 @@ use super::{Pentago, PentagoMove};
 use crate::budget::Budget;
 use crate::limits::Stop;
 use crate::position::Position;
-use crate::solver::{Optimal, Solver};
+use crate::solver::{Optimal, Solver, value_of_ending};
 
 use deepening::{Deepening, Found};
 use fives::Fives;
@@ -197,11 +197,7 @@ impl PentagoSolver {
             let mut child = *position;
             child.play_unchecked(mv);
             let found = match child.ending() {
-                Some(ending) => Ok(match ending.winner {
-                    None => 0,
-                    Some(winner) if winner == child.to_move() => 1,
-                    Some(_) => -1,
-                }),
+                Some(ending) => Ok(value_of_ending(ending, child.to_move())),
                 None if stopped.is_some() => return false,
                 None => self.value(&child, budget),
             };

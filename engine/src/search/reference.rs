@@ -1,0 +1,60 @@
+//! Searches whose word on every move of a position can be taken.
+
+use super::{Budget, Stop};
+use crate::parameters::{ParameterError, Parameters};
+use crate::position::Position;
+
+/// Gives every legal move of a position a value that depends on the position alone: not on random
+/// numbers, on time, or on what was searched before.
+pub(crate) trait Reference<P: Position>: Send {
+    /// The value of every legal move of a position that is not over, for the side to move there. `values`
+    /// becomes the moves in canonical order, each with its value.
+    ///
+    /// # Errors
+    /// If a limit or the host stops it; then nothing is known.
+    fn move_values(
+        &mut self,
+        position: &P,
+        budget: &mut Budget<'_>,
+        values: &mut Vec<(P::Move, i32)>,
+    ) -> Result<(), Stop>;
+}
+
+const REMEDY: &str = "write `algorithm = \"exact\"`, or `algorithm = \"minimax\"` with a `depth`";
+
+/// What is wrong with a reference of any other algorithm.
+pub(super) fn not_of_this_algorithm(name: &str) -> ParameterError {
+    let problem = format!("`{name}` does not give every move of a position a value of its own");
+    ParameterError::new("algorithm", problem, REMEDY.to_owned())
+}
+
+/// What is wrong with a reference whose search has no depth.
+pub(super) fn without_depth() -> ParameterError {
+    ParameterError {
+        key: None,
+        problem: "without a `depth` the values of moves depend on where a limit ends the search"
+            .to_owned(),
+        remedy: "give the reference a `depth`, in plies".to_owned(),
+    }
+}
+
+/// Refuses limits with which the values would not depend on the position alone, or would not be
+/// counted as the limit says. A limit on nodes only says which positions get no values at all.
+pub(super) fn check_limits(parameters: &Parameters) -> Result<(), ParameterError> {
+    for (stored, written, counted) in
+        [("move_time_us", "move_time", "on time"), ("evaluations", "evaluations", "on evaluations")]
+    {
+        if parameters.contains_key(stored) {
+            return Err(ParameterError::new(
+                written,
+                format!(
+                    "a reference has no limit {counted}: what it says of a move depends on the position alone"
+                ),
+                format!(
+                    "leave `{written}` out; `nodes` bounds the work on a position, and ends it with an error"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
