@@ -3,6 +3,7 @@
 //! This crate is pure, like the engine below it: no async, no I/O, no clock.
 
 pub mod change;
+pub mod choice;
 pub mod claims;
 pub mod comparisons;
 pub mod course;

@@ -13,10 +13,12 @@ mod interval;
 mod moments;
 mod openings;
 mod per_game;
+pub(crate) mod ratio;
 mod sprt;
 mod strength;
 pub(crate) mod student;
 
+pub(crate) use clustered::prior;
 pub use clustered::{Clustered, Interval, OpeningKey, OpeningSum};
 pub use interval::{Confidence, ScoreInterval, ScoreTest};
 pub use openings::{OpeningCounts, OpeningSpread};

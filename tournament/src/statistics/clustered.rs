@@ -177,7 +177,7 @@ impl Clustered {
 }
 
 /// What half a unit of each extreme score adds to the variance of a mean score of so many units.
-fn prior(score: f64, units: f64) -> f64 {
+pub(crate) fn prior(score: f64, units: f64) -> f64 {
     let lost = 1.0 - score;
     (score * score + lost * lost) / (2.0 * units * (units + 1.0))
 }

@@ -7,7 +7,8 @@
 //! 6.3; Liang and Zeger 1986): that of [`Clustered`](super::Clustered), here from sums of squares and products
 //! alone, so that millions of clusters are added up where they are kept.
 
-use super::clustered::{Interval, student_quantile_95};
+use super::clustered::Interval;
+use super::ratio::{Ratio, RatioSums, beyond};
 
 /// What searched moves cost one player in the games of one cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -66,23 +67,6 @@ pub struct OverGames {
     pub interval: Option<Interval>,
 }
 
-/// What a variance must exceed, as a share of the sums that it is the difference of: what is less is what
-/// rounding left, and differs with the order in which games came.
-const ROUNDING: f64 = 1e-12;
-
-/// A ratio of sums over clusters, with its linearised variance.
-#[derive(Clone, Copy)]
-struct Mean {
-    value: f64,
-    variance: f64,
-    /// A variance that rounding may have left of none.
-    rounding: f64,
-    /// By how much a deviation of a cluster from the mean moves it.
-    leverage: f64,
-    /// Degrees of freedom: the effective number of clusters less one.
-    freedom: f64,
-}
-
 impl PlayerTimeSums {
     fn add(&mut self, times: &GameTimes) {
         let (games, means, logs) =
@@ -97,30 +81,18 @@ impl PlayerTimeSums {
         self.logs_squared += logs * logs;
     }
 
-    fn mean(&self) -> Option<Mean> {
+    fn mean(&self) -> Option<Ratio> {
         self.ratio(self.means, self.games_means, self.means_squared)
     }
 
-    fn mean_log(&self) -> Option<Mean> {
+    fn mean_log(&self) -> Option<Ratio> {
         self.ratio(self.logs, self.games_logs, self.logs_squared)
     }
 
     /// A sum per game, given its products with the games and its squares. None without a game.
-    fn ratio(&self, sum: f64, products: f64, squares: f64) -> Option<Mean> {
-        if self.games <= 0.0 {
-            return None;
-        }
-        let value = sum / self.games;
-        // Kish's effective number of clusters (1965, section 8.2): all of them where all have as many games.
-        let effective = self.games * self.games / self.games_squared;
-        let freedom = effective - 1.0;
-        // The means of few clusters lie closer to their own mean than to the true one.
-        let factor = if freedom > 0.0 { (effective / freedom).sqrt() } else { 0.0 };
-        let leverage = factor / self.games;
-        let [twice, square] = [2.0 * value * products, value * value * self.games_squared];
-        let rounding = leverage * leverage * ROUNDING * (squares + twice.abs() + square);
-        let variance = leverage * leverage * (squares - twice + square);
-        Some(Mean { value, variance: beyond(variance, rounding), rounding, leverage, freedom })
+    fn ratio(&self, sum: f64, products: f64, squares: f64) -> Option<Ratio> {
+        let Self { games: base, games_squared: base_squared, .. } = *self;
+        Ratio::of(RatioSums { base, sum, base_squared, products, squares })
     }
 }
 
@@ -170,24 +142,10 @@ impl TimeSums {
         let variance = first.variance + second.variance - 2.0 * covariance;
         let variance = beyond(variance, first.rounding + second.rounding);
         let (own, other) = if player == 0 { (first, second) } else { (second, first) };
-        let difference = Mean { value: own.value - other.value, ..own };
+        let difference = Ratio { value: own.value - other.value, ..own };
         let interval = difference.interval(variance, first.freedom.min(second.freedom));
         let interval = interval.map(|it| it.map(libm::exp)).filter(|it| it.high.is_finite());
         Some(OverGames { value: libm::exp(difference.value), interval })
-    }
-}
-
-/// A variance, or none where it is what rounding left, which may also be below zero.
-fn beyond(variance: f64, rounding: f64) -> f64 {
-    if variance > rounding { variance } else { 0.0 }
-}
-
-impl Mean {
-    /// The 95% interval; none with less than one degree of freedom.
-    fn interval(&self, variance: f64, freedom: f64) -> Option<Interval> {
-        let error = student_quantile_95(freedom)? * variance.sqrt();
-        let Self { value, .. } = *self;
-        error.is_finite().then_some(Interval { value, low: value - error, high: value + error })
     }
 }
 

@@ -1,0 +1,263 @@
+//! How good choices of moves are, held against the values that a reference gives to all legal moves: how often a
+//! player chooses a best move, which rank its move has and what it loses by it, beside what a random mover would
+//! do in the same positions.
+//!
+//! A position in which all moves are worth the same tells nothing of who chooses, and is left out
+//! ([`Choice::of`]). `docs/statistics.md` has the formulas.
+
+use crate::statistics::ratio::{Ratio, RatioSums};
+use crate::statistics::{GameCounts, Interval, prior};
+
+/// One choice among the moves of a position.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// The value of the move that was chosen.
+    pub value: i64,
+    /// The greatest value there was.
+    pub best: i64,
+    /// The least.
+    pub worst: i64,
+    /// The moves there were.
+    pub legal_moves: u32,
+    /// Those of the greatest value.
+    pub best_moves: u32,
+    /// The place of the chosen move by value, 1 for the best: moves of equal value share the mean of their places.
+    pub rank: f64,
+    /// By how much the chosen move is worth less than a best one.
+    pub loss: i64,
+    /// The expected rank of a random move, each equally likely.
+    pub random_rank: f64,
+    /// Its expected loss, more than 0.
+    pub random_loss: f64,
+    /// The probability that it is a best one, less than 1.
+    pub random_best: f64,
+    /// The rank of a best move, less than that of a random one.
+    pub best_rank: f64,
+}
+
+impl Choice {
+    /// The choice of the move with this index, given the values of all legal moves. None where all values are
+    /// equal, so that there was nothing to choose, and for an index beyond them.
+    #[must_use]
+    pub fn of(values: &[i64], chosen: usize) -> Option<Self> {
+        let value = *values.get(chosen)?;
+        let [best, worst] = [*values.iter().max()?, *values.iter().min()?];
+        if best == worst {
+            return None;
+        }
+        let count = |is_meant: &dyn Fn(i64) -> bool| {
+            let moves = values.iter().filter(|&&value| is_meant(value)).count();
+            u32::try_from(moves).unwrap_or(u32::MAX)
+        };
+        let [better, equal] = [count(&|other| other > value), count(&|other| other == value)];
+        let best_moves = count(&|other| other == best);
+        let legal_moves = count(&|_| true);
+        let moves = f64::from(legal_moves);
+        let losses = values.iter().map(|&value| best.saturating_sub(value) as f64);
+        Some(Self {
+            value,
+            best,
+            worst,
+            legal_moves,
+            best_moves,
+            rank: f64::from(better) + shared_rank(equal),
+            loss: best.saturating_sub(value),
+            random_rank: shared_rank(legal_moves),
+            random_loss: losses.sum::<f64>() / moves,
+            random_best: f64::from(best_moves) / moves,
+            best_rank: shared_rank(best_moves),
+        })
+    }
+
+    /// Whether a best move was chosen.
+    #[must_use]
+    pub const fn is_best(&self) -> bool {
+        self.loss == 0
+    }
+}
+
+/// The mean of the first so many places.
+fn shared_rank(moves: u32) -> f64 {
+    (f64::from(moves) + 1.0) / 2.0
+}
+
+/// What choices add up to, with the squares and products that intervals need: plain sums, so that they can be
+/// made where choices are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AccuracySums {
+    /// How many choices there are.
+    pub positions: f64,
+    /// Those of a best move.
+    pub best: f64,
+    /// Their ranks.
+    pub rank: f64,
+    /// The squares of the ranks.
+    pub rank_squared: f64,
+    /// Their losses.
+    pub loss: f64,
+    /// The squares of the losses.
+    pub loss_squared: f64,
+    /// [`Choice::random_best`].
+    pub random_best: f64,
+    /// [`Choice::random_rank`].
+    pub random_rank: f64,
+    /// [`Choice::random_loss`].
+    pub random_loss: f64,
+    /// [`Choice::best_rank`].
+    pub best_rank: f64,
+    /// Of choosing a best move (1) or not (0): the gain is what was chosen less `random_best`, the room
+    /// 1 - `random_best`.
+    pub best_skill: SkillSums,
+    /// Of ranks: the gain is `random_rank` - `rank`, the room `random_rank` - `best_rank`.
+    pub rank_skill: SkillSums,
+    /// Of losses: the gain is `random_loss` - `loss`, the room `random_loss`.
+    pub loss_skill: SkillSums,
+}
+
+/// What is gained over a random mover in each position, and how much could be: sums, squares and products.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SkillSums {
+    /// The gains, which may be negative.
+    pub gain: f64,
+    /// The gains of a best move, each more than 0.
+    pub room: f64,
+    /// The squares of the gains.
+    pub gain_squared: f64,
+    /// Each gain times its room.
+    pub gain_room: f64,
+    /// The squares of the rooms.
+    pub room_squared: f64,
+}
+
+impl AccuracySums {
+    /// Adds a choice.
+    pub fn add(&mut self, choice: &Choice) {
+        let best = f64::from(u8::from(choice.is_best()));
+        let loss = choice.loss as f64;
+        let Choice { rank, random_best, random_rank, random_loss, best_rank, .. } = *choice;
+        self.positions += 1.0;
+        self.best += best;
+        self.rank += rank;
+        self.rank_squared += rank * rank;
+        self.loss += loss;
+        self.loss_squared += loss * loss;
+        self.random_best += random_best;
+        self.random_rank += random_rank;
+        self.random_loss += random_loss;
+        self.best_rank += best_rank;
+        self.best_skill.add(best - random_best, 1.0 - random_best);
+        self.rank_skill.add(random_rank - rank, random_rank - best_rank);
+        self.loss_skill.add(random_loss - loss, random_loss);
+    }
+
+    /// A mean over the choices, given its sum and that of its squares, what the choices of a perfect player would
+    /// add up to, and those of a random one.
+    fn mean(&self, sum: f64, squares: f64, [perfect, random]: [f64; 2]) -> Option<Estimate> {
+        let Self { positions, .. } = *self;
+        let sums =
+            RatioSums { base: positions, sum, base_squared: positions, products: sum, squares };
+        let room = (random - perfect) / positions;
+        Some(Estimate::of(&Ratio::of(sums)?, room, (random - sum) / (random - perfect)))
+    }
+}
+
+impl SkillSums {
+    fn add(&mut self, gain: f64, room: f64) {
+        self.gain += gain;
+        self.room += room;
+        self.gain_squared += gain * gain;
+        self.gain_room += gain * room;
+        self.room_squared += room * room;
+    }
+
+    fn skill(&self) -> Option<Estimate> {
+        let Self { gain, room, gain_squared, gain_room, room_squared } = *self;
+        let ratio = Ratio::of(RatioSums {
+            base: room,
+            sum: gain,
+            base_squared: room_squared,
+            products: gain_room,
+            squares: gain_squared,
+        })?;
+        Some(Estimate::of(&ratio, 1.0, ratio.value).clamped(f64::NEG_INFINITY, 1.0))
+    }
+}
+
+/// How well a player chooses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accuracy {
+    /// The choices there are.
+    pub positions: u64,
+    /// The share of best moves among the moves it chose.
+    pub best: Estimate,
+    /// The mean rank of its moves.
+    pub rank: Estimate,
+    /// Their mean loss, in the reference's unit.
+    pub loss: Estimate,
+    /// A random mover's expected share of best moves in the same positions.
+    pub random_best: f64,
+    /// Its expected mean rank.
+    pub random_rank: f64,
+    /// Its expected mean loss.
+    pub random_loss: f64,
+    /// The share of best moves on a scale from 0, a random mover, to 1, never another than a best one.
+    pub best_skill: Estimate,
+    /// The mean rank on that scale.
+    pub rank_skill: Estimate,
+    /// The mean loss on that scale.
+    pub loss_skill: Estimate,
+}
+
+impl Accuracy {
+    /// Of what choices add up to. None of no choices.
+    #[must_use]
+    pub fn of(sums: &AccuracySums) -> Option<Self> {
+        let AccuracySums {
+            positions, best, rank, loss, random_best, random_rank, random_loss, ..
+        } = *sums;
+        if positions < 1.0 {
+            return None;
+        }
+        let counts = [positions - best, 0.0, best].map(|choices| choices.round() as u64);
+        let share = GameCounts(counts).interval();
+        let interval = Interval { value: share.score, low: share.low, high: share.high };
+        let of_rank = sums.mean(rank, sums.rank_squared, [sums.best_rank, random_rank])?;
+        let of_loss = sums.mean(loss, sums.loss_squared, [0.0, random_loss])?;
+        Some(Self {
+            positions: positions as u64,
+            best: Estimate { value: share.score, interval: (positions >= 2.0).then_some(interval) },
+            rank: of_rank.clamped(1.0, f64::INFINITY),
+            loss: of_loss.clamped(0.0, f64::INFINITY),
+            random_best: random_best / positions,
+            random_rank: random_rank / positions,
+            random_loss: random_loss / positions,
+            best_skill: sums.best_skill.skill()?,
+            rank_skill: sums.rank_skill.skill()?,
+            loss_skill: sums.loss_skill.skill()?,
+        })
+    }
+}
+
+/// A figure over positions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The figure.
+    pub value: f64,
+    /// With its 95% interval; none of a single position, or of hardly more by weight.
+    pub interval: Option<Interval>,
+}
+
+impl Estimate {
+    /// A ratio over positions. For its variance half a position is added in which a best move was chosen, and half
+    /// a one that went as a random mover is expected to: else choices that are all alike would leave no doubt.
+    /// `room` is how far these two lie apart in a mean position, and `skill` where the figure is between them.
+    fn of(ratio: &Ratio, room: f64, skill: f64) -> Self {
+        let added = prior(skill.clamp(0.0, 1.0), ratio.freedom + 1.0) * room * room;
+        let interval = ratio.interval(ratio.variance + added, ratio.freedom);
+        Self { value: ratio.value, interval }
+    }
+
+    fn clamped(self, least: f64, most: f64) -> Self {
+        Self { interval: self.interval.map(|it| it.clamped(least, most)), ..self }
+    }
+}
