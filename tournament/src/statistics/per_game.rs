@@ -157,6 +157,7 @@ mod tests {
     use spelrum_engine::Random;
 
     use super::*;
+    use crate::statistics::clustered::student_quantile_95;
     use crate::statistics::{Clustered, OpeningSum};
 
     /// One game: its opening, and each player's mean time, where it searched.
