@@ -469,6 +469,7 @@ fn plan(name: &str, cells: u64, games: u64) -> Plan {
             openings: OpeningsRule::Start {},
             max_plies: None,
             swap_sides: true,
+            task: spelrum_tournament::Task::Game,
             openings_count: None,
         }],
         players,
@@ -541,6 +542,7 @@ fn game(cell: CellId, number: u64) -> PlayedGame {
         opening: ".........".to_owned(),
         record,
         moves_hash: hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11,
+        values: Vec::new(),
         started_unix_us: 1_700_000_000_000_000 + number.cast_signed(),
     }
 }

@@ -148,7 +148,7 @@ pub use host::{Host, Timeless};
 pub use knowledge::{Knowledge, Losing, Sifted};
 pub use limits::EndedBy;
 pub use move_values::{MoveValue, MoveValues, MoveValuesError, check_reference, move_values};
-pub use notation::{Played, parse_legal_move};
+pub use notation::{Played, legal_moves, parse_legal_move};
 pub use parameters::{
     EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind, Parameters,
     Promise, Settings, Value, nearest, parse_duration_us,

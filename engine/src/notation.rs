@@ -5,6 +5,7 @@ use std::fmt;
 use crate::game::Game;
 use crate::position::{NotationError, Position};
 use crate::rules::Rules;
+use crate::with_game;
 
 /// A position and the moves played from it.
 ///
@@ -96,6 +97,19 @@ pub fn parse_legal_move<P: Position>(position: &P, text: &str) -> Result<P::Move
         None => format!("a legal move is `{}`", position.nth_legal_move(0)),
     };
     Err(NotationError { problem, remedy })
+}
+
+/// The legal moves of a position in the game's notation, in canonical order.
+///
+/// # Errors
+/// If the text is not a position of this game, or the game is over there.
+pub fn legal_moves(rules: &Rules, position: &str) -> Result<Vec<String>, NotationError> {
+    fn of<G: Game>(rules: &Rules, position: &str) -> Result<Vec<String>, NotationError> {
+        let mut moves = Vec::new();
+        opening_position::<G>(rules, position)?.legal_moves(&mut moves);
+        Ok(moves.iter().map(ToString::to_string).collect())
+    }
+    with_game!(rules, G => of::<G>(rules, position))
 }
 
 /// Reads a position that a game can start from or a search can move in.

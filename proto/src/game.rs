@@ -1,7 +1,7 @@
 //! A played game: the engine's record with its identity, and [`v1::Game`].
 
 use spelrum_engine::{
-    GameRecord, MoveRecord, Outcome, SearchReport, Side, Termination, termination_named,
+    GameRecord, MoveRecord, MoveValue, Outcome, SearchReport, Side, Termination, termination_named,
 };
 use spelrum_tournament::{CellId, GameId, PlayedGame, names as words};
 
@@ -12,7 +12,8 @@ use crate::{Fault, WireError, names, v1};
 /// A game as its worker reports it.
 #[must_use]
 pub fn to_wire(played: PlayedGame) -> v1::Game {
-    let PlayedGame { game, engine_revision, opening, record, moves_hash, started_unix_us } = played;
+    let PlayedGame { game, engine_revision, opening, record, moves_hash, values, started_unix_us } =
+        played;
     v1::Game {
         cell_id: game.cell.0,
         number: game.number,
@@ -25,6 +26,10 @@ pub fn to_wire(played: PlayedGame) -> v1::Game {
         started_unix_us,
         wall_us: record.wall_us,
         moves: record.moves.into_iter().map(move_to_wire).collect(),
+        move_values: values
+            .into_iter()
+            .map(|MoveValue { mv, value }| v1::MoveValue { r#move: mv, value })
+            .collect(),
     }
 }
 
@@ -65,6 +70,12 @@ pub fn check(game: &v1::Game) -> Result<GameId, WireError> {
     for (ply, mv) in game.moves.iter().enumerate() {
         check_move(mv).map_err(|error| error.within(format_args!("moves[{ply}]")))?;
     }
+    at_most("move_values", game.move_values.len(), PLIES_MAX)?;
+    for (index, value) in game.move_values.iter().enumerate() {
+        let within = |error: WireError| error.within(format_args!("move_values[{index}]"));
+        plain_text("move", &value.r#move, MOVE_BYTES_MAX).map_err(within)?;
+        number("value", value.value.unsigned_abs()).map_err(within)?;
+    }
     Ok(it)
 }
 
@@ -87,6 +98,11 @@ pub fn from_wire(game: v1::Game) -> Result<PlayedGame, WireError> {
         opening: game.opening,
         record,
         moves_hash: game.moves_hash,
+        values: game
+            .move_values
+            .into_iter()
+            .map(|value| MoveValue { mv: value.r#move, value: value.value })
+            .collect(),
         started_unix_us: game.started_unix_us,
     })
 }

@@ -108,6 +108,7 @@ fn experiment() -> ExperimentSummary {
         uuid: "u".to_owned(),
         name: "depth".to_owned(),
         game: "pentago".to_owned(),
+        task: spelrum_tournament::Task::Game,
         state: ExperimentState::Finished,
         priority: 0,
         cells: 4,

@@ -18,6 +18,7 @@ fn experiment() -> ExperimentSummary {
         uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
         name: "small".to_owned(),
         game: "pentago".to_owned(),
+        task: spelrum_tournament::Task::Game,
         state: ExperimentState::Finished,
         priority: 0,
         cells: 2,

@@ -15,17 +15,19 @@ use spelrum_proto::results::{
     settled_cells_from_wire, which_game,
 };
 use spelrum_proto::{WireError, v1};
+use spelrum_tournament::choice::{self, Accuracy};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
-    Attention, AttentionKind, Clusters, CoordinatorStatus, Costs, ExperimentSummary, GameEnd,
-    GameResult, GameSummary, Meeting, MoveCost, Overruns, Played, Progress, RatedGroup,
+    Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, Costs, ExperimentSummary,
+    GameEnd, GameResult, GameSummary, Meeting, MoveCost, Overruns, Played, Progress, RatedGroup,
     RatedPlayer, Ratings, Removal, Removing, ReplayedGames, Report, SettledCells, SettledGame,
     StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{
-    CellId, DefinitionHash, ExperimentId, GameId, Interval, OverGames, ScoreInterval, WorkerId,
+    CellId, DefinitionHash, ExperimentId, GameId, Interval, OverGames, ScoreInterval, Task,
+    WorkerId,
 };
 
 mod cells;
@@ -63,6 +65,7 @@ prop_compose! {
     fn experiment()(
         names in [name(), name(), name()],
         state in state(),
+        task in proptest::sample::select(Task::ALL.to_vec()),
         id in id(),
         counts in [count(), count(), count(), count()],
         priority in any::<i32>(),
@@ -71,7 +74,7 @@ prop_compose! {
         let [uuid, name, game] = names;
         let [cells, games_planned, games_settled, games_failed] = counts;
         ExperimentSummary {
-            experiment: ExperimentId(id), uuid, name, game, state, priority, cells, games_planned,
+            experiment: ExperimentId(id), uuid, name, game, task, state, priority, cells, games_planned,
             games_settled, games_failed, submitted_unix_us,
         }
     }
@@ -252,9 +255,10 @@ fn report() -> impl Strategy<Value = Report> {
         let first_mover = option::of([figure(), figure(), figure()]);
         let cells = vec(cell(axes.len()), 0..3);
         let asked = (name(), option::of(any::<u32>()));
-        let rest = (vec(replayed(), 0..3), vec(claim(), 0..3), asked);
+        let rest = (vec(replayed(), 0..3), vec(claim(), 0..3), asked, vec(accuracy(), 0..3));
         (experiment(), cells, costs(), costs(), rest, Just(axes), first_mover).prop_map(
-            |(experiment, cells, moves, depths, (replayed, claims, asked), axes, first_mover)| {
+            |(experiment, cells, moves, depths, rest, axes, first_mover)| {
+                let (replayed, claims, asked, accuracy) = rest;
                 Report {
                     experiment,
                     description: asked.0,
@@ -268,12 +272,44 @@ fn report() -> impl Strategy<Value = Report> {
                     cells,
                     moves,
                     depths,
+                    accuracy,
                     replayed,
                     claims,
                 }
             },
         )
     })
+}
+
+prop_compose! {
+    fn figure_with_interval()(
+        value in figure(),
+        bounds in option::of([figure(), figure()]),
+    ) -> choice::Estimate {
+        let interval = bounds.map(|[low, high]| Interval { value, low, high });
+        choice::Estimate { value, interval }
+    }
+}
+
+prop_compose! {
+    fn accuracy()(
+        cell in id(),
+        reference in name(),
+        plies in option::of(any::<u32>()),
+        positions in count(),
+        measured in [figure_with_interval(), figure_with_interval(), figure_with_interval()],
+        random in [figure(), figure(), figure()],
+        skills in [figure_with_interval(), figure_with_interval(), figure_with_interval()],
+    ) -> CellAccuracy {
+        let [best, rank, loss] = measured;
+        let [random_best, random_rank, random_loss] = random;
+        let [best_skill, rank_skill, loss_skill] = skills;
+        let accuracy = Accuracy {
+            positions, best, rank, loss, random_best, random_rank, random_loss, best_skill,
+            rank_skill, loss_skill,
+        };
+        CellAccuracy { cell: CellId(cell), reference, plies, accuracy }
+    }
 }
 
 prop_compose! {
@@ -411,6 +447,7 @@ proptest! {
             cells,
             moves,
             depths,
+            accuracy,
             replayed,
             claims: _,
         } = report.clone();
@@ -435,6 +472,8 @@ proptest! {
         reader.take(v1::GetReportResponse { moves, depths, ..Default::default() }).unwrap();
         let replayed = replayed.into_iter().map(Into::into).collect();
         reader.take(v1::GetReportResponse { replayed, ..Default::default() }).unwrap();
+        let accuracy = accuracy.into_iter().map(Into::into).collect();
+        reader.take(v1::GetReportResponse { accuracy, ..Default::default() }).unwrap();
         prop_assert_eq!(reader.finish(), Ok(report));
     }
 
@@ -555,6 +594,7 @@ fn a_malformed_report_is_refused_by_field() {
         cells: vec![cell.into()],
         moves: vec![sample(move_cost(1)).into()],
         depths: Vec::new(),
+        accuracy: Vec::new(),
         replayed: vec![v1::ReplayedGames { cell_id: 1, games: 1 }],
         claims: Vec::new(),
     };

@@ -87,7 +87,9 @@ impl HandWorker {
             for number in leased.first_number..leased.first_number + leased.count {
                 let (derived, record) = cell.play(number, None, &Timeless).unwrap();
                 let id = GameId { cell: CellId(leased.cell_id), number };
-                let what = game::to_wire(PlayedGame::here(id, &derived, record, 1));
+                let values = cell.values(&derived.opening, &Timeless).unwrap();
+                let played = PlayedGame::here(id, &derived, record, 1).with_values(values);
+                let what = game::to_wire(played);
                 results.push(v1::Result {
                     lease_id: grant.lease_id,
                     what: Some(v1::result::What::Game(what)),

@@ -5,6 +5,8 @@
 //! A position in which all moves are worth the same tells nothing of who chooses, and is left out
 //! ([`Choice::of`]). `docs/statistics.md` has the formulas.
 
+use std::ops::AddAssign;
+
 use crate::statistics::ratio::{Ratio, RatioSums};
 use crate::statistics::{GameCounts, Interval, prior};
 
@@ -158,6 +160,54 @@ impl AccuracySums {
             RatioSums { base: positions, sum, base_squared: positions, products: sum, squares };
         let room = (random - perfect) / positions;
         Some(Estimate::of(&Ratio::of(sums)?, room, (random - sum) / (random - perfect)))
+    }
+}
+
+impl AddAssign for AccuracySums {
+    fn add_assign(&mut self, other: Self) {
+        let Self {
+            positions,
+            best,
+            rank,
+            rank_squared,
+            loss,
+            loss_squared,
+            random_best,
+            random_rank,
+            random_loss,
+            best_rank,
+            best_skill,
+            rank_skill,
+            loss_skill,
+        } = other;
+        for (sum, added) in [
+            (&mut self.positions, positions),
+            (&mut self.best, best),
+            (&mut self.rank, rank),
+            (&mut self.rank_squared, rank_squared),
+            (&mut self.loss, loss),
+            (&mut self.loss_squared, loss_squared),
+            (&mut self.random_best, random_best),
+            (&mut self.random_rank, random_rank),
+            (&mut self.random_loss, random_loss),
+            (&mut self.best_rank, best_rank),
+        ] {
+            *sum += added;
+        }
+        self.best_skill += best_skill;
+        self.rank_skill += rank_skill;
+        self.loss_skill += loss_skill;
+    }
+}
+
+impl AddAssign for SkillSums {
+    fn add_assign(&mut self, other: Self) {
+        let Self { gain, room, gain_squared, gain_room, room_squared } = other;
+        self.gain += gain;
+        self.room += room;
+        self.gain_squared += gain_squared;
+        self.gain_room += gain_room;
+        self.room_squared += room_squared;
     }
 }
 

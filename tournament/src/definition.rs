@@ -33,6 +33,9 @@ pub struct CellDefinition {
     /// from the JSON where they swap: definitions from before there was a choice keep their hashes.
     #[serde(default = "swapped", skip_serializing_if = "is_swapped")]
     pub swap_sides: bool,
+    /// What its numbers stand for. Absent from the JSON where they are games.
+    #[serde(default, skip_serializing_if = "Task::is_game")]
+    pub task: Task,
     /// The first player (who moves first in even numbers, or in all) and the second, every parameter spelt
     /// out. Shared, since a sweep of 100,000 cells has few players.
     pub players: [Arc<Parameters>; 2],
@@ -46,6 +49,55 @@ fn is_swapped(swap_sides: &bool) -> bool {
     *swap_sides
 }
 
+/// What one number of a cell is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Task {
+    /// A game between the two players.
+    #[default]
+    Game,
+    /// One choice: the first player moves once, from opening n, and the second, the *reference*, says what
+    /// each legal move there is worth. Such a cell has fixed sides and ends after a ply.
+    Choice,
+}
+
+impl Task {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Game, Self::Choice];
+
+    /// What an experiment of such tasks is called, in sweeps and in the database.
+    #[must_use]
+    pub const fn experiments(self) -> &'static str {
+        match self {
+            Self::Game => "games",
+            Self::Choice => "accuracy",
+        }
+    }
+
+    /// The task of an experiment that is called so.
+    #[must_use]
+    pub fn of_experiments(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|task| task.experiments() == name)
+    }
+
+    /// So many of them, in words: a noun, in the singular for one.
+    #[must_use]
+    pub const fn noun(self, count: u64) -> &'static str {
+        match (self, count) {
+            (Self::Game, 1) => "game",
+            (Self::Game, _) => "games",
+            (Self::Choice, 1) => "choice",
+            (Self::Choice, _) => "choices",
+        }
+    }
+
+    /// Whether it is a game.
+    #[must_use]
+    pub fn is_game(&self) -> bool {
+        *self == Self::Game
+    }
+}
+
 /// Which positions the pairs of a cell start from; without pairs, its games.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
@@ -56,6 +108,12 @@ pub enum OpeningsRule {
     Random {
         /// Plies from the start position.
         plies: u32,
+    },
+    /// Random play to several distances in turn: opening n is one after `plies[n % plies.len()]` plies, and
+    /// the (n / plies.len())-th of those that [`OpeningsRule::Random`] has there.
+    Strata {
+        /// Plies from the start position: at least two, distinct.
+        plies: Arc<[u32]>,
     },
     /// Every position after so many plies, distinct up to symmetry, not over and not won in one
     /// move, in an order shuffled by the sweep's seed.
@@ -68,6 +126,22 @@ pub enum OpeningsRule {
         /// Positions in the game's notation. Shared by all cells of a sweep.
         positions: Arc<[String]>,
     },
+}
+
+impl OpeningsRule {
+    /// After how many plies of random play the opening with this number stands; none of one that is listed.
+    #[must_use]
+    pub fn plies_of(&self, number: u64) -> Option<u32> {
+        match self {
+            Self::Start {} => Some(0),
+            Self::Random { plies } | Self::All { plies } => Some(*plies),
+            Self::Strata { plies } => {
+                let stratum = number.checked_rem(plies.len() as u64)?;
+                plies.get(usize::try_from(stratum).ok()?).copied()
+            }
+            Self::Listed { .. } => None,
+        }
+    }
 }
 
 /// SHA-256 of a definition's canonical JSON: the same cell has the same hash everywhere.
@@ -120,6 +194,7 @@ impl DefinitionJson {
             openings: conditions.openings.clone(),
             max_plies: conditions.max_plies,
             swap_sides: conditions.swap_sides,
+            task: conditions.task,
             players: nobody,
         }
         .canonical_json();
@@ -237,6 +312,7 @@ mod tests {
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: None,
             swap_sides: true,
+            task: Task::Game,
             players: [Arc::new(genetic), Arc::new(random)],
         }
     }
@@ -252,11 +328,18 @@ mod tests {
 
     #[test]
     fn a_definition_in_parts_is_the_same() {
-        for (max_plies, swap_sides) in [(None, true), (Some(30), true), (None, false)] {
-            let definition = CellDefinition { max_plies, swap_sides, ..definition() };
+        let (game, choice) = (Task::Game, Task::Choice);
+        for (max_plies, swap_sides, task) in [
+            (None, true, game),
+            (Some(30), true, game),
+            (None, false, game),
+            (Some(1), false, choice),
+        ] {
+            let definition = CellDefinition { max_plies, swap_sides, task, ..definition() };
             let CellDefinition { seed, rules, openings, .. } = definition.clone();
+            let openings_count = None;
             let conditions =
-                Conditions { seed, rules, openings, max_plies, swap_sides, openings_count: None };
+                Conditions { seed, rules, openings, max_plies, swap_sides, task, openings_count };
             let json = DefinitionJson::new(&conditions);
             let [first, second] =
                 [0, 1].map(|player| seeds::canonical_json(&definition.players[player]));
@@ -277,6 +360,10 @@ mod tests {
         assert_eq!(json(OpeningsRule::Start {}), r#"{"kind":"start"}"#);
         assert_eq!(json(OpeningsRule::All { plies: 3 }), r#"{"kind":"all","plies":3}"#);
         assert_eq!(
+            json(OpeningsRule::Strata { plies: Arc::from([20, 24]) }),
+            r#"{"kind":"strata","plies":[20,24]}"#
+        );
+        assert_eq!(
             json(OpeningsRule::Listed { positions: Arc::from(["a \"b\"".to_owned()]) }),
             r#"{"kind":"listed","positions":["a \"b\""]}"#
         );
@@ -285,12 +372,13 @@ mod tests {
     #[test]
     fn every_part_changes_the_hash_and_the_seed() {
         let base = definition();
-        let changed: [fn(&mut CellDefinition); 7] = [
+        let changed: [fn(&mut CellDefinition); 8] = [
             |d| d.seed += 1,
             |d| d.rules = Nim::rules(&[3, 4, 5], true).unwrap(),
             |d| d.openings = OpeningsRule::All { plies: 2 },
             |d| d.max_plies = Some(0),
             |d| d.swap_sides = false,
+            |d| d.task = Task::Choice,
             |d| d.players.swap(0, 1),
             |d| {
                 Arc::make_mut(&mut d.players[0]).insert("depth".to_owned(), Value::Integer(5));
@@ -315,6 +403,10 @@ mod tests {
         assert_eq!(fixed.cell_seed(), GOLDEN_FIXED_SEED);
         let read = |json: &str| serde_json::from_str::<CellDefinition>(json).unwrap();
         assert_eq!(read(&json), fixed);
+        let choices = CellDefinition { task: Task::Choice, ..fixed };
+        let json = json.replace("\"players\"", "\"task\":\"choice\",\"players\"");
+        assert_eq!(choices.canonical_json(), json);
+        assert_eq!(read(&json), choices);
         assert!(read(GOLDEN_JSON).swap_sides);
     }
 

@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use spelrum_engine::{
-    Board, GameRecord, GameSetup, Host, Irregularity, PlayError, Player, Watch, play_watched,
-    referee,
+    Board, GameRecord, GameSetup, Host, Irregularity, MoveValue, MoveValuesError, PlayError,
+    Player, Watch, check_reference, legal_moves, move_values, play_watched, referee,
 };
 
-use crate::definition::CellDefinition;
-use crate::openings::{Openings, OpeningsCache};
+use crate::definition::{CellDefinition, Task};
+use crate::openings::{KnownValues, Openings, OpeningsCache};
 use crate::seeds;
 
 /// A cell ready to be played: players parsed, openings at hand. Shared by a worker's slots.
@@ -19,6 +19,8 @@ pub struct PlayableCell {
     cell_seed: u64,
     players: [Player; 2],
     openings: Arc<Openings>,
+    /// Of choices: what moves turned out to be worth, in any cell with these positions and this reference.
+    known: Arc<KnownValues>,
 }
 
 /// A definition that this engine cannot play.
@@ -76,10 +78,14 @@ impl PlayableCell {
                 .map_err(|error| DefinitionError(format!("player {}: {error}", index + 1)))
         };
         let players = [player(0)?, player(1)?];
+        if definition.task == Task::Choice {
+            check_choice(&definition, &players[1])?;
+        }
+        let known = openings.known_values(&definition);
         let openings = openings
             .get(definition.seed, &definition.rules, &definition.openings)
             .map_err(|error| DefinitionError(error.to_string()))?;
-        Ok(Self { cell_seed: definition.cell_seed(), definition, players, openings })
+        Ok(Self { cell_seed: definition.cell_seed(), definition, players, openings, known })
     }
 
     /// The definition.
@@ -142,6 +148,58 @@ impl PlayableCell {
         referee(&board, record)
     }
 
+    /// Of a choice, what each legal move of its position is worth by the reference, in canonical order; of a
+    /// game, nothing. What was found before for another cell is not searched for again.
+    ///
+    /// # Errors
+    /// As [`spelrum_engine::move_values`].
+    pub fn values(
+        &self,
+        opening: &str,
+        host: &dyn Host,
+    ) -> Result<Vec<MoveValue>, MoveValuesError> {
+        if self.definition.task == Task::Game {
+            return Ok(Vec::new());
+        }
+        let rules = &self.definition.rules;
+        if let Some(values) = self.known.of(opening) {
+            let moves = legal_moves(rules, opening)?;
+            return Ok(moves.into_iter().zip(values.iter()).map(named).collect());
+        }
+        let [_, reference] = &self.players;
+        let moves = move_values(rules, opening, reference, host)?.moves;
+        self.known.keep(opening, moves.iter().map(|it| it.value).collect());
+        Ok(moves)
+    }
+
+    /// Whether values are those of the moves of a position: one for each legal move, in canonical order, and
+    /// in bounds. Those of a game are none. What a move is worth has no other witness than the reference.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn referee_values(&self, opening: &str, values: &[MoveValue]) -> Result<(), Irregularity> {
+        if self.definition.task == Task::Game {
+            return match values {
+                [] => Ok(()),
+                [..] => Err(Irregularity::new("it is a game, and has values of moves".to_owned())),
+            };
+        }
+        let moves = legal_moves(&self.definition.rules, opening)
+            .map_err(|error| Irregularity::new(error.to_string()))?;
+        if moves.len() != values.len() {
+            let (there, told) = (moves.len(), values.len());
+            let problem = format!("its position has {there} legal moves, and {told} have values");
+            return Err(Irregularity::new(problem));
+        }
+        match moves.iter().zip(values).find(|(mv, told)| **mv != told.mv) {
+            None => Ok(()),
+            Some((mv, told)) => Err(Irregularity::new(format!(
+                "it has a value of `{}` where the move `{mv}` stands",
+                told.mv
+            ))),
+        }
+    }
+
     /// Plays the game with this number. With `stops`, replays a timed game by its recorded node
     /// counts instead of the clock (invariant 3).
     ///
@@ -182,6 +240,19 @@ impl PlayableCell {
     }
 }
 
+/// What a definition of choices must say.
+fn check_choice(definition: &CellDefinition, reference: &Player) -> Result<(), DefinitionError> {
+    if definition.swap_sides || definition.max_plies != Some(1) {
+        let problem = "a cell of choices has fixed sides, and ends after a ply";
+        return Err(DefinitionError(problem.to_owned()));
+    }
+    check_reference(reference).map_err(|error| DefinitionError(format!("the reference: {error}")))
+}
+
+fn named((mv, &value): (String, &i64)) -> MoveValue {
+    MoveValue { mv, value }
+}
+
 #[cfg(test)]
 mod tests {
     use spelrum_engine::games::TicTacToe;
@@ -202,6 +273,7 @@ mod tests {
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: None,
             swap_sides: true,
+            task: Task::Game,
             players: [random_player(), random_player()],
         }
     }
@@ -267,6 +339,90 @@ mod tests {
         let definition = CellDefinition { max_plies: Some(1), ..definition() };
         let (_, record) = PlayableCell::new(definition).unwrap().play(0, None, &Timeless).unwrap();
         assert_eq!(record.moves.len(), 1);
+    }
+
+    fn exact() -> Arc<Parameters> {
+        let exact =
+            [("algorithm", Value::Text("exact".into())), ("nodes", Value::Integer(1 << 20))];
+        Arc::new(exact.map(|(key, value)| (key.to_owned(), value)).into())
+    }
+
+    fn choices() -> CellDefinition {
+        CellDefinition {
+            openings: OpeningsRule::Strata { plies: Arc::from([2, 4]) },
+            max_plies: Some(1),
+            swap_sides: false,
+            task: Task::Choice,
+            players: [random_player(), exact()],
+            ..definition()
+        }
+    }
+
+    /// The first player moves once; the reference values every move and makes none.
+    #[test]
+    fn a_choice_is_one_move_with_the_values_of_all() {
+        let cache = OpeningsCache::default();
+        let cell = PlayableCell::with_cache(choices(), &cache).unwrap();
+        for number in 0..12 {
+            let (derived, record) = cell.play(number, None, &Timeless).unwrap();
+            let values = cell.values(&derived.opening, &Timeless).unwrap();
+            assert_eq!(record.moves.len(), 1);
+            assert_eq!(values.len(), if number % 2 == 0 { 7 } else { 5 });
+            assert!(values.iter().any(|value| value.mv == record.moves[0].mv));
+            assert!(values.iter().all(|value| (-1..=1).contains(&value.value)));
+            // Searched for once, whoever asks.
+            assert_eq!(cell.values(&derived.opening, &Timeless), Ok(values.clone()));
+            let other = CellDefinition { seed: 2015, ..choices() };
+            let other = PlayableCell::with_cache(other, &cache).unwrap();
+            assert_eq!(other.values(&derived.opening, &Timeless), Ok(values.clone()));
+            let alone = PlayableCell::new(choices()).unwrap();
+            assert_eq!(alone.values(&derived.opening, &Timeless), Ok(values.clone()));
+
+            assert_eq!(cell.referee(number, &derived.opening, &record), Ok(()));
+            assert_eq!(cell.referee_values(&derived.opening, &values), Ok(()));
+            let judged = |values: &[MoveValue]| {
+                cell.referee_values(&derived.opening, values).unwrap_err().to_string()
+            };
+            assert!(judged(&[]).contains("0 have values"));
+            assert!(judged(&values[1..]).contains("legal moves"));
+            let mut swapped = values.clone();
+            swapped.swap(0, 1);
+            assert!(judged(&swapped).contains("stands"));
+            let mut renamed = values.clone();
+            renamed[0].mv = "z9".to_owned();
+            assert!(judged(&renamed).contains("`z9`"));
+        }
+    }
+
+    #[test]
+    fn a_game_has_no_values_of_moves() {
+        let cell = PlayableCell::new(definition()).unwrap();
+        let (derived, _) = cell.play(0, None, &Timeless).unwrap();
+        assert_eq!(cell.values(&derived.opening, &Timeless), Ok(Vec::new()));
+        let told = [MoveValue { mv: "a1".to_owned(), value: 1 }];
+        let judged = cell.referee_values(&derived.opening, &told).unwrap_err();
+        assert!(judged.to_string().contains("it is a game"));
+    }
+
+    /// What a coordinator would never hand out, and a file may say.
+    #[test]
+    fn choices_that_make_no_sense_are_an_error() {
+        let error = |definition| PlayableCell::new(definition).unwrap_err().to_string();
+        let pairs = CellDefinition { swap_sides: true, ..choices() };
+        assert!(error(pairs).contains("fixed sides"));
+        assert!(error(CellDefinition { max_plies: None, ..choices() }).contains("after a ply"));
+        let players = [random_player(), random_player()];
+        assert!(error(CellDefinition { players, ..choices() }).contains("the reference"));
+    }
+
+    /// A reference that is out of reach says so, and how far it came.
+    #[test]
+    fn a_reference_out_of_reach_is_an_error() {
+        let mut definition = choices();
+        Arc::make_mut(&mut definition.players[1]).insert("nodes".to_owned(), Value::Integer(3));
+        let cell = PlayableCell::new(definition).unwrap();
+        let error = cell.values(&cell.derive(0).opening, &Timeless).unwrap_err();
+        assert!(error.to_string().contains("the node limit"), "{error}");
     }
 
     #[test]

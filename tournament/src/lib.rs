@@ -25,7 +25,9 @@ pub mod stopping;
 mod sweep;
 pub mod worker;
 
-pub use definition::{CellDefinition, DefinitionHash, DefinitionJson, HashError, OpeningsRule};
+pub use definition::{
+    CellDefinition, DefinitionHash, DefinitionJson, HashError, OpeningsRule, Task,
+};
 pub use game::{DefinitionError, DerivedGame, PlayableCell};
 pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};

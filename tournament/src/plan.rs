@@ -8,7 +8,7 @@ use std::sync::Arc;
 use spelrum_engine::{Parameters, Rules, Value, memory_bytes_of};
 
 use crate::claims::Claim;
-use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule};
+use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule, Task};
 use crate::scheduler::Allocation;
 use crate::seeds::canonical_json;
 use crate::stopping::{Precision, StopRule};
@@ -156,6 +156,8 @@ pub struct Conditions {
     pub max_plies: Option<u32>,
     /// Whether the players swap sides in odd numbers: see [`CellDefinition::swap_sides`].
     pub swap_sides: bool,
+    /// What the numbers of cells stand for.
+    pub task: Task,
     /// After so many openings the first comes again; none where there are more than anybody plays, or
     /// nobody has counted them.
     pub openings_count: Option<u64>,
@@ -227,7 +229,7 @@ impl Plan {
     /// A cell's definition, complete in itself.
     #[must_use]
     pub fn definition(&self, cell: &PlannedCell) -> CellDefinition {
-        let Conditions { seed, rules, openings, max_plies, swap_sides, openings_count: _ } =
+        let Conditions { seed, rules, openings, max_plies, swap_sides, task, openings_count: _ } =
             self.conditions[cell.conditions].clone();
         CellDefinition {
             format: CellDefinition::FORMAT,
@@ -236,6 +238,7 @@ impl Plan {
             openings,
             max_plies,
             swap_sides,
+            task,
             players: cell.players.map(|player| Arc::new(self.players[player].parameters())),
         }
     }
@@ -260,6 +263,12 @@ impl Plan {
         self.cells.iter().map(|cell| of_cell(cell).iter().sum()).max().unwrap_or(0)
     }
 
+    /// What the numbers of its cells stand for: the same in all of them.
+    #[must_use]
+    pub fn task(&self) -> Task {
+        self.conditions.first().map_or_else(Task::default, |conditions| conditions.task)
+    }
+
     /// How many games its cells have together.
     #[must_use]
     pub fn games(&self) -> u64 {
@@ -281,6 +290,7 @@ impl Plan {
             openings: definition.openings.clone(),
             max_plies: definition.max_plies,
             swap_sides: definition.swap_sides,
+            task: definition.task,
             openings_count: None,
         };
         let json = DefinitionJson::new(&conditions);

@@ -1,6 +1,6 @@
 //! A game that was played: what a worker reports and the store keeps.
 
-use spelrum_engine::{ENGINE_REVISION, GameRecord, MoveRecord};
+use spelrum_engine::{ENGINE_REVISION, GameRecord, MoveRecord, MoveValue};
 
 use crate::game::DerivedGame;
 use crate::ids::GameId;
@@ -13,6 +13,9 @@ const MOVE_BYTES_MAX: usize = 64;
 const OPENING_BYTES_MAX: usize = 4096;
 /// The longest game, in plies.
 const PLIES_MAX: usize = 100_000;
+
+/// The most moves whose values are told.
+const VALUES_MAX: usize = 100_000;
 
 /// A game's record with its identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +30,9 @@ pub struct PlayedGame {
     pub record: GameRecord,
     /// [`GameRecord::moves_hash`], as it was reported.
     pub moves_hash: u64,
+    /// Of a choice: what each legal move of the opening is worth by the cell's reference, in canonical order.
+    /// Empty of a game.
+    pub values: Vec<MoveValue>,
     /// When it was begun, by its worker's clock: microseconds of Unix time, for people only.
     pub started_unix_us: i64,
 }
@@ -45,9 +51,16 @@ impl PlayedGame {
             engine_revision: ENGINE_REVISION,
             opening: derived.opening.to_string(),
             moves_hash: record.moves_hash(),
+            values: Vec::new(),
             record,
             started_unix_us,
         }
+    }
+
+    /// The same with what the moves of its opening are worth.
+    #[must_use]
+    pub fn with_values(self, values: Vec<MoveValue>) -> Self {
+        Self { values, ..self }
     }
 
     /// Checks that a store can keep it and whoever reads the store finds what they expect. A worker of
@@ -61,11 +74,20 @@ impl PlayedGame {
         number("its moves_hash", self.moves_hash)?;
         number("its wall_us", self.record.wall_us)?;
         number("its started_unix_us", self.started_unix_us.unsigned_abs())?;
+        if self.values.len() > VALUES_MAX {
+            return Err(format!("it has values of {} moves", self.values.len()));
+        }
+        self.values.iter().try_for_each(check_value)?;
         if self.record.moves.len() > PLIES_MAX {
             return Err(format!("it has {} moves", self.record.moves.len()));
         }
         self.record.moves.iter().try_for_each(check_move)
     }
+}
+
+fn check_value(MoveValue { mv, value }: &MoveValue) -> Result<(), String> {
+    text("a move of known value", mv, MOVE_BYTES_MAX)?;
+    number("the value of a move, without its sign,", value.unsigned_abs())
 }
 
 fn check_move(mv: &MoveRecord) -> Result<(), String> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
-use spelrum_engine::{Host, PlayError};
+use spelrum_engine::{Host, MoveValuesError, PlayError};
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::{game, v1, work};
 use spelrum_tournament::worker::Batch;
@@ -81,13 +81,13 @@ impl Slot {
         match caught(|| play(cell, game, started_unix_us, &host)) {
             Ok(Ok(played)) => Some(fitting(game, played)),
             // Nobody wants to know of a game that is not wanted any more.
-            Ok(Err(PlayError::Aborted)) if host.is_unwanted() => None,
-            Ok(Err(PlayError::Aborted)) => {
+            Ok(Err(Unplayed::Aborted)) if host.is_unwanted() => None,
+            Ok(Err(Unplayed::Aborted)) => {
                 let message = timed_out(batch.game_timeout.unwrap_or_default());
                 tracing::warn!(%game, message, "a game took too long");
                 Some(failed(game, &message))
             }
-            Ok(Err(error)) => Some(failed(game, &error.to_string())),
+            Ok(Err(Unplayed::Fault(problem))) => Some(failed(game, &problem)),
             Err(message) => {
                 tracing::error!(%game, message, "a game panicked");
                 Some(failed(game, &message))
@@ -108,9 +108,35 @@ fn play(
     game: GameId,
     started_unix_us: i64,
     host: &SlotHost<'_>,
-) -> Result<v1::Game, PlayError> {
+) -> Result<v1::Game, Unplayed> {
     let (derived, record) = cell.play(game.number, None, host)?;
-    Ok(game::to_wire(PlayedGame::here(game, &derived, record, started_unix_us)))
+    let values = cell.values(&derived.opening, host)?;
+    let played = PlayedGame::here(game, &derived, record, started_unix_us);
+    Ok(game::to_wire(played.with_values(values)))
+}
+
+/// Why a game has no record.
+enum Unplayed {
+    Aborted,
+    Fault(String),
+}
+
+impl From<PlayError> for Unplayed {
+    fn from(error: PlayError) -> Self {
+        match error {
+            PlayError::Aborted => Self::Aborted,
+            error => Self::Fault(error.to_string()),
+        }
+    }
+}
+
+impl From<MoveValuesError> for Unplayed {
+    fn from(error: MoveValuesError) -> Self {
+        match error {
+            MoveValuesError::Aborted => Self::Aborted,
+            error => Self::Fault(error.to_string()),
+        }
+    }
 }
 
 /// A result that the coordinator takes: one beyond the protocol's bounds is a failure.

@@ -227,6 +227,7 @@ mod tests {
             uuid: String::new(),
             name: name.to_owned(),
             game: if name.starts_with("nim") { "nim" } else { "pentago" }.to_owned(),
+            task: spelrum_tournament::Task::Game,
             state,
             priority,
             cells: 1,

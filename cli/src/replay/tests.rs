@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use spelrum_engine::{
     ENGINE_REVISION, EndedBy, Outcome, Parameters, Rules, Side, Termination, Value,
 };
-use spelrum_tournament::{CellDefinition, CellId, OpeningsRule, PlayableCell};
+use spelrum_tournament::{CellDefinition, CellId, OpeningsRule, PlayableCell, Task};
 
 use super::*;
 use crate::clock::Clock;
@@ -27,6 +27,7 @@ fn definition(rules: Rules, players: [Arc<Parameters>; 2]) -> CellDefinition {
         openings: OpeningsRule::Random { plies: 1 },
         max_plies: Some(12),
         swap_sides: true,
+        task: Task::Game,
         players,
     }
 }

@@ -211,6 +211,7 @@ pub(super) mod tests {
                 uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
                 name: "pentago-depth".to_owned(),
                 game: "pentago".to_owned(),
+                task: spelrum_tournament::Task::Game,
                 state: ExperimentState::Finished,
                 priority: 0,
                 cells: 4,

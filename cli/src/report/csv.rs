@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use spelrum_tournament::results;
 
+use super::accuracy_json;
 use super::claims_json;
 use super::columns::{Columns, Named, fields, flatten};
 use super::comparisons_json::Compared;
@@ -38,6 +39,16 @@ pub(super) fn of_report(
 pub(super) fn of_colours(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let colours: Vec<json::Colours<'_>> = report.cells.iter().map(Into::into).collect();
     rows(&report.experiment.name, &report.axes, &colours)
+}
+
+/// How well players choose: a row for each cell, or one for each cell and number of plies before the position.
+pub(super) fn of_accuracy(
+    report: &results::Report,
+    whole: bool,
+) -> Result<Rows, serde_json::Error> {
+    let mut all = accuracy_json::accuracy(report);
+    all.retain(|it| it.is_whole() == whole);
+    rows(&report.experiment.name, &report.axes, &all)
 }
 
 /// Each cell of each claim.

@@ -1,6 +1,8 @@
 //! The result tables: who is stronger in each cell and how sure that is, and what a move costs; and how
 //! strong all players are on one scale.
 
+mod accuracy;
+mod accuracy_json;
 mod axes;
 mod claims;
 mod claims_json;
@@ -27,6 +29,8 @@ use serde::Serialize;
 use spelrum_tournament::results::{
     Comparisons, Detail, ExperimentSummary, Phases, Ratings, Report,
 };
+
+use spelrum_tournament::Task;
 
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
@@ -61,6 +65,10 @@ pub(crate) enum TableName {
     Claims,
     /// Who is stronger in each cell
     Cells,
+    /// How well each player of an accuracy experiment chooses
+    Accuracy,
+    /// The same by the plies of random play before the position
+    Plies,
     /// What players score where they move first, and where they move second
     Colours,
     /// What a move costs
@@ -180,6 +188,8 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
             TableName::Claims
             | TableName::Cells
             | TableName::Colours
+            | TableName::Accuracy
+            | TableName::Plies
             | TableName::Moves
             | TableName::Failures,
         ) => Detail::Cells,
@@ -258,6 +268,9 @@ fn only(name: TableName, mut parts: Vec<Part>) -> Vec<Part> {
 /// One table for programs.
 async fn table(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> Result<csv::Rows> {
     let (detail, which) = match shown {
+        Shown::Usual if of.task == Task::Choice => return accuracy_rows(source, of, true).await,
+        Shown::Table(TableName::Accuracy) => return accuracy_rows(source, of, true).await,
+        Shown::Table(TableName::Plies) => return accuracy_rows(source, of, false).await,
         Shown::Usual | Shown::Table(TableName::Cells) => (Detail::Cells, ReportRows::Cells),
         Shown::Table(TableName::Moves) => (Detail::Cells, ReportRows::Moves),
         Shown::WithDepths | Shown::Table(TableName::Depths) => (Detail::Depths, ReportRows::Depths),
@@ -297,6 +310,17 @@ async fn table(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> 
     };
     let report = source.report(of, detail).await?;
     let rows = csv::of_report(&json::Report::from(&report), which);
+    Ok(rows.map_err(io::Error::from)?)
+}
+
+/// How well players choose, over all positions of a cell or by the plies before them.
+async fn accuracy_rows(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+    whole: bool,
+) -> Result<csv::Rows> {
+    let report = source.report(of, Detail::Cells).await?;
+    let rows = csv::of_accuracy(&report, whole);
     Ok(rows.map_err(io::Error::from)?)
 }
 
@@ -345,6 +369,7 @@ async fn write_everything(
         comparisons: Option<Compared<'a>>,
         phases: Option<phases::Phases<'a>>,
         claims: Vec<claims_json::Claim>,
+        accuracy: Vec<accuracy_json::Accuracy<'a>>,
     }
     let report = source.report(of, Detail::Depths).await?;
     let ratings = match shown {
@@ -369,6 +394,7 @@ async fn write_everything(
         comparisons: told.as_ref().map(Compared::from),
         phases: by_phase.as_ref().map(phases::Phases::from),
         claims: claims_json::claims(&report),
+        accuracy: accuracy_json::accuracy(&report),
     };
     write_json(out, &everything)?;
     Ok(())
@@ -381,7 +407,7 @@ async fn ratings_worth_showing(
     of: &ExperimentSummary,
     report: &Report,
 ) -> Option<Ratings> {
-    if !ratings::are_worth_showing(report) {
+    if report.experiment.task == Task::Choice || !ratings::are_worth_showing(report) {
         return None;
     }
     match source.ratings(of).await {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use spelrum_tournament::Task;
 use spelrum_tournament::results::{
     CellFailures, CellResult, CellStop, ExperimentSummary, MoveCost, OVERRUN_TOLERANCE,
     OVERRUNS_WARNED_OF, Report, SprtStanding, Stronger,
@@ -9,7 +10,7 @@ use spelrum_tournament::results::{
 use spelrum_tournament::stopping::StopRule;
 
 use super::axes::{axis_columns, places};
-use super::colours;
+use super::{accuracy, colours};
 use crate::output::{
     Column, Document, Part, TitledTable, count, duration_us, optional, percent, ratio,
     relative_error, signed,
@@ -20,8 +21,11 @@ pub(super) fn parts(report: &Report) -> Vec<Part> {
     if report.cells.is_empty() {
         return vec![Part::Words("no cells".to_owned())];
     }
-    let mut tables = vec![strength(report).with_notes(notes(report))];
-    tables.extend(colours::table(report));
+    let mut tables = match report.experiment.task {
+        Task::Game => vec![strength(report).with_notes(notes(report))],
+        Task::Choice => accuracy::tables(report),
+    };
+    tables.extend(colours::table(report).filter(|_| report.experiment.task.is_game()));
     if !report.moves.is_empty() {
         let table = costs(report, MOVES, "reach", &report.moves);
         tables.push(table.with_notes(notes_on_costs(report, &report.moves)));
@@ -36,11 +40,12 @@ pub(super) fn parts(report: &Report) -> Vec<Part> {
 /// A document about an experiment.
 pub(super) fn document(experiment: &ExperimentSummary, parts: Vec<Part>) -> Document {
     let about = format!(
-        "{}, {}, {} of {} games",
+        "{}, {}, {} of {} {}",
         experiment.game,
         experiment.state.name(),
         count(experiment.games_settled),
         count(experiment.games_planned),
+        experiment.task.noun(experiment.games_planned),
     );
     Document { title: experiment.name.clone(), about, parts }
 }
@@ -316,8 +321,11 @@ fn is_over_games(moves: &MoveCost) -> bool {
     moves.costs.wall_us_game_mean.is_some()
 }
 
-/// Where only two players meet, it goes without saying whom each has met.
+/// Where only two players meet, it goes without saying whom each has met; who chooses alone meets nobody.
 fn names_opponents(report: &Report) -> bool {
+    if !report.experiment.task.is_game() {
+        return false;
+    }
     let pairings = report.cells.iter().map(|cell| (&cell.player, &cell.opponent));
     pairings.collect::<BTreeSet<_>>().len() > 1
 }
@@ -528,6 +536,7 @@ mod tests {
                 uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
                 name: "pentago-depth".to_owned(),
                 game: "pentago".to_owned(),
+                task: spelrum_tournament::Task::Game,
                 state: ExperimentState::Running,
                 priority: 0,
                 cells: 4,
@@ -548,6 +557,7 @@ mod tests {
             ],
             moves: vec![cost("alphabeta", 1.0, Some(0.91)), cost("genetic", 3_000.0, None)],
             depths: vec![by_depth(cost("alphabeta", 1.0, Some(0.91)))],
+            accuracy: Vec::new(),
             replayed: Vec::new(),
             claims: Vec::new(),
         }

@@ -146,6 +146,7 @@ mod tests {
             opening: "start".to_owned(),
             moves_hash: record.moves_hash(),
             record,
+            values: Vec::new(),
             started_unix_us: 1,
         })
     }

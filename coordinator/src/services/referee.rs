@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
 use prost::Message as _;
+use spelrum_engine::{Irregularity, MoveValue};
 use spelrum_proto::game::to_wire;
 use spelrum_proto::work::{Reported, ReportedWhat};
-use spelrum_tournament::{CellId, OpeningsCache, PlayableCell};
+use spelrum_tournament::{CellId, OpeningsCache, PlayableCell, Task};
 
 use crate::store::{Readers, StoreError};
 
@@ -36,15 +37,26 @@ impl Referee {
     pub(crate) async fn judge(&self, results: Vec<Reported>) -> Result<Vec<Reported>, StoreError> {
         let mut judged = Vec::with_capacity(results.len());
         for result in results {
-            let cell = match result.what {
-                ReportedWhat::Played(_) => self.cell(result.game.cell).await?,
+            let mut values = Vec::new();
+            let cell = match &result.what {
+                ReportedWhat::Played(played) => {
+                    let cell = self.cell(result.game.cell).await?;
+                    if cell.as_ref().is_some_and(|it| it.definition().task == Task::Choice) {
+                        let revision = played.engine_revision;
+                        let position = &played.opening;
+                        values =
+                            self.readers.values_of(result.game.cell, position, revision).await?;
+                    }
+                    cell
+                }
                 ReportedWhat::Failed { .. } | ReportedWhat::Irregular { .. } => None,
             };
-            judged.push((cell, result));
+            judged.push((cell, values, result));
         }
         // Some 10 microseconds for a game: a full report takes too long for the threads that listen.
         let judged = tokio::task::spawn_blocking(move || {
-            judged.into_iter().map(|(cell, result)| judge(cell.as_deref(), result)).collect()
+            let judged = judged.into_iter();
+            judged.map(|(cell, values, result)| judge(cell.as_deref(), &values, result)).collect()
         });
         Ok(judged.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())))
     }
@@ -69,12 +81,16 @@ impl Referee {
     }
 }
 
-fn judge(cell: Option<&PlayableCell>, result: Reported) -> Reported {
+/// Judges a result. `values` are those that the moves of its position had before, if it is a choice in one that
+/// came before.
+fn judge(cell: Option<&PlayableCell>, values: &[MoveValue], result: Reported) -> Reported {
     let Reported { lease, game: id, what } = result;
     let what = match (cell, what) {
         (Some(cell), ReportedWhat::Played(played)) => {
             let problem = if played.record.moves_hash() == played.moves_hash {
                 cell.referee(id.number, &played.opening, &played.record)
+                    .and_then(|()| cell.referee_values(&played.opening, &played.values))
+                    .and_then(|()| same_values(values, &played.values))
                     .err()
                     .map(|irregularity| irregularity.to_string())
             } else {
@@ -92,4 +108,15 @@ fn judge(cell: Option<&PlayableCell>, result: Reported) -> Reported {
         (_, what) => what,
     };
     Reported { lease, game: id, what }
+}
+
+/// Whether a reference says of a position what it said before, to whichever worker.
+fn same_values(before: &[MoveValue], told: &[MoveValue]) -> Result<(), Irregularity> {
+    match before.iter().zip(told).find(|(before, told)| before != told) {
+        None => Ok(()),
+        Some((MoveValue { mv, value }, told)) => Err(Irregularity::new(format!(
+            "the reference's value of `{mv}` is {} here, and was {value} when it was told first",
+            told.value
+        ))),
+    }
 }

@@ -3,7 +3,7 @@
 use prost::Message;
 use spelrum_proto::results::claims_to_wire;
 use spelrum_proto::v1;
-use spelrum_tournament::results::{CellResult, MoveCost, ReplayedGames, Report};
+use spelrum_tournament::results::{CellAccuracy, CellResult, MoveCost, ReplayedGames, Report};
 
 /// A part is sent when it has so many bytes.
 const PART_BYTES: usize = 256 << 10;
@@ -15,6 +15,7 @@ pub(super) struct ReportParts {
     cells: std::vec::IntoIter<CellResult>,
     moves: std::vec::IntoIter<MoveCost>,
     depths: std::vec::IntoIter<MoveCost>,
+    accuracy: std::vec::IntoIter<CellAccuracy>,
     replayed: std::vec::IntoIter<ReplayedGames>,
 }
 
@@ -30,6 +31,7 @@ impl ReportParts {
             cells,
             moves,
             depths,
+            accuracy,
             replayed,
             claims: _,
         } = report;
@@ -48,6 +50,7 @@ impl ReportParts {
             cells: cells.into_iter(),
             moves: moves.into_iter(),
             depths: depths.into_iter(),
+            accuracy: accuracy.into_iter(),
             replayed: replayed.into_iter(),
         }
     }
@@ -66,6 +69,7 @@ impl Iterator for ReportParts {
         fill(&mut self.cells, &mut part.cells, &mut bytes);
         fill(&mut self.moves, &mut part.moves, &mut bytes);
         fill(&mut self.depths, &mut part.depths, &mut bytes);
+        fill(&mut self.accuracy, &mut part.accuracy, &mut bytes);
         fill(&mut self.replayed, &mut part.replayed, &mut bytes);
         (is_first || bytes > before).then_some(part)
     }

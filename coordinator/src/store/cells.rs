@@ -239,6 +239,7 @@ fn cell_row<'p>(
         OpeningsRule::Start {} => ("start", None),
         OpeningsRule::Random { plies } => ("random", Some(*plies)),
         OpeningsRule::All { plies } => ("all", Some(*plies)),
+        OpeningsRule::Strata { .. } => ("strata", None),
         OpeningsRule::Listed { .. } => ("listed", None),
     };
     let [first, second] = cell.players.map(|player| parts.players[player]);

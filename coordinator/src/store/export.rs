@@ -73,6 +73,18 @@ const TABLES: &[(&str, Rows)] = &[
     ("cell_openings", Rows::OfCells),
     ("cell_depths", Rows::OfCells),
     ("cell_move_times", Rows::OfCells),
+    (
+        "valued_positions",
+        Rows::Where(
+            "opening_id IN (SELECT opening_id FROM main.games)
+                AND conditions_id IN (SELECT conditions_id FROM main.cells)
+                AND reference_player_id IN (SELECT second_player_id FROM main.cells)",
+        ),
+    ),
+    (
+        "move_values",
+        Rows::Where("valued_position_id IN (SELECT valued_position_id FROM main.valued_positions)"),
+    ),
     ("moves", Rows::OfGames),
     ("game_sides", Rows::OfGames),
     ("game_depths", Rows::OfGames),

@@ -252,7 +252,7 @@ impl Writer {
         let mut came = Imported { is_new: false, is_changed: false, ..imported.clone() };
         let mut from = FIRST;
         loop {
-            let games = source.games(cell.id, from)?;
+            let games = source.games(cell.id, from, to.playable.definition().task)?;
             let Some(last) = games.last() else { break };
             from = i64::try_from(last.number).map_or(i64::MAX, |number| number + 1);
             let games = read(source, cell, games, to, false)?;
@@ -385,7 +385,7 @@ fn check_cell(
     };
     let mut from = FIRST;
     loop {
-        let games = source.games(cell.id, from)?;
+        let games = source.games(cell.id, from, to.playable.definition().task)?;
         let Some(last) = games.last() else { break };
         from = i64::try_from(last.number).map_or(i64::MAX, |number| number + 1);
         judge(games)?;

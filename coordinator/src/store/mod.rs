@@ -13,6 +13,7 @@
 //! | `courses` | cells that the coordinator itself adds, and what it was told of those before |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
 //! | `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows`, `opening_rows` | results |
+//! | `values`, `accuracy` | what moves are worth by a reference, and how well players choose |
 //! | `readings`, `stops` | stop rules: what they read, and which games count by them |
 //! | `read` | connections that only read |
 //! | `query` | the users' own queries |
@@ -23,6 +24,7 @@
 //! | `removal`, `removable`, `walk`, `forgetting` | throwing away |
 //! | `attention` | what needs somebody |
 
+mod accuracy;
 mod attention;
 mod backup;
 mod cells;
@@ -81,6 +83,7 @@ mod summaries;
 mod transaction;
 mod uncounted;
 mod upgrade;
+mod values;
 mod walk;
 
 use std::path::{Path, PathBuf};

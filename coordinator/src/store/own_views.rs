@@ -6,7 +6,7 @@
 //! us gets them made for that query (`query`).
 
 use rusqlite::OptionalExtension as _;
-use spelrum_tournament::Role;
+use spelrum_tournament::{Role, Task};
 use sqlx::AssertSqlSafe;
 
 use super::error::StoreError;
@@ -30,8 +30,9 @@ impl Transaction<'_> {
         .fetch_all(self.connection())
         .await?;
         let [results_view, times_view] = self.view_names(experiment).await?;
+        let task = self.task_of(experiment).await?;
         for (view, kind) in [(results_view, Kind::Results), (times_view, Kind::Times)] {
-            let select = kind.select(experiment, &axes);
+            let select = kind.select(experiment, &axes, task);
             let sql = format!("CREATE VIEW {} AS {select}", quoted(&view, '"'));
             self.change_schema(sql).await?;
         }
@@ -128,6 +129,15 @@ impl Transaction<'_> {
         Ok(())
     }
 
+    /// What an experiment is made of.
+    async fn task_of(&mut self, experiment: i64) -> Result<Task, StoreError> {
+        let kind =
+            sqlx::query_scalar!("SELECT kind FROM experiments WHERE experiment_id = ?", experiment)
+                .fetch_one(self.connection())
+                .await?;
+        Ok(Task::of_experiments(&kind).unwrap_or_default())
+    }
+
     async fn view_names(&mut self, experiment: i64) -> Result<[String; 2], StoreError> {
         let names = sqlx::query!(
             "SELECT results_view, times_view FROM experiments WHERE experiment_id = ?",
@@ -154,22 +164,22 @@ pub(super) fn make_in(
     view: &str,
 ) -> rusqlite::Result<bool> {
     let view = view.to_ascii_lowercase();
-    let (kind, find) = if view.starts_with("results_") {
-        let find =
-            "SELECT experiment_id FROM experiments WHERE results_view = ? AND results_view <> ''";
-        (Kind::Results, find)
+    let are_results = view.starts_with("results_");
+    let find = if are_results {
+        "SELECT experiment_id, kind FROM experiments WHERE results_view = ? AND results_view <> ''"
     } else {
-        let find =
-            "SELECT experiment_id FROM experiments WHERE times_view = ? AND times_view <> ''";
-        (Kind::Times, find)
+        "SELECT experiment_id, kind FROM experiments WHERE times_view = ? AND times_view <> ''"
     };
-    let found = connection.query_row(find, [&view], |row| row.get(0)).optional()?;
-    let Some(experiment) = found else { return Ok(false) };
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?));
+    let found = connection.query_row(find, [&view], read).optional()?;
+    let Some((experiment, kind)) = found else { return Ok(false) };
+    let task = Task::of_experiments(&kind).unwrap_or_default();
+    let kind = if are_results { Kind::Results } else { Kind::Times };
     let axes = connection
         .prepare("SELECT axis FROM experiment_axes WHERE experiment_id = ? ORDER BY number")?
         .query_map([experiment], |row| row.get(0))?
         .collect::<rusqlite::Result<Vec<String>>>()?;
-    let select = kind.select(experiment, &axes);
+    let select = kind.select(experiment, &axes, task);
     let view = quoted(&view, '"');
     connection.execute_batch(&format!("CREATE VIEW {schema}.{view} AS {select}"))?;
     Ok(true)
@@ -193,6 +203,25 @@ const RESULTS_COLUMNS: &[&str] = &[
     "games_failed",
 ];
 
+/// The columns that an accuracy experiment's view takes from `accuracy`.
+const ACCURACY_COLUMNS: &[&str] = &[
+    "player",
+    "reference",
+    "choices_planned",
+    "choices",
+    "positions",
+    "best",
+    "random_best",
+    "best_skill",
+    "rank",
+    "random_rank",
+    "rank_skill",
+    "loss",
+    "random_loss",
+    "loss_skill",
+    "choices_failed",
+];
+
 /// The columns that an experiment's view takes from `time_per_move`.
 const TIMES_COLUMNS: &[&str] = &[
     "player",
@@ -213,6 +242,7 @@ const TIMES_COLUMNS: &[&str] = &[
 #[derive(Clone, Copy)]
 enum Kind {
     /// A row for each cell, seen from its first player.
+    /// Of an accuracy experiment: how well that player chooses.
     Results,
     /// A row for each cell and player, seen from that player.
     Times,
@@ -226,11 +256,15 @@ const AXIS_VALUE: &str = "CASE a.value_text WHEN 'true' THEN 1 WHEN 'false' THEN
      ELSE coalesce(a.value_number, a.value_text) END";
 
 impl Kind {
-    fn select(self, experiment: i64, axes: &[String]) -> String {
+    fn select(self, experiment: i64, axes: &[String], task: Task) -> String {
         // The fewer words, the sooner is the schema read: no name has its table before it that need not. An
         // axis may be called `number`.
+        let (results, results_columns) = match task {
+            Task::Game => ("results AS s", RESULTS_COLUMNS),
+            Task::Choice => ("accuracy AS s", ACCURACY_COLUMNS),
+        };
         let (source, columns, order) = match self {
-            Self::Results => ("results AS s", RESULTS_COLUMNS, "s.cell_number"),
+            Self::Results => (results, results_columns, "s.cell_number"),
             Self::Times => (
                 "time_per_move AS s JOIN cells AS c ON c.cell_id = s.cell_id",
                 TIMES_COLUMNS,
@@ -242,7 +276,7 @@ impl Kind {
             // An axis may have any name, also that of another column.
             let taken = ["cell_id"]
                 .iter()
-                .chain(RESULTS_COLUMNS)
+                .chain(results_columns)
                 .chain(TIMES_COLUMNS)
                 .any(|column| column.eq_ignore_ascii_case(&name));
             let name = if taken { format!("axis_{name}") } else { name };

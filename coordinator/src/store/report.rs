@@ -8,10 +8,11 @@ use spelrum_tournament::results::{
     first_mover as first_mover_score,
 };
 use spelrum_tournament::{
-    CellId, ExperimentId, OpeningSpread, PairCounts, ScoreInterval, TimeSums,
+    CellId, ExperimentId, OpeningSpread, PairCounts, ScoreInterval, Task, TimeSums,
 };
 use sqlx::SqliteConnection;
 
+use super::accuracy::accuracy;
 use super::claims::stated_claims;
 use super::error::StoreError;
 use super::game_times::time_sums;
@@ -189,6 +190,10 @@ impl Readers {
         if cells.len() + moves.len() + depths.len() > REPORT_ROWS_MAX {
             return Err(StoreError::LargeReport { rows_max: REPORT_ROWS_MAX });
         }
+        let accuracy = match experiment.task {
+            Task::Game => Vec::new(),
+            Task::Choice => accuracy(&mut snapshot, id).await?,
+        };
         let replayed = replayed(&mut snapshot, id).await?;
         let axes = places.into_axes();
         let claims = stated_claims(&mut snapshot, id).await?;
@@ -202,6 +207,7 @@ impl Readers {
             cells,
             moves,
             depths,
+            accuracy,
             replayed,
             claims,
         }))

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use spelrum_engine::Outcome;
-use spelrum_tournament::{GameId, PlayedGame, WorkerId, names};
+use spelrum_tournament::{DefinitionJson, GameId, PlayedGame, WorkerId, names};
 
 use super::error::StoreError;
 use super::numbers::{bounded, count, integer};
 use super::rollup::{Searches, SideDepth, SideSums, half_points, side_depths};
-use super::transaction::{Cache, CellInfo, Transaction, rows};
+use super::transaction::{Cache, CellInfo, Transaction, ValuedBy, rows};
 
 /// A game that is ready to be stored.
 pub(super) struct Checked<'g> {
@@ -95,6 +95,7 @@ impl Transaction<'_> {
         let first_id = self.insert_games(games).await?;
         self.insert_moves(first_id, games).await?;
         self.insert_depths(first_id, games).await?;
+        self.insert_values(games).await?;
         let sides: Vec<[SideSums; 2]> =
             games.iter().map(|game| SideSums::of(&game.played.record.moves)).collect();
         let searches = self.insert_sides(first_id, games, &sides).await?;
@@ -199,7 +200,9 @@ impl Transaction<'_> {
         let found = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", c.experiment_id, c.first_player_id,
                 c.second_player_id, c.swap_sides AS "swap_sides: bool", e.game,
-                e.record = 'moves' AS "record_moves!: bool", c.stop_number, k.openings_count
+                e.record = 'moves' AS "record_moves!: bool", c.stop_number, k.openings_count,
+                c.conditions_id,
+                CASE e.kind WHEN 'accuracy' THEN k.definition_prefix END AS "valued_prefix?: String"
             FROM jsonb_each(?) AS j
             JOIN cells AS c ON c.cell_id = j.value
             JOIN conditions AS k ON k.conditions_id = c.conditions_id
@@ -209,6 +212,12 @@ impl Transaction<'_> {
         .fetch_all(self.connection())
         .await?;
         self.cache.cells.extend(found.into_iter().map(|cell| {
+            let positions = cell.valued_prefix.as_deref().and_then(DefinitionJson::conditions_of);
+            let valued_by = positions.map(|definition| ValuedBy {
+                conditions: cell.conditions_id,
+                reference: cell.second_player_id,
+                positions: definition.openings,
+            });
             let info = CellInfo {
                 experiment: cell.experiment_id,
                 game: cell.game,
@@ -216,6 +225,7 @@ impl Transaction<'_> {
                 swap_sides: cell.swap_sides,
                 openings_count: cell.openings_count,
                 record_moves: cell.record_moves,
+                valued_by,
                 stop_number: cell.stop_number,
             };
             (cell.cell_id, Arc::new(info))

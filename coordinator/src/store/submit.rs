@@ -358,12 +358,13 @@ impl Transaction<'_> {
         let record = record_name(plan.record);
         let game_timeout_us = game_timeout_us(plan)?;
         let allocation = plan.allocation.name();
+        let kind = plan.task().experiments();
         let now = self.now_unix_us;
         let id = sqlx::query_scalar!(
             r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
                 record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view,
-                game_timeout_us, allocation)
-            VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12)
+                game_timeout_us, allocation, kind)
+            VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13)
             RETURNING experiment_id AS "experiment_id!: i64""#,
             uuid,
             plan.name,
@@ -377,6 +378,7 @@ impl Transaction<'_> {
             now,
             game_timeout_us,
             allocation,
+            kind,
         )
         .fetch_one(self.connection())
         .await?;

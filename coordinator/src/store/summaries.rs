@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use spelrum_tournament::results::{ExperimentSummary, ExperimentsPage, StopsOf, WorkerSummary};
-use spelrum_tournament::{ExperimentId, WorkerId};
+use spelrum_tournament::{ExperimentId, Task, WorkerId};
 use sqlx::SqliteConnection;
 
 use super::error::StoreError;
@@ -207,7 +207,7 @@ async fn summaries(
 ) -> Result<Vec<ExperimentSummary>, StoreError> {
     let list = rows(list)?;
     let found = sqlx::query!(
-        r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.name, e.game, e.state,
+        r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.name, e.game, e.kind, e.state,
             e.submitted_unix_us, e.priority AS "priority: i32",
             (SELECT json_array(count(*),
                     coalesce(sum(coalesce(c.stop_number, c.games_planned)), 0),
@@ -234,6 +234,7 @@ async fn summaries(
                 uuid: row.uuid,
                 name: row.name,
                 game: row.game,
+                task: Task::of_experiments(&row.kind).unwrap_or_default(),
                 state: state_of(&row.state),
                 priority: row.priority,
                 cells,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
+use spelrum_tournament::OpeningsRule;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Sqlite, SqliteConnection};
 
 use super::connection::writing;
@@ -135,8 +136,18 @@ pub(super) struct CellInfo {
     /// After how many openings the first comes again.
     pub(super) openings_count: Option<i64>,
     pub(super) record_moves: bool,
+    /// If its numbers are choices: what their positions are valued by.
+    pub(super) valued_by: Option<ValuedBy>,
     /// Where its stop rule ends it.
     pub(super) stop_number: Option<i64>,
+}
+
+/// What the values of positions are told apart by, beside the position.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ValuedBy {
+    pub(super) conditions: i64,
+    pub(super) reference: i64,
+    pub(super) positions: OpeningsRule,
 }
 
 impl CellInfo {

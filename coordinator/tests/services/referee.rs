@@ -87,3 +87,57 @@ async fn a_worker_whose_results_are_refused_gets_no_more_games() {
     honest.work_until_done().await;
     assert_eq!(served.reaches("liar", "finished").await.games_settled, 40);
 }
+
+/// Values of moves that are not those of the position's moves, or not what the reference said before.
+#[tokio::test]
+async fn other_values_than_the_first_are_refused() {
+    const SWEEP: &str = "name = \"choices\"\nkind = \"accuracy\"\ngame = \"tic-tac-toe\"
+        positions = { kind = \"random\", plies = 3 }\nchoices = 4
+        [reference]\nalgorithm = \"exact\"
+        [players.a]\nalgorithm = \"random\"
+        [players.b]\nalgorithm = \"minimax\"\ndepth = 2";
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(SWEEP).await;
+    let mut worker = HandWorker::new(&served).await;
+    let changes: [(Change, &str); 3] = [
+        (|it| it.move_values.clear(), "its position has 6 legal moves, and 0 have values"),
+        (|it| it.move_values.swap(0, 1), "it has a value of"),
+        (|it| it.move_values[5].r#move = "a9".to_owned(), "it has a value of `a9`"),
+    ];
+    for (change, expected) in changes {
+        let grant = worker.granted().await;
+        let mut results = worker.play(&grant).await;
+        change(game_of(&mut results[0]));
+        let verdicts = worker.report(vec![results[0].clone()]).await.unwrap();
+        assert_eq!(verdicts, [Verdict::Rejected], "{expected}");
+        let last = refused(&served).await.pop().unwrap();
+        assert!(last.starts_with(expected), "{last}");
+        worker.give_back(&[grant.lease_id]).await.unwrap();
+    }
+    // Of the first player all is honest. Of the second, somebody's reference says the opposite.
+    let (mut reported, mut lies) = (0, 0);
+    while lies == 0 {
+        let grant = worker.granted().await;
+        for mut result in worker.play(&grant).await {
+            let is_lie = reported >= 4;
+            if is_lie {
+                let values = &mut game_of(&mut result).move_values;
+                values.iter_mut().for_each(|it| it.value = 1 - it.value);
+            }
+            let verdict = if is_lie { Verdict::Rejected } else { Verdict::Counted };
+            assert_eq!(worker.report(vec![result]).await.unwrap(), [verdict]);
+            reported += 1;
+            lies += usize::from(is_lie);
+        }
+        worker.give_back(&[grant.lease_id]).await.unwrap();
+    }
+    let last = refused(&served).await.pop().unwrap();
+    assert!(last.starts_with("the reference's value of"), "{last}");
+    assert!(last.contains("when it was told first"), "{last}");
+    worker.work_until_done().await;
+    let summary = served.reaches("choices", "finished").await;
+    assert_eq!((summary.games_settled, &*summary.kind), (8, "accuracy"));
+    let positions = "SELECT count(*) FROM valued_positions";
+    assert_eq!(served.number(positions).await, 4);
+}

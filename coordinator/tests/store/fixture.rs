@@ -14,7 +14,7 @@ use spelrum_engine::{
 use spelrum_tournament::claims::{Bound, Claim, ClaimedCell, Quantifier, Statement};
 use spelrum_tournament::{
     AxisValue, CellDefinition, CellId, GameId, OpeningsRule, Plan, PlannedCell, PlayedGame, Role,
-    WorkerId,
+    Task, WorkerId,
 };
 use tempfile::TempDir;
 
@@ -48,10 +48,15 @@ impl Store {
     }
 
     pub(crate) async fn with(plan: &Plan) -> Self {
+        Self::with_text(plan, "text").await
+    }
+
+    /// With the text that the plan is of.
+    pub(crate) async fn with_text(plan: &Plan, toml: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let mut writer = Writer::open(&directory.path().join("results.db")).await.unwrap();
         let mut transaction = writer.begin().await.unwrap();
-        let submitted = transaction.submit(sweep("uuid-1", "text", plan)).await.unwrap();
+        let submitted = transaction.submit(sweep("uuid-1", toml, plan)).await.unwrap();
         let worker = transaction.introduce(&introduction("worker-1")).await.unwrap();
         transaction.commit().await.unwrap();
         Self { directory, writer, worker, submitted }
@@ -190,6 +195,7 @@ pub(crate) fn add_cell_of<'p>(
         openings: OpeningsRule::Random { plies: 2 },
         max_plies: Some(40),
         swap_sides,
+        task: Task::Game,
         players: players.map(std::sync::Arc::new),
     };
     let depth = AxisValue { number, text: depth.to_string() };
@@ -258,6 +264,7 @@ pub(crate) fn game(cell: CellId, number: u64, variety: u64) -> PlayedGame {
             wall_us: 5000 + variety,
         },
         moves_hash: (1 << 52) + variety,
+        values: Vec::new(),
         started_unix_us: 1_700_000_000_000_000 + i64::try_from(number).unwrap(),
     }
 }

@@ -16,7 +16,7 @@ use spelrum_tournament::scheduler::{
 use spelrum_tournament::stopping::Points;
 use spelrum_tournament::{
     AxisValue, CellDefinition, CellId, DefinitionHash, GameId, GameRange, LeaseId, OpeningsRule,
-    Plan, PlannedAxis, WorkerId,
+    Plan, PlannedAxis, Task, WorkerId,
 };
 
 use crate::fixture::{
@@ -188,6 +188,7 @@ async fn names_places_and_axes_are_replaced() {
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: Some(40),
             swap_sides: true,
+            task: Task::Game,
             players: [alpha_beta(depth), genetic(depth)].map(std::sync::Arc::new),
         };
         let word = AxisValue { number: None, text: format!("d{depth}") };
@@ -623,6 +624,7 @@ fn pool_plan(cells: &[(usize, u64)], look: u8) -> Plan {
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: None,
             swap_sides: true,
+            task: Task::Game,
             players: [player(alpha_beta(depth + 1)), player(genetic(2))],
         };
         let names = if look.is_multiple_of(2) { ["ab", "gm"] } else { ["x", "y"] };

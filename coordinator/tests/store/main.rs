@@ -1,6 +1,7 @@
 //! The store on real files.
 #![expect(clippy::unwrap_used, reason = "tests, and helpers that only tests use")]
 
+mod accuracy;
 mod answers;
 mod claims;
 mod contract;

@@ -1,6 +1,7 @@
 //! The messages of the `Results` service, and those of `Experiments` that tell results: from the
 //! project's own types, and read into them.
 
+mod accuracy;
 mod claims;
 mod comparisons;
 mod export;

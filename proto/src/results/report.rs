@@ -1,8 +1,8 @@
 //! What came of cells, and what moves cost.
 
 use spelrum_tournament::results::{
-    CellResult, CellStop, CellsPage, ColourResult, Costs, MoveCost, Overruns, ReplayedGames,
-    Report, SettledCells, StatedClaim,
+    CellAccuracy, CellResult, CellStop, CellsPage, ColourResult, Costs, MoveCost, Overruns,
+    ReplayedGames, Report, SettledCells, StatedClaim,
 };
 use spelrum_tournament::stopping::{Precision, StopRule};
 use spelrum_tournament::{
@@ -437,6 +437,7 @@ impl ReportReader {
             claims,
             description,
             engine_revision,
+            accuracy,
         } = part;
         let report = match (&mut self.report, experiment) {
             (Some(report), _) => report,
@@ -453,6 +454,7 @@ impl ReportReader {
                 cells: Vec::new(),
                 moves: Vec::new(),
                 depths: Vec::new(),
+                accuracy: Vec::new(),
                 replayed: Vec::new(),
                 claims: Vec::new(),
             }),
@@ -467,6 +469,7 @@ impl ReportReader {
             told.extend(costs);
         }
         report.claims.extend(read_all::<_, StatedClaim>("claims", claims)?);
+        report.accuracy.extend(read_all::<_, CellAccuracy>("accuracy", accuracy)?);
         report.replayed.extend(read_all::<_, ReplayedGames>("replayed", replayed)?);
         Ok(())
     }

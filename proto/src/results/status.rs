@@ -6,7 +6,7 @@ use spelrum_tournament::results::{
     Status, StopsOf, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{ExperimentId, WorkerId};
+use spelrum_tournament::{ExperimentId, Task, WorkerId};
 
 use crate::wire_error::{id, number, unknown_word};
 use crate::{Fault, WireError, v1};
@@ -17,6 +17,7 @@ impl From<ExperimentSummary> for v1::ExperimentSummary {
             experiment_uuid: experiment.uuid,
             name: experiment.name,
             game: experiment.game,
+            kind: experiment.task.experiments().to_owned(),
             state: experiment.state.name().to_owned(),
             cells: experiment.cells,
             games_planned: experiment.games_planned,
@@ -37,6 +38,7 @@ impl TryFrom<v1::ExperimentSummary> for ExperimentSummary {
             experiment: ExperimentId(id("experiment_id", experiment.experiment_id)?),
             uuid: experiment.experiment_uuid,
             name: experiment.name,
+            task: task(&experiment.kind)?,
             game: experiment.game,
             state: state(&experiment.state)?,
             priority: experiment.priority,
@@ -46,6 +48,16 @@ impl TryFrom<v1::ExperimentSummary> for ExperimentSummary {
             games_failed: number("games_failed", experiment.games_failed)?,
             submitted_unix_us: experiment.submitted_unix_us,
         })
+    }
+}
+
+/// What an experiment is made of, by its kind. Who does not say it has games.
+fn task(kind: &str) -> Result<Task, WireError> {
+    match kind {
+        "" => Ok(Task::Game),
+        kind => {
+            Task::of_experiments(kind).ok_or_else(|| WireError::new("kind", unknown_word(kind)))
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use spelrum_engine::games::Nim;
 use spelrum_engine::{Parameters, Value};
 
 use super::*;
-use crate::definition::OpeningsRule;
+use crate::definition::{OpeningsRule, Task};
 use crate::plan::PlannedAxis;
 
 /// Does what it is told to, one decision after the other, and notes what it hears.
@@ -64,6 +64,7 @@ fn new_cell(depth: i64) -> NewCell {
             openings: OpeningsRule::Start {},
             max_plies: None,
             swap_sides: true,
+            task: Task::Game,
             players: [Arc::clone(&player), player],
         },
         player_names: ["a".to_owned(), "b".to_owned()],

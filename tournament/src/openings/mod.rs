@@ -11,21 +11,24 @@
 //!   After the last one the sequence starts again.
 //! - If there are many, `random` draws playouts, one key for each attempt, and keeps those that
 //!   end in a new opening (see [`draw`]). `all` is refused.
+//! - `strata` takes such openings of several distances in turn.
 //! - `start` and `listed` are what they say, in the order of the list.
 //!
 //! All of this, bounds included, is part of the recorded data, like the seeds.
 
 mod draw;
 mod enumerate;
+mod known_values;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use spelrum_engine::{Game, NotationError, Position, Random, Rules, RulesError, with_game};
 
-use crate::definition::OpeningsRule;
+use crate::definition::{CellDefinition, OpeningsRule};
 use crate::seeds;
 use draw::Drawn;
+pub(crate) use known_values::KnownValues;
 
 /// Most plies between the start and an opening.
 pub const OPENING_PLIES_MAX: u32 = 200;
@@ -45,6 +48,8 @@ enum Sequence {
     Whole(Box<[Arc<str>]>),
     /// As many as were asked for so far; never empty.
     Drawn(RwLock<Drawn>),
+    /// One of each in turn; never empty.
+    Strata(Box<[Openings]>),
 }
 
 /// Why there are no such openings.
@@ -109,7 +114,8 @@ impl Openings {
         let identity = seeds::openings_identity(seed, rules, rule);
         let key = seeds::openings_key(&identity);
         let mut played = 0;
-        let sequence = with_game!(rules, G => Sequence::new::<G>(rules, rule, key, &mut played))?;
+        let sequence =
+            with_game!(rules, G => Sequence::new::<G>(seed, rules, rule, key, &mut played))?;
         Ok(Self { rules: rules.clone(), sequence, played })
     }
 
@@ -130,6 +136,10 @@ impl Openings {
                     at_wrapped(drawn.openings(), pair)
                 })
             }
+            Sequence::Strata(strata) => {
+                let (stratum, number) = in_stratum(strata, pair);
+                strata[stratum].opening(number)
+            }
         }
     }
 
@@ -149,7 +159,7 @@ impl Openings {
     pub fn count(&self) -> Option<u64> {
         match &self.sequence {
             Sequence::Whole(openings) => Some(openings.len() as u64),
-            Sequence::Drawn(_) => None,
+            Sequence::Drawn(_) | Sequence::Strata(_) => None,
         }
     }
 
@@ -167,6 +177,20 @@ impl Openings {
                 let count = drawn.openings().len() as u64;
                 (count >= wanted || drawn.is_complete()).then_some(count)
             })?,
+            Sequence::Strata(strata) => {
+                let mut count = wanted;
+                let mut left = moves_max;
+                for (stratum, openings) in strata.iter().enumerate() {
+                    let here = wanted.saturating_sub(stratum as u64).div_ceil(strata.len() as u64);
+                    let before = openings.cost();
+                    let distinct = openings.distinct_within(here, before.saturating_add(left))?;
+                    left = left.saturating_sub(openings.cost() - before);
+                    if distinct < here {
+                        count = count.min(distinct * strata.len() as u64 + stratum as u64);
+                    }
+                }
+                count
+            }
         };
         Some(wanted.min(count))
     }
@@ -176,6 +200,7 @@ impl Openings {
     pub(crate) fn cost(&self) -> u64 {
         const COST_OF_OPENING: u64 = 64;
         let (openings, drawn) = match &self.sequence {
+            Sequence::Strata(strata) => return strata.iter().map(Self::cost).sum(),
             Sequence::Whole(openings) => (openings.len(), 0),
             Sequence::Drawn(drawn) => {
                 let drawn = drawn.read().unwrap_or_else(PoisonError::into_inner);
@@ -206,6 +231,7 @@ impl Openings {
 
 impl Sequence {
     fn new<G: Game>(
+        seed: u64,
         rules: &Rules,
         rule: &OpeningsRule,
         key: seeds::Key,
@@ -215,6 +241,7 @@ impl Sequence {
         match rule {
             OpeningsRule::Start {} => Ok(Self::Whole(Box::new([notation(&start)]))),
             OpeningsRule::Listed { positions } => listed::<G>(rules, positions),
+            OpeningsRule::Strata { plies } => Ok(Self::Strata(strata(seed, rules, plies)?)),
             OpeningsRule::Random { plies } | OpeningsRule::All { plies }
                 if *plies > OPENING_PLIES_MAX =>
             {
@@ -235,6 +262,20 @@ impl Sequence {
             }
         }
     }
+}
+
+/// The openings of each distance.
+fn strata(seed: u64, rules: &Rules, plies: &[u32]) -> Result<Box<[Openings]>, OpeningsError> {
+    if plies.is_empty() {
+        return Err(OpeningsError::Empty);
+    }
+    plies.iter().map(|&plies| Openings::new(seed, rules, &OpeningsRule::Random { plies })).collect()
+}
+
+/// Which stratum a pair's opening is of, and its number there.
+fn in_stratum(strata: &[Openings], pair: u64) -> (usize, u64) {
+    let of = strata.len() as u64;
+    (usize::try_from(pair % of).expect("less than a length"), pair / of)
 }
 
 /// Openings in ascending canonical order, shuffled.
@@ -298,6 +339,8 @@ fn is_opening<P: Position>(position: &P, moves: &mut Vec<P::Move>) -> bool {
 pub struct OpeningsCache {
     /// By [`seeds::openings_identity`].
     in_use: Mutex<BTreeMap<String, Weak<Openings>>>,
+    /// By the definition's rules and reference.
+    known_values: Mutex<BTreeMap<String, Weak<KnownValues>>>,
 }
 
 impl OpeningsCache {
@@ -321,6 +364,21 @@ impl OpeningsCache {
         in_use.retain(|_, openings| openings.strong_count() > 0);
         in_use.insert(identity, Arc::downgrade(&openings));
         Ok(openings)
+    }
+
+    /// What moves are known to be worth by the reference of a cell of choices; shared by the cells that have
+    /// its rules and its reference.
+    pub(crate) fn known_values(&self, definition: &CellDefinition) -> Arc<KnownValues> {
+        let [_, reference] = &definition.players;
+        let identity = seeds::canonical_json(&(&definition.rules, reference));
+        let mut known = self.known_values.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(values) = known.get(&identity).and_then(Weak::upgrade) {
+            return values;
+        }
+        let values = Arc::new(KnownValues::default());
+        known.retain(|_, values| values.strong_count() > 0);
+        known.insert(identity, Arc::downgrade(&values));
+        values
     }
 }
 

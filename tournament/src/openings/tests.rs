@@ -269,3 +269,42 @@ proptest! {
         prop_assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected);
     }
 }
+
+fn strata(plies: &[u32]) -> OpeningsRule {
+    OpeningsRule::Strata { plies: plies.into() }
+}
+
+/// Each stratum has the openings that it would have alone, whatever the others are.
+#[test]
+fn strata_take_turns() {
+    for rules in [&*PENTAGO, &*TIC_TAC_TOE] {
+        let of = openings(7, rules, &strata(&[3, 1, 2]));
+        let alone = [3, 1, 2].map(|plies| openings(7, rules, &random(plies)));
+        for number in 0..9_u64 {
+            let (stratum, within) = ((number % 3) as usize, number / 3);
+            assert_eq!(of.opening(number), alone[stratum].opening(within), "{number}");
+        }
+    }
+    let error = Openings::new(7, &PENTAGO, &strata(&[2, 201])).unwrap_err();
+    assert_eq!(error, OpeningsError::Far { plies: 201 });
+    assert_eq!(Openings::new(7, &PENTAGO, &strata(&[])).unwrap_err(), OpeningsError::Empty);
+}
+
+/// Distinct are those before the first that comes again: as the slow twin counts them.
+#[test]
+fn strata_end_with_the_first_that_comes_again() {
+    for plies in [[1, 2], [2, 1], [1, 4], [3, 2]] {
+        let of = openings(7, &TIC_TAC_TOE, &strata(&plies));
+        let mut seen = BTreeSet::new();
+        let expected = (0..).find(|&number| !seen.insert(of.opening(number))).unwrap();
+        assert_eq!(of.distinct(u64::MAX), expected, "{plies:?}");
+        for wanted in 0..=expected + 2 {
+            assert_eq!(of.distinct(wanted), wanted.min(expected), "{plies:?} {wanted}");
+        }
+        assert_eq!(of.distinct_within(u64::MAX, u64::MAX), Some(expected));
+        assert_eq!(of.count(), None);
+    }
+    let of = openings(7, &PENTAGO, &strata(&[20, 24]));
+    assert_eq!(of.distinct(40), 40);
+    assert_eq!(of.distinct_within(1_000, 100), None, "it would take more than a hundred moves");
+}

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `summary` | experiments and workers at a glance |
 //! | `report`, `places` | what came of every cell, and what a move cost |
+//! | `accuracy` | how well players choose, held against a reference |
 //! | `openings` | what came of cells by the opening that their games started from |
 //! | `phases` | how long moves take in each phase of the game |
 //! | `times` | quantiles of times, and time limits that were overrun |
@@ -18,6 +19,7 @@
 //! | `games` | settled games, in lists and whole |
 //! | `status`, `attention`, `removal` | what needs somebody |
 
+mod accuracy;
 mod attention;
 mod cells;
 mod claims;
@@ -36,6 +38,7 @@ mod summary;
 mod times;
 
 pub use crate::statistics::GameTimes;
+pub use accuracy::{CellAccuracy, Stratum, reference_text};
 pub use attention::{
     Attention, AttentionKind, Conflicts, FailedGames, Findings, LargestCell, LostGames, MostFailed,
     OtherEngine, RefusedResults, Workforce, attention_of_results, attention_of_workers,

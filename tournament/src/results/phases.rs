@@ -155,7 +155,7 @@ impl PhasesOf {
         let (is_listed, plies) = match openings {
             OpeningsRule::Start {} => (false, 0),
             OpeningsRule::Random { plies } | OpeningsRule::All { plies } => (false, plies),
-            OpeningsRule::Listed { .. } => (true, 0),
+            OpeningsRule::Strata { .. } | OpeningsRule::Listed { .. } => (true, 0),
         };
         let opening = match empty_cells(&rules, None) {
             Some(cells) => cells.saturating_sub(plies),
@@ -271,6 +271,7 @@ mod tests {
             openings,
             max_plies: None,
             swap_sides: true,
+            task: crate::Task::Game,
             openings_count: None,
         };
         PhasesOf::of_prefix(DefinitionJson::new(&conditions).prefix()).unwrap()

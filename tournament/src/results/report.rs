@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::accuracy::CellAccuracy;
 use super::claims::StatedClaim;
 use super::openings::ColourResult;
 use super::places::{Opponents, Places};
@@ -42,6 +43,10 @@ pub struct Report {
     /// The same by the depth that the search completed, which is then [`Costs::depth_mean`]. Empty
     /// unless asked for.
     pub depths: Vec<MoveCost>,
+    /// Of an accuracy experiment: how well players choose, in the grid's order; of each cell first over all its
+    /// positions, then by the plies before them, if there are several. Nothing of a cell in which no counted
+    /// choice had something to choose.
+    pub accuracy: Vec<CellAccuracy>,
     /// The cells in which games count that were lost or failed before, in the order of their ids.
     pub replayed: Vec<ReplayedGames>,
     /// What its sweep stated of these results, in the order in which it did.

@@ -1,7 +1,7 @@
 //! Experiments and workers at a glance.
 
 use crate::scheduler::ExperimentState;
-use crate::{ExperimentId, WorkerId};
+use crate::{ExperimentId, Task, WorkerId};
 
 /// An experiment: what it is called, its state, and how far it is. The numbers are over the cells that
 /// its sweep names now.
@@ -15,6 +15,8 @@ pub struct ExperimentSummary {
     pub name: String,
     /// The game's name.
     pub game: String,
+    /// What its numbers stand for: `games` below are choices of an accuracy experiment.
+    pub task: Task,
     /// Whether its games are handed out.
     pub state: ExperimentState,
     /// Larger goes first.
@@ -139,6 +141,7 @@ mod tests {
             uuid: String::new(),
             name: String::new(),
             game: String::new(),
+            task: crate::Task::Game,
             state: ExperimentState::Paused,
             priority: 0,
             cells: 1,

@@ -26,6 +26,16 @@ impl Fault {
     pub(super) fn nowhere(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { problem: problem.into(), remedy: remedy.into(), place: None }
     }
+
+    /// The same with other words for some: each with the one that is meant here.
+    pub(super) fn in_words(mut self, words: &[(&str, &str)]) -> Self {
+        for text in [&mut self.problem, &mut self.remedy] {
+            for (word, meant) in words {
+                *text = text.replace(word, meant);
+            }
+        }
+        self
+    }
 }
 
 /// A remedy for a word that is not among the known ones: the nearest, or all of them.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use spelrum_engine::parse_duration_us;
 
+use super::accuracy;
 use super::axes::{self, Axis};
 use super::claims::{self, ClaimInFile};
 use super::fault::{Fault, Span, did_you_mean};
@@ -15,6 +16,7 @@ use super::players::{self, Players};
 use super::sample::{self, Sample};
 use super::stop;
 use super::tree::{Node, Scalar, Table, Tree};
+use crate::definition::Task;
 use crate::plan::Record;
 use crate::scheduler::Allocation;
 use crate::stopping::StopRule;
@@ -24,17 +26,19 @@ use crate::stopping::StopRule;
 pub(super) struct SweepFile {
     pub(super) name: String,
     pub(super) description: String,
+    /// What its cells are made of.
+    pub(super) task: Task,
     /// Absent: [`DEFAULT_SEED`].
     pub(super) seed: Option<Node>,
     /// Whether players swap sides, so that games come in pairs.
     pub(super) swap_sides: bool,
-    /// Per cell: at least 1, and even if sides are swapped.
+    /// Games, or choices, per cell: at least 1, and even if sides are swapped.
     pub(super) games: u64,
     pub(super) games_place: Span,
     /// Absent: every cell gets all its games.
     pub(super) stop: Option<StopRule>,
     pub(super) game: Node,
-    /// Absent: the start position.
+    /// Where games start, or players choose. Absent: the start position.
     pub(super) openings: Option<Node>,
     /// Those that the openings may name.
     pub(super) files: Arc<Files>,
@@ -70,26 +74,57 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
     keys::check(root, "the sweep", &keys::SWEEP)?;
     let name = read_name(required(root, "name", "name = \"my-sweep\"")?)?;
     let game = required(root, "game", "game = \"pentago\"")?.clone();
-    let swap_sides = swap_sides(value(root, "swap_sides"))?;
-    let games = required(root, "games", "games = 100")?;
-    let players = players::read(required(root, "players", "[players.alphabeta]")?)?;
+    let kinds = Task::ALL.map(|task| (task.experiments(), task));
+    let task = word(root, "kind", &kinds)?.unwrap_or_default();
+    accuracy::check_keys(root, task)?;
+    let swap_sides = task == Task::Game && swap_sides(value(root, "swap_sides"))?;
+    let (games, openings) = match task {
+        Task::Game => (required(root, "games", "games = 100")?, value(root, "openings")),
+        Task::Choice => {
+            let example = "positions = { kind = \"random\", plies = [20, 24, 28] }";
+            let positions = required(root, "positions", example)?;
+            (required(root, "choices", "choices = 1000")?, Some(positions))
+        }
+    };
+    let mut players = players::read(required(root, "players", "[players.alphabeta]")?)?;
     let axes = value(root, "axes").map_or(Ok(Vec::new()), axes::read)?;
-    let pairing = pairing::read(value(root, "pairing"), value(root, "anchors"), &players)?;
+    let pairing = match task {
+        Task::Game => pairing::read(value(root, "pairing"), value(root, "anchors"), &players)?,
+        Task::Choice => {
+            let example = "[reference] and below it algorithm = \"exact\"";
+            accuracy::add_reference(&mut players, required(root, "reference", example)?)?
+        }
+    };
+    let overrides = match value(root, "override") {
+        Some(node) => overrides::read(node, &axes, &players, swap_sides)?,
+        None => Vec::new(),
+    };
+    if task == Task::Choice {
+        accuracy::check_overrides(&overrides)?;
+    }
     Ok(SweepFile {
         name,
         description: match value(root, "description") {
             Some(node) => node.text("`description`", "description = \"What it asks\"")?.to_owned(),
             None => String::new(),
         },
+        task,
         seed: value(root, "seed").cloned(),
         swap_sides,
-        games: number_of_games(games, swap_sides)?,
+        games: match task {
+            Task::Game => number_of_games(games, swap_sides)?,
+            Task::Choice => accuracy::choices(games)?,
+        },
         games_place: games.place.clone(),
         stop: value(root, "stop").map(stop::read).transpose()?,
         game,
-        openings: value(root, "openings").cloned(),
+        openings: openings.cloned(),
         files,
-        max_plies: max_plies(value(root, "max_plies"))?,
+        max_plies: match task {
+            Task::Game => max_plies(value(root, "max_plies"))?,
+            // Nobody answers the chosen move.
+            Task::Choice => Some(1),
+        },
         measures_time: word(root, "measure", &[("score", false), ("time", true)])?.unwrap_or(false),
         record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?
             .unwrap_or(Record::Moves),
@@ -98,10 +133,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
             .unwrap_or_default(),
         game_timeout_us: game_timeout_us(value(root, "game_timeout"))?,
         sample: value(root, "sample").map(|node| sample::read(node, &axes)).transpose()?,
-        overrides: match value(root, "override") {
-            Some(node) => overrides::read(node, &axes, &players, swap_sides)?,
-            None => Vec::new(),
-        },
+        overrides,
         claims: claims::read(value(root, "claims"), value(root, "error_rate"), &axes, &players)?,
         axes,
         pairing,

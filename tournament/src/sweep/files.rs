@@ -126,8 +126,8 @@ fn listed_in_file(openings: &Node) -> Option<(&Table, &Entry, &Entry)> {
 /// The names of the files that a sweep may ask for, with the places where it does: each once.
 pub(super) fn named(root: &Table) -> Vec<(String, Span)> {
     let mut found = Vec::<(String, Span)>::new();
-    let openings = root.get("openings").map(|entry| values_of(&entry.value, root));
-    for openings in openings.into_iter().flatten() {
+    let openings = ["openings", "positions"].into_iter().filter_map(|key| root.get(key));
+    for openings in openings.flat_map(|entry| values_of(&entry.value, root)) {
         let file = listed_in_file(openings).map(|(.., file)| values_of(&file.value, root));
         for name in file.into_iter().flatten() {
             if let Ok(text) = name.text("", "")

@@ -13,7 +13,7 @@ use super::fault::{Fault, Span};
 use super::file::SweepFile;
 use super::made::{Made, Setting};
 use super::points::Points;
-use crate::definition::{DefinitionJson, OpeningsRule};
+use crate::definition::{DefinitionJson, OpeningsRule, Task};
 use crate::plan::{Conditions, MergedPairing, Plan, PlannedCell};
 use crate::seeds::SEED_END;
 
@@ -177,12 +177,14 @@ impl Planner<'_> {
         }
     }
 
-    /// Refuses repeated openings between players that would repeat the game with them.
+    /// Refuses repeated openings between players that would repeat the game with them, and repeated
+    /// positions to choose in, whoever chooses.
     fn check_openings(&mut self, cells: &[DraftCell]) -> Result<(), Fault> {
         let players = &self.made.players;
+        let choosing = self.file.task == Task::Choice;
         let draws = |&player: &usize| players[player].draws_random_numbers;
         let repeating: Vec<&DraftCell> =
-            cells.iter().filter(|cell| !cell.players.iter().any(draws)).collect();
+            cells.iter().filter(|cell| choosing || !cell.players.iter().any(draws)).collect();
         let mut wanted = BTreeMap::new();
         for cell in &repeating {
             let wanted = wanted.entry(cell.setting).or_default();
@@ -203,7 +205,26 @@ impl Planner<'_> {
         if self.file.swap_sides { cell.games.games / 2 } else { cell.games.games }
     }
 
+    fn too_few_positions(&self, cell: &DraftCell, distinct: u64) -> Fault {
+        let choices = cell.games.games;
+        let positions = if distinct == 1 { "position" } else { "positions" };
+        Fault::at(
+            &self.file.games_place,
+            format!(
+                "{choices} choices need as many positions, distinct up to symmetry, and before the first \
+                 comes again there {} {distinct} {positions}",
+                if distinct == 1 { "is" } else { "are" },
+            ),
+            format!(
+                "write choices = {distinct}, or take more positions: other plies, or a longer list"
+            ),
+        )
+    }
+
     fn too_few_openings(&self, cell: &DraftCell, distinct: u64) -> Fault {
+        if self.file.task == Task::Choice {
+            return self.too_few_positions(cell, distinct);
+        }
         let [first, second] = self.names(cell);
         let place: &Span = match (cell.games.overridden_by, &self.file.openings) {
             (Some(by), _) => &self.file.overrides[by].games_place,
@@ -215,6 +236,7 @@ impl Planner<'_> {
             OpeningsRule::Random { plies } | OpeningsRule::All { plies } => {
                 format!("openings = {{ kind = \"random\", plies = {} }}", plies.saturating_add(1))
             }
+            OpeningsRule::Strata { .. } => "more plies".to_owned(),
             OpeningsRule::Listed { .. } => "a longer list".to_owned(),
         };
         let openings = if distinct == 1 { "opening" } else { "openings" };
@@ -253,6 +275,7 @@ impl Planner<'_> {
             openings: rule,
             max_plies: file.max_plies,
             swap_sides: file.swap_sides,
+            task: file.task,
         };
         let conditions: Vec<Conditions> = made.settings.into_values().map(condition).collect();
         let definitions: Vec<DefinitionJson> = conditions.iter().map(DefinitionJson::new).collect();

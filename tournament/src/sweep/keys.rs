@@ -57,7 +57,7 @@ enum Kind {
 }
 
 /// The keys of a sweep.
-pub(super) static SWEEP: [Key; 22] = [
+pub(super) static SWEEP: [Key; 26] = [
     Key::new(
         "name",
         "Name",
@@ -70,6 +70,13 @@ pub(super) static SWEEP: [Key; 22] = [
         "Description",
         "What the experiment asks, in a sentence; reports show it.",
         Kind::Text,
+    ),
+    Key::new(
+        "kind",
+        "Kind",
+        "\"games\": players meet each other. \"accuracy\": each player chooses a move in given positions, and \
+         a reference says what every move is worth. Default: \"games\".",
+        Kind::Word { words: &["games", "accuracy"], default: Some("games") },
     ),
     Key::new(
         "game",
@@ -93,8 +100,7 @@ pub(super) static SWEEP: [Key; 22] = [
         "Games in each cell: even, since both players play both colours of each opening, unless \
          swap_sides is false. A larger number later continues the same experiment.",
         Kind::Whole { min: 1, max: None, default: None },
-    )
-    .required(),
+    ),
     Key::new(
         "swap_sides",
         "Swapped sides",
@@ -116,6 +122,27 @@ pub(super) static SWEEP: [Key; 22] = [
         "Where games start. Pair k has the same opening in every cell, so that cells can be \
          compared. Default: \"start\".",
         Kind::Own(schema::openings),
+    ),
+    Key::new(
+        "positions",
+        "Positions",
+        "Of an accuracy experiment: where players choose, in the forms of `openings`. Position k is the same \
+         in every cell. { kind = \"random\", plies = [20, 24, 28] } takes positions of each distance in turn.",
+        Kind::Own(schema::openings),
+    ),
+    Key::new(
+        "choices",
+        "Choices",
+        "Of an accuracy experiment: in how many of the positions each player chooses, in each cell. A larger \
+         number later continues the same experiment.",
+        Kind::Whole { min: 1, max: None, default: None },
+    ),
+    Key::new(
+        "reference",
+        "Reference",
+        "Of an accuracy experiment: who says what every move is worth. A player that sees all moves alike: \
+         { algorithm = \"exact\" }, or { algorithm = \"minimax\", evaluation = \"runs\", depth = 4 }.",
+        Kind::Own(schema::reference_player),
     ),
     Key::new(
         "measure",
@@ -272,11 +299,17 @@ pub(super) static OPENINGS_PLIES: [Key; 2] = [
     Key::new(
         "plies",
         "Plies",
-        "Plies from the start of the game.",
+        "Plies from the start of the game; for \"random\" also a list, to take them in turn.",
         Kind::Own(|| {
             json!({
                 "anyOf": [
                     { "type": "integer", "minimum": 0, "maximum": OPENING_PLIES_MAX },
+                    {
+                        "type": "array",
+                        "minItems": 1,
+                        "uniqueItems": true,
+                        "items": { "type": "integer", "minimum": 0, "maximum": OPENING_PLIES_MAX },
+                    },
                     schema::reference(),
                 ],
             })

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use indexmap::map::Entry;
 use spelrum_engine::Rules;
 
+use super::accuracy;
 use super::axes::Axis;
 use super::fault::{Fault, Span};
 use super::file::{DEFAULT_SEED, SweepFile};
@@ -17,7 +18,7 @@ use super::resolve::{self, Said};
 use super::template::{Source, Uses, substitute};
 use super::tree::Node;
 use super::vary;
-use crate::definition::OpeningsRule;
+use crate::definition::{OpeningsRule, Task};
 use crate::openings::{Openings, OpeningsError};
 use crate::plan::PlannedPlayer;
 use crate::seeds::canonical_json;
@@ -161,7 +162,7 @@ impl<'a> Made<'a> {
         let openings = file.openings.as_ref().map(at_point);
         let openings = openings.map(|node| file.files.fill(node)).transpose()?;
         let rule = match &openings {
-            Some(node) => resolve::openings(node)?,
+            Some(node) => resolve::openings(node).map_err(|fault| self.about_openings(fault))?,
             None => OpeningsRule::Start {},
         };
         let place = openings.as_ref().unwrap_or(&file.game);
@@ -184,7 +185,8 @@ impl<'a> Made<'a> {
             return Err(Fault::at(&place.place, problem, remedy));
         }
         let setting =
-            setting(seed, rules, &rule).map_err(|error| resolve::openings_fault(&error, place))?;
+            setting(seed, rules, &rule).map_err(|error| resolve::openings_fault(&error, place));
+        let setting = setting.map_err(|fault| self.about_openings(fault))?;
         self.openings_cost_left = self
             .openings_cost_left
             .checked_sub(setting.openings.cost())
@@ -197,6 +199,16 @@ impl<'a> Made<'a> {
         self.settings_said.insert(said, index);
         self.setting_choices.remember(point, index);
         Ok(index)
+    }
+
+    /// What is wrong with openings, in the words of the sweep's kind.
+    fn about_openings(&self, fault: Fault) -> Fault {
+        match self.file.task {
+            Task::Game => fault,
+            Task::Choice => {
+                fault.in_words(&[("an opening", "a position"), ("opening", "position")])
+            }
+        }
     }
 
     /// How many of the openings of a setting are distinct, counting no further than `wanted`.
@@ -234,6 +246,9 @@ impl<'a> Made<'a> {
         merge::merge(&mut said, used, &self.file.axes, point);
         let rules = &self.settings[setting].rules;
         let player = resolve::player(rules, name, place, &said)?;
+        if self.file.task == Task::Choice && *name == accuracy::REFERENCE {
+            accuracy::check_player(&player, place)?;
+        }
         let planned = PlannedPlayer::new(player.parameters());
         let (index, _) = self.players.insert_full(
             planned,

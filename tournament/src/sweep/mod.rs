@@ -17,6 +17,7 @@
 //! Values keep their places throughout, so that a player that fails at one point of the grid is
 //! reported at the value on the axis that made it fail.
 
+mod accuracy;
 mod axes;
 mod claimed;
 mod claims;

@@ -113,7 +113,7 @@ pub(super) fn openings(node: &Node) -> Result<OpeningsRule, Fault> {
             match name {
                 "start" => keys::check(table, &owner, &keys::OPENINGS_START)
                     .map(|()| OpeningsRule::Start {}),
-                "random" => Ok(OpeningsRule::Random { plies: plies(needed_plies()?)? }),
+                "random" => drawn(needed_plies()?),
                 "all" => Ok(OpeningsRule::All { plies: plies(needed_plies()?)? }),
                 "listed" => listed(needed(
                     &keys::OPENINGS_LISTED,
@@ -130,6 +130,29 @@ fn unknown_openings(kind: &str, place: &Span) -> Fault {
     let kinds = ["start", "random", "all", "listed"];
     let problem = format!("there are no \"{kind}\" openings");
     Fault::at(place, problem, did_you_mean(kind, "kinds", kinds))
+}
+
+/// Random play to one distance, or to several in turn.
+fn drawn(node: &Node) -> Result<OpeningsRule, Fault> {
+    let Tree::Array(nodes) = &node.tree else {
+        return Ok(OpeningsRule::Random { plies: plies(node)? });
+    };
+    let mut strata = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let plies = plies(node)?;
+        if strata.contains(&plies) {
+            let problem = format!("{plies} plies are there twice");
+            return Err(Fault::at(&node.place, problem, "name each number of plies once"));
+        }
+        strata.push(plies);
+    }
+    match strata.as_slice() {
+        [] => {
+            Err(Fault::at(&node.place, "these are no plies at all", "write plies = [20, 24, 28]"))
+        }
+        &[plies] => Ok(OpeningsRule::Random { plies }),
+        plies => Ok(OpeningsRule::Strata { plies: plies.into() }),
+    }
 }
 
 fn plies(node: &Node) -> Result<u32, Fault> {

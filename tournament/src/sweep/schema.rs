@@ -180,6 +180,21 @@ pub(super) fn openings() -> Json {
     })
 }
 
+/// A player whose word on moves can be taken, with its parameters.
+pub(super) fn reference_player() -> Json {
+    let form = |algorithm: &str| {
+        let name = json!({ "const": algorithm, "description": meaning_of(algorithm) });
+        let mut form = player(name, &parameters(&[algorithm]));
+        form["required"] = json!(["algorithm"]);
+        if let Some(properties) = form["properties"].as_object_mut() {
+            keys::names(&keys::PLAYER).for_each(|key| drop(properties.remove(key)));
+        }
+        form
+    };
+    let forms = ["exact", "minimax"].map(form);
+    json!({ "type": "object", "anyOf": forms })
+}
+
 pub(super) fn positions() -> Json {
     json!({ "type": "array", "minItems": 1, "items": { "type": "string" } })
 }

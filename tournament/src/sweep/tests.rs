@@ -12,6 +12,7 @@ use crate::definition::{CellDefinition, OpeningsRule};
 use crate::openings::Openings;
 use crate::plan::{AxisValue, PlannedCell, Record};
 
+mod accuracy;
 mod claims;
 mod errors;
 mod files;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use spelrum_engine::games::Nim;
 use spelrum_engine::{Parameters, Value};
 use spelrum_tournament::course::{CellOutcome, Course, Decision, NewCell, StoredCell};
-use spelrum_tournament::{CellDefinition, OpeningsRule};
+use spelrum_tournament::{CellDefinition, OpeningsRule, Task};
 
 use crate::world::World;
 
@@ -78,6 +78,7 @@ fn new_cell(index: i64, games: u64) -> NewCell {
             openings: OpeningsRule::Start {},
             max_plies: None,
             swap_sides: true,
+            task: Task::Game,
             players: [player(index), player(0)],
         },
         player_names: ["new".to_owned(), "old".to_owned()],

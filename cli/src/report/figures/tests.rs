@@ -35,6 +35,7 @@ fn experiment(name: &str) -> ExperimentSummary {
         uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
         name: name.to_owned(),
         game: "pentago".to_owned(),
+        task: spelrum_tournament::Task::Game,
         state: ExperimentState::Running,
         priority: 0,
         cells: 1,
@@ -107,6 +108,7 @@ fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
         cells: cells.collect(),
         moves: moves.collect(),
         depths: Vec::new(),
+        accuracy: Vec::new(),
         replayed: Vec::new(),
         claims: Vec::new(),
     }

@@ -69,6 +69,7 @@ pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan,
                     openings: definition.openings,
                     max_plies: definition.max_plies,
                     swap_sides: definition.swap_sides,
+                    task: definition.task,
                     openings_count: cell.openings_count,
                 };
                 let json = DefinitionJson::new(&those);

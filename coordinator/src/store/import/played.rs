@@ -71,7 +71,7 @@ pub(super) fn read_game(
     };
     let what = match what {
         SourceResult::Failed(message) => Read::Failed(id, message),
-        SourceResult::Played(played) => read_played(id, played, playable, judge)?,
+        SourceResult::Played(played) => read_played(id, played, playable, judge, reason.is_none())?,
     };
     Ok(ReadGame { what, reason, received_unix_us })
 }
@@ -87,6 +87,7 @@ fn read_played(
     played: SourcePlayed,
     playable: &PlayableCell,
     judge: bool,
+    is_settled: bool,
 ) -> Result<Read, String> {
     let first_side = names::side(&played.first_side).ok_or("an unknown side")?;
     let outcome = names::outcome(&played.outcome).ok_or("an unknown outcome")?;
@@ -105,6 +106,7 @@ fn read_played(
                 opening: played.opening,
                 record,
                 moves_hash: played.moves_hash,
+                values: played.values,
                 started_unix_us,
             };
             game.check()?;
@@ -114,6 +116,11 @@ fn read_played(
                 }
                 playable
                     .referee(game.game.number, &game.opening, &game.record)
+                    .and_then(|()| match is_settled {
+                        true => playable.referee_values(&game.opening, &game.values),
+                        // Values are kept of settled choices only.
+                        false => Ok(()),
+                    })
                     .map_err(|irregularity| irregularity.to_string())?;
             }
             Ok(Read::Whole(worker, game))

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Row};
-use spelrum_engine::{MoveRecord, SearchReport};
-use spelrum_tournament::names;
+use spelrum_engine::{MoveRecord, MoveValue, SearchReport};
 use spelrum_tournament::scheduler::Allocation;
 use spelrum_tournament::stopping::StopRule;
+use spelrum_tournament::{Task, names};
 
 use super::super::connection::BUSY_TIMEOUT;
 use super::super::error::{StoreError, code, primary_code};
@@ -135,6 +135,8 @@ pub(super) struct SourcePlayed {
     pub(super) started_unix_us: i64,
     pub(super) wall_us: u64,
     pub(super) searches: SourceSearches,
+    /// Of a settled choice: what the moves of its position are worth.
+    pub(super) values: Vec<MoveValue>,
 }
 
 pub(super) enum SourceSearches {
@@ -406,7 +408,12 @@ impl Source {
     }
 
     /// Some settled games of a cell, from this number on.
-    pub(super) fn games(&self, cell: i64, from: i64) -> Result<Vec<SourceGame>, ImportError> {
+    pub(super) fn games(
+        &self,
+        cell: i64,
+        from: i64,
+        task: Task,
+    ) -> Result<Vec<SourceGame>, ImportError> {
         let found = self.all(
             "SELECT g.game_id, g.number, g.failure, o.position, g.first_side, g.outcome, g.termination,
                 g.plies, g.moves_hash, g.worker_id, g.engine_revision, g.started_unix_us, g.wall_us
@@ -422,7 +429,32 @@ impl Source {
                 Ok((id, SourceGame { number, what, reason: None, received_unix_us: 0 }))
             },
         )?;
-        self.with_searches(found, "moves", "game_id")
+        let mut games = Vec::with_capacity(found.len());
+        for (id, mut game) in found {
+            if let SourceResult::Played(played) = &mut game.what
+                && task == Task::Choice
+            {
+                played.values = self.values(id)?;
+            }
+            games.push((id, game));
+        }
+        self.with_searches(games, "moves", "game_id")
+    }
+
+    /// What the moves of a choice's position are worth.
+    fn values(&self, game: i64) -> Result<Vec<MoveValue>, ImportError> {
+        self.all(
+            "SELECT v.move, v.value
+            FROM games AS g
+            JOIN cells AS c ON c.cell_id = g.cell_id
+            JOIN valued_positions AS p ON p.conditions_id = c.conditions_id
+                AND p.reference_player_id = c.second_player_id AND p.opening_id = g.opening_id
+                AND p.engine_revision = g.engine_revision
+            JOIN move_values AS v ON v.valued_position_id = p.valued_position_id
+            WHERE g.game_id = ? ORDER BY v.number",
+            [game],
+            |row| Ok(MoveValue { mv: row.get(0)?, value: row.get(1)? }),
+        )
     }
 
     /// The results of a cell that are kept beside the settled ones: some, from this id on, and the last id.
@@ -647,6 +679,7 @@ fn played(row: &Row<'_>, first: usize) -> rusqlite::Result<SourcePlayed> {
         started_unix_us: row.get(first + 8)?,
         wall_us: number(row, first + 9)?,
         searches: SourceSearches::Moves(Vec::new()),
+        values: Vec::new(),
     })
 }
 

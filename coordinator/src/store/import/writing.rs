@@ -7,7 +7,7 @@ use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::repeat::{Repeated, compare};
 use spelrum_tournament::scheduler::CellProgress;
 use spelrum_tournament::stopping::{Prefix, Reading};
-use spelrum_tournament::{CellId, ExperimentId, Plan, PlayedGame, WorkerId};
+use spelrum_tournament::{CellId, ExperimentId, Plan, PlayedGame, Task, WorkerId};
 
 use super::super::cells::{Place, ROWS_AT_ONCE};
 use super::super::error::StoreError;
@@ -99,7 +99,10 @@ impl Transaction<'_> {
                 self.drop_views(known.experiment).await?;
                 known.experiment
             }
-            None => self.begin_imported(of, whole).await?,
+            None => {
+                let task = parts.first().map(|(plan, _)| plan.task()).unwrap_or_default();
+                self.begin_imported(of, whole, task).await?
+            }
         };
         self.insert_settings(experiment, whole).await?;
         self.keep_files(ExperimentId(experiment), &of.files).await?;
@@ -127,18 +130,21 @@ impl Transaction<'_> {
         &mut self,
         of: &SourceExperiment,
         whole: &Plan,
+        task: Task,
     ) -> Result<i64, StoreError> {
+        let kind = task.experiments();
         let experiment = self.insert_experiment(&of.uuid, &of.sweep_toml, whole).await?;
         let course = of.course.as_deref();
         sqlx::query!(
             "UPDATE experiments SET state = 'paused', engine_revision = ?2, submitted_unix_us = ?3,
-                course = ?4, pruned_unix_us = ?5
+                course = ?4, pruned_unix_us = ?5, kind = ?6
             WHERE experiment_id = ?1",
             experiment,
             of.engine_revision,
             of.submitted_unix_us,
             course,
-            of.pruned_unix_us
+            of.pruned_unix_us,
+            kind
         )
         .execute(self.connection())
         .await?;

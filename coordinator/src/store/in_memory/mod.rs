@@ -1,6 +1,7 @@
 //! A store in memory: the slow and obvious twin of the one in SQLite, for tests of it and of what rests
 //! on it. A transaction works on a copy of everything; there is no sum that is kept, and no index.
 
+mod accuracy;
 mod courses;
 mod judging;
 mod phases;
@@ -20,7 +21,7 @@ use spelrum_tournament::scheduler::{
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{
     AxisValue, CellId, DefinitionHash, ExperimentId, GameId, GameRange, LeaseId, Plan, PlayedGame,
-    Record, WorkerId,
+    Record, Task, WorkerId,
 };
 
 use super::contract::{Store, Term, WriteTransaction};
@@ -104,6 +105,7 @@ struct Experiment {
     uuid: String,
     name: String,
     game: String,
+    task: Task,
     description: String,
     state: ExperimentState,
     priority: i32,

@@ -271,6 +271,7 @@ impl State {
             uuid: it.uuid.clone(),
             name: it.name.clone(),
             game: it.game.clone(),
+            task: it.task,
             state: it.state,
             priority: it.priority,
             cells: cells.len() as u64,
@@ -555,6 +556,7 @@ impl State {
             cells,
             moves,
             depths,
+            accuracy: self.accuracy(&of),
             replayed,
             claims,
         }

@@ -66,6 +66,7 @@ impl State {
             uuid: uuid.to_owned(),
             name: plan.name.clone(),
             game: plan.game.clone(),
+            task: plan.task(),
             description: String::new(),
             state: ExperimentState::Running,
             priority: 0,

@@ -9,6 +9,7 @@ fn experiment(name: &str, state: ExperimentState, settled: u64) -> ExperimentSum
         uuid: String::new(),
         name: name.to_owned(),
         game: "nim".to_owned(),
+        task: crate::Task::Game,
         state,
         priority: 0,
         cells: 1,

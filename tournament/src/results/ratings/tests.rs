@@ -8,6 +8,7 @@ fn experiment() -> ExperimentSummary {
         uuid: String::new(),
         name: "ladder".to_owned(),
         game: "nim".to_owned(),
+        task: crate::Task::Game,
         state: ExperimentState::Running,
         priority: 0,
         cells: 0,

@@ -26,6 +26,17 @@ fn head(line: &str) -> String {
     tic_tac_toe(line, RANDOM_PLAYERS)
 }
 
+const FOUR_CHOICES: &str = "choices = 4\npositions = { kind = \"random\", plies = 2 }";
+const EXACT: &str = "[reference]\nalgorithm = \"exact\"";
+const RANDOM_PLAYER: &str = "[players.a]\nalgorithm = \"random\"";
+
+/// A sweep of kind `accuracy`.
+fn accuracy(head: &str, reference: &str, players: &str) -> String {
+    format!(
+        "name = \"t\"\nkind = \"accuracy\"\ngame = \"tic-tac-toe\"\n{head}\n{reference}\n{players}"
+    )
+}
+
 fn axis(line: &str) -> String {
     tic_tac_toe(
         "",
@@ -188,6 +199,29 @@ algorithm = \"random\"");
     swap_sides_that_is_a_number: head("swap_sides = 0");
     no_games_with_fixed_sides: tic_tac_toe("swap_sides = false", RANDOM_PLAYERS).replace("games = 2", "games = 0");
     too_few_openings_for_fixed_sides: "name = \"x\"\ngame = \"tic-tac-toe\"\ngames = 4\nswap_sides = false\nopenings = { kind = \"random\", plies = 1 }\n[players.a]\nalgorithm = \"minimax\"\ndepth = 1\nshuffle = false\n[players.b]\nalgorithm = \"minimax\"\ndepth = 2\nshuffle = false";
+
+    // Accuracy.
+    kind_misspelt: head("kind = \"accurate\"");
+    accuracy_without_positions: accuracy("choices = 4", EXACT, RANDOM_PLAYER);
+    accuracy_without_choices: accuracy("positions = \"start\"", EXACT, RANDOM_PLAYER);
+    accuracy_without_reference: accuracy(FOUR_CHOICES, "", RANDOM_PLAYER);
+    accuracy_with_games: accuracy("games = 4\npositions = \"start\"", EXACT, RANDOM_PLAYER);
+    accuracy_with_pairing: accuracy(&format!("{FOUR_CHOICES}\npairing = \"self-play\""), EXACT, RANDOM_PLAYER);
+    accuracy_of_no_choice: accuracy("choices = 0\npositions = \"start\"", EXACT, RANDOM_PLAYER);
+    accuracy_of_more_choices_than_positions: accuracy("choices = 900\npositions = { kind = \"random\", plies = [2, 3] }", EXACT, RANDOM_PLAYER);
+    accuracy_of_one_position_twice: accuracy("choices = 2\npositions = \"start\"", EXACT, RANDOM_PLAYER);
+    accuracy_with_a_player_called_reference: accuracy(FOUR_CHOICES, EXACT, "[players.reference]\nalgorithm = \"random\"");
+    accuracy_with_two_references: accuracy(FOUR_CHOICES, "[reference]\nalgorithm = \"minimax\"\nvary = { depth = [1, 2] }", RANDOM_PLAYER);
+    accuracy_by_alpha_beta: accuracy(FOUR_CHOICES, "[reference]\nalgorithm = \"alpha-beta\"\ndepth = 3", RANDOM_PLAYER);
+    accuracy_by_a_reference_in_a_hurry: accuracy(FOUR_CHOICES, "[reference]\nalgorithm = \"minimax\"\ndepth = 3\nmove_time = \"5ms\"", RANDOM_PLAYER);
+    accuracy_with_other_numbers_of_choices: accuracy(FOUR_CHOICES, EXACT, &format!("{RANDOM_PLAYER}\n[[override]]\nwhere = {{ player = \"a\" }}\ngames = 2"));
+    accuracy_of_an_unknown_player: accuracy(FOUR_CHOICES, EXACT, "");
+    positions_that_are_not_so_far: accuracy("choices = 4\npositions = { kind = \"random\", plies = [2, 9] }", EXACT, RANDOM_PLAYER);
+    positions_of_no_plies: accuracy("choices = 4\npositions = { kind = \"random\", plies = [] }", EXACT, RANDOM_PLAYER);
+    positions_of_equal_plies: accuracy("choices = 4\npositions = { kind = \"random\", plies = [2, 2] }", EXACT, RANDOM_PLAYER);
+    positions_of_all_plies: accuracy("choices = 4\npositions = { kind = \"all\", plies = [2, 3] }", EXACT, RANDOM_PLAYER);
+    games_with_positions: head("positions = \"start\"");
+    games_with_a_reference: head("[reference]\nalgorithm = \"exact\"");
 
     // Players.
     players_missing: "name = \"x\"\ngame = \"pentago\"\ngames = 2";

@@ -1,0 +1,60 @@
+//! How well players choose, counted anew from every choice.
+
+use std::collections::BTreeMap;
+
+use spelrum_engine::MoveValue;
+use spelrum_tournament::choice::{AccuracySums, Choice};
+use spelrum_tournament::results::{CellAccuracy, Stratum, reference_text};
+use spelrum_tournament::{CellId, DefinitionJson, PlayedGame, Task};
+
+use super::{Cell, Settled, State};
+
+impl State {
+    /// Of cells in the grid's order.
+    pub(super) fn accuracy(&self, cells: &[(CellId, &Cell)]) -> Vec<CellAccuracy> {
+        let mut strata = Vec::new();
+        for &(id, cell) in cells {
+            let Some(definition) = DefinitionJson::conditions_of(&cell.definition_prefix) else {
+                continue;
+            };
+            if definition.task == Task::Game {
+                continue;
+            }
+            let mut sums: BTreeMap<Option<u32>, AccuracySums> = BTreeMap::new();
+            for (_, game) in self.counted_of(id) {
+                let values = self.values(cell, game);
+                let mv = game.record.moves.first().map(|mv| &mv.mv);
+                let chosen = values.iter().position(|value| Some(&value.mv) == mv);
+                let list: Vec<i64> = values.iter().map(|value| value.value).collect();
+                if let Some(choice) = chosen.and_then(|chosen| Choice::of(&list, chosen)) {
+                    let plies = definition.openings.plies_of(game.game.number);
+                    sums.entry(plies).or_default().add(&choice);
+                }
+            }
+            let reference = reference_text(&cell.players[1]);
+            strata.extend(sums.into_iter().map(|(plies, sums)| Stratum {
+                cell: id,
+                reference: reference.clone(),
+                plies,
+                sums,
+            }));
+        }
+        CellAccuracy::of_strata(&strata)
+    }
+
+    /// What the moves of a choice's position are worth: as it was told first, in whichever cell.
+    fn values(&self, of: &Cell, game: &PlayedGame) -> Vec<MoveValue> {
+        let told = |settled: &Settled| {
+            let Settled::Played { id, game: other, .. } = settled else { return None };
+            let cell = self.cells.get(&other.game.cell)?;
+            let is_same = cell.definition_prefix == of.definition_prefix
+                && cell.players[1] == of.players[1]
+                && other.opening == game.opening
+                && other.engine_revision == game.engine_revision
+                && !other.values.is_empty();
+            is_same.then(|| (*id, other.values.clone()))
+        };
+        let first = self.games.values().filter_map(told).min_by_key(|(id, _)| *id);
+        first.map(|(_, values)| values).unwrap_or_default()
+    }
+}

@@ -1,0 +1,54 @@
+//! What the moves of positions turned out to be worth: every player of an experiment chooses in the same
+//! positions, and valuing all moves of one may take half a second.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Values that are kept, in all: 32 MiB (invariant 9).
+const VALUES_MAX: usize = 1 << 22;
+
+/// Values of moves, by position. Of one reference under one set of rules, so that they never change.
+#[derive(Debug, Default)]
+pub(crate) struct KnownValues {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    by_position: BTreeMap<Box<str>, Arc<[i64]>>,
+    values: usize,
+}
+
+impl KnownValues {
+    /// Those of a position's legal moves, in canonical order.
+    pub(crate) fn of(&self, position: &str) -> Option<Arc<[i64]>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.by_position.get(position).cloned()
+    }
+
+    /// Keeps them, while there is room: players come to the first positions first.
+    pub(crate) fn keep(&self, position: &str, values: Arc<[i64]>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.values + values.len() <= VALUES_MAX {
+            kept.values += values.len();
+            kept.by_position.insert(position.into(), values);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_has_a_bound() {
+        let known = KnownValues::default();
+        known.keep("a", Arc::from([1, -1]));
+        assert_eq!(known.of("a").as_deref(), Some(&[1, -1][..]));
+        assert_eq!(known.of("b"), None);
+        known.keep("b", vec![0; VALUES_MAX - 2].into());
+        assert_eq!(known.of("b").map(|values| values.len()), Some(VALUES_MAX - 2));
+        known.keep("c", Arc::from([0]));
+        assert_eq!(known.of("c"), None);
+    }
+}
