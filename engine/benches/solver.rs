@@ -1,8 +1,9 @@
 //! Pentago's solver: processor time by marbles on the board, and how many times the plain solver
-//! takes.
+//! takes; the values of all moves, of positions in which the side to move does not win at once, and how
+//! many of these have moves of differing value.
 //!
 //! `cargo bench -p spelrum-engine --bench solver` (add `-- 20` to go down to 20 marbles; 24 by
-//! default).
+//! default; `-- all-moves` leaves the first table out).
 
 #![expect(clippy::unwrap_used, reason = "a bench ends at the first error")]
 #![expect(clippy::print_stdout, reason = "its table is what it is for")]
@@ -26,22 +27,44 @@ fn main() {
     let rules = Pentago::rules(true);
     let least = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(24);
     println!("milliseconds, of {POSITIONS} random positions each");
+    if std::env::args().all(|argument| argument != "all-moves") {
+        time_optimal_moves(&rules, least);
+    }
+    time_all_moves(&rules, least);
+}
+
+fn time_all_moves(rules: &Rules, least: u32) {
+    println!("marbles  all moves: mean  median      max  of differing value");
+    for marbles in (least..=34).rev().step_by(2) {
+        let positions = random_positions(rules, marbles, |it| it.winning_move().is_none());
+        let mut differing = vec![false; positions.len()];
+        let all_moves = times(&positions, |index, position, budget| {
+            let mut values = Vec::new();
+            PentagoSolver::default().move_values(position, budget, &mut values).unwrap();
+            differing[index] = values.iter().any(|&(_, value)| value != values[0].1);
+        });
+        let differing = differing.into_iter().filter(|&differs| differs).count();
+        println!("{marbles:7}      {}  {:16}%", row(&all_moves), 100 * differing / POSITIONS);
+    }
+}
+
+fn time_optimal_moves(rules: &Rules, least: u32) {
     println!("marbles  value: mean  median      max  moves: mean  median      max  plain / moves");
     for marbles in (least..=32).rev().step_by(2) {
-        let positions = random_positions(&rules, marbles);
-        let value = times(&positions, |position, budget| {
-            PentagoSolver::default().value(position, budget).unwrap()
+        let positions = random_positions(rules, marbles, |_| true);
+        let value = times(&positions, |_, position, budget| {
+            PentagoSolver::default().value(position, budget).unwrap();
         });
-        let moves = times(&positions, |position, budget| {
-            PentagoSolver::default().optimal_moves(position, budget, &mut Vec::new()).unwrap()
+        let moves = times(&positions, |_, position, budget| {
+            PentagoSolver::default().optimal_moves(position, budget, &mut Vec::new()).unwrap();
         });
         let row = format!("{marbles:7}  {}  {}", row(&value), row(&moves));
         if marbles < PLAIN_FROM {
             println!("{row}");
             continue;
         }
-        let plain = times(&positions[..PLAIN_POSITIONS], |position, budget| {
-            PlainSolver::default().optimal_moves(position, budget, &mut Vec::new()).unwrap()
+        let plain = times(&positions[..PLAIN_POSITIONS], |_, position, budget| {
+            PlainSolver::default().optimal_moves(position, budget, &mut Vec::new()).unwrap();
         });
         let same: Duration = moves[..PLAIN_POSITIONS].iter().sum();
         let ratio = plain.iter().sum::<Duration>().as_secs_f64() / same.as_secs_f64();
@@ -49,8 +72,12 @@ fn main() {
     }
 }
 
-/// Positions after random moves from the start, none over; always the same.
-fn random_positions(rules: &Rules, marbles: u32) -> Vec<Pentago> {
+/// Positions after random moves from the start, none over, that are wanted; always the same.
+fn random_positions(
+    rules: &Rules,
+    marbles: u32,
+    is_wanted: impl Fn(&Pentago) -> bool,
+) -> Vec<Pentago> {
     let mut random = Random::from_key([marbles as u8; 32]);
     let mut positions = Vec::new();
     while positions.len() < POSITIONS {
@@ -59,7 +86,7 @@ fn random_positions(rules: &Rules, marbles: u32) -> Vec<Pentago> {
             let mv = position.random_move(&mut random);
             position.play_unchecked(mv);
         }
-        if !position.is_over() {
+        if !position.is_over() && is_wanted(&position) {
             positions.push(position);
         }
     }
@@ -69,17 +96,18 @@ fn random_positions(rules: &Rules, marbles: u32) -> Vec<Pentago> {
 /// Processor time of each position.
 fn times(
     positions: &[Pentago],
-    mut solve: impl FnMut(&Pentago, &mut Budget<'_>) -> i32,
+    mut solve: impl FnMut(usize, &Pentago, &mut Budget<'_>),
 ) -> Vec<Duration> {
     let now = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
-    let mut time = |position: &Pentago| {
+    let mut time = |index: usize| {
         let mut budget = Budget::new(&Limits::default(), &Timeless);
         let before = now();
-        std::hint::black_box(solve(position, &mut budget));
+        solve(index, &positions[index], &mut budget);
+        std::hint::black_box(budget.nodes());
         now() - before
     };
-    let least = |position| (0..REPEATS).map(|_| time(position)).min().unwrap();
-    positions.iter().map(least).collect()
+    let least = |index| (0..REPEATS).map(|_| time(index)).min().unwrap();
+    (0..positions.len()).map(least).collect()
 }
 
 fn row(times: &[Duration]) -> String {

@@ -1,14 +1,16 @@
 //! Plain minimax: every position to a fixed depth. The yardstick that the others are held against.
 
 use super::algorithm::{Algorithm, Maker, has_depth};
+use super::alpha_beta::{self, AlphaBeta};
 use super::reference::{self, Reference};
 use super::{Budget, Evaluate, Found, Limits, NoMove, Search, Stop, made, root};
 use crate::evaluation::GameEvaluation;
+use crate::knowledge::Knowledge;
 use crate::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
 use crate::position::{Line, Position};
 use crate::rng::Random;
 use crate::score;
-use crate::solver::Solvable;
+use crate::solver::{Solvable, values_by_child};
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "minimax",
@@ -50,7 +52,7 @@ impl Algorithm for MinimaxPlay {
         let options = Options::from_settings(settings);
         let for_reference = evaluation.clone();
         Maker::new(move || Box::new(Minimax::new(options, evaluation.clone())))
-            .with_reference(move || Box::new(Minimax::new(options, for_reference.clone())))
+            .with_reference(move || Box::new(Values::new(options, for_reference.clone())))
     }
 }
 
@@ -137,24 +139,6 @@ impl<P: Position, E: Evaluate<P>> Minimax<P, E> {
     }
 }
 
-impl<P: Position, E: Evaluate<P>> Reference<P> for Minimax<P, E> {
-    fn move_values(
-        &mut self,
-        position: &P,
-        budget: &mut Budget<'_>,
-        values: &mut Vec<(P::Move, i32)>,
-    ) -> Result<(), Stop> {
-        self.moves.clear();
-        values.clear();
-        let depth = root::depth_or_max(self.options.depth);
-        for index in 0..position.legal_move_count() {
-            let mv = position.nth_legal_move(index);
-            values.push((mv, self.move_value(position, mv, depth, 0, budget)?));
-        }
-        Ok(())
-    }
-}
-
 impl<P: Position, E: Evaluate<P>> Search<P> for Minimax<P, E> {
     fn search(
         &mut self,
@@ -187,5 +171,52 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Minimax<P, E> {
             Some(Stop::Limit(limit)) => Ok(best.found(0, limit)),
             Some(Stop::Aborted) => Err(NoMove::Aborted),
         }
+    }
+}
+
+/// Minimax's values of all root moves: those that [`Minimax`] compares, found by alpha-beta, which after
+/// each move finds the same value with fewer nodes.
+#[derive(Debug)]
+struct Values<P: Knowledge, E> {
+    depth: u32,
+    evaluation: E,
+    /// A search of the positions after the moves.
+    search: AlphaBeta<P, E>,
+}
+
+impl<P: Knowledge, E: Evaluate<P> + Clone> Values<P, E> {
+    fn new(options: Options, evaluation: E) -> Self {
+        let depth = root::depth_or_max(options.depth);
+        // All of them are value-preserving.
+        let options = alpha_beta::Options {
+            depth: Some(depth.saturating_sub(1)),
+            pvs: true,
+            history: true,
+            combined: true,
+            distinct: true,
+            threats: true,
+            distance: true,
+            last_ply: true,
+            ..alpha_beta::Options::default()
+        };
+        Self { depth, search: AlphaBeta::new(options, evaluation.clone()), evaluation }
+    }
+}
+
+impl<P: Knowledge, E: Evaluate<P>> Reference<P> for Values<P, E> {
+    fn move_values(
+        &mut self,
+        position: &P,
+        budget: &mut Budget<'_>,
+        values: &mut Vec<(P::Move, i32)>,
+    ) -> Result<(), Stop> {
+        let of_ending = |ending, mover| score::of_ending(ending, mover, 1);
+        values_by_child(position, budget, values, of_ending, |child, budget| {
+            if self.depth == 1 {
+                budget.evaluate()?;
+                return Ok(self.evaluation.evaluate(child));
+            }
+            Ok(score::from_position(self.search.value_of(child, budget)?, 1))
+        })
     }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use spelrum_engine::games::Pentago;
-use spelrum_engine::search::Limits;
-use spelrum_engine::{Game, Position, Solved, Timeless, solve};
+use spelrum_engine::games::pentago::PentagoSolver;
+use spelrum_engine::search::{Budget, Limits};
+use spelrum_engine::{Game, Position, Solved, Solver, Timeless, solve};
 
 #[derive(Deserialize)]
 struct File {
@@ -65,6 +66,19 @@ fn check(entry: &Entry) {
         moves.sort_unstable();
         assert_eq!(moves, list, "{}", entry.board);
     }
+    check_move_values(&position, &solved);
+}
+
+/// Of the values of all moves the greatest is the position's, and the moves that have it are the optimal ones.
+fn check_move_values(position: &Pentago, solved: &Solved) {
+    let mut values = Vec::new();
+    let mut budget = Budget::new(&Limits::default(), &Timeless);
+    PentagoSolver::default().move_values(position, &mut budget, &mut values).unwrap();
+    assert_eq!(values.len(), solved.legal_moves as usize, "{position}");
+    assert_eq!(values.iter().map(|&(_, value)| value).max(), Some(solved.value), "{position}");
+    let best = values.iter().filter(|&&(_, value)| value == solved.value);
+    let best: Vec<String> = best.map(|(mv, _)| mv.to_string()).collect();
+    assert_eq!(best, solved.optimal_moves, "{position}");
 }
 
 #[test]

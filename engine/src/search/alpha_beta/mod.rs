@@ -30,7 +30,7 @@ pub use parameters::Options;
 
 use super::algorithm::{Algorithm, Maker, has_depth};
 use super::handover::Handover;
-use super::{Budget, Evaluate, Found, NoMove, Search, root};
+use super::{Budget, Evaluate, Found, NoMove, Search, Stop, root};
 use crate::evaluation::GameEvaluation;
 use crate::knowledge::Knowledge;
 use crate::parameters::{AlgorithmInfo, Parameters, Settings, Value};
@@ -140,6 +140,25 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             sight: root::Sight::default(),
         }
     }
+
+    /// The value of a position that is not over, for its side to move, to the depth that the options say,
+    /// without their table.
+    ///
+    /// # Errors
+    /// If a limit or the host stops it; then nothing is known.
+    pub(super) fn value_of(&mut self, position: &P, budget: &mut Budget<'_>) -> Result<i32, Stop> {
+        self.root_moves.clear();
+        position.legal_moves(&mut self.root_moves);
+        self.begin();
+        self.value_of_root(position, budget)
+    }
+
+    fn begin(&mut self) {
+        self.moves.clear();
+        self.keys.clear();
+        self.killers.clear();
+        self.history.fade();
+    }
 }
 
 impl<P: Knowledge, E: Evaluate<P>> Search<P> for AlphaBeta<P, E> {
@@ -151,10 +170,7 @@ impl<P: Knowledge, E: Evaluate<P>> Search<P> for AlphaBeta<P, E> {
     ) -> Result<Found<P::Move>, NoMove> {
         let root = line.position;
         root::list_moves(root, self.options.shuffle, random, &mut self.root_moves);
-        self.moves.clear();
-        self.keys.clear();
-        self.killers.clear();
-        self.history.fade();
+        self.begin();
         if let Some(mebibytes) = self.options.table_mib {
             let table = match self.table.take() {
                 Some(table) => table,

@@ -27,6 +27,15 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
     }
 
+    /// The value of a root whose moves are listed; an error if the search is stopped.
+    pub(super) fn value_of_root(&mut self, root: &P, budget: &mut Budget<'_>) -> Result<i32, Stop> {
+        self.narrow_root(root);
+        match self.deepen(root, budget) {
+            Ok(found) => Ok(found.score.unwrap_or(score::WORST)),
+            Err((_, _, stop)) => Err(stop),
+        }
+    }
+
     /// Drops root moves that are as good as others by the rules alone.
     fn narrow_root(&mut self, root: &P) {
         self.is_root_safe = false;

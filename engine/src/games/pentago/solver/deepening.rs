@@ -51,6 +51,35 @@ impl Found {
     }
 }
 
+/// What is known of the moves that place on one cell, by the rotations that their turns lead to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placement {
+    /// The cell's bit.
+    pub(super) bit: u32,
+    /// Who places wins.
+    pub(super) won: Rotations,
+    /// It loses.
+    pub(super) lost: Rotations,
+    /// Nothing is known. (What is none of these is drawn.)
+    pub(super) open: Rotations,
+}
+
+impl Placement {
+    /// What the rules say of the moves that turn after placing there.
+    pub(super) fn new(bit: u32, [own, other]: [Bitboard; 2]) -> Self {
+        let cell = Bitboard::cell(bit);
+        let all = Rotations::UNTURNED.turned();
+        let [own_five, other_five] = [own.or(cell), other].map(|side| fives::fives(side)[1]);
+        let is_full = own.or(other).or(cell) == Bitboard::ALL;
+        Self {
+            bit,
+            won: all.and(own_five).without(other_five),
+            lost: all.and(other_five).without(own_five),
+            open: if is_full { Rotations::NONE } else { all.without(own_five.or(other_five)) },
+        }
+    }
+}
+
 /// One search: all that stays the same in it.
 struct Run<'r, 'h> {
     table: &'r mut Table,
@@ -121,6 +150,48 @@ impl Deepening {
             }
         }
         Ok(Found::Draw)
+    }
+
+    /// Finds out what it can of all moves of a position, given by the marbles of its side to move and of
+    /// the other: for each empty cell, lowest bit first, what is known of placing there becomes more.
+    /// Nobody has five.
+    ///
+    /// # Errors
+    /// If the budget stops it, or it would have to make more nodes than it is allowed: then what it has
+    /// found stands.
+    pub(super) fn value_moves(
+        &mut self,
+        [own, other]: [Bitboard; 2],
+        win_before_rotation: bool,
+        allowance: u64,
+        budget: &mut Budget<'_>,
+        placements: &mut [Placement],
+    ) -> Result<(), Halt> {
+        let mut run = self.start(win_before_rotation, allowance, budget);
+        let plies_left = 36 - own.or(other).count() - 1;
+        for left in 1..=plies_left {
+            let is_end = left == plies_left;
+            for placement in &mut *placements {
+                let own = own.or(Bitboard::cell(placement.bit));
+                let attack = Board { attacker: other, defender: own, plies: 1, left };
+                let defence = Board { attacker: own, defender: other, plies: 1, left };
+                // Who wins with a ply of its own: see `run`.
+                if (left % 2 == 1 || is_end) && !placement.open.is_empty() {
+                    let lost = run.attack(attack, placement.open)?;
+                    placement.lost = placement.lost.or(lost);
+                    placement.open = placement.open.without(lost);
+                }
+                if (left % 2 == 0 || is_end) && !placement.open.is_empty() {
+                    let won = run.defend(defence, placement.open)?;
+                    placement.won = placement.won.or(won);
+                    placement.open = placement.open.without(won);
+                }
+            }
+        }
+        for placement in placements {
+            placement.open = Rotations::NONE;
+        }
+        Ok(())
     }
 
     /// A search of so many nodes at most that knows nothing yet.

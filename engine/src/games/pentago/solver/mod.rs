@@ -19,6 +19,7 @@ mod rotations;
 mod subsets;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use super::bitboard::Bitboard;
 use super::{Pentago, PentagoMove};
@@ -122,6 +123,15 @@ impl Solver<Pentago> for PentagoSolver {
                 Ok(Optimal { value: 0, are_all: true })
             }
         }
+    }
+
+    fn move_values(
+        &mut self,
+        position: &Pentago,
+        budget: &mut Budget<'_>,
+        values: &mut Vec<(PentagoMove, i32)>,
+    ) -> Result<(), Stop> {
+        self.value_all_moves(position, budget, values)
     }
 
     fn lists_all_moves_soon(&self, position: &Pentago) -> bool {

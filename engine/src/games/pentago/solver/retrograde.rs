@@ -48,6 +48,8 @@ pub(super) struct Retrograde {
 struct Rules<'r> {
     fives: &'r Fives,
     win_before_rotation: bool,
+    /// Only boards on which the root's side to move has placed on one of these cells are worked out.
+    wanted: u32,
 }
 
 impl Retrograde {
@@ -63,6 +65,22 @@ impl Retrograde {
         goal: Goal,
         budget: &mut Budget<'_>,
     ) -> Result<Vec<Rotations>, Stop> {
+        self.run_for(u32::MAX, fives, win_before_rotation, goal, budget)
+    }
+
+    /// The same where only some of the root's empty cells are asked about: a bit for each, by its number
+    /// from 0. What it says of the others means nothing.
+    ///
+    /// # Errors
+    /// If the budget stops it.
+    pub(super) fn run_for(
+        &mut self,
+        wanted: u32,
+        fives: &Fives,
+        win_before_rotation: bool,
+        goal: Goal,
+        budget: &mut Budget<'_>,
+    ) -> Result<Vec<Rotations>, Stop> {
         let empty = fives.cells().count_ones();
         assert!((1..=EMPTY_MAX).contains(&empty), "the root has 1 to {EMPTY_MAX} empty cells");
         self.ranks.cover(empty, budget)?;
@@ -71,7 +89,7 @@ impl Retrograde {
             level.clear();
             level.reserve_exact(most);
         }
-        let rules = Rules { fives, win_before_rotation };
+        let rules = Rules { fives, win_before_rotation, wanted };
         for placed in (1..=empty).rev() {
             // The opponent wants to prevent what the root's side wants.
             let goal = if placed % 2 == 0 { goal } else { goal.prevented() };
@@ -88,7 +106,7 @@ impl Retrograde {
     /// says whether the side to move there wants to win; else a draw is enough.
     fn work_out_level<const WIN: bool>(
         &mut self,
-        Rules { fives, win_before_rotation }: Rules<'_>,
+        Rules { fives, win_before_rotation, wanted }: Rules<'_>,
         placed: u32,
         budget: &mut Budget<'_>,
     ) -> Result<(), Stop> {
@@ -107,7 +125,12 @@ impl Retrograde {
         let block_len = subsets::count(free, own + 1);
         self.list_children(free, own, budget)?;
         let [fives_of_mover, fives_of_other] = [fives.table(mover), fives.table(1 - mover)];
+        // Whose set of cells is that of the root's side to move.
+        let [roots_is_own, roots_is_other] = [mover == 0, mover == 1];
         for (block, other_set) in subsets::of_size(empty, others).enumerate() {
+            if roots_is_other && other_set & wanted == 0 {
+                continue;
+            }
             let open = all & !other_set;
             let good_after = self.next.get(block * block_len..(block + 1) * block_len);
             let good_after = good_after.unwrap_or(&[]);
@@ -123,6 +146,10 @@ impl Retrograde {
                 );
             }
             for (index, set) in subsets::of_size(free, own).enumerate() {
+                let own_set = subsets::scatter(set, open);
+                if roots_is_own && own_set & wanted == 0 {
+                    continue;
+                }
                 budget.enter()?;
                 let children = &self.children[index * degree..(index + 1) * degree];
                 let reached = if degree == 0 {
@@ -136,7 +163,6 @@ impl Retrograde {
                         good
                     }
                 };
-                let own_set = subsets::scatter(set, open);
                 let five = fives_of_mover[own_set as usize][now];
                 let five_of_other = five_of_other[now];
                 // A game that is over: with a five of the mover's only it has won, with both it
