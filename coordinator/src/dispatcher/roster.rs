@@ -187,6 +187,7 @@ impl Roster {
 #[cfg(test)]
 mod tests {
     use spelrum_tournament::CellId;
+    use spelrum_tournament::results::Machine;
 
     use super::*;
 
@@ -199,6 +200,7 @@ mod tests {
             engine_revision: 1,
             version: "0".to_owned(),
             memory_bytes: None,
+            machine: Machine::default(),
         }
     }
 

@@ -16,6 +16,7 @@
 //! | `cells` | the same for a part of the cells |
 //! | `progress`, `pace` | how far an experiment is, and how fast it goes |
 //! | `games` | settled games, in lists and whole |
+//! | `machine` | what results come from |
 //! | `status`, `attention`, `removal` | what needs somebody |
 
 mod attention;
@@ -23,6 +24,7 @@ mod cells;
 mod claims;
 mod comparisons;
 mod games;
+mod machine;
 mod openings;
 mod pace;
 mod phases;
@@ -48,6 +50,7 @@ pub use games::{
     GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,
     WholeGame, WholeGames,
 };
+pub use machine::Machine;
 pub use openings::{
     ColourResult, MoverCounts, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage,
     first_mover,

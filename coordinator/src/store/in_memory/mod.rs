@@ -161,10 +161,10 @@ enum CourseState {
     Ended,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Worker {
     id: WorkerId,
-    slots: u32,
+    introduction: WorkerIntroduction,
     last_hello_unix_us: i64,
 }
 

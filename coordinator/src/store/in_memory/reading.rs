@@ -332,7 +332,7 @@ impl State {
             wall_us,
             backlog,
             spread,
-            slots: slots.map(|worker| u64::from(worker.slots)).sum(),
+            slots: slots.map(|worker| u64::from(worker.introduction.slots)).sum(),
             last_game_id,
         }
     }
