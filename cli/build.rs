@@ -17,7 +17,7 @@ fn main() {
 /// The commit that is checked out here. What of git tells that another one is, cargo watches.
 fn checked_out() -> Option<String> {
     // A directory of another project, or one that git ignores, has its own commits.
-    if git(&["ls-files", "--full-name", "build.rs"])? != "cli/build.rs" {
+    if git(&["ls-files", "--full-name", "Cargo.toml"])? != "cli/Cargo.toml" {
         return None;
     }
     let branch = git(&["symbolic-ref", "--quiet", "HEAD"]).unwrap_or_default();

@@ -26,7 +26,7 @@ pub(super) struct Roster {
 
 #[derive(Debug)]
 struct Entry {
-    introduction: WorkerIntroduction,
+    introduction: Box<WorkerIntroduction>,
     heard: Time,
     playing: u64,
     reported: u64,
@@ -37,7 +37,7 @@ struct Entry {
 #[derive(Debug)]
 pub(super) enum News {
     /// It said Hello.
-    Hello(WorkerId, WorkerIntroduction, Time),
+    Hello(WorkerId, Box<WorkerIntroduction>, Time),
     /// It is playing so many games.
     Playing(WorkerId, u64),
     /// It was granted a lease of so many games.
@@ -191,8 +191,8 @@ mod tests {
 
     use super::*;
 
-    fn introduction(name: &str) -> WorkerIntroduction {
-        WorkerIntroduction {
+    fn introduction(name: &str) -> Box<WorkerIntroduction> {
+        Box::new(WorkerIntroduction {
             uuid: format!("of {name}"),
             name: name.to_owned(),
             host: "host".to_owned(),
@@ -201,7 +201,7 @@ mod tests {
             version: "0".to_owned(),
             memory_bytes: None,
             machine: Machine::default(),
-        }
+        })
     }
 
     #[test]

@@ -132,8 +132,8 @@ impl Site {
     }
 }
 
-fn introduction(name: &str) -> WorkerIntroduction {
-    WorkerIntroduction {
+fn introduction(name: &str) -> Box<WorkerIntroduction> {
+    Box::new(WorkerIntroduction {
         uuid: format!("of {name}"),
         name: name.to_owned(),
         host: "host".to_owned(),
@@ -142,7 +142,7 @@ fn introduction(name: &str) -> WorkerIntroduction {
         version: "0".to_owned(),
         memory_bytes: None,
         machine: Machine::default(),
-    }
+    })
 }
 
 /// A sweep of two games.

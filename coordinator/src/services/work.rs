@@ -35,7 +35,7 @@ impl Work for WorkService {
         check_versions(&hello)?;
         wire::check_hello(&hello).map_err(Refusal::from)?;
         let machine = wire::machine(&hello).map_err(Refusal::from)?;
-        let introduction = WorkerIntroduction {
+        let introduction = Box::new(WorkerIntroduction {
             uuid: canonical_uuid("worker_uuid", &hello.worker_uuid)?,
             name: hello.name,
             host: hello.host,
@@ -44,7 +44,7 @@ impl Work for WorkService {
             version: hello.version,
             memory_bytes: Some(hello.memory_bytes).filter(|&bytes| bytes > 0),
             machine,
-        };
+        });
         let worker = self.dispatch.hello(introduction).await?;
         Ok(Response::new(v1::HelloResponse {
             protocol_major: PROTOCOL_MAJOR,

@@ -16,7 +16,7 @@
 //! | `cells` | the same for a part of the cells |
 //! | `progress`, `pace` | how far an experiment is, and how fast it goes |
 //! | `games` | settled games, in lists and whole |
-//! | `machine` | what results come from |
+//! | `overview`, `machine` | how games were played, and what results come from |
 //! | `status`, `attention`, `removal` | what needs somebody |
 
 mod attention;
@@ -26,6 +26,7 @@ mod comparisons;
 mod games;
 mod machine;
 mod openings;
+mod overview;
 mod pace;
 mod phases;
 mod places;
@@ -55,6 +56,7 @@ pub use openings::{
     ColourResult, MoverCounts, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage,
     first_mover,
 };
+pub use overview::{CellGames, Lengths, Overview, WorkerShare};
 pub use pace::Pace;
 pub use phases::{
     CellPhases, PhaseMoves, PhaseSums, PhaseTimes, PhaseUnit, Phases, PhasesOf, StandardisedTimes,

@@ -62,6 +62,9 @@ pub(super) fn chart(chart: &Chart, is_alone: bool) -> Result<Drawn, Error> {
             on_page((width, height(shown.rows.len())), |page| intervals(page, shown))
         }
         Chart::Outcomes(rows) => on_page((width, height(rows.len())), |page| outcomes(page, rows)),
+        Chart::Shares(shown) => {
+            on_page((width, height(shown.rows.len())), |page| parts(page, &shown.rows))
+        }
     }
 }
 
@@ -147,9 +150,14 @@ fn intervals(page: &Page<'_>, shown: &Intervals) -> Result<(), Error> {
     Ok(())
 }
 
-fn outcomes(page: &Page<'_>, rows: &[(String, [u64; 3])]) -> Result<(), Error> {
+/// A bar for each row, cut into its games of each kind, which are drawn with these.
+fn shares<'r>(
+    page: &Page<'_>,
+    rows: impl ExactSizeIterator<Item = (&'r str, &'r [u64])> + Clone,
+    inks: impl Fn(usize) -> [Ink; 2],
+) -> Result<(), Error> {
     let x = Axis::of_shares("share of the games");
-    let (plot, half) = in_rows(page, &x, rows.iter().map(|(name, _)| &**name))?;
+    let (plot, half) = in_rows(page, &x, rows.clone().map(|(name, _)| name))?;
     let pixel = |x: f64, y: f64| plot.plotting_area().map_coordinate(&(x, y));
     for (row, (_, games)) in (0..).map(f64::from).zip(rows) {
         let all: u64 = games.iter().sum();
@@ -159,23 +167,37 @@ fn outcomes(page: &Page<'_>, rows: &[(String, [u64; 3])]) -> Result<(), Error> {
             continue;
         }
         let mut before = 0;
-        for (outcome, games) in Outcome::ALL.into_iter().zip(games) {
+        for (kind, games) in games.iter().enumerate() {
             let [from, to] = [before, before + games].map(|it| it as f64 / all as f64);
             before += games;
             let ((left, y), (right, _)) = (pixel(from, row), pixel(to, row));
             if right <= left {
                 continue;
             }
+            let [bar, on_bar] = inks(kind);
             let corners = [(left, y - half), (right, y + half)];
-            page.draw(&Rectangle::new(corners, Ink::Bar(outcome).color().filled()))?;
+            page.draw(&Rectangle::new(corners, bar.color().filled()))?;
             let label = count(*games);
             if f64::from(right - left) > (label.len() + 1) as f64 * CHARACTER {
                 let middle = (i32::midpoint(left, right), y);
-                text(page, &label, middle, HPos::Center, VPos::Center, Ink::OnBar(outcome))?;
+                text(page, &label, middle, HPos::Center, VPos::Center, on_bar)?;
             }
         }
     }
     Ok(())
+}
+
+fn outcomes(page: &Page<'_>, rows: &[(String, [u64; 3])]) -> Result<(), Error> {
+    shares(page, rows.iter().map(|(name, games)| (&**name, &games[..])), |kind| {
+        let outcome = Outcome::ALL[kind];
+        [Ink::Bar(outcome), Ink::OnBar(outcome)]
+    })
+}
+
+fn parts(page: &Page<'_>, rows: &[(String, Vec<u64>)]) -> Result<(), Error> {
+    shares(page, rows.iter().map(|(name, games)| (&**name, &games[..])), |kind| {
+        [Ink::Part(kind), Ink::OnPart]
+    })
 }
 
 type Plot<'p, 'd> = ChartContext<'p, Drawing<'d>, Coordinates>;

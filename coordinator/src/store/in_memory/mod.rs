@@ -3,6 +3,7 @@
 
 mod courses;
 mod judging;
+mod overview;
 mod phases;
 mod reading;
 mod results;
