@@ -10,6 +10,7 @@ use std::io;
 use maud::{Markup, html};
 
 pub(crate) use axis::Axis;
+use draw::Room;
 pub(crate) use ink::SERIES_MAX;
 
 use super::table::Column;
@@ -125,7 +126,9 @@ impl Panel {
             Some(heading) => format!("{title}: {}", shortened(heading, NAME_CHARACTERS_MAX)),
             None => title.to_owned(),
         };
-        let drawn = draw::chart(&self.chart, is_alone).map_err(io::Error::other)?;
+        let drawn = |room| draw::chart(&self.chart, room).map_err(io::Error::other);
+        let wide = drawn(if is_alone { Room::Page } else { Room::Part })?;
+        let narrow = drawn(Room::Phone)?;
         let legend = match &self.chart {
             Chart::Curves(curves) => Some(legend(curves)?),
             Chart::Outcomes(_) => Some(legend_of_bars(
@@ -143,7 +146,11 @@ impl Panel {
                     h4 { (shortened(heading, NAME_CHARACTERS_MAX)) }
                 }
                 @if let Some(legend) = legend { (legend) }
-                div class="plot" { (svg::image(drawn.size, id, &title, drawn.elements)) }
+                // The style sheet shows one of them.
+                div class="plot" {
+                    (svg::image(wide.size, "on-page", id, &title, wide.elements))
+                    (svg::image(narrow.size, "on-phone", &format!("{id}-phone"), &title, narrow.elements))
+                }
             }
         })
     }
