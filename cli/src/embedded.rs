@@ -25,7 +25,7 @@ use crate::remote::{Client, Manner};
 use crate::results::ResultsSource;
 use crate::sweep_file::SweepFile;
 use crate::voice;
-use crate::{change, config, held, listen, remote};
+use crate::{build, change, config, held, listen, remote};
 
 /// How often workers say that they live. Short, because the one that counts is in this process:
 /// after a kill, the next run has its games back within six times as long.
@@ -142,6 +142,7 @@ impl Embedded {
             name: None,
             slots,
             memory_bytes,
+            build: build::this(),
             exit_when_done: false,
         };
         // The worker also ends when the experiment does, which is not an interruption.

@@ -1,5 +1,7 @@
 //! Where results come from: a database file, or a coordinator that answers for one.
 
+mod overview;
+
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -22,6 +22,7 @@ use spelrum_coordinator::store::{Sweep, WAL_CHECKPOINT_BYTES, WorkerIntroduction
 use spelrum_engine::{
     EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Side, Value, termination_named,
 };
+use spelrum_tournament::results::Machine;
 use spelrum_tournament::scheduler::{
     Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Policy, Scheduler, Time,
 };
@@ -444,6 +445,7 @@ fn introduction() -> WorkerIntroduction {
         engine_revision: 1,
         version: "0".to_owned(),
         memory_bytes: None,
+        machine: Machine::default(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use spelrum_tournament::results::Machine;
 use spelrum_tournament::{
     CellId, DefinitionHash, GameId, GameRange, LeaseId, PlayedGame, WorkerId,
 };
@@ -9,7 +10,7 @@ use uuid::Uuid;
 
 use crate::game::game_id;
 use crate::limits::{
-    FAILURE_BYTES_MAX, LEASE_RANGES_MAX, LEASES_MAX, NAME_BYTES_MAX, NUMBER_MAX,
+    FAILURE_BYTES_MAX, LEASE_RANGES_MAX, LEASES_MAX, LOGICAL_CORES_MAX, NAME_BYTES_MAX, NUMBER_MAX,
     REPORT_RESULTS_MAX, SLOTS_MAX,
 };
 use crate::wire_error::{at_most, id, in_range, number, plain_text, text};
@@ -44,7 +45,27 @@ pub fn check_hello(hello: &v1::HelloRequest) -> Result<(), WireError> {
     plain_text("name", &hello.name, NAME_BYTES_MAX)?;
     plain_text("host", &hello.host, NAME_BYTES_MAX)?;
     plain_text("version", &hello.version, NAME_BYTES_MAX)?;
-    slots(hello.slots).map(drop)
+    slots(hello.slots)?;
+    machine(hello).map(drop)
+}
+
+/// Reads what a worker's results come from.
+///
+/// # Errors
+/// The first field that is malformed.
+pub fn machine(hello: &v1::HelloRequest) -> Result<Machine, WireError> {
+    let said = |field: &str, value: &str| match value {
+        "" => Ok(String::new()),
+        _ => plain_text(field, value, NAME_BYTES_MAX).map(str::to_owned),
+    };
+    in_range("logical_cores", hello.logical_cores.into(), 0, LOGICAL_CORES_MAX.into())?;
+    Ok(Machine {
+        cpu_model: said("cpu_model", &hello.cpu_model)?,
+        logical_cores: Some(hello.logical_cores).filter(|&cores| cores > 0),
+        operating_system: said("operating_system", &hello.operating_system)?,
+        build_commit: said("build_commit", &hello.build_commit)?,
+        build_profile: said("build_profile", &hello.build_profile)?,
+    })
 }
 
 /// Checks the length of a text that may hold anything.

@@ -10,12 +10,13 @@ use spelrum_engine::{
     ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Side,
 };
 use spelrum_proto::limits::{
-    FAILURE_BYTES_MAX, LEASES_MAX, MESSAGE_BYTES_MAX, NUMBER_MAX, PLIES_MAX, REPORT_RESULTS_MAX,
+    FAILURE_BYTES_MAX, LEASES_MAX, LOGICAL_CORES_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX,
+    NUMBER_MAX, PLIES_MAX, REPORT_RESULTS_MAX,
 };
 use spelrum_proto::results::{AskedOf, games_asked, which_game};
 use spelrum_proto::work::{self, Grant, LeasedGames, ReportedWhat};
 use spelrum_proto::{Fault, WireError, game, v1};
-use spelrum_tournament::results::{GamesFilter, GamesOrder};
+use spelrum_tournament::results::{GamesFilter, GamesOrder, Machine};
 use spelrum_tournament::{
     CellId, DefinitionHash, DerivedGame, GameId, GameRange, LeaseId, PlayedGame,
 };
@@ -222,6 +223,27 @@ fn malformed_ids_hashes_and_grants_are_refused() {
     assert_eq!(work::check_hello(&hello(uuid, "", 1)).unwrap_err().fault, Fault::NotPlainText);
     assert_eq!(work::check_hello(&hello(uuid, "a\nb", 1)).unwrap_err().field, "name");
     assert_eq!(work::check_hello(&hello(uuid, "name", 0)).unwrap_err().field, "slots");
+    let of_machine = |cpu_model: &str, logical_cores| v1::HelloRequest {
+        cpu_model: cpu_model.to_owned(),
+        logical_cores,
+        ..hello(uuid, "name", 1)
+    };
+    assert_eq!(work::machine(&of_machine("", 0)), Ok(Machine::default()), "it need not say");
+    let said = work::machine(&of_machine("A Processor", 8)).unwrap();
+    assert_eq!((&*said.cpu_model, said.logical_cores), ("A Processor", Some(8)));
+    for (malformed, field) in [
+        (of_machine("a\nb", 1), "cpu_model"),
+        (of_machine("", LOGICAL_CORES_MAX + 1), "logical_cores"),
+        (of_machine(&"x".repeat(NAME_BYTES_MAX + 1), 1), "cpu_model"),
+        (
+            v1::HelloRequest { operating_system: "\0".to_owned(), ..of_machine("", 1) },
+            "operating_system",
+        ),
+        (v1::HelloRequest { build_commit: "\t".to_owned(), ..of_machine("", 1) }, "build_commit"),
+        (v1::HelloRequest { build_profile: "\r".to_owned(), ..of_machine("", 1) }, "build_profile"),
+    ] {
+        assert_eq!(work::check_hello(&malformed).unwrap_err().field, field);
+    }
 }
 
 /// A game of the greatest length fits into one message, with ordinary notation.

@@ -38,7 +38,9 @@ pub fn hello(uuid: &str) -> v1::HelloRequest {
         host: "here".to_owned(),
         slots: 1,
         version: "0".to_owned(),
-        memory_bytes: 0,
+        cpu_model: "a processor".to_owned(),
+        logical_cores: 4,
+        ..v1::HelloRequest::default()
     }
 }
 

@@ -11,6 +11,7 @@ mod cells;
 mod driving;
 mod hub;
 mod link;
+mod machine;
 mod memory;
 mod outcome;
 mod panics;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use spelrum_engine::search::STACK_BYTES;
 use spelrum_proto::limits::{NAME_BYTES_MAX, SLOTS_MAX};
 use spelrum_proto::{Refusal, Token, WireError};
+use spelrum_tournament::results::Machine;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
 use uuid::Uuid;
@@ -46,8 +48,19 @@ pub struct Config {
     /// Bytes of memory that it offers them together: it gets no games that may take more than a
     /// slot's part. `None` is as much as they like.
     pub memory_bytes: Option<u64>,
+    /// Which program it is part of.
+    pub build: Build,
     /// Whether to end when the coordinator has nothing left to do, instead of waiting for more.
     pub exit_when_done: bool,
+}
+
+/// Which program a worker is part of, for people; empty is not to say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Build {
+    /// The Git commit that was checked out where it was built, in hexadecimal.
+    pub commit: String,
+    /// How it was compiled: `release` or `debug`.
+    pub profile: String,
 }
 
 /// How a worker is told to end.
@@ -122,7 +135,7 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
     // Whatever becomes of this future, playing ends with it.
     let _close = CloseOnDrop(Arc::clone(&hub));
     start_slots(&hub, sides)?;
-    let introduction = introduction(config.name, slots, config.memory_bytes);
+    let introduction = introduction(&config);
     let link = Link::new(config.coordinator, config.token.as_ref(), introduction);
     driving::drive(&hub, &link, to_do, &shutdown).await?;
     let summary = summary(&hub);
@@ -158,7 +171,7 @@ fn start_slots(hub: &Arc<Hub>, sides: Vec<SlotSide>) -> Result<(), WorkerError> 
 
 /// How this worker introduces itself. Names come from people and machines: what the protocol does
 /// not allow in them is left out.
-fn introduction(name: Option<String>, slots: u32, memory_bytes: Option<u64>) -> Introduction {
+fn introduction(config: &Config) -> Introduction {
     let clean = |name: &str| {
         let mut clean: String = name.chars().filter(|it| !it.is_control()).collect();
         clean.truncate(clean.floor_char_boundary(NAME_BYTES_MAX));
@@ -166,8 +179,17 @@ fn introduction(name: Option<String>, slots: u32, memory_bytes: Option<u64>) -> 
     };
     let host = gethostname::gethostname();
     let host = clean(&host.to_string_lossy()).unwrap_or_else(|| "unknown".to_owned());
-    let name = name.as_deref().and_then(clean).unwrap_or_else(|| host.clone());
-    Introduction { uuid: Uuid::new_v4(), name, host, slots, memory_bytes }
+    let name = config.name.as_deref().and_then(clean).unwrap_or_else(|| host.clone());
+    let said = |text: &str| clean(text).unwrap_or_default();
+    let machine = Machine {
+        cpu_model: said(&machine::cpu_model()),
+        logical_cores: machine::logical_cores(),
+        operating_system: said(&machine::operating_system()),
+        build_commit: said(&config.build.commit),
+        build_profile: said(&config.build.profile),
+    };
+    let (slots, memory_bytes) = (config.slots.get(), config.memory_bytes);
+    Introduction { uuid: Uuid::new_v4(), name, host, slots, memory_bytes, machine }
 }
 
 /// Ends the slots when the worker's future is dropped.

@@ -9,6 +9,7 @@ use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::v1::{self, Verdict};
 use spelrum_proto::work::{self, Grant};
 use spelrum_proto::{Bearer, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, Token, WireError};
+use spelrum_tournament::results::Machine;
 use spelrum_tournament::worker::{Answer, Call, Caller, LeasedGames, Session};
 use spelrum_tournament::{DefinitionHash, GameId, LeaseId, OpeningsCache, WorkerId};
 use tonic::service::interceptor::InterceptedService;
@@ -40,6 +41,7 @@ pub(crate) struct Introduction {
     pub(crate) host: String,
     pub(crate) slots: u32,
     pub(crate) memory_bytes: Option<u64>,
+    pub(crate) machine: Machine,
 }
 
 /// The link.
@@ -150,7 +152,8 @@ impl Link {
     }
 
     async fn hello(&self, mut client: Client) -> Result<Response<v1::HelloResponse>, Status> {
-        let Introduction { uuid, name, host, slots, memory_bytes } = self.introduction.clone();
+        let Introduction { uuid, name, host, slots, memory_bytes, machine } =
+            self.introduction.clone();
         let hello = v1::HelloRequest {
             protocol_major: PROTOCOL_MAJOR,
             protocol_minor: PROTOCOL_MINOR,
@@ -162,6 +165,11 @@ impl Link {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             // 0 would be not to say.
             memory_bytes: memory_bytes.map_or(0, |bytes| bytes.max(1)),
+            cpu_model: machine.cpu_model,
+            logical_cores: machine.logical_cores.unwrap_or(0),
+            operating_system: machine.operating_system,
+            build_commit: machine.build_commit,
+            build_profile: machine.build_profile,
         };
         client.hello(hello).await
     }

@@ -46,11 +46,14 @@ opponent, player_wall_us_standardised, opponent_wall_us_standardised, wall_us_ra
 (claim, player, opponent, at, score_above, score_below, in, error_rate, exploratory, in_sweep, verdict (supported, \
 not_shown, open, exploratory or not_judged), reason, p, p_adjusted, hash, cells (cell_id, player, opponent, score, \
 band_low, band_high, cell_p)). \
-What is not known is null.
+lengths (cell_id, axes, player, opponent, games, plies_mean, plies_shortest, plies_p25, plies_median, plies_p75, \
+plies_longest), terminations (cell_id, axes, player, opponent, termination, games, share), workers (worker_id, worker, \
+host, slots, engine_revision, version, cpu_model, logical_cores, operating_system, build_commit, build_profile, games, \
+plies, wall_us). What is not known is null.
 
 HTML: one file to hand on, in a browser or printed, with every table of the text and plots: scores and games over the \
 values of the axis that has most of them, times of moves on a logarithmic axis, ratings, each with its 95% interval and \
-its numbers. It has no scripts and fetches nothing. Of a large experiment it has the first rows and says where the \
+its numbers; how long games were, how they ended, and on which machines and builds they were played. It has no scripts and fetches nothing. Of a large experiment it has the first rows and says where the \
 others are.
 
 CSV: one table, with the names and digits of JSON: cells, or what --table names; with --ratings ratings, with \
@@ -90,7 +93,7 @@ pub(crate) struct Report {
     #[arg(long, conflicts_with_all = ["depths", "ratings", "compare"])]
     phases: bool,
     /// Show one table only: claims, cells, moves, depths, failures, ratings, differences, meetings, gains,
-    /// effects, replicates, phases or standardised
+    /// effects, replicates, phases, standardised, lengths, terminations or workers
     #[arg(
         long,
         value_name = "NAME",

@@ -8,7 +8,7 @@ use crate::arguments::{CoordinatorArguments, SlotsArguments};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::{config, logging};
+use crate::{build, config, logging};
 
 const EXAMPLES: &str = "\
 It logs to stderr (RUST_LOG=debug for more). A coordinator that is away is tried again for as \
@@ -53,6 +53,7 @@ impl Worker {
             name: self.name,
             slots: offer.slots,
             memory_bytes: offer.memory_bytes,
+            build: build::this(),
             exit_when_done: self.exit_when_done,
         };
         let shutdown =

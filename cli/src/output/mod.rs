@@ -21,7 +21,9 @@ pub(crate) use json::{Pairs, write_json, write_json_line};
 pub(crate) use numbers::{
     count, date_time, duration_us, optional, percent, ratio, relative_error, signed,
 };
-pub(crate) use plot::{Axis, Chart, Curves, Estimate, Figure, Intervals, Panel, Point, SERIES_MAX};
+pub(crate) use plot::{
+    Axis, Chart, Curves, Estimate, Figure, Intervals, Panel, Point, SERIES_MAX, Shares,
+};
 pub(crate) use rows::{RowsFormat, WriteRows};
 pub(crate) use search::{ended_by_text, score_text};
 pub(crate) use table::{Column, TextTable};

@@ -10,6 +10,7 @@ use super::claims_json;
 use super::columns::{Columns, Named, fields, flatten};
 use super::comparisons_json::Compared;
 use super::json;
+use super::overview::Overview;
 use super::phases::Phases;
 use super::ratings_json::{Group, GroupRows};
 use crate::output::CsvField;
@@ -108,6 +109,29 @@ pub(super) enum PhaseRows {
     Times,
     /// A cell, over the phases that both players have seen.
     Standardised,
+}
+
+/// How games were played.
+pub(super) fn of_overview(
+    told: &Overview<'_>,
+    which: OverviewRows,
+) -> Result<Rows, serde_json::Error> {
+    match which {
+        OverviewRows::Lengths => rows(told.experiment, told.axes, &told.lengths),
+        OverviewRows::Terminations => rows(told.experiment, told.axes, &told.terminations),
+        OverviewRows::Workers => rows(told.experiment, told.axes, &told.workers),
+    }
+}
+
+/// What can be told in rows of how games were played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OverviewRows {
+    /// How long those of a cell were.
+    Lengths,
+    /// How those of a cell ended.
+    Terminations,
+    /// Who played.
+    Workers,
 }
 
 /// A table of ratings. Each row has its group's number, from 1: between groups nothing is known.

@@ -13,6 +13,7 @@ mod comparisons_json;
 mod csv;
 mod figures;
 mod json;
+mod overview;
 mod phases;
 mod ratings;
 mod ratings_json;
@@ -22,12 +23,12 @@ use std::io::{self, BufWriter, Write};
 
 use clap::ValueEnum;
 use comparisons_json::Compared;
-use csv::{ComparedRows, PhaseRows, ReportRows};
+use csv::{ComparedRows, OverviewRows, PhaseRows, ReportRows};
 use ratings::Meetings;
 use ratings_json::GroupRows;
 use serde::Serialize;
 use spelrum_tournament::results::{
-    Comparisons, Detail, ExperimentSummary, Phases, Ratings, Report,
+    Comparisons, Detail, ExperimentSummary, Overview, Phases, Ratings, Report,
 };
 
 use spelrum_tournament::Task;
@@ -93,6 +94,12 @@ pub(crate) enum TableName {
     Phases,
     /// How long a move takes in the same mix of phases
     Standardised,
+    /// How long games are
+    Lengths,
+    /// How games end
+    Terminations,
+    /// What the results come from: who played on what, and how much
+    Workers,
 }
 
 /// What of the results is shown.
@@ -127,7 +134,7 @@ pub(crate) async fn write(
         ReportFormat::Latex => document(source, of, shown).await?.write_latex(&mut out)?,
         ReportFormat::Html => {
             let Page { mut document, figures, question, engine_revision } =
-                page(source, of, shown).await?;
+                with_overview(source, of, shown, page(source, of, shown).await?).await;
             if of.games_settled == 0 {
                 document.parts.insert(0, Part::Words(NOTHING_PLAYED.to_owned()));
             }
@@ -227,6 +234,13 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
             let parts = only(name, phases::parts(&told));
             return Ok(Page::of(&told.experiment, parts, Vec::new()));
         }
+        Shown::Table(
+            name @ (TableName::Lengths | TableName::Terminations | TableName::Workers),
+        ) => {
+            let told = overview_of(source, of).await?;
+            let parts = only(name, overview::parts(&told));
+            return Ok(Page::of(&told.experiment, parts, Vec::new()));
+        }
     };
     let report = source.report(of, detail).await?;
     let mut figures = figures::of_report(&report);
@@ -242,6 +256,30 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
     let page = Page::of(&report.experiment, parts, figures);
     let (question, engine_revision) = (report.description, report.engine_revision);
     Ok(Page { question, engine_revision, ..page })
+}
+
+/// The same with how the games were played, if everything is shown.
+async fn with_overview(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+    shown: Shown,
+    mut page: Page,
+) -> Page {
+    let told = match shown {
+        Shown::Usual | Shown::WithDepths if of.games_settled > 0 => source.overview(of).await,
+        Shown::Usual
+        | Shown::WithDepths
+        | Shown::Ratings
+        | Shown::Compared
+        | Shown::Phases
+        | Shown::Table(_) => Ok(None),
+    };
+    if let Some(told) = unless_failed("figures of how games were played", told) {
+        page.document.parts.push(Part::Heading("How the games were played".to_owned()));
+        page.document.parts.extend(overview::parts(&told));
+        page.figures.extend(figures::of_overview(&told));
+    }
+    page
 }
 
 /// The tables of this name, and what is said where there is none.
@@ -307,6 +345,15 @@ async fn table(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> 
         Shown::Table(TableName::Standardised) => {
             return by_phase(source, of, PhaseRows::Standardised).await;
         }
+        Shown::Table(TableName::Lengths) => {
+            return overviewed(source, of, OverviewRows::Lengths).await;
+        }
+        Shown::Table(TableName::Terminations) => {
+            return overviewed(source, of, OverviewRows::Terminations).await;
+        }
+        Shown::Table(TableName::Workers) => {
+            return overviewed(source, of, OverviewRows::Workers).await;
+        }
     };
     let report = source.report(of, detail).await?;
     let rows = csv::of_report(&json::Report::from(&report), which);
@@ -354,6 +401,16 @@ async fn by_phase(
     Ok(rows.map_err(io::Error::from)?)
 }
 
+async fn overviewed(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+    which: OverviewRows,
+) -> Result<csv::Rows> {
+    let told = overview_of(source, of).await?;
+    let rows = csv::of_overview(&overview::Overview::from(&told), which);
+    Ok(rows.map_err(io::Error::from)?)
+}
+
 /// Everything, as JSON.
 async fn write_everything(
     source: &ResultsSource,
@@ -370,6 +427,8 @@ async fn write_everything(
         phases: Option<phases::Phases<'a>>,
         claims: Vec<claims_json::Claim>,
         accuracy: Vec<accuracy_json::Accuracy<'a>>,
+        #[serde(flatten)]
+        overview: Option<overview::Overview<'a>>,
     }
     let report = source.report(of, Detail::Depths).await?;
     let ratings = match shown {
@@ -388,6 +447,7 @@ async fn write_everything(
             None
         }
     };
+    let overview = unless_failed("figures of how games were played", source.overview(of).await);
     let everything = Everything {
         report: json::Report::from(&report),
         ratings: ratings.as_ref().map(ratings_json::groups),
@@ -395,6 +455,7 @@ async fn write_everything(
         phases: by_phase.as_ref().map(phases::Phases::from),
         claims: claims_json::claims(&report),
         accuracy: accuracy_json::accuracy(&report),
+        overview: overview.as_ref().map(overview::Overview::from),
     };
     write_json(out, &everything)?;
     Ok(())
@@ -410,16 +471,18 @@ async fn ratings_worth_showing(
     if report.experiment.task == Task::Choice || !ratings::are_worth_showing(report) {
         return None;
     }
-    match source.ratings(of).await {
-        Ok(ratings) => ratings,
-        Err(error) => {
-            let message = error.message(MessageStyle::Plain).unwrap_or_default();
-            let problem = message.lines().next().unwrap_or_default();
-            let problem = problem.strip_prefix("error: ").unwrap_or(problem);
-            voice::say(&format!("note: there are no ratings here: {problem}"));
-            None
-        }
-    }
+    unless_failed("ratings", source.ratings(of).await)
+}
+
+/// What nobody has asked for by name: where it cannot be had, the rest is there all the same, with a word of it.
+fn unless_failed<T>(what: &str, asked: Result<Option<T>>) -> Option<T> {
+    asked.unwrap_or_else(|error| {
+        let message = error.message(MessageStyle::Plain).unwrap_or_default();
+        let problem = message.lines().next().unwrap_or_default();
+        let problem = problem.strip_prefix("error: ").unwrap_or(problem);
+        voice::say(&format!("note: there are no {what} here: {problem}"));
+        None
+    })
 }
 
 async fn comparisons(source: &ResultsSource, of: &ExperimentSummary) -> Result<Comparisons> {
@@ -453,5 +516,13 @@ async fn asked_for(source: &ResultsSource, of: &ExperimentSummary) -> Result<Rat
         CliError::new(Exit::Input, format!("rate the players of {}", of.name))
             .because("the coordinator is of an earlier release, which has no ratings")
             .help("update it, or read its database: spelrum report --ratings --db FILE")
+    })
+}
+
+async fn overview_of(source: &ResultsSource, of: &ExperimentSummary) -> Result<Overview> {
+    source.overview(of).await?.ok_or_else(|| {
+        CliError::new(Exit::Input, format!("tell how the games of {} were played", of.name))
+            .because("the coordinator is of an earlier release, which does not tell it")
+            .help("update it, or read its database: spelrum report --table workers --db FILE")
     })
 }

@@ -65,6 +65,10 @@ fn answers(sandbox: &Sandbox, db: &str) -> Vec<String> {
             FROM uncounted_games AS u JOIN cells AS c ON c.cell_id = u.cell_id ORDER BY 1, 2, 3, 4",
         ),
         ask("SELECT count(*), sum(games) FROM worker_results"),
+        ask(
+            "SELECT uuid, host, cpu_model, logical_cores, operating_system, build_commit, build_profile
+            FROM workers ORDER BY uuid",
+        ),
     ]
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::sandbox::{Ran, Sandbox, tic_tac_toe};
 
 /// What differs from run to run and machine to machine.
-const MASKED: [&str; 19] = [
+const MASKED: [&str; 26] = [
     "_us_mean",
     "_us_median",
     "_us_p90",
@@ -25,6 +25,13 @@ const MASKED: [&str; 19] = [
     "slots",
     "bytes",
     "uptime_ms",
+    "worker",
+    "host",
+    "cpu_model",
+    "logical_cores",
+    "operating_system",
+    "build_commit",
+    "build_profile",
 ];
 
 /// The JSON, masked, as it was printed.

@@ -25,6 +25,7 @@ mod list;
 mod memory;
 mod migrations;
 mod new;
+mod pages;
 mod play;
 mod readme;
 mod replay;

@@ -118,11 +118,17 @@ fn tables_are_had_one_at_a_time() {
         ("differences", of_groups("differences")),
         ("meetings", of_groups("meetings")),
         ("phases", phases["phases"]["times"].as_array().unwrap().len()),
+        ("lengths", json["lengths"].as_array().unwrap().len()),
+        ("terminations", json["terminations"].as_array().unwrap().len()),
+        ("workers", json["workers"].as_array().unwrap().len()),
         ("standardised", phases["phases"]["standardised"].as_array().unwrap().len()),
     ] {
         let csv = report(&["--format", "csv", "--table", table]);
         assert_eq!(csv.lines().count(), rows + 1, "{table}: {csv}");
-        let columns = |line: &str| line.split(',').count();
+        // What is between quotes is one field, whatever is in it.
+        let columns = |line: &str| {
+            line.split('"').step_by(2).flat_map(|outside| outside.matches(',')).count()
+        };
         assert!(csv.lines().all(|line| columns(line) == columns(csv.lines().next().unwrap())));
         let latex = report(&["--format", "latex", "--table", table]);
         assert!(latex.contains(r"\toprule"), "{table}: {latex}");

@@ -21,6 +21,18 @@ fn a_sweep_becomes_tables() {
     again.expect_exit(0);
     assert!(again.stderr().contains("small is finished already"), "{}", again.stderr());
     assert_eq!(again.stdout(), ran.stdout(), "a finished sweep is shown, not played again");
+
+    let told = "SELECT count(*) FROM workers WHERE logical_cores > 0 AND operating_system <> ''
+        AND build_profile IN ('debug', 'release')
+        AND (build_commit = '' OR length(build_commit) IN (40, 64))";
+    assert_eq!(
+        sandbox.sql("small.db", told),
+        sandbox.sql("small.db", "SELECT count(*) FROM workers")
+    );
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        let named = "SELECT DISTINCT cpu_model <> '' FROM workers";
+        assert_eq!(sandbox.sql("small.db", named), "1");
+    }
 }
 
 #[test]

@@ -196,7 +196,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
 
     async fn hello(
         &mut self,
-        introduction: WorkerIntroduction,
+        introduction: Box<WorkerIntroduction>,
         now: Time,
     ) -> Result<WorkerId, Failure> {
         // One that is known takes no further place.

@@ -29,7 +29,7 @@ pub(super) type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
 /// One request, well-formed: services have checked everything that needs no database.
 pub(super) enum Request {
     /// A worker introduces itself; answered with its id.
-    Hello { introduction: WorkerIntroduction, reply: Reply<WorkerId> },
+    Hello { introduction: Box<WorkerIntroduction>, reply: Reply<WorkerId> },
     /// A worker asks for games.
     Lease { caller: Caller, slots: u32, reply: Reply<Leased> },
     /// A worker reports results; answered with a verdict for each.
@@ -281,7 +281,7 @@ impl Dispatch {
 
     pub(crate) async fn hello(
         &self,
-        introduction: WorkerIntroduction,
+        introduction: Box<WorkerIntroduction>,
     ) -> Result<WorkerId, Refusal> {
         self.ask(|reply| Request::Hello { introduction, reply }).await
     }

@@ -26,7 +26,7 @@ pub(super) struct Roster {
 
 #[derive(Debug)]
 struct Entry {
-    introduction: WorkerIntroduction,
+    introduction: Box<WorkerIntroduction>,
     heard: Time,
     playing: u64,
     reported: u64,
@@ -37,7 +37,7 @@ struct Entry {
 #[derive(Debug)]
 pub(super) enum News {
     /// It said Hello.
-    Hello(WorkerId, WorkerIntroduction, Time),
+    Hello(WorkerId, Box<WorkerIntroduction>, Time),
     /// It is playing so many games.
     Playing(WorkerId, u64),
     /// It was granted a lease of so many games.
@@ -187,11 +187,12 @@ impl Roster {
 #[cfg(test)]
 mod tests {
     use spelrum_tournament::CellId;
+    use spelrum_tournament::results::Machine;
 
     use super::*;
 
-    fn introduction(name: &str) -> WorkerIntroduction {
-        WorkerIntroduction {
+    fn introduction(name: &str) -> Box<WorkerIntroduction> {
+        Box::new(WorkerIntroduction {
             uuid: format!("of {name}"),
             name: name.to_owned(),
             host: "host".to_owned(),
@@ -199,7 +200,8 @@ mod tests {
             engine_revision: 1,
             version: "0".to_owned(),
             memory_bytes: None,
-        }
+            machine: Machine::default(),
+        })
     }
 
     #[test]

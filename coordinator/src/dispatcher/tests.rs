@@ -4,6 +4,7 @@ use std::time::Duration;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::work::{Caller, Grant, Reported, ReportedWhat};
 use spelrum_proto::{Reason, v1};
+use spelrum_tournament::results::Machine;
 use spelrum_tournament::scheduler::{ExperimentState, Policy, Time};
 use spelrum_tournament::{GameId, LeaseId, SweepText, plan_sweep};
 use tempfile::TempDir;
@@ -131,8 +132,8 @@ impl Site {
     }
 }
 
-fn introduction(name: &str) -> WorkerIntroduction {
-    WorkerIntroduction {
+fn introduction(name: &str) -> Box<WorkerIntroduction> {
+    Box::new(WorkerIntroduction {
         uuid: format!("of {name}"),
         name: name.to_owned(),
         host: "host".to_owned(),
@@ -140,7 +141,8 @@ fn introduction(name: &str) -> WorkerIntroduction {
         engine_revision: ENGINE_REVISION,
         version: "0".to_owned(),
         memory_bytes: None,
-    }
+        machine: Machine::default(),
+    })
 }
 
 /// A sweep of two games.

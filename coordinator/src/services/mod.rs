@@ -3,6 +3,7 @@
 mod comparison_parts;
 mod experiments;
 mod exports;
+mod overview_parts;
 mod page_token;
 mod pages;
 mod phase_parts;

@@ -22,6 +22,7 @@ use tonic::{Request, Response, Status};
 
 use super::comparison_parts::ComparisonParts;
 use super::exports::export;
+use super::overview_parts::OverviewParts;
 use super::page_token::{Question, page_size};
 use super::phase_parts::PhaseParts;
 use super::rating_parts::RatingParts;
@@ -163,6 +164,25 @@ impl Results for ResultsService {
         let phases = self.readers.phases(&experiment).await.map_err(too_much)?;
         let phases = phases.ok_or_else(|| unknown_experiment(&experiment))?;
         let parts = PhaseParts::of(phases).map(move |part| {
+            let _place = &place;
+            Ok(part)
+        });
+        Ok(Response::new(Box::pin(stream::iter(parts))))
+    }
+
+    type GetOverviewStream =
+        Pin<Box<dyn Stream<Item = Result<v1::GetOverviewResponse, Status>> + Send>>;
+
+    async fn get_overview(
+        &self,
+        request: Request<v1::GetOverviewRequest>,
+    ) -> Result<Response<Self::GetOverviewStream>, Status> {
+        let v1::GetOverviewRequest { experiment } = request.into_inner();
+        check_length("experiment", &experiment, NAME_BYTES_MAX).map_err(Refusal::from)?;
+        let place = self.place()?;
+        let overview = self.readers.overview(&experiment).await.map_err(too_much)?;
+        let overview = overview.ok_or_else(|| unknown_experiment(&experiment))?;
+        let parts = OverviewParts::of(overview).map(move |part| {
             let _place = &place;
             Ok(part)
         });

@@ -34,7 +34,8 @@ impl Work for WorkService {
         // First of all: nothing else in the message need mean the same in another protocol.
         check_versions(&hello)?;
         wire::check_hello(&hello).map_err(Refusal::from)?;
-        let introduction = WorkerIntroduction {
+        let machine = wire::machine(&hello).map_err(Refusal::from)?;
+        let introduction = Box::new(WorkerIntroduction {
             uuid: canonical_uuid("worker_uuid", &hello.worker_uuid)?,
             name: hello.name,
             host: hello.host,
@@ -42,7 +43,8 @@ impl Work for WorkService {
             engine_revision: hello.engine_revision,
             version: hello.version,
             memory_bytes: Some(hello.memory_bytes).filter(|&bytes| bytes > 0),
-        };
+            machine,
+        });
         let worker = self.dispatch.hello(introduction).await?;
         Ok(Response::new(v1::HelloResponse {
             protocol_major: PROTOCOL_MAJOR,

@@ -18,8 +18,8 @@ use spelrum_tournament::course::CellOutcome;
 use spelrum_tournament::results::Removing;
 use spelrum_tournament::results::{
     CellCursor, CellsPage, Comparisons, Detail, ExperimentSummary, ExperimentsPage, FoundGame,
-    GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Phases, Progress, Ratings,
-    Report, SettledCells, WhichGame,
+    GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Overview, Phases, Progress,
+    Ratings, Report, SettledCells, WhichGame,
 };
 use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::{
@@ -159,6 +159,15 @@ pub trait Reading: Send + Sync {
         &self,
         which: &str,
     ) -> impl Future<Output = Result<Option<Comparisons>, StoreError>> + Send;
+
+    /// How the games of the experiment with this UUID or name were played; nothing if there is no such experiment.
+    ///
+    /// # Errors
+    /// If it has too many cells and lengths of games for one answer, or the store fails.
+    fn overview(
+        &self,
+        which: &str,
+    ) -> impl Future<Output = Result<Option<Overview>, StoreError>> + Send;
 
     /// How long moves took by phase in the cells of the experiment with this UUID or name; nothing if there is
     /// none.

@@ -1,5 +1,6 @@
 //! What the disk and other programs do to the writer: tests that reach into its connection.
 
+use spelrum_tournament::results::Machine;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Executor as _};
 
@@ -14,6 +15,7 @@ fn introduction(uuid: String) -> WorkerIntroduction {
         engine_revision: 1,
         version: "0".to_owned(),
         memory_bytes: None,
+        machine: Machine::default(),
     }
 }
 

@@ -17,7 +17,7 @@
 //! | `readings`, `stops` | stop rules: what they read, and which games count by them |
 //! | `read` | connections that only read |
 //! | `query` | the users' own queries |
-//! | `summaries`, `report`, `game_times`, `openings`, `comparisons`, `phases`, `progress`, `games` | what viewers ask |
+//! | `summaries`, `report`, `game_times`, `openings`, `comparisons`, `phases`, `overview`, `progress`, `games` | what viewers ask |
 //! | `recount`, `integrity` | the rollups against the rows, and the file itself |
 //! | `backup` | a copy of the whole |
 //! | `export`, `import` | whole experiments as a database of their own, and back |
@@ -57,6 +57,7 @@ mod numbers;
 mod open;
 mod opening_rows;
 mod openings;
+mod overview;
 mod own_views;
 mod phases;
 mod progress;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use spelrum_tournament::results::Machine;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState,
     LeaseEnd, LeaseState, Snapshot,
@@ -40,6 +41,8 @@ pub struct WorkerIntroduction {
     pub version: String,
     /// Bytes of memory that it offers its slots together; `None` if it does not say. Not stored.
     pub memory_bytes: Option<u64>,
+    /// What its results come from.
+    pub machine: Machine,
 }
 
 impl Writer {
@@ -258,14 +261,19 @@ impl Transaction<'_> {
             Some(id) => id,
             None => self.last_id("workers").await? + 1,
         };
+        let machine = &worker.machine;
         sqlx::query!(
             "INSERT INTO workers (worker_id, uuid, name, host, slots, engine_revision, version,
-                first_seen_unix_us, last_hello_unix_us)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
+                first_seen_unix_us, last_hello_unix_us, cpu_model, logical_cores, operating_system,
+                build_commit, build_profile)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13)
             ON CONFLICT (worker_id) DO UPDATE SET
                 name = excluded.name, host = excluded.host, slots = excluded.slots,
                 engine_revision = excluded.engine_revision, version = excluded.version,
-                last_hello_unix_us = excluded.last_hello_unix_us",
+                last_hello_unix_us = excluded.last_hello_unix_us, cpu_model = excluded.cpu_model,
+                logical_cores = excluded.logical_cores,
+                operating_system = excluded.operating_system,
+                build_commit = excluded.build_commit, build_profile = excluded.build_profile",
             id,
             worker.uuid,
             worker.name,
@@ -273,7 +281,12 @@ impl Transaction<'_> {
             worker.slots,
             worker.engine_revision,
             worker.version,
-            now
+            now,
+            machine.cpu_model,
+            machine.logical_cores,
+            machine.operating_system,
+            machine.build_commit,
+            machine.build_profile
         )
         .execute(self.connection())
         .await?;

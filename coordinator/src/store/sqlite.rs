@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use spelrum_tournament::course::CellOutcome;
 use spelrum_tournament::results::{
     CellCursor, CellsPage, Comparisons, Detail, ExperimentSummary, ExperimentsPage, FoundGame,
-    GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Phases, Progress, Ratings,
-    Report, SettledCells, WhichGame,
+    GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Overview, Phases, Progress,
+    Ratings, Report, SettledCells, WhichGame,
 };
 use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::{
@@ -97,6 +97,10 @@ impl Reading for Readers {
 
     async fn comparisons(&self, which: &str) -> Result<Option<Comparisons>, StoreError> {
         Self::comparisons(self, which).await
+    }
+
+    async fn overview(&self, which: &str) -> Result<Option<Overview>, StoreError> {
+        Self::overview(self, which).await
     }
 
     async fn phases(&self, which: &str) -> Result<Option<Phases>, StoreError> {

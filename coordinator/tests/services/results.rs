@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use spelrum_proto::limits::PAGE_SIZE_MAX;
-use spelrum_proto::results::{PhasesReader, RatingsReader, ReportReader, game_from_wire};
+use spelrum_proto::results::{
+    OverviewReader, PhasesReader, RatingsReader, ReportReader, game_from_wire,
+};
 use spelrum_proto::v1::list_games_request::Of;
 use spelrum_proto::{Reason, v1};
-use spelrum_tournament::results::{GameResult, PhaseUnit, Phases, Report};
+use spelrum_tournament::results::{GameResult, Overview, PhaseUnit, Phases, Report};
 use tonic::Status;
 
 use spelrum_test_support::{HandWorker, Served, Site, failure_of, quick_sweep, reason};
@@ -119,6 +121,46 @@ async fn ratings_are_told_for_each_point() {
     let request = v1::GetRatingsRequest { experiment: "none".to_owned() };
     let refused = served.results().await.get_ratings(request).await;
     assert_eq!(reason(refused), Reason::UnknownExperiment);
+}
+
+async fn overview(served: &Served, experiment: &str) -> Result<Overview, Status> {
+    let request = v1::GetOverviewRequest { experiment: experiment.to_owned() };
+    let mut parts = served.results().await.get_overview(request).await?.into_inner();
+    let mut overview = OverviewReader::default();
+    while let Some(part) = parts.message().await? {
+        overview.take(part).unwrap();
+    }
+    Ok(overview.finish().unwrap())
+}
+
+/// Its sums are those of the report, and of who played.
+#[tokio::test]
+async fn how_games_were_played_is_told() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&wide_sweep("played", 2, 8)).await;
+    served.submit(&wide_sweep("waiting", 2, 8).replace("seed = 7", "seed = 8")).await;
+    let nobody = overview(&served, "played").await.unwrap();
+    assert!(nobody.workers.is_empty() && nobody.cells.is_empty());
+    HandWorker::new(&served).await.work_until_done().await;
+    for name in ["played", "waiting"] {
+        served.reaches(name, "finished").await;
+    }
+    let told = overview(&served, "played").await.unwrap();
+    let [worker] = &told.workers[..] else { panic!("one worker: {told:?}") };
+    assert_eq!((worker.games, &*worker.machine.cpu_model), (16, "a processor"));
+    assert_eq!((worker.machine.logical_cores, &*worker.host), (Some(4), "here"));
+    let report = report(&served, "played", false).await.unwrap();
+    assert_eq!(told.cells.len(), report.cells.len());
+    for (cell, result) in told.cells.iter().zip(&report.cells) {
+        assert_eq!((cell.cell, &cell.axes), (result.cell, &result.axes));
+        assert_eq!(cell.lengths.games(), result.games);
+        assert_eq!(cell.terminations.values().sum::<u64>(), result.games);
+    }
+    let plies = |(plies, games): (&u32, &u64)| u64::from(*plies) * games;
+    let all: u64 = told.cells.iter().flat_map(|cell| cell.lengths.0.iter()).map(plies).sum();
+    assert_eq!(all, worker.plies);
+    assert_eq!(reason(overview(&served, "none").await), Reason::UnknownExperiment);
 }
 
 async fn phases(served: &Served, experiment: &str) -> Result<Phases, Status> {

@@ -93,6 +93,31 @@ async fn other_protocols_and_engines_are_refused_with_a_remedy() {
     assert_eq!(served.number("SELECT count(*) FROM workers").await, 0);
 }
 
+/// A worker of an earlier release says nothing of its machine; one that says Hello again says what it is now.
+#[tokio::test]
+async fn what_results_come_from_is_kept() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let mut client = served.work().await;
+    let plain = v1::HelloRequest { cpu_model: String::new(), logical_cores: 0, ..hello(UUID) };
+    client.hello(plain.clone()).await.unwrap();
+    let unsaid = "SELECT count(*) FROM workers WHERE cpu_model = '' AND logical_cores IS NULL
+        AND operating_system = '' AND build_commit = '' AND build_profile = ''";
+    assert_eq!(served.number(unsaid).await, 1);
+    let told = v1::HelloRequest {
+        cpu_model: "A Processor".to_owned(),
+        logical_cores: 64,
+        operating_system: "a system".to_owned(),
+        build_commit: "00ff".to_owned(),
+        build_profile: "release".to_owned(),
+        ..plain
+    };
+    client.hello(told).await.unwrap();
+    let said = "SELECT count(*) FROM workers WHERE cpu_model = 'A Processor' AND logical_cores = 64
+        AND operating_system = 'a system' AND build_commit = '00ff' AND build_profile = 'release'";
+    assert_eq!(served.number(said).await, 1);
+}
+
 /// Invariant 4: absolute, identified results count once, however often they are sent.
 #[tokio::test]
 async fn a_repeated_report_is_acknowledged_and_counts_once() {

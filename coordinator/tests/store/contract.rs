@@ -478,6 +478,9 @@ async fn seen<R: Reading>(reading: &R, known: &Known) -> Vec<String> {
         let mut phases = reading.phases(uuid).await.unwrap().unwrap();
         phases.experiment.submitted_unix_us = 0;
         seen.push(rounded(&format!("{phases:?}")));
+        let mut overview = reading.overview(uuid).await.unwrap().unwrap();
+        overview.experiment.submitted_unix_us = 0;
+        seen.push(rounded(&format!("{overview:?}")));
         let mut ratings = reading.ratings(uuid).await.unwrap().unwrap();
         ratings.experiment.submitted_unix_us = 0;
         seen.push(rounded(&format!("{ratings:?}")));

@@ -12,6 +12,7 @@ use spelrum_engine::{
     termination_named,
 };
 use spelrum_tournament::claims::{Bound, Claim, ClaimedCell, Quantifier, Statement};
+use spelrum_tournament::results::Machine;
 use spelrum_tournament::{
     AxisValue, CellDefinition, CellId, GameId, OpeningsRule, Plan, PlannedCell, PlayedGame, Role,
     Task, WorkerId,
@@ -137,6 +138,7 @@ pub(crate) fn introduction(uuid: &str) -> WorkerIntroduction {
         engine_revision: 1,
         version: "0.1.0".to_owned(),
         memory_bytes: None,
+        machine: Machine::default(),
     }
 }
 

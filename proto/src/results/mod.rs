@@ -6,6 +6,7 @@ mod claims;
 mod comparisons;
 mod export;
 mod games;
+mod overview;
 mod phases;
 mod progress;
 mod ratings;
@@ -19,6 +20,7 @@ pub use games::{
     AskedOf, GamesAsked, filter_to_wire, game_from_wire, game_to_wire, games_asked,
     games_page_to_wire, which_game, whole_games_from_wire, whole_games_list, whole_games_to_wire,
 };
+pub use overview::OverviewReader;
 pub use phases::PhasesReader;
 pub use progress::progress_from_wire;
 pub use ratings::RatingsReader;

@@ -17,6 +17,7 @@
 //! | `cells` | the same for a part of the cells |
 //! | `progress`, `pace` | how far an experiment is, and how fast it goes |
 //! | `games` | settled games, in lists and whole |
+//! | `overview`, `machine` | how games were played, and what results come from |
 //! | `status`, `attention`, `removal` | what needs somebody |
 
 mod accuracy;
@@ -25,7 +26,9 @@ mod cells;
 mod claims;
 mod comparisons;
 mod games;
+mod machine;
 mod openings;
+mod overview;
 mod pace;
 mod phases;
 mod places;
@@ -51,10 +54,12 @@ pub use games::{
     GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,
     WholeGame, WholeGames,
 };
+pub use machine::Machine;
 pub use openings::{
     ColourResult, MoverCounts, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage,
     first_mover,
 };
+pub use overview::{CellGames, Lengths, Overview, WorkerShare};
 pub use pace::Pace;
 pub use phases::{
     CellPhases, PhaseMoves, PhaseSums, PhaseTimes, PhaseUnit, Phases, PhasesOf, StandardisedTimes,

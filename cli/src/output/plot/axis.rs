@@ -93,6 +93,17 @@ impl Axis {
         Self { label: label.into(), scale, range, ticks }
     }
 
+    /// One of counts from 0, wide enough for all of these.
+    pub(crate) fn of_counts(label: impl Into<String>, counts: impl Iterator<Item = f64>) -> Self {
+        let most = counts.filter(|count| count.is_finite()).fold(1.0_f64, f64::max);
+        let step = round_step(most / 6.0).max(1.0);
+        let to = (most / step).ceil() as i64;
+        let ticks = (0..=to).map(|times| times as f64 * step);
+        let ticks = ticks.map(|count| (count, format!("{count:.0}"))).collect();
+        let range = [0.0, to as f64 * step];
+        Self { label: label.into(), scale: Scale::Linear, range, ticks }
+    }
+
     /// One of differences in Elo, wide enough for all of these.
     pub(crate) fn of_elo(label: impl Into<String>, elo: impl Iterator<Item = f64>) -> Self {
         let (mut least, mut most) = (0.0_f64, 0.0_f64);
@@ -198,6 +209,16 @@ mod tests {
         }
         let axis = Axis::of_times("time", [900.0, 2_100_000.0].into_iter());
         assert_eq!(texts(&axis), ["1 ms", "10 ms", "100 ms", "1 s"]);
+    }
+
+    #[test]
+    fn counts_begin_at_nothing() {
+        let axis = |counts: &[f64]| Axis::of_counts("plies", counts.iter().copied());
+        assert_eq!(texts(&axis(&[9.0, 36.0])), ["0", "10", "20", "30", "40"]);
+        assert_eq!(texts(&axis(&[3.0])), ["0", "1", "2", "3"]);
+        for counts in [&[][..], &[0.0], &[f64::NAN]] {
+            assert_eq!(axis(counts).range, [0.0, 1.0]);
+        }
     }
 
     #[test]

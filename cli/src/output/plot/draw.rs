@@ -31,15 +31,39 @@ type Page<'d> = DrawingArea<Drawing<'d>, Shift>;
 type Coordinates = Cartesian2d<Coordinate, Coordinate>;
 type Pixel = (i32, i32);
 
-/// In the units of the drawings, which are scaled to the width that there is.
-const WIDTH: u32 = 720;
-/// Of one that has others beside it.
-const NARROW_WIDTH: u32 = 480;
+/// How much room there is for a drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// All of a wide page.
+    Page,
+    /// A part of one: there are others beside it.
+    Part,
+    /// A phone: what stands at the left elsewhere stands above.
+    Phone,
+}
+
+impl Room {
+    /// In the units of the drawings, which are scaled to the width that there is.
+    const fn width(self) -> u32 {
+        match self {
+            Self::Page => 720,
+            Self::Part => 480,
+            Self::Phone => 340,
+        }
+    }
+
+    const fn row_height(self) -> u32 {
+        match self {
+            Self::Page | Self::Part => 24,
+            Self::Phone => 42,
+        }
+    }
+}
+
 const CURVES_HEIGHT: u32 = 330;
-const ROW_HEIGHT: u32 = 24;
 const FONT_SIZE: u32 = 13;
 /// What a character takes, more or less.
-const CHARACTER: f64 = 7.0;
+const CHARACTER: f64 = 7.5;
 /// For what is written below an axis, and at its left.
 const BELOW: u32 = 50;
 const LEFT: u32 = 64;
@@ -48,20 +72,27 @@ const ABOVE: u32 = 26;
 const MARGIN: u32 = 12;
 /// Around the names of rows.
 const NAME_MARGIN: u32 = 16;
+/// Half of the height of a bar.
+const HALF_BAR: i32 = 9;
 
-/// Draws a chart: one that has the width of the page, or one that has others beside it.
-pub(super) fn chart(chart: &Chart, is_alone: bool) -> Result<Drawn, Error> {
-    let width = if is_alone { WIDTH } else { NARROW_WIDTH };
+/// Draws a chart.
+pub(super) fn chart(chart: &Chart, room: Room) -> Result<Drawn, Error> {
+    let width = room.width();
     let height = |rows: usize| {
         let rows = u32::try_from(rows).unwrap_or(u32::MAX);
-        rows.saturating_mul(ROW_HEIGHT).saturating_add(BELOW + MARGIN)
+        rows.saturating_mul(room.row_height()).saturating_add(BELOW + MARGIN)
     };
     match chart {
         Chart::Curves(shown) => on_page((width, CURVES_HEIGHT), |page| curves(page, shown)),
         Chart::Intervals(shown) => {
-            on_page((width, height(shown.rows.len())), |page| intervals(page, shown))
+            on_page((width, height(shown.rows.len())), |page| intervals(page, room, shown))
         }
-        Chart::Outcomes(rows) => on_page((width, height(rows.len())), |page| outcomes(page, rows)),
+        Chart::Outcomes(rows) => {
+            on_page((width, height(rows.len())), |page| outcomes(page, room, rows))
+        }
+        Chart::Shares(shown) => {
+            on_page((width, height(shown.rows.len())), |page| parts(page, room, &shown.rows))
+        }
     }
 }
 
@@ -97,7 +128,7 @@ fn curves(page: &Page<'_>, curves: &Curves) -> Result<(), Error> {
         .x_label_area_size(BELOW)
         .y_label_area_size(LEFT)
         .build_cartesian_2d(x, y)?;
-    let plot = meshed(plot, &curves.x.label, [false, true])?;
+    let plot = meshed(page, plot, &curves.x.label, [false, true])?;
     text(page, &curves.y.label, (4, 4), HPos::Left, VPos::Top, Ink::Text)?;
     let pixel = |x: f64, y: f64| plot.plotting_area().map_coordinate(&(x, y));
     if let Some(reference) = curves.reference {
@@ -131,26 +162,40 @@ fn curves(page: &Page<'_>, curves: &Curves) -> Result<(), Error> {
     Ok(())
 }
 
-fn intervals(page: &Page<'_>, shown: &Intervals) -> Result<(), Error> {
-    let (plot, _) = in_rows(page, &shown.x, shown.rows.iter().map(|(name, _)| &**name))?;
+fn intervals(page: &Page<'_>, room: Room, shown: &Intervals) -> Result<(), Error> {
+    let names = shown.rows.iter().map(|(name, _)| &**name);
+    let (plot, below) = in_rows(page, room, &shown.x, names)?;
     let pixel = |x: f64, y: f64| plot.plotting_area().map_coordinate(&(shown.x.position(x), y));
+    let in_row = |x: f64, row: f64| {
+        let (x, y) = pixel(x, row);
+        (x, y + below)
+    };
     if let Some(reference) = shown.reference {
         let ends = vec![pixel(reference, -0.5), pixel(reference, shown.rows.len() as f64 - 0.5)];
         page.draw(&PathElement::new(ends, Ink::Reference.color()))?;
     }
     for (row, (_, Estimate { value, interval })) in (0..).map(f64::from).zip(&shown.rows) {
         if let Some([low, high]) = interval {
-            whisker(page, 0, [pixel(*low, row), pixel(*high, row)])?;
+            whisker(page, 0, [in_row(*low, row), in_row(*high, row)])?;
         }
-        marker(page, 0, pixel(*value, row))?;
+        marker(page, 0, in_row(*value, row))?;
     }
     Ok(())
 }
 
-fn outcomes(page: &Page<'_>, rows: &[(String, [u64; 3])]) -> Result<(), Error> {
+/// A bar for each row, cut into its games of each kind, which are drawn with these.
+fn shares<'r>(
+    page: &Page<'_>,
+    room: Room,
+    rows: impl ExactSizeIterator<Item = (&'r str, &'r [u64])> + Clone,
+    inks: impl Fn(usize) -> [Ink; 2],
+) -> Result<(), Error> {
     let x = Axis::of_shares("share of the games");
-    let (plot, half) = in_rows(page, &x, rows.iter().map(|(name, _)| &**name))?;
-    let pixel = |x: f64, y: f64| plot.plotting_area().map_coordinate(&(x, y));
+    let (plot, below) = in_rows(page, room, &x, rows.clone().map(|(name, _)| name))?;
+    let pixel = |x: f64, row: f64| {
+        let (x, y) = plot.plotting_area().map_coordinate(&(x, row));
+        (x, y + below)
+    };
     for (row, (_, games)) in (0..).map(f64::from).zip(rows) {
         let all: u64 = games.iter().sum();
         if all == 0 {
@@ -159,57 +204,81 @@ fn outcomes(page: &Page<'_>, rows: &[(String, [u64; 3])]) -> Result<(), Error> {
             continue;
         }
         let mut before = 0;
-        for (outcome, games) in Outcome::ALL.into_iter().zip(games) {
+        for (kind, games) in games.iter().enumerate() {
             let [from, to] = [before, before + games].map(|it| it as f64 / all as f64);
             before += games;
             let ((left, y), (right, _)) = (pixel(from, row), pixel(to, row));
             if right <= left {
                 continue;
             }
-            let corners = [(left, y - half), (right, y + half)];
-            page.draw(&Rectangle::new(corners, Ink::Bar(outcome).color().filled()))?;
+            let [bar, on_bar] = inks(kind);
+            let corners = [(left, y - HALF_BAR), (right, y + HALF_BAR)];
+            page.draw(&Rectangle::new(corners, bar.color().filled()))?;
             let label = count(*games);
             if f64::from(right - left) > (label.len() + 1) as f64 * CHARACTER {
                 let middle = (i32::midpoint(left, right), y);
-                text(page, &label, middle, HPos::Center, VPos::Center, Ink::OnBar(outcome))?;
+                text(page, &label, middle, HPos::Center, VPos::Center, on_bar)?;
             }
         }
     }
     Ok(())
 }
 
+fn outcomes(page: &Page<'_>, room: Room, rows: &[(String, [u64; 3])]) -> Result<(), Error> {
+    shares(page, room, rows.iter().map(|(name, games)| (&**name, &games[..])), |kind| {
+        let outcome = Outcome::ALL[kind];
+        [Ink::Bar(outcome), Ink::OnBar(outcome)]
+    })
+}
+
+fn parts(page: &Page<'_>, room: Room, rows: &[(String, Vec<u64>)]) -> Result<(), Error> {
+    shares(page, room, rows.iter().map(|(name, games)| (&**name, &games[..])), |kind| {
+        [Ink::Part(kind), Ink::OnPart]
+    })
+}
+
 type Plot<'p, 'd> = ChartContext<'p, Drawing<'d>, Coordinates>;
 
-/// A plot with a row for each name, the first at the top, and how much of a row is above its middle.
+/// A plot with a row for each name, the first at the top, and how far below the middle of a row it is drawn.
 fn in_rows<'p, 'd, 'n>(
     page: &'p Page<'d>,
+    room: Room,
     x: &Axis,
     names: impl ExactSizeIterator<Item = &'n str>,
 ) -> Result<(Plot<'p, 'd>, i32), Error> {
     let y = Coordinate { range: names.len() as f64 - 0.5..-0.5, ticks: Vec::new() };
     let (width, _) = page.dim_in_pixel();
-    // As wide as the longest of them, at most half of the plot.
-    let characters_max = (f64::from(width / 2 - NAME_MARGIN) / CHARACTER) as usize;
+    // As wide as the longest of them, at most half of the plot; all of it, where they stand above.
+    let is_above = room == Room::Phone;
+    let room_for_names = if is_above { width } else { width / 2 };
+    let characters_max = (f64::from(room_for_names - NAME_MARGIN) / CHARACTER) as usize;
     let names: Vec<String> = names.map(|name| fitting(name, characters_max)).collect();
     let longest = names.iter().map(|name| columns(name)).max().unwrap_or_default();
-    let left = (CHARACTER * longest as f64) as u32 + NAME_MARGIN;
+    let left = match is_above {
+        true => NAME_MARGIN,
+        false => (CHARACTER * longest as f64) as u32 + NAME_MARGIN,
+    };
     let plot = ChartBuilder::on(page)
         .margin_top(MARGIN)
         .margin_right(MARGIN + 12)
         .x_label_area_size(BELOW)
         .y_label_area_size(left)
         .build_cartesian_2d(Coordinate::of(x, f64::from(width - left - MARGIN) / CHARACTER), y)?;
-    let plot = meshed(plot, &x.label, [true, false])?;
+    let plot = meshed(page, plot, &x.label, [true, false])?;
     let from = x.range[0];
     for (row, name) in (0..).map(f64::from).zip(&names) {
         let (x, y) = plot.plotting_area().map_coordinate(&(from, row));
-        text(page, name, (x - 8, y), HPos::Right, VPos::Center, Ink::Text)?;
+        match is_above {
+            true => text(page, name, (x + 2, y - 12), HPos::Left, VPos::Center, Ink::Text)?,
+            false => text(page, name, (x - 8, y), HPos::Right, VPos::Center, Ink::Text)?,
+        }
     }
-    Ok((plot, i32::try_from(ROW_HEIGHT / 2 - 3).unwrap_or(0)))
+    Ok((plot, if is_above { 8 } else { 0 }))
 }
 
 /// With the grid's lines across the axes of which this is said.
 fn meshed<'p, 'd>(
+    page: &Page<'d>,
     mut plot: Plot<'p, 'd>,
     x_label: &str,
     [has_x_lines, has_y_lines]: [bool; 2],
@@ -221,8 +290,7 @@ fn meshed<'p, 'd>(
         .light_line_style(TRANSPARENT)
         .x_label_style(style.clone())
         .y_label_style(style.clone())
-        .axis_desc_style(style)
-        .x_desc(fitting(x_label, 50));
+        .axis_desc_style(style);
     if !has_x_lines {
         mesh.disable_x_mesh();
     }
@@ -230,6 +298,18 @@ fn meshed<'p, 'd>(
         mesh.disable_y_mesh();
     }
     mesh.draw()?;
+    let (width, height) = page.dim_in_pixel();
+    let [width, height] = [width, height].map(|length| i32::try_from(length).unwrap_or(i32::MAX));
+    let label = fitting(x_label, (f64::from(width) / CHARACTER) as usize - 1);
+    let (across, _) = plot.plotting_area().get_pixel_range();
+    let middle = i32::midpoint(across.start, across.end);
+    // Below the middle of the axis; where it is too long, from the right to where there is room.
+    let half = (CHARACTER / 2.0 * columns(&label) as f64) as i32;
+    let y = height - 4;
+    match middle + half > width {
+        false => text(page, &label, (middle, y), HPos::Center, VPos::Bottom, Ink::Text)?,
+        true => text(page, &label, (width - 4, y), HPos::Right, VPos::Bottom, Ink::Text)?,
+    }
     Ok(plot)
 }
 

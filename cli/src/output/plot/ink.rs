@@ -28,6 +28,10 @@ pub(super) enum Ink {
     Marker(usize),
     /// A bar of games.
     Bar(Outcome),
+    /// A bar of games of one of several kinds.
+    Part(usize),
+    /// A text on it.
+    OnPart,
 }
 
 /// What came of games, for the player.
@@ -62,6 +66,8 @@ impl Ink {
             .chain(series(Self::Marker))
             .chain(Outcome::ALL.map(Self::Bar))
             .chain(Outcome::ALL.map(Self::OnBar))
+            .chain(series(Self::Part))
+            .chain([Self::OnPart])
     }
 
     /// The colour that stands for it: one that is never seen.
@@ -88,6 +94,8 @@ impl Ink {
             Self::Whisker(series) => format!("whisker s{series}"),
             Self::Marker(series) => format!("marker s{series}"),
             Self::Bar(outcome) => format!("bar {}", outcome.class()),
+            Self::Part(part) => format!("bar p{part}"),
+            Self::OnPart => "on-part".to_owned(),
         }
     }
 }

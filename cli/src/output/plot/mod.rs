@@ -10,6 +10,7 @@ use std::io;
 use maud::{Markup, html};
 
 pub(crate) use axis::Axis;
+use draw::Room;
 pub(crate) use ink::SERIES_MAX;
 
 use super::table::Column;
@@ -47,6 +48,16 @@ pub(crate) enum Chart {
     Intervals(Intervals),
     /// What games came to, for each of several things.
     Outcomes(Vec<(String, [u64; 3])>),
+    /// How many of its games are of each kind, for each of several things.
+    Shares(Shares),
+}
+
+/// How many of its games are of each of these kinds, for each of several things: [`SERIES_MAX`] kinds at most.
+#[derive(Clone, Debug)]
+pub(crate) struct Shares {
+    pub(crate) names: Vec<String>,
+    /// With as many numbers of games as there are names.
+    pub(crate) rows: Vec<(String, Vec<u64>)>,
 }
 
 /// A value with its interval over another, a line for each series: [`SERIES_MAX`] at most.
@@ -115,16 +126,18 @@ impl Panel {
             Some(heading) => format!("{title}: {}", shortened(heading, NAME_CHARACTERS_MAX)),
             None => title.to_owned(),
         };
-        let drawn = draw::chart(&self.chart, is_alone).map_err(io::Error::other)?;
+        let drawn = |room| draw::chart(&self.chart, room).map_err(io::Error::other);
+        let wide = drawn(if is_alone { Room::Page } else { Room::Part })?;
+        let narrow = drawn(Room::Phone)?;
         let legend = match &self.chart {
             Chart::Curves(curves) => Some(legend(curves)?),
-            Chart::Outcomes(_) => Some(html! {
-                ul class="legend" {
-                    @for outcome in ["win", "draw", "loss"] {
-                        li { span class=(format!("key {outcome}")) {} " " (outcome) }
-                    }
-                }
-            }),
+            Chart::Outcomes(_) => Some(legend_of_bars(
+                ["win", "draw", "loss"].map(|outcome| (outcome, outcome.into())),
+            )),
+            Chart::Shares(shares) => {
+                let names = shares.names.iter().enumerate();
+                Some(legend_of_bars(names.map(|(part, name)| (&**name, format!("p{part}")))))
+            }
             Chart::Intervals(_) => None,
         };
         Ok(html! {
@@ -133,7 +146,11 @@ impl Panel {
                     h4 { (shortened(heading, NAME_CHARACTERS_MAX)) }
                 }
                 @if let Some(legend) = legend { (legend) }
-                div class="plot" { (svg::image(drawn.size, id, &title, drawn.elements)) }
+                // The style sheet shows one of them.
+                div class="plot" {
+                    (svg::image(wide.size, "on-page", id, &title, wide.elements))
+                    (svg::image(narrow.size, "on-phone", &format!("{id}-phone"), &title, narrow.elements))
+                }
             }
         })
     }
@@ -150,6 +167,17 @@ fn legend(curves: &Curves) -> io::Result<Markup> {
     });
     let keys = keys.collect::<io::Result<Vec<_>>>()?;
     Ok(html! { ul class="legend" { @for key in &keys { (key) } } })
+}
+
+/// What each part of a bar is called, in their order, with its class.
+fn legend_of_bars<'n>(parts: impl IntoIterator<Item = (&'n str, String)>) -> Markup {
+    html! {
+        ul class="legend" {
+            @for (name, class) in parts {
+                li { span class=(format!("key {class}")) {} " " (shortened(name, NAME_CHARACTERS_MAX)) }
+            }
+        }
+    }
 }
 
 /// A table without a caption.

@@ -36,10 +36,16 @@ impl<'s> Drawing<'s> {
 }
 
 /// A drawing as it stands in a page, with what it shows in words for who does not see it.
-pub(super) fn image((width, height): (u32, u32), id: &str, title: &str, drawn: String) -> Markup {
+pub(super) fn image(
+    (width, height): (u32, u32),
+    class: &str,
+    id: &str,
+    title: &str,
+    drawn: String,
+) -> Markup {
     let [title_id, desc_id] = [format!("{id}-title"), format!("{id}-desc")];
     html! {
-        svg viewBox=(format!("0 0 {width} {height}")) role="img" aria-labelledby=(title_id) aria-describedby=(desc_id) {
+        svg class=(class) viewBox=(format!("0 0 {width} {height}")) role="img" aria-labelledby=(title_id) aria-describedby=(desc_id) {
             title id=(title_id) { (shown(title)) }
             desc id=(desc_id) { "Its numbers are in the table that follows." }
             (PreEscaped(drawn))

@@ -2,13 +2,14 @@
 
 mod along;
 mod lines;
+mod overview;
 mod ratings;
 mod results;
 #[cfg(test)]
 mod tests;
 mod times;
 
-use spelrum_tournament::results::{Ratings, Report};
+use spelrum_tournament::results::{Overview, Ratings, Report};
 
 use crate::output::Figure;
 
@@ -20,6 +21,11 @@ pub(super) fn of_report(report: &Report) -> Vec<Figure> {
     figures.extend(times::per_move(report));
     figures.extend(times::by_depth(report));
     figures
+}
+
+/// Of how games were played.
+pub(super) fn of_overview(told: &Overview) -> Vec<Figure> {
+    [overview::lengths(told), overview::terminations(told)].into_iter().flatten().collect()
 }
 
 /// Of how strong players are on one scale.

@@ -12,7 +12,7 @@ use crate::output::{
 /// A plot of single things has no more rows.
 pub(super) const ROWS_MAX: usize = 40;
 /// Each of several plots beside each other has no more.
-const PANEL_ROWS_MAX: usize = 20;
+pub(super) const PANEL_ROWS_MAX: usize = 20;
 
 /// The table that these stand before.
 const CELLS: &str = "cells";

@@ -1,19 +1,20 @@
 //! Pages as they are handed on: small, large, and with texts that would break out of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use roxmltree::{Document as Tree, Node};
 use sha2::{Digest, Sha256};
 use spelrum_tournament::results::{
-    CellResult, Clusters, ColourResult, Costs, ExperimentSummary, MoveCost, RatedGroup, RatedPlayer,
+    CellGames, CellResult, Clusters, ColourResult, Costs, ExperimentSummary, Lengths, Machine,
+    MoveCost, RatedGroup, RatedPlayer, WorkerShare,
 };
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{CellId, ExperimentId, OverGames, PairCounts, ScoreInterval};
+use spelrum_tournament::{CellId, ExperimentId, OverGames, PairCounts, ScoreInterval, WorkerId};
 
 use super::*;
-use crate::output::{Chart, Document};
+use crate::output::{Chart, Column, Document, percent};
 use crate::report::{claims, text};
 
 /// What would be more than a text if it were not escaped, or turn what stands beside it.
@@ -176,11 +177,14 @@ fn hostile_names_change_nothing_but_texts() {
         let report = report([text, &player, text], &[text, "axis"], &places);
         let mut figures = of_report(&report);
         figures.extend(of_ratings(&ratings(text, 3)));
+        let told = overview([&player, text], &[text, "axis"], &places);
+        figures.extend(of_overview(&told));
         let mut parts = text::parts(&report);
         parts.extend(crate::report::ratings::parts(
             &ratings(text, 3),
             crate::report::ratings::Meetings::AskedFor,
         ));
+        parts.extend(crate::report::overview::parts(&told));
         written(&text::document(&report.experiment, parts), &figures)
     };
     for hostile in HOSTILE {
@@ -264,6 +268,74 @@ fn one_cell_is_a_page() {
     structure(&page(&report));
 }
 
+/// Of two players at each of these places, on two machines; every text of a worker is the second player's name.
+fn overview([player, opponent]: [&str; 2], axes: &[&str], places: &[Vec<String>]) -> Overview {
+    let cells = places.iter().zip(1..).map(|(values, id)| {
+        let mut games = CellGames {
+            cell: CellId(id),
+            axes: values.iter().map(|value| Some(value.clone())).collect(),
+            player: player.to_owned(),
+            opponent: opponent.to_owned(),
+            lengths: Lengths::default(),
+            terminations: BTreeMap::new(),
+        };
+        games.add(9, "board_full", 5);
+        games.add(12, "five_by_placement", 14);
+        // The last, whatever it is.
+        games.add(30, &format!("z {opponent}"), 1);
+        games
+    });
+    let worker = |id: i64, cpu_model: &str| WorkerShare {
+        worker: WorkerId(id),
+        name: opponent.to_owned(),
+        host: opponent.to_owned(),
+        slots: 2,
+        engine_revision: 2,
+        version: opponent.to_owned(),
+        machine: Machine {
+            cpu_model: cpu_model.to_owned(),
+            logical_cores: Some(8),
+            operating_system: opponent.to_owned(),
+            build_commit: opponent.to_owned(),
+            build_profile: "debug".to_owned(),
+        },
+        games: 10,
+        plies: 110,
+        wall_us: 1_500_000.0,
+    };
+    Overview {
+        experiment: experiment("small"),
+        axes: axes.iter().map(|axis| (*axis).to_owned()).collect(),
+        workers: vec![worker(1, opponent), worker(2, opponent), worker(3, "Another Processor")],
+        cells: cells.collect(),
+    }
+}
+
+#[test]
+fn lengths_and_ends_of_games_are_plotted() {
+    let places: Vec<_> = (1..=2).map(|depth| vec![depth.to_string()]).collect();
+    let told = overview(["alphabeta", "mcts"], &["depth"], &places);
+    let [lengths, ends] = &of_overview(&told)[..] else { panic!("two figures") };
+    assert_eq!(lengths.rows[0], ["alphabeta against mcts", "1", "12", "9", "12"]);
+    let headings: Vec<&str> = ends.columns[3..].iter().map(Column::heading).collect();
+    assert_eq!(headings, ["board full", "five by placement", "z mcts"]);
+    let share = |games: u64| format!("{games} ({})", percent(games as f64 / 20.0));
+    assert_eq!(ends.rows[1][2..], ["2".to_owned(), share(5), share(14), share(1)]);
+    assert!(of_overview(&Overview { cells: Vec::new(), ..told }).is_empty());
+}
+
+#[test]
+fn ends_that_are_too_many_are_told_together() {
+    let mut told = overview(["a", "b"], &[], &[Vec::new()]);
+    for (number, games) in (0..8).zip([30, 1, 31, 1, 32, 1, 33, 1]) {
+        told.cells[0].add(20, &format!("end_{number}"), games);
+    }
+    let ends = &of_overview(&told)[1];
+    let headings: Vec<&str> = ends.columns[1..].iter().map(Column::heading).collect();
+    assert_eq!(headings, ["end 0", "end 2", "end 4", "end 6", "five by placement", "other"]);
+    assert!(ends.rows[0][6].starts_with("10 ("), "{:?}", ends.rows);
+}
+
 /// What is plotted is in its figure's table, and nothing else is.
 #[test]
 fn every_plotted_figure_is_in_a_table() {
@@ -279,7 +351,9 @@ fn every_plotted_figure_is_in_a_table() {
     ] {
         let places: Vec<Vec<String>> =
             places.into_iter().map(|place| place[..axes.len().min(place.len())].to_vec()).collect();
-        for figure in of_report(&report(["e", "a", "b"], axes, &places)) {
+        let mut figures = of_report(&report(["e", "a", "b"], axes, &places));
+        figures.extend(of_overview(&overview(["a", "b"], axes, &places)));
+        for figure in figures {
             let plotted: usize = figure
                 .panels
                 .iter()
@@ -289,6 +363,7 @@ fn every_plotted_figure_is_in_a_table() {
                     }
                     Chart::Intervals(intervals) => intervals.rows.len(),
                     Chart::Outcomes(rows) => rows.len(),
+                    Chart::Shares(shares) => shares.rows.len(),
                 })
                 .sum();
             assert!(plotted > 0, "{figure:?}");

@@ -9,6 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Row};
 use spelrum_engine::{MoveRecord, MoveValue, SearchReport};
+use spelrum_tournament::results::Machine;
 use spelrum_tournament::scheduler::Allocation;
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{Task, names};
@@ -106,6 +107,7 @@ pub(super) struct SourceWorker {
     pub(super) version: String,
     pub(super) first_seen_unix_us: i64,
     pub(super) last_hello_unix_us: i64,
+    pub(super) machine: Machine,
 }
 
 /// A settled game, or one that is kept beside.
@@ -581,7 +583,8 @@ impl Source {
     pub(super) fn worker(&self, id: i64) -> Result<SourceWorker, ImportError> {
         let found = self.all(
             "SELECT uuid, name, host, slots, engine_revision, version, first_seen_unix_us,
-                last_hello_unix_us
+                last_hello_unix_us, cpu_model, logical_cores, operating_system, build_commit,
+                build_profile
             FROM workers WHERE worker_id = ?",
             [id],
             |row| {
@@ -594,6 +597,13 @@ impl Source {
                     version: text(row, 5, NAME_BYTES_MAX)?,
                     first_seen_unix_us: row.get(6)?,
                     last_hello_unix_us: row.get(7)?,
+                    machine: Machine {
+                        cpu_model: text(row, 8, NAME_BYTES_MAX)?,
+                        logical_cores: row.get(9)?,
+                        operating_system: text(row, 10, NAME_BYTES_MAX)?,
+                        build_commit: text(row, 11, NAME_BYTES_MAX)?,
+                        build_profile: text(row, 12, NAME_BYTES_MAX)?,
+                    },
                 })
             },
         )?;

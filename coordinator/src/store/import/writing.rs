@@ -266,10 +266,12 @@ impl Transaction<'_> {
             return Ok(WorkerId(known));
         }
         let id = self.last_id("workers").await? + 1;
+        let machine = &worker.machine;
         sqlx::query!(
             "INSERT INTO workers (worker_id, uuid, name, host, slots, engine_revision, version,
-                first_seen_unix_us, last_hello_unix_us)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                first_seen_unix_us, last_hello_unix_us, cpu_model, logical_cores, operating_system,
+                build_commit, build_profile)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
             id,
             worker.uuid,
             worker.name,
@@ -278,7 +280,12 @@ impl Transaction<'_> {
             worker.engine_revision,
             worker.version,
             worker.first_seen_unix_us,
-            worker.last_hello_unix_us
+            worker.last_hello_unix_us,
+            machine.cpu_model,
+            machine.logical_cores,
+            machine.operating_system,
+            machine.build_commit,
+            machine.build_profile
         )
         .execute(self.connection())
         .await?;

@@ -4,6 +4,7 @@
 mod accuracy;
 mod courses;
 mod judging;
+mod overview;
 mod phases;
 mod reading;
 mod results;
@@ -163,10 +164,10 @@ enum CourseState {
     Ended,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Worker {
     id: WorkerId,
-    slots: u32,
+    introduction: WorkerIntroduction,
     last_hello_unix_us: i64,
 }
 

@@ -8,8 +8,8 @@ use spelrum_tournament::results::{
     CellCursor, CellResult, CellStop, CellsPage, Comparisons, CostedPlayer, Costs, Detail,
     ExperimentSummary, ExperimentsPage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary,
     GameTimes, GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, MoveCost,
-    MoveTimes, MoverCounts, OpeningCursor, OpeningSums, OpeningsPage, Opponents, Phases, Places,
-    Played, Progress, Ratings, ReplayedGames, Report, SettledCells, SettledGame, WhichGame,
+    MoveTimes, MoverCounts, OpeningCursor, OpeningSums, OpeningsPage, Opponents, Overview, Phases,
+    Places, Played, Progress, Ratings, ReplayedGames, Report, SettledCells, SettledGame, WhichGame,
     first_mover as first_mover_score, time_bucket,
 };
 use spelrum_tournament::{
@@ -80,6 +80,12 @@ impl Reading for InMemory {
         let state = lock(&self.shared);
         let found = state.experiment(which).map(|found| found.experiment);
         Ok(found.map(|id| state.comparisons(id)))
+    }
+
+    async fn overview(&self, which: &str) -> Result<Option<Overview>, StoreError> {
+        let state = lock(&self.shared);
+        let found = state.experiment(which).map(|found| found.experiment);
+        Ok(found.map(|id| state.overview(id)))
     }
 
     async fn phases(&self, which: &str) -> Result<Option<Phases>, StoreError> {
@@ -333,7 +339,7 @@ impl State {
             wall_us,
             backlog,
             spread,
-            slots: slots.map(|worker| u64::from(worker.slots)).sum(),
+            slots: slots.map(|worker| u64::from(worker.introduction.slots)).sum(),
             last_game_id,
         }
     }

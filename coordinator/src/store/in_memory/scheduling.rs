@@ -233,13 +233,14 @@ impl State {
     }
 
     pub(super) fn introduce(&mut self, worker: &WorkerIntroduction) -> WorkerId {
-        let WorkerIntroduction { uuid, slots, .. } = worker;
+        let WorkerIntroduction { uuid, .. } = worker;
         let known = self.workers.get(uuid).map(|known| known.id);
         let id = known.unwrap_or_else(|| {
             self.last_worker += 1;
             WorkerId(self.last_worker)
         });
-        let worker = Worker { id, slots: *slots, last_hello_unix_us: unix_now_us() };
+        let introduction = worker.clone();
+        let worker = Worker { id, introduction, last_hello_unix_us: unix_now_us() };
         self.workers.insert(uuid.clone(), worker);
         id
     }
@@ -251,7 +252,7 @@ impl State {
         known: &BTreeSet<WorkerId>,
     ) -> Option<WorkerId> {
         let mut looked_at: Vec<Worker> =
-            self.workers.values().filter(|worker| worker.id > after).copied().collect();
+            self.workers.values().filter(|worker| worker.id > after).cloned().collect();
         looked_at.sort_by_key(|worker| worker.id);
         looked_at.truncate(WORKERS_AT_ONCE as usize);
         for worker in &looked_at {

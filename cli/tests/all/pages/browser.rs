@@ -1,0 +1,195 @@
+//! A browser without a window, spoken to over its DevTools protocol (chromedevtools.github.io/devtools-protocol):
+//! JSON texts with a zero byte behind each, through two pipes with names.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// No answer takes so long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What browsers of this kind are called.
+const NAMES: [&str; 5] = [
+    "chrome-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+];
+
+/// The browser's pipes are its files 3 and 4. A shell opens them, as Rust does so in unsafe code only.
+const START: &str = r#"exec "$0" "$@" 3<"$SAID" 4>"$HEARD" 2>/dev/null"#;
+
+/// The browser there is: the one that `SPELRUM_BROWSER` names, or one by its usual name. If there is none the test
+/// is skipped, unless `SPELRUM_REQUIRE_BROWSER` is set.
+pub(crate) fn installed() -> Option<OsString> {
+    let named = std::env::var_os("SPELRUM_BROWSER").filter(|name| !name.is_empty());
+    let found = named.or_else(|| {
+        let path = std::env::var_os("PATH")?;
+        let directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        let there = NAMES.iter().flat_map(|name| directories.iter().map(move |it| it.join(name)));
+        there.into_iter().find(|file| file.is_file()).map(Into::into)
+    });
+    if found.is_none() {
+        let is_required = std::env::var_os("SPELRUM_REQUIRE_BROWSER").is_some();
+        assert!(
+            !is_required,
+            "there is no browser: install chromium, or name one in SPELRUM_BROWSER"
+        );
+        // Not by a macro, which the test runner would keep to itself.
+        let said = b"skipped: this needs a browser: chromium on the PATH, or one named in SPELRUM_BROWSER\n";
+        std::io::stderr().write_all(said).unwrap();
+    }
+    found
+}
+
+/// A running browser with one page.
+pub(crate) struct Browser {
+    child: Child,
+    said: File,
+    heard: Receiver<Value>,
+    last_id: u64,
+    /// Of its one page.
+    session: String,
+    /// What has happened in the page since it was last asked.
+    events: Vec<Value>,
+    _directory: TempDir,
+}
+
+impl Browser {
+    pub(crate) fn start(program: &OsString) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let pipes = ["said", "heard"].map(|name| directory.path().join(name));
+        assert!(Command::new("mkfifo").args(&pipes).status().unwrap().success());
+        let [said, heard] = &pipes;
+        let mut browser = Command::new("sh");
+        browser.args(["-c", START]).arg(program);
+        browser.args([
+            "--headless",
+            // Nobody gives a container what its sandbox needs; the pages are our own.
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--no-first-run",
+            "--remote-debugging-pipe",
+        ]);
+        browser.arg(format!("--user-data-dir={}", directory.path().join("profile").display()));
+        browser.arg("about:blank").env("SAID", said).env("HEARD", heard);
+        browser.env("HOME", directory.path()).stdin(Stdio::null()).stdout(Stdio::null());
+        let child = browser.spawn().unwrap();
+        // Each waits until the shell has opened its end.
+        let said = OpenOptions::new().write(true).open(said).unwrap();
+        let heard = answers(File::open(heard).unwrap());
+        let (session, events) = (String::new(), Vec::new());
+        let mut browser =
+            Self { child, said, heard, last_id: 0, session, events, _directory: directory };
+        let page = browser.ask("Target.createTarget", &json!({ "url": "about:blank" }));
+        let attach = json!({ "targetId": page["targetId"], "flatten": true });
+        let attached = browser.ask("Target.attachToTarget", &attach);
+        browser.session = attached["sessionId"].as_str().unwrap().to_owned();
+        for domain in ["Page", "Runtime", "Log", "Network", "Audits"] {
+            browser.ask(&format!("{domain}.enable"), &json!({}));
+        }
+        browser
+    }
+
+    /// Says something, and waits for the answer.
+    pub(crate) fn ask(&mut self, method: &str, parameters: &Value) -> Value {
+        self.last_id += 1;
+        let mut message = json!({ "id": self.last_id, "method": method, "params": parameters });
+        if !self.session.is_empty() {
+            message["sessionId"] = self.session.clone().into();
+        }
+        self.said.write_all(format!("{message}\0").as_bytes()).unwrap();
+        loop {
+            let mut message = self.next();
+            if message["id"] == self.last_id {
+                assert_eq!(message["error"], Value::Null, "{method}");
+                return message["result"].take();
+            }
+            self.events.push(message);
+        }
+    }
+
+    /// Opens a file, with a window of this size for whoever wants these colours, and returns what has happened
+    /// until it was there: each event with what it tells.
+    pub(crate) fn open(
+        &mut self,
+        file: &Path,
+        [width, height]: [u32; 2],
+        scheme: &str,
+    ) -> Vec<(String, Value)> {
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.ask("Emulation.setDeviceMetricsOverride", &size);
+        self.media("screen", scheme);
+        self.events.clear();
+        let url = format!("file://{}", file.display());
+        let opened = self.ask("Page.navigate", &json!({ "url": url }));
+        assert_eq!(opened["errorText"], Value::Null, "{url}");
+        while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
+            let event = self.next();
+            self.events.push(event);
+        }
+        // What comes of the page comes before the answer to a question that it is asked afterwards.
+        self.evaluate(
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))",
+        );
+        let events = std::mem::take(&mut self.events).into_iter();
+        let told = |mut event: Value| {
+            let method = event["method"].as_str().unwrap_or_default().to_owned();
+            (method, event["params"].take())
+        };
+        events.map(told).collect()
+    }
+
+    /// Shows the page as it is for this medium, and for whoever wants these colours.
+    pub(crate) fn media(&mut self, medium: &str, scheme: &str) {
+        let scheme = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        self.ask("Emulation.setEmulatedMedia", &json!({ "media": medium, "features": scheme }));
+    }
+
+    /// What an expression comes to in the page, past its policy.
+    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
+        let asked =
+            json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let mut answer = self.ask("Runtime.evaluate", &asked);
+        assert_eq!(answer["exceptionDetails"], Value::Null, "{expression}");
+        answer["result"]["value"].take()
+    }
+
+    fn next(&mut self) -> Value {
+        self.heard.recv_timeout(PATIENCE).expect("the browser answers in time")
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
+    }
+}
+
+/// What the browser says, read by a thread that ends with it.
+fn answers(heard: File) -> Receiver<Value> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for message in BufReader::new(heard).split(0).map_while(Result::ok) {
+            let message = serde_json::from_slice(&message).unwrap();
+            if sender.send(message).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}

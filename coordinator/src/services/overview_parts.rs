@@ -1,0 +1,46 @@
+//! How games were played, cut into messages.
+
+use prost::Message;
+use spelrum_proto::v1;
+use spelrum_tournament::results::{CellGames, Overview, WorkerShare};
+
+use super::report_parts::fill;
+
+/// The parts, made one after the other: what was sent takes no memory any more.
+pub(super) struct OverviewParts {
+    /// The first, as long as it is not sent.
+    first: Option<v1::GetOverviewResponse>,
+    workers: std::vec::IntoIter<WorkerShare>,
+    cells: std::vec::IntoIter<CellGames>,
+}
+
+impl OverviewParts {
+    pub(super) fn of(told: Overview) -> Self {
+        let Overview { experiment, axes, workers, cells } = told;
+        Self {
+            first: Some(v1::GetOverviewResponse {
+                experiment: Some(experiment.into()),
+                axes,
+                ..Default::default()
+            }),
+            workers: workers.into_iter(),
+            cells: cells.into_iter(),
+        }
+    }
+}
+
+impl Iterator for OverviewParts {
+    type Item = v1::GetOverviewResponse;
+
+    /// The first part is there in any case; the others have something in them.
+    fn next(&mut self) -> Option<v1::GetOverviewResponse> {
+        let first = self.first.take();
+        let is_first = first.is_some();
+        let mut part = first.unwrap_or_default();
+        let mut bytes = part.encoded_len();
+        let before = bytes;
+        fill(&mut self.workers, &mut part.workers, &mut bytes);
+        fill(&mut self.cells, &mut part.cells, &mut bytes);
+        (is_first || bytes > before).then_some(part)
+    }
+}

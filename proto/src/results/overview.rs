@@ -1,0 +1,142 @@
+//! How games were played.
+
+use std::collections::BTreeMap;
+
+use spelrum_tournament::results::{CellGames, Lengths, Machine, Overview, WorkerShare};
+use spelrum_tournament::{CellId, WorkerId};
+
+use super::report::{places_from_wire, places_to_wire};
+use super::status::read_all;
+use crate::wire_error::{finite, id, in_range, number};
+use crate::{Fault, WireError, v1};
+
+impl From<WorkerShare> for v1::WorkerShare {
+    fn from(share: WorkerShare) -> Self {
+        let machine = share.machine;
+        Self {
+            worker_id: share.worker.0,
+            name: share.name,
+            host: share.host,
+            slots: share.slots,
+            engine_revision: share.engine_revision,
+            version: share.version,
+            cpu_model: machine.cpu_model,
+            logical_cores: machine.logical_cores.unwrap_or(0),
+            operating_system: machine.operating_system,
+            build_commit: machine.build_commit,
+            build_profile: machine.build_profile,
+            games: share.games,
+            plies: share.plies,
+            wall_us: share.wall_us,
+        }
+    }
+}
+
+impl TryFrom<v1::WorkerShare> for WorkerShare {
+    type Error = WireError;
+
+    fn try_from(share: v1::WorkerShare) -> Result<Self, WireError> {
+        Ok(Self {
+            worker: WorkerId(id("worker_id", share.worker_id)?),
+            name: share.name,
+            host: share.host,
+            slots: share.slots,
+            engine_revision: share.engine_revision,
+            version: share.version,
+            machine: Machine {
+                cpu_model: share.cpu_model,
+                logical_cores: Some(share.logical_cores).filter(|&cores| cores > 0),
+                operating_system: share.operating_system,
+                build_commit: share.build_commit,
+                build_profile: share.build_profile,
+            },
+            games: number("games", share.games)?,
+            plies: number("plies", share.plies)?,
+            wall_us: finite("wall_us", share.wall_us)?,
+        })
+    }
+}
+
+impl From<CellGames> for v1::CellGames {
+    fn from(told: CellGames) -> Self {
+        let lengths = told.lengths.0.into_iter();
+        let terminations = told.terminations.into_iter();
+        Self {
+            cell_id: told.cell.0,
+            axes: places_to_wire(told.axes),
+            player: told.player,
+            opponent: told.opponent,
+            lengths: lengths.map(|(plies, games)| v1::LengthCount { plies, games }).collect(),
+            terminations: terminations
+                .map(|(termination, games)| v1::TerminationCount { termination, games })
+                .collect(),
+        }
+    }
+}
+
+impl TryFrom<v1::CellGames> for CellGames {
+    type Error = WireError;
+
+    fn try_from(told: v1::CellGames) -> Result<Self, WireError> {
+        let mut lengths = BTreeMap::new();
+        for v1::LengthCount { plies, games } in told.lengths {
+            lengths.insert(plies, number("lengths.games", games)?);
+        }
+        let mut terminations = BTreeMap::new();
+        for v1::TerminationCount { termination, games } in told.terminations {
+            terminations.insert(termination, number("terminations.games", games)?);
+        }
+        Ok(Self {
+            cell: CellId(id("cell_id", told.cell_id)?),
+            axes: places_from_wire(told.axes),
+            player: told.player,
+            opponent: told.opponent,
+            lengths: Lengths(lengths),
+            terminations,
+        })
+    }
+}
+
+/// Puts an overview together again from its parts.
+#[derive(Debug, Default)]
+pub struct OverviewReader {
+    overview: Option<Overview>,
+}
+
+impl OverviewReader {
+    /// Takes the next part.
+    ///
+    /// # Errors
+    /// The first field that is malformed.
+    pub fn take(&mut self, part: v1::GetOverviewResponse) -> Result<(), WireError> {
+        let v1::GetOverviewResponse { experiment, axes, workers, cells } = part;
+        let told = match (&mut self.overview, experiment) {
+            (Some(told), _) => told,
+            (none @ None, Some(experiment)) => none.insert(Overview {
+                experiment: experiment
+                    .try_into()
+                    .map_err(|error: WireError| error.within("experiment"))?,
+                axes,
+                workers: Vec::new(),
+                cells: Vec::new(),
+            }),
+            (None, None) => return Err(WireError::new("experiment", Fault::Missing)),
+        };
+        let axes = told.axes.len() as u64;
+        told.workers.extend(read_all::<_, WorkerShare>("workers", workers)?);
+        let cells: Vec<CellGames> = read_all("cells", cells)?;
+        for cell in &cells {
+            in_range("cells.axes", cell.axes.len() as u64, axes, axes)?;
+        }
+        told.cells.extend(cells);
+        Ok(())
+    }
+
+    /// What was told, when the last part is taken.
+    ///
+    /// # Errors
+    /// If there was none.
+    pub fn finish(self) -> Result<Overview, WireError> {
+        self.overview.ok_or_else(|| WireError::new("experiment", Fault::Missing))
+    }
+}

@@ -1,0 +1,135 @@
+//! How games were played comes back from the wire as it went, and what is malformed is refused.
+
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use spelrum_proto::limits::NUMBER_MAX;
+use spelrum_proto::results::OverviewReader;
+use spelrum_proto::v1;
+use spelrum_tournament::results::{
+    CellGames, ExperimentSummary, Lengths, Machine, Overview, WorkerShare,
+};
+use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_tournament::{CellId, ExperimentId, WorkerId};
+
+const TEXT: &str = "[a-zäλ ]{0,8}";
+
+fn experiment() -> ExperimentSummary {
+    ExperimentSummary {
+        experiment: ExperimentId(1),
+        uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
+        name: "small".to_owned(),
+        game: "pentago".to_owned(),
+        task: spelrum_tournament::Task::Game,
+        state: ExperimentState::Finished,
+        priority: 0,
+        cells: 2,
+        games_planned: 300,
+        games_settled: 300,
+        games_failed: 0,
+        submitted_unix_us: 0,
+    }
+}
+
+fn machine() -> impl Strategy<Value = Machine> {
+    ([TEXT, TEXT, TEXT, TEXT], option::of(1..=u32::MAX)).prop_map(|(texts, logical_cores)| {
+        let [cpu_model, operating_system, build_commit, build_profile] = texts;
+        Machine { cpu_model, logical_cores, operating_system, build_commit, build_profile }
+    })
+}
+
+fn worker() -> impl Strategy<Value = WorkerShare> {
+    let numbers = (any::<[u32; 2]>(), [0..=NUMBER_MAX, 0..=NUMBER_MAX], 0.0..1e18);
+    (1..1_000_000_i64, [TEXT, TEXT, TEXT], machine(), numbers).prop_map(
+        |(
+            id,
+            [name, host, version],
+            machine,
+            ([slots, engine_revision], [games, plies], wall_us),
+        )| {
+            WorkerShare {
+                worker: WorkerId(id),
+                name,
+                host,
+                slots,
+                engine_revision,
+                version,
+                machine,
+                games,
+                plies,
+                wall_us,
+            }
+        },
+    )
+}
+
+fn cell(axes: usize) -> impl Strategy<Value = CellGames> {
+    (
+        1..1_000_000_i64,
+        vec(option::of(TEXT), axes),
+        [TEXT, TEXT],
+        btree_map(any::<u32>(), 0..=NUMBER_MAX, 0..4),
+        btree_map(TEXT, 0..=NUMBER_MAX, 0..4),
+    )
+        .prop_map(|(id, axes, [player, opponent], lengths, terminations)| CellGames {
+            cell: CellId(id),
+            axes,
+            player,
+            opponent,
+            lengths: Lengths(lengths),
+            terminations,
+        })
+}
+
+fn overview() -> impl Strategy<Value = Overview> {
+    vec(TEXT, 0..3).prop_flat_map(|axes| {
+        (vec(worker(), 0..4), vec(cell(axes.len()), 0..4)).prop_map(move |(workers, cells)| {
+            Overview { experiment: experiment(), axes: axes.clone(), workers, cells }
+        })
+    })
+}
+
+proptest! {
+    #[test]
+    fn an_overview_comes_back_as_it_went(overview in overview()) {
+        let Overview { experiment, axes, workers, cells } = overview.clone();
+        let mut cells: Vec<v1::CellGames> = cells.into_iter().map(Into::into).collect();
+        let later = cells.split_off(cells.len() / 2);
+        let workers = workers.into_iter().map(Into::into).collect();
+        let first = v1::GetOverviewResponse {
+            experiment: Some(experiment.into()),
+            axes,
+            workers,
+            cells,
+        };
+        let mut reader = OverviewReader::default();
+        reader.take(first).unwrap();
+        reader.take(v1::GetOverviewResponse { cells: later, ..Default::default() }).unwrap();
+        prop_assert_eq!(reader.finish(), Ok(overview));
+    }
+}
+
+#[test]
+fn a_malformed_overview_is_refused_by_field() {
+    let refused = |worker: v1::WorkerShare, cell: v1::CellGames| {
+        let part = v1::GetOverviewResponse {
+            experiment: Some(experiment().into()),
+            axes: Vec::new(),
+            workers: vec![worker],
+            cells: vec![cell],
+        };
+        OverviewReader::default().take(part).unwrap_err().field
+    };
+    let worker = || v1::WorkerShare { worker_id: 1, ..Default::default() };
+    let cell = || v1::CellGames { cell_id: 1, ..Default::default() };
+    let nobody = v1::WorkerShare { worker_id: 0, ..worker() };
+    assert_eq!(refused(nobody, cell()), "workers[0].worker_id");
+    let endless = v1::WorkerShare { wall_us: f64::INFINITY, ..worker() };
+    assert_eq!(refused(endless, cell()), "workers[0].wall_us");
+    let many = v1::LengthCount { plies: 9, games: NUMBER_MAX + 1 };
+    let many = v1::CellGames { lengths: vec![many], ..cell() };
+    assert_eq!(refused(worker(), many), "cells[0].lengths.games");
+    let placed = v1::CellGames { axes: vec![v1::AxisPlace::default()], ..cell() };
+    assert_eq!(refused(worker(), placed), "cells.axes");
+    assert_eq!(OverviewReader::default().finish().unwrap_err().field, "experiment");
+}
