@@ -1,11 +1,14 @@
 //! What a sweep would cost: a few of its games are played for a moment, the rest is arithmetic.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use spelrum_coordinator::store::{GAME_BYTES, MOVE_BYTES};
-use spelrum_engine::{Host, PlayError};
-use spelrum_tournament::{CellDefinition, OpeningsCache, Plan, PlannedCell, PlayableCell, Record};
+use spelrum_engine::{Host, MoveValuesError, PlayError};
+use spelrum_tournament::{
+    CellDefinition, OpeningsCache, Plan, PlannedCell, PlayableCell, Record, Task,
+};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -26,6 +29,8 @@ const ENOUGH: Duration = Duration::from_millis(20);
 pub(crate) struct Estimate {
     name: String,
     game: String,
+    #[serde(skip)]
+    task: Task,
     cells: u64,
     games: u64,
     /// Pairs of the cell that has most; 0 if sides are fixed.
@@ -67,8 +72,8 @@ impl Estimate {
         };
         vec![
             ("cells", count(self.cells)),
-            ("games", count(self.games)),
-            ("openings", self.openings_text()),
+            (self.task.noun(2), count(self.games)),
+            (if self.task.is_game() { "openings" } else { "positions" }, self.openings_text()),
             ("time", time),
             ("database", bytes),
         ]
@@ -83,7 +88,7 @@ impl Estimate {
 
     fn openings_text(&self) -> String {
         let more = if self.openings == OPENINGS_COUNTED_MAX { "or more " } else { "" };
-        let what = if self.swap_sides { "pairs" } else { "games" };
+        let what = if self.swap_sides { "pairs" } else { self.task.noun(2) };
         let (openings, wanted) = (count(self.openings), count(self.openings_wanted));
         format!("{openings} {more}distinct, for {wanted} {what} a cell")
     }
@@ -101,6 +106,7 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
         let slice = end.saturating_duration_since(Instant::now()) / cells_left;
         cost.add(cell, measure(plan.definition(cell), cell.games, slice)?);
     }
+    let references = references(plan)?;
     let share = games as f64 / cost.games_stood_for.max(1.0);
     let finished = (cost.finished > 0).then_some(cost);
     let swap_sides = plan.conditions.iter().all(|of| of.swap_sides);
@@ -108,6 +114,7 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
     Ok(Estimate {
         name: plan.name.clone(),
         game: plan.game.clone(),
+        task: plan.task(),
         cells: plan.cells.len() as u64,
         games,
         pairs: if swap_sides { wanted } else { 0 },
@@ -115,7 +122,7 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
         openings_wanted: wanted,
         openings: openings(plan)?,
         slots,
-        seconds: finished.as_ref().map(|cost| cost.seconds * share / slots as f64),
+        seconds: finished.as_ref().map(|cost| (cost.seconds * share + references) / slots as f64),
         seconds_at_least: finished.as_ref().is_some_and(|cost| cost.aborted),
         bytes: finished.as_ref().map(|cost| {
             let moves = match plan.record {
@@ -125,6 +132,39 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
             (games as f64 * (GAME_BYTES + moves)) as u64
         }),
     })
+}
+
+/// How many seconds the references of an accuracy experiment take: each values a position once, for all players.
+fn references(plan: &Plan) -> Result<f64> {
+    if plan.task() == Task::Game {
+        return Ok(0.0);
+    }
+    // By conditions and reference: a cell, and the most choices of any.
+    let mut valued: BTreeMap<(usize, usize), (&PlannedCell, u64)> = BTreeMap::new();
+    for cell in &plan.cells {
+        let (_, choices) =
+            valued.entry((cell.conditions, cell.players[1])).or_insert((cell, cell.games));
+        *choices = (*choices).max(cell.games);
+    }
+    let slice = BUDGET / u32::try_from(valued.len()).unwrap_or(u32::MAX);
+    let mut seconds = 0.0;
+    for (cell, choices) in valued.into_values() {
+        const ACTION: &str = "value moves for the time that takes";
+        let failed = |error: String| CliError::new(Exit::Internal, ACTION).because(error);
+        let playable =
+            PlayableCell::new(plan.definition(cell)).map_err(|error| failed(error.to_string()))?;
+        let host = Until { start: Instant::now(), slice };
+        let mut done = 0_u64;
+        while done < choices && !host.aborted() {
+            match playable.values(&playable.derive(done).opening, &host) {
+                Ok(_) => done += 1,
+                Err(MoveValuesError::Aborted) => break,
+                Err(error) => return Err(failed(error.to_string())),
+            }
+        }
+        seconds += choices as f64 * host.wall().as_secs_f64() / done.max(1) as f64;
+    }
+    Ok(seconds)
 }
 
 /// From how many openings a cell's games start.

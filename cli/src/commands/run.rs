@@ -162,13 +162,14 @@ impl Run {
 
 fn beginning(submitted: &v1::SubmitResponse, experiment: &ExperimentSummary, db: &Path) -> String {
     format!(
-        "{} {}: {} games in {} cells, into {}",
+        "{} {}: {} {} in {} cells, into {}",
         match (submitted.existed, &submitted.change) {
             (true, None) => "resuming",
             (true, Some(_)) | (false, _) => "playing",
         },
         experiment.name,
         count(experiment.games_planned),
+        experiment.task.noun(experiment.games_planned),
         count(experiment.cells),
         db.display()
     )

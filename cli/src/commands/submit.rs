@@ -131,7 +131,8 @@ impl Submit {
             (false, _) => "submitted",
         };
         let (games, cells) = (count(answer.games), count(answer.cells));
-        writeln!(out, "{said} {}: {games} games in {cells} cells", answer.name)?;
+        let of = sweep.plan.task().noun(answer.games);
+        writeln!(out, "{said} {}: {games} {of} in {cells} cells", answer.name)?;
         for remark in change::remarks_on_claims(&answer.claims) {
             writeln!(out, "{remark}")?;
         }

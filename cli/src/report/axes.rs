@@ -1,5 +1,7 @@
 //! A cell's place on the grid, as columns of a table for people.
 
+use std::collections::BTreeSet;
+
 use spelrum_tournament::Role;
 use spelrum_tournament::results::Report;
 
@@ -14,6 +16,15 @@ pub(super) fn axis_columns(report: &Report) -> Vec<Column> {
 pub(super) fn places(report: &Report, values: &[Option<String>]) -> impl Iterator<Item = String> {
     let places = report.axes.iter().zip(values).filter(|(axis, _)| is_of_the_grid(axis));
     places.map(|(_, value)| optional(value.as_deref(), ToOwned::to_owned))
+}
+
+/// Where only two players meet, it goes without saying whom each has met; who chooses alone meets nobody.
+pub(super) fn names_opponents(report: &Report) -> bool {
+    if !report.experiment.task.is_game() {
+        return false;
+    }
+    let pairings = report.cells.iter().map(|cell| (&cell.player, &cell.opponent));
+    pairings.collect::<BTreeSet<_>>().len() > 1
 }
 
 fn is_of_the_grid(axis: &str) -> bool {

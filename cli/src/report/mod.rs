@@ -128,6 +128,9 @@ pub(crate) async fn write(
     out: &mut (dyn Write + Send),
 ) -> Result<()> {
     let mut out = BufWriter::new(out);
+    if of.task == Task::Choice {
+        refuse_what_is_of_games(of, shown)?;
+    }
     match format {
         ReportFormat::Text => document(source, of, shown).await?.write_text(&mut out)?,
         ReportFormat::Markdown => document(source, of, shown).await?.write_markdown(&mut out)?,
@@ -148,6 +151,32 @@ pub(crate) async fn write(
     }
     out.flush()?;
     Ok(())
+}
+
+/// Refuses to say of choices what can only be said of games.
+fn refuse_what_is_of_games(of: &ExperimentSummary, shown: Shown) -> Result<()> {
+    let is_of_games = match shown {
+        Shown::Usual | Shown::WithDepths | Shown::Phases => false,
+        Shown::Ratings | Shown::Compared => true,
+        Shown::Table(
+            TableName::Accuracy
+            | TableName::Plies
+            | TableName::Moves
+            | TableName::Depths
+            | TableName::Workers
+            | TableName::Phases
+            | TableName::Standardised,
+        ) => false,
+        Shown::Table(_) => true,
+    };
+    match is_of_games {
+        false => Ok(()),
+        true => Err(CliError::new(Exit::Input, format!("tell of games in {}", of.name))
+            .because("its players choose moves alone, and nobody wins: it is of kind accuracy")
+            .help(
+                "leave the option out, or take --table accuracy, plies, moves, depths or workers",
+            )),
+    }
 }
 
 /// What tells an experiment, and what was written of it, from all others.
@@ -275,9 +304,16 @@ async fn with_overview(
         | Shown::Table(_) => Ok(None),
     };
     if let Some(told) = unless_failed("figures of how games were played", told) {
-        page.document.parts.push(Part::Heading("How the games were played".to_owned()));
-        page.document.parts.extend(overview::parts(&told));
-        page.figures.extend(figures::of_overview(&told));
+        let parts = overview::parts(&told);
+        match of.task {
+            Task::Game => {
+                page.document.parts.push(Part::Heading("How the games were played".to_owned()));
+                page.document.parts.extend(parts);
+                page.figures.extend(figures::of_overview(&told));
+            }
+            // Every choice is one move long.
+            Task::Choice => page.document.parts.extend(only(TableName::Workers, parts)),
+        }
     }
     page
 }

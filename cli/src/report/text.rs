@@ -1,7 +1,5 @@
 //! The tables for people.
 
-use std::collections::BTreeSet;
-
 use spelrum_tournament::Task;
 use spelrum_tournament::results::{
     CellFailures, CellResult, CellStop, ExperimentSummary, MoveCost, OVERRUN_TOLERANCE,
@@ -9,7 +7,7 @@ use spelrum_tournament::results::{
 };
 use spelrum_tournament::stopping::StopRule;
 
-use super::axes::{axis_columns, places};
+use super::axes::{axis_columns, names_opponents, places};
 use super::{accuracy, colours};
 use crate::output::{
     Column, Document, Part, TitledTable, count, duration_us, optional, percent, ratio,
@@ -33,7 +31,7 @@ pub(super) fn parts(report: &Report) -> Vec<Part> {
     if !report.depths.is_empty() {
         tables.push(costs(report, DEPTHS, "its depth", &report.depths));
     }
-    tables.extend(failures(report));
+    tables.extend(failures(report).filter(|_| report.experiment.task.is_game()));
     tables.into_iter().map(Part::Table).collect()
 }
 
@@ -319,15 +317,6 @@ fn has_errors(costs: &[MoveCost]) -> bool {
 
 fn is_over_games(moves: &MoveCost) -> bool {
     moves.costs.wall_us_game_mean.is_some()
-}
-
-/// Where only two players meet, it goes without saying whom each has met; who chooses alone meets nobody.
-fn names_opponents(report: &Report) -> bool {
-    if !report.experiment.task.is_game() {
-        return false;
-    }
-    let pairings = report.cells.iter().map(|cell| (&cell.player, &cell.opponent));
-    pairings.collect::<BTreeSet<_>>().len() > 1
 }
 
 /// Where a time limit decides how long a move takes, a ratio tells nothing; there, and where opponents are

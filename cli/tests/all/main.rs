@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod accuracy;
 mod architecture;
 mod backup;
 mod bad_input;

@@ -15,7 +15,7 @@ use spelrum_proto::work as wire;
 use spelrum_proto::{Place, Reason, Refusal, v1};
 use spelrum_tournament::results::{self, ExperimentSummary, WorkerSummary};
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{SweepError, SweepText, plan_sweep};
+use spelrum_tournament::{SweepError, SweepText, Task, plan_sweep};
 use tokio::sync::Semaphore;
 use tokio_stream::Stream;
 use tonic::{Request, Response, Status};
@@ -243,7 +243,14 @@ impl Experiments for ExperimentsService {
         // First whether it may be, and which one is meant.
         let asked = Removal { experiment: request.experiment, what, games: None };
         let uuid = self.dispatch.remove(asked).await?;
-        let experiment = Some(self.summary(&uuid).await?.into());
+        let summary = self.summary(&uuid).await?;
+        if what == Removing::Moves && summary.task == Task::Choice {
+            let problem =
+                format!("{:?} is an accuracy experiment: its moves are its results", summary.name);
+            let remedy = "keep them, or delete the experiment";
+            return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
+        }
+        let experiment = Some(summary.into());
         let removable = self.readers.removable(&uuid, what).await.map_err(reading_failed)?;
         let nothing_to_do = what == Removing::Moves && removable.moves == 0;
         if !request.preview && !nothing_to_do {

@@ -1,5 +1,6 @@
 //! Which plots a report has, and what is in them: never more than can be read, with a sentence of what is not.
 
+mod accuracy;
 mod along;
 mod lines;
 mod overview;
@@ -9,15 +10,24 @@ mod results;
 mod tests;
 mod times;
 
+use spelrum_tournament::Task;
 use spelrum_tournament::results::{Overview, Ratings, Report};
 
 use crate::output::Figure;
 
-/// Of who is stronger, and of what moves cost.
+/// Of who is stronger, or who chooses how well, and of what moves cost.
 pub(super) fn of_report(report: &Report) -> Vec<Figure> {
     let mut figures = Vec::new();
-    figures.extend(results::scores(report));
-    figures.extend(results::outcomes(report));
+    match report.experiment.task {
+        Task::Game => {
+            figures.extend(results::scores(report));
+            figures.extend(results::outcomes(report));
+        }
+        Task::Choice => {
+            figures.extend(accuracy::best(report));
+            figures.extend(accuracy::by_plies(report));
+        }
+    }
     figures.extend(times::per_move(report));
     figures.extend(times::by_depth(report));
     figures

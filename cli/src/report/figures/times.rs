@@ -1,11 +1,10 @@
 //! What moves take: over the values of an axis, and over the depth that searches completed.
 
-use std::collections::BTreeSet;
-
 use indexmap::IndexMap;
 use spelrum_tournament::Role;
 use spelrum_tournament::results::{MoveCost, Report};
 
+use super::super::axes::names_opponents;
 use super::along::{Along, Place};
 use super::lines::{Line, Sorted, points_max};
 use super::results::{ROWS_MAX, left_out, left_out_lines, thinned};
@@ -129,12 +128,6 @@ fn reading(costs: &[&MoveCost]) -> String {
     }
 }
 
-/// Where only two players meet, it goes without saying whom each has met.
-fn names_opponents(report: &Report) -> bool {
-    let pairings = report.cells.iter().map(|cell| (&cell.player, &cell.opponent));
-    pairings.collect::<BTreeSet<_>>().len() > 1
-}
-
 fn players(player: &str, opponent: &str, names_opponents: bool) -> String {
     match names_opponents {
         true => format!("{player} against {opponent}"),
@@ -143,7 +136,7 @@ fn players(player: &str, opponent: &str, names_opponents: bool) -> String {
 }
 
 /// What is common to the names of players who differ in what they vary: `ab` of `ab(depth=2)`.
-fn family<'n>(name: &'n str, axes: &[String]) -> &'n str {
+pub(super) fn family<'n>(name: &'n str, axes: &[String]) -> &'n str {
     let is_varied = axes.iter().any(|axis| Role::of_axis(axis).is_some());
     match name.split_once('(') {
         Some((family, rest)) if is_varied && rest.ends_with(')') => family,
