@@ -8,7 +8,7 @@
 use std::ops::AddAssign;
 
 use crate::statistics::ratio::{Ratio, RatioSums};
-use crate::statistics::{GameCounts, Interval, prior};
+use crate::statistics::{GameCounts, Interval};
 
 /// One choice among the moves of a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -152,14 +152,13 @@ impl AccuracySums {
         self.loss_skill.add(random_loss - loss, random_loss);
     }
 
-    /// A mean over the choices, given its sum and that of its squares, what the choices of a perfect player would
-    /// add up to, and those of a random one.
-    fn mean(&self, sum: f64, squares: f64, [perfect, random]: [f64; 2]) -> Option<Estimate> {
+    /// A mean over the choices, given its sum and that of its squares, and what the choices of a perfect player and
+    /// of a random one add up to.
+    fn mean(&self, sum: f64, squares: f64, ends: [f64; 2]) -> Option<Estimate> {
         let Self { positions, .. } = *self;
         let sums =
             RatioSums { base: positions, sum, base_squared: positions, products: sum, squares };
-        let room = (random - perfect) / positions;
-        Some(Estimate::of(&Ratio::of(sums)?, room, (random - sum) / (random - perfect)))
+        Some(Estimate::of(&Ratio::of(sums)?, ends.map(|end| end / positions)))
     }
 }
 
@@ -229,7 +228,7 @@ impl SkillSums {
             products: gain_room,
             squares: gain_squared,
         })?;
-        Some(Estimate::of(&ratio, 1.0, ratio.value).clamped(f64::NEG_INFINITY, 1.0))
+        Some(Estimate::of(&ratio, [1.0, 0.0]).clamped(f64::NEG_INFINITY, 1.0))
     }
 }
 
@@ -298,16 +297,32 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// A ratio over positions. For its variance half a position is added in which a best move was chosen, and half
-    /// a one that went as a random mover is expected to: else choices that are all alike would leave no doubt.
-    /// `room` is how far these two lie apart in a mean position, and `skill` where the figure is between them.
-    fn of(ratio: &Ratio, room: f64, skill: f64) -> Self {
-        let added = prior(skill.clamp(0.0, 1.0), ratio.freedom + 1.0) * room * room;
-        let interval = ratio.interval(ratio.variance + added, ratio.freedom);
-        Self { value: ratio.value, interval }
+    /// A ratio over positions, given what it is for a perfect player and for a random one. For its interval one
+    /// position is added in which the best was chosen, and one that went as a random mover is expected to (compare
+    /// Agresti and Coull 1998, who add successes and failures): else few choices that are all alike would leave no
+    /// doubt.
+    fn of(ratio: &Ratio, ends: [f64; 2]) -> Self {
+        let Ratio { value, variance, freedom, .. } = *ratio;
+        let [least, most] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+        let between = value.clamp(least, most);
+        let positions = freedom + 1.0;
+        let squares: f64 = ends.iter().map(|end| (between - end) * (between - end)).sum();
+        let added = squares / (positions * (positions + 1.0));
+        let shift = (ends[0] + ends[1] - 2.0 * value) / (positions + 2.0);
+        let interval = ratio.interval(variance + added, freedom);
+        // The figure lies within by theory, up to rounding.
+        let interval = interval.map(|it| Interval {
+            value,
+            low: (it.low + shift).min(value),
+            high: (it.high + shift).max(value),
+        });
+        Self { value, interval }
     }
 
     fn clamped(self, least: f64, most: f64) -> Self {
         Self { interval: self.interval.map(|it| it.clamped(least, most)), ..self }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,7 +18,8 @@ mod sprt;
 mod strength;
 pub(crate) mod student;
 
-pub(crate) use clustered::prior;
+#[cfg(test)]
+pub(crate) use clustered::student_quantile_95;
 pub use clustered::{Clustered, Interval, OpeningKey, OpeningSum};
 pub use interval::{Confidence, ScoreInterval, ScoreTest};
 pub use openings::{OpeningCounts, OpeningSpread};

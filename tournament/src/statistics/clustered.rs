@@ -177,13 +177,13 @@ impl Clustered {
 }
 
 /// What half a unit of each extreme score adds to the variance of a mean score of so many units.
-pub(crate) fn prior(score: f64, units: f64) -> f64 {
+fn prior(score: f64, units: f64) -> f64 {
     let lost = 1.0 - score;
     (score * score + lost * lost) / (2.0 * units * (units + 1.0))
 }
 
 /// Of degrees that are not whole, those of the next lower whole number. None below one.
-pub(super) fn student_quantile_95(freedom: f64) -> Option<f64> {
+pub(crate) fn student_quantile_95(freedom: f64) -> Option<f64> {
     // What is whole but for rounding stays whole.
     let whole = (freedom + 1e-9).floor();
     (whole >= 1.0).then(|| student_quantile(whole.min(1e15)))
