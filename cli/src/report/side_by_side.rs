@@ -9,6 +9,7 @@ use spelrum_tournament::results::{
 };
 use spelrum_tournament::{Interval, OverGames, Role, ScoreInterval};
 
+use super::overview::build;
 use crate::output::{
     Column, Document, Part, TitledTable, count, date_time, duration_us, optional, ratio,
 };
@@ -243,7 +244,8 @@ fn rows_of(report: &Report, overview: Option<&Overview>) -> Vec<(&'static str, S
     let it = &report.experiment;
     let said = |text: &str| optional(Some(text).filter(|text| !text.is_empty()), str::to_owned);
     let listed = |all: Vec<String>| said(&all.join(", "));
-    let (models, builds) = (overview.map(cpu_models), overview.map(builds));
+    let models = overview.map(cpu_models);
+    let builds = overview.map(|told| distinct(told.workers.iter().map(build)));
     vec![
         ("experiment", it.uuid.clone()),
         ("game", it.game.clone()),
