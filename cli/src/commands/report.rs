@@ -49,7 +49,11 @@ band_low, band_high, cell_p)). \
 lengths (cell_id, axes, player, opponent, games, plies_mean, plies_shortest, plies_p25, plies_median, plies_p75, \
 plies_longest), terminations (cell_id, axes, player, opponent, termination, games, share), workers (worker_id, worker, \
 host, slots, engine_revision, version, cpu_model, logical_cores, operating_system, build_commit, build_profile, games, \
-plies, wall_us). What is not known is null.
+plies, wall_us). With --with: experiments (experiment, experiment_uuid, game, state, submitted_unix_us, engine_revision, \
+games_planned, games_settled, description, cpu_models, builds), axes, cells (axes, player, opponent, first_cell_id, \
+second_cell_id, first_games, second_games, first_score, second_score, difference, difference_low, difference_high), \
+moves (axes, player, opponent, first_wall_us_mean, second_wall_us_mean, wall_us_ratio, wall_us_ratio_low, \
+wall_us_ratio_high), unmatched (experiment, cell_id, axes, player, opponent). What is not known is null.
 
 HTML: one file to hand on, in a browser or printed, with every table of the text and plots: scores and games over the \
 values of the axis that has most of them, times of moves on a logarithmic axis, ratings, each with its 95% interval and \
@@ -65,6 +69,7 @@ Examples:
   spelrum report --ratings --db pentago-ladder.db
   spelrum report --compare --db pentago-depth.db
   spelrum report --phases --db pentago-depth.db
+  spelrum report before --with after --db results.db
   spelrum report --table claims --db tic-tac-toe-claims.db
   spelrum report --db pentago-depth.db --format latex --output depth.tex
   spelrum report --db pentago-depth.db --html depth.html
@@ -92,6 +97,15 @@ pub(crate) struct Report {
     /// players; of experiments that record moves
     #[arg(long, conflicts_with_all = ["depths", "ratings", "compare"])]
     phases: bool,
+    /// Show another experiment beside it instead: cells with the same players and the same places, what they score
+    /// and what their moves cost
+    #[arg(
+        long,
+        value_name = "EXPERIMENT",
+        requires = "experiment",
+        conflicts_with_all = ["depths", "ratings", "compare", "phases", "table"]
+    )]
+    with: Option<String>,
     /// Show one table only: claims, cells, moves, depths, failures, ratings, differences, meetings, gains,
     /// effects, replicates, phases, standardised, lengths, terminations or workers
     #[arg(
@@ -145,8 +159,13 @@ impl Report {
         };
         let source = ResultsSource::open(&self.source).await?;
         let experiment = source.experiment(self.experiment.as_deref()).await?;
-        let write = async |out: &mut (dyn Write + Send)| {
-            report::write(&source, &experiment, shown, format, out).await
+        let other = match &self.with {
+            Some(other) => Some(source.experiment(Some(other)).await?),
+            None => None,
+        };
+        let write = async |out: &mut (dyn Write + Send)| match &other {
+            Some(other) => report::write_two(&source, [&experiment, other], format, out).await,
+            None => report::write(&source, &experiment, shown, format, out).await,
         };
         match (self.html.as_ref().or(self.output.as_ref()), format) {
             (Some(path), _) => {

@@ -13,6 +13,7 @@ use super::json;
 use super::overview::Overview;
 use super::phases::Phases;
 use super::ratings_json::{Group, GroupRows};
+use super::side_by_side;
 use crate::output::CsvField;
 
 /// Headings, and a row of fields for each.
@@ -132,6 +133,11 @@ pub(super) enum OverviewRows {
     Terminations,
     /// Who played.
     Workers,
+}
+
+/// The cells that two experiments have.
+pub(super) fn of_two(told: &side_by_side::Json<'_>) -> Result<Rows, serde_json::Error> {
+    rows(told.experiments[0].experiment, told.axes, &told.cells)
 }
 
 /// A table of ratings. Each row has its group's number, from 1: between groups nothing is known.

@@ -17,6 +17,7 @@ mod overview;
 mod phases;
 mod ratings;
 mod ratings_json;
+mod side_by_side;
 mod text;
 
 use std::io::{self, BufWriter, Write};
@@ -28,7 +29,7 @@ use ratings::Meetings;
 use ratings_json::GroupRows;
 use serde::Serialize;
 use spelrum_tournament::results::{
-    Comparisons, Detail, ExperimentSummary, Overview, Phases, Ratings, Report,
+    Comparisons, Detail, ExperimentSummary, Overview, Phases, Ratings, Report, SideBySide,
 };
 
 use spelrum_tournament::Task;
@@ -177,6 +178,62 @@ fn refuse_what_is_of_games(of: &ExperimentSummary, shown: Shown) -> Result<()> {
                 "leave the option out, or take --table accuracy, plies, moves, depths or workers",
             )),
     }
+}
+
+/// Writes two experiments beside each other.
+pub(crate) async fn write_two(
+    source: &ResultsSource,
+    of: [&ExperimentSummary; 2],
+    format: ReportFormat,
+    out: &mut (dyn Write + Send),
+) -> Result<()> {
+    let mut out = BufWriter::new(out);
+    let [first, second] = of;
+    let failed = || CliError::new(Exit::Input, format!("show {} with {}", first.name, second.name));
+    for one in of {
+        if one.task == Task::Choice {
+            refuse_what_is_of_games(one, Shown::Compared)?;
+        }
+    }
+    if first.uuid == second.uuid {
+        return Err(failed().because("they are the same experiment").help("name another one"));
+    }
+    let reports =
+        [source.report(first, Detail::Cells).await?, source.report(second, Detail::Cells).await?];
+    let told = SideBySide::of(&reports[0], &reports[1]);
+    if told.cells.is_empty() {
+        return Err(failed()
+            .because("no cell of the one has a counterpart in the other: the same players' names, and the same values on the axes that both have")
+            .help("show each by itself: spelrum report NAME"));
+    }
+    let what = "figures of how games were played";
+    let overviews = [
+        unless_failed(what, source.overview(first).await),
+        unless_failed(what, source.overview(second).await),
+    ];
+    let reports = reports.each_ref();
+    let two = side_by_side::Two {
+        reports,
+        overviews: overviews.each_ref().map(Option::as_ref),
+        told: &told,
+    };
+    match format {
+        ReportFormat::Text => two.document().write_text(&mut out)?,
+        ReportFormat::Markdown => two.document().write_markdown(&mut out)?,
+        ReportFormat::Latex => two.document().write_latex(&mut out)?,
+        ReportFormat::Html => {
+            let by = concat!("spelrum ", env!("CARGO_PKG_VERSION")).to_owned();
+            let facts = [("page by", by)].into_iter();
+            two.document().write_html("", facts, &[], &mut out)?;
+        }
+        ReportFormat::Csv => {
+            let rows = csv::of_two(&two.json()).map_err(io::Error::from)?;
+            write_csv(&mut out, &rows.headings, &rows.rows)?;
+        }
+        ReportFormat::Json => write_json(&mut out, &two.json())?,
+    }
+    out.flush()?;
+    Ok(())
 }
 
 /// What tells an experiment, and what was written of it, from all others.

@@ -269,7 +269,7 @@ fn known(text: &str) -> String {
 }
 
 /// The version, and the commit where it is known; that it is released goes without saying.
-fn build(share: &WorkerShare) -> String {
+pub(super) fn build(share: &WorkerShare) -> String {
     let commit: String = share.machine.build_commit.chars().take(COMMIT_CHARACTERS).collect();
     let profile = Some(&*share.machine.build_profile).filter(|profile| *profile != "release");
     let words = [&*share.version, &*commit].into_iter().chain(profile);

@@ -183,3 +183,73 @@ fn a_page_is_written_as_a_file() {
         sandbox.run(&arguments).expect_exit(2);
     }
 }
+
+/// The same players under other conditions; what has no counterpart is listed.
+#[test]
+fn two_experiments_are_shown_side_by_side_through_both_doors() {
+    let sandbox = Sandbox::new();
+    sandbox.write("before.toml", &tic_tac_toe("before", 20));
+    let after =
+        tic_tac_toe("after", 40).replace("seed = 7", "seed = 8").replace("[1, 2]", "[2, 3]");
+    sandbox.write("after.toml", &after);
+    let apart = tic_tac_toe("apart", 2).replace("random]", "somebody]");
+    sandbox.write("apart.toml", &apart);
+    for name in ["before", "after", "apart"] {
+        let sweep = format!("{name}.toml");
+        sandbox.run(&["run", &sweep, "--db", "c.db"]).expect_exit(0);
+    }
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let through_both = |arguments: &[&str]| {
+        let asked = |source: [&str; 2]| {
+            let ran = sandbox.run(&[&["report"], arguments, &source[..]].concat());
+            ran.expect_exit(0).stdout().to_owned()
+        };
+        let from_file = asked(["--db", "c.db"]);
+        assert_eq!(asked(["--coordinator", &coordinator.url]), from_file);
+        from_file
+    };
+    let two = ["before", "--with", "after"];
+    let json = through_both(&[&two[..], &["--json"]].concat());
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let names: Vec<&Value> =
+        json["experiments"].as_array().unwrap().iter().map(|it| &it["experiment"]).collect();
+    assert_eq!(names, ["before", "after"]);
+    let [cell] = &json["cells"].as_array().unwrap()[..] else { panic!("one cell: {json}") };
+    assert_eq!(
+        (&cell["axes"][0], &cell["first_games"], &cell["second_games"]),
+        (&"2".into(), &20.into(), &40.into())
+    );
+    let figure = |name: &str| cell[name].as_f64().unwrap();
+    let difference = figure("first_score") - figure("second_score");
+    assert!((figure("difference") - difference).abs() < 1e-12);
+    assert!(figure("difference_low") <= difference && difference <= figure("difference_high"));
+    assert_eq!(json["moves"].as_array().unwrap().len(), 2);
+    let alone = json["unmatched"].as_array().unwrap();
+    assert_eq!(
+        (&alone[0]["axes"]["depth"], &alone[1]["axes"]["depth"]),
+        (&"1".into(), &"3".into())
+    );
+    for form in ["text", "markdown", "latex", "html", "csv"] {
+        let shown = through_both(&[&two[..], &["--format", form]].concat());
+        assert!(shown.contains("before") && shown.contains("alphabeta"), "{form}: {shown}");
+    }
+    let text = through_both(&two);
+    for part in [
+        "before with after",
+        "The two experiments",
+        "Who scores more in which",
+        "What a move costs in each",
+        "Cells without a counterpart",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    for (other, why) in [
+        ("before", "they are the same experiment"),
+        ("apart", "no cell of the one has a counterpart"),
+        ("nobody", "there is none of this name"),
+    ] {
+        let ran = sandbox.run(&["report", "before", "--with", other, "--db", "c.db"]);
+        ran.expect_exit(3);
+        assert!(ran.stderr().contains(why), "{}", ran.stderr());
+    }
+}

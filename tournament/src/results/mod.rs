@@ -14,6 +14,7 @@
 //! | `times` | quantiles of times, and time limits that were overrun |
 //! | `ratings` | how strong players are on one scale |
 //! | `comparisons` | what changes from cell to cell |
+//! | `side_by_side` | two experiments beside each other |
 //! | `cells` | the same for a part of the cells |
 //! | `progress`, `pace` | how far an experiment is, and how fast it goes |
 //! | `games` | settled games, in lists and whole |
@@ -36,6 +37,7 @@ mod progress;
 mod ratings;
 mod removal;
 mod report;
+mod side_by_side;
 mod status;
 mod summary;
 mod times;
@@ -75,6 +77,7 @@ pub use report::{
     CellFailures, CellResult, CellStop, CellStrength, Costs, Detail, MoveCost, ReplayedGames,
     Report, SprtStanding, Stronger,
 };
+pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};
 pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};
 pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};
 pub use times::{
