@@ -60,6 +60,10 @@ values of the axis that has most of them, times of moves on a logarithmic axis, 
 its numbers; how long games were, how they ended, and on which machines and builds they were played. It has no scripts and fetches nothing. Of a large experiment it has the first rows and says where the \
 others are.
 
+Figures: each plot of that page as an SVG file, to be taken into a thesis, a README or slides, with its title, its \
+legend and its styles, for light and dark. Each is named after its title, and printed as it is written; --depths and \
+--ratings have figures of their own. A program that reads SVG makes PDF of it: rsvg-convert, Inkscape.
+
 CSV: one table, with the names and digits of JSON: cells, or what --table names; with --ratings ratings, with \
 --depths depths, with --compare gains, with --phases phases. A text that a spreadsheet would take for a formula has an apostrophe before it. LaTeX needs the \
 packages booktabs and threeparttable.
@@ -73,6 +77,7 @@ Examples:
   spelrum report --table claims --db tic-tac-toe-claims.db
   spelrum report --db pentago-depth.db --format latex --output depth.tex
   spelrum report --db pentago-depth.db --html depth.html
+  spelrum report --db pentago-depth.db --figures figures
   spelrum report --db pentago-depth.db --format csv --table moves
   spelrum report pentago-depth --coordinator http://127.0.0.1:7878 --json";
 
@@ -131,6 +136,14 @@ pub(crate) struct Report {
     /// Write a page to hand on, with plots: the same as --format html --output FILE
     #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "json", "output"])]
     html: Option<PathBuf>,
+    /// Write each plot of that page as an SVG file of its own into this directory, made if it is not there; files of
+    /// the same names are replaced
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["compare", "phases", "with", "table", "format", "json", "html", "output"]
+    )]
+    figures: Option<PathBuf>,
     /// Write to this file, once all of it is there; one of this name is replaced
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -159,6 +172,11 @@ impl Report {
         };
         let source = ResultsSource::open(&self.source).await?;
         let experiment = source.experiment(self.experiment.as_deref()).await?;
+        if let Some(directory) = &self.figures {
+            let mut out = io::stdout();
+            report::write_figures(&source, &experiment, shown, directory, &mut out).await?;
+            return Ok(Exit::Success);
+        }
         let other = match &self.with {
             Some(other) => Some(source.experiment(Some(other)).await?),
             None => None,

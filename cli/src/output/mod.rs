@@ -22,7 +22,7 @@ pub(crate) use numbers::{
     count, date_time, duration_us, optional, percent, ratio, relative_error, signed,
 };
 pub(crate) use plot::{
-    Axis, Chart, Curves, Estimate, Figure, Intervals, Panel, Point, SERIES_MAX, Shares,
+    Axis, Chart, Curves, Estimate, Figure, Intervals, Panel, Point, SERIES_MAX, Shares, plot_files,
 };
 pub(crate) use rows::{RowsFormat, WriteRows};
 pub(crate) use search::{ended_by_text, score_text};

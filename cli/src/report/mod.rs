@@ -21,6 +21,7 @@ mod side_by_side;
 mod text;
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use clap::ValueEnum;
 use comparisons_json::Compared;
@@ -36,7 +37,9 @@ use spelrum_tournament::Task;
 
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
-use crate::output::{Document, Figure, Part, TitledTable, date_time, write_csv, write_json};
+use crate::output::{
+    Document, Figure, NewFile, Part, TitledTable, date_time, plot_files, write_csv, write_json,
+};
 use crate::results::ResultsSource;
 use crate::voice;
 
@@ -151,6 +154,45 @@ pub(crate) async fn write(
         ReportFormat::Json => write_everything(source, of, shown, &mut out).await?,
     }
     out.flush()?;
+    Ok(())
+}
+
+/// Writes every plot of an experiment's page as a file of its own, and says which.
+pub(crate) async fn write_figures(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+    shown: Shown,
+    directory: &Path,
+    out: &mut (dyn Write + Send),
+) -> Result<()> {
+    if of.task == Task::Choice {
+        refuse_what_is_of_games(of, shown)?;
+    }
+    let page = with_overview(source, of, shown, page(source, of, shown).await?).await;
+    let about = format!("{} ({}), by spelrum {}.", of.name, of.uuid, env!("CARGO_PKG_VERSION"));
+    // All are drawn before the first is written.
+    let files = plot_files(&page.figures, &about)?;
+    if files.is_empty() {
+        return Err(CliError::new(Exit::Input, format!("draw figures of {}", of.name))
+            .because(match of.games_settled {
+                0 => "no game has been played yet, so that there is nothing to plot",
+                _ => "there is nothing to plot in what is shown",
+            })
+            .help("see what there is: spelrum report"));
+    }
+    let failed = |error: io::Error| {
+        CliError::new(Exit::Input, format!("write figures into {}", directory.display()))
+            .because(error)
+            .help("name a directory that you may write to, and check the room on the disk")
+    };
+    std::fs::create_dir_all(directory).map_err(failed)?;
+    for figure in files {
+        let path = directory.join(figure.name);
+        let (whole, mut file) = NewFile::create(&path)?;
+        file.write_all(figure.svg.as_bytes()).map_err(failed)?;
+        whole.finish()?;
+        writeln!(out, "{}", path.display())?;
+    }
     Ok(())
 }
 

@@ -184,6 +184,73 @@ fn a_page_is_written_as_a_file() {
     }
 }
 
+/// The plots of the page, each whole or not there.
+#[test]
+fn figures_are_files_of_their_own() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 4));
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let url = &*coordinator.url;
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
+    let nothing = sandbox.run(&["report", "--coordinator", url, "--figures", "none"]);
+    nothing.expect_exit(3);
+    assert!(nothing.stderr().contains("no game has been played yet"), "{}", nothing.stderr());
+    assert!(!sandbox.path("none").exists());
+
+    sandbox.run(&["run", "sweep.toml", "--db", "played.db"]).expect_exit(0);
+    let drawn = |more: &[&str]| {
+        let ran = sandbox.run(&[&["report", "--db", "played.db", "--figures"], more].concat());
+        ran.expect_exit(0);
+        ran.stdout().to_owned()
+    };
+    let names = drawn(&["made/figures"]);
+    insta::assert_snapshot!(names, @"
+    made/figures/score-by-depth.svg
+    made/figures/wins-draws-and-losses-by-depth.svg
+    made/figures/time-per-move-by-depth.svg
+    made/figures/length-of-games-by-depth.svg
+    made/figures/how-games-end-by-depth.svg
+    ");
+    let page = sandbox.run(&["report", "--db", "played.db", "--format", "html"]);
+    // A page has each for wide windows and for phones.
+    assert_eq!(page.stdout().matches("role=\"img\"").count(), 2 * names.lines().count());
+    let read = || {
+        let file = |name: &str| std::fs::read_to_string(sandbox.path(name)).unwrap();
+        names.lines().map(file).collect::<Vec<_>>()
+    };
+    let first = read();
+    let in_directory = std::fs::read_dir(sandbox.path("made/figures")).unwrap();
+    assert_eq!(in_directory.count(), first.len());
+    for name in names.lines() {
+        sandbox.write(name, "another");
+    }
+    assert_eq!(drawn(&["made/figures"]), names);
+    assert_eq!(read(), first);
+
+    let served = sandbox.coordinator("played.db", "127.0.0.1:0");
+    let asked = ["report", "--coordinator", &served.url, "--figures", "made/figures"];
+    assert_eq!(sandbox.run(&asked).expect_exit(0).stdout(), names);
+    assert_eq!(read(), first);
+    assert!(drawn(&["deep", "--depths"]).contains("time-per-move-by-the-depth"));
+
+    let taken = sandbox.run(&["report", "--db", "played.db", "--figures", "sweep.toml"]);
+    taken.expect_exit(3);
+    assert!(taken.stderr().contains("write figures into sweep.toml"), "{}", taken.stderr());
+    for more in [
+        &["--json"][..],
+        &["--format", "html"],
+        &["--html", "page.html"],
+        &["--output", "page.html"],
+        &["--table", "cells"],
+        &["--compare"],
+        &["--phases"],
+    ] {
+        let figures = ["report", "--db", "played.db", "--figures", "other"];
+        sandbox.run(&[&figures[..], more].concat()).expect_exit(2);
+    }
+    assert!(!sandbox.path("other").exists());
+}
+
 /// The same players under other conditions; what has no counterpart is listed.
 #[test]
 fn two_experiments_are_shown_side_by_side_through_both_doors() {

@@ -9,12 +9,16 @@ use crate::output::plot::Figure;
 use crate::output::text::shortened;
 
 /// Colours and sizes, for light, dark and print.
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str = concat!(
+    include_str!("../plot/palette.css"),
+    include_str!("page.css"),
+    include_str!("../plot/plot.css"),
+);
 
 /// Nothing is loaded, and no style holds but the one above, whose SHA-256 this is: should something of a sweep
 /// ever get through as markup, a browser does nothing with it.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-                      style-src 'sha256-jYAG3iGi7b7xY2e8U1V9GoVoJRNEBZtqxDZ+0ImyQoM='";
+                      style-src 'sha256-23VIhBxnLuZ3G9UzyfPkxGQSoejLLPTWAtKcQcmExLY='";
 
 /// So many rows of a table are in a page: more than anybody reads.
 const ROWS_MAX: usize = 1_000;

@@ -63,7 +63,7 @@ impl Room {
 const CURVES_HEIGHT: u32 = 330;
 const FONT_SIZE: u32 = 13;
 /// What a character takes, more or less.
-const CHARACTER: f64 = 7.5;
+pub(super) const CHARACTER: f64 = 7.5;
 /// For what is written below an axis, and at its left.
 const BELOW: u32 = 50;
 const LEFT: u32 = 64;
@@ -406,12 +406,12 @@ fn text(
 }
 
 /// As much of a name as there is room for.
-fn fitting(name: &str, characters_max: usize) -> String {
+pub(super) fn fitting(name: &str, characters_max: usize) -> String {
     let characters_max = if name.is_ascii() { characters_max } else { characters_max / 2 };
     shortened(name, characters_max)
 }
 
 /// How wide a text is: of most scripts but ours a character may be twice as wide.
-fn columns(text: &str) -> usize {
+pub(super) fn columns(text: &str) -> usize {
     text.chars().map(|character| if character.is_ascii() { 1 } else { 2 }).sum()
 }

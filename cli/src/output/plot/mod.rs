@@ -2,6 +2,7 @@
 
 mod axis;
 mod draw;
+mod file;
 mod ink;
 mod svg;
 
@@ -11,6 +12,7 @@ use maud::{Markup, html};
 
 pub(crate) use axis::Axis;
 use draw::Room;
+pub(crate) use file::plot_files;
 pub(crate) use ink::SERIES_MAX;
 
 use super::table::Column;
@@ -129,17 +131,7 @@ impl Panel {
         let drawn = |room| draw::chart(&self.chart, room).map_err(io::Error::other);
         let wide = drawn(if is_alone { Room::Page } else { Room::Part })?;
         let narrow = drawn(Room::Phone)?;
-        let legend = match &self.chart {
-            Chart::Curves(curves) => Some(legend(curves)?),
-            Chart::Outcomes(_) => Some(legend_of_bars(
-                ["win", "draw", "loss"].map(|outcome| (outcome, outcome.into())),
-            )),
-            Chart::Shares(shares) => {
-                let names = shares.names.iter().enumerate();
-                Some(legend_of_bars(names.map(|(part, name)| (&**name, format!("p{part}")))))
-            }
-            Chart::Intervals(_) => None,
-        };
+        let legend = legend(&self.chart.keys())?;
         Ok(html! {
             div {
                 @if let Some(heading) = &self.heading {
@@ -156,28 +148,48 @@ impl Panel {
     }
 }
 
-fn legend(curves: &Curves) -> io::Result<Markup> {
-    let keys = curves.series.iter().enumerate().map(|(series, (name, _))| {
-        let drawn = draw::key(series).map_err(io::Error::other)?;
-        Ok(html! {
-            li {
-                (svg::key(drawn.size, drawn.elements)) " " bdi { (shortened(name, NAME_CHARACTERS_MAX)) }
+/// What stands for a series in a legend.
+enum Key {
+    /// A piece of this line.
+    Line(usize),
+    /// A piece of a bar, with this class.
+    Bar(String),
+}
+
+impl Chart {
+    /// What its legend has, in the order in which it is drawn; nothing where all is of one kind.
+    fn keys(&self) -> Vec<(Key, &str)> {
+        match self {
+            Self::Curves(curves) => {
+                let names = curves.series.iter().enumerate();
+                names.map(|(series, (name, _))| (Key::Line(series), &**name)).collect()
             }
+            Self::Outcomes(_) => {
+                let names = ["win", "draw", "loss"].into_iter();
+                names.map(|outcome| (Key::Bar(outcome.to_owned()), outcome)).collect()
+            }
+            Self::Shares(shares) => {
+                let names = shares.names.iter().enumerate();
+                names.map(|(part, name)| (Key::Bar(format!("p{part}")), &**name)).collect()
+            }
+            Self::Intervals(_) => Vec::new(),
+        }
+    }
+}
+
+fn legend(keys: &[(Key, &str)]) -> io::Result<Option<Markup>> {
+    let keys = keys.iter().map(|(key, name)| {
+        let name = shortened(name, NAME_CHARACTERS_MAX);
+        Ok(match key {
+            Key::Line(series) => {
+                let drawn = draw::key(*series).map_err(io::Error::other)?;
+                html! { li { (svg::key(drawn.size, drawn.elements)) " " bdi { (name) } } }
+            }
+            Key::Bar(class) => html! { li { span class=(format!("key {class}")) {} " " (name) } },
         })
     });
     let keys = keys.collect::<io::Result<Vec<_>>>()?;
-    Ok(html! { ul class="legend" { @for key in &keys { (key) } } })
-}
-
-/// What each part of a bar is called, in their order, with its class.
-fn legend_of_bars<'n>(parts: impl IntoIterator<Item = (&'n str, String)>) -> Markup {
-    html! {
-        ul class="legend" {
-            @for (name, class) in parts {
-                li { span class=(format!("key {class}")) {} " " (shortened(name, NAME_CHARACTERS_MAX)) }
-            }
-        }
-    }
+    Ok((!keys.is_empty()).then(|| html! { ul class="legend" { @for key in &keys { (key) } } }))
 }
 
 /// A table without a caption.

@@ -14,7 +14,7 @@ use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{CellId, ExperimentId, OverGames, PairCounts, ScoreInterval, WorkerId};
 
 use super::*;
-use crate::output::{Chart, Column, Document, percent};
+use crate::output::{Chart, Column, Document, percent, plot_files};
 use crate::report::{claims, text};
 
 /// What would be more than a text if it were not escaped, or turn what stands beside it.
@@ -438,4 +438,111 @@ fn ratings_have_their_intervals() {
     assert_eq!(many.rows.len(), 60);
     assert!(many.notes[1].contains("The first 60 of 300 players are here"), "{:?}", many.notes);
     assert!(of_ratings(&ratings("p", 1)).is_empty());
+}
+
+/// The names and texts of files, one for each plot.
+fn named(figures: &[Figure]) -> Vec<(String, String)> {
+    let files = plot_files(figures, "small").unwrap();
+    files.into_iter().map(|file| (file.name, file.svg)).collect()
+}
+
+/// Every plot there is, of texts like this one, as files of their own.
+fn files(text: &str) -> Vec<(String, String)> {
+    let places: Vec<Vec<String>> =
+        (0..8).map(|it| vec![format!("{text}{}", it % 4), format!("{text}{}", it / 4)]).collect();
+    let player = format!("{text}1");
+    let mut figures = of_report(&report([text, &player, text], &[text, "axis"], &places));
+    figures.extend(of_ratings(&ratings(text, 3)));
+    figures.extend(of_overview(&overview([&player, text], &[text, "axis"], &places)));
+    let panels: usize = figures.iter().map(|figure| figure.panels.len()).sum();
+    let files = named(&figures);
+    assert!(panels > figures.len() && files.len() == panels, "{panels}");
+    files
+}
+
+/// That it stands alone, does nothing, and has no more than what it draws.
+fn assert_alone(name: &str, svg: &str) {
+    let tree = Tree::parse(svg).unwrap();
+    let root = tree.root_element();
+    assert!(root.has_tag_name(("http://www.w3.org/2000/svg", "svg")), "{name}");
+    let child = |name| root.children().find(|node| node.tag_name().name() == name).unwrap();
+    let style = child("style").text().unwrap();
+    for outside in ["url(", "@import", "@font", "http", "\\"] {
+        assert!(!style.contains(outside), "{outside}");
+    }
+    for (attribute, element) in [("aria-labelledby", "title"), ("aria-describedby", "desc")] {
+        assert_eq!(root.attribute(attribute), child(element).attribute("id"));
+        assert!(!child(element).text().unwrap().trim().is_empty(), "{name}");
+    }
+    for element in tree.descendants().filter(Node::is_element) {
+        let drawn = ["g", "line", "polygon", "polyline", "rect", "text"];
+        assert!(
+            drawn.contains(&element.tag_name().name())
+                || element.parent() == Some(root)
+                || element == root
+        );
+        for attribute in element.attributes() {
+            let [name, value] = [attribute.name(), attribute.value()];
+            assert!(name == "transform" || !name.starts_with("on"), "{name}");
+            assert!(!["href", "style", "src"].contains(&name), "{name}");
+            // No text of a user's is in any.
+            assert!(!value.contains(['<', '&', ':', '\'']), "{name}: {value}");
+        }
+        for class in element.attribute("class").unwrap_or_default().split_whitespace() {
+            assert!(style.contains(&format!(".{class} ")), "{class}");
+        }
+    }
+    let own = name.strip_suffix(".svg").unwrap();
+    assert!(own.len() < 90 && !own.starts_with('-') && !own.is_empty(), "{own}");
+    let is_plain = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
+    assert!(own.bytes().all(is_plain), "{own}");
+}
+
+#[test]
+fn plots_are_files_that_stand_alone_whatever_names_say() {
+    for text in HOSTILE.into_iter().chain(["depth", &"x".repeat(1_000), &"\u{68cb} ".repeat(500)]) {
+        let files = files(text);
+        let names: BTreeSet<&str> = files.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(names.len(), files.len(), "{names:?}");
+        for (name, svg) in &files {
+            assert_alone(name, svg);
+            let is_unseen =
+                |it: char| matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            assert!(!svg.contains(is_unseen), "{text:?}");
+            assert!(!svg.chars().any(|it| it.is_control() && it != '\n'), "{text:?}");
+            assert!(svg.len() < 100_000, "{} bytes", svg.len());
+        }
+    }
+    // Shown as it is, and not what it would do.
+    let files = files(HOSTILE[0]);
+    let tree = Tree::parse(&files[0].1).unwrap();
+    let title = tree.descendants().find(|node| node.tag_name().name() == "title").unwrap();
+    assert!(title.text().unwrap().starts_with(&format!("Score by {}", HOSTILE[0])));
+}
+
+#[test]
+fn a_plot_has_its_title_and_its_legend_in_it() {
+    let files = named(&of_report(&along_depth(2)));
+    let names: Vec<&str> = files.iter().map(|(name, _)| &**name).collect();
+    let expected =
+        ["score-by-depth.svg", "wins-draws-and-losses-by-depth.svg", "time-per-move-by-depth.svg"];
+    assert_eq!(names, expected);
+    for ((_, svg), legend) in files.iter().zip([
+        &["Score by depth", "alphabeta against mcts"][..],
+        &["Wins, draws and losses by depth", "win", "draw", "loss"],
+        &["Time per move by depth", "alphabeta", "mcts"],
+    ]) {
+        let tree = Tree::parse(svg).unwrap();
+        let texts: Vec<&str> = tree
+            .descendants()
+            .filter(|node| node.tag_name().name() == "text")
+            .filter_map(|node| node.text())
+            .collect();
+        assert_eq!(texts[..legend.len()], *legend);
+    }
+    // Of one name they are numbered.
+    let scores = of_report(&along_depth(2));
+    let twice = named(&[&scores[..1], &scores[..1]].concat());
+    let names: Vec<&str> = twice.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(names, ["score-by-depth.svg", "score-by-depth-2.svg"]);
 }

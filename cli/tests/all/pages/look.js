@@ -13,7 +13,10 @@
     return (high + 0.05) / (low + 0.05);
   };
   const isClear = color => channels(color)[3] === 0;
+  // A picture that is a file of its own has its paper in it.
+  const paper = document.querySelector(":root > rect.page");
   const behind = element => {
+    if (paper) return getComputedStyle(paper).fill;
     for (let it = element; it; it = it.parentElement) {
       const color = getComputedStyle(it).backgroundColor;
       if (!isClear(color)) return color;
@@ -23,7 +26,7 @@
   const isSeen = element => element.checkVisibility() && element.getClientRects().length > 0;
   const words = element =>
     [...element.childNodes].filter(it => it.nodeType === 3 && it.data.trim()).map(it => it.data.trim()).join(" ");
-  const texts = [...document.body.querySelectorAll("*")].filter(it => words(it) && isSeen(it));
+  const texts = [...(document.body ?? document).querySelectorAll("*")].filter(it => words(it) && isSeen(it));
   const pale = [], small = [];
   for (const element of texts) {
     const style = getComputedStyle(element);
@@ -58,9 +61,9 @@
   const attributes = [...document.querySelectorAll("*")].flatMap(it => [...it.attributes]);
   return {
     width: document.documentElement.scrollWidth,
-    background: getComputedStyle(document.documentElement).backgroundColor,
+    background: behind(document.documentElement),
     headings: count("h1, h2, h3"),
-    title: document.querySelector("h1").textContent,
+    title: (document.querySelector("h1") ?? document.querySelector("title")).textContent,
     plots: count("svg[role=img]"),
     rows: count("tbody tr"),
     pale, small, overlaps,

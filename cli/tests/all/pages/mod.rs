@@ -2,7 +2,7 @@
 
 mod browser;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -54,6 +54,15 @@ fn pages_are_readable_in_a_browser_and_do_nothing() {
         }
         is_printed(&mut browser, page);
     }
+    for name in ["played", "hostile"] {
+        let db = format!("{name}.db");
+        let drawn = sandbox.run(&["report", "--db", &db, "--figures", name]);
+        let files: Vec<&str> = drawn.expect_exit(0).stdout().lines().collect();
+        assert!(files.len() > 4, "{files:?}");
+        for file in files {
+            look_at_figure(&mut browser, &sandbox.path(file));
+        }
+    }
 }
 
 /// A page with every fault that others must not have.
@@ -78,11 +87,16 @@ fn faults_are_seen(browser: &mut Browser, sandbox: &Sandbox) {
     assert_eq!(seen["ran"], "1");
 }
 
-/// Nothing happens, and everything can be read.
-fn look_at(browser: &mut Browser, page: &Shown, size: [u32; 2], scheme: &str) {
-    let what = format!("{} at {} in {scheme}", page.name, size[0]);
-    let events = browser.open(&page.file, size, scheme);
-    let own = format!("file://{}", page.file.display());
+/// Nothing happens, and everything can be read: returns what is seen.
+fn look_at_file(
+    browser: &mut Browser,
+    file: &Path,
+    what: &str,
+    size: [u32; 2],
+    scheme: &str,
+) -> Value {
+    let events = browser.open(file, size, scheme);
+    let own = format!("file://{}", file.display());
     for (event, told) in &events {
         assert!(!UNWANTED.contains(&&**event), "{what}: {event} {told}");
         if event == "Network.requestWillBeSent" {
@@ -93,13 +107,34 @@ fn look_at(browser: &mut Browser, page: &Shown, size: [u32; 2], scheme: &str) {
     for faults in ["pale", "small", "overlaps"] {
         assert_eq!(seen[faults], json!([]), "{what}: {faults}");
     }
-    assert!(seen["width"].as_u64() <= Some(size[0].into()), "{what}: it is {} wide", seen["width"]);
     assert_eq!((&seen["active"], &seen["ran"]), (&0.into(), &Value::Null), "{what}");
+    let is_dark = seen["background"] != "rgb(255, 255, 255)";
+    assert_eq!(is_dark, scheme == "dark", "{what}: {}", seen["background"]);
+    seen
+}
+
+/// A plot that is a file of its own.
+fn look_at_figure(browser: &mut Browser, file: &Path) {
+    for scheme in ["light", "dark"] {
+        let what = format!("{} in {scheme}", file.display());
+        let seen = look_at_file(browser, file, &what, WIDE, scheme);
+        assert_eq!(seen["plots"], 1, "{what}");
+        assert_ne!(seen["title"], "", "{what}");
+    }
+    browser.media("print", "dark");
+    let seen = browser.evaluate(LOOK);
+    assert_eq!(seen["background"], "rgb(255, 255, 255)", "{}", file.display());
+    assert_eq!(seen["pale"], json!([]), "{}", file.display());
+}
+
+/// Tables and plots together.
+fn look_at(browser: &mut Browser, page: &Shown, size: [u32; 2], scheme: &str) {
+    let what = format!("{} at {} in {scheme}", page.name, size[0]);
+    let seen = look_at_file(browser, &page.file, &what, size, scheme);
+    assert!(seen["width"].as_u64() <= Some(size[0].into()), "{what}: it is {} wide", seen["width"]);
     assert_eq!(seen["title"], page.title, "{what}");
     assert_eq!(seen["plots"], page.plots, "{what}");
     assert!(seen["headings"].as_u64() > Some(1) && seen["rows"].as_u64() > Some(0), "{what}");
-    let is_dark = seen["background"] != "rgb(255, 255, 255)";
-    assert_eq!(is_dark, scheme == "dark", "{what}: {}", seen["background"]);
 }
 
 /// On white paper, also for who likes it dark.
