@@ -125,7 +125,9 @@ impl From<PlayError> for Unplayed {
     fn from(error: PlayError) -> Self {
         match error {
             PlayError::Aborted => Self::Aborted,
-            error => Self::Fault(error.to_string()),
+            PlayError::Opening(_) | PlayError::OtherGame | PlayError::Memory(_) => {
+                Self::Fault(error.to_string())
+            }
         }
     }
 }
@@ -134,7 +136,10 @@ impl From<MoveValuesError> for Unplayed {
     fn from(error: MoveValuesError) -> Self {
         match error {
             MoveValuesError::Aborted => Self::Aborted,
-            error => Self::Fault(error.to_string()),
+            MoveValuesError::Position(_)
+            | MoveValuesError::Reference(_)
+            | MoveValuesError::OtherGame
+            | MoveValuesError::Limit { .. } => Self::Fault(error.to_string()),
         }
     }
 }

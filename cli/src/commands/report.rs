@@ -16,7 +16,8 @@ const EXAMPLES: &str = "\
 For each cell: who is stronger, with a 95% interval over pairs of games, over games if the players \
 do not swap sides, or over openings where they come again; and for each player the time, depth, nodes and evaluations of a move. Where \
 somebody has met several others, also ratings: how strong the players are on one scale. What the sweep claimed stands at \
-the head, judged together; the rest is then exploratory. It can be asked while games are being played.
+the head, judged together; the rest is then exploratory. Of an accuracy experiment: how well each player chooses, \
+beside a random mover. It can be asked while games are being played.
 
 JSON: experiment, experiment_uuid, game, state, games_planned, games_settled, games_failed, axes, \
 first_mover_score, first_mover_low, first_mover_high (of whoever moved first from the opening); \
@@ -53,7 +54,10 @@ plies, wall_us). With --with: experiments (experiment, experiment_uuid, game, st
 games_planned, games_settled, description, cpu_models, builds), axes, cells (axes, player, opponent, first_cell_id, \
 second_cell_id, first_games, second_games, first_score, second_score, difference, difference_low, difference_high), \
 moves (axes, player, opponent, first_wall_us_mean, second_wall_us_mean, wall_us_ratio, wall_us_ratio_low, \
-wall_us_ratio_high), unmatched (experiment, cell_id, axes, player, opponent). What is not known is null.
+wall_us_ratio_high), unmatched (experiment, cell_id, axes, player, opponent). accuracy, of an accuracy experiment: how well players choose (cell_id, axes, player, reference, plies (null: over all \
+positions), positions, best, random_best, rank, random_rank, loss, random_loss, best_skill, rank_skill, loss_skill; all but \
+the random ones with _low and _high). \
+What is not known is null.
 
 HTML: one file to hand on, in a browser or printed, with every table of the text and plots: scores and games over the \
 values of the axis that has most of them, times of moves on a logarithmic axis, ratings, each with its 95% interval and \
@@ -111,7 +115,7 @@ pub(crate) struct Report {
         conflicts_with_all = ["depths", "ratings", "compare", "phases", "table"]
     )]
     with: Option<String>,
-    /// Show one table only: claims, cells, moves, depths, failures, ratings, differences, meetings, gains,
+    /// Show one table only: claims, cells, accuracy, plies, moves, depths, failures, ratings, differences, meetings, gains,
     /// effects, replicates, phases, standardised, lengths, terminations or workers
     #[arg(
         long,

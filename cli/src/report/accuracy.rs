@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_tournament::CellId;
-use spelrum_tournament::choice::Estimate;
+use spelrum_tournament::choice::{Accuracy, Estimate};
 use spelrum_tournament::results::{CellAccuracy, CellResult, Report};
 
 use super::axes::{axis_columns, places};
-use crate::output::{Column, TitledTable, count, optional};
+use crate::output::{Column, Part, TitledTable, count, optional};
 
 /// The name of the table of cells, which the plots stand before.
 pub(super) const ACCURACY: &str = "accuracy";
@@ -35,41 +35,39 @@ fn whole(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
     let mut columns = axis_columns(report);
     columns.push(Column::words("player"));
     columns.extend(names_references.then(|| Column::words("reference")));
-    columns.extend(
-        ["positions", "best", "random", "skill"].map(Column::numbers).into_iter().chain([
-            Column::words("95% interval"),
-            Column::numbers("rank"),
-            Column::numbers("random"),
-            Column::numbers("loss"),
-            Column::numbers("random"),
-        ]),
-    );
+    // Where all choose in the same positions, chance is told once.
+    let random = || same_chance(accuracy).is_none().then(|| Column::numbers("random"));
+    columns.extend(["positions", "best"].map(Column::numbers));
+    columns.extend(random());
+    columns.extend([
+        Column::numbers("skill"),
+        Column::words("95% interval"),
+        Column::numbers("rank"),
+    ]);
+    columns.extend(random());
+    columns.push(Column::numbers("loss"));
+    columns.extend(random());
     let by_cell: BTreeMap<CellId, &CellAccuracy> =
         accuracy.iter().map(|it| (it.cell, *it)).collect();
     let mut table = TitledTable::new(ACCURACY, "How well each player chooses", columns);
     for cell in &report.cells {
         let of = by_cell.get(&cell.cell).copied();
         let reference = names_references.then(|| optional(of, |of| of.reference.clone()));
-        let figures = of.map(|of| {
-            let it = &of.accuracy;
-            [
-                count(it.positions),
-                share(it.best.value),
-                share(it.random_best),
-                format!("{:.3}", it.best_skill.value),
-                interval(it.best_skill),
-                format!("{:.1}", it.rank.value),
-                format!("{:.1}", it.random_rank),
-                loss(it.loss.value),
-                loss(it.random_loss),
-            ]
-        });
-        let figures = figures.unwrap_or_else(|| {
-            let mut nothing: [String; 9] = Default::default();
-            nothing.fill("-".to_owned());
-            nothing[0] = count(0);
-            nothing
-        });
+        let it = of.map(|of| &of.accuracy);
+        let says_chance = same_chance(accuracy).is_none();
+        let chance = |text: String| says_chance.then_some(text);
+        let figures = [
+            Some(count(it.map_or(0, |it| it.positions))),
+            Some(optional(it, |it| share(it.best.value))),
+            chance(optional(it, |it| share(it.random_best))),
+            Some(optional(it, |it| format!("{:.3}", it.best_skill.value))),
+            Some(optional(it, |it| interval(it.best_skill))),
+            Some(optional(it, |it| format!("{:.1}", it.rank.value))),
+            chance(optional(it, |it| format!("{:.1}", it.random_rank))),
+            Some(optional(it, |it| loss(it.loss.value))),
+            chance(optional(it, |it| loss(it.random_loss))),
+        ];
+        let figures = figures.into_iter().flatten();
         let said = [cell.player.clone()].into_iter().chain(reference).chain(figures);
         table.row(places(report, &cell.axes).chain(said));
     }
@@ -107,10 +105,18 @@ fn notes(report: &Report, accuracy: &[&CellAccuracy]) -> Vec<String> {
     if let Some(only) = references.first().filter(|_| references.len() == 1) {
         notes.push(format!("Reference: {only}."));
     }
+    if let Some(of) = same_chance(accuracy) {
+        notes.push(format!(
+            "A random mover in these positions: best {}, rank {:.1}, loss {}.",
+            share(of.random_best),
+            of.random_rank,
+            loss(of.random_loss),
+        ));
+    }
     notes.push(
         "Positions: those in which the reference values moves differently; in others there is nothing\n\
-         to choose. Best: how often a move of the greatest value was chosen; random: how often a random\n\
-         mover would. Skill: (best - random) / (1 - random): 0 is chance, 1 never errs."
+         to choose. Best: how often a move of the greatest value was chosen. Skill: (best - random) /\n\
+         (1 - random), with what a random mover is expected to get: 0 is chance, 1 never errs."
             .to_owned(),
     );
     notes.push(
@@ -130,6 +136,30 @@ fn notes(report: &Report, accuracy: &[&CellAccuracy]) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// What a random mover is expected to get, if that is the same in all cells: they have the same positions.
+fn same_chance<'a>(accuracy: &[&'a CellAccuracy]) -> Option<&'a Accuracy> {
+    let first = &accuracy.first()?.accuracy;
+    let figures = |it: &Accuracy| [it.random_best, it.random_rank, it.random_loss];
+    let is_same = |it: &&CellAccuracy| {
+        let pairs = figures(&it.accuracy).into_iter().zip(figures(first));
+        it.accuracy.positions == first.positions
+            && pairs.into_iter().all(|(one, other)| (one - other).abs() <= 1e-9 * other.abs())
+    };
+    accuracy.iter().all(is_same).then_some(first)
+}
+
+/// Leaves the table by plies out of a text where it is too long to be read; says where it is.
+pub(super) fn shorten(parts: &mut Vec<Part>) {
+    const ROWS_MAX: usize = 40;
+    let is_long = |part: &Part| matches!(part, Part::Table(table) if table.name == BY_PLIES && table.rows.len() > ROWS_MAX);
+    // Alone, it was asked for.
+    if parts.len() > 1 && parts.iter().any(is_long) {
+        parts.retain(|part| !is_long(part));
+        let where_it_is = "By the plies before the position: spelrum report --table plies.";
+        parts.push(Part::Words(where_it_is.to_owned()));
+    }
 }
 
 fn references<'a>(accuracy: &[&'a CellAccuracy]) -> BTreeSet<&'a str> {

@@ -136,7 +136,11 @@ pub(crate) async fn write(
         refuse_what_is_of_games(of, shown)?;
     }
     match format {
-        ReportFormat::Text => document(source, of, shown).await?.write_text(&mut out)?,
+        ReportFormat::Text => {
+            let mut document = document(source, of, shown).await?;
+            accuracy::shorten(&mut document.parts);
+            document.write_text(&mut out)?;
+        }
         ReportFormat::Markdown => document(source, of, shown).await?.write_markdown(&mut out)?,
         ReportFormat::Latex => document(source, of, shown).await?.write_latex(&mut out)?,
         ReportFormat::Html => {

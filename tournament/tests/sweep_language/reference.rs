@@ -58,9 +58,10 @@ fn complete(block: &str, with: &str) -> String {
     let (block_keys, block_tables) = block.split_at(tables(block));
     let (with_keys, with_tables) = with.split_at(tables(with));
     let mut text = format!("{block_keys}{with_keys}");
-    for (key, line) in
-        [("name", "name = \"example\""), ("game", "game = \"pentago\""), ("games", "games = 10")]
-    {
+    let is_accuracy = block.contains("kind = \"accuracy\"");
+    let games = (!is_accuracy).then_some(("games", "games = 10"));
+    let needed = [("name", "name = \"example\""), ("game", "game = \"pentago\"")];
+    for (key, line) in needed.into_iter().chain(games) {
         let has_it = |line: &str| line.split('=').next().is_some_and(|start| start.trim() == key);
         if !text.lines().any(has_it) {
             text.push_str(line);
