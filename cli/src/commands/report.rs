@@ -66,7 +66,7 @@ others are.
 
 Figures: each plot of that page as an SVG file, to be taken into a thesis, a README or slides, with its title, its \
 legend and its styles, for light and dark. Each is named after its title, and printed as it is written; --depths and \
---ratings have figures of their own. A program that reads SVG makes PDF of it: rsvg-convert, Inkscape.
+--ratings have figures of their own. PDF of one: rsvg-convert -f pdf.
 
 CSV: one table, with the names and digits of JSON: cells, or what --table names; with --ratings ratings, with \
 --depths depths, with --compare gains, with --phases phases. A text that a spreadsheet would take for a formula has an apostrophe before it. LaTeX needs the \
