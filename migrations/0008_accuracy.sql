@@ -103,33 +103,22 @@ SELECT
     c.games_planned AS choices_planned,
     coalesce(r.games, 0) AS choices,
     coalesce(r.games_failed, 0) AS choices_failed,
-    coalesce(s.positions, 0) AS positions,
-    s.best,
-    s.random_best,
-    (s.best - s.random_best) / (1.0 - s.random_best) AS best_skill,
-    s.rank,
-    s.random_rank,
-    (s.random_rank - s.rank) / (s.random_rank - s.best_rank) AS rank_skill,
-    s.loss,
-    s.random_loss,
-    1.0 - s.loss / s.random_loss AS loss_skill,
+    count(h.game_id) AS positions,
+    avg(h.is_best) AS best,
+    avg(h.random_best) AS random_best,
+    (avg(h.is_best) - avg(h.random_best)) / (1.0 - avg(h.random_best)) AS best_skill,
+    avg(h.rank) AS rank,
+    avg(h.random_rank) AS random_rank,
+    (avg(h.random_rank) - avg(h.rank)) / (avg(h.random_rank) - avg(h.best_rank)) AS rank_skill,
+    avg(h.loss) AS loss,
+    avg(h.random_loss) AS random_loss,
+    1.0 - avg(h.loss) / avg(h.random_loss) AS loss_skill,
     c.first_player_id AS player_id,
     c.second_player_id AS reference_id,
     c.timed
 FROM cells AS c
 JOIN experiments AS e ON e.experiment_id = c.experiment_id AND e.kind = 'accuracy'
 LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
-LEFT JOIN (
-    SELECT
-        cell_id,
-        count(*) AS positions,
-        avg(is_best) AS best,
-        avg(random_best) AS random_best,
-        avg(rank) AS rank,
-        avg(random_rank) AS random_rank,
-        avg(best_rank) AS best_rank,
-        avg(loss) AS loss,
-        avg(random_loss) AS random_loss
-    FROM choices
-    GROUP BY cell_id) AS s ON s.cell_id = c.cell_id
-WHERE c.in_sweep = 1;
+LEFT JOIN choices AS h ON h.cell_id = c.cell_id
+WHERE c.in_sweep = 1
+GROUP BY c.experiment_id, c.cell_id;

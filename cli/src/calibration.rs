@@ -106,7 +106,7 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
         let slice = end.saturating_duration_since(Instant::now()) / cells_left;
         cost.add(cell, measure(plan.definition(cell), cell.games, slice)?);
     }
-    let references = references(plan)?;
+    let (references, is_least) = references(plan)?;
     let share = games as f64 / cost.games_stood_for.max(1.0);
     let finished = (cost.finished > 0).then_some(cost);
     let swap_sides = plan.conditions.iter().all(|of| of.swap_sides);
@@ -123,7 +123,7 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
         openings: openings(plan)?,
         slots,
         seconds: finished.as_ref().map(|cost| (cost.seconds * share + references) / slots as f64),
-        seconds_at_least: finished.as_ref().is_some_and(|cost| cost.aborted),
+        seconds_at_least: is_least || finished.as_ref().is_some_and(|cost| cost.aborted),
         bytes: finished.as_ref().map(|cost| {
             let moves = match plan.record {
                 Record::Moves => cost.plies as f64 / cost.finished as f64 * MOVE_BYTES,
@@ -134,10 +134,11 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
     })
 }
 
-/// How many seconds the references of an accuracy experiment take: each values a position once, for all players.
-fn references(plan: &Plan) -> Result<f64> {
+/// How many seconds the references of an accuracy experiment take, each valuing a position once for all players,
+/// and whether that is only the least they take.
+fn references(plan: &Plan) -> Result<(f64, bool)> {
     if plan.task() == Task::Game {
-        return Ok(0.0);
+        return Ok((0.0, false));
     }
     // By conditions and reference: a cell, and the most choices of any.
     let mut valued: BTreeMap<(usize, usize), (&PlannedCell, u64)> = BTreeMap::new();
@@ -146,8 +147,9 @@ fn references(plan: &Plan) -> Result<f64> {
             valued.entry((cell.conditions, cell.players[1])).or_insert((cell, cell.games));
         *choices = (*choices).max(cell.games);
     }
-    let slice = BUDGET / u32::try_from(valued.len()).unwrap_or(u32::MAX);
-    let mut seconds = 0.0;
+    // Of one that has all its choices no cell is left.
+    let slice = BUDGET / u32::try_from(valued.len().max(1)).unwrap_or(u32::MAX);
+    let (mut seconds, mut is_least) = (0.0, false);
     for (cell, choices) in valued.into_values() {
         const ACTION: &str = "value moves for the time that takes";
         let failed = |error: String| CliError::new(Exit::Internal, ACTION).because(error);
@@ -157,14 +159,16 @@ fn references(plan: &Plan) -> Result<f64> {
         let mut done = 0_u64;
         while done < choices && !host.aborted() {
             match playable.values(&playable.derive(done).opening, &host) {
-                Ok(_) => done += 1,
+                // One that is out of reach takes its time as well.
+                Ok(_) | Err(MoveValuesError::Limit { .. }) => done += 1,
                 Err(MoveValuesError::Aborted) => break,
                 Err(error) => return Err(failed(error.to_string())),
             }
         }
         seconds += choices as f64 * host.wall().as_secs_f64() / done.max(1) as f64;
+        is_least |= done == 0;
     }
-    Ok(seconds)
+    Ok((seconds, is_least))
 }
 
 /// From how many openings a cell's games start.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use spelrum_engine::{
     Board, GameRecord, GameSetup, Host, Irregularity, MoveValue, MoveValuesError, PlayError,
-    Player, Watch, check_reference, legal_moves, move_values, play_watched, referee,
+    Player, Value, Watch, check_reference, legal_moves, move_values, play_watched, referee,
 };
 
 use crate::definition::{CellDefinition, Task};
@@ -191,6 +191,18 @@ impl PlayableCell {
             let problem = format!("its position has {there} legal moves, and {told} have values");
             return Err(Irregularity::new(problem));
         }
+        let [_, reference] = &self.definition.players;
+        let most = match reference.get("algorithm") {
+            Some(Value::Text(algorithm)) if algorithm == "exact" => 1,
+            Some(_) | None => u64::from(u32::MAX / 2 + 1),
+        };
+        if let Some(MoveValue { mv, value }) =
+            values.iter().find(|told| told.value.unsigned_abs() > most)
+        {
+            let problem =
+                format!("no reference like this one values a move like `{mv}` at {value}");
+            return Err(Irregularity::new(problem));
+        }
         match moves.iter().zip(values).find(|(mv, told)| **mv != told.mv) {
             None => Ok(()),
             Some((mv, told)) => Err(Irregularity::new(format!(
@@ -256,7 +268,7 @@ fn named((mv, &value): (String, &i64)) -> MoveValue {
 #[cfg(test)]
 mod tests {
     use spelrum_engine::games::TicTacToe;
-    use spelrum_engine::{Parameters, Timeless, Value};
+    use spelrum_engine::{Parameters, Timeless};
 
     use super::*;
     use crate::definition::OpeningsRule;
@@ -391,6 +403,9 @@ mod tests {
             let mut renamed = values.clone();
             renamed[0].mv = "z9".to_owned();
             assert!(judged(&renamed).contains("`z9`"));
+            let mut beyond = values.clone();
+            beyond[0].value = 2;
+            assert!(judged(&beyond).contains("at 2"));
         }
     }
 

@@ -109,8 +109,14 @@ fn play(
     started_unix_us: i64,
     host: &SlotHost<'_>,
 ) -> Result<v1::Game, Unplayed> {
-    let (derived, record) = cell.play(game.number, None, host)?;
+    let (derived, mut record) = cell.play(game.number, None, host)?;
+    let before = host.wall();
     let values = cell.values(&derived.opening, host)?;
+    if !values.is_empty() {
+        // It is the slot's time, too; the move has its own.
+        let took = u64::try_from((host.wall() - before).as_micros()).unwrap_or(u64::MAX);
+        record.wall_us = record.wall_us.saturating_add(took);
+    }
     let played = PlayedGame::here(game, &derived, record, started_unix_us);
     Ok(game::to_wire(played.with_values(values)))
 }

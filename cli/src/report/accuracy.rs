@@ -139,7 +139,7 @@ fn notes(report: &Report, accuracy: &[&CellAccuracy]) -> Vec<String> {
 }
 
 /// What a random mover is expected to get, if that is the same in all cells: they have the same positions.
-fn same_chance<'a>(accuracy: &[&'a CellAccuracy]) -> Option<&'a Accuracy> {
+pub(super) fn same_chance<'a>(accuracy: &[&'a CellAccuracy]) -> Option<&'a Accuracy> {
     let first = &accuracy.first()?.accuracy;
     let figures = |it: &Accuracy| [it.random_best, it.random_rank, it.random_loss];
     let is_same = |it: &&CellAccuracy| {

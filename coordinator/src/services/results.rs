@@ -13,9 +13,9 @@ use spelrum_proto::v1::results_server::Results;
 use spelrum_proto::work::check_length;
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::results::{
-    CellCursor, Detail, FoundGame, GameCursor, GamesOf, GamesQuestion,
+    CellCursor, Detail, ExperimentSummary, FoundGame, GameCursor, GamesOf, GamesQuestion,
 };
-use spelrum_tournament::{CellId, ExperimentId, GameId};
+use spelrum_tournament::{CellId, ExperimentId, GameId, Task};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_stream::Stream;
 use tonic::{Request, Response, Status};
@@ -118,6 +118,7 @@ impl Results for ResultsService {
         };
         let ratings = ratings.map_err(too_much)?;
         let ratings = ratings.ok_or_else(|| unknown_experiment(&experiment))?;
+        needs_games(&ratings.experiment)?;
         let parts = RatingParts::of(ratings).map(move |part| {
             let _place = &place;
             Ok(part)
@@ -144,6 +145,7 @@ impl Results for ResultsService {
         };
         let compared = compared.map_err(reading_failed)?;
         let compared = compared.ok_or_else(|| unknown_experiment(&experiment))?;
+        needs_games(&compared.experiment)?;
         let parts = ComparisonParts::of(compared).map(move |part| {
             let _place = &place;
             Ok(part)
@@ -360,5 +362,17 @@ fn too_much(error: StoreError) -> Refusal {
         Refusal::new(Reason::BadQuery, error.to_string(), error.remedy())
     } else {
         reading_failed(error)
+    }
+}
+
+/// Refuses to say of choices who is stronger: nobody wins there.
+fn needs_games(of: &ExperimentSummary) -> Result<(), Refusal> {
+    match of.task {
+        Task::Game => Ok(()),
+        Task::Choice => {
+            let problem =
+                format!("{:?} is an accuracy experiment: its players meet nobody", of.name);
+            Err(Refusal::new(Reason::WrongState, problem, "ask for its report"))
+        }
     }
 }

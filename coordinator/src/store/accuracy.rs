@@ -7,10 +7,11 @@ use sqlx::SqliteConnection;
 
 use super::error::StoreError;
 
-/// Of every cell that the sweep names, in the grid's order.
+/// Of every cell that the sweep names, in the grid's order: so many rows at most.
 pub(super) async fn accuracy(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
+    limit: i64,
 ) -> Result<Vec<CellAccuracy>, StoreError> {
     // Every figure but the count is a sum of reals, also where it has no fraction.
     let found = sqlx::query!(
@@ -40,8 +41,9 @@ pub(super) async fn accuracy(
         FROM cells AS s CROSS JOIN choices AS h ON h.cell_id = s.cell_id
         JOIN players AS r ON r.player_id = s.second_player_id
         WHERE s.experiment_id = ? AND s.in_sweep = 1
-        GROUP BY s.number, s.cell_id, h.plies ORDER BY s.number, s.cell_id, h.plies"#,
-        experiment.0
+        GROUP BY s.number, s.cell_id, h.plies ORDER BY s.number, s.cell_id, h.plies LIMIT ?"#,
+        experiment.0,
+        limit
     )
     .fetch_all(connection)
     .await?;

@@ -74,7 +74,7 @@ async fn moves_of(
             count(*) AS "searched_moves!: i64", total(m.wall_us) AS "wall_us!: f64"
         FROM cells AS c
         CROSS JOIN games AS g ON g.cell_id = c.cell_id
-        LEFT JOIN openings AS o ON o.opening_id = g.opening_id AND c.openings IN ('listed', 'strata')
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id AND c.openings = 'listed'
         CROSS JOIN moves AS m ON m.game_id = g.game_id
         WHERE c.cell_id = ? AND g.counted = 1 AND m.ended_by <> 'only_move'
         GROUP BY o.opening_id, m.ply, m.player_id"#,

@@ -187,13 +187,14 @@ impl Readers {
                 read(depth_costs(&mut snapshot, id, limit).await?, &CellTimes::new())
             }
         };
-        if cells.len() + moves.len() + depths.len() > REPORT_ROWS_MAX {
-            return Err(StoreError::LargeReport { rows_max: REPORT_ROWS_MAX });
-        }
+        let rows = cells.len() + moves.len() + depths.len();
         let accuracy = match experiment.task {
             Task::Game => Vec::new(),
-            Task::Choice => accuracy(&mut snapshot, id).await?,
+            Task::Choice => accuracy(&mut snapshot, id, limit(rows)).await?,
         };
+        if rows + accuracy.len() > REPORT_ROWS_MAX {
+            return Err(StoreError::LargeReport { rows_max: REPORT_ROWS_MAX });
+        }
         let replayed = replayed(&mut snapshot, id).await?;
         let axes = places.into_axes();
         let claims = stated_claims(&mut snapshot, id).await?;

@@ -141,3 +141,20 @@ async fn other_values_than_the_first_are_refused() {
     let positions = "SELECT count(*) FROM valued_positions";
     assert_eq!(served.number(positions).await, 4);
 }
+
+#[tokio::test]
+async fn nobody_is_rated_by_choices() {
+    const SWEEP: &str = "name = \"choices\"\nkind = \"accuracy\"\ngame = \"tic-tac-toe\"
+        positions = { kind = \"random\", plies = 3 }\nchoices = 4
+        [reference]\nalgorithm = \"exact\"\n[players.a]\nalgorithm = \"random\"";
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(SWEEP).await;
+    let mut client = served.results().await;
+    let experiment = "choices".to_owned();
+    let ratings =
+        client.get_ratings(v1::GetRatingsRequest { experiment: experiment.clone() }).await;
+    assert_eq!(reason(ratings), Reason::WrongState);
+    let compared = client.get_comparisons(v1::GetComparisonsRequest { experiment }).await;
+    assert_eq!(reason(compared), Reason::WrongState);
+}

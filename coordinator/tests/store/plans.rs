@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 use crate::fixture::Store;
 
 /// Tables that grow with the work that was ever asked for or done.
-const GROWING: [&str; 24] = [
+const GROWING: [&str; 26] = [
     "attempts",
     "cell_axes",
     "cell_openings",
@@ -26,6 +26,7 @@ const GROWING: [&str; 24] = [
     "games",
     "lease_ranges",
     "leases",
+    "move_values",
     "moves",
     "players",
     "refused_results",
@@ -35,6 +36,7 @@ const GROWING: [&str; 24] = [
     "uncounted_games",
     "uncounted_moves",
     "workers",
+    "valued_positions",
 ];
 
 /// What reads one of them as a whole, by a piece of its text, and why it may.

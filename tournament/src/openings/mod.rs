@@ -11,7 +11,8 @@
 //!   After the last one the sequence starts again.
 //! - If there are many, `random` draws playouts, one key for each attempt, and keeps those that
 //!   end in a new opening (see [`draw`]). `all` is refused.
-//! - `strata` takes such openings of several distances in turn.
+//! - `strata` takes such openings of several distances in turn: of each those that no distance before it has
+//!   (in Nim a position may be reached after two plies and after four).
 //! - `start` and `listed` are what they say, in the order of the list.
 //!
 //! All of this, bounds included, is part of the recorded data, like the seeds.
@@ -20,7 +21,7 @@ mod draw;
 mod enumerate;
 mod known_values;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use spelrum_engine::{Game, NotationError, Position, Random, Rules, RulesError, with_game};
@@ -269,7 +270,29 @@ fn strata(seed: u64, rules: &Rules, plies: &[u32]) -> Result<Box<[Openings]>, Op
     if plies.is_empty() {
         return Err(OpeningsError::Empty);
     }
-    plies.iter().map(|&plies| Openings::new(seed, rules, &OpeningsRule::Random { plies })).collect()
+    let mut seen = BTreeSet::new();
+    let stratum = |&plies: &u32| {
+        let mut of = Openings::new(seed, rules, &OpeningsRule::Random { plies })?;
+        // Those that are drawn are so many that one of another distance hardly comes again.
+        if let Sequence::Whole(openings) = &mut of.sequence {
+            let new: Vec<Arc<str>> = openings
+                .iter()
+                .filter(|opening| key_of(rules, opening).is_none_or(|key| seen.insert(key)))
+                .cloned()
+                .collect();
+            if new.is_empty() {
+                return Err(OpeningsError::None { plies });
+            }
+            *openings = new.into();
+        }
+        Ok(of)
+    };
+    plies.iter().map(stratum).collect()
+}
+
+/// The canonical key of a position.
+fn key_of(rules: &Rules, position: &str) -> Option<u64> {
+    with_game!(rules, G => G::parse(rules, position).ok().map(|it| it.canonical_key()))
 }
 
 /// Which stratum a pair's opening is of, and its number there.

@@ -308,3 +308,17 @@ fn strata_end_with_the_first_that_comes_again() {
     assert_eq!(of.distinct(40), 40);
     assert_eq!(of.distinct_within(1_000, 100), None, "it would take more than a hundred moves");
 }
+
+/// In Nim a position may be as far from the start in several ways; it is of the first distance that has it.
+#[test]
+fn no_opening_is_of_two_strata() {
+    let rules = nim(&[3, 4, 5], false);
+    let all = |rule: &OpeningsRule| {
+        let of = openings(7, &rules, rule);
+        keys::<Nim>(&rules, &first(&of, of.distinct(u64::MAX)))
+    };
+    let found = all(&strata(&[2, 4, 3]));
+    assert_eq!(found.iter().copied().collect::<BTreeSet<_>>().len(), found.len());
+    let [two, four] = [2, 4].map(|plies| all(&random(plies)).into_iter().collect::<BTreeSet<_>>());
+    assert!(two.intersection(&four).count() > 0);
+}

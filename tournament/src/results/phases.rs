@@ -148,14 +148,16 @@ fn empty_cells(rules: &Rules, position: Option<&str>) -> Option<u32> {
 }
 
 impl PhasesOf {
-    /// Of a cell whose definition begins so, up to its players; none of what is not a definition.
+    /// Of a cell whose definition begins so, up to its players; none of what is not a definition, or whose
+    /// openings are of several distances from the start.
     #[must_use]
     pub fn of_prefix(prefix: &str) -> Option<Self> {
         let CellDefinition { rules, openings, .. } = DefinitionJson::conditions_of(prefix)?;
         let (is_listed, plies) = match openings {
             OpeningsRule::Start {} => (false, 0),
             OpeningsRule::Random { plies } | OpeningsRule::All { plies } => (false, plies),
-            OpeningsRule::Strata { .. } | OpeningsRule::Listed { .. } => (true, 0),
+            OpeningsRule::Listed { .. } => (true, 0),
+            OpeningsRule::Strata { .. } => return None,
         };
         let opening = match empty_cells(&rules, None) {
             Some(cells) => cells.saturating_sub(plies),

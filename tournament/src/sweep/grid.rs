@@ -182,9 +182,16 @@ impl Planner<'_> {
     fn check_openings(&mut self, cells: &[DraftCell]) -> Result<(), Fault> {
         let players = &self.made.players;
         let choosing = self.file.task == Task::Choice;
+        let settings = &self.made.settings;
+        // Nobody could tell after how many openings of several distances one comes again.
+        let never_again = |cell: &DraftCell| {
+            choosing || matches!(settings[cell.setting].rule, OpeningsRule::Strata { .. })
+        };
         let draws = |&player: &usize| players[player].draws_random_numbers;
-        let repeating: Vec<&DraftCell> =
-            cells.iter().filter(|cell| choosing || !cell.players.iter().any(draws)).collect();
+        let repeating: Vec<&DraftCell> = cells
+            .iter()
+            .filter(|cell| never_again(cell) || !cell.players.iter().any(draws))
+            .collect();
         let mut wanted = BTreeMap::new();
         for cell in &repeating {
             let wanted = wanted.entry(cell.setting).or_default();
@@ -226,6 +233,8 @@ impl Planner<'_> {
             return self.too_few_positions(cell, distinct);
         }
         let [first, second] = self.names(cell);
+        let is_of_several =
+            matches!(self.made.settings[cell.setting].rule, OpeningsRule::Strata { .. });
         let place: &Span = match (cell.games.overridden_by, &self.file.openings) {
             (Some(by), _) => &self.file.overrides[by].games_place,
             (None, Some(openings)) => &openings.place,
@@ -250,9 +259,14 @@ impl Planner<'_> {
         Fault::at(
             place,
             format!(
-                "{asked}, but there {} {distinct} distinct {openings}, and \
-                 neither `{first}` nor `{second}` draws random numbers: games would repeat",
+                "{asked}, but there {} {distinct} distinct {openings}, and {}",
                 if distinct == 1 { "is" } else { "are" },
+                match is_of_several {
+                    true => "those of several distances are played once each".to_owned(),
+                    false => format!(
+                        "neither `{first}` nor `{second}` draws random numbers: games would repeat"
+                    ),
+                },
             ),
             format!(
                 "play games = {possible}, or take {more}, or let a player draw random numbers \

@@ -1,12 +1,10 @@
 //! How well players choose: the share of best moves over the values of an axis, and over how far from the start
 //! the positions are.
 
-use std::collections::BTreeMap;
-
 use indexmap::IndexMap;
-use spelrum_tournament::CellId;
-use spelrum_tournament::results::{CellAccuracy, CellResult, Report};
+use spelrum_tournament::results::{CellAccuracy, Report};
 
+use super::super::accuracy::{ACCURACY, BY_PLIES, cells, same_chance};
 use super::along::{Along, Place};
 use super::lines::{Line, Sorted, points_max};
 use super::results::{ROWS_MAX, left_out, left_out_lines, thinned};
@@ -14,10 +12,6 @@ use super::times::family;
 use crate::output::{
     Axis, Chart, Column, Estimate, Figure, Intervals, Panel, Point, optional, percent,
 };
-
-/// The tables that these stand before.
-const ACCURACY: &str = "accuracy";
-const BY_PLIES: &str = "plies";
 
 const SHARE: &str = "best moves, of all chosen";
 
@@ -107,8 +101,7 @@ fn placed<'r>(
     report: &'r Report,
     further: impl Fn(&CellAccuracy) -> Option<Vec<Option<String>>>,
 ) -> Vec<Placed<'r>> {
-    let cells: BTreeMap<CellId, &CellResult> =
-        report.cells.iter().map(|cell| (cell.cell, cell)).collect();
+    let cells = cells(report);
     let of = |accuracy: &'r CellAccuracy| {
         let cell = cells.get(&accuracy.cell)?;
         let own: &Place = &cell.axes;
@@ -120,15 +113,13 @@ fn placed<'r>(
 
 /// The share of a random mover, if it is the same in all cells, and how to read it.
 fn chance(all: &[Placed<'_>]) -> (Option<f64>, Vec<String>) {
-    let random = |it: &Placed<'_>| it.accuracy.accuracy.random_best;
-    let first = all.first().map(random);
-    let is_same = |first: f64| all.iter().all(|it| (random(it) - first).abs() < 1e-9);
-    match first.filter(|first| is_same(*first)) {
-        Some(first) => {
-            let share = percent(first);
+    let all: Vec<&CellAccuracy> = all.iter().map(|it| it.accuracy).collect();
+    match same_chance(&all) {
+        Some(same) => {
+            let share = percent(same.random_best);
             let reading =
                 format!("Whiskers are 95% intervals; the line is a random mover, at {share}.");
-            (Some(first), vec![reading])
+            (Some(same.random_best), vec![reading])
         }
         None => (None, vec!["Whiskers are 95% intervals.".to_owned()]),
     }
