@@ -241,8 +241,7 @@ const TIMES_COLUMNS: &[&str] = &[
 /// What a view is of.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// A row for each cell, seen from its first player.
-    /// Of an accuracy experiment: how well that player chooses.
+    /// A row for each cell, seen from its first player; of an accuracy experiment, how well that player chooses.
     Results,
     /// A row for each cell and player, seen from that player.
     Times,
