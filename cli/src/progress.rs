@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use spelrum_tournament::Task;
 use spelrum_tournament::forecast::Forecast;
 use spelrum_tournament::results::{self, Pace};
 
@@ -11,10 +12,10 @@ use crate::output::{count, duration_us};
 use crate::voice::{is_quiet, say};
 
 /// What a terminal shows of games that are played here …
-const TEMPLATE: &str = "{elapsed_precise} [{bar:30}] {human_pos} of {human_len} games{msg}";
+const TEMPLATE: &str = "{elapsed_precise} [{bar:30}] {human_pos} of {human_len} {prefix}{msg}";
 
 /// … and of an experiment that is only watched: when it began, nobody knows here.
-const WATCH_TEMPLATE: &str = "[{bar:30}] {human_pos} of {human_len} games{msg}";
+const WATCH_TEMPLATE: &str = "[{bar:30}] {human_pos} of {human_len} {prefix}{msg}";
 
 /// The times between the lines of a log; the last is repeated.
 const LOG_INTERVALS_S: [u64; 5] = [30, 60, 120, 300, 600];
@@ -29,6 +30,7 @@ waiting for their first, whose times are guessed from the others'.";
 /// Shows how far an experiment is.
 pub(crate) struct Progress {
     bar: ProgressBar,
+    task: Task,
     start: Instant,
     settled_at_start: u64,
     settled: u64,
@@ -39,13 +41,15 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Begins at `settled` of `planned` games.
-    pub(crate) fn start(bar: ProgressBar, settled: u64, planned: u64) -> Self {
+    /// Begins at `settled` of `planned` games, or whatever the task is.
+    pub(crate) fn start(bar: ProgressBar, task: Task, settled: u64, planned: u64) -> Self {
+        bar.set_prefix(task.noun(planned));
         bar.set_length(planned);
         bar.set_position(settled);
         bar.reset_eta();
         Self {
             bar,
+            task,
             start: Instant::now(),
             settled_at_start: settled,
             settled,
@@ -63,7 +67,7 @@ impl Progress {
         self.forecast = self.pace.forecast(seen);
         self.settled = seen.games_settled;
         self.bar.set_position(self.settled);
-        self.bar.set_message(rate_text(self.pace.games_per_second(), self.forecast));
+        self.bar.set_message(rate_text(self.task, self.pace.games_per_second(), self.forecast));
         if self.bar.is_hidden() && self.log.is_due(elapsed) {
             say(&self.line(self.pace.games_per_second()));
         }
@@ -87,24 +91,26 @@ impl Progress {
     }
 
     fn line(&self, games_per_second: Option<f64>) -> String {
-        settled_text(self.settled, self.planned) + &rate_text(games_per_second, self.forecast)
+        settled_text(self.task, self.settled, self.planned)
+            + &rate_text(self.task, games_per_second, self.forecast)
     }
 }
 
 /// `1,300 of 4,000 games settled`
-pub(crate) fn settled_text(settled: u64, planned: u64) -> String {
-    format!("{} of {} games settled", count(settled), count(planned))
+pub(crate) fn settled_text(task: Task, settled: u64, planned: u64) -> String {
+    format!("{} of {} {} settled", count(settled), count(planned), task.noun(planned))
 }
 
 /// `, 120 games/s, 22.5 s left (19.0 s to 27.1 s)`, as far as it is known.
-pub(crate) fn rate_text(games_per_second: Option<f64>, forecast: Option<Forecast>) -> String {
+pub(crate) fn rate_text(task: Task, per_second: Option<f64>, forecast: Option<Forecast>) -> String {
     let mut text = String::new();
-    if let Some(rate) = games_per_second {
+    if let Some(rate) = per_second {
+        let many = task.noun(2);
         text.push_str(&match rate {
             // Slow games are counted by the minute or the hour.
-            rate if rate < 1.0 / 60.0 => format!(", {:.1} games/h", rate * 3_600.0),
-            rate if rate < 1.0 => format!(", {:.1} games/min", rate * 60.0),
-            rate => format!(", {rate:.*} games/s", usize::from(rate < 10.0)),
+            rate if rate < 1.0 / 60.0 => format!(", {:.1} {many}/h", rate * 3_600.0),
+            rate if rate < 1.0 => format!(", {:.1} {many}/min", rate * 60.0),
+            rate => format!(", {rate:.*} {many}/s", usize::from(rate < 10.0)),
         });
     }
     if let Some(Forecast { left_us, low_us, high_us }) = forecast
@@ -173,19 +179,21 @@ mod tests {
 
     #[test]
     fn a_line_says_how_far_how_fast_and_how_long() {
+        let game = Task::Game;
         let line = |settled: u64, rate: Option<f64>, left_s: f64| {
             let forecast =
                 Forecast { left_us: left_s * 1e6, low_us: left_s * 0.8e6, high_us: left_s * 1.5e6 };
-            settled_text(settled, 4_000) + &rate_text(rate, Some(forecast))
+            settled_text(game, settled, 4_000) + &rate_text(game, rate, Some(forecast))
         };
         let lines = [
-            settled_text(100, 4_000) + &rate_text(None, None),
+            settled_text(game, 100, 4_000) + &rate_text(game, None, None),
             line(100, None, 1e6),
             line(1_300, Some(120.0), 22.5),
             line(115, Some(1.5), 2_590.0),
             line(116, Some(0.05), 80_000.0),
             line(117, Some(0.001), 800_000.0),
             line(4_000, Some(390.0), 0.0),
+            settled_text(Task::Choice, 7, 4_000) + &rate_text(Task::Choice, Some(12.0), None),
         ];
         insta::assert_snapshot!(lines.join("\n"));
     }

@@ -139,7 +139,7 @@ impl Run {
             let offer = self.offer(sweep)?;
             voice::say(&beginning(&submitted, &experiment, db));
             let (settled, planned) = (experiment.games_settled, experiment.games_planned);
-            let mut progress = Progress::start(bar, settled, planned);
+            let mut progress = Progress::start(bar, experiment.task, settled, planned);
             coordinator.play(&experiment, offer, interrupts, &mut progress).await?;
             progress.end();
         }

@@ -8,10 +8,10 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use spelrum_proto::limits::PAGE_SIZE_MAX;
-use spelrum_tournament::Verdict;
 use spelrum_tournament::forecast::Forecast;
 use spelrum_tournament::results::{CellResult, ExperimentSummary, Pace, Progress, places_text};
 use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_tournament::{Task, Verdict};
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;
@@ -156,6 +156,7 @@ impl Watching {
         // Here what is wrong with the question or the source comes out.
         let mut look = self.source.progress(&self.experiment).await?;
         let mut last_game_id = look.last_game_id;
+        self.bar.set_prefix(self.experiment.task.noun(look.games_planned));
         self.bar.set_length(look.games_planned);
         self.seen(&look);
         if !look.has_ended() {
@@ -233,7 +234,7 @@ impl Watching {
             if self.json {
                 write_json_line(&mut out, cell)
             } else {
-                writeln!(out, "{}", cell_text(cell))
+                writeln!(out, "{}", cell_text(self.experiment.task, cell))
             }
         })?;
         Ok(())
@@ -245,9 +246,10 @@ impl Watching {
         if self.json {
             write_json_line(&mut out, &self.json(look, event))?;
         } else if event == "end" {
-            writeln!(out, "{}", end_text(&self.experiment.name, look))?;
+            writeln!(out, "{}", end_text(&self.experiment, look))?;
         } else if self.bar.is_hidden() && !voice::is_quiet() {
-            let settled = settled_text(look.games_settled, look.games_planned);
+            let settled =
+                settled_text(self.experiment.task, look.games_settled, look.games_planned);
             writeln!(out, "{}: {settled}{}", self.experiment.name, self.figures(look))?;
         }
         out.flush()?;
@@ -258,7 +260,8 @@ impl Watching {
     fn figures(&self, look: &Progress) -> String {
         let pace = match look.state {
             ExperimentState::Running => {
-                rate_text(self.pace.games_per_second(), self.pace.forecast(look))
+                let pace = self.pace.games_per_second();
+                rate_text(self.experiment.task, pace, self.pace.forecast(look))
             }
             state @ (ExperimentState::Paused
             | ExperimentState::Cancelled
@@ -315,25 +318,21 @@ fn settled_cell<'a>(experiment: &'a str, axes: &[String], cell: CellResult) -> S
     }
 }
 
-/// `depth=2  alphabeta against random  12 wins 3 draws 5 losses  score 0.675 (0.432–0.856)`
-fn cell_text(cell: &SettledCell<'_>) -> String {
+/// `depth=2  alphabeta against random  12 wins 3 draws 5 losses  score 0.675 (0.432–0.856)`; of choices, which
+/// nobody wins, how many there are: `depth=2  alphabeta  200 choices`
+fn cell_text(task: Task, cell: &SettledCell<'_>) -> String {
     let mut text = String::new();
     if let Some(axes) = &cell.axes {
         text.push_str(axes);
         text.push_str("  ");
     }
-    text.push_str(&format!(
-        "{} against {}  {} wins {} draws {} losses  score {}",
-        cell.player,
-        cell.opponent,
-        count(cell.wins),
-        count(cell.draws),
-        count(cell.losses),
-        optional(cell.score, |score| format!("{score:.3}")),
-    ));
-    if let Some((low, high)) = cell.score_low.zip(cell.score_high) {
-        text.push_str(&format!(" ({low:.3}–{high:.3})"));
-    }
+    text.push_str(&match task {
+        Task::Game => result_text(cell),
+        Task::Choice => {
+            let choices = cell.wins + cell.draws + cell.losses;
+            format!("{}  {} {}", cell.player, count(choices), task.noun(choices))
+        }
+    });
     if let Some(games) = cell.stopped_after {
         text.push_str(&format!("  stopped after {} games", count(games)));
     }
@@ -346,11 +345,27 @@ fn cell_text(cell: &SettledCell<'_>) -> String {
     text
 }
 
+fn result_text(cell: &SettledCell<'_>) -> String {
+    let mut text = format!(
+        "{} against {}  {} wins {} draws {} losses  score {}",
+        cell.player,
+        cell.opponent,
+        count(cell.wins),
+        count(cell.draws),
+        count(cell.losses),
+        optional(cell.score, |score| format!("{score:.3}")),
+    );
+    if let Some((low, high)) = cell.score_low.zip(cell.score_high) {
+        text.push_str(&format!(" ({low:.3}–{high:.3})"));
+    }
+    text
+}
+
 /// `small is finished: 40 of 40 games settled in 2 cells`
-fn end_text(name: &str, look: &Progress) -> String {
-    let settled = settled_text(look.games_settled, look.games_planned);
-    let mut text =
-        format!("{name} is {}: {settled} in {} cells", look.state.name(), count(look.cells));
+fn end_text(experiment: &ExperimentSummary, look: &Progress) -> String {
+    let settled = settled_text(experiment.task, look.games_settled, look.games_planned);
+    let (name, state) = (&experiment.name, look.state.name());
+    let mut text = format!("{name} is {state}: {settled} in {} cells", count(look.cells));
     if look.games_failed > 0 {
         let share = look.games_failed as f64 / look.games_settled.max(1) as f64;
         let failed = count(look.games_failed);
