@@ -1,5 +1,6 @@
 //! What a person or a program reads on standard output.
 
+mod colors;
 mod csv;
 mod document;
 mod file;
@@ -14,6 +15,7 @@ mod table;
 mod text;
 mod writer;
 
+pub(crate) use colors::with_colors;
 pub(crate) use csv::{CsvField, write_csv};
 pub(crate) use document::{Document, Part, TitledTable};
 pub(crate) use file::NewFile;

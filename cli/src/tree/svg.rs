@@ -10,6 +10,7 @@ use spelrum_engine::{Piece, Side, Sketch};
 
 use super::layout::places;
 use super::picture::{BranchKind, Level, Picture, PictureBranch, PictureNode, State};
+use crate::output::with_colors;
 
 /// Pixels of an unscaled picture.
 const MARGIN: f64 = 24.0;
@@ -28,20 +29,38 @@ const BETWEEN: [f64; 2] = [40.0, 90.0];
 const CHARACTER: f64 = 6.6;
 const TITLE_CHARACTER: f64 = 9.2;
 
-const STYLE: &str = "\
-svg{--paper:#fff;--ink:#1b1b1f;--soft:#6d6d75;--grid:#a3a3ab;--accent:#0b57a4;\
-background:var(--paper);font-family:system-ui,'Segoe UI','DejaVu Sans',sans-serif;font-size:12px}
-@media (prefers-color-scheme:dark){svg{--paper:#17181c;--ink:#ececf1;--soft:#a0a0aa;--grid:#62626c;--accent:#7db8ff}}
-@media print{svg{--paper:#fff;--ink:#000;--soft:#555;--grid:#888;--accent:#000}}
-text{fill:var(--ink)}.title{font-size:16px;font-weight:600}.soft{fill:var(--soft);font-size:11px}
-.middle{text-anchor:middle}.end{text-anchor:end}.value{font-weight:600;font-size:13px}.role{font-weight:600}
-.move{paint-order:stroke;stroke:var(--paper);stroke-width:4px;font-size:11px}.mono{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:11px}
-.paper{fill:var(--paper)}.edge{stroke:var(--ink);stroke-width:1;fill:none}.best{stroke:var(--accent);stroke-width:3}
-.cut{stroke:var(--soft);stroke-width:1;stroke-dasharray:4 3}.joined{stroke:var(--soft);stroke-width:.9;stroke-dasharray:1.5 3}
-.frame{fill:var(--paper);stroke:var(--ink);stroke-width:1}.frame.best{stroke:var(--accent);stroke-width:3}.frame.cut{stroke:var(--soft)}
-.grid{stroke:var(--grid);stroke-width:.75;fill:none}.part{stroke:var(--ink);stroke-width:1;fill:none}
-.stroke{stroke:var(--ink);stroke-width:1.6;fill:none;stroke-linecap:round}.disc{fill:var(--ink);stroke:none}
-.head{stroke:var(--ink);stroke-width:3.6;stroke-linecap:round}.small{font-size:10px}.faint{opacity:.5}.rule{stroke:var(--grid);stroke-width:.5}.role-mark{fill:none;stroke:var(--ink);stroke-width:1.2}";
+/// Colours by name.
+const LIGHT: &str = "--paper:#fff;--ink:#1b1b1f;--soft:#6d6d75;--grid:#a3a3ab;--accent:#0b57a4";
+const DARK: &str = "--paper:#17181c;--ink:#ececf1;--soft:#a0a0aa;--grid:#62626c;--accent:#7db8ff";
+const PRINT: &str = "--paper:#fff;--ink:#000;--soft:#555;--grid:#888;--accent:#000";
+
+/// What has no colours.
+const FORMS: &str = "\
+svg{font-family:system-ui,'Segoe UI','DejaVu Sans',sans-serif;font-size:12px}
+.title{font-size:16px;font-weight:600}.soft{font-size:11px}.middle{text-anchor:middle}.end{text-anchor:end}
+.value{font-weight:600;font-size:13px}.role{font-weight:600}.faint{opacity:.5}
+.mono{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:11px}
+.move{paint-order:stroke;stroke-width:4px;font-size:11px}.edge{stroke-width:1;fill:none}.best{stroke-width:3}
+.cut{stroke-width:1;stroke-dasharray:4 3}.joined{stroke-width:.9;stroke-dasharray:1.5 3}.frame{stroke-width:1}.frame.best{stroke-width:3}
+.grid{stroke-width:.75;fill:none}.part{stroke-width:1;fill:none}.rule{stroke-width:.5}
+.stroke{stroke-width:1.6;fill:none;stroke-linecap:round}.disc{stroke:none}.head{stroke-width:3.6;stroke-linecap:round}
+.role-mark{fill:none;stroke-width:1.2}.small{font-size:10px}
+";
+
+/// What has.
+const COLORS: &str = "\
+svg{background:var(--paper)}text{fill:var(--ink)}.soft{fill:var(--soft)}.move{stroke:var(--paper)}.paper{fill:var(--paper)}
+.edge,.part,.stroke,.head,.role-mark{stroke:var(--ink)}.disc{fill:var(--ink)}.grid,.rule{stroke:var(--grid)}
+.frame{fill:var(--paper);stroke:var(--ink)}.best,.frame.best{stroke:var(--accent)}.cut,.joined,.frame.cut{stroke:var(--soft)}
+";
+
+/// The forms, and the colours for light, dark and print; light ones where nobody asks.
+fn style() -> String {
+    let [light, dark, print] = [LIGHT, DARK, PRINT].map(|palette| with_colors(COLORS, palette));
+    format!(
+        "{FORMS}{light}@media screen and (prefers-color-scheme:dark){{\n{dark}}}\n@media print{{\n{print}}}\n"
+    )
+}
 
 /// Writes the tree as SVG.
 pub(crate) fn write_svg(out: &mut dyn Write, picture: &Picture) -> io::Result<()> {
@@ -110,7 +129,7 @@ impl<'a> Drawing<'a> {
         self.line(&format!("<title id=\"title\">{title}</title>"));
         let about = format!("{}. Value {}.", heading.sides, picture.value);
         self.line(&format!("<desc id=\"about\">{}</desc>", escaped(&about)));
-        self.line(&format!("<style>{STYLE}</style>"));
+        self.line(&format!("<style>\n{}</style>", style()));
         self.line(&format!("<rect class=\"paper\" width=\"{wide}\" height=\"{high}\"/>"));
         self.text(MARGIN, 26.0, "title", &heading.title);
         self.text(MARGIN, 44.0, "soft", &heading.sides);

@@ -8,6 +8,7 @@ use maud::{Markup, PreEscaped, html};
 use super::draw::{self, CHARACTER, Drawn, Room, columns, fitting};
 use super::{Chart, Figure, Key, NAME_CHARACTERS_MAX, Panel};
 use crate::output::text::shortened;
+use crate::output::with_colors;
 
 /// The colours that a page has, for light and then for dark.
 const PALETTE: &str = include_str!("palette.css");
@@ -190,20 +191,12 @@ fn lines(text: &str, columns_max: usize) -> Vec<String> {
     lines
 }
 
-/// The styles with their colours in them: what makes PDF of SVG often knows no variables, and leaves out what is
-/// for dark screens.
+/// The styles with their colours in them, light ones where nobody asks for dark.
 fn style() -> String {
     let (light, dark) = PALETTE.split_once("@media").unwrap_or((PALETTE, ""));
-    let [light, dark] = [light, dark].map(colored);
+    let rules = format!("{FRAME}{RULES}");
+    let [light, dark] = [light, dark].map(|palette| with_colors(&rules, palette));
     format!("\n{light}@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n")
-}
-
-fn colored(palette: &str) -> String {
-    let declarations = palette.split([';', '{', '}']).map(str::trim);
-    let colors = declarations.filter_map(|it| it.strip_prefix("--")?.split_once(':'));
-    colors.fold(format!("{FRAME}{RULES}"), |rules, (name, color)| {
-        rules.replace(&format!("var(--{name})"), color.trim())
-    })
 }
 
 #[cfg(test)]
