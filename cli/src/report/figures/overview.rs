@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use spelrum_tournament::results::{CellGames, Overview};
 
 use super::along::Along;
-use super::lines::{Line, PANELS_MAX, Sorted, dash, points_max};
+use super::lines::{Line, PANELS_MAX, Sorted, dash, meeting, points_max};
 use super::results::{PANEL_ROWS_MAX, ROWS_MAX, left_out, left_out_lines, thinned};
 use crate::output::{
     Axis, Chart, Column, Estimate, Figure, Intervals, Panel, Point, SERIES_MAX, Shares, count,
@@ -162,7 +162,7 @@ fn along(told: &Overview, cells: &[&CellGames]) -> Option<Along> {
 }
 
 fn pairing(cell: &CellGames) -> String {
-    format!("{} against {}", cell.player, cell.opponent)
+    meeting(&cell.player, &cell.opponent)
 }
 
 /// The cells by who meets whom, and where on the other axes, in the order in which these come up.

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use spelrum_tournament::results::{CellResult, Report};
 
 use super::along::Along;
-use super::lines::{Line, PANELS_MAX, Sorted, dash, points_max};
+use super::lines::{Line, PANELS_MAX, Sorted, dash, meeting, points_max};
 use crate::output::{
     Axis, Chart, Column, Estimate, Figure, Intervals, Panel, Point, count, optional,
 };
@@ -128,7 +128,7 @@ fn along(report: &Report, cells: &[&CellResult]) -> Option<Along> {
 }
 
 fn pairing(cell: &CellResult) -> String {
-    format!("{} against {}", cell.player, cell.opponent)
+    meeting(&cell.player, &cell.opponent)
 }
 
 fn estimate(cell: &CellResult) -> Option<Estimate> {

@@ -6,7 +6,7 @@ use spelrum_tournament::results::{MoveCost, Report};
 
 use super::super::axes::names_opponents;
 use super::along::{Along, Place};
-use super::lines::{Line, Sorted, points_max};
+use super::lines::{Line, Sorted, meeting, points_max};
 use super::results::{ROWS_MAX, left_out, left_out_lines, thinned};
 use crate::output::{Axis, Chart, Column, Estimate, Figure, Intervals, Panel, Point, optional};
 
@@ -130,7 +130,7 @@ fn reading(costs: &[&MoveCost]) -> String {
 
 fn players(player: &str, opponent: &str, names_opponents: bool) -> String {
     match names_opponents {
-        true => format!("{player} against {opponent}"),
+        true => meeting(player, opponent),
         false => player.to_owned(),
     }
 }
