@@ -57,7 +57,9 @@ pub enum MoveValuesError {
     OtherGame,
     /// A limit of the reference's ended the search before all values were known.
     #[error(
-        "the {} limit ended the search for values of moves after {nodes} nodes", limit.limit_name()
+        "the {} limit ended the search for values of moves after {nodes} nodes; give the reference \
+         more of them, or take positions that are nearer to the end of the game",
+        limit.limit_name()
     )]
     Limit {
         /// Which limit.
