@@ -1,5 +1,6 @@
 //! What a game tells of itself, so that generic code can go from data to its positions.
 
+use crate::book::{BookError, BookFormat, BookPosition};
 use crate::evaluation::{Contents, EvaluationVisitor};
 use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Parameters, Settings};
 use crate::position::{Ending, NotationError, Side};
@@ -92,6 +93,30 @@ pub trait Game: Solvable {
     /// board.
     fn empty_cells(&self) -> Option<u32> {
         None
+    }
+
+    /// The positions of a book in its order: of each line of EPD its own, of each game of PGN the one after so
+    /// many plies, or its last if it has fewer or `plies` is `None`. A game has books only if it says so.
+    ///
+    /// # Errors
+    /// If the game has no books in this form, or something in the book is wrong.
+    fn read_book(
+        _start: &Self,
+        format: BookFormat,
+        _text: &str,
+        _plies: Option<u32>,
+    ) -> Result<Vec<BookPosition<Self>>, BookError> {
+        Err(BookError {
+            place: 0..0,
+            problem: format!("{} has no books in {}", Self::NAME, format.name()),
+            remedy: "list positions in the game's notation, one on each line: kind = \"listed\""
+                .to_owned(),
+        })
+    }
+
+    /// A legal move as people of the game's world write it, where that is not its notation.
+    fn written(&self, mv: Self::Move) -> String {
+        mv.to_string()
     }
 
     /// What is drawn of the position where there is little room, as in the picture of a tree: its

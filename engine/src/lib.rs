@@ -109,6 +109,7 @@
 //! ```
 
 mod analyze;
+mod book;
 mod budget;
 mod catalogue;
 mod clock;
@@ -142,13 +143,14 @@ mod termination;
 pub mod tree;
 
 pub use analyze::{Analysis, analyze};
+pub use book::{BookError, BookFormat, BookPosition};
 pub use catalogue::{termination_named, terminations, with_evaluation};
 pub use game::Game;
 pub use host::{Host, Timeless};
 pub use knowledge::{Knowledge, Losing, Sifted};
 pub use limits::EndedBy;
 pub use move_values::{MoveValue, MoveValues, MoveValuesError, check_reference, move_values};
-pub use notation::{Played, legal_moves, parse_legal_move};
+pub use notation::{Played, book_positions, legal_moves, parse_legal_move, written_moves};
 pub use parameters::{
     EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind, Parameters,
     Promise, Settings, Value, nearest, parse_duration_us,

@@ -1,7 +1,9 @@
 //! Games as text, for every game alike.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::book::{BookError, BookFormat, BookPosition};
 use crate::game::Game;
 use crate::position::{NotationError, Position};
 use crate::rules::Rules;
@@ -110,6 +112,71 @@ pub fn legal_moves(rules: &Rules, position: &str) -> Result<Vec<String>, Notatio
         Ok(moves.iter().map(ToString::to_string).collect())
     }
     with_game!(rules, G => of::<G>(rules, position))
+}
+
+/// The positions of a book in the game's notation, in the book's order: of each line of EPD its own, of each game
+/// of PGN the one after so many plies, or its last if it has fewer or `plies` is `None`. What is equal to one
+/// before it, up to the game's symmetries, is left out.
+///
+/// # Errors
+/// If the game has no books in this form, something in the book is wrong, or a game is over where it is cut.
+pub fn book_positions(
+    rules: &Rules,
+    format: BookFormat,
+    text: &str,
+    plies: Option<u32>,
+) -> Result<Vec<BookPosition<String>>, BookError> {
+    fn of<G: Game>(
+        rules: &Rules,
+        format: BookFormat,
+        text: &str,
+        plies: Option<u32>,
+    ) -> Result<Vec<BookPosition<String>>, BookError> {
+        let start =
+            G::start(rules).map_err(|error| BookError::of_notation(&(0..0), error.into()))?;
+        let mut seen = BTreeSet::new();
+        let mut positions = Vec::new();
+        for BookPosition { position, place } in G::read_book(&start, format, text, plies)? {
+            if let Some(ending) = position.ending() {
+                return Err(BookError {
+                    place,
+                    problem: format!("here the game is over ({})", G::describe(ending)),
+                    remedy: "leave it out, or take fewer plies of each game".to_owned(),
+                });
+            }
+            if seen.insert(position.canonical_key()) {
+                positions.push(BookPosition { position: position.to_string(), place });
+            }
+        }
+        Ok(positions)
+    }
+    with_game!(rules, G => of::<G>(rules, format, text, plies))
+}
+
+/// Moves from a position, in the game's notation, as people of the game's world write them ([`Game::written`]).
+///
+/// # Errors
+/// If the position or a move cannot be read, or a move is not legal.
+pub fn written_moves<'m>(
+    rules: &Rules,
+    position: &str,
+    moves: impl IntoIterator<Item = &'m str>,
+) -> Result<Vec<String>, NotationError> {
+    fn of<'m, G: Game>(
+        rules: &Rules,
+        position: &str,
+        moves: impl IntoIterator<Item = &'m str>,
+    ) -> Result<Vec<String>, NotationError> {
+        let mut position = G::parse(rules, position)?;
+        let mut written = Vec::new();
+        for text in moves {
+            let mv = parse_legal_move(&position, text)?;
+            written.push(position.written(mv));
+            position.play_unchecked(mv);
+        }
+        Ok(written)
+    }
+    with_game!(rules, G => of::<G>(rules, position, moves))
 }
 
 /// Reads a position that a game can start from or a search can move in.

@@ -13,7 +13,7 @@ use spelrum_test_support::{Files, circles};
 /// The layers from the top down: what may be used by all that follows.
 const LAYERS: &[(&str, &[&str])] = &[
     ("random numbers, parameters", &["rng.rs", "parameters.rs", "parameters/"]),
-    ("positions", &["termination.rs", "position.rs", "knowledge.rs", "sketch.rs"]),
+    ("positions", &["termination.rs", "position.rs", "book.rs", "knowledge.rs", "sketch.rs"]),
     (
         "host, limits, budget, score, solver traits",
         &[

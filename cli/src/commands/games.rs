@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::games::{AxisPlace, Rows, Text, ToldGames, Wanted, WriteGames, write_games};
+use crate::games::{AxisPlace, Pgn, Rows, Text, ToldGames, Wanted, WriteGames, write_games};
 use crate::output::{NewFile, RowsFormat, count, not_for_a_terminal};
 use crate::results::ResultsSource;
 use crate::voice;
@@ -18,8 +18,8 @@ By cell in the grid's order, then by number; those that count, unless --uncounte
 games is written as it is read.
 
 text is like chess's PGN: headers in brackets, then the moves in the game's notation and the result, 1-0 if \
-who moved first has won. csv, jsonl and parquet have one row for each game, with its moves as one text. \
-docs/export.md has both forms. Games whose moves are not stored say so.
+who moved first has won. pgn is chess's PGN itself, for chess alone. csv, jsonl and parquet have one row for each game, with its moves as one text. \
+docs/export.md has all forms. Games whose moves are not stored say so.
 
 To take whole experiments to another database: spelrum export.
 
@@ -37,8 +37,8 @@ pub(crate) struct Games {
     experiment: Option<String>,
     #[command(flatten)]
     source: SourceArguments,
-    /// How to write them: text, csv, jsonl (an object in each line), or parquet, if this spelrum was built
-    /// with it
+    /// How to write them: text, pgn (of chess), csv, jsonl (an object in each line), or parquet, if this
+    /// spelrum was built with it
     #[arg(
         long,
         value_name = "FORMAT",
@@ -72,6 +72,8 @@ pub(crate) struct Games {
 enum Format {
     /// Headers and moves
     Text,
+    /// Portable Game Notation, of chess
+    Pgn,
     /// CSV with a heading line (RFC 4180)
     Csv,
     /// A JSON object in each line
@@ -81,13 +83,16 @@ enum Format {
 }
 
 impl Format {
-    fn of_rows(self) -> Option<RowsFormat> {
-        match self {
-            Self::Text => None,
-            Self::Csv => Some(RowsFormat::Csv),
-            Self::Jsonl => Some(RowsFormat::Jsonl),
-            Self::Parquet => Some(RowsFormat::Parquet),
-        }
+    /// What writes games so.
+    fn writer(self, searches: bool, out: impl Write + Send + 'static) -> Box<dyn WriteGames> {
+        let rows = match self {
+            Self::Text => return Box::new(Text { out, searches }),
+            Self::Pgn => return Box::new(Pgn { out, searches }),
+            Self::Csv => RowsFormat::Csv,
+            Self::Jsonl => RowsFormat::Jsonl,
+            Self::Parquet => RowsFormat::Parquet,
+        };
+        Box::new(Rows::new(rows, searches, out))
     }
 }
 
@@ -119,11 +124,7 @@ impl Games {
             places: self.places.clone(),
             uncounted: self.uncounted,
         };
-        let searches = self.searches;
-        let mut writer: Box<dyn WriteGames> = match self.format.of_rows() {
-            None => Box::new(Text { out, searches }),
-            Some(format) => Box::new(Rows::new(format, searches, out)),
-        };
+        let mut writer = self.format.writer(self.searches, out);
         write_games(&source, &experiment, &wanted, &mut *writer).await
     }
 }

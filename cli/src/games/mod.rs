@@ -1,9 +1,11 @@
 //! An experiment's games, one after the other, in the forms in which they leave: text and rows.
 
+mod pgn;
 mod rows;
 mod text;
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::str::FromStr;
 
 use spelrum_engine::Outcome;
@@ -12,6 +14,7 @@ use spelrum_tournament::results::{
     CellResult, ExperimentSummary, GameResult, GamesFilter, Played, WholeGame,
 };
 
+pub(crate) use pgn::Pgn;
 pub(crate) use rows::Rows;
 pub(crate) use text::Text;
 
@@ -130,6 +133,28 @@ fn score(outcome: Outcome) -> &'static str {
         Outcome::Draw => "1/2-1/2",
         Outcome::Loss => "0-1",
     }
+}
+
+/// How long a line of moves is at most, unless one word is longer.
+const COLUMNS_MAX: usize = 80;
+
+/// Writes words in lines, and an empty line.
+fn write_wrapped(out: &mut dyn Write, words: Vec<String>) -> io::Result<()> {
+    let mut column = 0;
+    for word in words {
+        let is_first = column == 0;
+        let breaks = !is_first && column + 1 + word.len() > COLUMNS_MAX;
+        let before = if is_first {
+            ""
+        } else if breaks {
+            "\n"
+        } else {
+            " "
+        };
+        write!(out, "{before}{word}")?;
+        column = if is_first || breaks { word.len() } else { column + 1 + word.len() };
+    }
+    writeln!(out, "\n")
 }
 
 /// How many games were told.

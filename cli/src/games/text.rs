@@ -6,12 +6,9 @@ use spelrum_engine::MoveRecord;
 use spelrum_tournament::names;
 use spelrum_tournament::results::places_text;
 
-use super::{Told, WriteGames, score};
+use super::{Told, WriteGames, score, write_wrapped};
 use crate::error::Result;
 use crate::output::date_time;
-
-/// How long a line of moves is at most, unless one move is longer.
-const COLUMNS_MAX: usize = 80;
 
 /// Writes games as text.
 pub(crate) struct Text<W> {
@@ -55,21 +52,7 @@ fn write_game(out: &mut dyn Write, game: &Told<'_>, searches: bool) -> io::Resul
         None => words.push("{moves are not stored}".to_owned()),
     }
     words.push(game.played().map_or("*", |played| score(played.end.outcome)).to_owned());
-    let mut column = 0;
-    for word in words {
-        let is_first = column == 0;
-        let breaks = !is_first && column + 1 + word.len() > COLUMNS_MAX;
-        let before = if is_first {
-            ""
-        } else if breaks {
-            "\n"
-        } else {
-            " "
-        };
-        write!(out, "{before}{word}")?;
-        column = if is_first || breaks { word.len() } else { column + 1 + word.len() };
-    }
-    writeln!(out, "\n")
+    write_wrapped(out, words)
 }
 
 fn tags(game: &Told<'_>) -> Vec<(&'static str, String)> {

@@ -155,6 +155,29 @@ fn openings_in_a_file_that_are_wrong() {
     assert_failure!(&sandbox, sandbox.run(&["run", "sweeps/bad.toml"]), 3);
 }
 
+/// A place in a book is shown as one in the sweep is.
+#[test]
+fn a_book_that_is_wrong() {
+    let sandbox = Sandbox::new();
+    let openings = "games = 10\nopenings = { kind = \"book\", file = \"book.pgn\" }";
+    let of_chess = sweep_with("games = 10", openings).replace("tic-tac-toe", "chess");
+    sandbox.write("chess.toml", &of_chess);
+    sandbox.write(
+        "book.pgn",
+        "[Event \"one\"]\n\n1. e4 e5 *\n\n[Event \"two\"]\n\n1. e4 e5 2. Ke3 *\n",
+    );
+    assert_failure!(&sandbox, sandbox.run(&["run", "chess.toml"]), 3);
+}
+
+#[test]
+fn a_book_of_a_game_without_books() {
+    let sandbox = Sandbox::new();
+    let openings = "games = 10\nopenings = { kind = \"book\", file = \"book.pgn\" }";
+    sandbox.write("bad.toml", &sweep_with("games = 10", openings));
+    sandbox.write("book.pgn", "1. e4 e5 *");
+    assert_failure!(&sandbox, sandbox.run(&["run", "bad.toml"]), 3);
+}
+
 #[test]
 fn a_sweep_that_is_not_there() {
     let sandbox = Sandbox::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use spelrum_engine::{Rules, Side, replay_moves};
+use spelrum_engine::{BookFormat, Rules, Side, book_positions, replay_moves};
 
 use crate::sandbox::{Sandbox, root, tic_tac_toe};
 
@@ -168,4 +168,69 @@ fn the_example_of_the_document_is_a_game() {
     for tag in game.tags.keys().filter(|tag| *tag != "PliesMax") {
         assert!(page.contains(&format!("`{tag}`")), "{tag} is not in the table");
     }
+}
+
+const CHESS: &str = r#"
+name = "openings"
+game = "chess"
+seed = 1
+games = 4
+max_plies = 61
+openings = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 7",
+]
+
+[players.plain]
+algorithm = "random"
+
+[players.look-ahead]
+algorithm = "alpha-beta"
+evaluation = "material"
+depth = 1
+shuffle = true
+"#;
+
+/// What is written as PGN is read as PGN, and leads to the position that the moves in the database lead to.
+#[test]
+fn pgn_is_read_again() {
+    let sandbox = played(CHESS);
+    let json = sandbox.run(&["games", "--db", "x.db", "--format", "jsonl"]);
+    let rows: Vec<Value> =
+        json.stdout().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rules = Rules::from_name("chess").unwrap();
+    for searches in [&[][..], &["--searches"]] {
+        let ran = sandbox.run(&[&["games", "--db", "x.db", "--format", "pgn"], searches].concat());
+        let games: Vec<&str> = ran.expect_exit(0).stdout().split("[Event ").skip(1).collect();
+        assert_eq!(games.len(), 4);
+        for (game, row) in games.iter().zip(&rows) {
+            let pgn = format!("[Event {game}");
+            let moves: Vec<&str> = row["moves"].as_str().unwrap().split(' ').collect();
+            let opening = row["opening"].as_str().unwrap();
+            // One ply before the end, where no game is over.
+            let plies = moves.len() - 1;
+            let read = book_positions(&rules, BookFormat::Pgn, &pgn, Some(plies as u32)).unwrap();
+            let replayed = replay_moves(&rules, opening, moves[..plies].iter().copied()).unwrap();
+            assert_eq!(read[0].position, replayed.last().unwrap().position);
+            assert_eq!(pgn.contains("[FEN "), !opening.ends_with(" 0 1"), "{pgn}");
+            assert_eq!(pgn.contains('{'), !searches.is_empty());
+            assert!(pgn.lines().all(|line| line.starts_with('[') || line.len() <= 80), "{pgn}");
+            // The result is white's, whoever moved first.
+            let is_swapped = row["first_side"] == "second";
+            let result = match row["result"].as_str().unwrap() {
+                "1-0" if is_swapped => "0-1",
+                "0-1" if is_swapped => "1-0",
+                other => other,
+            };
+            assert!(pgn.contains(&format!("[Result \"{result}\"]")), "{pgn}");
+            assert!(pgn.trim_end().ends_with(result), "{pgn}");
+        }
+    }
+}
+
+#[test]
+fn pgn_is_for_chess() {
+    let sandbox = played(&tic_tac_toe("small", 2));
+    let ran = sandbox.run(&["games", "--db", "x.db", "--format", "pgn"]);
+    assert!(ran.expect_exit(3).stderr().contains("--format text"));
 }

@@ -1,15 +1,18 @@
-//! Files that a sweep names: lists of openings.
+//! Files that a sweep names: lists of openings, and books.
 //!
 //! Reading them is the caller's business (invariant 10); here they are texts with names. A place in
 //! one of them is a span behind the sweep's own text, as if all of them stood there one after the
 //! other: so a position that is wrong is reported where it is written, and nothing between here and
 //! the message needs to know of files.
 
-use super::SweepText;
+use spelrum_engine::{BookFormat, Random, Rules, book_positions};
+
 use super::fault::{Fault, Span, did_you_mean};
-use super::keys;
 use super::template::reference;
 use super::tree::{Entry, Node, Scalar, Table, Tree};
+use super::{SweepText, keys, resolve};
+use crate::definition::OpeningsRule;
+use crate::seeds;
 
 /// Most bytes of all files of a sweep together (invariant 9).
 pub(super) const FILES_BYTES_MAX: usize = 1 << 20;
@@ -48,45 +51,110 @@ impl Files {
         Ok(Self { files: sweep.files.iter().map(file).collect() })
     }
 
-    /// Openings with the positions of the file that they name, if they name one.
-    pub(super) fn fill(&self, openings: Node) -> Result<Node, Fault> {
-        let Some((table, kind, file)) = listed_in_file(&openings) else { return Ok(openings) };
-        keys::check(table, "\"listed\" openings", &keys::OPENINGS_LISTED)?;
-        if let Some(positions) = table.get("positions") {
-            return Err(Fault::at(
-                &positions.key_place,
-                "these openings are listed here and in a file",
-                "keep either `positions` or `file`",
-            ));
-        }
-        let positions = Entry {
-            key: "positions".to_owned(),
-            key_place: file.key_place.clone(),
-            value: Node {
-                place: file.value.place.clone(),
-                tree: Tree::Array(self.positions(&file.value)?),
-            },
+    /// Openings with the positions of the file that they name, if they name one. `seed` is the sweep's.
+    pub(super) fn fill(&self, openings: Node, rules: &Rules, seed: u64) -> Result<Node, Fault> {
+        let Some((table, kind, entry)) = in_file(&openings) else { return Ok(openings) };
+        let (kind_name, name) = (kind.value.text("", "").unwrap_or_default(), &entry.value);
+        let nodes = if kind_name == BOOK {
+            keys::check(table, "\"book\" openings", &keys::OPENINGS_BOOK)?;
+            self.book(table, name, rules, seed)?
+        } else {
+            keys::check(table, "\"listed\" openings", &keys::OPENINGS_LISTED)?;
+            if let Some(positions) = table.get("positions") {
+                return Err(Fault::at(
+                    &positions.key_place,
+                    "these openings are listed here and in a file",
+                    "keep either `positions` or `file`",
+                ));
+            }
+            self.positions(name)?
         };
-        let entries = vec![kind.clone(), positions];
-        Ok(Node { place: openings.place.clone(), tree: Tree::Table(Table { entries }) })
+        let positions = Node { place: name.place.clone(), tree: Tree::Array(nodes) };
+        let entries = [
+            ("kind", &kind.key_place, listed_kind(kind)),
+            ("positions", &entry.key_place, positions),
+        ]
+        .map(|(key, key_place, value)| Entry {
+            key: key.to_owned(),
+            key_place: key_place.clone(),
+            value,
+        });
+        let tree = Tree::Table(Table { entries: entries.into() });
+        Ok(Node { place: openings.place.clone(), tree })
     }
 
-    /// The lines of a file, each with its place.
-    fn positions(&self, name: &Node) -> Result<Vec<Node>, Fault> {
+    /// The file with this name.
+    fn named<'a>(&'a self, name: &'a Node) -> Result<(&'a str, &'a File), Fault> {
         let wanted = name.text("`file`", "file = \"openings.txt\"")?;
-        let Some(file) = self.files.iter().find(|file| file.name == wanted) else {
+        let file = self.files.iter().find(|file| file.name == wanted).ok_or_else(|| {
             let remedy = match self.files.as_slice() {
                 [] => "put it beside the sweep, or give its path from there".to_owned(),
                 files => did_you_mean(wanted, "files", files.iter().map(|file| &*file.name)),
             };
             let problem = format!("no file `{wanted}` came with this sweep");
-            return Err(Fault::at(&name.place, problem, remedy));
+            Fault::at(&name.place, problem, remedy)
+        })?;
+        Ok((wanted, file))
+    }
+
+    /// The positions of a book, each with its place.
+    fn book(
+        &self,
+        table: &Table,
+        name: &Node,
+        rules: &Rules,
+        seed: u64,
+    ) -> Result<Vec<Node>, Fault> {
+        let (wanted, file) = self.named(name)?;
+        let format = BookFormat::of_file(wanted).ok_or_else(|| {
+            let problem = format!("`{wanted}` does not say which kind of book it is");
+            Fault::at(&name.place, problem, "let its name end in .epd or .pgn")
+        })?;
+        let plies = match table.get("plies") {
+            None => None,
+            Some(plies) if format == BookFormat::Pgn => Some(resolve::plies(&plies.value)?),
+            Some(plies) => {
+                let problem = "a book in EPD has positions, and no moves to count";
+                return Err(Fault::at(&plies.key_place, problem, "leave `plies` out"));
+            }
         };
+        let is_drawn = match table.get("order").map(|order| &order.value) {
+            None => false,
+            Some(order) => match order.text("`order`", "order = \"drawn\"")? {
+                "book" => false,
+                "drawn" => true,
+                other => {
+                    let problem = format!("there is no order \"{other}\" of a book");
+                    let remedy = did_you_mean(other, "orders", ["book", "drawn"]);
+                    return Err(Fault::at(&order.place, problem, remedy));
+                }
+            },
+        };
+        let mut found = book_positions(rules, format, &file.text, plies).map_err(|error| {
+            let place =
+                if error.place.is_empty() { name.place.clone() } else { file.place(&error.place) };
+            Fault::at(&place, error.problem, error.remedy)
+        })?;
+        if found.is_empty() {
+            let problem = format!("the book `{wanted}` has no position");
+            return Err(Fault::at(&name.place, problem, "name one that has some"));
+        }
+        if is_drawn {
+            // By the seed and by what is drawn from, as openings of other kinds are.
+            let positions = found.iter().map(|it| it.position.clone()).collect();
+            let listed = OpeningsRule::Listed { positions };
+            let key = seeds::openings_key(&seeds::openings_identity(seed, rules, &listed));
+            Random::from_key(key).shuffle(&mut found);
+        }
+        Ok(found.into_iter().map(|it| text_node(it.position, file.place(&it.place))).collect())
+    }
+
+    /// The lines of a file, each with its place.
+    fn positions(&self, name: &Node) -> Result<Vec<Node>, Fault> {
+        let (wanted, file) = self.named(name)?;
         let positions: Vec<Node> = lines(&file.text)
             .map(|(offset, text)| {
-                let start = file.start + offset;
-                let place = start..start + text.len();
-                Node { place, tree: Tree::Scalar(Scalar::Text(text.to_owned())) }
+                text_node(text.to_owned(), file.place(&(offset..offset + text.len())))
             })
             .collect();
         if positions.is_empty() {
@@ -103,6 +171,26 @@ impl Files {
     }
 }
 
+impl File {
+    /// A place in it, as if it stood behind the sweep.
+    fn place(&self, inside: &Span) -> Span {
+        self.start + inside.start..self.start + inside.end
+    }
+}
+
+/// The kind of openings that come from a book.
+const BOOK: &str = "book";
+/// That of openings which are there one by one.
+const LISTED: &str = "listed";
+
+fn listed_kind(kind: &Entry) -> Node {
+    text_node(LISTED.to_owned(), kind.value.place.clone())
+}
+
+fn text_node(text: String, place: Span) -> Node {
+    Node { place, tree: Tree::Scalar(Scalar::Text(text)) }
+}
+
 /// Positions with their offsets: one on each line, without comments and empty lines.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut start = 0;
@@ -117,9 +205,10 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// The table, its `kind` and its `file`.
-fn listed_in_file(openings: &Node) -> Option<(&Table, &Entry, &Entry)> {
+fn in_file(openings: &Node) -> Option<(&Table, &Entry, &Entry)> {
     let Tree::Table(table) = &openings.tree else { return None };
-    let kind = table.get("kind").filter(|kind| matches!(kind.value.text("", ""), Ok("listed")))?;
+    let kind =
+        table.get("kind").filter(|kind| matches!(kind.value.text("", ""), Ok(LISTED | BOOK)))?;
     Some((table, kind, table.get("file")?))
 }
 
@@ -128,7 +217,7 @@ pub(super) fn named(root: &Table) -> Vec<(String, Span)> {
     let mut found = Vec::<(String, Span)>::new();
     let openings = ["openings", "positions"].into_iter().filter_map(|key| root.get(key));
     for openings in openings.flat_map(|entry| values_of(&entry.value, root)) {
-        let file = listed_in_file(openings).map(|(.., file)| values_of(&file.value, root));
+        let file = in_file(openings).map(|(.., file)| values_of(&file.value, root));
         for name in file.into_iter().flatten() {
             if let Ok(text) = name.text("", "")
                 && found.iter().all(|(known, _)| known != text)
@@ -154,4 +243,85 @@ fn values_of<'a>(node: &'a Node, root: &'a Table) -> Vec<&'a Node> {
         (Some(_), Tree::Scalar(_) | Tree::Array(_)) => None,
     };
     values.iter().filter_map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::{SweepText, plan_sweep};
+    use crate::definition::OpeningsRule;
+
+    const PGN: &str =
+        "1. e4 e5 2. Nf3 *\n1. d4 d5 *\n1. c4 *\n1. e4 e5 2. Nc3 *\n1. e4 e5 2. d4 *\n";
+
+    /// The openings of a sweep with this book, or what is wrong.
+    fn openings(file: &str, text: &str, rest: &str, seed: u64) -> Result<Arc<[String]>, String> {
+        let sweep = format!(
+            "name = \"t\"\ngame = \"chess\"\nseed = {seed}\ngames = 2\n\
+             openings = {{ kind = \"book\", file = \"{file}\"{rest} }}\n\
+             [players.a]\nalgorithm = \"random\"\n[players.b]\nalgorithm = \"random\""
+        );
+        let mut sweep = SweepText::new("t", sweep);
+        sweep.files.insert(file.to_owned(), text.to_owned());
+        let plan = plan_sweep(&sweep).map_err(|error| error.to_string())?;
+        match plan.definition(&plan.cells[0]).openings {
+            OpeningsRule::Listed { positions } => Ok(positions),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_books_positions_come_in_its_order_each_once() {
+        let after = |plies: &str| openings("b.pgn", PGN, plies, 1).unwrap();
+        assert_eq!(after("").len(), 5);
+        let two = after(", plies = 2");
+        assert_eq!(two.len(), 3);
+        assert!(two[0].starts_with("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/"), "{two:?}");
+        assert!(two[2].starts_with("rnbqkbnr/pppppppp/8/8/2P5/8/"), "{two:?}");
+        assert_eq!(after(", plies = 2, order = \"book\""), two);
+        assert_eq!(after(", plies = 0").len(), 1);
+        // The same positions as EPD are the same openings.
+        let epd = two.join(" ; c0 \"x\";\n");
+        assert_eq!(openings("b.epd", &epd, "", 1).unwrap(), two);
+    }
+
+    #[test]
+    fn the_seed_draws_the_order() {
+        let drawn = |seed| openings("b.pgn", PGN, ", order = \"drawn\"", seed).unwrap();
+        let sorted = |positions: &[String]| {
+            let mut positions = positions.to_vec();
+            positions.sort_unstable();
+            positions
+        };
+        let orders: Vec<_> = (0..8).map(drawn).collect();
+        assert_eq!(orders[3], drawn(3));
+        assert!(orders.iter().any(|order| *order != orders[0]));
+        let all = sorted(&openings("b.pgn", PGN, "", 1).unwrap());
+        assert!(orders.iter().all(|order| sorted(order) == all));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_book_is_told() {
+        for (file, text, rest, problem) in [
+            ("b.pgn", "1. e4 e5 2. Ke3 *", "", "`Ke3` is not legal"),
+            ("b.pgn", "1. e4 {and", "", "this comment does not end"),
+            (
+                "b.pgn",
+                "1. f3 e5 2. g4 Qh4# 0-1",
+                "",
+                "here the game is over (black wins: checkmate)",
+            ),
+            ("b.pgn", "", "", "the book `b.pgn` has no position"),
+            ("b.epd", "4k3/8 w - -", "", "2 ranks"),
+            ("b.epd", "4k3/8/8/8/8/8/4P3/4K3 w - -", ", plies = 2", "no moves to count"),
+            ("b.bin", "", "", "does not say which kind of book it is"),
+            ("b.pgn", PGN, ", order = \"draw\"", "there is no order \"draw\" of a book"),
+            ("b.pgn", PGN, ", plies = 201", "cannot be 201 plies"),
+            ("b.pgn", PGN, ", positions = []", "`positions`"),
+        ] {
+            let error = openings(file, text, rest, 1).unwrap_err();
+            assert!(error.contains(problem), "{error}");
+        }
+    }
 }

@@ -334,6 +334,40 @@ pub(super) static OPENINGS_LISTED: [Key; 3] = [
     ),
 ];
 
+/// Of openings from a book.
+pub(super) static OPENINGS_BOOK: [Key; 4] = [
+    OPENINGS_KIND,
+    Key::new(
+        "file",
+        "File",
+        "An EPD or PGN file of the game, from where the sweep is; its name ends in .epd or .pgn.",
+        Kind::Text,
+    )
+    .required(),
+    Key::new(
+        "plies",
+        "Plies",
+        "Of each game of a PGN file, the position after so many plies, or its last if it has fewer; by default \
+         its last.",
+        Kind::Own(|| {
+            json!({
+                "anyOf": [
+                    { "type": "integer", "minimum": 0, "maximum": OPENING_PLIES_MAX },
+                    schema::reference(),
+                ],
+            })
+        }),
+    ),
+    Key::new(
+        "order",
+        "Order",
+        "Whether pairs take them in the book's order, or in one drawn by the seed.",
+        Kind::Own(
+            || json!({ "default": "book", "anyOf": [{ "enum": ["book", "drawn"] }, schema::reference()] }),
+        ),
+    ),
+];
+
 /// The schema has a form for each kind, which says what it means.
 const OPENINGS_KIND: Key = Key::new(
     "kind",

@@ -160,7 +160,7 @@ impl<'a> Made<'a> {
         let seed = self.seed(point)?;
         let rules = resolve::game(&at_point(&file.game))?;
         let openings = file.openings.as_ref().map(at_point);
-        let openings = openings.map(|node| file.files.fill(node)).transpose()?;
+        let openings = openings.map(|node| file.files.fill(node, &rules, seed)).transpose()?;
         let rule = match &openings {
             Some(node) => resolve::openings(node).map_err(|fault| self.about_openings(fault))?,
             None => OpeningsRule::Start {},

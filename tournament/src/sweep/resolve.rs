@@ -120,6 +120,8 @@ pub(super) fn openings(node: &Node) -> Result<OpeningsRule, Fault> {
                     "positions",
                     "positions = [\"…\", \"…\"], or file = \"openings.txt\"",
                 )?),
+                // With a `file` it has been read, and become a list.
+                "book" => listed(needed(&keys::OPENINGS_BOOK, "file", "file = \"openings.epd\"")?),
                 _ => Err(unknown_openings(name, &kind.value.place)),
             }
         }
@@ -127,7 +129,7 @@ pub(super) fn openings(node: &Node) -> Result<OpeningsRule, Fault> {
 }
 
 fn unknown_openings(kind: &str, place: &Span) -> Fault {
-    let kinds = ["start", "random", "all", "listed"];
+    let kinds = ["start", "random", "all", "listed", "book"];
     let problem = format!("there are no \"{kind}\" openings");
     Fault::at(place, problem, did_you_mean(kind, "kinds", kinds))
 }
@@ -155,7 +157,8 @@ fn drawn(node: &Node) -> Result<OpeningsRule, Fault> {
     }
 }
 
-fn plies(node: &Node) -> Result<u32, Fault> {
+/// A number of plies from the start to an opening.
+pub(super) fn plies(node: &Node) -> Result<u32, Fault> {
     let plies = node.integer("`plies`", "plies = 2")?;
     u32::try_from(plies).ok().filter(|&plies| plies <= OPENING_PLIES_MAX).ok_or_else(|| {
         Fault::at(

@@ -147,6 +147,7 @@ pub(super) fn openings() -> Json {
     let random = kind("random", "Random play from the start; all different, none won in one move.");
     let all = kind("all", "Every position so many plies from the start, in a shuffled order.");
     let listed = kind("listed", "The positions that you list, in this order.");
+    let book = kind("book", "The positions of an EPD or PGN file.");
     let form = |keys: &'static [Key], kind: &Json, required: &[&str]| {
         let mut form = keys::object(keys);
         form["properties"]["kind"] = kind.clone();
@@ -175,6 +176,7 @@ pub(super) fn openings() -> Json {
             form(&keys::OPENINGS_PLIES, &all, &["kind", "plies"]),
             listed_here,
             listed_there,
+            form(&keys::OPENINGS_BOOK, &book, &["kind", "file"]),
             swept,
         ],
     })

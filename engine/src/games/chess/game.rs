@@ -2,8 +2,10 @@
 
 use super::evaluation::{ChessMaterial, ChessPositional};
 use super::{
-    CHECKMATE, Chess, FIFTY_MOVES, INSUFFICIENT_MATERIAL, STALEMATE, THREEFOLD_REPETITION, fen,
+    CHECKMATE, Chess, FIFTY_MOVES, INSUFFICIENT_MATERIAL, STALEMATE, THREEFOLD_REPETITION, book,
+    fen,
 };
+use crate::book::{BookError, BookFormat, BookPosition};
 use crate::evaluation::NoEvaluation;
 use crate::evaluations;
 use crate::game::Game;
@@ -102,6 +104,19 @@ impl Game for Chess {
              wins; stalemate, the third repetition and fifty moves without a capture or a pawn's \
              move draw."
         )
+    }
+
+    fn read_book(
+        start: &Self,
+        format: BookFormat,
+        text: &str,
+        plies: Option<u32>,
+    ) -> Result<Vec<BookPosition<Self>>, BookError> {
+        book::read(start, format, text, plies)
+    }
+
+    fn written(&self, mv: Self::Move) -> String {
+        self.san(mv)
     }
 
     fn sketch(&self) -> Sketch {

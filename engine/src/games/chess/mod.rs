@@ -11,12 +11,14 @@
 //! legal moves. What is recorded of a position for all time, [`Position::canonical_key`], is not its
 //! hash, which may be another in its next release, and is made only where it is asked for.
 
+mod book;
 pub mod evaluation;
 mod exchange;
 mod fen;
 mod game;
 mod knowledge;
 mod moves;
+mod pgn;
 mod san;
 
 use std::fmt;
