@@ -4,9 +4,9 @@ use crate::position::Position;
 
 /// A game's knowledge of its own positions.
 ///
-/// What has a default is optional: what a game does not
-/// provide, a search does without. Everything must be exact, since alpha-beta's switches promise
-/// minimax's value.
+/// What has a default is optional: what a game does not provide, a search does without. Everything must
+/// be exact, since alpha-beta's switches promise minimax's value, but for what only says how promising
+/// a move is ([`Knowledge::move_kind`], [`Knowledge::exchange`], [`Knowledge::capture_rank`]).
 pub trait Knowledge: Position {
     /// Codes of moves are below this.
     const MOVE_CODES: usize;
