@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod chess;
 #[path = "../common/mod.rs"]
 mod common;
 mod repetition;
