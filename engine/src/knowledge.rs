@@ -96,6 +96,12 @@ pub trait Knowledge: Position {
         0
     }
 
+    /// Whether that exchange loses material. A game may know it of most moves without playing the
+    /// exchange out.
+    fn loses_exchange(&self, mv: Self::Move) -> bool {
+        self.exchange(mv) < 0
+    }
+
     /// How promising a tactical move is by what it takes and with what (the most valuable victim first,
     /// then the least valuable attacker), the better the greater.
     fn capture_rank(&self, _mv: Self::Move) -> u16 {

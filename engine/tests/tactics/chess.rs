@@ -7,7 +7,8 @@ use spelrum_engine::search::genetic::{GeneticMinimax, GeneticParameters};
 use spelrum_engine::search::minimax::{self, Minimax};
 use spelrum_engine::search::{Budget, Evaluate, Found, Limits, Search};
 use spelrum_engine::{
-    Before, EndedBy, Game, Line, Position, Random, Rules, Side, Timeless, Value, with_evaluation,
+    Before, EndedBy, Game, Knowledge, Line, Position, Random, Rules, Side, Timeless, Value,
+    with_evaluation,
 };
 
 use super::common::brute_force::{after, moves_of};
@@ -283,6 +284,21 @@ fn every_algorithm_plays_whole_games() {
         assert!(!record.moves.is_empty());
         assert_eq!(record.first_side, Side::First);
     }
+}
+
+/// What loses an exchange is known without playing it out, where it is known.
+#[test]
+fn what_loses_an_exchange_is_what_the_exchange_says() {
+    let mut losing = 0;
+    for seed in 0..300 {
+        let Played { position, .. } = played(seed);
+        for mv in moves_of(&position) {
+            let loses = position.loses_exchange(mv);
+            assert_eq!(loses, position.exchange(mv) < 0, "{mv} in {position}");
+            losing += u32::from(loses && position.is_tactical(mv));
+        }
+    }
+    assert!(losing > 100, "{losing}");
 }
 
 /// [`Evaluate`] is asked of positions that go on only.

@@ -75,7 +75,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
                 index
             };
             let mv = self.moves[first + place];
-            if self.options.exchange && !is_in_check && position.exchange(mv) < 0 {
+            if self.options.exchange && !is_in_check && position.loses_exchange(mv) {
                 continue;
             }
             let child = made(position, mv, budget)?;

@@ -162,7 +162,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             let key = keys[index];
             let is_losing = P::HAS_TACTICS
                 && key.is_in(Class::Tactical)
-                && position.exchange(self.moves[first + key.place()]) < 0;
+                && position.loses_exchange(self.moves[first + key.place()]);
             if !is_losing {
                 return key.place();
             }
@@ -179,7 +179,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             self.root_moves.sort_by_cached_key(|&mv| {
                 let rank = root.capture_rank(mv);
                 Reverse(match root.is_tactical(mv) {
-                    true if root.exchange(mv) < 0 => (Class::Last, rank),
+                    true if root.loses_exchange(mv) => (Class::Last, rank),
                     true => (Class::Tactical, rank),
                     false => (Class::Quiet, 0),
                 })
