@@ -13,7 +13,8 @@ use crate::position::PositionArguments;
 
 const EXAMPLES: &str = "\
 A game that ends before the depth is one leaf where it ends. The columns after the leaves count \
-those that ended, by kind, over all depths up to this one.
+those that ended, by kind, over all depths up to this one. In chess only the positions at the depth are \
+counted, as everybody does.
 
 JSON: game, board, to_move (w or b), stones (Pentago), and perft (depth, leaves, and those that \
 ended, by kind).

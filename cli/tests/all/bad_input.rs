@@ -304,6 +304,7 @@ fn what_is_not_a_position() {
     assert_failure!(&sandbox, perft("pentago", "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww"), 3);
     assert_failure!(&sandbox, perft("tic-tac-toe", "q"), 3);
     assert_failure!(&sandbox, perft("chess", "startpos"), 3);
+    assert_failure!(&sandbox, perft("draughts", "startpos"), 3);
 }
 
 #[test]

@@ -107,6 +107,19 @@ fn every_game_is_drawn_in_every_form() {
     }
 }
 
+/// Pieces are letters, and a game in which history matters joins nothing.
+#[test]
+fn chess_is_drawn_in_every_form() {
+    let position = ["chess", "--position", "7k/8/6K1/8/8/8/8/R7 w - - 0 1", "--depth", "1"];
+    let text = tree(&[&position]);
+    assert!(text.contains("· · · · · · K ·") && text.contains("R · · · · · · ·"), "{text}");
+    let svg = tree(&[&position, &["--format", "svg"]]);
+    assert!(svg.contains(">R · · · · · · ·</text>"), "{svg}");
+    check_xml(&svg);
+    let dot = tree(&[&position, &["--format", "dot"]]);
+    assert!(dot.contains("R · · · · · · ·"), "{dot}");
+}
+
 /// The known counts, as they are told.
 #[test]
 fn counts_are_told_by_ply() {

@@ -68,18 +68,16 @@ impl ChessMove {
     /// The move as `cozy_chess` makes it, which castles only by the rook's square.
     #[inline]
     pub(super) fn as_made(self, board: &Board, is_chess960: bool) -> Move {
-        let (from, to) = (self.from(), self.to());
-        let castling = match (from, to) {
-            (Square::E1, Square::G1) => Some(Square::H1),
-            (Square::E1, Square::C1) => Some(Square::A1),
-            (Square::E8, Square::G8) => Some(Square::H8),
-            (Square::E8, Square::C8) => Some(Square::A8),
-            _ => None,
-        };
-        let to = match castling {
-            Some(rook) if !is_chess960 && board.pieces(Piece::King).has(from) => rook,
-            Some(_) | None => to,
-        };
+        let (from, mut to) = (self.from(), self.to());
+        if !is_chess960 && board.pieces(Piece::King).has(from) {
+            to = match (from, to) {
+                (Square::E1, Square::G1) => Square::H1,
+                (Square::E1, Square::C1) => Square::A1,
+                (Square::E8, Square::G8) => Square::H8,
+                (Square::E8, Square::C8) => Square::A8,
+                _ => to,
+            };
+        }
         Move { from, to, promotion: self.promotion() }
     }
 
@@ -150,12 +148,17 @@ pub(super) enum Which {
     Tactical,
 }
 
+/// Pieces of a side, at most.
+const PIECES_MAX: usize = 16;
+
 /// The squares that each piece of the side to move may go to by the rules of movement.
 pub(super) struct Targets {
     /// Where pieces stand that can move.
     from: BitBoard,
-    /// Where each may go, by the square it leaves. Castling is as the game writes it.
-    to: [BitBoard; 64],
+    /// Where each may go, in the order in which they were found. Castling is as the game writes it.
+    to: [BitBoard; PIECES_MAX],
+    /// The place in `to` of the piece on a square.
+    place: [u8; Square::NUM],
     /// Pawns before the last rank: each of their moves is a promotion.
     promoting: BitBoard,
     which: Which,
@@ -168,8 +171,14 @@ impl Targets {
         let own = board.colors(side);
         let pawns = board.pieces(Piece::Pawn) & own;
         let promoting = pawns & Rank::Seventh.relative_to(side).bitboard();
-        let mut targets =
-            Self { from: BitBoard::EMPTY, to: [BitBoard::EMPTY; 64], promoting, which };
+        let mut targets = Self {
+            from: BitBoard::EMPTY,
+            to: [BitBoard::EMPTY; PIECES_MAX],
+            place: [0; Square::NUM],
+            promoting,
+            which,
+        };
+        let mut found = 0;
         let enemies = board.colors(!side);
         board.generate_moves(|moves| {
             let mut to = moves.to;
@@ -184,19 +193,29 @@ impl Targets {
                 Which::Tactical => to &= get_pawn_attacks(moves.from, side),
             }
             if !to.is_empty() {
-                targets.from |= moves.from.bitboard();
                 // En passant comes apart from the pawn's other moves.
-                targets.to[moves.from as usize] |= to;
+                if !targets.from.has(moves.from) {
+                    targets.from |= moves.from.bitboard();
+                    targets.place[moves.from as usize] = found;
+                    found += 1;
+                }
+                let place = usize::from(targets.place[moves.from as usize]);
+                targets.to[place % PIECES_MAX] |= to;
             }
             false
         });
         targets
     }
 
+    #[inline]
+    fn of_piece(&self, from: Square) -> BitBoard {
+        self.to[usize::from(self.place[from as usize]) % PIECES_MAX]
+    }
+
     /// How many moves there are.
     #[inline]
     pub(super) fn count(&self) -> u32 {
-        self.from.iter().map(|from| self.to[from as usize].len() * self.moves_for_each(from)).sum()
+        self.from.iter().map(|from| self.of_piece(from).len() * self.moves_for_each(from)).sum()
     }
 
     /// Moves of a piece to each of its squares.
@@ -213,7 +232,7 @@ impl Targets {
     #[inline]
     pub(super) fn find(&self, mut is_it: impl FnMut(ChessMove) -> bool) -> Option<ChessMove> {
         for from in self.from {
-            for to in self.to[from as usize] {
+            for to in self.of_piece(from) {
                 let mv = ChessMove::new(from, to);
                 let codes = match (self.promoting.has(from), self.which) {
                     (false, _) => 0..=0,
@@ -248,13 +267,13 @@ impl Targets {
     pub(super) fn nth(&self, index: u32) -> ChessMove {
         let mut left = index;
         for from in self.from {
-            let count = self.to[from as usize].len() * self.moves_for_each(from);
+            let count = self.of_piece(from).len() * self.moves_for_each(from);
             if left >= count {
                 left -= count;
                 continue;
             }
             let each = self.moves_for_each(from);
-            let to = self.to[from as usize].iter().nth((left / each) as usize);
+            let to = self.of_piece(from).iter().nth((left / each) as usize);
             let code = match (self.promoting.has(from), self.which) {
                 (false, _) => 0,
                 (true, Which::All) => 1 + (left % each) as u16,
