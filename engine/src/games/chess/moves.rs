@@ -232,15 +232,19 @@ impl Targets {
     #[inline]
     pub(super) fn find(&self, mut is_it: impl FnMut(ChessMove) -> bool) -> Option<ChessMove> {
         for from in self.from {
+            if !self.promoting.has(from) {
+                for to in self.of_piece(from) {
+                    let mv = ChessMove::new(from, to);
+                    if is_it(mv) {
+                        return Some(mv);
+                    }
+                }
+                continue;
+            }
+            let first = if self.which == Which::All { 1 } else { TO_QUEEN };
             for to in self.of_piece(from) {
-                let mv = ChessMove::new(from, to);
-                let codes = match (self.promoting.has(from), self.which) {
-                    (false, _) => 0..=0,
-                    (true, Which::All) => 1..=TO_QUEEN,
-                    (true, Which::Tactical) => TO_QUEEN..=TO_QUEEN,
-                };
-                for code in codes {
-                    let mv = mv.promoting(code);
+                for code in first..=TO_QUEEN {
+                    let mv = ChessMove::new(from, to).promoting(code);
                     if is_it(mv) {
                         return Some(mv);
                     }
