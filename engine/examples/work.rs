@@ -18,8 +18,8 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
-use spelrum_engine::games::Pentago;
 use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
+use spelrum_engine::games::{Chess, Pentago};
 use spelrum_engine::search::Evaluate;
 use spelrum_engine::{
     Board, Game, GameSetup, Player, PlayoutRandom, Position, Random, Rules, Timeless, analyze,
@@ -31,6 +31,9 @@ const MIDDLE: &str = ".w..wb.bb.w.wwb.w....b.......w...bb.";
 /// Eight marbles, nothing decided: searches.
 const EARLY: &str = ".w..b....w.....b..b.....w....b..w...";
 const EMPTY: &str = "....................................";
+/// Of chess: the start, and a middle game with much to be taken.
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
 /// A piece of work, done once: how many units of it that was.
 type Piece = fn() -> u64;
@@ -78,6 +81,16 @@ const WORK: &[(&str, &str, Piece)] = &[
         )
     }),
     ("referee", "games", referee_a_game),
+    ("chess-material", "nodes", || {
+        chess(KIWIPETE, r#""preset": "chess", "evaluation": "material", "depth": 9"#)
+    }),
+    ("chess-positional", "nodes", || {
+        chess(KIWIPETE, r#""preset": "chess", "evaluation": "positional", "depth": 9"#)
+    }),
+    ("chess-start", "nodes", || {
+        chess(START, r#""preset": "chess", "evaluation": "positional", "depth": 10"#)
+    }),
+    ("chess-plain", "nodes", || chess(KIWIPETE, r#""evaluation": "material", "depth": 5"#)),
 ];
 
 fn main() {
@@ -227,8 +240,17 @@ fn referee_a_game() -> u64 {
 }
 
 fn search(text: &str, player: &str) -> u64 {
+    searched(&rules(), text, player)
+}
+
+fn chess(text: &str, settings: &str) -> u64 {
+    let player = format!(r#"{{"algorithm": "alpha-beta", {settings}}}"#);
+    searched(&Chess::rules(), text, &player)
+}
+
+fn searched(rules: &Rules, text: &str, player: &str) -> u64 {
     let given = serde_json::from_str(player).expect("a player in JSON");
-    let player = Player::from_parameters(&rules(), &given).expect("a player");
-    let analysis = analyze(&rules(), text, &player, [1; 32], &Timeless).expect("it is searched");
+    let player = Player::from_parameters(rules, &given).expect("a player");
+    let analysis = analyze(rules, text, &player, [1; 32], &Timeless).expect("it is searched");
     analysis.search.nodes
 }

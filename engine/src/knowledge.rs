@@ -4,9 +4,9 @@ use crate::position::Position;
 
 /// A game's knowledge of its own positions.
 ///
-/// What has a default is optional: what a game does not
-/// provide, a search does without. Everything must be exact, since alpha-beta's switches promise
-/// minimax's value.
+/// What has a default is optional: what a game does not provide, a search does without. Everything must
+/// be exact, since alpha-beta's switches promise minimax's value, but for what only says how promising
+/// a move is ([`Knowledge::move_kind`], [`Knowledge::exchange`], [`Knowledge::capture_rank`]).
 pub trait Knowledge: Position {
     /// Codes of moves are below this.
     const MOVE_CODES: usize;
@@ -94,6 +94,12 @@ pub trait Knowledge: Position {
     /// only as long as it pays, in points of 100 a pawn (static exchange evaluation).
     fn exchange(&self, _mv: Self::Move) -> i32 {
         0
+    }
+
+    /// Whether that exchange loses material. A game may know it of most moves without playing the
+    /// exchange out.
+    fn loses_exchange(&self, mv: Self::Move) -> bool {
+        self.exchange(mv) < 0
     }
 
     /// How promising a tactical move is by what it takes and with what (the most valuable victim first,

@@ -151,6 +151,9 @@ pub enum Promise {
     /// The game-theoretic value only: it sees further than the depth, and never says of a win or
     /// loss that it is another.
     DepthExtending,
+    /// Wins and losses only: what it says is won or lost, is. By looking less closely at what seems not
+    /// to matter, it may take longer to see one, and value anything else differently.
+    Heuristic,
 }
 
 impl ParameterInfo {

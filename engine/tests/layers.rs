@@ -99,7 +99,7 @@ fn imports_are_found_whatever_their_form() {
         ("games/nim/game.rs", "game.rs"),
         ("games/nim/game.rs", "games/nim/mod.rs"),
         ("search/alpha_beta/node.rs", "knowledge.rs"),
-        ("search/alpha_beta/node.rs", "search/alpha_beta/ordering.rs"),
+        ("search/alpha_beta/ranking.rs", "search/alpha_beta/ordering.rs"),
         ("games/pentago/evaluation/runs.rs", "games/pentago/patterns.rs"),
         ("parameters/settings.rs", "parameters.rs"),
     ] {

@@ -2,6 +2,7 @@
 
 use super::algorithm::{Algorithm, Maker, has_depth};
 use super::alpha_beta::{self, AlphaBeta};
+use super::path::Path;
 use super::reference::{self, Reference};
 use super::{Budget, Evaluate, Found, Limits, NoMove, Search, Stop, made, root};
 use crate::evaluation::GameEvaluation;
@@ -82,6 +83,7 @@ pub struct Minimax<P: Position, E> {
     root_moves: Vec<P::Move>,
     /// The moves still to be searched, of all positions from the root to here: a stack.
     moves: Vec<P::Move>,
+    path: Path<P>,
     sight: root::Sight,
 }
 
@@ -89,8 +91,14 @@ impl<P: Position, E: Evaluate<P>> Minimax<P, E> {
     /// A search with these options.
     #[must_use]
     pub fn new(options: Options, evaluation: E) -> Self {
-        let sight = root::Sight::default();
-        Self { options, evaluation, root_moves: Vec::new(), moves: Vec::new(), sight }
+        Self {
+            options,
+            evaluation,
+            root_moves: Vec::new(),
+            moves: Vec::new(),
+            path: Path::new(),
+            sight: root::Sight::default(),
+        }
     }
 
     /// The value of a position that is not over, `ply` plies from the root, for its side to move.
@@ -105,15 +113,19 @@ impl<P: Position, E: Evaluate<P>> Minimax<P, E> {
         let first = self.moves.len();
         position.legal_moves(&mut self.moves);
         let mut best = score::WORST;
+        let key = Path::key_of(position);
         for index in first..self.moves.len() {
             let mv = self.moves[index];
+            self.path.push(mv, key);
             best = best.max(self.move_value(position, mv, depth, ply, budget)?);
+            self.path.pop();
         }
         self.moves.truncate(first);
         Ok(best)
     }
 
-    /// The value of a move for who makes it, searched to `depth` plies, this one included.
+    /// The value of the move that was pushed last, for who makes it, searched to `depth` plies, this
+    /// one included.
     fn move_value(
         &mut self,
         position: &P,
@@ -125,7 +137,7 @@ impl<P: Position, E: Evaluate<P>> Minimax<P, E> {
         let mover = position.to_move();
         let child = made(position, mv, budget)?;
         let ply = ply + 1;
-        if let Some(ending) = child.ending() {
+        if let Some(ending) = self.path.ending(&child) {
             return Ok(score::of_ending(ending, mover, ply));
         }
         let value = if depth == 1 {
@@ -152,11 +164,14 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Minimax<P, E> {
         self.moves.clear();
         self.sight = root::Sight::default();
         self.sight.reach(1);
+        self.path.begin(line);
 
         let depth = root::depth_or_max(self.options.depth);
         let mut best = root::Best::unsearched(root_moves[0]);
         let mut stop = None;
+        let key = Path::key_of(root);
         for &mv in &root_moves {
+            self.path.push(mv, key);
             match self.move_value(root, mv, depth, 0, budget) {
                 Ok(value) => best.offer(mv, value),
                 Err(reason) => {
@@ -164,6 +179,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Minimax<P, E> {
                     break;
                 }
             };
+            self.path.pop();
         }
         self.root_moves = root_moves;
         match stop {

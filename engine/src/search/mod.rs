@@ -7,6 +7,7 @@ pub mod genetic;
 pub(crate) mod handover;
 pub mod mcts;
 pub mod minimax;
+pub(crate) mod path;
 pub(crate) mod random;
 pub(crate) mod reference;
 pub(crate) mod registry;

@@ -11,6 +11,7 @@ use crate::evaluation::Evaluate;
 use crate::knowledge::Knowledge;
 use crate::position::Side;
 use crate::score;
+use crate::search::path::Path;
 
 /// Searches from a position and keeps the tree. A position that is over is a tree of one node, and so
 /// is one that is searched to depth 0. The thread needs
@@ -35,6 +36,7 @@ pub fn grow<P: Knowledge, E: Evaluate<P>>(
         max: root.to_move(),
         tree: GameTree { nodes: Vec::new(), branches: Vec::new() },
         known: BTreeMap::new(),
+        path: Path::new(),
         visits: 0,
     };
     let root = grower.add(root.clone(), 0);
@@ -50,6 +52,7 @@ struct Grower<'a, P: Knowledge, E> {
     tree: GameTree<P>,
     /// Where positions are joined, the node of each by its ply and key.
     known: BTreeMap<(u32, u64), NodeId>,
+    path: Path<P>,
     visits: usize,
 }
 
@@ -125,7 +128,7 @@ impl Window {
 
 impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
     fn add(&mut self, position: P, ply: u32) -> NodeId {
-        let kind = match position.ending() {
+        let kind = match self.path.ending(&position) {
             Some(ending) => NodeKind::Over(ending),
             None if self.options.depth == Some(ply) => NodeKind::Horizon,
             None => NodeKind::Inner,
@@ -263,6 +266,20 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
 
     /// The value at the end of a branch, which is searched unless enough is known of it.
     fn follow(&mut self, from: NodeId, branch: usize, window: Window) -> Result<i32, TreeError> {
+        let key = Path::key_of(&self.tree.nodes[from].position);
+        self.path.push(self.tree.branches[branch].mv, key);
+        let value = self.value_after(from, branch, window)?;
+        self.path.pop();
+        Ok(value)
+    }
+
+    /// The same, of the branch that was pushed last.
+    fn value_after(
+        &mut self,
+        from: NodeId,
+        branch: usize,
+        window: Window,
+    ) -> Result<i32, TreeError> {
         if let Some(child) = self.tree.branches[branch].child {
             return self.look_up(child, window);
         }

@@ -26,6 +26,18 @@ pub(super) const fn worth(piece: Piece) -> i32 {
 /// Captures on one square: no more pieces than these can take part.
 const CAPTURES_MAX: usize = 32;
 
+/// Whether a legal move that is not castling risks more than it takes: if it does not, no exchange on its
+/// target loses material.
+#[inline]
+pub(super) fn is_risky(board: &Board, mv: Move) -> bool {
+    let taken = board.piece_on(mv.to).map_or(0, worth);
+    let risked = match mv.promotion {
+        Some(_) => worth(Piece::Pawn),
+        None => board.piece_on(mv.from).map_or(0, worth),
+    };
+    taken < risked
+}
+
 /// What a legal move that is not castling gains its mover by the exchange on its target.
 pub(super) fn exchange(board: &Board, mv: Move) -> i32 {
     let Some(moved) = board.piece_on(mv.from) else { return 0 };

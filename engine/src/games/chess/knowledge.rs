@@ -92,6 +92,13 @@ impl Knowledge for Chess {
         if self.is_castling(mv) { 0 } else { exchange::exchange(&self.board, self.made(mv)) }
     }
 
+    #[inline]
+    fn loses_exchange(&self, mv: ChessMove) -> bool {
+        !self.is_castling(mv)
+            && exchange::is_risky(&self.board, self.made(mv))
+            && self.exchange(mv) < 0
+    }
+
     /// What is won, a pawn being 1 and a queen 5, a promotion counting for what it adds; among equals
     /// the least piece first. 0 if nothing is.
     #[inline]

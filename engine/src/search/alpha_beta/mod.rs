@@ -17,19 +17,30 @@
 //! # Switches
 //!
 //! Each is declared in the table of parameters as value-preserving (every combination of those
-//! returns minimax's value at the same depth, and a move of that value) or as depth-extending.
-//! `docs/engine.md` says where each comes from and what it is worth.
+//! returns minimax's value at the same depth, and a move of that value), as depth-extending, or as
+//! heuristic. `docs/engine.md` says where each comes from and what it is worth.
+//!
+//! # What is proven
+//!
+//! A search of any switches calls a position won or lost only if it is (but for what a table says where
+//! history matters). Iterative deepening ends with a win or loss no farther away than the depth: without
+//! heuristic switches none is sooner. One that was seen farther away, behind the horizon, is played for,
+//! but looked into further.
 
 mod node;
 mod ordering;
 mod parameters;
+mod quiescence;
+mod ranking;
 mod root_search;
+mod selective;
 mod transposition;
 
 pub use parameters::Options;
 
 use super::algorithm::{Algorithm, Maker, has_depth};
 use super::handover::Handover;
+use super::path::Path;
 use super::{Budget, Evaluate, Found, NoMove, Search, Stop, root};
 use crate::evaluation::GameEvaluation;
 use crate::knowledge::Knowledge;
@@ -92,6 +103,12 @@ pub struct AlphaBeta<P: Knowledge, E> {
     table: Option<TranspositionTable>,
     killers: Killers,
     history: History,
+    /// The line from where the game began to here.
+    path: Path<P>,
+    /// With `repetition`, the table keys of the positions from the root to here.
+    line_keys: Vec<u64>,
+    /// Plies that are searched from the root now.
+    root_depth: u32,
     sight: root::Sight,
 }
 
@@ -137,6 +154,9 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             table: None,
             killers: Killers::default(),
             history: History::new::<P>(),
+            path: Path::new(),
+            line_keys: Vec::new(),
+            root_depth: 0,
             sight: root::Sight::default(),
         }
     }
@@ -149,13 +169,15 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     pub(super) fn value_of(&mut self, position: &P, budget: &mut Budget<'_>) -> Result<i32, Stop> {
         self.root_moves.clear();
         position.legal_moves(&mut self.root_moves);
-        self.begin();
+        self.begin(Line::from_start(position));
         self.value_of_root(position, budget)
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self, line: Line<'_, P>) {
         self.moves.clear();
         self.keys.clear();
+        self.path.begin(line);
+        self.line_keys.clear();
         self.killers.clear();
         self.history.fade();
     }
@@ -170,7 +192,7 @@ impl<P: Knowledge, E: Evaluate<P>> Search<P> for AlphaBeta<P, E> {
     ) -> Result<Found<P::Move>, NoMove> {
         let root = line.position;
         root::list_moves(root, self.options.shuffle, random, &mut self.root_moves);
-        self.begin();
+        self.begin(line);
         if let Some(mebibytes) = self.options.table_mib {
             let table = match self.table.take() {
                 Some(table) => table,

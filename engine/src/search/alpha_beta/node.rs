@@ -1,11 +1,12 @@
 //! A position below the root.
 
-use super::ordering::{Class, Key, bring_next};
+use super::ranking::Order;
 use super::transposition::{Bound, Entry};
-use super::{AlphaBeta, Options, Window};
+use super::{AlphaBeta, Window};
 use crate::knowledge::{Knowledge, Losing, Sifted};
 use crate::score;
-use crate::search::{Budget, Evaluate, LastPly, Stop, WIN_MIN, made};
+use crate::search::path::Path;
+use crate::search::{Budget, Evaluate, LastPly, PLIES_MAX, Stop, WIN_MIN};
 
 /// Where a move lies in the search: the position that it is made in, and what is known of it.
 #[derive(Clone, Copy, Debug)]
@@ -18,36 +19,54 @@ pub(super) struct Step {
     pub(super) is_first: bool,
     /// Whether it is known that after the move the opponent cannot win at once.
     pub(super) is_safe: bool,
+    /// Plies by which it is searched less deep at first.
+    pub(super) reduction: u32,
+}
+
+/// Where a position lies in the search, and what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    /// Plies to search from it.
+    pub(super) depth: u32,
+    /// Plies from the root to it.
+    pub(super) ply: u32,
+    /// Whether the side to move is known to have no win at once.
+    pub(super) has_no_win: bool,
+    /// Whether it came about by a pass.
+    pub(super) is_passed: bool,
 }
 
 /// A position's value and the code of the move that has it, if one is known.
 type Valued = (i32, Option<u16>);
 
 impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
-    /// The value of a move that leads from `position` to `child`, for who makes it.
+    /// The value of a move from `position` to `child`, pushed onto the path, for who makes it.
     #[inline]
     pub(super) fn move_value(
         &mut self,
         position: &P,
-        child: &P,
-        step: Step,
+        (mv, child): (P::Move, &P),
+        mut step: Step,
         window: Window,
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
-        let Step { depth, ply, .. } = step;
-        let mover = position.to_move();
-        if let Some(ending) = child.ending() {
-            return Ok(score::of_ending(ending, mover, ply + 1));
+        if let Some(ending) = self.path.ending(child) {
+            return Ok(score::of_ending(ending, position.to_move(), step.ply + 1));
         }
-        if depth == 1 {
-            let value = if self.options.extension && child.can_win_at_once() {
-                score::won_in(ply + 2)
-            } else {
-                self.sight.end_at_horizon();
-                budget.evaluate()?;
-                self.evaluation.evaluate(child)
-            };
-            return Ok(score::for_mover(mover, child.to_move(), value));
+        if self.comes_again(position, mv, child) {
+            return Ok(0);
+        }
+        let extension = self.check_extension(child, step);
+        step.depth += extension;
+        if step.depth == 1 {
+            return self.value_at_horizon(position, child, step.ply + 1, window, budget);
+        }
+        if step.reduction > 0 && extension == 0 {
+            let reduced = Step { depth: step.depth - step.reduction, ..step };
+            let value = self.child_value(position, child, reduced, window.null(), budget)?;
+            if value <= window.alpha {
+                return Ok(value);
+            }
         }
         if self.options.pvs && !step.is_first && !window.is_null() {
             let value = self.child_value(position, child, step, window.null(), budget)?;
@@ -69,23 +88,52 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         let mover = position.to_move();
         let is_opponents = child.to_move() != mover;
         let window = if is_opponents { window.for_opponent() } else { window };
-        let has_no_win = step.is_safe && is_opponents;
-        let value = self.value(child, step.depth - 1, step.ply + 1, has_no_win, window, budget)?;
+        let node = Node {
+            depth: step.depth - 1,
+            ply: step.ply + 1,
+            has_no_win: step.is_safe && is_opponents,
+            is_passed: false,
+        };
+        let value = self.value(child, node, window, budget)?;
         Ok(score::for_mover(mover, child.to_move(), value))
     }
 
-    /// The value of a position that is not over, `ply` plies from the root, for its side to move:
-    /// exact inside the window, otherwise a bound on the same side of it. `has_no_win` tells that the
-    /// side to move is known to have no win at once.
-    fn value(
+    /// The value of where the search ends, `ply` plies from the root, for who moved there from
+    /// `position`.
+    #[inline]
+    pub(super) fn value_at_horizon(
         &mut self,
         position: &P,
-        depth: u32,
+        child: &P,
         ply: u32,
-        has_no_win: bool,
         window: Window,
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
+        let mover = position.to_move();
+        let value = if self.options.extension && child.can_win_at_once() {
+            score::won_in(ply + 1)
+        } else if P::HAS_TACTICS && self.options.quiescence_plies > 0 {
+            let is_opponents = child.to_move() != mover;
+            let window = if is_opponents { window.for_opponent() } else { window };
+            self.value_when_quiet(child, ply, window, budget)?
+        } else {
+            self.sight.end_at_horizon();
+            budget.evaluate()?;
+            self.evaluation.evaluate(child)
+        };
+        Ok(score::for_mover(mover, child.to_move(), value))
+    }
+
+    /// The value of a position that is not over for its side to move: exact inside the window,
+    /// otherwise a bound on the same side of it.
+    pub(super) fn value(
+        &mut self,
+        position: &P,
+        node: Node,
+        window: Window,
+        budget: &mut Budget<'_>,
+    ) -> Result<i32, Stop> {
+        let Node { depth, ply, has_no_win, .. } = node;
         // Nothing here is above a win with the next move.
         let soonest_win = score::won_in(ply + 1);
         let window = Window { beta: window.beta.min(soonest_win), ..window };
@@ -102,13 +150,13 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         if looks_for_wins && !has_no_win && position.can_win_at_once() {
             return Ok(soonest_win);
         }
-        if depth == 1 {
-            return self.value_of_last_ply(position, ply, window, budget);
+        if depth == 1 && !self.sees_tactics() {
+            return self.value_of_last_ply(position, node, window, budget);
         }
         if self.table.is_some() {
-            self.value_by_table(position, depth, ply, window, budget)
+            self.value_by_table(position, node, window, budget)
         } else {
-            Ok(self.value_of_moves(position, depth, ply, None, window, budget)?.0)
+            Ok(self.value_by_search(position, node, None, window, budget)?.0)
         }
     }
 
@@ -121,7 +169,10 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             return None;
         }
         let [own, other] = position.plies_to_win();
-        let seen = depth + u32::from(self.options.extension);
+        let seen = match self.sees_tactics() {
+            false => depth + u32::from(self.options.extension),
+            true => PLIES_MAX,
+        };
         let greatest =
             |plies: u32| if plies > seen { UNDECIDED } else { score::won_in(ply + plies) };
         let (upper, lower) = (greatest(own), -greatest(other));
@@ -143,11 +194,11 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     fn value_by_table(
         &mut self,
         position: &P,
-        depth: u32,
-        ply: u32,
+        node: Node,
         window: Window,
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
+        let Node { depth, ply, .. } = node;
         // Where little lies below, finding the least image costs more than it finds. A position that
         // is its own least image has one entry either way.
         let shares = self.options.table_symmetry && self.is_symmetric;
@@ -162,7 +213,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             (key, P::Orientation::default())
         };
         let known = self.table.as_ref().and_then(|table| table.find(key));
-        if let Some((value, bound, stays)) = known.and_then(|entry| entry.at_depth(depth)) {
+        let deeper = self.options.table_deeper;
+        if let Some((value, bound, stays)) = known.and_then(|entry| entry.at_depth(depth, deeper)) {
             let value = score::from_position(value, ply);
             let is_enough = match bound {
                 Bound::Exact => true,
@@ -178,9 +230,9 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
         let hint = known.and_then(|entry| entry.best).map(|code| P::restored(code, orientation));
         // What is seen from here on is this position's own, until it is joined with the rest.
-        let before = self.sight.begin_part();
-        let (value, best) = self.value_of_moves(position, depth, ply, hint, window, budget)?;
-        let entry = Entry {
+        let before = (self.sight.begin_part(), self.path.begin_part());
+        let (value, best) = self.value_by_search(position, node, hint, window, budget)?;
+        let mut entry = Entry {
             value: score::of_position(value, ply),
             depth,
             bound: if value >= window.beta {
@@ -193,22 +245,42 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             is_whole: self.sight.is_whole(),
             best: best.map(|code| P::oriented(code, orientation)),
         };
-        self.sight.join(before);
+        self.sight.join(before.0);
+        if self.path.end_part(before.1) {
+            entry = entry.without_value();
+        }
         if let Some(table) = &mut self.table {
             table.insert(key, entry);
         }
         Ok(value)
     }
 
+    /// As [`Self::value`], by looking further.
+    fn value_by_search(
+        &mut self,
+        position: &P,
+        node: Node,
+        hint: Option<u16>,
+        window: Window,
+        budget: &mut Budget<'_>,
+    ) -> Result<Valued, Stop> {
+        if let Some(bound) = self.bound_by_passing(position, node, window, budget)? {
+            return Ok((bound, None));
+        }
+        self.value_of_moves(position, node, hint, window, budget)
+    }
+
     /// The value of a position with one ply to go.
     fn value_of_last_ply(
         &mut self,
         position: &P,
-        ply: u32,
+        node: Node,
         window: Window,
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
-        if self.options.last_ply {
+        // Together, nobody asks what came before the position.
+        if self.options.last_ply && !P::HISTORY_MATTERS {
+            let ply = node.ply;
             let last_ply = LastPly {
                 lost: -score::won_in(ply + 1),
                 lost_to_reply: self.options.extension.then(|| -score::won_in(ply + 2)),
@@ -219,19 +291,19 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
                 return value;
             }
         }
-        Ok(self.value_of_moves(position, 1, ply, None, window, budget)?.0)
+        Ok(self.value_of_moves(position, node, None, window, budget)?.0)
     }
 
     /// The value by trying one move after the other.
     fn value_of_moves(
         &mut self,
         position: &P,
-        depth: u32,
-        ply: u32,
+        node: Node,
         hint: Option<u16>,
         mut window: Window,
         budget: &mut Budget<'_>,
     ) -> Result<Valued, Stop> {
+        let Node { depth, ply, .. } = node;
         let first = self.moves.len();
         // Where little lies below a move, finding its equals costs more than searching them.
         if self.options.distinct && depth > 2 {
@@ -241,7 +313,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
         let mut best = (score::WORST, None);
         let mut is_safe = false;
-        if self.options.threats && depth > 1 {
+        // A move that loses to a reply may instead end the game by what came before.
+        if self.options.threats && depth > 1 && !P::HISTORY_MATTERS {
             let sifted = position.remove_losing(&mut self.moves, first);
             is_safe = sifted != Sifted::Unknown;
             best.0 = match sifted {
@@ -256,12 +329,14 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
         let first_key = self.keys.len();
         let order = self.rank(position, depth, ply, hint, first, budget)?;
+        let reduces = self.options.reductions && depth > 2 && !position.is_in_check();
+        let key = Path::key_of(position);
+        self.enter_line(position);
         for index in 0..self.moves.len() - first {
             let place = match order {
                 Order::AsListed => index,
                 Order::Ranked | Order::RankedAndMade => {
-                    bring_next(&mut self.keys[first_key..], index);
-                    self.keys[first_key + index].place()
+                    self.next_place(position, first, first_key, index)
                 }
             };
             let mv = self.moves[first + place];
@@ -270,24 +345,33 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             }
             let mut child = position.clone();
             child.play_unchecked(mv);
-            let step = Step { depth, ply, is_first: index == 0, is_safe };
-            let value = self.move_value(position, &child, step, window, budget)?;
+            let reduction =
+                if reduces { Self::reduction(position, mv, &child, depth, index) } else { 0 };
+            let step = Step { depth, ply, is_first: index == 0, is_safe, reduction };
+            self.path.push(mv, key);
+            let value = self.move_value(position, (mv, &child), step, window, budget)?;
+            self.path.pop();
             if value > best.0 {
                 best = (value, Some(P::move_code(mv)));
             }
             if best.0 >= window.beta {
-                self.learn(position, P::move_code(mv), depth, ply);
+                self.learn(position, mv, depth, ply);
                 break;
             }
             window.alpha = window.alpha.max(best.0);
         }
+        self.leave_line();
         self.keys.truncate(first_key);
         self.moves.truncate(first);
         Ok(best)
     }
 
-    /// A move was good enough here: it may be elsewhere.
-    fn learn(&mut self, position: &P, code: u16, depth: u32, ply: u32) {
+    /// A move was good enough here: it may be elsewhere. Of tactical moves, what they take says more.
+    fn learn(&mut self, position: &P, mv: P::Move, depth: u32, ply: u32) {
+        if self.options.captures && position.is_tactical(mv) {
+            return;
+        }
+        let code = P::move_code(mv);
         if self.options.killers {
             self.killers.insert(ply, code);
         }
@@ -295,116 +379,4 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             self.history.reward(position.to_move().index(), code, depth);
         }
     }
-
-    /// Says in which order the moves listed from `first` on are tried, and pushes their keys if it
-    /// is not that of the list.
-    fn rank(
-        &mut self,
-        position: &P,
-        depth: u32,
-        ply: u32,
-        hint: Option<u16>,
-        first: usize,
-        budget: &mut Budget<'_>,
-    ) -> Result<Order, Stop> {
-        let Options { order, combined, killers, history, .. } = self.options;
-        // The last ply is not ordered by the evaluations that it takes anyway.
-        let is_static = if combined { depth > 2 } else { order && depth > 1 };
-        let by_history = history || (combined && depth == 2);
-        let killers = if killers { self.killers.at(ply) } else { [None; 2] };
-        let first_key = self.keys.len();
-        let counts = self.history.of_side(position.to_move().index());
-        let listed = self.moves[first..].iter().enumerate();
-        if is_static {
-            return self.rank_by_value(position, ply, by_history, hint, first, budget);
-        } else if by_history {
-            self.keys.extend(listed.map(|(place, &mv)| {
-                Key::new(u64::from(counts[usize::from(P::move_code(mv))]), place)
-            }));
-        } else if combined && depth == 1 {
-            self.keys.extend(
-                listed.map(|(place, &mv)| Key::new(u64::from(position.move_kind(mv)), place)),
-            );
-        } else if hint.is_some() || killers[0].is_some() {
-            self.keys.extend(listed.map(|(place, _)| Key::new(0, place)));
-        } else {
-            return Ok(Order::AsListed);
-        }
-        self.put_first(first, first_key, killers, hint);
-        Ok(Order::Ranked)
-    }
-
-    /// As [`Self::rank`], by the static evaluation of where the moves lead.
-    fn rank_by_value(
-        &mut self,
-        position: &P,
-        ply: u32,
-        by_history: bool,
-        hint: Option<u16>,
-        first: usize,
-        budget: &mut Budget<'_>,
-    ) -> Result<Order, Stop> {
-        let side = position.to_move();
-        let first_key = self.keys.len();
-        for place in 0..self.moves.len() - first {
-            let mv = self.moves[first + place];
-            let child = made(position, mv, budget)?;
-            let value = match child.ending() {
-                Some(ending) => score::of_ending(ending, side, ply + 1),
-                None => {
-                    budget.evaluate()?;
-                    score::for_mover(side, child.to_move(), self.evaluation.evaluate(&child))
-                }
-            };
-            if value >= score::won_in(ply + 1) {
-                // Nothing is above it: it is the only one that is tried.
-                self.keys.truncate(first_key);
-                self.moves.truncate(first);
-                self.moves.push(mv);
-                self.keys.push(Key::new(0, 0));
-                return Ok(Order::RankedAndMade);
-            }
-            let counts = self.history.of_side(side.index());
-            let learnt = if by_history { counts[usize::from(P::move_code(mv))] } else { 0 };
-            self.keys.push(Key::new(Key::rank_of_value(value, learnt), place));
-        }
-        let killers = if self.options.killers { self.killers.at(ply) } else { [None; 2] };
-        self.put_first(first, first_key, killers, hint);
-        Ok(Order::RankedAndMade)
-    }
-
-    /// Puts killer moves before all others, and the move of the transposition table before them.
-    fn put_first(
-        &mut self,
-        first: usize,
-        first_key: usize,
-        killers: [Option<u16>; 2],
-        hint: Option<u16>,
-    ) {
-        let keys = &mut self.keys[first_key..];
-        let listed = &self.moves[first..];
-        let mut put = |code: Option<u16>, class| {
-            let is_it = |&mv: &P::Move| Some(P::move_code(mv)) == code;
-            if code.is_some()
-                && let Some(place) = listed.iter().position(is_it)
-            {
-                keys[place] = keys[place].in_class(class);
-            }
-        };
-        for killer in killers {
-            put(killer, Class::Killer);
-        }
-        put(hint, Class::Remembered);
-    }
-}
-
-/// In which order the moves of a position are tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
-    /// The canonical one.
-    AsListed,
-    /// That of their keys.
-    Ranked,
-    /// The same, and each has been made to get its key: it was counted as a node then.
-    RankedAndMade,
 }

@@ -8,16 +8,25 @@ use crate::search::WIN;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
-/// What comes before everything that any rank says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What comes before everything that any rank says: the later in this list, the sooner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
-    Killer = 1,
+    /// A tactical move that loses material in the exchange, or a move of no class.
+    Last,
+    /// Any other move, where those that lose material come after it.
+    Quiet,
+    Killer,
+    /// A tactical move, until its exchange is known to lose material.
+    Tactical,
     /// The transposition table's move.
-    Remembered = 2,
+    Remembered,
 }
 
+/// Above ranks, which are below 2^45, and places.
+const CLASS_SHIFT: u32 = 61;
+
 impl Key {
-    /// The key of a move with this rank, below 2^46. Equals stay in the order of their places, which
+    /// The key of a move with this rank, below 2^45. Equals stay in the order of their places, which
     /// are below 2^16.
     #[inline]
     pub(super) const fn new(rank: u64, place: usize) -> Self {
@@ -32,8 +41,19 @@ impl Key {
     }
 
     /// The same move in a class of its own.
+    #[inline]
     pub(super) const fn in_class(self, class: Class) -> Self {
-        Self(self.0 | (class as u64) << 62)
+        Self(self.0 & !(u64::MAX << CLASS_SHIFT) | (class as u64) << CLASS_SHIFT)
+    }
+
+    /// The same move in this class, unless its own comes before it.
+    pub(super) fn raised_to(self, class: Class) -> Self {
+        self.in_class(class).max(self)
+    }
+
+    #[inline]
+    pub(super) const fn is_in(self, class: Class) -> bool {
+        self.0 >> CLASS_SHIFT == class as u64
     }
 
     #[inline]

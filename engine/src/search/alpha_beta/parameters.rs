@@ -10,6 +10,12 @@ use crate::solver::SOLVER_BYTES_MAX;
 /// The size of a transposition table where nothing else is said.
 const TABLE_MIB: u64 = 16;
 
+/// How far quiescence looks where nothing else is said.
+const QUIESCENCE_PLIES: u32 = 32;
+
+/// By how much a search after a pass is less deep where nothing else is said (Donninger 1993).
+const NULL_REDUCTION: u32 = 2;
+
 /// The table of its parameters.
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "alpha-beta",
@@ -124,6 +130,90 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
         )
         .promises(Promise::DepthExtending)
         .added_later(),
+        ParameterInfo::switch(
+            "table_deeper",
+            false,
+            "Whether the transposition table also answers with what a search deeper than asked for \
+             has found.",
+        )
+        .only_with("table", ParameterDefault::Bool(true))
+        .promises(Promise::DepthExtending)
+        .unless_history_matters()
+        .added_later(),
+        refinement(
+            "captures",
+            "Whether tactical moves (in chess: captures and promotions) are tried first, by what they \
+             take and with what, but those that lose material in the exchange last.",
+        ),
+        ParameterInfo::switch(
+            "quiescence",
+            false,
+            "Whether, where the search ends, tactical moves are searched on until the position is \
+             quiet, and every move where the side to move is in check.",
+        )
+        .promises(Promise::DepthExtending)
+        .unless_history_matters()
+        .added_later(),
+        ParameterInfo::integer(
+            "quiescence_plies",
+            1..=100,
+            QUIESCENCE_PLIES as i64,
+            "How many plies it is searched on at most.",
+        )
+        .only_with("quiescence", ParameterDefault::Bool(true))
+        .promises(Promise::DepthExtending)
+        .unless_history_matters()
+        .added_later(),
+        ParameterInfo::switch(
+            "exchange",
+            false,
+            "Whether it leaves out tactical moves that lose material in the exchange.",
+        )
+        .only_with("quiescence", ParameterDefault::Bool(true))
+        .promises(Promise::DepthExtending)
+        .unless_history_matters()
+        .added_later(),
+        ParameterInfo::switch(
+            "check_extension",
+            false,
+            "Whether moves that give check are searched one ply deeper, until a line is twice as long \
+             as the depth.",
+        )
+        .promises(Promise::DepthExtending)
+        .added_later(),
+        ParameterInfo::switch(
+            "null_move",
+            false,
+            "Whether a position is cut off that is too good even if the side to move passes, as a \
+             search that is less deep finds.",
+        )
+        .promises(Promise::Heuristic)
+        .added_later(),
+        ParameterInfo::integer(
+            "null_reduction",
+            1..=4,
+            NULL_REDUCTION as i64,
+            "By how many plies that search is less deep, beside the one that the pass takes.",
+        )
+        .only_with("null_move", ParameterDefault::Bool(true))
+        .promises(Promise::Heuristic)
+        .added_later(),
+        ParameterInfo::switch(
+            "reductions",
+            false,
+            "Late move reductions: whether moves late in the order are searched less deep at first, \
+             and as deep as the others only if they turn out to be better.",
+        )
+        .promises(Promise::Heuristic)
+        .added_later(),
+        ParameterInfo::switch(
+            "repetition",
+            false,
+            "Whether a position that comes again on the line that is searched is a draw the first \
+             time, where the rules wait for it to come more often.",
+        )
+        .promises(Promise::Heuristic)
+        .added_later(),
     ],
     presets: &[
         Preset { name: "plain", values: &[] },
@@ -143,6 +233,25 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
                 ("last_ply", ParameterDefault::Bool(true)),
                 ("extension", ParameterDefault::Bool(true)),
                 ("exact_plies", ParameterDefault::Integer(12)),
+            ],
+        },
+        Preset {
+            name: "chess",
+            values: &[
+                ("iterative", ParameterDefault::Bool(true)),
+                ("pvs", ParameterDefault::Bool(true)),
+                ("aspiration", ParameterDefault::Integer(50)),
+                ("table", ParameterDefault::Bool(true)),
+                ("table_deeper", ParameterDefault::Bool(true)),
+                ("killers", ParameterDefault::Bool(true)),
+                ("history", ParameterDefault::Bool(true)),
+                ("captures", ParameterDefault::Bool(true)),
+                ("quiescence", ParameterDefault::Bool(true)),
+                ("exchange", ParameterDefault::Bool(true)),
+                ("check_extension", ParameterDefault::Bool(true)),
+                ("null_move", ParameterDefault::Bool(true)),
+                ("reductions", ParameterDefault::Bool(true)),
+                ("repetition", ParameterDefault::Bool(true)),
             ],
         },
     ],
@@ -213,12 +322,30 @@ pub struct Options {
     pub extension: bool,
     /// With how many plies left at most the exact solver chooses; 0 for never.
     pub exact_plies: u32,
+    /// Whether the table answers with what deeper searches found.
+    pub table_deeper: bool,
+    /// Whether tactical moves have places of their own in the order.
+    pub captures: bool,
+    /// How many plies tactical moves are searched behind the horizon at most; 0: none.
+    pub quiescence_plies: u32,
+    /// Whether those are left out that lose material in the exchange.
+    pub exchange: bool,
+    /// Whether moves that give check are searched deeper.
+    pub check_extension: bool,
+    /// By how many plies a search after a pass is less deep; 0: there is none.
+    pub null_reduction: u32,
+    /// Whether late moves are searched less deep.
+    pub reductions: bool,
+    /// Whether a position that comes again is a draw.
+    pub repetition: bool,
 }
 
 impl Options {
     pub(crate) fn from_settings(settings: &Settings) -> Self {
         let small = |name: &str| u32::try_from(settings.integer(name)).unwrap_or(u32::MAX);
         let (iterative, table) = (settings.switch("iterative"), settings.switch("table"));
+        let quiescence = settings.switch("quiescence");
+        let null_move = settings.switch("null_move");
         Self {
             depth: Limits::from_settings(settings).depth,
             iterative,
@@ -237,6 +364,14 @@ impl Options {
             last_ply: settings.switch("last_ply"),
             extension: settings.switch("extension"),
             exact_plies: small("exact_plies"),
+            table_deeper: table && settings.switch("table_deeper"),
+            captures: settings.switch("captures"),
+            quiescence_plies: if quiescence { small("quiescence_plies") } else { 0 },
+            exchange: quiescence && settings.switch("exchange"),
+            check_extension: settings.switch("check_extension"),
+            null_reduction: if null_move { small("null_reduction") } else { 0 },
+            reductions: settings.switch("reductions"),
+            repetition: settings.switch("repetition"),
         }
     }
 }

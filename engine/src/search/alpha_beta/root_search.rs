@@ -8,6 +8,7 @@ use super::{AlphaBeta, Window};
 use crate::knowledge::{Knowledge, Sifted};
 use crate::limits::EndedBy;
 use crate::score;
+use crate::search::path::Path;
 use crate::search::{Budget, Evaluate, Found, NoMove, Stop, WIN, WIN_MIN, made, root};
 
 /// A search that was stopped: the move to play and the depth completed.
@@ -20,6 +21,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         budget: &mut Budget<'_>,
     ) -> Result<Found<P::Move>, NoMove> {
         self.narrow_root(root);
+        self.rank_root(root);
         match self.deepen(root, budget) {
             Ok(found) => Ok(found),
             Err((best, completed, Stop::Limit(limit))) => Ok(best.found(completed, limit)),
@@ -30,6 +32,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     /// The value of a root whose moves are listed; an error if the search is stopped.
     pub(super) fn value_of_root(&mut self, root: &P, budget: &mut Budget<'_>) -> Result<i32, Stop> {
         self.narrow_root(root);
+        self.rank_root(root);
         match self.deepen(root, budget) {
             Ok(found) => Ok(found.score.unwrap_or(score::WORST)),
             Err((_, _, stop)) => Err(stop),
@@ -65,7 +68,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
 
     /// Drops the root moves that lose to the next reply, unless all do.
     fn drop_losing(&mut self, root: &P) {
-        if self.options.threats && !root.can_win_at_once() {
+        if self.options.threats && !P::HISTORY_MATTERS && !root.can_win_at_once() {
             let mut moves = self.root_moves.clone();
             let sifted = root.remove_losing(&mut moves, 0);
             if !moves.is_empty() {
@@ -113,13 +116,18 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
                 return Err((best, depth - 1, stop));
             }
             values = [values[1], Some(best.value())];
-            // A win or loss in sight is as soon as it can be (every line of `depth` plies was
-            // searched), and a tree searched to its ends has no deeper one.
-            if best.value().abs() >= WIN_MIN || self.sight.is_whole() {
+            if self.is_decided(best.value(), depth) || self.sight.is_whole() {
                 return Ok(best.found(depth, EndedBy::Proven));
             }
         }
         Ok(best.found(depth_max, EndedBy::Depth))
+    }
+
+    /// Whether a value is that of a win or loss that is as soon as it can be: every line of so many
+    /// plies was searched. A win seen behind the horizon may be a detour.
+    fn is_decided(&self, value: i32, depth: u32) -> bool {
+        let seen = depth + u32::from(self.options.extension);
+        value.abs() >= WIN_MIN && value.abs() >= score::won_in(seen)
     }
 
     /// The window in which an iteration begins: around the value of the one two plies before it,
@@ -176,14 +184,19 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         self.sight = root::Sight::default();
         self.sight.reach(1);
         self.root_values.clear();
+        self.root_depth = depth;
         let is_safe = self.is_root_safe;
         let mut value = score::WORST;
+        let key = Path::key_of(root);
+        self.enter_line(root);
         for index in 0..self.root_moves.len() {
             let mv = self.root_moves[index];
             let child = made(root, mv, budget)?;
             let window = Window { alpha: window.alpha.max(best.value()), ..window };
-            let step = Step { depth, ply: 0, is_first: index == 0, is_safe };
-            let of_move = self.move_value(root, &child, step, window, budget)?;
+            let step = Step { depth, ply: 0, is_first: index == 0, is_safe, reduction: 0 };
+            self.path.push(mv, key);
+            let of_move = self.move_value(root, (mv, &child), step, window, budget)?;
+            self.path.pop();
             self.root_values.push(of_move);
             value = value.max(of_move);
             if of_move > window.alpha {
@@ -193,6 +206,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
                 break;
             }
         }
+        self.leave_line();
         self.arrange_root(depth, best);
         Ok(value)
     }

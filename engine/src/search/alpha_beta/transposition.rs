@@ -7,9 +7,15 @@
 //! exceptions that hold at every depth: a win or loss within the entry's depth, since a search of
 //! any depth that sees so far finds it as soon; and a value whose tree was searched to the ends of
 //! all its games, for every greater depth. So a table changes what a search costs, and not what it
-//! finds.
+//! finds. (With `table_deeper` an entry answers for every smaller depth as well: the search then finds
+//! what a deeper one would.)
+//!
+//! Where history matters that is lost: one position has many values, for each line that leads to it.
+//! A value that rests on a position before the one that it is of, since a line came back to it, is not
+//! kept. But no entry knows of the lines on which its position, or one below it, would be a repetition.
 
 use crate::memory;
+use crate::score;
 use crate::search::{MemoryRefused, WIN, WIN_MIN};
 
 /// Which values an entry stands for.
@@ -37,13 +43,21 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// A move to be tried first, of a position whose value must not be used again: it says no more
+    /// of the value than that it is not below the least there is.
+    pub(super) const fn without_value(self) -> Self {
+        Self { value: score::WORST, bound: Bound::Lower, is_whole: false, ..self }
+    }
+
     /// What it says of the value at this depth, if it says anything: the bound, and whether it
-    /// would stay at any greater depth.
-    pub(super) fn at_depth(&self, depth: u32) -> Option<(i32, Bound, bool)> {
+    /// would stay at any greater depth. With `deeper`, a search deeper than this depth speaks for it
+    /// too.
+    pub(super) fn at_depth(&self, depth: u32, deeper: bool) -> Option<(i32, Bound, bool)> {
         let plies = WIN - self.value.abs();
         let is_decided = self.value.abs() >= WIN_MIN && plies <= self.depth.min(depth) as i32;
         let stays = is_decided || self.is_whole;
-        (self.depth == depth || is_decided || (self.is_whole && depth >= self.depth))
+        let is_of_depth = self.depth == depth || (deeper && self.depth > depth);
+        (is_of_depth || is_decided || (self.is_whole && depth >= self.depth))
             .then_some((self.value, self.bound, stays))
     }
 }

@@ -8,6 +8,7 @@ use crate::limits::EndedBy;
 use crate::position::Position;
 use crate::rng::Random;
 use crate::score;
+use crate::search::path::Path;
 use crate::search::{Budget, Evaluate, Stop};
 
 /// What is searched: everything about a leaf's value that stays the same during one search.
@@ -61,8 +62,10 @@ impl<M: Copy + Ord> Graft<M> {
     ) -> Result<bool, Stop> {
         let mut position = question.root.clone();
         let mut node = NodeId::ROOT;
+        leaves.path.return_to_root();
         for step in draft.known() {
             budget.enter()?;
+            leaves.path.push(step.mv, Path::key_of(&position));
             position.play_unchecked(step.mv);
             node = step.node;
         }
@@ -81,6 +84,7 @@ impl<M: Copy + Ord> Graft<M> {
                 found = tree.find(node, mv);
             }
             budget.enter()?;
+            leaves.path.push(mv, Path::key_of(&position));
             position.play_unchecked(mv);
             match found {
                 Ok(child) => {
@@ -102,7 +106,7 @@ impl<M: Copy + Ord> Graft<M> {
         let value = loop {
             let ply = draft.known().len() + self.new.len() + 1;
             let is_ours = position.to_move() == us;
-            if let Some(ending) = position.ending() {
+            if let Some(ending) = leaves.path.ending(&position) {
                 self.new.push(NewNode { mv, maximises: is_ours, legal_moves: 0 });
                 break score::of_ending(ending, us, ply as u32);
             }
@@ -117,6 +121,7 @@ impl<M: Copy + Ord> Graft<M> {
             let gene = draft.gene(ply).filter(|&mv| position.is_legal(mv));
             mv = gene.unwrap_or_else(|| position.random_move(random));
             budget.enter()?;
+            leaves.path.push(mv, Path::key_of(&position));
             position.play_unchecked(mv);
         };
         if !tree.has_room(self.new.len()) {

@@ -155,6 +155,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for GeneticMinimax<P, E> {
         random: &mut Random,
     ) -> Result<Found<P::Move>, NoMove> {
         let root = line.position;
+        self.leaves.path.begin(line);
         self.principal.forget_killers();
         self.seeds.clear();
         let leaf_depth = self.parameters.depth - self.parameters.plies_of_line();

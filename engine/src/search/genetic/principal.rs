@@ -199,7 +199,9 @@ impl<M: Copy + Ord> Orders<M> {
         let mut valued = Vec::with_capacity(moves.len());
         for mv in moves {
             let child = made(position, mv, budget)?;
-            valued.push((static_value(evaluation, position, &child, ply, budget)?, mv));
+            // For the order alone: what came before the position is not asked.
+            let leads_to = (&child, child.ending());
+            valued.push((static_value(evaluation, position, leads_to, ply, budget)?, mv));
         }
         valued.sort_unstable_by_key(|&(value, mv)| (Reverse(value), mv));
         let start = self.moves.len();

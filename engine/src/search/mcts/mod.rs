@@ -30,6 +30,7 @@ pub use parameters::{Bound, Choice, MctsParameters, PlayoutPolicy};
 use std::cmp::Reverse;
 
 use super::algorithm::{Algorithm, Maker};
+use super::path::Path;
 use super::{Budget, Evaluate, Found, MemoryRefused, NoMove, Search, Stop};
 use crate::evaluation::GameEvaluation;
 use crate::limits::EndedBy;
@@ -69,7 +70,9 @@ pub struct Mcts<P: Position, E> {
     /// The position after the move played last, and its node.
     kept: Option<(P, u32)>,
     /// The way of the simulation in progress.
-    path: Vec<Step<P::Move>>,
+    way: Vec<Step<P::Move>>,
+    /// The same with what came before the root.
+    path: Path<P>,
 }
 
 /// A move on the way down.
@@ -100,6 +103,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Mcts<P, E> {
         random: &mut Random,
     ) -> Result<Found<P::Move>, NoMove> {
         let root = line.position;
+        self.path.begin(line);
         let mut playout_random = PlayoutRandom::from_seed(random.seed());
         if self.parameters.playout == PlayoutPolicy::Decisive
             && let Some(mv) = root.winning_move()
@@ -127,7 +131,14 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
     #[must_use]
     pub fn new(parameters: MctsParameters, evaluation: E) -> Self {
         parameters.assert_in_range();
-        Self { parameters, evaluation, tree: Tree::new(), kept: None, path: Vec::new() }
+        Self {
+            parameters,
+            evaluation,
+            tree: Tree::new(),
+            kept: None,
+            way: Vec::new(),
+            path: Path::new(),
+        }
     }
 
     /// Children that the tree has, with those of lines that were given up and whose memory was not
@@ -205,11 +216,11 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
     ) -> Result<(), Stop> {
         let mut position = root.clone();
         self.descend(&mut position, node, budget, random)?;
-        if self.path.is_empty() {
+        if self.way.is_empty() {
             // It would make no node, and so never look at the clock, and teach nothing.
             return Err(Stop::Limit(EndedBy::Nodes));
         }
-        let verdict = match position.ending() {
+        let verdict = match self.path.ending(&position) {
             Some(ending) => Verdict::of_ending(ending),
             None => self.play_out(&position, budget, random)?,
         };
@@ -225,7 +236,8 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
         budget: &mut Budget<'_>,
         random: &mut PlayoutRandom,
     ) -> Result<(), Stop> {
-        self.path.clear();
+        self.way.clear();
+        self.path.return_to_root();
         let mut node = root;
         while let Some((place, draws)) = self.select(node) {
             let is_new = place == self.tree.node(node).children;
@@ -235,9 +247,10 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
                 self.tree.child(node, place).mv
             };
             budget.enter()?;
+            self.path.push(mv, Path::key_of(position));
             position.play_unchecked(mv);
-            self.path.push(Step { node, place, mv, draws });
-            if is_new || position.is_over() {
+            self.way.push(Step { node, place, mv, draws });
+            if is_new || self.path.is_over(position) {
                 break;
             }
             let child = self.tree.child(node, place);
@@ -358,8 +371,8 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
         if !self.parameters.solver {
             known = Known::No;
         }
-        for index in (0..self.path.len()).rev() {
-            let Step { node, place, mv, draws } = self.path[index];
+        for index in (0..self.way.len()).rev() {
+            let Step { node, place, mv, draws } = self.way[index];
             let at = self.tree.node(node);
             let mover = at.mover;
             if place == at.children {

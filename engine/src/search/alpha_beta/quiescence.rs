@@ -1,0 +1,112 @@
+//! Quiescence: behind the horizon, until nothing is left to be taken (Shannon 1950, "Programming a
+//! computer for playing chess", asked for it; Harris 1975, "The heuristic search and the game of
+//! chess", has the form with the static value as a bound).
+
+use super::ordering::{Key, bring_next};
+use super::ranking::tactical_key;
+use super::{AlphaBeta, Window};
+use crate::knowledge::Knowledge;
+use crate::score;
+use crate::search::{Budget, Evaluate, PLIES_MAX, Stop, made};
+
+impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
+    /// The value of a position at the horizon that is not over, `ply` plies from the root, for its
+    /// side to move: the best of its static value, for who need not take anything, and its tactical
+    /// moves. In check, where the static value says little, that of all moves.
+    ///
+    /// Exact inside the window, otherwise a bound on the same side of it. Rules that look back are
+    /// not asked: what is taken does not come again.
+    pub(super) fn value_when_quiet(
+        &mut self,
+        position: &P,
+        ply: u32,
+        window: Window,
+        budget: &mut Budget<'_>,
+    ) -> Result<i32, Stop> {
+        let plies = self.options.quiescence_plies.min(PLIES_MAX.saturating_sub(ply));
+        self.quiesce(position, (plies, ply), window, budget)
+    }
+
+    /// The same, at most `plies` further.
+    fn quiesce(
+        &mut self,
+        position: &P,
+        (plies, ply): (u32, u32),
+        mut window: Window,
+        budget: &mut Budget<'_>,
+    ) -> Result<i32, Stop> {
+        window.beta = window.beta.min(score::won_in(ply + 1));
+        if window.alpha >= window.beta {
+            return Ok(window.beta);
+        }
+        let mut best = score::WORST;
+        let is_in_check = position.is_in_check();
+        if plies == 0 || !is_in_check {
+            self.sight.end_at_horizon();
+            budget.evaluate()?;
+            best = self.evaluation.evaluate(position);
+            if plies == 0 || best >= window.beta {
+                return Ok(best);
+            }
+            window.alpha = window.alpha.max(best);
+        }
+        self.sight.reach(ply + 1);
+        let (first, first_key) = (self.moves.len(), self.keys.len());
+        if is_in_check {
+            position.legal_moves(&mut self.moves);
+        } else {
+            position.tactical_moves(&mut self.moves);
+        }
+        if self.options.captures {
+            let listed = self.moves[first..].iter().enumerate();
+            self.keys.extend(listed.map(|(place, &mv)| {
+                if !is_in_check || position.is_tactical(mv) {
+                    tactical_key(position, mv, place)
+                } else {
+                    Key::new(0, place)
+                }
+            }));
+        }
+        for index in 0..self.moves.len() - first {
+            let place = if self.options.captures {
+                bring_next(&mut self.keys[first_key..], index);
+                self.keys[first_key + index].place()
+            } else {
+                index
+            };
+            let mv = self.moves[first + place];
+            if self.options.exchange && !is_in_check && position.loses_exchange(mv) {
+                continue;
+            }
+            let child = made(position, mv, budget)?;
+            let value =
+                self.value_of_taking(position, &child, (plies - 1, ply + 1), window, budget)?;
+            best = best.max(value);
+            if best >= window.beta {
+                break;
+            }
+            window.alpha = window.alpha.max(best);
+        }
+        self.keys.truncate(first_key);
+        self.moves.truncate(first);
+        Ok(best)
+    }
+
+    fn value_of_taking(
+        &mut self,
+        position: &P,
+        child: &P,
+        (plies, ply): (u32, u32),
+        window: Window,
+        budget: &mut Budget<'_>,
+    ) -> Result<i32, Stop> {
+        let mover = position.to_move();
+        if let Some(ending) = child.ending() {
+            return Ok(score::of_ending(ending, mover, ply));
+        }
+        let side = child.to_move();
+        let window = if side == mover { window } else { window.for_opponent() };
+        let value = self.quiesce(child, (plies, ply), window, budget)?;
+        Ok(score::for_mover(mover, side, value))
+    }
+}

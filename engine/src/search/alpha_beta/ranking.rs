@@ -1,0 +1,189 @@
+//! In which order a position's moves are tried.
+
+use std::cmp::Reverse;
+
+use super::ordering::{Class, Key, bring_next};
+use super::{AlphaBeta, Options};
+use crate::knowledge::Knowledge;
+use crate::score;
+use crate::search::{Budget, Evaluate, Stop, made};
+
+/// In which order the moves of a position are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// The canonical one.
+    AsListed,
+    /// That of their keys.
+    Ranked,
+    /// The same, and each has been made to get its key: it was counted as a node then.
+    RankedAndMade,
+}
+
+/// The key of a tactical move by what it takes and with what, before its exchange is looked at.
+#[inline]
+pub(super) fn tactical_key<P: Knowledge>(position: &P, mv: P::Move, place: usize) -> Key {
+    Key::new(u64::from(position.capture_rank(mv)), place).in_class(Class::Tactical)
+}
+
+impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
+    /// Says in which order the moves listed from `first` on are tried, and pushes their keys if it
+    /// is not that of the list.
+    pub(super) fn rank(
+        &mut self,
+        position: &P,
+        depth: u32,
+        ply: u32,
+        hint: Option<u16>,
+        first: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<Order, Stop> {
+        let Options { order, combined, killers, history, .. } = self.options;
+        let captures = self.ranks_captures();
+        // The last ply is not ordered by the evaluations that it takes anyway.
+        let is_static = if combined { depth > 2 } else { order && depth > 1 };
+        let by_history = history || (combined && depth == 2);
+        let killers = if killers { self.killers.at(ply) } else { [None; 2] };
+        let first_key = self.keys.len();
+        let counts = self.history.of_side(position.to_move().index());
+        let listed = self.moves[first..].iter().enumerate();
+        if is_static {
+            return self.rank_by_value(position, ply, by_history, hint, first, budget);
+        } else if by_history {
+            self.keys.extend(listed.map(|(place, &mv)| {
+                Key::new(u64::from(counts[usize::from(P::move_code(mv))]), place)
+            }));
+        } else if combined && depth == 1 {
+            self.keys.extend(
+                listed.map(|(place, &mv)| Key::new(u64::from(position.move_kind(mv)), place)),
+            );
+        } else if captures || hint.is_some() || killers[0].is_some() {
+            self.keys.extend(listed.map(|(place, _)| Key::new(0, place)));
+        } else {
+            return Ok(Order::AsListed);
+        }
+        self.put_first(position, first, first_key, killers, hint);
+        Ok(Order::Ranked)
+    }
+
+    /// As [`Self::rank`], by the static evaluation of where the moves lead.
+    fn rank_by_value(
+        &mut self,
+        position: &P,
+        ply: u32,
+        by_history: bool,
+        hint: Option<u16>,
+        first: usize,
+        budget: &mut Budget<'_>,
+    ) -> Result<Order, Stop> {
+        let side = position.to_move();
+        let first_key = self.keys.len();
+        for place in 0..self.moves.len() - first {
+            let mv = self.moves[first + place];
+            let child = made(position, mv, budget)?;
+            let value = match child.ending() {
+                Some(ending) => score::of_ending(ending, side, ply + 1),
+                None => {
+                    budget.evaluate()?;
+                    score::for_mover(side, child.to_move(), self.evaluation.evaluate(&child))
+                }
+            };
+            if value >= score::won_in(ply + 1) {
+                // Nothing is above it: it is the only one that is tried.
+                self.keys.truncate(first_key);
+                self.moves.truncate(first);
+                self.moves.push(mv);
+                self.keys.push(Key::new(0, 0));
+                return Ok(Order::RankedAndMade);
+            }
+            let counts = self.history.of_side(side.index());
+            let learnt = if by_history { counts[usize::from(P::move_code(mv))] } else { 0 };
+            self.keys.push(Key::new(Key::rank_of_value(value, learnt), place));
+        }
+        let killers = if self.options.killers { self.killers.at(ply) } else { [None; 2] };
+        self.put_first(position, first, first_key, killers, hint);
+        Ok(Order::RankedAndMade)
+    }
+
+    /// Puts killer moves before all others, tactical moves before them, and the move of the
+    /// transposition table before all.
+    fn put_first(
+        &mut self,
+        position: &P,
+        first: usize,
+        first_key: usize,
+        killers: [Option<u16>; 2],
+        hint: Option<u16>,
+    ) {
+        let captures = self.ranks_captures();
+        let keys = &mut self.keys[first_key..];
+        let listed = &self.moves[first..];
+        if captures {
+            for (place, (key, &mv)) in keys.iter_mut().zip(listed).enumerate() {
+                *key = match position.is_tactical(mv) {
+                    true => tactical_key(position, mv, place),
+                    false => key.in_class(Class::Quiet),
+                };
+            }
+        }
+        let mut put = |code: Option<u16>, class| {
+            let is_it = |&mv: &P::Move| Some(P::move_code(mv)) == code;
+            if code.is_some()
+                && let Some(place) = listed.iter().position(is_it)
+            {
+                keys[place] = keys[place].raised_to(class);
+            }
+        };
+        for killer in killers {
+            put(killer, Class::Killer);
+        }
+        put(hint, Class::Remembered);
+    }
+
+    /// Whether tactical moves have places of their own.
+    #[inline]
+    pub(super) fn ranks_captures(&self) -> bool {
+        P::HAS_TACTICS && self.options.captures
+    }
+
+    /// Brings the next move to its place in the order, and says where it is listed. A tactical move
+    /// whose turn it is goes behind all others if its exchange loses material: most never get there,
+    /// and need no exchange.
+    #[inline]
+    pub(super) fn next_place(
+        &mut self,
+        position: &P,
+        first: usize,
+        first_key: usize,
+        index: usize,
+    ) -> usize {
+        let keys = &mut self.keys[first_key..];
+        loop {
+            bring_next(keys, index);
+            let key = keys[index];
+            let is_losing = P::HAS_TACTICS
+                && key.is_in(Class::Tactical)
+                && position.loses_exchange(self.moves[first + key.place()]);
+            if !is_losing {
+                return key.place();
+            }
+            // Those that come later have a lesser rank: they stay in order.
+            keys[index] = key.in_class(Class::Last);
+            keys[index..].rotate_left(1);
+        }
+    }
+
+    /// Puts the root's tactical moves first, those that lose material last, before anything is
+    /// searched.
+    pub(super) fn rank_root(&mut self, root: &P) {
+        if self.ranks_captures() {
+            self.root_moves.sort_by_cached_key(|&mv| {
+                let rank = root.capture_rank(mv);
+                Reverse(match root.is_tactical(mv) {
+                    true if root.loses_exchange(mv) => (Class::Last, rank),
+                    true => (Class::Tactical, rank),
+                    false => (Class::Quiet, 0),
+                })
+            });
+        }
+    }
+}
