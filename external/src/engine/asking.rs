@@ -1,0 +1,120 @@
+//! Waiting for an engine, with one deadline whatever it prints.
+
+use std::time::{Duration, Instant};
+
+use crate::failure::FailureKind;
+use crate::process::{Aborted, Lost, Process};
+use crate::situation::Situation;
+use crate::spec::Patience;
+use crate::text::Line;
+
+/// While what an engine ended, as the end of a sentence.
+pub(super) mod during {
+    pub(crate) const START: &str = "while it was starting";
+    pub(crate) const NEW_GAME: &str = "between games";
+    pub(crate) const MOVE: &str = "while it was to move";
+}
+
+/// What is asked, and how long an answer may take.
+pub(super) struct Question<'a> {
+    pub(super) asked: &'a str,
+    pub(super) awaited: &'static str,
+    pub(super) within: Duration,
+    pub(super) during: &'static str,
+}
+
+impl Question<'_> {
+    /// Says something, and waits for what is heard in the answer.
+    pub(super) fn ask<T>(
+        &self,
+        process: &mut Process,
+        text: &str,
+        aborted: Aborted<'_>,
+        hear: impl FnMut(&Line) -> Option<T>,
+    ) -> Result<T, FailureKind> {
+        let deadline = Instant::now() + self.within;
+        process
+            .say(text, deadline, aborted)
+            .and_then(|_| wait(process, deadline, aborted, hear))
+            .map(|(heard, _)| heard)
+            .map_err(|lost| self.failure(lost))
+    }
+
+    fn failure(&self, lost: Lost) -> FailureKind {
+        match lost {
+            Lost::Ended(exit) => FailureKind::Crash { exit, during: self.during },
+            Lost::Aborted => FailureKind::Aborted,
+            Lost::TimedOut => FailureKind::NoAnswer {
+                asked: self.asked.to_owned(),
+                awaited: self.awaited,
+                within: self.within,
+            },
+        }
+    }
+}
+
+/// Waits for a line in which something is heard, and tells when it came.
+fn wait<T>(
+    process: &mut Process,
+    deadline: Instant,
+    aborted: Aborted<'_>,
+    mut hear: impl FnMut(&Line) -> Option<T>,
+) -> Result<(T, Instant), Lost> {
+    loop {
+        let timed = process.next_line(deadline, aborted)?;
+        if let Some(heard) = hear(&timed.line) {
+            return Ok((heard, timed.at));
+        }
+    }
+}
+
+/// How long a move may take: what the engine was given, with the margin.
+pub(super) fn allowed(situation: &Situation<'_>, patience: &Patience) -> Duration {
+    let clock = situation.clock.map(|clock| clock.of(situation.to_move).time);
+    let given = match (situation.limits.move_time, clock) {
+        (Some(a), Some(b)) => a.min(b),
+        (Some(time), None) | (None, Some(time)) => time,
+        // Nodes and plies can take for ever.
+        (None, None) => return patience.unbounded_move,
+    };
+    given.saturating_add(patience.margin)
+}
+
+/// Asks for a move. The time runs from when `text` was handed over; when it is over, `stop` is said
+/// where the protocol has such a word, and a little later the engine is killed.
+pub(super) fn ask_move<T>(
+    process: &mut Process,
+    text: &str,
+    stop: Option<&str>,
+    (allowed, patience): (Duration, &Patience),
+    aborted: Aborted<'_>,
+    mut hear: impl FnMut(&Line) -> Option<T>,
+) -> Result<(T, Duration), FailureKind> {
+    let failure = |lost| match lost {
+        Lost::Ended(exit) => FailureKind::Crash { exit, during: during::MOVE },
+        Lost::Aborted => FailureKind::Aborted,
+        Lost::TimedOut => FailureKind::Hang { allowed, waited: allowed },
+    };
+    let asked = process.say(text, Instant::now() + allowed, aborted).map_err(failure)?;
+    let deadline = asked + allowed;
+    match wait(process, deadline, aborted, &mut hear) {
+        Ok((heard, at)) => return Ok((heard, at.saturating_duration_since(asked))),
+        Err(Lost::TimedOut) => {}
+        Err(lost) => return Err(failure(lost)),
+    }
+    let killed_at = Instant::now().max(deadline) + patience.stop;
+    let waited = stop
+        .map_or(Ok(()), |stop| process.say(stop, killed_at, aborted).map(|_| ()))
+        .and_then(|()| wait(process, killed_at, aborted, hear));
+    match waited {
+        Ok((_, at)) => {
+            Err(FailureKind::OutOfTime { allowed, took: at.saturating_duration_since(asked) })
+        }
+        Err(Lost::TimedOut) => {
+            let waited = asked.elapsed();
+            process.end();
+            Err(FailureKind::Hang { allowed, waited })
+        }
+        Err(lost) => Err(failure(lost)),
+    }
+}
