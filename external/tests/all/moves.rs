@@ -83,7 +83,7 @@ fn a_late_move_is_told_with_how_late_it_is() {
     let kind = kind_of(choose(&mut engine, no_time()));
     let FailureKind::OutOfTime { allowed, took } = kind else { panic!("{kind:?}") };
     assert_eq!(allowed, SHORT + Duration::from_millis(1));
-    assert!(took >= Duration::from_millis(300), "{took:?}");
+    assert!(took > allowed, "{took:?}");
     // It has answered, and is asked again.
     assert!(engine.is_usable());
     assert_eq!(choose(&mut engine, limits()).unwrap().mv, "g1f3");

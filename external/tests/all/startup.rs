@@ -5,7 +5,7 @@ use spelrum_external::{
 };
 
 use crate::harness::{
-    GENEROUS, PROGRAM, SHORT, choose, guard, limits, never, playing, spec, start, start_failure,
+    PROGRAM, SHORT, choose, guard, limits, never, new_game, playing, spec, start, start_failure,
 };
 
 #[test]
@@ -81,11 +81,10 @@ fn an_engine_that_does_not_greet_is_given_up() {
 
 #[test]
 fn an_engine_that_never_is_ready_is_given_up() {
-    let mut unready = spec("uci", &["no-readyok"]);
-    // It has to greet in this time.
-    unready.patience.startup = SHORT * 20;
-    let failure = start_failure(&unready);
-    let (asked, within) = ("isready".to_owned(), SHORT * 20);
+    let mut unready = spec("uci", &["unready-for-games"]);
+    unready.patience.ready = SHORT;
+    let failure = new_game(&mut start(&unready).unwrap()).unwrap_err();
+    let (asked, within) = ("isready".to_owned(), SHORT);
     assert_eq!(failure.kind, FailureKind::NoAnswer { asked, awaited: "readyok", within });
 }
 
@@ -246,5 +245,4 @@ fn breaches_are_told_once_for_each_engine() {
     choose(&mut engine, limits()).unwrap();
     choose(&mut engine, limits()).unwrap();
     assert_eq!(engine.take_breaches(), []);
-    assert!(GENEROUS > SHORT);
 }

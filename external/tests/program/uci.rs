@@ -15,6 +15,9 @@ const OPTIONS: [&str; 8] = [
     "option name UCI_Chess960 type check default false",
 ];
 
+/// Late enough to be late wherever a tenth of that is allowed.
+const LATE: Duration = Duration::from_secs(1);
+
 struct Engine<'a> {
     words: &'a [String],
     games: u32,
@@ -56,7 +59,7 @@ impl Engine<'_> {
     fn hear(&mut self, line: &str) -> Option<ExitCode> {
         match line.split(' ').next().unwrap_or_default() {
             "uci" => self.introduce(),
-            "isready" if self.does("no-readyok") => {}
+            "isready" if self.does("unready-for-games") && self.games > 0 => {}
             "isready" => {
                 if self.does("slow-readyok") {
                     wait(Duration::from_millis(200));
@@ -114,7 +117,7 @@ impl Engine<'_> {
                     self.say("info depth 1 score cp 13 nodes 20 time 3 pv e2e4 e7e5");
                 },
                 "after-stop" | "ignores-stop" => return None,
-                "late" => wait(Duration::from_millis(300)),
+                "late" => wait(LATE),
                 "floods" => {
                     for _ in 0..20_000 {
                         let _ = writeln!(io::stderr(), "a warning of which nobody hears more");
