@@ -19,6 +19,7 @@ use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
@@ -32,6 +33,9 @@ pub struct Guard {
     program: PathBuf,
     words: Vec<OsString>,
 }
+
+/// After this it leaves what it could not kill.
+pub(crate) const GIVES_UP: Duration = Duration::from_secs(10);
 
 /// First of the guard's own words: guard an engine.
 const WATCH: &str = "watch";
@@ -220,12 +224,10 @@ fn die_with_guard(guard: &OsStr) -> io::Result<()> {
 /// Kills what became ours when its parents ended, and reaps it, until nothing is left.
 #[cfg(target_os = "linux")]
 fn kill_orphans() {
-    use std::time::{Duration, Instant};
-
     use rustix::process::{WaitOptions, kill_process, waitpid};
 
     // Whoever multiplies faster than that is left to the bounds of the system.
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + GIVES_UP;
     loop {
         let children = children();
         if children.is_empty() || Instant::now() > deadline {

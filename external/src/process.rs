@@ -16,7 +16,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::ioctl_fionbio;
 
 use crate::failure::{Exit, FailureKind};
-use crate::guard::Guard;
+use crate::guard::{GIVES_UP as GUARD_GIVES_UP, Guard};
 use crate::spec::{EngineSpec, Protocol};
 use crate::text::{Assembler, Line, Transcript, Voice};
 
@@ -69,8 +69,11 @@ const CHUNK_BYTES: usize = 64 * 1_024;
 /// No more lines than this are read ahead. An engine that goes on printing then waits for us.
 const LINES_AHEAD_MAX: usize = 4_096;
 
-/// How long a guard may take to end what it guards.
-const GUARD_PATIENCE: Duration = Duration::from_secs(10);
+/// How often the pipes of an engine that has ended are read: each time as much as one holds.
+const TURNS_AT_END: usize = 16;
+
+/// How long a guard may take to end what it guards: longer than it takes before it gives up.
+const GUARD_PATIENCE: Duration = GUARD_GIVES_UP.saturating_add(Duration::from_secs(5));
 
 impl Process {
     /// Starts an engine under guard: with a clean environment, in its own directory and group.
@@ -121,7 +124,8 @@ impl Process {
         Ok(())
     }
 
-    /// Says lines, each with its end, and gives the time at which the last was handed over.
+    /// Says lines, each with its end, and gives the time at which the last of it was handed over: before
+    /// that call, since the engine may run as soon as the system has it, and before we do again.
     pub(crate) fn say(
         &mut self,
         text: &str,
@@ -134,7 +138,9 @@ impl Process {
         let mut rest = text.as_bytes();
         loop {
             let Some(input) = &mut self.input else { return Err(Lost::Ended(self.end())) };
+            let handed_over = Instant::now();
             match input.write(rest) {
+                Ok(length) if length == rest.len() => return Ok(handed_over),
                 Ok(length) => rest = &rest[length..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -147,9 +153,6 @@ impl Process {
                 }
                 // Its guard has gone.
                 Err(_) => return Err(Lost::Ended(self.end())),
-            }
-            if rest.is_empty() {
-                return Ok(Instant::now());
             }
         }
     }
@@ -165,18 +168,18 @@ impl Process {
             if aborted() {
                 return Err(Lost::Aborted);
             }
-            let slice = slice_until(deadline);
-            if let Some(timed) = self.lines.pop_front() {
-                // What came in time is heard, however late that is.
-                if slice.is_some() || timed.at <= deadline {
-                    return Ok(timed);
-                }
+            // What came in time is heard, however late that is; what came late stays for whoever waits
+            // longer.
+            if self.lines.front().is_some_and(|timed| timed.at > deadline) {
                 return Err(Lost::TimedOut);
+            }
+            if let Some(timed) = self.lines.pop_front() {
+                return Ok(timed);
             }
             if self.output.file.is_none() {
                 return Err(Lost::Ended(self.end()));
             }
-            let Some(slice) = slice else { return Err(Lost::TimedOut) };
+            let Some(slice) = slice_until(deadline) else { return Err(Lost::TimedOut) };
             let has_come = self.turn(slice, false);
             if !has_come && self.lines.is_empty() && self.has_exited() {
                 // Something that the guard could not end still holds the pipe.
@@ -232,8 +235,14 @@ impl Process {
             let _ = self.guard.kill();
             self.exit = self.guard.wait().ok().map(Exit::of_guarded);
         }
-        // What it still said.
-        while self.turn(Duration::ZERO, false) && self.lines.len() < LINES_AHEAD_MAX {}
+        // What it still said, for the transcript. Something that outlived it may go on for ever.
+        self.lines.clear();
+        for _ in 0..TURNS_AT_END {
+            if !self.turn(Duration::ZERO, false) {
+                break;
+            }
+            self.lines.clear();
+        }
         self.input = None;
         self.output.file = None;
         self.errors.file = None;
@@ -348,4 +357,54 @@ impl Pipe {
 fn slice_until(deadline: Instant) -> Option<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     (!left.is_zero()).then(|| left.min(SLICE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Line;
+
+    const LATER: Duration = Duration::from_mins(2);
+
+    /// A process that has ended or is about to, and where its errors are written.
+    fn ended() -> (Process, io::PipeWriter) {
+        let own = std::env::current_exe().unwrap();
+        let mut guard = std::process::Command::new(own);
+        guard.arg("--help").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let (errors, writer) = io::pipe().unwrap();
+        let process = Process {
+            guard: guard.spawn().unwrap(),
+            input: None,
+            output: Pipe::new(None),
+            errors: Pipe::new(Some(errors.into())),
+            lines: VecDeque::new(),
+            transcript: Transcript::default(),
+            buffer: vec![0; CHUNK_BYTES],
+            ends_at_cr: true,
+            exit: None,
+        };
+        (process, writer)
+    }
+
+    #[test]
+    fn a_line_that_comes_just_too_late_is_there_for_whoever_waits_longer() {
+        let (mut process, _errors) = ended();
+        let deadline = Instant::now();
+        let at = deadline + Duration::from_micros(1);
+        let line = Line { text: "bestmove e2e4".to_owned(), is_cut: false };
+        process.lines.push_back(Timed { line, at });
+        let lost = process.next_line(deadline, &|| false).unwrap_err();
+        assert!(matches!(lost, Lost::TimedOut), "{lost:?}");
+        let timed = process.next_line(deadline + LATER, &|| false).unwrap();
+        assert_eq!((timed.line.text.as_str(), timed.at), ("bestmove e2e4", at));
+    }
+
+    #[test]
+    fn whoever_outlives_an_engine_and_prints_for_ever_is_not_heard_out() {
+        let (mut process, mut errors) = ended();
+        std::thread::scope(|scope| {
+            scope.spawn(move || while errors.write_all(&[b'\n'; 4_096]).is_ok() {});
+            assert_eq!(process.end(), Exit::Code(0));
+        });
+    }
 }
