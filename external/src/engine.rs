@@ -5,7 +5,7 @@ mod over_gtp;
 mod over_uci;
 
 use crate::breach::Breach;
-use crate::failure::{EngineFailure, FailureKind};
+use crate::failure::{EngineFailure, FailureKind, Phase};
 use crate::guard::Guard;
 use crate::identity::{Identity, hash_program};
 use crate::process::{Aborted, Process};
@@ -66,8 +66,10 @@ impl Engine {
         guard: &Guard,
         aborted: Aborted<'_>,
     ) -> Result<Self, EngineFailure> {
-        let failed =
-            |kind, transcript| EngineFailure { engine: spec.name.clone(), kind, transcript };
+        let failed = |kind, transcript| {
+            let (engine, during) = (spec.name.clone(), Phase::Start);
+            EngineFailure { engine, kind, during, transcript }
+        };
         // Also where somebody has checked them: options come from the network.
         let options = spec
             .check_options(options)
@@ -118,13 +120,13 @@ impl Engine {
         conditions: &Conditions,
         aborted: Aborted<'_>,
     ) -> Result<(), EngineFailure> {
-        self.check()?;
+        self.check(Phase::NewGame)?;
         let Self { spec, process, speaker, .. } = self;
         let begun = match speaker {
             Speaker::Uci(uci) => uci.new_game(process, spec, conditions, aborted),
             Speaker::Gtp(gtp) => gtp.new_game(process, spec, conditions, aborted),
         };
-        begun.map_err(|kind| self.failed(kind))
+        begun.map_err(|kind| self.failed(kind, Phase::NewGame))
     }
 
     /// Has it choose a move. `aborted` is asked some twenty times a second; once it says so, the engine
@@ -138,19 +140,19 @@ impl Engine {
         situation: &Situation<'_>,
         aborted: Aborted<'_>,
     ) -> Result<Choice, EngineFailure> {
-        self.check()?;
+        self.check(Phase::Move)?;
         let Self { spec, process, speaker, .. } = self;
         let chosen = match speaker {
             Speaker::Uci(uci) => uci.choose(process, spec, situation, aborted),
             Speaker::Gtp(gtp) => gtp.choose(process, spec, situation, aborted),
         };
-        chosen.map_err(|kind| self.failed(kind))
+        chosen.map_err(|kind| self.failed(kind, Phase::Move))
     }
 
     /// The failure of an engine whose move the rules do not allow, which only its caller can know.
     #[must_use]
     pub fn illegal(&self, mv: &str) -> EngineFailure {
-        self.failure(FailureKind::IllegalMove(mv.to_owned()))
+        self.failure(FailureKind::IllegalMove(mv.to_owned()), Phase::Move)
     }
 
     /// The last lines that were exchanged with it.
@@ -178,11 +180,11 @@ impl Engine {
         self.process.close("quit\n", patience);
     }
 
-    fn check(&self) -> Result<(), EngineFailure> {
-        if self.is_lost { Err(self.failure(FailureKind::Gone)) } else { Ok(()) }
+    fn check(&self, during: Phase) -> Result<(), EngineFailure> {
+        if self.is_lost { Err(self.failure(FailureKind::Gone, during)) } else { Ok(()) }
     }
 
-    fn failed(&mut self, kind: FailureKind) -> EngineFailure {
+    fn failed(&mut self, kind: FailureKind, during: Phase) -> EngineFailure {
         // Whoever answers, if late, still knows what it is asked.
         self.is_lost = !matches!(
             kind,
@@ -194,10 +196,11 @@ impl Engine {
         if self.is_lost {
             self.process.end();
         }
-        self.failure(kind)
+        self.failure(kind, during)
     }
 
-    fn failure(&self, kind: FailureKind) -> EngineFailure {
-        EngineFailure { engine: self.spec.name.clone(), kind, transcript: self.transcript() }
+    fn failure(&self, kind: FailureKind, during: Phase) -> EngineFailure {
+        let (engine, transcript) = (self.spec.name.clone(), self.transcript());
+        EngineFailure { engine, kind, during, transcript }
     }
 }

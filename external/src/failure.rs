@@ -10,15 +10,54 @@ use crate::spec::OptionRefused;
 /// An engine failed. What that costs is for the caller to decide: a game in which it was to move, or
 /// nothing where it could not be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{engine}: {kind}")]
+#[error("{engine}: {kind}{}", self.when())]
 pub struct EngineFailure {
     /// The engine's name in the file of engines.
     pub engine: String,
     /// What happened.
     pub kind: FailureKind,
+    /// While what.
+    pub during: Phase,
     /// The last lines that were exchanged with it, as
     /// [`Transcript::text`](crate::text::Transcript::text) has them.
     pub transcript: String,
+}
+
+impl EngineFailure {
+    /// Whether the engine never came as far as playing: nobody lost a game by it.
+    #[must_use]
+    pub const fn is_of_start(&self) -> bool {
+        !matches!(self.during, Phase::Move)
+    }
+
+    /// When it happened, where the kind alone does not say.
+    fn when(&self) -> String {
+        match self.kind {
+            FailureKind::Crash(_) => format!(" {}", self.during),
+            _ => String::new(),
+        }
+    }
+}
+
+/// What an engine is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It is started and set up.
+    Start,
+    /// It makes itself ready for a game.
+    NewGame,
+    /// It is to move.
+    Move,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Start => "while it was starting",
+            Self::NewGame => "between games",
+            Self::Move => "while it was to move",
+        })
+    }
 }
 
 /// What happened to an engine.
@@ -68,13 +107,8 @@ pub enum FailureKind {
         said: String,
     },
     /// Its process ended.
-    #[error("it ended ({exit}) {during}")]
-    Crash {
-        /// How.
-        exit: Exit,
-        /// When, as the end of a sentence.
-        during: &'static str,
-    },
+    #[error("it ended ({0})")]
+    Crash(Exit),
     /// It had not answered when its time had long been over, and was killed.
     #[error("no move after {}, where {} were allowed; it was killed", Shown(*.waited), Shown(*.allowed))]
     Hang {
@@ -110,22 +144,6 @@ pub enum FailureKind {
     /// It had failed before, and its process is gone.
     #[error("its process is gone")]
     Gone,
-}
-
-impl FailureKind {
-    /// Whether the engine never came as far as playing: nobody lost a game by it.
-    #[must_use]
-    pub const fn is_of_start(&self) -> bool {
-        matches!(
-            self,
-            Self::Missing(_)
-                | Self::NotExecutable { .. }
-                | Self::NoProcess(_)
-                | Self::NoAnswer { .. }
-                | Self::Option { .. }
-                | Self::NotAllowed(_)
-        )
-    }
 }
 
 /// How a process ended.
@@ -223,13 +241,10 @@ mod tests {
                 "`play b D3` was refused: illegal move",
             ),
             (
-                FailureKind::Crash { exit: Exit::Signal(11), during: "while it was to move" },
+                FailureKind::Crash(Exit::Signal(11)),
                 "it ended (signal 11, SIGSEGV) while it was to move",
             ),
-            (
-                FailureKind::Crash { exit: Exit::Code(3), during: "between games" },
-                "it ended (exit status 3) between games",
-            ),
+            (FailureKind::Crash(Exit::Code(3)), "it ended (exit status 3) while it was to move"),
             (
                 FailureKind::Hang { allowed: ms(150), waited: ms(2_150) },
                 "no move after 2.1 s, where 150 ms were allowed; it was killed",
@@ -244,10 +259,12 @@ mod tests {
             (FailureKind::Aborted, "the game was aborted"),
             (FailureKind::Gone, "its process is gone"),
         ] {
-            let failure =
-                EngineFailure { engine: "sf".to_owned(), kind, transcript: String::new() };
+            let (engine, during, transcript) = ("sf".to_owned(), Phase::Move, String::new());
+            let failure = EngineFailure { engine, kind, during, transcript };
             assert_eq!(failure.to_string(), format!("sf: {words}"));
         }
+        let phases = [Phase::Start, Phase::NewGame, Phase::Move].map(|phase| phase.to_string());
+        assert_eq!(phases, ["while it was starting", "between games", "while it was to move"]);
         assert_eq!(Exit::Signal(64).to_string(), "signal 64");
         assert_eq!(Exit::Unknown.to_string(), "its guard was killed");
     }

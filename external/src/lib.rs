@@ -63,7 +63,7 @@ mod units;
 
 pub use breach::{Breach, BreachKind, Breaches};
 pub use engine::Engine;
-pub use failure::{EngineFailure, Exit, FailureKind};
+pub use failure::{EngineFailure, Exit, FailureKind, Phase};
 pub use file::{EngineFile, EngineFileError};
 pub use guard::Guard;
 pub use identity::Identity;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::engine::Engine;
-use crate::failure::{EngineFailure, FailureKind};
+use crate::failure::{EngineFailure, FailureKind, Phase};
 use crate::file::EngineFile;
 use crate::guard::Guard;
 use crate::process::Aborted;
@@ -164,6 +164,7 @@ impl Reservation {
         let options = spec.check_options(options).map_err(|refused| EngineFailure {
             engine: name.to_owned(),
             kind: FailureKind::NotAllowed(refused),
+            during: Phase::Start,
             transcript: String::new(),
         })?;
         while let Some(mut engine) = self.pool.take_idle(&spec, &options) {

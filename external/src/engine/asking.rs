@@ -8,19 +8,11 @@ use crate::situation::Situation;
 use crate::spec::Patience;
 use crate::text::Line;
 
-/// While what an engine ended, as the end of a sentence.
-pub(super) mod during {
-    pub(crate) const START: &str = "while it was starting";
-    pub(crate) const NEW_GAME: &str = "between games";
-    pub(crate) const MOVE: &str = "while it was to move";
-}
-
 /// What is asked, and how long an answer may take.
 pub(super) struct Question<'a> {
     pub(super) asked: &'a str,
     pub(super) awaited: &'static str,
     pub(super) within: Duration,
-    pub(super) during: &'static str,
 }
 
 impl Question<'_> {
@@ -42,7 +34,7 @@ impl Question<'_> {
 
     fn failure(&self, lost: Lost) -> FailureKind {
         match lost {
-            Lost::Ended(exit) => FailureKind::Crash { exit, during: self.during },
+            Lost::Ended(exit) => FailureKind::Crash(exit),
             Lost::Aborted => FailureKind::Aborted,
             Lost::TimedOut => FailureKind::NoAnswer {
                 asked: self.asked.to_owned(),
@@ -91,7 +83,7 @@ pub(super) fn ask_move<T>(
     mut hear: impl FnMut(&Line) -> Option<T>,
 ) -> Result<(T, Duration), FailureKind> {
     let failure = |lost| match lost {
-        Lost::Ended(exit) => FailureKind::Crash { exit, during: during::MOVE },
+        Lost::Ended(exit) => FailureKind::Crash(exit),
         Lost::Aborted => FailureKind::Aborted,
         Lost::TimedOut => FailureKind::Hang { allowed, waited: allowed },
     };

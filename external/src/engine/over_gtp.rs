@@ -10,7 +10,7 @@ use crate::process::{Aborted, Process};
 use crate::situation::{Choice, Colour, Conditions, Limits, Situation, Start};
 use crate::spec::{EngineSpec, Options};
 
-use super::asking::{Question, allowed, ask_move, during};
+use super::asking::{Question, allowed, ask_move};
 
 /// How GTP says that a side cannot move.
 const PASS: &str = "pass";
@@ -30,7 +30,6 @@ pub(super) struct OverGtp {
 #[derive(Clone, Copy)]
 struct Waits<'a> {
     within: Duration,
-    during: &'static str,
     aborted: Aborted<'a>,
 }
 
@@ -49,7 +48,7 @@ impl OverGtp {
             told: Vec::new(),
             is_on_clock: false,
         };
-        let waits = Waits { within: spec.patience.startup, during: during::START, aborted };
+        let waits = Waits { within: spec.patience.startup, aborted };
         let mut ask = |command: &str| own.ask(process, command, waits);
         // Which of these it knows is its own affair.
         let [commands, name, version] =
@@ -95,7 +94,7 @@ impl OverGtp {
         }
         self.is_on_clock = conditions.clock.is_some();
         self.told.clear();
-        let waits = Waits { within: spec.patience.ready, during: during::NEW_GAME, aborted };
+        let waits = Waits { within: spec.patience.ready, aborted };
         for command in commands {
             self.order(process, &command, waits)?;
         }
@@ -113,7 +112,7 @@ impl OverGtp {
             let problem = "GTP has no positions of chess";
             return Err(FailureKind::Unsupported(problem.to_owned()));
         };
-        let waits = Waits { within: spec.patience.ready, during: during::MOVE, aborted };
+        let waits = Waits { within: spec.patience.ready, aborted };
         self.tell(process, &spec.gtp, (first, situation.moves), waits)?;
         let colour = spec.gtp.colour(situation.to_move);
         if let Some(clock) = &situation.clock
@@ -198,10 +197,10 @@ impl OverGtp {
         &mut self,
         process: &mut Process,
         command: &str,
-        Waits { within, during, aborted }: Waits<'_>,
+        Waits { within, aborted }: Waits<'_>,
     ) -> Result<Result<String, String>, FailureKind> {
         let text = format!("{}\n", self.client.ask(&command));
-        let question = Question { asked: command, awaited: "= or ?", within, during };
+        let question = Question { asked: command, awaited: "= or ?", within };
         let client = &mut self.client;
         let response = question.ask(process, &text, aborted, |line| client.take(line))?;
         Ok(response.text)

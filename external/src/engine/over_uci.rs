@@ -10,7 +10,7 @@ use crate::situation::{Choice, Colour, Conditions, Situation, Start};
 use crate::spec::{EngineSpec, OptionValue, Options};
 use crate::uci::{Answer, Client, Command, Event, Go, Kind, whole_ms};
 
-use super::asking::{Question, allowed, ask_move, during};
+use super::asking::{Question, allowed, ask_move};
 
 /// The option that turns Chess960 on.
 const CHESS960: &str = "UCI_Chess960";
@@ -35,14 +35,14 @@ impl OverUci {
     ) -> Result<Self, FailureKind> {
         let mut own = Self::default();
         let within = spec.patience.startup;
-        let question = Question { asked: "uci", awaited: "uciok", within, during: during::START };
+        let question = Question { asked: "uci", awaited: "uciok", within };
         let text = format!("{}\n", own.client.greet());
         let client = &mut own.client;
         question.ask(process, &text, aborted, |line| {
             client.take(line).filter(|event| *event == Event::Greeted)
         })?;
         let text = own.settings(spec.set.iter().chain(options))?;
-        own.wait_until_ready(process, text, (within, during::START), aborted)?;
+        own.wait_until_ready(process, text, within, aborted)?;
         Ok(own)
     }
 
@@ -72,8 +72,7 @@ impl OverUci {
             self.is_chess960 = conditions.chess960;
         }
         text.push_str("ucinewgame\n");
-        let waits = (spec.patience.ready, during::NEW_GAME);
-        self.wait_until_ready(process, text, waits, aborted)
+        self.wait_until_ready(process, text, spec.patience.ready, aborted)
     }
 
     pub(super) fn choose(
@@ -152,12 +151,12 @@ impl OverUci {
         &mut self,
         process: &mut Process,
         mut text: String,
-        (within, during): (Duration, &'static str),
+        within: Duration,
         aborted: Aborted<'_>,
     ) -> Result<(), FailureKind> {
         text.push_str(self.client.ask_ready());
         text.push('\n');
-        let question = Question { asked: "isready", awaited: "readyok", within, during };
+        let question = Question { asked: "isready", awaited: "readyok", within };
         let client = &mut self.client;
         question.ask(process, &text, aborted, |line| {
             client.take(line).filter(|event| *event == Event::Ready).map(|_| ())

@@ -128,8 +128,7 @@ fn what_is_no_move_is_said() {
     };
     assert_eq!(failure(&["refuses-genmove"]), refused("genmove white", "cannot move"));
     assert_eq!(failure(&["refuses-play"]), refused("play black C4", "illegal move"));
-    let (exit, during) = (Exit::Code(9), "while it was to move");
-    assert_eq!(failure(&["dies-in-search"]), FailureKind::Crash { exit, during });
+    assert_eq!(failure(&["dies-in-search"]), FailureKind::Crash(Exit::Code(9)));
 }
 
 #[test]
@@ -140,6 +139,24 @@ fn an_engine_that_does_not_answer_is_killed() {
     let kind = kind_of(choose(&mut engine, &[]));
     assert!(matches!(kind, FailureKind::Hang { allowed, .. } if allowed == SHORT), "{kind:?}");
     assert!(!engine.is_usable());
+}
+
+/// Whoever is asked before a game has lost none, and whoever is asked in one has.
+#[test]
+fn whether_a_game_is_lost_is_a_question_of_when() {
+    let mut hangs = spec("gtp", &["hangs-in-play"]);
+    let mut engine = playing(&hangs);
+    hangs.patience.ready = SHORT;
+    let mut impatient = start(&hangs).unwrap();
+    let failure = choose(&mut impatient, &["C4"]).unwrap_err();
+    assert!(matches!(failure.kind, FailureKind::NoAnswer { .. }), "{failure}");
+    assert!(!failure.is_of_start());
+    assert_eq!(choose(&mut engine, &[]).unwrap().mv, "D3");
+    let mut set = spec("gtp", &[]);
+    set.gtp.setup = vec!["undo 3".to_owned()];
+    let failure = start(&set).unwrap_err();
+    assert!(matches!(failure.kind, FailureKind::Refused { .. }), "{failure}");
+    assert!(failure.is_of_start());
 }
 
 #[test]

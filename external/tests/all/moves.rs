@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use spelrum_external::uci::{Bound, Score, ScoreValue};
 use spelrum_external::{
-    BreachKind, Clock, Colour, Exit, FailureKind, Limits, Remaining, Situation, Start,
+    BreachKind, Clock, Colour, Exit, FailureKind, Limits, Phase, Remaining, Situation, Start,
 };
 
 use crate::harness::{
@@ -161,20 +161,21 @@ fn the_clock_of_the_side_to_move_is_what_counts() {
 #[test]
 fn a_crash_is_told_with_how_it_ended() {
     let failure = first_move(&["dies-in-search"]).unwrap_err();
-    let during = "while it was to move";
-    assert_eq!(failure.kind, FailureKind::Crash { exit: Exit::Code(7), during });
+    assert_eq!((&failure.kind, failure.during), (&FailureKind::Crash(Exit::Code(7)), Phase::Move));
+    assert!(!failure.is_of_start());
     assert!(failure.transcript.contains("! terminate called\n"), "{}", failure.transcript);
     let failure = first_move(&["aborts-in-search"]).unwrap_err();
-    assert_eq!(failure.kind, FailureKind::Crash { exit: Exit::Signal(6), during });
+    assert_eq!(failure.kind, FailureKind::Crash(Exit::Signal(6)));
 }
 
 #[test]
 fn a_crash_between_games_is_none_in_a_game() {
     let mut engine = playing(&spec("uci", &["dies-between-games"]));
     let failure = new_game(&mut engine).unwrap_err();
-    let (exit, during) = (Exit::Code(5), "between games");
-    assert_eq!(failure.kind, FailureKind::Crash { exit, during });
-    assert!(!failure.kind.is_of_start());
+    let kind = FailureKind::Crash(Exit::Code(5));
+    assert_eq!((&failure.kind, failure.during), (&kind, Phase::NewGame));
+    // Nobody lost a game by it.
+    assert!(failure.is_of_start());
 }
 
 #[test]

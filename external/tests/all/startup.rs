@@ -2,6 +2,7 @@
 
 use spelrum_external::{
     AllowedOption, Breach, BreachKind, Engine, Exit, FailureKind, OptionRule, OptionValue, Options,
+    Phase,
 };
 
 use crate::harness::{
@@ -23,7 +24,7 @@ fn an_engine_that_is_missing_is_said() {
     missing.command = "/no/such/engine".into();
     let failure = start_failure(&missing);
     assert_eq!(failure.to_string(), "scripted: there is no program /no/such/engine");
-    assert!(failure.kind.is_of_start());
+    assert!(failure.is_of_start());
 }
 
 #[test]
@@ -46,8 +47,8 @@ fn a_script_for_nobody_ends_at_once_with_the_reason() {
     std::fs::write(&broken.command, "#!/no/such/interpreter\n").unwrap();
     std::fs::set_permissions(&broken.command, PermissionsExt::from_mode(0o755)).unwrap();
     let failure = start_failure(&broken);
-    let exit = Exit::Code(127);
-    assert_eq!(failure.kind, FailureKind::Crash { exit, during: "while it was starting" });
+    assert_eq!(failure.kind, FailureKind::Crash(Exit::Code(127)));
+    assert!(failure.is_of_start());
     assert!(failure.transcript.contains("! guard: "), "{}", failure.transcript);
     assert!(failure.transcript.contains("No such file or directory"), "{}", failure.transcript);
 }
@@ -97,8 +98,9 @@ fn an_engine_that_takes_its_time_is_waited_for() {
 #[test]
 fn an_engine_that_ends_at_once_is_known_by_what_it_said() {
     let failure = start_failure(&spec("uci", &["dies-at-start"]));
-    let exit = Exit::Code(3);
-    assert_eq!(failure.kind, FailureKind::Crash { exit, during: "while it was starting" });
+    assert_eq!((&failure.kind, failure.during), (&FailureKind::Crash(Exit::Code(3)), Phase::Start));
+    assert!(failure.is_of_start());
+    assert_eq!(failure.to_string(), "scripted: it ended (exit status 3) while it was starting");
     assert!(failure.transcript.contains("! fatal: there is no net\n"), "{}", failure.transcript);
 }
 

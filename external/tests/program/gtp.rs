@@ -28,6 +28,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
                 Ok("")
             }
             "play" if does("refuses-pass") && rest.last() == Some(&"pass") => Err("syntax error"),
+            "play" if does("hangs-in-play") => crate::linger(),
             "play" if does("refuses-play") => Err("illegal move"),
             "genmove" if does("dies-in-search") => return ExitCode::from(9),
             "genmove" if does("hangs") => {
