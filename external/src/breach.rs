@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::text::shown;
+
 /// A kind of breach. None of them costs a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BreachKind {
@@ -69,9 +71,7 @@ impl Breaches {
         let untold = &mut self.untold;
         let breach = self.found.entry(kind).or_insert_with(|| {
             untold.push(kind);
-            let cut = said.floor_char_boundary(Self::SAID_BYTES_MAX);
-            let clean = |it: char| if it.is_control() { ' ' } else { it };
-            Breach { kind, said: said[..cut].chars().map(clean).collect(), times: 0 }
+            Breach { kind, said: shown(said, Self::SAID_BYTES_MAX), times: 0 }
         });
         breach.times += 1;
     }

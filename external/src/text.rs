@@ -72,6 +72,16 @@ impl Assembler {
     }
 }
 
+/// What somebody else said, fit to be kept and to be shown by a terminal: at most so many bytes of it, and
+/// a blank for every control character.
+#[must_use]
+pub fn shown(said: &str, bytes_max: usize) -> String {
+    let cut = said.floor_char_boundary(bytes_max);
+    let mut shown = String::with_capacity(cut);
+    shown.extend(said[..cut].chars().map(|it| if it.is_control() { ' ' } else { it }));
+    shown
+}
+
 /// Who said a line of a [`Transcript`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voice {
@@ -108,12 +118,9 @@ impl Transcript {
 
     /// Adds a line, and forgets as many old ones as it takes.
     pub fn add(&mut self, voice: Voice, text: &str) {
-        let cut = text.floor_char_boundary(Self::LINE_BYTES_MAX);
-        let mut line = String::with_capacity(cut + 6);
-        line.push_str(voice.mark());
-        // A terminal shows this one day.
-        line.extend(text[..cut].chars().map(|it| if it.is_control() { ' ' } else { it }));
-        if cut < text.len() {
+        let mut line = voice.mark().to_owned();
+        line.push_str(&shown(text, Self::LINE_BYTES_MAX));
+        if text.len() > Self::LINE_BYTES_MAX {
             line.push_str(" …");
         }
         self.bytes += line.len() + 1;

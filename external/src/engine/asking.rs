@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use crate::breach::Breaches;
 use crate::failure::FailureKind;
 use crate::process::{Aborted, Lost, Process};
 use crate::situation::Situation;
 use crate::spec::Patience;
-use crate::text::Line;
+use crate::text::{Line, shown};
 
 /// What is asked, and how long an answer may take.
 pub(super) struct Question<'a> {
@@ -43,6 +44,25 @@ impl Question<'_> {
             },
         }
     }
+}
+
+/// A move as a word of a command, which may have come over the network: one with a blank or a line end in
+/// it would be said as something else.
+pub(super) fn word(mv: &str) -> Result<&str, FailureKind> {
+    let is_word = !mv.is_empty() && mv.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_word { Ok(mv) } else { Err(unsayable("move", mv)) }
+}
+
+/// A position as words of a command, with nothing in them that would end it.
+pub(super) fn position(fen: &str) -> Result<&str, FailureKind> {
+    let is_line = fen.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    let goes_on = fen.split(' ').any(|word| word == "moves");
+    if is_line && !goes_on { Ok(fen) } else { Err(unsayable("position", fen)) }
+}
+
+fn unsayable(what: &str, text: &str) -> FailureKind {
+    let text = shown(text, Breaches::SAID_BYTES_MAX);
+    FailureKind::Unsupported(format!("`{text}` is no {what} that can be said"))
 }
 
 /// Waits for a line in which something is heard, and tells when it came.

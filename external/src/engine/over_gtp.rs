@@ -10,7 +10,7 @@ use crate::process::{Aborted, Process};
 use crate::situation::{Choice, Colour, Conditions, Limits, Situation, Start};
 use crate::spec::{EngineSpec, Options};
 
-use super::asking::{Question, allowed, ask_move};
+use super::asking::{Question, allowed, ask_move, word};
 
 /// How GTP says that a side cannot move.
 const PASS: &str = "pass";
@@ -112,6 +112,8 @@ impl OverGtp {
             let problem = "GTP has no positions of chess";
             return Err(FailureKind::Unsupported(problem.to_owned()));
         };
+        // Before anything is said of it.
+        situation.moves.iter().try_for_each(|mv| word(mv).map(|_| ()))?;
         let waits = Waits { within: spec.patience.ready, aborted };
         self.tell(process, &spec.gtp, (first, situation.moves), waits)?;
         let colour = spec.gtp.colour(situation.to_move);

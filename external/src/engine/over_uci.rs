@@ -10,7 +10,7 @@ use crate::situation::{Choice, Colour, Conditions, Situation, Start};
 use crate::spec::{EngineSpec, OptionValue, Options};
 use crate::uci::{Answer, Client, Command, Event, Go, Kind, whole_ms};
 
-use super::asking::{Question, allowed, ask_move};
+use super::asking::{Question, allowed, ask_move, position, word};
 
 /// The option that turns Chess960 on.
 const CHESS960: &str = "UCI_Chess960";
@@ -168,7 +168,7 @@ impl OverUci {
 fn question_of(situation: &Situation<'_>) -> Result<String, FailureKind> {
     let mut text = match situation.start {
         Start::Usual => "position startpos".to_owned(),
-        Start::Fen(fen) => format!("position fen {fen}"),
+        Start::Fen(fen) => format!("position fen {}", position(fen)?),
         Start::Board { .. } => {
             let problem = "UCI has no positions of other games than chess";
             return Err(FailureKind::Unsupported(problem.to_owned()));
@@ -179,7 +179,7 @@ fn question_of(situation: &Situation<'_>) -> Result<String, FailureKind> {
     }
     for mv in situation.moves {
         text.push(' ');
-        text.push_str(mv);
+        text.push_str(word(mv)?);
     }
     let limits = &situation.limits;
     let mut go = Go {
@@ -245,6 +245,18 @@ mod tests {
         assert_eq!(
             question(Start::Usual, &[], Limits::default(), None),
             "a move without any limit"
+        );
+        let usual = |mv| question(Start::Usual, &["e2e4", mv], depth, None);
+        assert_eq!(usual("e7e5\nquit"), "`e7e5 quit` is no move that can be said");
+        assert_eq!(usual(""), "`` is no move that can be said");
+        assert_eq!(usual("e7e5 e2e4"), "`e7e5 e2e4` is no move that can be said");
+        assert_eq!(
+            question(Start::Fen("8/8 w - - 0 1\rsetoption name A"), &[], depth, None),
+            "`8/8 w - - 0 1 setoption name A` is no position that can be said"
+        );
+        assert_eq!(
+            question(Start::Fen("8/8 w - - 0 1 moves e2e4"), &[], depth, None),
+            "`8/8 w - - 0 1 moves e2e4` is no position that can be said"
         );
         let board = Start::Board { size: 8, first: Colour::Black };
         assert_eq!(

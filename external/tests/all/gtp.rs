@@ -141,6 +141,16 @@ fn an_engine_that_does_not_answer_is_killed() {
     assert!(!engine.is_usable());
 }
 
+#[test]
+fn a_move_is_a_word_and_no_command() {
+    let mut engine = playing(&spec("gtp", &[]));
+    let failure = choose(&mut engine, &["D3\nloadsgf /etc/passwd"]).unwrap_err();
+    let said_of_it = "scripted: `D3 loadsgf /etc/passwd` is no move that can be said";
+    assert_eq!(failure.to_string(), said_of_it);
+    assert_eq!(said(&engine), GREETING);
+    assert!(engine.is_usable());
+}
+
 /// Whoever is asked before a game has lost none, and whoever is asked in one has.
 #[test]
 fn whether_a_game_is_lost_is_a_question_of_when() {
