@@ -1,6 +1,7 @@
 //! An engine that runs, and plays game after game.
 
 mod asking;
+mod bounds;
 mod over_gtp;
 mod over_uci;
 
@@ -102,6 +103,15 @@ impl Engine {
     #[must_use]
     pub fn spec(&self) -> &EngineSpec {
         &self.spec
+    }
+
+    /// Whether it can play such a game: GTP cannot say that a limit of an earlier one no longer holds.
+    #[must_use]
+    pub fn suits(&self, conditions: &Conditions) -> bool {
+        match &self.speaker {
+            Speaker::Uci(_) => true,
+            Speaker::Gtp(gtp) => gtp.suits(&self.spec, conditions),
+        }
     }
 
     /// The options that it was started with.

@@ -26,8 +26,8 @@ pub struct Dialect {
     /// What is said once it has started.
     pub setup: Vec<String>,
     /// What is said before each game, with `{seconds}`, `{milliseconds}`, `{nodes}` or `{depth}` for
-    /// what bounds a move; a line with one that is not bounded is left out. Where there are none, a
-    /// time limit is told by `time_settings`.
+    /// what bounds a move; a line with one that is not bounded is left out. Where none tells the time of a
+    /// move, `time_settings` does. A limit that nothing tells is refused.
     pub limits: Vec<String>,
 }
 
@@ -94,13 +94,20 @@ impl Client {
 
     /// What to say for a command: a line. Its answer is what [`Client::take`] hands out next.
     pub fn ask(&mut self, command: &dyn fmt::Display) -> String {
-        self.is_waiting = true;
+        self.wait_on();
         if !self.has_ids {
             return command.to_string();
         }
         // Not 0: some engines take it for no number.
         self.last_id = self.last_id % 999_999 + 1;
         format!("{} {command}", self.last_id)
+    }
+
+    /// Waits for another answer to the last command: what came was none.
+    pub fn wait_on(&mut self) {
+        self.is_waiting = true;
+        // What was begun and not ended was not for this command.
+        self.answer = None;
     }
 
     /// What the engine did that the protocol does not allow.
@@ -139,9 +146,10 @@ impl Client {
 
     fn begin(&mut self, line: &str) {
         let (is_refusal, text) = match (line.strip_prefix('='), line.strip_prefix('?')) {
-            (Some(text), _) => (false, text),
-            (None, Some(text)) => (true, text),
-            (None, None) => {
+            // More than one mark is an ornament.
+            (Some(text), _) if !text.starts_with('=') => (false, text),
+            (_, Some(text)) if !text.starts_with('?') => (true, text),
+            _ => {
                 if !line.is_empty() && !line.starts_with('#') {
                     self.breaches.note(BreachKind::Junk, line);
                 }
@@ -245,6 +253,18 @@ mod tests {
     fn what_is_no_answer_is_noted() {
         let lines = ["level 3", "=1 D3", "", "=1 D3", ""];
         assert_eq!(heard(true, &lines), (said("D3"), vec![BreachKind::Junk, BreachKind::Unasked]));
+    }
+
+    #[test]
+    fn ornaments_and_what_was_never_ended_are_no_answers() {
+        let lines = ["==== An engine ====", "", "???", "= D3", ""];
+        assert_eq!(heard(false, &lines), (said("D3"), vec![BreachKind::Junk]));
+        // Nothing was asked, and the line is not followed by an empty one.
+        let mut client = Client::new(false);
+        assert_eq!(client.take(&line("= welcome")), None);
+        client.ask(&"name");
+        let heard: Vec<_> = ["= D3", ""].iter().filter_map(|it| client.take(&line(it))).collect();
+        assert_eq!(heard, said("D3"));
     }
 
     #[test]

@@ -167,7 +167,7 @@ impl Reservation {
             during: Phase::Start,
             transcript: String::new(),
         })?;
-        while let Some(mut engine) = self.pool.take_idle(&spec, &options) {
+        while let Some(mut engine) = self.pool.take_idle(&spec, &options, conditions) {
             // One that died between games is not worth a game.
             if engine.is_usable() && engine.new_game(conditions, aborted).is_ok() {
                 return Ok(self.lend(engine));
@@ -203,13 +203,20 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An idle engine with these options, the one that was used last: its pages are still in memory.
-    fn take_idle(&self, spec: &EngineSpec, options: &Options) -> Option<Engine> {
+    /// An idle engine with these options, and with no limits that it cannot forget: the one that was used
+    /// last, since its pages are still in memory.
+    fn take_idle(
+        &self,
+        spec: &EngineSpec,
+        options: &Options,
+        conditions: &Conditions,
+    ) -> Option<Engine> {
         let mut state = self.lock();
-        let at = state
-            .idle
-            .iter()
-            .rposition(|engine| engine.spec().name == spec.name && engine.options() == options)?;
+        let at = state.idle.iter().rposition(|engine| {
+            engine.spec().name == spec.name
+                && engine.options() == options
+                && engine.suits(conditions)
+        })?;
         Some(state.idle.remove(at))
     }
 

@@ -114,7 +114,7 @@ pub struct Situation<'a> {
 /// A move that an engine chose. Whether it is legal is for others to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The move: over UCI in lower case, over GTP as it was said.
+    /// The move: over UCI in lower case, over GTP as it was said, in at most 200 bytes.
     pub mv: String,
     /// The answer that it expects.
     pub ponder: Option<String>,
@@ -130,6 +130,7 @@ pub struct Choice {
     pub pv: Option<String>,
     /// Time by its own clock.
     pub engine_time: Option<Duration>,
-    /// Time by ours, from when it had been told all to when its answer was read.
+    /// Time by ours, up to when its answer was read: over UCI from when it had been told all, over GTP from
+    /// before it was told the last moves, since it may think as soon as it has heard them.
     pub wall: Duration,
 }

@@ -25,7 +25,18 @@ impl Question<'_> {
         aborted: Aborted<'_>,
         hear: impl FnMut(&Line) -> Option<T>,
     ) -> Result<T, FailureKind> {
-        let deadline = Instant::now() + self.within;
+        self.ask_until(Instant::now() + self.within, process, text, aborted, hear)
+    }
+
+    /// The same where it is one of several questions that have one deadline.
+    pub(super) fn ask_until<T>(
+        &self,
+        deadline: Instant,
+        process: &mut Process,
+        text: &str,
+        aborted: Aborted<'_>,
+        hear: impl FnMut(&Line) -> Option<T>,
+    ) -> Result<T, FailureKind> {
         process
             .say(text, deadline, aborted)
             .and_then(|_| wait(process, deadline, aborted, hear))
@@ -89,16 +100,30 @@ pub(super) fn allowed(situation: &Situation<'_>, patience: &Patience) -> Duratio
         // Nodes and plies can take for ever.
         (None, None) => return patience.unbounded_move,
     };
-    given.saturating_add(patience.margin)
+    given.saturating_add(patience.margin).min(MOVE_MAX)
 }
 
-/// Asks for a move. The time runs from when `text` was handed over; when it is over, `stop` is said
+/// Nobody waits longer for a move, whatever the limit says.
+const MOVE_MAX: Duration = Duration::from_hours(24);
+
+/// What a move may cost.
+#[derive(Clone, Copy)]
+pub(super) struct Budget {
+    /// The time for it, margin included.
+    pub(super) allowed: Duration,
+    /// What it has cost already.
+    pub(super) spent: Duration,
+    /// How long it is waited for beyond that, to know how late it is.
+    pub(super) stop: Duration,
+}
+
+/// Asks for a move, and tells how long it took. The time runs from when `text` was handed over; when it is over, `stop` is said
 /// where the protocol has such a word, and a little later the engine is killed.
 pub(super) fn ask_move<T>(
     process: &mut Process,
     text: &str,
     stop: Option<&str>,
-    (allowed, patience): (Duration, &Patience),
+    Budget { allowed, spent, stop: patience }: Budget,
     aborted: Aborted<'_>,
     mut hear: impl FnMut(&Line) -> Option<T>,
 ) -> Result<(T, Duration), FailureKind> {
@@ -107,23 +132,23 @@ pub(super) fn ask_move<T>(
         Lost::Aborted => FailureKind::Aborted,
         Lost::TimedOut => FailureKind::Hang { allowed, waited: allowed },
     };
-    let asked = process.say(text, Instant::now() + allowed, aborted).map_err(failure)?;
-    let deadline = asked + allowed;
+    let left = allowed.saturating_sub(spent);
+    let asked = process.say(text, Instant::now() + left, aborted).map_err(failure)?;
+    let deadline = asked + left;
+    let took = |at: Instant| spent + at.saturating_duration_since(asked);
     match wait(process, deadline, aborted, &mut hear) {
-        Ok((heard, at)) => return Ok((heard, at.saturating_duration_since(asked))),
+        Ok((heard, at)) => return Ok((heard, took(at))),
         Err(Lost::TimedOut) => {}
         Err(lost) => return Err(failure(lost)),
     }
-    let killed_at = Instant::now().max(deadline) + patience.stop;
+    let killed_at = Instant::now().max(deadline) + patience;
     let waited = stop
         .map_or(Ok(()), |stop| process.say(stop, killed_at, aborted).map(|_| ()))
         .and_then(|()| wait(process, killed_at, aborted, hear));
     match waited {
-        Ok((_, at)) => {
-            Err(FailureKind::OutOfTime { allowed, took: at.saturating_duration_since(asked) })
-        }
+        Ok((_, at)) => Err(FailureKind::OutOfTime { allowed, took: took(at) }),
         Err(Lost::TimedOut) => {
-            let waited = asked.elapsed();
+            let waited = took(Instant::now());
             process.end();
             Err(FailureKind::Hang { allowed, waited })
         }

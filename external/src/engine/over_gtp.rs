@@ -1,16 +1,18 @@
 //! An engine that speaks GTP.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::breach::Breaches;
 use crate::failure::FailureKind;
 use crate::gtp::{Client, Dialect};
 use crate::process::{Aborted, Process};
-use crate::situation::{Choice, Colour, Conditions, Limits, Situation, Start};
+use crate::situation::{Choice, Colour, Conditions, Situation, Start};
 use crate::spec::{EngineSpec, Options};
+use crate::text::shown;
 
-use super::asking::{Question, allowed, ask_move, word};
+use super::asking::{Budget, Question, allowed, ask_move, word};
+use super::bounds::{Bound, bounds_of, time_untold};
 
 /// How GTP says that a side cannot move.
 const PASS: &str = "pass";
@@ -24,13 +26,22 @@ pub(super) struct OverGtp {
     /// The moves that it knows of.
     told: Vec<String>,
     is_on_clock: bool,
+    /// What bounds it by what it was told, in this game or an earlier one.
+    bounded: BTreeSet<String>,
 }
 
-/// How an answer is waited for.
+/// How answers are waited for: all of them up to one deadline.
 #[derive(Clone, Copy)]
 struct Waits<'a> {
+    deadline: Instant,
     within: Duration,
     aborted: Aborted<'a>,
+}
+
+impl<'a> Waits<'a> {
+    fn new(within: Duration, aborted: Aborted<'a>) -> Self {
+        Self { deadline: Instant::now() + within, within, aborted }
+    }
 }
 
 impl OverGtp {
@@ -47,14 +58,18 @@ impl OverGtp {
             commands: BTreeSet::new(),
             told: Vec::new(),
             is_on_clock: false,
+            bounded: BTreeSet::new(),
         };
-        let waits = Waits { within: spec.patience.startup, aborted };
+        let waits = Waits::new(spec.patience.startup, aborted);
+        if !spec.gtp.ids {
+            own.get_into_step(process, waits)?;
+        }
         let mut ask = |command: &str| own.ask(process, command, waits);
         // Which of these it knows is its own affair.
         let [commands, name, version] =
             [ask("list_commands")?, ask("name")?, ask("version")?].map(Result::unwrap_or_default);
         own.commands = commands.split_whitespace().map(ToOwned::to_owned).collect();
-        own.name = format!("{name} {version}").trim().to_owned();
+        own.name = shown(format!("{name} {version}").trim(), Breaches::SAID_BYTES_MAX);
         let set = spec.options.iter().filter_map(|option| {
             let (value, command) = (options.get(&option.name)?, option.command.as_ref()?);
             Some(command.replace("{value}", &value.to_string()))
@@ -73,6 +88,27 @@ impl OverGtp {
         self.client.breaches()
     }
 
+    /// Whether nothing that it was told for an earlier game would hold in this one, where it should not.
+    pub(super) fn suits(&self, spec: &EngineSpec, conditions: &Conditions) -> bool {
+        // What it cannot be told at all is said when it is.
+        self.bounds(spec, conditions).map_or(true, |bounds| self.left_over(&bounds).is_none())
+    }
+
+    fn bounds(
+        &self,
+        spec: &EngineSpec,
+        conditions: &Conditions,
+    ) -> Result<Vec<Bound>, FailureKind> {
+        let is_sized = spec.gtp.boardsize && self.knows("boardsize");
+        let board = conditions.board_size.filter(|_| is_sized).map(Bound::of_board);
+        let limits = bounds_of(&spec.gtp, conditions, |command| self.knows(command))?;
+        Ok(board.into_iter().chain(limits).collect())
+    }
+
+    fn left_over(&self, bounds: &[Bound]) -> Option<&String> {
+        self.bounded.iter().find(|was| bounds.iter().all(|bound| bound.subject != **was))
+    }
+
     pub(super) fn new_game(
         &mut self,
         process: &mut Process,
@@ -80,23 +116,22 @@ impl OverGtp {
         conditions: &Conditions,
         aborted: Aborted<'_>,
     ) -> Result<(), FailureKind> {
-        let mut commands = Vec::new();
-        if let Some(size) = conditions.board_size
-            && spec.gtp.boardsize
-            && self.knows("boardsize")
-        {
-            commands.push(format!("boardsize {size}"));
-        }
-        commands.push("clear_board".to_owned());
-        commands.extend(told_limits(&spec.gtp, &conditions.limits));
-        if spec.gtp.limits.is_empty() && self.knows("time_settings") {
-            commands.extend(time_settings(conditions));
+        let bounds = self.bounds(spec, conditions)?;
+        if let Some(subject) = self.left_over(&bounds) {
+            let problem = format!("it was told `{subject}` for another game, and cannot forget it");
+            return Err(FailureKind::Unsupported(problem));
         }
         self.is_on_clock = conditions.clock.is_some();
         self.told.clear();
-        let waits = Waits { within: spec.patience.ready, aborted };
-        for command in commands {
-            self.order(process, &command, waits)?;
+        let waits = Waits::new(spec.patience.ready, aborted);
+        // Some take a new size for a new game, and some forget their limits with the old one.
+        let (board, limits): (Vec<_>, Vec<_>) = bounds.into_iter().partition(Bound::is_of_board);
+        for bound in board {
+            self.bound(process, bound, waits)?;
+        }
+        self.order(process, "clear_board", waits)?;
+        for bound in limits {
+            self.bound(process, bound, waits)?;
         }
         Ok(())
     }
@@ -114,7 +149,8 @@ impl OverGtp {
         };
         // Before anything is said of it.
         situation.moves.iter().try_for_each(|mv| word(mv).map(|_| ()))?;
-        let waits = Waits { within: spec.patience.ready, aborted };
+        let begun = Instant::now();
+        let waits = Waits::new(spec.patience.ready, aborted);
         self.tell(process, &spec.gtp, (first, situation.moves), waits)?;
         let colour = spec.gtp.colour(situation.to_move);
         if let Some(clock) = &situation.clock
@@ -130,11 +166,16 @@ impl OverGtp {
         let command = format!("genmove {colour}");
         let text = format!("{}\n", self.client.ask(&command));
         let client = &mut self.client;
-        let time = (allowed(situation, &spec.patience), &spec.patience);
+        // It may think as soon as it has heard the last move.
+        let budget = Budget {
+            allowed: allowed(situation, &spec.patience),
+            spent: begun.elapsed(),
+            stop: spec.patience.stop,
+        };
         let (response, wall) =
-            ask_move(process, &text, None, time, aborted, |line| client.take(line))?;
-        let said = response.text.map_err(|said| FailureKind::Refused { command, said })?;
-        let mv = said.lines().next().unwrap_or_default();
+            ask_move(process, &text, None, budget, aborted, |line| client.take(line))?;
+        let said = response.text.map_err(|said| refused(&command, &said))?;
+        let mv = &shown(said.lines().next().unwrap_or_default(), Breaches::SAID_BYTES_MAX);
         if mv.is_empty() || mv.eq_ignore_ascii_case("resign") {
             return Err(FailureKind::NoMove(mv.to_owned()));
         }
@@ -178,6 +219,37 @@ impl OverGtp {
         Ok(())
     }
 
+    /// Without numbers, a greeting that looks like an answer would put every answer after it with the wrong
+    /// command. The answer to this one is known: a number.
+    fn get_into_step(
+        &mut self,
+        process: &mut Process,
+        waits: Waits<'_>,
+    ) -> Result<(), FailureKind> {
+        self.ask_for("a number", process, "protocol_version", waits, |said| {
+            said.as_ref().map_or(true, |said| said.parse::<u32>().is_ok())
+        })?
+        // Who does not know it has answered.
+        .ok();
+        Ok(())
+    }
+
+    /// Tells it what bounds its moves.
+    fn bound(
+        &mut self,
+        process: &mut Process,
+        bound: Bound,
+        waits: Waits<'_>,
+    ) -> Result<(), FailureKind> {
+        if !bound.may_be_refused() {
+            self.order(process, &bound.command, waits)?;
+        } else if self.ask(process, &bound.command, waits)?.is_err() {
+            return Err(time_untold());
+        }
+        self.bounded.insert(bound.subject);
+        Ok(())
+    }
+
     fn knows(&self, command: &str) -> bool {
         self.commands.is_empty() || self.commands.contains(command)
     }
@@ -191,7 +263,7 @@ impl OverGtp {
     ) -> Result<(), FailureKind> {
         match self.ask(process, command, waits)? {
             Ok(_) => Ok(()),
-            Err(said) => Err(FailureKind::Refused { command: command.to_owned(), said }),
+            Err(said) => Err(refused(command, &said)),
         }
     }
 
@@ -199,75 +271,35 @@ impl OverGtp {
         &mut self,
         process: &mut Process,
         command: &str,
-        Waits { within, aborted }: Waits<'_>,
+        waits: Waits<'_>,
+    ) -> Result<Result<String, String>, FailureKind> {
+        self.ask_for("= or ?", process, command, waits, |_| true)
+    }
+
+    /// Says a command, and lets answers go by until one comes that can be its own.
+    fn ask_for(
+        &mut self,
+        awaited: &'static str,
+        process: &mut Process,
+        command: &str,
+        Waits { deadline, within, aborted }: Waits<'_>,
+        is_own: impl Fn(&Result<String, String>) -> bool,
     ) -> Result<Result<String, String>, FailureKind> {
         let text = format!("{}\n", self.client.ask(&command));
-        let question = Question { asked: command, awaited: "= or ?", within };
+        let question = Question { asked: command, awaited, within };
         let client = &mut self.client;
-        let response = question.ask(process, &text, aborted, |line| client.take(line))?;
-        Ok(response.text)
-    }
-}
-
-/// How its own commands tell what bounds its moves.
-fn told_limits(dialect: &Dialect, limits: &Limits) -> Vec<String> {
-    let time = limits.move_time;
-    let values = [
-        ("{seconds}", time.map(|time| time.as_secs().max(1))),
-        ("{milliseconds}", time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))),
-        ("{nodes}", limits.nodes),
-        ("{depth}", limits.depth.map(u64::from)),
-    ];
-    let filled = dialect.limits.iter().map(|command| {
-        values.iter().try_fold(command.clone(), |command, (name, value)| {
-            if !command.contains(name) {
-                return Some(command);
+        question.ask_until(deadline, process, &text, aborted, |line| {
+            let said = client.take(line)?.text;
+            if !is_own(&said) {
+                client.wait_on();
+                return None;
             }
-            value.map(|value| command.replace(name, &value.to_string()))
+            Some(said)
         })
-    });
-    filled.flatten().collect()
-}
-
-/// How the protocol tells time: for the game, or for each move as a period of one. It knows whole
-/// seconds, and no increment.
-fn time_settings(conditions: &Conditions) -> Option<String> {
-    match (conditions.clock, conditions.limits.move_time) {
-        (Some(clock), _) => Some(format!("time_settings {} 0 0", clock.time.as_secs().max(1))),
-        (None, Some(time)) => Some(format!("time_settings 0 {} 1", time.as_secs().max(1))),
-        (None, None) => None,
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::situation::Remaining;
-
-    #[test]
-    fn limits_are_told_as_the_engine_has_them() {
-        let limits =
-            ["time -m {seconds} -g 0", "nodes {nodes}", "level {depth} {nodes}", "ponder off"];
-        let dialect = Dialect { limits: limits.map(str::to_owned).into(), ..Dialect::default() };
-        let time = Limits { move_time: Some(Duration::from_millis(2_700)), ..Limits::default() };
-        assert_eq!(told_limits(&dialect, &time), ["time -m 2 -g 0", "ponder off"]);
-        let nodes = Limits { nodes: Some(9), depth: Some(3), ..Limits::default() };
-        assert_eq!(told_limits(&dialect, &nodes), ["nodes 9", "level 3 9", "ponder off"]);
-    }
-
-    #[test]
-    fn time_is_told_in_whole_seconds() {
-        let mut conditions = Conditions {
-            chess960: false,
-            board_size: None,
-            limits: Limits::default(),
-            clock: None,
-        };
-        assert_eq!(time_settings(&conditions), None);
-        conditions.limits.move_time = Some(Duration::from_millis(100));
-        assert_eq!(time_settings(&conditions).unwrap(), "time_settings 0 1 1");
-        let (time, increment) = (Duration::from_secs(90), Duration::ZERO);
-        conditions.clock = Some(Remaining { time, increment });
-        assert_eq!(time_settings(&conditions).unwrap(), "time_settings 90 0 0");
-    }
+fn refused(command: &str, said: &str) -> FailureKind {
+    let said = shown(said, Breaches::SAID_BYTES_MAX);
+    FailureKind::Refused { command: command.to_owned(), said }
 }

@@ -10,7 +10,7 @@ use crate::situation::{Choice, Colour, Conditions, Situation, Start};
 use crate::spec::{EngineSpec, OptionValue, Options};
 use crate::uci::{Answer, Client, Command, Event, Go, Kind, whole_ms};
 
-use super::asking::{Question, allowed, ask_move, position, word};
+use super::asking::{Budget, Question, allowed, ask_move, position, word};
 
 /// The option that turns Chess960 on.
 const CHESS960: &str = "UCI_Chess960";
@@ -91,8 +91,9 @@ impl OverUci {
         self.client.begin_search();
         let client = &mut self.client;
         let patience = &spec.patience;
-        let time = (allowed(situation, patience), patience);
-        let (answer, wall) = ask_move(process, &text, Some("stop\n"), time, aborted, |line| {
+        let (allowed, spent) = (allowed(situation, patience), Duration::ZERO);
+        let budget = Budget { allowed, spent, stop: patience.stop };
+        let (answer, wall) = ask_move(process, &text, Some("stop\n"), budget, aborted, |line| {
             match client.take(line) {
                 Some(Event::Chosen(answer)) => Some(answer),
                 Some(Event::Greeted | Event::Ready) | None => None,

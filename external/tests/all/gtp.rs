@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use spelrum_external::gtp::Dialect;
 use spelrum_external::{
     AllowedOption, BreachKind, Choice, Clock, Colour, Conditions, Engine, EngineFailure,
     EngineSpec, Exit, FailureKind, Limits, OptionRule, OptionValue, Remaining, Situation, Start,
@@ -27,7 +26,8 @@ fn said(engine: &Engine) -> Vec<String> {
         .collect()
 }
 
-const GREETING: [&str; 5] = ["list_commands", "name", "version", "boardsize 8", "clear_board"];
+const GREETING: [&str; 6] =
+    ["list_commands", "name", "version", "boardsize 8", "clear_board", "level 1"];
 
 #[test]
 fn a_game_is_told_move_by_move() {
@@ -53,15 +53,15 @@ fn another_game_than_it_knows_is_told_from_the_beginning() {
     // And a new one with nothing of the old.
     engine.new_game(&conditions(), &never).unwrap();
     choose(&mut engine, &["F5"]).unwrap();
-    let last: Vec<_> = said(&engine).into_iter().rev().take(3).collect();
-    assert_eq!(last, ["genmove white", "play black F5", "clear_board"]);
+    let last: Vec<_> = said(&engine).into_iter().rev().take(4).collect();
+    assert_eq!(last, ["genmove white", "play black F5", "level 1", "clear_board"]);
 }
 
 /// As Edax, gtp-rhino and others depart from the protocol.
 #[test]
 fn dialects_are_spoken() {
     let mut edax = spec("gtp", &["old-id", "cr", "knows-little"]);
-    edax.gtp = Dialect { ids: false, ..Dialect::default() };
+    edax.gtp.ids = false;
     let mut engine = playing(&edax);
     assert_eq!(choose(&mut engine, &[]).unwrap().mv, "D3");
     assert!(engine.transcript().contains("> genmove black\n"), "{}", engine.transcript());
@@ -149,6 +149,62 @@ fn a_move_is_a_word_and_no_command() {
     assert_eq!(failure.to_string(), said_of_it);
     assert_eq!(said(&engine), GREETING);
     assert!(engine.is_usable());
+}
+
+/// What is silently no limit is recorded as one.
+#[test]
+fn a_limit_that_it_cannot_be_told_is_said() {
+    let mut engine = playing(&spec("gtp", &["refuses-time"]));
+    let limits = Limits { nodes: Some(1_000), ..limits() };
+    let failure = engine.new_game(&Conditions { limits, ..conditions() }, &never).unwrap_err();
+    assert_eq!(
+        failure.to_string(),
+        "scripted: it cannot be told a number of nodes: no line of `gtp.limits` has `{nodes}`"
+    );
+    // That it knows a command is said by itself, and is not always true.
+    let limits = Limits { move_time: Some(Duration::from_secs(3)), ..crate::harness::limits() };
+    let failure = engine.new_game(&Conditions { limits, ..conditions() }, &never).unwrap_err();
+    assert!(matches!(failure.kind, FailureKind::Unsupported(_)), "{failure}");
+    assert!(engine.is_usable());
+    engine.new_game(&conditions(), &never).unwrap();
+}
+
+#[test]
+fn a_limit_of_an_earlier_game_is_not_left_in_force() {
+    let mut engine = playing(&spec("gtp", &[]));
+    let limits = Limits { depth: Some(2), ..limits() };
+    engine.new_game(&Conditions { limits, ..conditions() }, &never).unwrap();
+    let unlimited = Conditions { limits: Limits::default(), ..conditions() };
+    assert!(!engine.suits(&unlimited));
+    assert_eq!(
+        engine.new_game(&unlimited, &never).unwrap_err().to_string(),
+        "scripted: it was told `level {depth}` for another game, and cannot forget it"
+    );
+}
+
+/// What an engine does while it is told a move is on its clock.
+#[test]
+fn thinking_before_it_is_asked_is_thinking() {
+    let mut thinks = spec("gtp", &["thinks-in-play"]);
+    thinks.patience.unbounded_move = SHORT;
+    let mut engine = playing(&thinks);
+    let kind = kind_of(choose(&mut engine, &["C4"]));
+    let FailureKind::OutOfTime { allowed, took } = kind else { panic!("{kind:?}") };
+    assert!(allowed == SHORT && took > allowed, "{took:?}");
+    // And however many moves it is told, it is waited for once.
+    thinks.patience.ready = crate::harness::LONGER;
+    let mut engine = playing(&thinks);
+    let kind = kind_of(choose(&mut engine, &["C4"; 20]));
+    assert!(matches!(kind, FailureKind::NoAnswer { .. }), "{kind:?}");
+}
+
+#[test]
+fn a_greeting_that_looks_like_an_answer_puts_nothing_out_of_step() {
+    let mut greets = spec("gtp", &["greets"]);
+    greets.gtp.ids = false;
+    let mut engine = playing(&greets);
+    assert_eq!(engine.identity().name, "Scripted 1.0");
+    assert_eq!(choose(&mut engine, &["C4"]).unwrap().mv, "D3");
 }
 
 /// Whoever is asked before a game has lost none, and whoever is asked in one has.

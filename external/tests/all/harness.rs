@@ -18,6 +18,9 @@ pub(crate) const GENEROUS: Duration = Duration::from_mins(2);
 /// As long as waiting for what never comes should take.
 pub(crate) const SHORT: Duration = Duration::from_millis(100);
 
+/// As long as an engine that is at work surely needs for one thing, and not for many.
+pub(crate) const LONGER: Duration = Duration::from_secs(3);
+
 /// Nothing is aborted.
 pub(crate) fn never() -> bool {
     false
@@ -49,7 +52,7 @@ pub(crate) fn spec(protocol: &str, words: &[&str]) -> EngineSpec {
         },
         options: EngineSpec::usual_options(),
         set: Options::new(),
-        gtp: Dialect::default(),
+        gtp: Dialect { limits: vec!["level {depth}".to_owned()], ..Dialect::default() },
     }
 }
 

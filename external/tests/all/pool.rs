@@ -3,7 +3,8 @@
 use std::sync::mpsc;
 
 use spelrum_external::{
-    EngineFile, EngineSpec, FailureKind, Lent, NoRoom, OptionValue, Options, Pool, Reservation,
+    Conditions, EngineFile, EngineSpec, FailureKind, Lent, Limits, NoRoom, OptionValue, Options,
+    Pool, Reservation,
 };
 
 use crate::harness::{GENEROUS, choose, conditions, guard, limits, never, processes_with, spec};
@@ -36,6 +37,24 @@ fn an_engine_is_used_again_with_the_same_options() {
     }
     let mut room = pool.reserve(&["scripted"], &never).unwrap();
     assert_eq!(games(&take(&mut room, &hash(2))), 1);
+}
+
+#[test]
+fn an_engine_with_limits_that_it_cannot_forget_is_not_used_without_them() {
+    let pool = pool([spec("gtp", &[])]);
+    let unlimited = Conditions { limits: Limits::default(), ..conditions() };
+    let play = |conditions: &Conditions| {
+        let mut room = pool.reserve(&["scripted"], &never).unwrap();
+        let engine = room.take("scripted", &Options::new(), conditions, &never).unwrap();
+        let transcript = engine.transcript();
+        let said = |what: &str| {
+            transcript.lines().filter(|it| it.starts_with("> ") && it.ends_with(what)).count()
+        };
+        (said(" clear_board"), said(" level 1"))
+    };
+    play(&conditions());
+    assert_eq!(play(&conditions()), (2, 2));
+    assert_eq!(play(&unlimited), (1, 0));
 }
 
 #[test]

@@ -2,12 +2,16 @@
 
 use std::io::{self, BufRead as _, Write as _};
 use std::process::ExitCode;
+use std::time::Duration;
 
 const MOVES: [&str; 3] = ["D3", "C5", "pass"];
 
 pub(crate) fn run(words: &[String]) -> ExitCode {
     let does = |what: &str| words.iter().any(|word| word == what);
     let mut generated = 0;
+    if does("greets") {
+        say("==== Scripted ====\n= welcome\n\n");
+    }
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         let mut command = line.split_whitespace().peekable();
@@ -20,6 +24,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
                 Ok("name\nversion\nlist_commands\nboardsize\nclear_board\nplay\ngenmove\n\
                     time_settings\ntime_left\nlevel\nquit")
             }
+            "protocol_version" => Ok("2"),
             "name" => Ok("Scripted"),
             "version" => Ok("1.0"),
             "boardsize" if rest != ["8"] => Err("unacceptable size"),
@@ -29,6 +34,10 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
             }
             "play" if does("refuses-pass") && rest.last() == Some(&"pass") => Err("syntax error"),
             "play" if does("hangs-in-play") => crate::linger(),
+            "play" if does("thinks-in-play") => {
+                crate::wait(Duration::from_millis(200));
+                Ok("")
+            }
             "play" if does("refuses-play") => Err("illegal move"),
             "genmove" if does("dies-in-search") => return ExitCode::from(9),
             "genmove" if does("hangs") => {
@@ -44,6 +53,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
                 say("=\n\n");
                 return ExitCode::SUCCESS;
             }
+            "time_settings" if does("refuses-time") => Err("syntax error"),
             "boardsize" | "play" | "time_settings" | "time_left" | "level" | "komi" => Ok(""),
             _ => Err("unknown command"),
         };

@@ -6,6 +6,7 @@ mod hold;
 mod uci;
 
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
@@ -31,6 +32,14 @@ fn main() -> ExitCode {
 fn linger() -> ! {
     loop {
         std::thread::park();
+    }
+}
+
+/// Does nothing for a time.
+pub(crate) fn wait(time: Duration) {
+    let until = Instant::now() + time;
+    while Instant::now() < until {
+        std::thread::park_timeout(until.saturating_duration_since(Instant::now()));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead as _, Write as _};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const OPTIONS: [&str; 8] = [
     "option name Debug Log File type string default <empty>",
@@ -62,7 +62,7 @@ impl Engine<'_> {
             "isready" if self.does("unready-for-games") && self.games > 0 => {}
             "isready" => {
                 if self.does("slow-readyok") {
-                    wait(Duration::from_millis(200));
+                    crate::wait(Duration::from_millis(200));
                 }
                 self.say("readyok");
                 if self.does("stops-reading") && self.games > 0 {
@@ -117,7 +117,7 @@ impl Engine<'_> {
                     self.say("info depth 1 score cp 13 nodes 20 time 3 pv e2e4 e7e5");
                 },
                 "after-stop" | "ignores-stop" => return None,
-                "late" => wait(LATE),
+                "late" => crate::wait(LATE),
                 "floods" => {
                     for _ in 0..20_000 {
                         let _ = writeln!(io::stderr(), "a warning of which nobody hears more");
@@ -182,13 +182,6 @@ impl Engine<'_> {
 fn print(bytes: &[u8]) {
     let mut stdout = io::stdout().lock();
     let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
-}
-
-fn wait(time: Duration) {
-    let until = Instant::now() + time;
-    while Instant::now() < until {
-        std::thread::park_timeout(until.saturating_duration_since(Instant::now()));
-    }
 }
 
 /// The open descriptors, without that by which they are listed.
