@@ -6,11 +6,12 @@ use std::process::Command;
 use spelrum_test_support::{Files, circles};
 
 /// Which of the project's crates each one may depend on.
-const MAY_DEPEND_ON: [(&str, &[&str]); 7] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 8] = [
     ("spelrum-engine", &[]),
     ("spelrum-tournament", &["spelrum-engine"]),
     ("spelrum-proto", &["spelrum-engine", "spelrum-tournament"]),
     ("spelrum-coordinator", &["spelrum-engine", "spelrum-tournament", "spelrum-proto"]),
+    ("spelrum-external", &[]),
     ("spelrum-worker", &["spelrum-engine", "spelrum-tournament", "spelrum-proto"]),
     (
         "spelrum",
@@ -107,7 +108,7 @@ fn only_the_coordinator_knows_sqlite() {
 /// hands on what the others have, and does not count.
 #[test]
 fn no_files_of_the_runner_use_each_other() {
-    for folder in ["cli/src", "coordinator/src", "worker/src", "proto/src"] {
+    for folder in ["cli/src", "coordinator/src", "worker/src", "external/src", "proto/src"] {
         let files = Files::read(&crate::sandbox::root().join(folder), |_| None);
         let hands_on = |file: &str| {
             let name = file.rsplit('/').next();

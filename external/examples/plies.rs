@@ -1,0 +1,78 @@
+//! What a game between two engines costs beside their thinking: `plies FILE WHITE BLACK NODES GAMES`.
+//!
+//! The engines of a file of engines play chess from the usual position, move by move, and nobody checks
+//! their moves. Guards are this program once more.
+
+#![expect(clippy::print_stdout, reason = "it is a program for people")]
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+use spelrum_external::{
+    Colour, Conditions, EngineFile, FailureKind, Guard, Limits, Options, Pool, Situation, Start,
+    guard,
+};
+
+/// Games of engines that do not know draws end here.
+const PLIES_MAX: usize = 200;
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let mut args = std::env::args_os().skip(1);
+    let first = args.next().unwrap_or_default();
+    if first == "guard" {
+        return Ok(guard::run(&["guard"], args));
+    }
+    let words: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let [white, black, nodes, games] = words.as_slice() else {
+        println!("usage: plies FILE WHITE BLACK NODES GAMES");
+        return Ok(ExitCode::from(2));
+    };
+    let pool =
+        Pool::new(EngineFile::read(Path::new(&first))?, Guard::of_this_program(&["guard"])?, 2);
+    let limits = Limits { nodes: Some(nodes.parse()?), ..Limits::default() };
+    let conditions = Conditions { chess960: false, board_size: None, limits, clock: None };
+    let (started, cpu) = (Instant::now(), own_cpu());
+    let (mut plies, mut thinking) = (0, Duration::ZERO);
+    for _ in 0..games.parse()? {
+        let mut room = pool.reserve(&[white, black], &|| false)?;
+        let mut take = |name: &str| room.take(name, &Options::new(), &conditions, &|| false);
+        let mut seats = [(Colour::White, take(white)?), (Colour::Black, take(black)?)];
+        let mut moves: Vec<String> = Vec::new();
+        while moves.len() < PLIES_MAX {
+            let (to_move, engine) = &mut seats[moves.len() % 2];
+            let (start, to_move) = (Start::Usual, *to_move);
+            let situation = Situation { start, moves: &moves, to_move, limits, clock: None };
+            match engine.choose(&situation, &|| false) {
+                Ok(choice) => {
+                    thinking += choice.wall;
+                    moves.push(choice.mv);
+                }
+                // That is how most engines say that they are mated.
+                Err(failure) if failure.kind == FailureKind::NoMove("(none)".to_owned()) => break,
+                Err(failure) => {
+                    println!("{failure}\n{}", failure.transcript);
+                    break;
+                }
+            }
+        }
+        plies += moves.len();
+        for (_, engine) in &mut seats {
+            let name = engine.identity().name.clone();
+            engine.take_breaches().iter().for_each(|breach| println!("{name}: {breach}"));
+        }
+    }
+    let (wall, cpu) = (started.elapsed(), own_cpu() - cpu);
+    let each = |time: Duration| time.as_secs_f64() * 1e6 / plies.max(1) as f64;
+    println!("{plies} plies in {:.2} s", wall.as_secs_f64());
+    println!("{:.1} µs of our processor time, {:.1} µs of wall time and", each(cpu), each(wall));
+    println!("{:.1} µs until the answer, each ply", each(thinking));
+    pool.close_idle();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn own_cpu() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
+}

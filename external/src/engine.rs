@@ -1,0 +1,216 @@
+//! An engine that runs, and plays game after game.
+
+mod asking;
+mod bounds;
+mod over_gtp;
+mod over_uci;
+
+use crate::breach::Breach;
+use crate::failure::{EngineFailure, FailureKind, Phase};
+use crate::guard::Guard;
+use crate::identity::{Identity, hash_program};
+use crate::process::{Aborted, Process};
+use crate::situation::{Choice, Conditions, Situation};
+use crate::spec::{EngineSpec, Options, Protocol};
+
+use over_gtp::OverGtp;
+use over_uci::OverUci;
+
+/// An engine that runs. It ends when this is dropped; [`Engine::close`] lets it say goodbye.
+#[derive(Debug)]
+pub struct Engine {
+    spec: EngineSpec,
+    options: Options,
+    identity: Identity,
+    process: Process,
+    speaker: Speaker,
+    is_lost: bool,
+}
+
+/// Who knows its protocol.
+#[derive(Debug)]
+enum Speaker {
+    Uci(OverUci),
+    Gtp(OverGtp),
+}
+
+impl Speaker {
+    fn start(
+        process: &mut Process,
+        spec: &EngineSpec,
+        options: &Options,
+        aborted: Aborted<'_>,
+    ) -> Result<Self, FailureKind> {
+        match spec.protocol {
+            Protocol::Uci => OverUci::start(process, spec, options, aborted).map(Self::Uci),
+            Protocol::Gtp => OverGtp::start(process, spec, options, aborted).map(Self::Gtp),
+        }
+    }
+
+    fn name_and_author(&self) -> (String, String) {
+        match self {
+            Self::Uci(uci) => (uci.name(), uci.author()),
+            Self::Gtp(gtp) => (gtp.name(), String::new()),
+        }
+    }
+}
+
+impl Engine {
+    /// Starts an engine with the options that a sweep wants, and waits until it is ready, unless
+    /// `aborted` says that nobody wants it any more.
+    ///
+    /// # Errors
+    /// If an option may not be set, or the engine is not there, does not answer, or ends.
+    pub fn start(
+        spec: &EngineSpec,
+        options: &Options,
+        guard: &Guard,
+        aborted: Aborted<'_>,
+    ) -> Result<Self, EngineFailure> {
+        let failed = |kind, transcript| {
+            let (engine, during) = (spec.name.clone(), Phase::Start);
+            EngineFailure { engine, kind, during, transcript }
+        };
+        // Also where somebody has checked them: options come from the network.
+        let options = spec
+            .check_options(options)
+            .map_err(|refused| failed(FailureKind::NotAllowed(refused), String::new()))?;
+        let sha256 = hash_program(&spec.command).map_err(|kind| failed(kind, String::new()))?;
+        let mut process =
+            Process::start(spec, guard).map_err(|kind| failed(kind, String::new()))?;
+        match Speaker::start(&mut process, spec, &options, aborted) {
+            Ok(speaker) => {
+                let (name, author) = speaker.name_and_author();
+                let identity = Identity { name, author, sha256 };
+                let spec = spec.clone();
+                Ok(Self { spec, options, identity, process, speaker, is_lost: false })
+            }
+            Err(kind) => {
+                // What it says when it is ended belongs to the explanation.
+                process.end();
+                Err(failed(kind, process.transcript()))
+            }
+        }
+    }
+
+    /// Who it says that it is, and what its program is.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// What it is started from.
+    #[must_use]
+    pub fn spec(&self) -> &EngineSpec {
+        &self.spec
+    }
+
+    /// Whether it can play such a game: GTP cannot say that a limit of an earlier one no longer holds.
+    #[must_use]
+    pub fn suits(&self, conditions: &Conditions) -> bool {
+        match &self.speaker {
+            Speaker::Uci(_) => true,
+            Speaker::Gtp(gtp) => gtp.suits(&self.spec, conditions),
+        }
+    }
+
+    /// The options that it was started with.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Begins a game: the engine forgets the last one, and is ready. Where `aborted` says that the game
+    /// is not wanted any more, the engine is ended.
+    ///
+    /// # Errors
+    /// If it ended since, does not answer, or cannot play under these conditions.
+    pub fn new_game(
+        &mut self,
+        conditions: &Conditions,
+        aborted: Aborted<'_>,
+    ) -> Result<(), EngineFailure> {
+        self.check(Phase::NewGame)?;
+        let Self { spec, process, speaker, .. } = self;
+        let begun = match speaker {
+            Speaker::Uci(uci) => uci.new_game(process, spec, conditions, aborted),
+            Speaker::Gtp(gtp) => gtp.new_game(process, spec, conditions, aborted),
+        };
+        begun.map_err(|kind| self.failed(kind, Phase::NewGame))
+    }
+
+    /// Has it choose a move. `aborted` is asked some twenty times a second; once it says so, the engine
+    /// is ended, since it may go on thinking.
+    ///
+    /// # Errors
+    /// If it has no move to offer, in time or at all. After all but a late answer, or one that is no
+    /// move, the engine is lost ([`Engine::is_usable`]).
+    pub fn choose(
+        &mut self,
+        situation: &Situation<'_>,
+        aborted: Aborted<'_>,
+    ) -> Result<Choice, EngineFailure> {
+        self.check(Phase::Move)?;
+        let Self { spec, process, speaker, .. } = self;
+        let chosen = match speaker {
+            Speaker::Uci(uci) => uci.choose(process, spec, situation, aborted),
+            Speaker::Gtp(gtp) => gtp.choose(process, spec, situation, aborted),
+        };
+        chosen.map_err(|kind| self.failed(kind, Phase::Move))
+    }
+
+    /// The failure of an engine whose move the rules do not allow, which only its caller can know.
+    #[must_use]
+    pub fn illegal(&self, mv: &str) -> EngineFailure {
+        self.failure(FailureKind::IllegalMove(mv.to_owned()), Phase::Move)
+    }
+
+    /// The last lines that were exchanged with it.
+    #[must_use]
+    pub fn transcript(&self) -> String {
+        self.process.transcript()
+    }
+
+    /// What it did that its protocol does not allow and this has not told before: once for each kind.
+    pub fn take_breaches(&mut self) -> Vec<Breach> {
+        match &mut self.speaker {
+            Speaker::Uci(uci) => uci.breaches().take_new(),
+            Speaker::Gtp(gtp) => gtp.breaches().take_new(),
+        }
+    }
+
+    /// Whether it can be asked anything, as far as can be seen without asking.
+    pub fn is_usable(&mut self) -> bool {
+        !self.is_lost && self.process.is_running()
+    }
+
+    /// Says `quit`, waits a little, and ends what is left.
+    pub fn close(mut self) {
+        let patience = self.spec.patience.quit;
+        self.process.close("quit\n", patience);
+    }
+
+    fn check(&self, during: Phase) -> Result<(), EngineFailure> {
+        if self.is_lost { Err(self.failure(FailureKind::Gone, during)) } else { Ok(()) }
+    }
+
+    fn failed(&mut self, kind: FailureKind, during: Phase) -> EngineFailure {
+        // Whoever answers, if late, still knows what it is asked.
+        self.is_lost = !matches!(
+            kind,
+            FailureKind::OutOfTime { .. }
+                | FailureKind::NoMove(_)
+                | FailureKind::IllegalMove(_)
+                | FailureKind::Unsupported(_)
+        );
+        if self.is_lost {
+            self.process.end();
+        }
+        self.failure(kind, during)
+    }
+
+    fn failure(&self, kind: FailureKind, during: Phase) -> EngineFailure {
+        let (engine, transcript) = (self.spec.name.clone(), self.transcript());
+        EngineFailure { engine, kind, during, transcript }
+    }
+}

@@ -1,0 +1,157 @@
+//! Waiting for an engine, with one deadline whatever it prints.
+
+use std::time::{Duration, Instant};
+
+use crate::breach::Breaches;
+use crate::failure::FailureKind;
+use crate::process::{Aborted, Lost, Process};
+use crate::situation::Situation;
+use crate::spec::Patience;
+use crate::text::{Line, shown};
+
+/// What is asked, and how long an answer may take.
+pub(super) struct Question<'a> {
+    pub(super) asked: &'a str,
+    pub(super) awaited: &'static str,
+    pub(super) within: Duration,
+}
+
+impl Question<'_> {
+    /// Says something, and waits for what is heard in the answer.
+    pub(super) fn ask<T>(
+        &self,
+        process: &mut Process,
+        text: &str,
+        aborted: Aborted<'_>,
+        hear: impl FnMut(&Line) -> Option<T>,
+    ) -> Result<T, FailureKind> {
+        self.ask_until(Instant::now() + self.within, process, text, aborted, hear)
+    }
+
+    /// The same where it is one of several questions that have one deadline.
+    pub(super) fn ask_until<T>(
+        &self,
+        deadline: Instant,
+        process: &mut Process,
+        text: &str,
+        aborted: Aborted<'_>,
+        hear: impl FnMut(&Line) -> Option<T>,
+    ) -> Result<T, FailureKind> {
+        process
+            .say(text, deadline, aborted)
+            .and_then(|_| wait(process, deadline, aborted, hear))
+            .map(|(heard, _)| heard)
+            .map_err(|lost| self.failure(lost))
+    }
+
+    fn failure(&self, lost: Lost) -> FailureKind {
+        match lost {
+            Lost::Ended(exit) => FailureKind::Crash(exit),
+            Lost::Aborted => FailureKind::Aborted,
+            Lost::TimedOut => FailureKind::NoAnswer {
+                asked: self.asked.to_owned(),
+                awaited: self.awaited,
+                within: self.within,
+            },
+        }
+    }
+}
+
+/// A move as a word of a command, which may have come over the network: one with a blank or a line end in
+/// it would be said as something else.
+pub(super) fn word(mv: &str) -> Result<&str, FailureKind> {
+    let is_word = !mv.is_empty() && mv.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_word { Ok(mv) } else { Err(unsayable("move", mv)) }
+}
+
+/// A position as words of a command, with nothing in them that would end it.
+pub(super) fn position(fen: &str) -> Result<&str, FailureKind> {
+    let is_line = fen.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    let goes_on = fen.split(' ').any(|word| word == "moves");
+    if is_line && !goes_on { Ok(fen) } else { Err(unsayable("position", fen)) }
+}
+
+fn unsayable(what: &str, text: &str) -> FailureKind {
+    let text = shown(text, Breaches::SAID_BYTES_MAX);
+    FailureKind::Unsupported(format!("`{text}` is no {what} that can be said"))
+}
+
+/// Waits for a line in which something is heard, and tells when it came.
+fn wait<T>(
+    process: &mut Process,
+    deadline: Instant,
+    aborted: Aborted<'_>,
+    mut hear: impl FnMut(&Line) -> Option<T>,
+) -> Result<(T, Instant), Lost> {
+    loop {
+        let timed = process.next_line(deadline, aborted)?;
+        if let Some(heard) = hear(&timed.line) {
+            return Ok((heard, timed.at));
+        }
+    }
+}
+
+/// How long a move may take: what the engine was given, with the margin.
+pub(super) fn allowed(situation: &Situation<'_>, patience: &Patience) -> Duration {
+    let clock = situation.clock.map(|clock| clock.of(situation.to_move).time);
+    let given = match (situation.limits.move_time, clock) {
+        (Some(a), Some(b)) => a.min(b),
+        (Some(time), None) | (None, Some(time)) => time,
+        // Nodes and plies can take for ever.
+        (None, None) => return patience.unbounded_move,
+    };
+    given.saturating_add(patience.margin).min(MOVE_MAX)
+}
+
+/// Nobody waits longer for a move, whatever the limit says.
+const MOVE_MAX: Duration = Duration::from_hours(24);
+
+/// What a move may cost.
+#[derive(Clone, Copy)]
+pub(super) struct Budget {
+    /// The time for it, margin included.
+    pub(super) allowed: Duration,
+    /// What it has cost already.
+    pub(super) spent: Duration,
+    /// How long it is waited for beyond that, to know how late it is.
+    pub(super) stop: Duration,
+}
+
+/// Asks for a move, and tells how long it took. The time runs from when `text` was handed over; when it is over, `stop` is said
+/// where the protocol has such a word, and a little later the engine is killed.
+pub(super) fn ask_move<T>(
+    process: &mut Process,
+    text: &str,
+    stop: Option<&str>,
+    Budget { allowed, spent, stop: patience }: Budget,
+    aborted: Aborted<'_>,
+    mut hear: impl FnMut(&Line) -> Option<T>,
+) -> Result<(T, Duration), FailureKind> {
+    let failure = |lost| match lost {
+        Lost::Ended(exit) => FailureKind::Crash(exit),
+        Lost::Aborted => FailureKind::Aborted,
+        Lost::TimedOut => FailureKind::Hang { allowed, waited: allowed },
+    };
+    let left = allowed.saturating_sub(spent);
+    let asked = process.say(text, Instant::now() + left, aborted).map_err(failure)?;
+    let deadline = asked + left;
+    let took = |at: Instant| spent + at.saturating_duration_since(asked);
+    match wait(process, deadline, aborted, &mut hear) {
+        Ok((heard, at)) => return Ok((heard, took(at))),
+        Err(Lost::TimedOut) => {}
+        Err(lost) => return Err(failure(lost)),
+    }
+    let killed_at = Instant::now().max(deadline) + patience;
+    let waited = stop
+        .map_or(Ok(()), |stop| process.say(stop, killed_at, aborted).map(|_| ()))
+        .and_then(|()| wait(process, killed_at, aborted, hear));
+    match waited {
+        Ok((_, at)) => Err(FailureKind::OutOfTime { allowed, took: took(at) }),
+        Err(Lost::TimedOut) => {
+            let waited = took(Instant::now());
+            process.end();
+            Err(FailureKind::Hang { allowed, waited })
+        }
+        Err(lost) => Err(failure(lost)),
+    }
+}

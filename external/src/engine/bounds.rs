@@ -1,0 +1,211 @@
+//! How a GTP engine is told what bounds its moves: by commands of its own, or in whole seconds.
+
+use std::time::Duration;
+
+use crate::failure::FailureKind;
+use crate::gtp::Dialect;
+use crate::situation::Conditions;
+
+/// The command by which the protocol tells time.
+const TIME_SETTINGS: &str = "time_settings";
+const BOARDSIZE: &str = "boardsize";
+
+/// A command that bounds moves for this game and all that follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bound {
+    /// What it bounds, whatever the value: the command without it.
+    pub(super) subject: String,
+    /// What is said.
+    pub(super) command: String,
+}
+
+impl Bound {
+    /// Whether the engine is not known to obey it: lists of commands are not always true.
+    pub(super) fn may_be_refused(&self) -> bool {
+        self.subject == TIME_SETTINGS
+    }
+
+    pub(super) fn of_board(size: u32) -> Self {
+        Self { subject: BOARDSIZE.to_owned(), command: format!("{BOARDSIZE} {size}") }
+    }
+
+    pub(super) fn is_of_board(&self) -> bool {
+        self.subject == BOARDSIZE
+    }
+}
+
+/// What tells an engine the limits of a game.
+///
+/// # Errors
+/// If one cannot be told: it would not hold, and the game would be another than it is taken for.
+pub(super) fn bounds_of(
+    dialect: &Dialect,
+    conditions: &Conditions,
+    knows: impl Fn(&str) -> bool,
+) -> Result<Vec<Bound>, FailureKind> {
+    let limits = &conditions.limits;
+    let in_ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let values = [
+        ("{depth}", limits.depth.map(u64::from)),
+        ("{nodes}", limits.nodes),
+        // A part of a second less is kept to; none at all would be something else.
+        ("{seconds}", limits.move_time.map(|time| time.as_secs()).filter(|time| *time > 0)),
+        ("{milliseconds}", limits.move_time.map(in_ms).filter(|time| *time > 0)),
+    ];
+    let fill = |line: &String| {
+        let command = values.iter().try_fold(line.clone(), |command, (name, value)| {
+            if !command.contains(name) {
+                return Some(command);
+            }
+            value.map(|value| command.replace(name, &value.to_string()))
+        })?;
+        Some(Bound { subject: line.clone(), command })
+    };
+    let mut bounds: Vec<_> = dialect.limits.iter().filter_map(fill).collect();
+    let says = |name: &str| bounds.iter().any(|bound| bound.subject.contains(name));
+    for (limit, name, is_set) in [
+        ("a depth", "{depth}", limits.depth.is_some()),
+        ("a number of nodes", "{nodes}", limits.nodes.is_some()),
+    ] {
+        if is_set && !says(name) {
+            return Err(untold(limit, &format!("no line of `gtp.limits` has `{name}`")));
+        }
+    }
+    let is_time_told = says("{seconds}") || says("{milliseconds}");
+    let time = limits.move_time.filter(|_| !is_time_told);
+    bounds.extend(time_settings(conditions.clock.map(|clock| clock.time), time, knows)?);
+    Ok(bounds)
+}
+
+/// How the protocol tells time: for the game, or for each move as a period of one. It knows whole
+/// seconds, and no increment.
+fn time_settings(
+    clock: Option<Duration>,
+    each_move: Option<Duration>,
+    knows: impl Fn(&str) -> bool,
+) -> Result<Option<Bound>, FailureKind> {
+    let (time, in_order) = match (clock, each_move) {
+        (None, None) => return Ok(None),
+        (Some(_), Some(_)) => {
+            let problem = "no line of `gtp.limits` has `{seconds}` or `{milliseconds}`";
+            return Err(untold("a time for each move beside a clock", problem));
+        }
+        (Some(time), None) => (time, ["", " 0 0"]),
+        (None, Some(time)) => (time, ["0 ", " 1"]),
+    };
+    if !knows(TIME_SETTINGS) {
+        return Err(time_untold());
+    }
+    if time.as_secs() == 0 {
+        let problem = "no line of `gtp.limits` has `{milliseconds}`, and GTP has whole seconds";
+        return Err(untold("a time of less than a second", problem));
+    }
+    let [before, behind] = in_order;
+    let command = format!("{TIME_SETTINGS} {before}{}{behind}", time.as_secs());
+    Ok(Some(Bound { subject: TIME_SETTINGS.to_owned(), command }))
+}
+
+/// That an engine has no way to be told a time.
+pub(super) fn time_untold() -> FailureKind {
+    untold("a time", "it does not know `time_settings`, and `gtp.limits` has no line that says it")
+}
+
+fn untold(limit: &str, problem: &str) -> FailureKind {
+    FailureKind::Unsupported(format!("it cannot be told {limit}: {problem}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::situation::{Limits, Remaining};
+
+    fn told(lines: &[&str], limits: Limits, clock: Option<u64>) -> Result<Vec<String>, String> {
+        let limits_lines = lines.iter().map(ToString::to_string).collect();
+        let dialect = Dialect { limits: limits_lines, ..Dialect::default() };
+        let clock = clock
+            .map(|ms| Remaining { time: Duration::from_millis(ms), increment: Duration::ZERO });
+        let conditions = Conditions { chess960: false, board_size: None, limits, clock };
+        bounds_of(&dialect, &conditions, |_| true)
+            .map(|bounds| bounds.into_iter().map(|bound| bound.command).collect())
+            .map_err(|failure| failure.to_string())
+    }
+
+    fn time(ms: u64) -> Limits {
+        Limits { move_time: Some(Duration::from_millis(ms)), ..Limits::default() }
+    }
+
+    fn commands<const N: usize>(commands: [&str; N]) -> Result<Vec<String>, String> {
+        Ok(commands.map(str::to_owned).into())
+    }
+
+    #[test]
+    fn limits_are_told_as_the_engine_has_them() {
+        let lines =
+            ["time -m {seconds} -g 0", "nodes {nodes}", "level {depth} {nodes}", "ponder off"];
+        assert_eq!(told(&lines, time(2_700), None), commands(["time -m 2 -g 0", "ponder off"]));
+        let nodes = Limits { nodes: Some(9), depth: Some(3), ..Limits::default() };
+        assert_eq!(told(&lines, nodes, None), commands(["nodes 9", "level 3 9", "ponder off"]));
+        let both = ["time {seconds}", "ms {milliseconds}"];
+        assert_eq!(told(&both, time(100), None), commands(["ms 100"]));
+    }
+
+    #[test]
+    fn time_is_told_in_whole_seconds() {
+        assert_eq!(told(&[], Limits::default(), None), commands([]));
+        assert_eq!(told(&[], time(1_900), None), commands(["time_settings 0 1 1"]));
+        let clock = Some(90_000);
+        assert_eq!(told(&[], Limits::default(), clock), commands(["time_settings 90 0 0"]));
+        let lines = ["time {milliseconds}"];
+        assert_eq!(told(&lines, time(50), clock), commands(["time 50", "time_settings 90 0 0"]));
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_told_is_no_limit() {
+        let depth = Limits { depth: Some(5), ..Limits::default() };
+        let nodes = Limits { nodes: Some(5), ..Limits::default() };
+        for (lines, limits, clock, problem) in [
+            (&[][..], depth, None, "a depth: no line of `gtp.limits` has `{depth}`"),
+            // It stands beside one that is not there.
+            (
+                &["level {depth} {nodes}"],
+                depth,
+                None,
+                "a depth: no line of `gtp.limits` has `{depth}`",
+            ),
+            (&[], nodes, None, "a number of nodes: no line of `gtp.limits` has `{nodes}`"),
+            (
+                &["time {seconds}"],
+                time(100),
+                None,
+                "a time of less than a second: no line of `gtp.limits` has `{milliseconds}`, and \
+                 GTP has whole seconds",
+            ),
+            (
+                &[],
+                Limits::default(),
+                Some(999),
+                "a time of less than a second: no line of `gtp.limits` has `{milliseconds}`, and \
+                 GTP has whole seconds",
+            ),
+            (
+                &[],
+                time(5_000),
+                Some(90_000),
+                "a time for each move beside a clock: no line of `gtp.limits` has `{seconds}` or \
+                 `{milliseconds}`",
+            ),
+        ] {
+            let expected = format!("it cannot be told {problem}");
+            assert_eq!(told(lines, limits, clock), Err(expected), "{lines:?}");
+        }
+        let limits = time(5_000);
+        let conditions = Conditions { chess960: false, board_size: None, limits, clock: None };
+        let ignorant = bounds_of(&Dialect::default(), &conditions, |_| false);
+        assert_eq!(ignorant, Err(time_untold()));
+        assert_eq!(
+            time_untold().to_string(),
+            "it cannot be told a time: it does not know `time_settings`, and `gtp.limits` has no \
+             line that says it"
+        );
+    }
+}

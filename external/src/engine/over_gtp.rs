@@ -1,0 +1,305 @@
+//! An engine that speaks GTP.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use crate::breach::Breaches;
+use crate::failure::FailureKind;
+use crate::gtp::{Client, Dialect};
+use crate::process::{Aborted, Process};
+use crate::situation::{Choice, Colour, Conditions, Situation, Start};
+use crate::spec::{EngineSpec, Options};
+use crate::text::shown;
+
+use super::asking::{Budget, Question, allowed, ask_move, word};
+use super::bounds::{Bound, bounds_of, time_untold};
+
+/// How GTP says that a side cannot move.
+const PASS: &str = "pass";
+
+#[derive(Debug)]
+pub(super) struct OverGtp {
+    client: Client,
+    name: String,
+    /// What it says that it knows; empty if it does not say.
+    commands: BTreeSet<String>,
+    /// The moves that it knows of.
+    told: Vec<String>,
+    is_on_clock: bool,
+    /// What bounds it by what it was told, in this game or an earlier one.
+    bounded: BTreeSet<String>,
+}
+
+/// How answers are waited for: all of them up to one deadline.
+#[derive(Clone, Copy)]
+struct Waits<'a> {
+    deadline: Instant,
+    within: Duration,
+    aborted: Aborted<'a>,
+}
+
+impl<'a> Waits<'a> {
+    fn new(within: Duration, aborted: Aborted<'a>) -> Self {
+        Self { deadline: Instant::now() + within, within, aborted }
+    }
+}
+
+impl OverGtp {
+    /// Asks the engine who it is, and sets it up.
+    pub(super) fn start(
+        process: &mut Process,
+        spec: &EngineSpec,
+        options: &Options,
+        aborted: Aborted<'_>,
+    ) -> Result<Self, FailureKind> {
+        let mut own = Self {
+            client: Client::new(spec.gtp.ids),
+            name: String::new(),
+            commands: BTreeSet::new(),
+            told: Vec::new(),
+            is_on_clock: false,
+            bounded: BTreeSet::new(),
+        };
+        let waits = Waits::new(spec.patience.startup, aborted);
+        if !spec.gtp.ids {
+            own.get_into_step(process, waits)?;
+        }
+        let mut ask = |command: &str| own.ask(process, command, waits);
+        // Which of these it knows is its own affair.
+        let [commands, name, version] =
+            [ask("list_commands")?, ask("name")?, ask("version")?].map(Result::unwrap_or_default);
+        own.commands = commands.split_whitespace().map(ToOwned::to_owned).collect();
+        own.name = shown(format!("{name} {version}").trim(), Breaches::SAID_BYTES_MAX);
+        let set = spec.options.iter().filter_map(|option| {
+            let (value, command) = (options.get(&option.name)?, option.command.as_ref()?);
+            Some(command.replace("{value}", &value.to_string()))
+        });
+        for command in spec.gtp.setup.iter().cloned().chain(set) {
+            own.order(process, &command, waits)?;
+        }
+        Ok(own)
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    pub(super) fn breaches(&mut self) -> &mut Breaches {
+        self.client.breaches()
+    }
+
+    /// Whether nothing that it was told for an earlier game would hold in this one, where it should not.
+    pub(super) fn suits(&self, spec: &EngineSpec, conditions: &Conditions) -> bool {
+        // What it cannot be told at all is said when it is.
+        self.bounds(spec, conditions).map_or(true, |bounds| self.left_over(&bounds).is_none())
+    }
+
+    fn bounds(
+        &self,
+        spec: &EngineSpec,
+        conditions: &Conditions,
+    ) -> Result<Vec<Bound>, FailureKind> {
+        let is_sized = spec.gtp.boardsize && self.knows("boardsize");
+        let board = conditions.board_size.filter(|_| is_sized).map(Bound::of_board);
+        let limits = bounds_of(&spec.gtp, conditions, |command| self.knows(command))?;
+        Ok(board.into_iter().chain(limits).collect())
+    }
+
+    fn left_over(&self, bounds: &[Bound]) -> Option<&String> {
+        self.bounded.iter().find(|was| bounds.iter().all(|bound| bound.subject != **was))
+    }
+
+    pub(super) fn new_game(
+        &mut self,
+        process: &mut Process,
+        spec: &EngineSpec,
+        conditions: &Conditions,
+        aborted: Aborted<'_>,
+    ) -> Result<(), FailureKind> {
+        let bounds = self.bounds(spec, conditions)?;
+        if let Some(subject) = self.left_over(&bounds) {
+            let problem = format!("it was told `{subject}` for another game, and cannot forget it");
+            return Err(FailureKind::Unsupported(problem));
+        }
+        self.is_on_clock = conditions.clock.is_some();
+        self.told.clear();
+        let waits = Waits::new(spec.patience.ready, aborted);
+        // Some take a new size for a new game, and some forget their limits with the old one.
+        let (board, limits): (Vec<_>, Vec<_>) = bounds.into_iter().partition(Bound::is_of_board);
+        for bound in board {
+            self.bound(process, bound, waits)?;
+        }
+        self.order(process, "clear_board", waits)?;
+        for bound in limits {
+            self.bound(process, bound, waits)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn choose(
+        &mut self,
+        process: &mut Process,
+        spec: &EngineSpec,
+        situation: &Situation<'_>,
+        aborted: Aborted<'_>,
+    ) -> Result<Choice, FailureKind> {
+        let Start::Board { first, .. } = situation.start else {
+            let problem = "GTP has no positions of chess";
+            return Err(FailureKind::Unsupported(problem.to_owned()));
+        };
+        // Before anything is said of it.
+        situation.moves.iter().try_for_each(|mv| word(mv).map(|_| ()))?;
+        let begun = Instant::now();
+        let waits = Waits::new(spec.patience.ready, aborted);
+        self.tell(process, &spec.gtp, (first, situation.moves), waits)?;
+        let colour = spec.gtp.colour(situation.to_move);
+        if let Some(clock) = &situation.clock
+            && self.is_on_clock
+            && self.knows("time_left")
+        {
+            let seconds = clock.of(situation.to_move).time.as_secs();
+            let stones = clock.moves_to_go.unwrap_or(0);
+            let command = format!("time_left {colour} {seconds} {stones}");
+            // Some say that they know it, and do not.
+            self.ask(process, &command, waits)?.ok();
+        }
+        let command = format!("genmove {colour}");
+        let text = format!("{}\n", self.client.ask(&command));
+        let client = &mut self.client;
+        // It may think as soon as it has heard the last move.
+        let budget = Budget {
+            allowed: allowed(situation, &spec.patience),
+            spent: begun.elapsed(),
+            stop: spec.patience.stop,
+        };
+        let (response, wall) =
+            ask_move(process, &text, None, budget, aborted, |line| client.take(line))?;
+        let said = response.text.map_err(|said| refused(&command, &said))?;
+        let mv = &shown(said.lines().next().unwrap_or_default(), Breaches::SAID_BYTES_MAX);
+        if mv.is_empty() || mv.eq_ignore_ascii_case("resign") {
+            return Err(FailureKind::NoMove(mv.to_owned()));
+        }
+        self.told.push(mv.to_owned());
+        Ok(Choice {
+            mv: mv.to_owned(),
+            ponder: None,
+            depth: None,
+            seldepth: None,
+            nodes: None,
+            score: None,
+            pv: None,
+            engine_time: None,
+            wall,
+        })
+    }
+
+    /// Tells it the moves that it has not heard of. One that it made itself it has played.
+    fn tell(
+        &mut self,
+        process: &mut Process,
+        dialect: &Dialect,
+        (first, moves): (Colour, &[String]),
+        waits: Waits<'_>,
+    ) -> Result<(), FailureKind> {
+        let knows_these = self.told.len() <= moves.len()
+            && self.told.iter().zip(moves).all(|(told, mv)| told.eq_ignore_ascii_case(mv));
+        if !knows_these {
+            self.order(process, "clear_board", waits)?;
+            self.told.clear();
+        }
+        let turns = [first, first.other()].into_iter().cycle();
+        let untold = turns.zip(moves).skip(self.told.len());
+        for (colour, mv) in untold {
+            if dialect.pass || !mv.eq_ignore_ascii_case(PASS) {
+                let command = format!("play {} {mv}", dialect.colour(colour));
+                self.order(process, &command, waits)?;
+            }
+            self.told.push(mv.clone());
+        }
+        Ok(())
+    }
+
+    /// Without numbers, a greeting that looks like an answer would put every answer after it with the wrong
+    /// command. The answer to this one is known: a number.
+    fn get_into_step(
+        &mut self,
+        process: &mut Process,
+        waits: Waits<'_>,
+    ) -> Result<(), FailureKind> {
+        self.ask_for("a number", process, "protocol_version", waits, |said| {
+            said.as_ref().map_or(true, |said| said.parse::<u32>().is_ok())
+        })?
+        // Who does not know it has answered.
+        .ok();
+        Ok(())
+    }
+
+    /// Tells it what bounds its moves.
+    fn bound(
+        &mut self,
+        process: &mut Process,
+        bound: Bound,
+        waits: Waits<'_>,
+    ) -> Result<(), FailureKind> {
+        if !bound.may_be_refused() {
+            self.order(process, &bound.command, waits)?;
+        } else if self.ask(process, &bound.command, waits)?.is_err() {
+            return Err(time_untold());
+        }
+        self.bounded.insert(bound.subject);
+        Ok(())
+    }
+
+    fn knows(&self, command: &str) -> bool {
+        self.commands.is_empty() || self.commands.contains(command)
+    }
+
+    /// Says a command that it must obey.
+    fn order(
+        &mut self,
+        process: &mut Process,
+        command: &str,
+        waits: Waits<'_>,
+    ) -> Result<(), FailureKind> {
+        match self.ask(process, command, waits)? {
+            Ok(_) => Ok(()),
+            Err(said) => Err(refused(command, &said)),
+        }
+    }
+
+    fn ask(
+        &mut self,
+        process: &mut Process,
+        command: &str,
+        waits: Waits<'_>,
+    ) -> Result<Result<String, String>, FailureKind> {
+        self.ask_for("= or ?", process, command, waits, |_| true)
+    }
+
+    /// Says a command, and lets answers go by until one comes that can be its own.
+    fn ask_for(
+        &mut self,
+        awaited: &'static str,
+        process: &mut Process,
+        command: &str,
+        Waits { deadline, within, aborted }: Waits<'_>,
+        is_own: impl Fn(&Result<String, String>) -> bool,
+    ) -> Result<Result<String, String>, FailureKind> {
+        let text = format!("{}\n", self.client.ask(&command));
+        let question = Question { asked: command, awaited, within };
+        let client = &mut self.client;
+        question.ask_until(deadline, process, &text, aborted, |line| {
+            let said = client.take(line)?.text;
+            if !is_own(&said) {
+                client.wait_on();
+                return None;
+            }
+            Some(said)
+        })
+    }
+}
+
+fn refused(command: &str, said: &str) -> FailureKind {
+    let said = shown(said, Breaches::SAID_BYTES_MAX);
+    FailureKind::Refused { command: command.to_owned(), said }
+}

@@ -1,0 +1,268 @@
+//! An engine that speaks UCI.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::breach::Breaches;
+use crate::failure::FailureKind;
+use crate::process::{Aborted, Process};
+use crate::situation::{Choice, Colour, Conditions, Situation, Start};
+use crate::spec::{EngineSpec, OptionValue, Options};
+use crate::uci::{Answer, Client, Command, Event, Go, Kind, whole_ms};
+
+use super::asking::{Budget, Question, allowed, ask_move, position, word};
+
+/// The option that turns Chess960 on.
+const CHESS960: &str = "UCI_Chess960";
+
+/// No more lines than this are looked at before a move: an engine that prints for ever is not waited
+/// for.
+const STALE_LINES_MAX: usize = 10_000;
+
+#[derive(Debug, Default)]
+pub(super) struct OverUci {
+    client: Client,
+    is_chess960: bool,
+}
+
+impl OverUci {
+    /// Greets the engine, and sets its options.
+    pub(super) fn start(
+        process: &mut Process,
+        spec: &EngineSpec,
+        options: &Options,
+        aborted: Aborted<'_>,
+    ) -> Result<Self, FailureKind> {
+        let mut own = Self::default();
+        let within = spec.patience.startup;
+        let question = Question { asked: "uci", awaited: "uciok", within };
+        let text = format!("{}\n", own.client.greet());
+        let client = &mut own.client;
+        question.ask(process, &text, aborted, |line| {
+            client.take(line).filter(|event| *event == Event::Greeted)
+        })?;
+        let text = own.settings(spec.set.iter().chain(options))?;
+        own.wait_until_ready(process, text, within, aborted)?;
+        Ok(own)
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.client.name().to_owned()
+    }
+
+    pub(super) fn author(&self) -> String {
+        self.client.author().to_owned()
+    }
+
+    pub(super) fn breaches(&mut self) -> &mut Breaches {
+        self.client.breaches()
+    }
+
+    pub(super) fn new_game(
+        &mut self,
+        process: &mut Process,
+        spec: &EngineSpec,
+        conditions: &Conditions,
+        aborted: Aborted<'_>,
+    ) -> Result<(), FailureKind> {
+        let mut text = String::new();
+        if conditions.chess960 != self.is_chess960 {
+            let value = OptionValue::Flag(conditions.chess960);
+            text = self.settings([(&CHESS960.to_owned(), &value)].into_iter())?;
+            self.is_chess960 = conditions.chess960;
+        }
+        text.push_str("ucinewgame\n");
+        self.wait_until_ready(process, text, spec.patience.ready, aborted)
+    }
+
+    pub(super) fn choose(
+        &mut self,
+        process: &mut Process,
+        spec: &EngineSpec,
+        situation: &Situation<'_>,
+        aborted: Aborted<'_>,
+    ) -> Result<Choice, FailureKind> {
+        // What it said after its last answer is no part of the next.
+        for _ in 0..STALE_LINES_MAX {
+            let Some(line) = process.line_at_hand() else { break };
+            self.client.take(&line);
+        }
+        let text = question_of(situation)?;
+        self.client.begin_search();
+        let client = &mut self.client;
+        let patience = &spec.patience;
+        let (allowed, spent) = (allowed(situation, patience), Duration::ZERO);
+        let budget = Budget { allowed, spent, stop: patience.stop };
+        let (answer, wall) = ask_move(process, &text, Some("stop\n"), budget, aborted, |line| {
+            match client.take(line) {
+                Some(Event::Chosen(answer)) => Some(answer),
+                Some(Event::Greeted | Event::Ready) | None => None,
+            }
+        })?;
+        let Answer { mv, ponder, found } = answer;
+        Ok(Choice {
+            mv: mv.map_err(FailureKind::NoMove)?,
+            ponder,
+            depth: found.depth,
+            seldepth: found.seldepth,
+            nodes: found.nodes,
+            score: found.score,
+            pv: found.pv,
+            engine_time: found.time_ms.map(Duration::from_millis),
+            wall,
+        })
+    }
+
+    /// What sets options: threads first, since tables are shared out among them, then the table's size,
+    /// then the others in the order in which the engine declares them.
+    fn settings<'o>(
+        &self,
+        options: impl Iterator<Item = (&'o String, &'o OptionValue)>,
+    ) -> Result<String, FailureKind> {
+        let mut settings = Vec::new();
+        for (name, value) in options {
+            let problem = |problem: String| FailureKind::Option { name: name.clone(), problem };
+            let place = self
+                .client
+                .options()
+                .iter()
+                .position(|option| option.name.eq_ignore_ascii_case(name))
+                .ok_or_else(|| problem("the engine has none of this name".to_owned()))?;
+            let declared = &self.client.options()[place];
+            let value = match (&declared.kind, value) {
+                (Kind::Button, OptionValue::Flag(true)) => None,
+                (_, value) => Some(value.to_string()),
+            };
+            if let Some(wrong) = declared.problem_with(value.as_deref()) {
+                return Err(problem(format!("the engine takes it otherwise: {wrong}")));
+            }
+            let rank = match declared.name.to_ascii_lowercase().as_str() {
+                "threads" => 0,
+                "hash" => 1,
+                _ => 2 + place,
+            };
+            settings.push((rank, Command::SetOption { name: declared.name.clone(), value }));
+        }
+        settings.sort_by_key(|(rank, _)| *rank);
+        let lines = settings.into_iter().map(|(_, command)| format!("{command}\n"));
+        Ok(lines.collect())
+    }
+
+    fn wait_until_ready(
+        &mut self,
+        process: &mut Process,
+        mut text: String,
+        within: Duration,
+        aborted: Aborted<'_>,
+    ) -> Result<(), FailureKind> {
+        text.push_str(self.client.ask_ready());
+        text.push('\n');
+        let question = Question { asked: "isready", awaited: "readyok", within };
+        let client = &mut self.client;
+        question.ask(process, &text, aborted, |line| {
+            client.take(line).filter(|event| *event == Event::Ready).map(|_| ())
+        })
+    }
+}
+
+/// `position` and `go`, each with its end.
+fn question_of(situation: &Situation<'_>) -> Result<String, FailureKind> {
+    let mut text = match situation.start {
+        Start::Usual => "position startpos".to_owned(),
+        Start::Fen(fen) => format!("position fen {}", position(fen)?),
+        Start::Board { .. } => {
+            let problem = "UCI has no positions of other games than chess";
+            return Err(FailureKind::Unsupported(problem.to_owned()));
+        }
+    };
+    if !situation.moves.is_empty() {
+        text.push_str(" moves");
+    }
+    for mv in situation.moves {
+        text.push(' ');
+        text.push_str(word(mv)?);
+    }
+    let limits = &situation.limits;
+    let mut go = Go {
+        depth: limits.depth,
+        nodes: limits.nodes,
+        // Less than one would be none at all.
+        move_time_ms: limits.move_time.map(|time| whole_ms(time).max(1)),
+        ..Go::default()
+    };
+    if let Some(clock) = &situation.clock {
+        let [white, black] = [Colour::White, Colour::Black].map(|colour| clock.of(colour));
+        go.white_time_ms = Some(whole_ms(white.time).max(1));
+        go.black_time_ms = Some(whole_ms(black.time).max(1));
+        go.white_increment_ms = Some(whole_ms(white.increment));
+        go.black_increment_ms = Some(whole_ms(black.increment));
+        go.moves_to_go = clock.moves_to_go;
+    }
+    if go == Go::default() {
+        // Without a bound the engine would think until the wall cap; it is told what that is not.
+        let problem = "a move without any limit";
+        return Err(FailureKind::Unsupported(problem.to_owned()));
+    }
+    // Writing to a text never fails.
+    let _ = write!(text, "\n{go}\n");
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::situation::{Clock, Limits, Remaining};
+
+    fn question(start: Start<'_>, moves: &[&str], limits: Limits, clock: Option<Clock>) -> String {
+        let moves: Vec<_> = moves.iter().map(ToString::to_string).collect();
+        let to_move = Colour::White;
+        let situation = Situation { start, moves: &moves, to_move, limits, clock };
+        question_of(&situation).unwrap_or_else(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn questions_say_position_and_limits() {
+        let depth = Limits { depth: Some(3), ..Limits::default() };
+        assert_eq!(question(Start::Usual, &[], depth, None), "position startpos\ngo depth 3\n");
+        let all = Limits {
+            nodes: Some(500),
+            move_time: Some(Duration::from_micros(2_900)),
+            ..Limits::default()
+        };
+        assert_eq!(
+            question(Start::Fen("8/8/8/8/8/8/8/K1k5 w - - 0 1"), &["a1a2", "c1c2"], all, None),
+            "position fen 8/8/8/8/8/8/8/K1k5 w - - 0 1 moves a1a2 c1c2\ngo nodes 500 movetime 2\n"
+        );
+        let side = |ms, increment| Remaining {
+            time: Duration::from_millis(ms),
+            increment: Duration::from_millis(increment),
+        };
+        let clock = Clock { white: side(10_000, 100), black: side(0, 50), moves_to_go: Some(40) };
+        assert_eq!(
+            question(Start::Usual, &["e2e4"], Limits::default(), Some(clock)),
+            "position startpos moves e2e4\n\
+             go wtime 10000 btime 1 winc 100 binc 50 movestogo 40\n"
+        );
+        assert_eq!(
+            question(Start::Usual, &[], Limits::default(), None),
+            "a move without any limit"
+        );
+        let usual = |mv| question(Start::Usual, &["e2e4", mv], depth, None);
+        assert_eq!(usual("e7e5\nquit"), "`e7e5 quit` is no move that can be said");
+        assert_eq!(usual(""), "`` is no move that can be said");
+        assert_eq!(usual("e7e5 e2e4"), "`e7e5 e2e4` is no move that can be said");
+        assert_eq!(
+            question(Start::Fen("8/8 w - - 0 1\rsetoption name A"), &[], depth, None),
+            "`8/8 w - - 0 1 setoption name A` is no position that can be said"
+        );
+        assert_eq!(
+            question(Start::Fen("8/8 w - - 0 1 moves e2e4"), &[], depth, None),
+            "`8/8 w - - 0 1 moves e2e4` is no position that can be said"
+        );
+        let board = Start::Board { size: 8, first: Colour::Black };
+        assert_eq!(
+            question(board, &[], depth, None),
+            "UCI has no positions of other games than chess"
+        );
+    }
+}

@@ -1,0 +1,569 @@
+//! The file of engines: what names mean on this machine. It is the worker's own, and nothing in it comes
+//! from the network.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+use crate::gtp::Dialect;
+use crate::spec::{
+    AllowedOption, EngineSpec, OptionRule, OptionValue, Options, Patience, Protocol,
+};
+use crate::units;
+
+/// The engines of this machine, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EngineFile {
+    engines: BTreeMap<String, EngineSpec>,
+}
+
+/// Why a file of engines is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}: {problem}", path.display(), AtPlace(*.place))]
+pub struct EngineFileError {
+    /// The file.
+    pub path: PathBuf,
+    /// Line and column, from 1, if the problem has a place.
+    pub place: Option<(usize, usize)>,
+    /// What is wrong.
+    pub problem: String,
+    /// What to do about it, as a sentence without an end mark.
+    pub remedy: String,
+}
+
+struct AtPlace(Option<(usize, usize)>);
+
+impl fmt::Display for AtPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some((line, column)) => write!(f, ":{line}:{column}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// More than any file of engines has.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+const NAME_BYTES_MAX: usize = 64;
+const AT_ONCE_MAX: u32 = 4_096;
+
+impl EngineFile {
+    /// Reads a file. Paths in it are of its folder, commands without a `/` of the worker's `PATH`.
+    /// Whether the programs are there is seen when they are started.
+    ///
+    /// # Errors
+    /// If it cannot be read, or says anything that has no meaning, with the place.
+    pub fn read(path: &Path) -> Result<Self, EngineFileError> {
+        let unreadable = |problem: String| EngineFileError {
+            path: path.to_owned(),
+            place: None,
+            problem,
+            remedy: "name a TOML file that this user may read".to_owned(),
+        };
+        let length = std::fs::metadata(path).map_err(|it| unreadable(it.to_string()))?.len();
+        if length > FILE_BYTES_MAX {
+            return Err(unreadable(format!("it has {length} bytes, which is no list of engines")));
+        }
+        let text = std::fs::read_to_string(path).map_err(|it| unreadable(it.to_string()))?;
+        let path = std::path::absolute(path).map_err(|it| unreadable(it.to_string()))?;
+        Self::parse(&text, &path)
+    }
+
+    /// Reads the text of a file that stands at a path.
+    ///
+    /// # Errors
+    /// As [`EngineFile::read`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self, EngineFileError> {
+        let error = |wrong: Wrong| EngineFileError {
+            path: path.to_owned(),
+            place: wrong.at.map(|span| place_of(text, span.start)),
+            problem: wrong.problem,
+            remedy: wrong.remedy,
+        };
+        let raw: RawFile = toml::from_str(text).map_err(|it| {
+            error(Wrong {
+                at: it.span(),
+                problem: it.message().replace('\n', "; "),
+                remedy: "docs/engines.md lists what the file may say".to_owned(),
+            })
+        })?;
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let engines = raw.engines.into_iter().map(|(name, engine)| {
+            let spec = engine.into_spec(&name, folder)?;
+            Ok((spec.name.clone(), spec))
+        });
+        Ok(Self { engines: engines.collect::<Result<_, _>>().map_err(error)? })
+    }
+
+    /// An engine by its name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&EngineSpec> {
+        self.engines.get(name)
+    }
+
+    /// All engines, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &EngineSpec> {
+        self.engines.values()
+    }
+}
+
+impl FromIterator<EngineSpec> for EngineFile {
+    fn from_iter<T: IntoIterator<Item = EngineSpec>>(engines: T) -> Self {
+        Self { engines: engines.into_iter().map(|spec| (spec.name.clone(), spec)).collect() }
+    }
+}
+
+fn place_of(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(at)];
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+/// What is wrong, and where.
+struct Wrong {
+    at: Option<Range<usize>>,
+    problem: String,
+    remedy: String,
+}
+
+fn wrong<T>(at: Range<usize>, problem: impl Into<String>, remedy: &str) -> Result<T, Wrong> {
+    Err(Wrong { at: Some(at), problem: problem.into(), remedy: remedy.to_owned() })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFile {
+    #[serde(default)]
+    engines: BTreeMap<Spanned<String>, RawEngine>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawEngine {
+    protocol: Protocol,
+    command: Spanned<String>,
+    #[serde(default)]
+    args: Vec<Spanned<String>>,
+    directory: Option<PathBuf>,
+    #[serde(default)]
+    environment: BTreeMap<Spanned<String>, Spanned<String>>,
+    memory: Option<Spanned<String>>,
+    at_once: Option<Spanned<u32>>,
+    startup_timeout: Option<Spanned<String>>,
+    ready_timeout: Option<Spanned<String>>,
+    margin: Option<Spanned<String>>,
+    stop_timeout: Option<Spanned<String>>,
+    move_timeout: Option<Spanned<String>>,
+    quit_timeout: Option<Spanned<String>>,
+    #[serde(default)]
+    options: BTreeMap<Spanned<String>, Spanned<Value>>,
+    #[serde(default)]
+    set: BTreeMap<Spanned<String>, Spanned<Value>>,
+    gtp: Option<Spanned<Dialect>>,
+}
+
+impl RawEngine {
+    fn into_spec(self, name: &Spanned<String>, folder: &Path) -> Result<EngineSpec, Wrong> {
+        let patience = self.patience()?;
+        let (options, set) = (self.options()?, self.set()?);
+        let at_once = match &self.at_once {
+            None => AT_ONCE_MAX,
+            Some(count) if (1..=AT_ONCE_MAX).contains(count.as_ref()) => *count.as_ref(),
+            Some(count) => {
+                let problem = format!("`at_once` is {}", count.as_ref());
+                return wrong(
+                    count.span(),
+                    problem,
+                    &format!("write a number from 1 to {AT_ONCE_MAX}"),
+                );
+            }
+        };
+        let memory_bytes = self.memory.as_ref().map(|it| read(it, units::memory)).transpose()?;
+        for text in self.args.iter().chain(self.environment.values()) {
+            if text.as_ref().contains('\0') {
+                return wrong(text.span(), "a zero byte ends a text too early", "leave it out");
+            }
+        }
+        for variable in self.environment.keys() {
+            if variable.as_ref().is_empty() || variable.as_ref().contains(['=', '\0']) {
+                return wrong(
+                    variable.span(),
+                    format!("`{}` is no name of a variable", variable.as_ref()),
+                    "leave out `=`",
+                );
+            }
+        }
+        let gtp = self.dialect()?;
+        let environment = self.environment.into_iter();
+        Ok(EngineSpec {
+            name: name_of(name)?,
+            protocol: self.protocol,
+            command: command_of(&self.command, folder)?,
+            args: self.args.into_iter().map(Spanned::into_inner).collect(),
+            directory: self.directory.map_or(folder.to_owned(), |it| folder.join(it)),
+            environment: environment.map(|(a, b)| (a.into_inner(), b.into_inner())).collect(),
+            memory_bytes,
+            at_once,
+            patience,
+            options,
+            set,
+            gtp,
+        })
+    }
+
+    fn patience(&self) -> Result<Patience, Wrong> {
+        let mut patience = Patience::default();
+        for (field, given) in [
+            (&mut patience.startup, &self.startup_timeout),
+            (&mut patience.ready, &self.ready_timeout),
+            (&mut patience.margin, &self.margin),
+            (&mut patience.stop, &self.stop_timeout),
+            (&mut patience.unbounded_move, &self.move_timeout),
+            (&mut patience.quit, &self.quit_timeout),
+        ] {
+            if let Some(text) = given {
+                *field = read(text, units::duration)?;
+            }
+        }
+        Ok(patience)
+    }
+
+    fn options(&self) -> Result<Vec<AllowedOption>, Wrong> {
+        let mut options = match self.protocol {
+            Protocol::Uci => EngineSpec::usual_options(),
+            Protocol::Gtp => Vec::new(),
+        };
+        for (name, value) in &self.options {
+            one_line("the name of an option", name)?;
+            options.retain(|option| !option.name.eq_ignore_ascii_case(name.as_ref()));
+            options.extend(allowed(name.as_ref(), value, self.protocol)?);
+        }
+        // What the machine has decided is not for sweeps.
+        let is_set = |name: &str| self.set.keys().any(|it| it.as_ref().eq_ignore_ascii_case(name));
+        options.retain(|option| !is_set(&option.name));
+        Ok(options)
+    }
+
+    fn set(&self) -> Result<Options, Wrong> {
+        if let (Protocol::Gtp, Some(name)) = (self.protocol, self.set.keys().next()) {
+            return wrong(
+                name.span(),
+                "GTP has no options",
+                "write commands under `gtp.setup` instead",
+            );
+        }
+        let set = self.set.iter().map(|(name, value)| {
+            one_line("the name of an option", name)?;
+            Ok((name.as_ref().clone(), option_value(value.as_ref(), &value.span())?))
+        });
+        set.collect()
+    }
+
+    fn dialect(&self) -> Result<Dialect, Wrong> {
+        let Some(dialect) = &self.gtp else { return Ok(Dialect::default()) };
+        if self.protocol != Protocol::Gtp {
+            return wrong(dialect.span(), "the engine does not speak GTP", "leave `gtp` out");
+        }
+        let Dialect { colours, setup, limits, .. } = dialect.as_ref();
+        if colours.iter().chain(setup).chain(limits).any(|it| it.contains(char::is_control)) {
+            return wrong(dialect.span(), "a command has several lines", "write one for each");
+        }
+        Ok(dialect.as_ref().clone())
+    }
+}
+
+fn name_of(name: &Spanned<String>) -> Result<String, Wrong> {
+    let text = name.as_ref();
+    let is_good = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.');
+    if text.is_empty() || text.len() > NAME_BYTES_MAX || !text.bytes().all(is_good) {
+        return wrong(
+            name.span(),
+            format!("`{text}` is no name for an engine"),
+            "use up to 64 letters, digits, `-`, `_` and `.`",
+        );
+    }
+    Ok(text.clone())
+}
+
+/// A command with a `/` is a path from the file's folder; without one it is looked for in `PATH`.
+fn command_of(command: &Spanned<String>, folder: &Path) -> Result<PathBuf, Wrong> {
+    let text = command.as_ref();
+    if text.is_empty() || text.contains('\0') {
+        return wrong(command.span(), "the command is empty", "write the path of a program");
+    }
+    if text.contains('/') {
+        return Ok(folder.join(text));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|it| it.join(text)).find(|it| it.is_file());
+    found.map_or_else(
+        || {
+            wrong(
+                command.span(),
+                format!("there is no program `{text}` in the PATH"),
+                "write its whole path, such as /usr/games/stockfish",
+            )
+        },
+        Ok,
+    )
+}
+
+fn read<T>(text: &Spanned<String>, unit: fn(&str) -> Result<T, String>) -> Result<T, Wrong> {
+    unit(text.as_ref()).or_else(|problem| {
+        let (problem, remedy) = match problem.split_once(": ") {
+            Some((problem, remedy)) => (problem.to_owned(), remedy.to_owned()),
+            None => (problem, "write another".to_owned()),
+        };
+        wrong(text.span(), problem, &remedy)
+    })
+}
+
+fn one_line(what: &str, text: &Spanned<String>) -> Result<(), Wrong> {
+    if text.as_ref().contains(char::is_control) {
+        return wrong(text.span(), format!("{what} has several lines"), "write it in one line");
+    }
+    Ok(())
+}
+
+fn option_value(value: &Value, at: &Range<usize>) -> Result<OptionValue, Wrong> {
+    match value {
+        Value::Boolean(flag) => Ok(OptionValue::Flag(*flag)),
+        Value::Integer(number) => Ok(OptionValue::Number(*number)),
+        Value::String(text) if !text.contains(char::is_control) => {
+            Ok(OptionValue::Text(text.clone()))
+        }
+        Value::String(_) => {
+            wrong(at.clone(), "the text of an option has several lines", "write it in one")
+        }
+        Value::Float(_) | Value::Datetime(_) | Value::Array(_) | Value::Table(_) => wrong(
+            at.clone(),
+            format!("an option cannot be of type {}", value.type_str()),
+            "write `true`, `false`, a whole number or a text",
+        ),
+    }
+}
+
+const RULES: &str = "write `{ min = 1, max = 20 }`, `{ values = [\"a\", \"b\"] }`, \
+                     `{ button = true }`, or `false` for none";
+
+/// What a sweep may set an option to; `None` for nothing at all.
+fn allowed(
+    name: &str,
+    rule: &Spanned<Value>,
+    protocol: Protocol,
+) -> Result<Option<AllowedOption>, Wrong> {
+    let at = rule.span();
+    if *rule.as_ref() == Value::Boolean(false) {
+        return Ok(None);
+    }
+    let Value::Table(table) = rule.as_ref() else {
+        return wrong(at, format!("`{name}` has a value, not a rule"), RULES);
+    };
+    let command = match (protocol, table.get("command")) {
+        (Protocol::Uci, None) => None,
+        (Protocol::Uci, Some(_)) => {
+            return wrong(at, "UCI has its own command to set an option", "leave `command` out");
+        }
+        (Protocol::Gtp, Some(Value::String(text)))
+            if text.contains("{value}") && !text.contains(char::is_control) =>
+        {
+            Some(text.clone())
+        }
+        (Protocol::Gtp, _) => {
+            return wrong(
+                at,
+                format!("`{name}` has no command that sets it"),
+                "write one with `{value}`, such as `command = \"level {value}\"`",
+            );
+        }
+    };
+    let mut keys: Vec<_> = table.keys().map(String::as_str).filter(|it| *it != "command").collect();
+    keys.sort_unstable();
+    let rule = match (keys.as_slice(), table) {
+        (["max", "min"], table) => match (&table["min"], &table["max"]) {
+            (Value::Integer(min), Value::Integer(max)) if min <= max => {
+                OptionRule::Between { min: *min, max: *max }
+            }
+            _ => return wrong(at, format!("`{name}` has no bounds that leave a number"), RULES),
+        },
+        (["values"], table) => {
+            let values = table["values"].as_array().filter(|values| !values.is_empty());
+            let Some(values) = values else {
+                return wrong(at, format!("`{name}` has no list of values"), RULES);
+            };
+            let values = values.iter().map(|value| option_value(value, &at));
+            OptionRule::OneOf(values.collect::<Result<_, _>>()?)
+        }
+        (["button"], table)
+            if table["button"] == Value::Boolean(true) && protocol == Protocol::Uci =>
+        {
+            OptionRule::Press
+        }
+        _ => return wrong(at, format!("what `{name}` may be cannot be understood"), RULES),
+    };
+    Ok(Some(AllowedOption { name: name.to_owned(), rule, command }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<EngineFile, EngineFileError> {
+        EngineFile::parse(text, Path::new("/etc/spelrum/engines.toml"))
+    }
+
+    #[test]
+    fn a_file_says_all_there_is_to_say() {
+        let file = parse(
+            r#"
+[engines.stockfish]
+protocol = "uci"
+command = "/usr/games/stockfish"
+args = ["--quiet"]
+directory = "work"
+environment = { OMP_NUM_THREADS = "1" }
+memory = "2GiB"
+at_once = 2
+startup_timeout = "20s"
+ready_timeout = "90s"
+margin = "10ms"
+stop_timeout = "1s"
+move_timeout = "2m"
+quit_timeout = "3s"
+set = { OwnBook = false, Threads = 1, SyzygyPath = "/tb", "Move Overhead" = 10 }
+
+[engines.stockfish.options]
+hash = { min = 1, max = 64 }
+MultiPV = false
+"Skill Level" = { min = 0, max = 20 }
+EvalFile = { values = ["a.nnue", "b.nnue"] }
+"Clear Hash" = { button = true }
+
+[engines.edax]
+protocol = "gtp"
+command = "./edax"
+options.level = { min = 1, max = 30, command = "level {value}" }
+gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], limits = ["time -m {seconds}"] }
+"#,
+        )
+        .unwrap();
+        let stockfish = file.get("stockfish").unwrap();
+        let s = Duration::from_secs;
+        assert_eq!(stockfish.directory, Path::new("/etc/spelrum/work"));
+        assert_eq!((stockfish.memory_bytes, stockfish.at_once), (Some(2 << 30), 2));
+        assert_eq!(
+            stockfish.patience,
+            Patience {
+                startup: s(20),
+                ready: s(90),
+                margin: Duration::from_millis(10),
+                stop: s(1),
+                unbounded_move: s(120),
+                quit: s(3),
+            }
+        );
+        let names: Vec<_> = stockfish.options.iter().map(|option| option.name.as_str()).collect();
+        assert_eq!(names, ["Clear Hash", "EvalFile", "Skill Level", "hash"]);
+        assert_eq!(stockfish.set["OwnBook"], OptionValue::Flag(false));
+        assert_eq!(stockfish.set["Move Overhead"], OptionValue::Number(10));
+        let edax = file.get("edax").unwrap();
+        assert_eq!(edax.command, Path::new("/etc/spelrum/./edax"));
+        assert_eq!(edax.directory, Path::new("/etc/spelrum"));
+        assert_eq!(edax.options[0].command.as_deref(), Some("level {value}"));
+        assert!(!edax.gtp.ids && edax.gtp.boardsize);
+        assert_eq!(file.iter().count(), 2);
+        assert_eq!(parse("").unwrap(), EngineFile::default());
+    }
+
+    #[test]
+    fn what_has_no_meaning_is_refused_with_its_place() {
+        let uci = "[engines.sf]\nprotocol = \"uci\"\ncommand = \"/sf\"\n";
+        let gtp = "[engines.x]\nprotocol = \"gtp\"\ncommand = \"/x\"\n";
+        for (text, error) in [
+            ("[engines.sf]\ncommand = \"/sf\"".to_owned(), "1:1: missing field `protocol`"),
+            (
+                "[engines.sf]\nprotocol = \"xboard\"\ncommand = \"/sf\"".to_owned(),
+                "2:12: unknown variant `xboard`, expected `uci` or `gtp`",
+            ),
+            (format!("{uci}comand = 3"), "4:1: unknown field `comand`, expected one of "),
+            (format!("{uci}at_once = 0"), "4:11: `at_once` is 0"),
+            (format!("{uci}margin = \"5\""), "4:10: `5` is no duration"),
+            (format!("{uci}margin = \"0s\""), "4:10: `0s` is no time at all"),
+            (format!("{uci}memory = \"5GB\""), "4:10: `5GB` is no amount of memory"),
+            (format!("{uci}memory = \"0MiB\""), "4:10: `0MiB` is no memory at all"),
+            (format!("{uci}options.A = 3"), "4:13: `A` has a value, not a rule"),
+            (
+                format!("{uci}options.A = {{ min = 3, max = 1 }}"),
+                "4:13: `A` has no bounds that leave a number",
+            ),
+            (format!("{uci}options.A = {{ values = [] }}"), "4:13: `A` has no list of values"),
+            (
+                format!("{uci}options.A = {{ any = true }}"),
+                "4:13: what `A` may be cannot be understood",
+            ),
+            (
+                format!("{uci}options.A = {{ values = [\"a\\nquit\"] }}"),
+                "4:13: the text of an option has several lines",
+            ),
+            (
+                format!("{uci}options.A = {{ min = 1, max = 2, command = \"x\" }}"),
+                "4:13: UCI has its own command to set an option",
+            ),
+            (format!("{uci}set.A = 1.5"), "4:9: an option cannot be of type float"),
+            (format!("{uci}gtp = {{ ids = false }}"), "4:7: the engine does not speak GTP"),
+            (
+                format!("{uci}environment = {{ \"A=B\" = \"\" }}"),
+                "4:17: `A=B` is no name of a variable",
+            ),
+            (format!("{uci}args = [\"a\\u0000b\"]"), "4:9: a zero byte ends a text too early"),
+            (format!("{gtp}set.A = 1"), "4:5: GTP has no options"),
+            (
+                format!("{gtp}options.level = {{ min = 1, max = 2 }}"),
+                "4:17: `level` has no command that sets it",
+            ),
+            (format!("{gtp}gtp.setup = [\"a\\nb\"]"), "4:1: a command has several lines"),
+            (
+                "[engines.\"a b\"]\nprotocol = \"uci\"\ncommand = \"/sf\"".to_owned(),
+                "1:10: `a b` is no name for an engine",
+            ),
+            (
+                "[engines.sf]\nprotocol = \"uci\"\ncommand = \"\"".to_owned(),
+                "3:11: the command is empty",
+            ),
+            (
+                "[engines.sf]\nprotocol = \"uci\"\ncommand = \"no-such-engine\"".to_owned(),
+                "3:11: there is no program `no-such-engine` in the PATH",
+            ),
+            ("engine = 3".to_owned(), "1:1: unknown field `engine`, expected `engines`"),
+            ("[engines".to_owned(), "1:9: unclosed table"),
+        ] {
+            let found = parse(&text).unwrap_err();
+            assert!(!found.remedy.is_empty());
+            let found = found.to_string();
+            let expected = format!("/etc/spelrum/engines.toml:{error}");
+            assert!(found.starts_with(&expected), "{text}\n{found}\n{expected}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("engines.toml");
+        let error = EngineFile::read(&path).unwrap_err();
+        assert!(error.to_string().contains("engines.toml: No such file"), "{error}");
+        let long = " ".repeat(2 << 20);
+        std::fs::write(&path, long).unwrap();
+        let error = EngineFile::read(&path).unwrap_err();
+        assert!(error.to_string().ends_with("which is no list of engines"), "{error}");
+        std::fs::write(&path, [0xff]).unwrap();
+        assert!(EngineFile::read(&path).is_err());
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(EngineFile::read(&path), Ok(EngineFile::default()));
+    }
+}

@@ -1,0 +1,410 @@
+//! An engine's process, as lines in both directions with the time at which they came.
+//!
+//! Its pipes are not blocking, and are waited for all at once, with a deadline. So no engine can hold a
+//! thread by not reading, by printing for ever or by filling its standard error, and no thread stands
+//! between an engine's line and the clock that is read when it comes. While nobody waits for it, what an
+//! engine prints stays in the pipe, which the system bounds: an engine that prints more waits.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Write as _};
+use std::process::{Child, ChildStdin, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::io::ioctl_fionbio;
+
+use crate::failure::{Exit, FailureKind};
+use crate::guard::{GIVES_UP as GUARD_GIVES_UP, Guard};
+use crate::spec::{EngineSpec, Protocol};
+use crate::text::{Assembler, Line, Transcript, Voice};
+
+/// An engine's process and its guard.
+#[derive(Debug)]
+pub(crate) struct Process {
+    guard: Child,
+    input: Option<ChildStdin>,
+    output: Pipe,
+    errors: Pipe,
+    /// Read, and not taken yet.
+    lines: VecDeque<Timed>,
+    transcript: Transcript,
+    buffer: Vec<u8>,
+    ends_at_cr: bool,
+    exit: Option<Exit>,
+}
+
+/// Something that the engine writes to.
+#[derive(Debug)]
+struct Pipe {
+    file: Option<File>,
+    assembler: Assembler,
+}
+
+/// A line, and when it had come.
+#[derive(Debug)]
+pub(crate) struct Timed {
+    pub(crate) line: Line,
+    pub(crate) at: Instant,
+}
+
+/// Why what was waited for has not come.
+#[derive(Debug)]
+pub(crate) enum Lost {
+    Ended(Exit),
+    TimedOut,
+    Aborted,
+}
+
+/// Whoever waits asks this now and then whether it should.
+pub(crate) type Aborted<'a> = &'a dyn Fn() -> bool;
+
+/// How often that is asked, and looked whether a guard is gone without closing its pipes.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// What is read at once, which is what a pipe holds.
+const CHUNK_BYTES: usize = 64 * 1_024;
+
+/// No more lines than this are read ahead. An engine that goes on printing then waits for us.
+const LINES_AHEAD_MAX: usize = 4_096;
+
+/// How often the pipes of an engine that has ended are read: each time as much as one holds.
+const TURNS_AT_END: usize = 16;
+
+/// How long a guard may take to end what it guards: longer than it takes before it gives up.
+const GUARD_PATIENCE: Duration = GUARD_GIVES_UP.saturating_add(Duration::from_secs(5));
+
+impl Process {
+    /// Starts an engine under guard: with a clean environment, in its own directory and group.
+    ///
+    /// Of descriptors it inherits its pipes alone, since all that Rust opens is closed on exec.
+    pub(crate) fn start(spec: &EngineSpec, guard: &Guard) -> Result<Self, FailureKind> {
+        let mut command = guard.command(spec.memory_bytes, spec.command.as_os_str(), &spec.args);
+        command.env_clear();
+        // Scripts that start an engine look there for what they use.
+        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        command.envs(&spec.environment).current_dir(&spec.directory);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if !spec.directory.is_dir() {
+            let directory = spec.directory.display();
+            return Err(FailureKind::NoProcess(format!("there is no directory {directory}")));
+        }
+        let no_process = |error: io::Error| FailureKind::NoProcess(error.to_string());
+        let mut guard = command.spawn().map_err(no_process)?;
+        let input = guard.stdin.take();
+        let output = Pipe::new(guard.stdout.take().map(OwnedFd::from));
+        let errors = Pipe::new(guard.stderr.take().map(OwnedFd::from));
+        let process = Self {
+            guard,
+            input,
+            output,
+            errors,
+            lines: VecDeque::new(),
+            transcript: Transcript::default(),
+            buffer: vec![0; CHUNK_BYTES],
+            ends_at_cr: spec.protocol == Protocol::Uci,
+            exit: None,
+        };
+        // From here on the process ends with this value.
+        process.unblock().map_err(no_process)?;
+        Ok(process)
+    }
+
+    fn unblock(&self) -> io::Result<()> {
+        // Each end of a pipe has its own flag: the engine's ends block as ever.
+        if let Some(input) = &self.input {
+            ioctl_fionbio(input, true)?;
+        }
+        for pipe in [&self.output, &self.errors] {
+            if let Some(file) = &pipe.file {
+                ioctl_fionbio(file, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says lines, each with its end, and gives the time at which the last of it was handed over: before
+    /// that call, since the engine may run as soon as the system has it, and before we do again.
+    pub(crate) fn say(
+        &mut self,
+        text: &str,
+        deadline: Instant,
+        aborted: Aborted<'_>,
+    ) -> Result<Instant, Lost> {
+        for line in text.lines() {
+            self.transcript.add(Voice::Us, line);
+        }
+        let mut rest = text.as_bytes();
+        loop {
+            let Some(input) = &mut self.input else { return Err(Lost::Ended(self.end())) };
+            let handed_over = Instant::now();
+            match input.write(rest) {
+                Ok(length) if length == rest.len() => return Ok(handed_over),
+                Ok(length) => rest = &rest[length..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if aborted() {
+                        return Err(Lost::Aborted);
+                    }
+                    let Some(slice) = slice_until(deadline) else { return Err(Lost::TimedOut) };
+                    // It may have to be read before it reads.
+                    self.turn(slice, true);
+                }
+                // Its guard has gone.
+                Err(_) => return Err(Lost::Ended(self.end())),
+            }
+        }
+    }
+
+    /// Waits for a line.
+    pub(crate) fn next_line(
+        &mut self,
+        deadline: Instant,
+        aborted: Aborted<'_>,
+    ) -> Result<Timed, Lost> {
+        loop {
+            // Looked at also where lines never end.
+            if aborted() {
+                return Err(Lost::Aborted);
+            }
+            // What came in time is heard, however late that is; what came late stays for whoever waits
+            // longer.
+            if self.lines.front().is_some_and(|timed| timed.at > deadline) {
+                return Err(Lost::TimedOut);
+            }
+            if let Some(timed) = self.lines.pop_front() {
+                return Ok(timed);
+            }
+            if self.output.file.is_none() {
+                return Err(Lost::Ended(self.end()));
+            }
+            let Some(slice) = slice_until(deadline) else { return Err(Lost::TimedOut) };
+            let has_come = self.turn(slice, false);
+            if !has_come && self.lines.is_empty() && self.has_exited() {
+                // Something that the guard could not end still holds the pipe.
+                self.turn(Duration::ZERO, false);
+                self.output.file = None;
+            }
+        }
+    }
+
+    /// A line that has come already.
+    pub(crate) fn line_at_hand(&mut self) -> Option<Line> {
+        if self.lines.is_empty() && self.output.file.is_some() {
+            self.turn(Duration::ZERO, false);
+        }
+        self.lines.pop_front().map(|timed| timed.line)
+    }
+
+    /// Whether it runs, as far as can be seen without waiting.
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.output.file.is_some() && !self.has_exited()
+    }
+
+    /// What was said last on both sides.
+    pub(crate) fn transcript(&self) -> String {
+        self.transcript.text()
+    }
+
+    /// Lets the engine end by itself, after the last thing that is said to it; in the end it is killed.
+    pub(crate) fn close(&mut self, farewell: &str, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        if self.is_running() && self.say(farewell, deadline, &|| false).is_ok() {
+            self.wait_for_exit(deadline);
+        }
+        self.end();
+    }
+
+    /// Ends the engine, if it has not ended, and tells how it ended.
+    pub(crate) fn end(&mut self) -> Exit {
+        if let Some(exit) = self.exit {
+            return exit;
+        }
+        if !self.has_exited() && self.output.file.is_none() {
+            // Its last descriptors are closed: it is about to be gone, and how it went is of interest.
+            self.wait_for_exit(Instant::now() + GUARD_PATIENCE);
+        }
+        if !self.has_exited() {
+            // The hang-up for which the guard waits.
+            self.input = None;
+            self.wait_for_exit(Instant::now() + GUARD_PATIENCE);
+        }
+        if !self.has_exited() {
+            // The engine is killed by the kernel, then.
+            let _ = self.guard.kill();
+            self.exit = self.guard.wait().ok().map(Exit::of_guarded);
+        }
+        // What it still said, for the transcript. Something that outlived it may go on for ever.
+        self.lines.clear();
+        for _ in 0..TURNS_AT_END {
+            if !self.turn(Duration::ZERO, false) {
+                break;
+            }
+            self.lines.clear();
+        }
+        self.input = None;
+        self.output.file = None;
+        self.errors.file = None;
+        *self.exit.get_or_insert(Exit::Unknown)
+    }
+
+    fn has_exited(&mut self) -> bool {
+        if self.exit.is_none()
+            && let Ok(Some(status)) = self.guard.try_wait()
+        {
+            self.exit = Some(Exit::of_guarded(status));
+        }
+        self.exit.is_some()
+    }
+
+    /// Waits for the guard to end, and reads on meanwhile, so that nobody waits for us.
+    fn wait_for_exit(&mut self, deadline: Instant) {
+        while !self.has_exited() {
+            let Some(slice) = slice_until(deadline) else { return };
+            self.turn(slice.min(Duration::from_millis(5)), false);
+            self.lines.clear();
+        }
+    }
+
+    /// Waits for a time at most until something can be read, or also written, and reads it. Whether
+    /// anything was there.
+    fn turn(&mut self, wait: Duration, also_to_write: bool) -> bool {
+        let timeout = Timespec::try_from(wait).unwrap_or(Timespec { tv_sec: 0, tv_nsec: 0 });
+        let has_room = self.lines.len() < LINES_AHEAD_MAX;
+        let (readable, has_any) = {
+            let mut fds = Vec::with_capacity(3);
+            let output = self.output.file.as_ref().filter(|_| has_room);
+            fds.extend(output.map(|file| PollFd::new(file, PollFlags::IN)));
+            let output = fds.len();
+            fds.extend(self.errors.file.as_ref().map(|file| PollFd::new(file, PollFlags::IN)));
+            let errors = fds.len();
+            let input = self.input.as_ref().filter(|_| also_to_write);
+            fds.extend(input.map(|input| PollFd::new(input, PollFlags::OUT)));
+            // An interruption is nothing, and is followed by another turn.
+            let has_any = poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0);
+            let is_ready = |range: std::ops::Range<usize>| {
+                has_any && fds[range].iter().any(|fd| !fd.revents().is_empty())
+            };
+            ([is_ready(0..output), is_ready(output..errors)], has_any)
+        };
+        let [output, errors] = readable;
+        if output {
+            let ends_at_cr = self.ends_at_cr;
+            let (lines, transcript) = (&mut self.lines, &mut self.transcript);
+            self.output.read(&mut self.buffer, ends_at_cr, |line, at| {
+                // Empty lines mean something to GTP, and are of no interest to anybody else.
+                if !line.text.is_empty() {
+                    transcript.add(Voice::Output, &line.text);
+                }
+                if !(ends_at_cr && line.text.is_empty()) {
+                    lines.push_back(Timed { line, at });
+                }
+            });
+        }
+        if errors {
+            let transcript = &mut self.transcript;
+            self.errors.read(&mut self.buffer, true, |line, _| {
+                if !line.text.is_empty() {
+                    transcript.add(Voice::Errors, &line.text);
+                }
+            });
+        }
+        has_any
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Pipe {
+    fn new(fd: Option<OwnedFd>) -> Self {
+        Self { file: fd.map(File::from), assembler: Assembler::default() }
+    }
+
+    /// Reads once what is there; closes it at its end.
+    fn read(&mut self, buffer: &mut [u8], ends_at_cr: bool, mut each: impl FnMut(Line, Instant)) {
+        let Some(file) = &mut self.file else { return };
+        match file.read(buffer) {
+            Ok(0) => {
+                self.file = None;
+                let at = Instant::now();
+                self.assembler.finish().into_iter().for_each(|line| each(line, at));
+            }
+            Ok(length) => {
+                let at = Instant::now();
+                let bytes = &buffer[..length];
+                if ends_at_cr {
+                    self.assembler.take(bytes, |line| each(line, at));
+                } else {
+                    self.assembler.take_keeping_cr(bytes, |line| each(line, at));
+                }
+            }
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
+                ) => {}
+            Err(_) => self.file = None,
+        }
+    }
+}
+
+/// How long to wait before looking around; `None` if the time has come.
+fn slice_until(deadline: Instant) -> Option<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    (!left.is_zero()).then(|| left.min(SLICE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Line;
+
+    const LATER: Duration = Duration::from_mins(2);
+
+    /// A process that has ended or is about to, and where its errors are written.
+    fn ended() -> (Process, io::PipeWriter) {
+        let own = std::env::current_exe().unwrap();
+        let mut guard = std::process::Command::new(own);
+        guard.arg("--help").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let (errors, writer) = io::pipe().unwrap();
+        let process = Process {
+            guard: guard.spawn().unwrap(),
+            input: None,
+            output: Pipe::new(None),
+            errors: Pipe::new(Some(errors.into())),
+            lines: VecDeque::new(),
+            transcript: Transcript::default(),
+            buffer: vec![0; CHUNK_BYTES],
+            ends_at_cr: true,
+            exit: None,
+        };
+        (process, writer)
+    }
+
+    #[test]
+    fn a_line_that_comes_just_too_late_is_there_for_whoever_waits_longer() {
+        let (mut process, _errors) = ended();
+        let deadline = Instant::now();
+        let at = deadline + Duration::from_micros(1);
+        let line = Line { text: "bestmove e2e4".to_owned(), is_cut: false };
+        process.lines.push_back(Timed { line, at });
+        let lost = process.next_line(deadline, &|| false).unwrap_err();
+        assert!(matches!(lost, Lost::TimedOut), "{lost:?}");
+        let timed = process.next_line(deadline + LATER, &|| false).unwrap();
+        assert_eq!((timed.line.text.as_str(), timed.at), ("bestmove e2e4", at));
+    }
+
+    #[test]
+    fn whoever_outlives_an_engine_and_prints_for_ever_is_not_heard_out() {
+        let (mut process, mut errors) = ended();
+        std::thread::scope(|scope| {
+            scope.spawn(move || while errors.write_all(&[b'\n'; 4_096]).is_ok() {});
+            assert_eq!(process.end(), Exit::Code(0));
+        });
+    }
+}

@@ -1,0 +1,305 @@
+//! What an engine's name means on this machine, and what a sweep may set of it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::gtp::Dialect;
+
+/// How an engine is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// The universal chess interface.
+    Uci,
+    /// The Go text protocol.
+    Gtp,
+}
+
+/// An engine as the file of engines has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineSpec {
+    /// What sweeps call it.
+    pub name: String,
+    /// How it is spoken to.
+    pub protocol: Protocol,
+    /// Its program.
+    pub command: PathBuf,
+    /// What its program is started with.
+    pub args: Vec<String>,
+    /// Where it runs.
+    pub directory: PathBuf,
+    /// Its environment, beside `PATH`: nothing else of ours is handed on.
+    pub environment: BTreeMap<String, String>,
+    /// As much address space as each of its processes may take, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// How many of it may run at once.
+    pub at_once: u32,
+    /// How long it waits for what.
+    pub patience: Patience,
+    /// What a sweep may set.
+    pub options: Vec<AllowedOption>,
+    /// What is always set. No sweep may set it.
+    pub set: Options,
+    /// How it speaks GTP.
+    pub gtp: Dialect,
+}
+
+/// How long an engine is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// For its greeting, and for it to be ready with its options.
+    pub startup: Duration,
+    /// For it to be ready for a game, and for what it must answer at once.
+    pub ready: Duration,
+    /// For a move beyond its time. What is within it costs nothing: it is for pipes and schedulers.
+    pub margin: Duration,
+    /// For a move after it was told to stop. Later ones are not measured: it is killed.
+    pub stop: Duration,
+    /// For a move that no time bounds: by depth or nodes alone.
+    pub unbounded_move: Duration,
+    /// For it to end by itself.
+    pub quit: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            startup: Duration::from_secs(10),
+            ready: Duration::from_mins(1),
+            margin: Duration::from_millis(50),
+            stop: Duration::from_secs(2),
+            unbounded_move: Duration::from_mins(10),
+            quit: Duration::from_secs(2),
+        }
+    }
+}
+
+/// An option that a sweep may set, and to what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowedOption {
+    /// Its name. Names are equal without regard to case.
+    pub name: String,
+    /// What it may be set to.
+    pub rule: OptionRule,
+    /// The command that sets it, with `{value}`, where the protocol has none: GTP.
+    pub command: Option<String>,
+}
+
+/// What an option may be set to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionRule {
+    /// A whole number in these bounds.
+    Between {
+        /// The smallest.
+        min: i64,
+        /// The largest.
+        max: i64,
+    },
+    /// One of these.
+    OneOf(Vec<OptionValue>),
+    /// It is a button, and may be pressed.
+    Press,
+}
+
+/// What an option is set to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionValue {
+    /// `true` or `false`; a button is pressed by `true`.
+    Flag(bool),
+    /// A whole number.
+    Number(i64),
+    /// A text.
+    Text(String),
+}
+
+impl fmt::Display for OptionValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// Options that were checked, by their names as the file has them.
+pub type Options = BTreeMap<String, OptionValue>;
+
+/// Why a sweep may not set an option.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}; {remedy}")]
+pub struct OptionRefused {
+    /// What is wrong.
+    pub problem: String,
+    /// What to do about it, as a sentence without an end mark.
+    pub remedy: String,
+}
+
+impl EngineSpec {
+    /// What may be set unless the file says otherwise, which costs memory or output and nothing else:
+    /// the table in MiB, one thread, since every slot has one, and lines to look at.
+    #[must_use]
+    pub fn usual_options() -> Vec<AllowedOption> {
+        [("Hash", 1, 1_024), ("Threads", 1, 1), ("MultiPV", 1, 16)]
+            .into_iter()
+            .map(|(name, min, max)| AllowedOption {
+                name: name.to_owned(),
+                rule: OptionRule::Between { min, max },
+                command: None,
+            })
+            .collect()
+    }
+
+    /// Holds options that a sweep wants against what it may set, and gives them as they are to be set.
+    ///
+    /// # Errors
+    /// If one may not be set, or not to that, or twice.
+    pub fn check_options(&self, wanted: &Options) -> Result<Options, OptionRefused> {
+        let mut checked = Options::new();
+        for (name, value) in wanted {
+            let allowed = self
+                .options
+                .iter()
+                .find(|option| option.name.eq_ignore_ascii_case(name))
+                .ok_or_else(|| self.not_allowed(name))?;
+            allowed.check(&self.name, value)?;
+            if checked.insert(allowed.name.clone(), value.clone()).is_some() {
+                return Err(OptionRefused {
+                    problem: format!("option `{}` of `{}` is set twice", allowed.name, self.name),
+                    remedy: "case does not tell options apart; leave one out".to_owned(),
+                });
+            }
+        }
+        Ok(checked)
+    }
+
+    fn not_allowed(&self, name: &str) -> OptionRefused {
+        let names: Vec<_> =
+            self.options.iter().map(|option| format!("`{}`", option.name)).collect();
+        let may = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        OptionRefused {
+            problem: format!(
+                "option `{name}` of `{}` may not be set by a sweep; may be: {may}",
+                self.name
+            ),
+            remedy: "whoever runs the worker can allow it under the engine's `options`".to_owned(),
+        }
+    }
+}
+
+impl AllowedOption {
+    fn check(&self, engine: &str, value: &OptionValue) -> Result<(), OptionRefused> {
+        let (is_allowed, may) = match (&self.rule, value) {
+            (OptionRule::Between { min, max }, value) => (
+                matches!(value, OptionValue::Number(number) if (min..=max).contains(&number)),
+                format!("a whole number from {min} to {max}"),
+            ),
+            (OptionRule::OneOf(values), value) => {
+                let names: Vec<_> = values.iter().map(|value| format!("`{value}`")).collect();
+                (values.contains(value), format!("one of {}", names.join(", ")))
+            }
+            (OptionRule::Press, value) => {
+                (*value == OptionValue::Flag(true), "`true`, which presses it".to_owned())
+            }
+        };
+        if is_allowed {
+            return Ok(());
+        }
+        Err(OptionRefused {
+            problem: format!("option `{}` of `{engine}` may not be `{value}`", self.name),
+            remedy: format!("on this machine it may be {may}"),
+        })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// An engine with nothing special about it.
+    pub(crate) fn plain(name: &str, protocol: Protocol, command: PathBuf) -> EngineSpec {
+        EngineSpec {
+            name: name.to_owned(),
+            protocol,
+            command,
+            args: Vec::new(),
+            directory: "/".into(),
+            environment: BTreeMap::new(),
+            memory_bytes: None,
+            at_once: 1,
+            patience: Patience::default(),
+            options: EngineSpec::usual_options(),
+            set: Options::new(),
+            gtp: Dialect::default(),
+        }
+    }
+
+    fn check(name: &str, value: OptionValue) -> Result<Options, String> {
+        let mut spec = plain("sf", Protocol::Uci, "/sf".into());
+        let allow = |name: &str, rule| AllowedOption { name: name.to_owned(), rule, command: None };
+        let text = |text: &str| OptionValue::Text(text.to_owned());
+        spec.options.extend([
+            allow("EvalFile", OptionRule::OneOf(vec![text("a.nnue"), text("b.nnue")])),
+            allow("Clear Hash", OptionRule::Press),
+        ]);
+        spec.check_options(&[(name.to_owned(), value)].into()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn options_are_set_within_what_is_allowed() {
+        let number = OptionValue::Number;
+        let one = |name: &str, value| Ok(Options::from([(name.to_owned(), value)]));
+        assert_eq!(check("hash", number(64)), one("Hash", number(64)));
+        assert_eq!(
+            check("Clear Hash", OptionValue::Flag(true)),
+            one("Clear Hash", OptionValue::Flag(true))
+        );
+        let text = OptionValue::Text("b.nnue".to_owned());
+        assert_eq!(check("EvalFile", text.clone()), one("EvalFile", text));
+        for (name, value, error) in [
+            (
+                "Hash",
+                number(4_096),
+                "option `Hash` of `sf` may not be `4096`; \
+                 on this machine it may be a whole number from 1 to 1024",
+            ),
+            (
+                "Threads",
+                OptionValue::Text("1".to_owned()),
+                "option `Threads` of `sf` may not be `1`; \
+                 on this machine it may be a whole number from 1 to 1",
+            ),
+            (
+                "EvalFile",
+                OptionValue::Text("/etc/passwd".to_owned()),
+                "option `EvalFile` of `sf` may not be `/etc/passwd`; \
+                 on this machine it may be one of `a.nnue`, `b.nnue`",
+            ),
+            (
+                "Clear Hash",
+                OptionValue::Flag(false),
+                "option `Clear Hash` of `sf` may not be `false`; \
+                 on this machine it may be `true`, which presses it",
+            ),
+            (
+                "SyzygyPath",
+                OptionValue::Text("/".to_owned()),
+                "option `SyzygyPath` of `sf` may not be set by a sweep; may be: `Hash`, `Threads`, \
+                 `MultiPV`, `EvalFile`, `Clear Hash`; \
+                 whoever runs the worker can allow it under the engine's `options`",
+            ),
+        ] {
+            assert_eq!(check(name, value).unwrap_err(), error);
+        }
+        let twice = [("Hash".to_owned(), number(1)), ("hash".to_owned(), number(2))].into();
+        let spec = plain("sf", Protocol::Uci, "/sf".into());
+        assert_eq!(
+            spec.check_options(&twice).unwrap_err().to_string(),
+            "option `Hash` of `sf` is set twice; case does not tell options apart; leave one out"
+        );
+    }
+}

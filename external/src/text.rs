@@ -1,0 +1,200 @@
+//! Bytes into lines, and lines into the little that is kept of them: pure, and bounded whatever comes.
+
+use std::collections::VecDeque;
+
+/// What is kept of a line. Principal variations are long; what is longer is no message of any protocol.
+pub const LINE_BYTES_MAX: usize = 64 * 1_024;
+
+/// Makes lines of bytes as they come. Lines end with LF, CR LF or CR; of one with more than
+/// [`LINE_BYTES_MAX`] the rest is dropped.
+#[derive(Debug, Default)]
+pub struct Assembler {
+    line: Vec<u8>,
+    is_cut: bool,
+}
+
+/// A line without its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// What it says. Bytes that are not UTF-8 are U+FFFD.
+    pub text: String,
+    /// Whether it was longer than [`LINE_BYTES_MAX`], and this is how it begins.
+    pub is_cut: bool,
+}
+
+impl Assembler {
+    /// Takes the next bytes, and hands on every line that ends in them. Both ends of a CR LF count, so
+    /// that an empty line follows: no protocol here but GTP gives empty lines a meaning, and its
+    /// reader takes CR for no end at all ([`Assembler::take_keeping_cr`]).
+    pub fn take(&mut self, bytes: &[u8], each: impl FnMut(Line)) {
+        self.take_until(bytes, |byte| matches!(byte, b'\n' | b'\r'), each);
+    }
+
+    /// The same where only LF ends a line: a CR before it is dropped.
+    pub fn take_keeping_cr(&mut self, bytes: &[u8], mut each: impl FnMut(Line)) {
+        self.take_until(
+            bytes,
+            |byte| byte == b'\n',
+            |mut line| {
+                while line.text.ends_with('\r') {
+                    line.text.pop();
+                }
+                each(line);
+            },
+        );
+    }
+
+    /// The line that was begun and not ended, once nothing will follow.
+    pub fn finish(&mut self) -> Option<Line> {
+        (!self.line.is_empty()).then(|| self.end_line())
+    }
+
+    fn take_until(&mut self, bytes: &[u8], ends: impl Fn(u8) -> bool, mut each: impl FnMut(Line)) {
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|byte| ends(*byte)) {
+            self.extend(&rest[..end]);
+            each(self.end_line());
+            rest = &rest[end + 1..];
+        }
+        self.extend(rest);
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        let room = LINE_BYTES_MAX - self.line.len();
+        self.is_cut |= bytes.len() > room;
+        self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    fn end_line(&mut self) -> Line {
+        let text = String::from_utf8_lossy(&self.line).into_owned();
+        self.line.clear();
+        Line { text, is_cut: std::mem::take(&mut self.is_cut) }
+    }
+}
+
+/// What somebody else said, fit to be kept and to be shown by a terminal: at most so many bytes of it, and
+/// a blank for every control character.
+#[must_use]
+pub fn shown(said: &str, bytes_max: usize) -> String {
+    let cut = said.floor_char_boundary(bytes_max);
+    let mut shown = String::with_capacity(cut);
+    shown.extend(said[..cut].chars().map(|it| if it.is_control() { ' ' } else { it }));
+    shown
+}
+
+/// Who said a line of a [`Transcript`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voice {
+    /// We, to the engine.
+    Us,
+    /// The engine, on its standard output.
+    Output,
+    /// The engine, on its standard error; also the guard, where it cannot start it.
+    Errors,
+}
+
+impl Voice {
+    const fn mark(self) -> &'static str {
+        match self {
+            Self::Us => "> ",
+            Self::Output => "< ",
+            Self::Errors => "! ",
+        }
+    }
+}
+
+/// The last lines of a conversation, to explain what became of it.
+#[derive(Clone, Debug, Default)]
+pub struct Transcript {
+    lines: VecDeque<String>,
+    bytes: usize,
+}
+
+impl Transcript {
+    /// As much as is kept, marks and line ends included.
+    pub const BYTES_MAX: usize = 8 * 1_024;
+    /// As much of each line.
+    pub const LINE_BYTES_MAX: usize = 400;
+
+    /// Adds a line, and forgets as many old ones as it takes.
+    pub fn add(&mut self, voice: Voice, text: &str) {
+        let mut line = voice.mark().to_owned();
+        line.push_str(&shown(text, Self::LINE_BYTES_MAX));
+        if text.len() > Self::LINE_BYTES_MAX {
+            line.push_str(" …");
+        }
+        self.bytes += line.len() + 1;
+        self.lines.push_back(line);
+        while self.bytes > Self::BYTES_MAX {
+            let Some(oldest) = self.lines.pop_front() else { break };
+            self.bytes -= oldest.len() + 1;
+        }
+    }
+
+    /// The lines, oldest first: `> ` before what was said to the engine, `< ` before what it said, `! `
+    /// before what it said on its standard error.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn lines_of(chunks: &[&[u8]]) -> Vec<String> {
+        let (mut assembler, mut lines) = (Assembler::default(), Vec::new());
+        for chunk in chunks {
+            assembler.take(chunk, |line| lines.push(line.text));
+        }
+        lines.extend(assembler.finish().map(|line| line.text));
+        lines
+    }
+
+    #[test]
+    fn lines_end_in_each_way_and_may_come_in_pieces() {
+        assert_eq!(lines_of(&[b"a\nb\rc\r\n", b"d", b"e\n", b"f"]), ["a", "b", "c", "", "de", "f"]);
+        let (mut assembler, mut lines) = (Assembler::default(), Vec::new());
+        assembler.take_keeping_cr(b"= D3\r\n\r\n= \n\n", |line| lines.push(line.text));
+        assert_eq!(lines, ["= D3", "", "= ", ""]);
+    }
+
+    #[test]
+    fn a_line_of_megabytes_is_cut_and_the_next_is_whole() {
+        let (mut assembler, mut lines) = (Assembler::default(), Vec::new());
+        let long = vec![b'x'; 100_000];
+        for _ in 0..50 {
+            assembler.take(&long, |line| lines.push(line));
+        }
+        assembler.take(b"\nreadyok\n", |line| lines.push(line));
+        assert_eq!(lines[0], Line { text: "x".repeat(LINE_BYTES_MAX), is_cut: true });
+        assert_eq!(lines[1], Line { text: "readyok".to_owned(), is_cut: false });
+    }
+
+    #[test]
+    fn a_transcript_keeps_the_end() {
+        let mut transcript = Transcript::default();
+        for number in 0..10_000 {
+            transcript.add(Voice::Output, &format!("info depth {number} \u{1b}[31m"));
+        }
+        transcript.add(Voice::Errors, &"é".repeat(1_000));
+        let text = transcript.text();
+        assert!(text.len() <= Transcript::BYTES_MAX, "{}", text.len());
+        assert!(text.contains("< info depth 9999  [31m\n"), "{text}");
+        assert!(text.ends_with("é …\n") && !text.contains("depth 1 "), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn lines_do_not_depend_on_how_the_bytes_come(
+            bytes in proptest::collection::vec(any::<u8>(), 0..300),
+            cut in 0_usize..300,
+        ) {
+            let (a, b) = bytes.split_at(cut.min(bytes.len()));
+            prop_assert_eq!(lines_of(&[&bytes]), lines_of(&[a, b]));
+        }
+    }
+}

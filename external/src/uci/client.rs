@@ -1,0 +1,281 @@
+//! The runner's end of a conversation over UCI, as a state machine.
+
+use crate::breach::{BreachKind, Breaches};
+use crate::text::Line;
+
+use super::message::{BestMove, Bound, Info, Message, Score, is_move};
+use super::option::Declared;
+use super::words::Words;
+
+/// The runner's end of one engine's conversation.
+#[derive(Debug, Default)]
+pub struct Client {
+    waits_for: WaitsFor,
+    name: String,
+    author: String,
+    options: Vec<Declared>,
+    search: Search,
+    breaches: Breaches,
+}
+
+/// What the engine owes us.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum WaitsFor {
+    #[default]
+    Nothing,
+    UciOk,
+    ReadyOk,
+    BestMove,
+}
+
+/// What was waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The engine has introduced itself.
+    Greeted,
+    /// It has done all that it was told.
+    Ready,
+    /// A search has ended.
+    Chosen(Answer),
+}
+
+/// What came of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The move in lower case; otherwise what was said instead of one, as it was said.
+    pub mv: Result<String, String>,
+    /// The answer that the engine expects.
+    pub ponder: Option<String>,
+    /// What it said of its search.
+    pub found: Found,
+}
+
+/// What an engine says of a search, as of its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Plies searched, where it said the score.
+    pub depth: Option<u32>,
+    /// Plies of the longest line, there.
+    pub seldepth: Option<u32>,
+    /// The last exact score of its best line; the last bound if none was exact.
+    pub score: Option<Score>,
+    /// The line with that score.
+    pub pv: Option<String>,
+    /// Nodes, as last said.
+    pub nodes: Option<u64>,
+    /// Milliseconds by its own clock, as last said.
+    pub time_ms: Option<u64>,
+    /// Nodes in a second, as last said.
+    pub nps: Option<u64>,
+    /// How full its table is in thousandths, as last said.
+    pub hashfull: Option<u32>,
+    /// Positions found in endgame tables, as last said.
+    pub tbhits: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Search {
+    found: Found,
+    is_exact: bool,
+}
+
+impl Client {
+    /// Begins the conversation.
+    pub fn greet(&mut self) -> &'static str {
+        self.waits_for = WaitsFor::UciOk;
+        "uci"
+    }
+
+    /// Asks whether all is done that was said before.
+    pub fn ask_ready(&mut self) -> &'static str {
+        self.waits_for = WaitsFor::ReadyOk;
+        "isready"
+    }
+
+    /// Notes that a search begins: `go` is said next.
+    pub fn begin_search(&mut self) {
+        self.waits_for = WaitsFor::BestMove;
+        self.search = Search::default();
+    }
+
+    /// What it calls itself; empty if it did not say.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Who made it; empty if it did not say.
+    #[must_use]
+    pub fn author(&self) -> &str {
+        &self.author
+    }
+
+    /// Its options, in the order in which it declared them.
+    #[must_use]
+    pub fn options(&self) -> &[Declared] {
+        &self.options
+    }
+
+    /// An option, by its name in any case.
+    #[must_use]
+    pub fn option(&self, name: &str) -> Option<&Declared> {
+        self.options.iter().find(|option| option.name.eq_ignore_ascii_case(name))
+    }
+
+    /// What it did that the protocol does not allow.
+    pub fn breaches(&mut self) -> &mut Breaches {
+        &mut self.breaches
+    }
+
+    /// Takes a line; an event if that is what was waited for.
+    pub fn take(&mut self, line: &Line) -> Option<Event> {
+        let text = line.text.as_str();
+        if line.is_cut {
+            self.breaches.note(BreachKind::LongLine, text);
+        }
+        match Message::parse(text) {
+            Some(message) => self.hear(message, text),
+            None => self.look_behind(text),
+        }
+    }
+
+    fn hear(&mut self, message: Message<'_>, line: &str) -> Option<Event> {
+        match message {
+            Message::Info(info) => {
+                if info.is_garbled {
+                    self.breaches.note(BreachKind::Garbled, line);
+                }
+                if self.waits_for == WaitsFor::BestMove {
+                    self.search.take(&info);
+                }
+                None
+            }
+            Message::BestMove(best) => {
+                self.end_waiting(WaitsFor::BestMove, line)?;
+                Some(Event::Chosen(self.answer(&best, line)))
+            }
+            Message::ReadyOk => self.end_waiting(WaitsFor::ReadyOk, line).map(|()| Event::Ready),
+            Message::UciOk => self.end_waiting(WaitsFor::UciOk, line).map(|()| Event::Greeted),
+            Message::Name(name) => {
+                name.clone_into(&mut self.name);
+                None
+            }
+            Message::Author(author) => {
+                author.clone_into(&mut self.author);
+                None
+            }
+            Message::Option(declared) => {
+                // The last word counts, and memory is bounded by what can be declared at all.
+                self.options.retain(|option| !option.name.eq_ignore_ascii_case(&declared.name));
+                if self.options.len() < OPTIONS_MAX {
+                    self.options.push(declared);
+                }
+                None
+            }
+            Message::Other(_) => None,
+        }
+    }
+
+    fn end_waiting(&mut self, answered: WaitsFor, line: &str) -> Option<()> {
+        if self.waits_for != answered {
+            self.breaches.note(BreachKind::Unasked, line);
+            return None;
+        }
+        self.waits_for = WaitsFor::Nothing;
+        Some(())
+    }
+
+    fn answer(&mut self, best: &BestMove<'_>, line: &str) -> Answer {
+        let mv = if is_move(best.mv) {
+            let mv = best.mv.to_ascii_lowercase();
+            if mv != best.mv {
+                self.breaches.note(BreachKind::UpperCase, line);
+            }
+            Ok(mv)
+        } else {
+            Err(cut(if best.mv.is_empty() { line.trim_ascii() } else { best.mv }))
+        };
+        let ponder = best.ponder.map(str::to_ascii_lowercase);
+        Answer { mv, ponder, found: std::mem::take(&mut self.search.found) }
+    }
+
+    /// Looks for what is waited for behind something else: threads that print at once, or a line that
+    /// was never ended.
+    fn look_behind(&mut self, line: &str) -> Option<Event> {
+        let mut words = Words::new(line);
+        // An empty line is nothing at all.
+        let first = words.next()?;
+        let awaited = match self.waits_for {
+            WaitsFor::Nothing => "",
+            WaitsFor::UciOk => "uciok",
+            WaitsFor::ReadyOk => "readyok",
+            WaitsFor::BestMove => "bestmove",
+        };
+        loop {
+            let rest = words.rest();
+            let Some(word) = words.next() else { break };
+            let ends_line = words.peek().is_none();
+            let is_it = match self.waits_for {
+                WaitsFor::BestMove => words.peek().is_some_and(is_move),
+                WaitsFor::UciOk | WaitsFor::ReadyOk => ends_line,
+                WaitsFor::Nothing => false,
+            };
+            if is_it && word == awaited {
+                self.breaches.note(BreachKind::Interleaved, line);
+                return Message::parse(rest).and_then(|message| self.hear(message, line));
+            }
+        }
+        // Before it is greeted an engine may say who it is, in any words.
+        let is_banner = self.waits_for == WaitsFor::UciOk;
+        if matches!(first, "option" | "id") {
+            self.breaches.note(BreachKind::Garbled, line);
+        } else if !is_banner {
+            self.breaches.note(BreachKind::Junk, line);
+        }
+        None
+    }
+}
+
+/// More options than any engine has.
+const OPTIONS_MAX: usize = 1_000;
+
+/// What was said instead of a move, in bounds.
+fn cut(said: &str) -> String {
+    said[..said.floor_char_boundary(Breaches::SAID_BYTES_MAX)].to_owned()
+}
+
+impl Search {
+    fn take(&mut self, info: &Info<'_>) {
+        // Other lines than the best have their own depths and scores.
+        if info.multipv.is_some_and(|line| line != 1) {
+            return;
+        }
+        let found = &mut self.found;
+        found.nodes = info.nodes.or(found.nodes);
+        found.time_ms = info.time_ms.or(found.time_ms);
+        found.nps = info.nps.or(found.nps);
+        found.hashfull = info.hashfull.or(found.hashfull);
+        found.tbhits = info.tbhits.or(found.tbhits);
+        let Some(score) = info.score else {
+            if found.score.is_none() {
+                found.depth = info.depth.or(found.depth);
+            }
+            return;
+        };
+        let is_exact = score.bound == Bound::Exact;
+        if is_exact || !self.is_exact {
+            self.is_exact |= is_exact;
+            found.score = Some(score);
+            found.depth = info.depth.or(found.depth);
+            found.seldepth = info.seldepth;
+            match info.pv {
+                Some(pv) => {
+                    let kept = found.pv.get_or_insert_default();
+                    kept.clear();
+                    kept.push_str(pv);
+                }
+                None => found.pv = None,
+            }
+        }
+    }
+}

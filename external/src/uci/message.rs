@@ -1,0 +1,294 @@
+//! What engines say over UCI: read tolerantly, written exactly.
+//!
+//! The protocol is Huber and Meyer-Kahlen's *Description of the universal chess interface* (2006). It
+//! allows any white space, either line end, and words that nobody knows.
+
+use std::fmt;
+
+use super::option::Declared;
+use super::words::Words;
+
+/// What an engine says in a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message<'a> {
+    /// `id name`: what it calls itself.
+    Name(&'a str),
+    /// `id author`: who made it.
+    Author(&'a str),
+    /// `option`: something that can be set.
+    Option(Declared),
+    /// `uciok`: it has said all of that.
+    UciOk,
+    /// `readyok`: it has done all that it was told, or searches.
+    ReadyOk,
+    /// `info`: how a search goes.
+    Info(Info<'a>),
+    /// `bestmove`: what came of it.
+    BestMove(BestMove<'a>),
+    /// `copyprotection` and `registration`, which are of no use here.
+    Other(&'a str),
+}
+
+/// What a search says of itself. It names what it likes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Info<'a> {
+    /// Plies searched.
+    pub depth: Option<u32>,
+    /// Plies of the longest line.
+    pub seldepth: Option<u32>,
+    /// Time since `go` by the engine's clock, in milliseconds.
+    pub time_ms: Option<u64>,
+    /// Nodes since `go`, as the engine counts them.
+    pub nodes: Option<u64>,
+    /// Nodes in a second.
+    pub nps: Option<u64>,
+    /// Which of several best lines it is about, from 1.
+    pub multipv: Option<u32>,
+    /// The value for the side to move.
+    pub score: Option<Score>,
+    /// How full the table is, in thousandths.
+    pub hashfull: Option<u32>,
+    /// Positions found in endgame tables.
+    pub tbhits: Option<u64>,
+    /// The best line, as it was written.
+    pub pv: Option<&'a str>,
+    /// Words for people; always the last.
+    pub string: Option<&'a str>,
+    /// Whether a known word came without a value that can be read.
+    pub is_garbled: bool,
+}
+
+/// A value for the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Score {
+    /// How much.
+    pub value: ScoreValue,
+    /// Whether it is exactly that.
+    pub bound: Bound,
+}
+
+/// How much a position is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScoreValue {
+    /// In hundredths of a pawn.
+    Centipawns(i64),
+    /// Moves (not plies) to mate; negative if the side to move is mated.
+    Mate(i64),
+}
+
+/// What a score says of the value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bound {
+    /// It is the value.
+    #[default]
+    Exact,
+    /// The value is at least that.
+    Lower,
+    /// The value is at most that.
+    Upper,
+}
+
+/// A chosen move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BestMove<'a> {
+    /// As it was said: a move, a word for none, or nothing.
+    pub mv: &'a str,
+    /// The answer that it expects.
+    pub ponder: Option<&'a str>,
+}
+
+/// Words that `info` may have, each with a value.
+const INFO_WORDS: [&str; 17] = [
+    "depth",
+    "seldepth",
+    "time",
+    "nodes",
+    "pv",
+    "multipv",
+    "score",
+    "currmove",
+    "currmovenumber",
+    "hashfull",
+    "nps",
+    "tbhits",
+    "sbhits",
+    "cpuload",
+    "string",
+    "refutation",
+    "currline",
+];
+
+impl<'a> Message<'a> {
+    /// Reads a line; `None` if it is no message.
+    #[must_use]
+    pub fn parse(line: &'a str) -> Option<Self> {
+        let mut words = Words::new(line);
+        Some(match words.next()? {
+            "id" => match words.next()? {
+                "name" => Self::Name(words.rest()),
+                "author" => Self::Author(words.rest()),
+                _ => return None,
+            },
+            "option" => Self::Option(Declared::parse(words.rest())?),
+            "uciok" => Self::UciOk,
+            "readyok" => Self::ReadyOk,
+            "info" => Self::Info(Info::parse(words)),
+            "bestmove" => Self::BestMove(BestMove::parse(words)),
+            "copyprotection" | "registration" => Self::Other(line.trim_ascii()),
+            _ => return None,
+        })
+    }
+}
+
+impl<'a> Info<'a> {
+    fn parse(mut words: Words<'a>) -> Self {
+        let mut info = Self::default();
+        while let Some(word) = words.next() {
+            let is_read = match word {
+                "depth" => read(&mut info.depth, &mut words),
+                "seldepth" => read(&mut info.seldepth, &mut words),
+                "time" => read(&mut info.time_ms, &mut words),
+                "nodes" => read(&mut info.nodes, &mut words),
+                "nps" => read(&mut info.nps, &mut words),
+                "multipv" => read(&mut info.multipv, &mut words),
+                "hashfull" => read(&mut info.hashfull, &mut words),
+                "tbhits" => read(&mut info.tbhits, &mut words),
+                "score" => {
+                    info.score = Score::parse(&mut words);
+                    info.score.is_some()
+                }
+                "pv" => {
+                    let line = words.until(|word| INFO_WORDS.contains(&word));
+                    info.pv = Some(line).filter(|line| !line.is_empty());
+                    true
+                }
+                "string" => {
+                    info.string = Some(words.rest());
+                    break;
+                }
+                // What nobody knows is passed over.
+                _ => true,
+            };
+            info.is_garbled |= !is_read;
+        }
+        info
+    }
+}
+
+/// Takes a number if one is next.
+fn read<T: std::str::FromStr>(field: &mut Option<T>, words: &mut Words<'_>) -> bool {
+    let number = words.number();
+    let is_read = number.is_some();
+    if is_read {
+        *field = number;
+    }
+    is_read
+}
+
+impl Score {
+    fn parse(words: &mut Words<'_>) -> Option<Self> {
+        let value: fn(i64) -> ScoreValue = match words.peek()? {
+            "cp" => ScoreValue::Centipawns,
+            "mate" => ScoreValue::Mate,
+            _ => return None,
+        };
+        words.next();
+        let value = value(words.number()?);
+        let bound = match words.peek() {
+            Some("lowerbound") => Bound::Lower,
+            Some("upperbound") => Bound::Upper,
+            _ => return Some(Self { value, bound: Bound::Exact }),
+        };
+        words.next();
+        Some(Self { value, bound })
+    }
+}
+
+impl<'a> BestMove<'a> {
+    fn parse(mut words: Words<'a>) -> Self {
+        let mv = words.next().unwrap_or_default();
+        let ponder = words.next().filter(|word| *word == "ponder").and_then(|_| words.next());
+        Self { mv, ponder: ponder.filter(|mv| is_move(mv)) }
+    }
+}
+
+/// Whether a word looks like a move of UCI: two squares, and perhaps what a pawn becomes. In upper case
+/// too, which the protocol does not know.
+#[must_use]
+pub fn is_move(word: &str) -> bool {
+    let is_square = |file: u8, rank: u8| {
+        matches!(file.to_ascii_lowercase(), b'a'..=b'h') && matches!(rank, b'1'..=b'8')
+    };
+    match *word.as_bytes() {
+        [a, b, c, d] => is_square(a, b) && is_square(c, d),
+        [a, b, c, d, piece] => is_square(a, b) && is_square(c, d) && piece.is_ascii_alphabetic(),
+        _ => false,
+    }
+}
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => write!(f, "id name {name}"),
+            Self::Author(author) => write!(f, "id author {author}"),
+            Self::Option(declared) => write!(f, "option {declared}"),
+            Self::UciOk => f.write_str("uciok"),
+            Self::ReadyOk => f.write_str("readyok"),
+            Self::Info(info) => write!(f, "info{info}"),
+            Self::BestMove(best) => write!(f, "{best}"),
+            Self::Other(line) => f.write_str(line),
+        }
+    }
+}
+
+impl fmt::Display for Info<'_> {
+    /// Each part with a blank before it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut part = |name: &str, value: Option<&dyn fmt::Display>| match value {
+            Some(value) => write!(f, " {name} {value}"),
+            None => Ok(()),
+        };
+        part("depth", shown(&self.depth))?;
+        part("seldepth", shown(&self.seldepth))?;
+        part("multipv", shown(&self.multipv))?;
+        part("score", shown(&self.score))?;
+        part("nodes", shown(&self.nodes))?;
+        part("nps", shown(&self.nps))?;
+        part("hashfull", shown(&self.hashfull))?;
+        part("tbhits", shown(&self.tbhits))?;
+        part("time", shown(&self.time_ms))?;
+        part("pv", shown(&self.pv))?;
+        part("string", shown(&self.string))
+    }
+}
+
+fn shown<T: fmt::Display>(value: &Option<T>) -> Option<&dyn fmt::Display> {
+    value.as_ref().map(|value| value as &dyn fmt::Display)
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value {
+            ScoreValue::Centipawns(value) => write!(f, "cp {value}")?,
+            ScoreValue::Mate(moves) => write!(f, "mate {moves}")?,
+        }
+        f.write_str(match self.bound {
+            Bound::Exact => "",
+            Bound::Lower => " lowerbound",
+            Bound::Upper => " upperbound",
+        })
+    }
+}
+
+impl fmt::Display for BestMove<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("bestmove")?;
+        if !self.mv.is_empty() {
+            write!(f, " {}", self.mv)?;
+        }
+        match self.ponder {
+            Some(ponder) => write!(f, " ponder {ponder}"),
+            None => Ok(()),
+        }
+    }
+}

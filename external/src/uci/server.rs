@@ -1,0 +1,211 @@
+//! The engine's end of a conversation over UCI, as a state machine: for players that are offered to
+//! other programs.
+//!
+//! It knows nothing of chess. Lines go in, and out come lines to say and actions to carry out. One
+//! search runs at a time; who runs it says when it has ended.
+
+use std::fmt;
+
+use super::command::{Command, CommandError, Go, Start};
+use super::message::{BestMove, Info, Message};
+use super::option::{Declared, Kind};
+
+/// What is to be done, in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Say this line.
+    Say(String),
+    /// Say `readyok`, once all that came before is done.
+    SayReady,
+    /// Change an option, which has been checked against its declaration.
+    Set(Setting),
+    /// Forget what was learnt: another game begins.
+    NewGame,
+    /// Search this position, and tell [`Server::searched`] when that has ended.
+    Search {
+        /// Where the game began.
+        start: Start,
+        /// The moves since, as they were said: whoever knows the rules checks them.
+        moves: Vec<String>,
+        /// What bounds the search.
+        go: Go,
+    },
+    /// End the search that runs, as soon as it has a move.
+    Stop,
+    /// The opponent has played what was expected: the search's own limits count from now.
+    PonderHit,
+    /// End, the search that runs included.
+    Quit,
+}
+
+/// An option and what it is set to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The option's name as it was declared.
+    pub name: String,
+    /// The value; `None` for a button.
+    pub value: Option<String>,
+}
+
+/// Why a line was not obeyed, as it is told in `info string`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It is not understood.
+    #[error("{0}")]
+    Command(#[from] CommandError),
+    /// A search runs.
+    #[error("`{0}` has to wait for the end of the search; say `stop` before")]
+    Searching(&'static str),
+    /// There is no such option.
+    #[error("there is no option `{0}`")]
+    NoOption(String),
+    /// The option does not take the value.
+    #[error("option `{name}`: {problem}")]
+    Value {
+        /// The option.
+        name: String,
+        /// What is wrong with the value.
+        problem: String,
+    },
+}
+
+/// The engine's end of one conversation.
+#[derive(Debug)]
+pub struct Server {
+    name: String,
+    author: String,
+    options: Vec<Declared>,
+    start: Start,
+    moves: Vec<String>,
+    search: Searching,
+}
+
+/// Whether a search runs, and whether its answer may be said.
+#[derive(Debug, PartialEq, Eq)]
+enum Searching {
+    No,
+    /// Its answer is said when it has ended.
+    Free,
+    /// Its answer is said on `stop` or `ponderhit`, not before: it was begun by `go infinite` or
+    /// `go ponder`.
+    Held,
+    /// It has ended before that: this is its answer.
+    Done(String),
+}
+
+impl Server {
+    /// A conversation about to begin.
+    #[must_use]
+    pub fn new(name: String, author: String, options: Vec<Declared>) -> Self {
+        let (start, moves) = (Start::Usual, Vec::new());
+        Self { name, author, options, start, moves, search: Searching::No }
+    }
+
+    /// Takes a line of whoever uses the engine.
+    pub fn take(&mut self, line: &str) -> Vec<Action> {
+        let Some(command) = Command::parse(line) else { return Vec::new() };
+        let obeyed = command.map_err(Refused::from).and_then(|command| self.obey(command));
+        obeyed.unwrap_or_else(|refused| vec![say_info(&refused)])
+    }
+
+    /// What to say of a search while it runs.
+    #[must_use]
+    pub fn info(info: Info<'_>) -> String {
+        Message::Info(info).to_string()
+    }
+
+    /// Takes the result of the search that ran: a move, or `None` where there is none to choose.
+    pub fn searched(&mut self, mv: Option<&str>, ponder: Option<&str>) -> Vec<Action> {
+        let answer = BestMove { mv: mv.unwrap_or("(none)"), ponder }.to_string();
+        match self.search {
+            Searching::Free => {
+                self.search = Searching::No;
+                vec![Action::Say(answer)]
+            }
+            Searching::Held => {
+                self.search = Searching::Done(answer);
+                Vec::new()
+            }
+            // Nobody asked.
+            Searching::No | Searching::Done(_) => Vec::new(),
+        }
+    }
+
+    fn obey(&mut self, command: Command) -> Result<Vec<Action>, Refused> {
+        Ok(match command {
+            Command::Uci => self.introduce(),
+            Command::Debug(_) => Vec::new(),
+            Command::IsReady if self.search == Searching::No => vec![Action::SayReady],
+            // A search is not waited for.
+            Command::IsReady => vec![Action::Say(Message::ReadyOk.to_string())],
+            Command::SetOption { name, value } => {
+                self.wait_for_end("setoption")?;
+                vec![Action::Set(self.setting(&name, value)?)]
+            }
+            Command::NewGame => {
+                self.wait_for_end("ucinewgame")?;
+                vec![Action::NewGame]
+            }
+            Command::Position { start, moves } => {
+                self.wait_for_end("position")?;
+                (self.start, self.moves) = (start, moves);
+                Vec::new()
+            }
+            Command::Go(go) => {
+                self.wait_for_end("go")?;
+                self.search =
+                    if go.infinite || go.ponder { Searching::Held } else { Searching::Free };
+                let (start, moves) = (self.start.clone(), self.moves.clone());
+                vec![Action::Search { start, moves, go }]
+            }
+            Command::Stop => self.let_answer(Action::Stop),
+            Command::PonderHit => self.let_answer(Action::PonderHit),
+            Command::Quit => vec![Action::Quit],
+        })
+    }
+
+    fn introduce(&self) -> Vec<Action> {
+        let mut lines =
+            vec![Message::Name(&self.name).to_string(), Message::Author(&self.author).to_string()];
+        lines.extend(self.options.iter().cloned().map(|it| Message::Option(it).to_string()));
+        lines.push(Message::UciOk.to_string());
+        lines.into_iter().map(Action::Say).collect()
+    }
+
+    fn setting(&self, name: &str, value: Option<String>) -> Result<Setting, Refused> {
+        let declared = self
+            .options
+            .iter()
+            .find(|option| option.name.eq_ignore_ascii_case(name))
+            .ok_or_else(|| Refused::NoOption(name.to_owned()))?;
+        let name = declared.name.clone();
+        // Some runners press a button with an empty value.
+        let value = value.filter(|it| !it.is_empty() || declared.kind != Kind::Button);
+        match declared.problem_with(value.as_deref()) {
+            None => Ok(Setting { name, value }),
+            Some(problem) => Err(Refused::Value { name, problem }),
+        }
+    }
+
+    fn wait_for_end(&self, command: &'static str) -> Result<(), Refused> {
+        if self.search == Searching::No { Ok(()) } else { Err(Refused::Searching(command)) }
+    }
+
+    fn let_answer(&mut self, action: Action) -> Vec<Action> {
+        match std::mem::replace(&mut self.search, Searching::No) {
+            Searching::No => Vec::new(),
+            Searching::Free | Searching::Held => {
+                self.search = Searching::Free;
+                vec![action]
+            }
+            Searching::Done(answer) => vec![Action::Say(answer)],
+        }
+    }
+}
+
+fn say_info(words: &dyn fmt::Display) -> Action {
+    // A line of theirs cannot become two of ours.
+    let words: String =
+        words.to_string().chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    Action::Say(Server::info(Info { string: Some(&words), ..Info::default() }))
+}

@@ -1,0 +1,329 @@
+//! A player of ours as an engine for others: who carries lines between them.
+
+use std::io::{self, BufRead, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+
+use super::command::{Go, Start};
+use super::message::{Info, Message};
+use super::server::{Action, Server, Setting};
+
+/// A player as this needs it. It has a thread of its own, on which everything is done in order.
+pub trait Player: Send {
+    /// Changes an option that it declared.
+    ///
+    /// # Errors
+    /// If it cannot, in words for people.
+    fn set(&mut self, setting: &Setting) -> Result<(), String>;
+
+    /// Forgets what it learnt.
+    ///
+    /// # Errors
+    /// If it cannot, in words for people.
+    fn new_game(&mut self) -> Result<(), String>;
+
+    /// Chooses a move, with a look at `signals` now and then; `say` tells how it goes.
+    ///
+    /// # Errors
+    /// If the position or a move is none, or it cannot search, in words for people.
+    fn search(
+        &mut self,
+        start: &Start,
+        moves: &[String],
+        go: &Go,
+        signals: &Signals,
+        say: &mut dyn FnMut(&Info<'_>),
+    ) -> Result<Chosen, String>;
+}
+
+/// What came of a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// The move; `None` where there is none to choose.
+    pub mv: Option<String>,
+    /// The answer that is expected.
+    pub ponder: Option<String>,
+}
+
+/// What is wanted of the search that runs.
+#[derive(Debug, Default)]
+pub struct Signals {
+    stop: AtomicBool,
+    ponder_hit: AtomicBool,
+}
+
+impl Signals {
+    /// Whether it shall end, with the best move so far.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Whether a search on the opponent's time goes on in ours.
+    #[must_use]
+    pub fn is_ponder_hit(&self) -> bool {
+        self.ponder_hit.load(Ordering::Relaxed)
+    }
+}
+
+/// What the player's thread does next.
+enum Job {
+    Set(Setting),
+    NewGame,
+    Search { start: Start, moves: Vec<String>, go: Go, signals: Arc<Signals> },
+    SayReady,
+}
+
+/// Serves a player until `quit` or the end of the input.
+///
+/// # Errors
+/// If the input cannot be read, or no thread with so many bytes of stack can be started. An output that
+/// nobody reads is no error: the input ends soon.
+pub fn serve<W: Write + Send>(
+    server: Server,
+    player: &mut dyn Player,
+    mut input: impl BufRead,
+    output: W,
+    stack_bytes: usize,
+) -> io::Result<()> {
+    let desk = Mutex::new(Desk { server, output });
+    std::thread::scope(|scope| {
+        let (jobs, to_do) = mpsc::channel();
+        std::thread::Builder::new()
+            .name("player".to_owned())
+            .stack_size(stack_bytes)
+            .spawn_scoped(scope, || {
+                to_do.into_iter().for_each(|job| carry_out(job, player, &desk))
+            })?;
+        let mut signals = Arc::new(Signals::default());
+        let heard = hear(&mut input, &desk, |action| {
+            let job = match action {
+                Action::Say(_) | Action::Quit => return,
+                Action::SayReady => Job::SayReady,
+                Action::Set(setting) => Job::Set(setting),
+                Action::NewGame => Job::NewGame,
+                Action::Search { start, moves, go } => {
+                    signals = Arc::default();
+                    Job::Search { start, moves, go, signals: Arc::clone(&signals) }
+                }
+                Action::Stop => return signals.stop.store(true, Ordering::Relaxed),
+                Action::PonderHit => return signals.ponder_hit.store(true, Ordering::Relaxed),
+            };
+            // The player's thread ends after us.
+            let _ = jobs.send(job);
+        });
+        signals.stop.store(true, Ordering::Relaxed);
+        heard
+    })
+}
+
+/// Who keeps the conversation, and where its lines go: one line at a time.
+struct Desk<W> {
+    server: Server,
+    output: W,
+}
+
+impl<W: Write> Desk<W> {
+    fn say(&mut self, line: &str) {
+        let written = self.output.write_all(format!("{line}\n").as_bytes());
+        let _ = written.and_then(|()| self.output.flush());
+    }
+
+    fn say_info(&mut self, words: &str) {
+        let words: String =
+            words.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+        self.say(&Server::info(Info { string: Some(&words), ..Info::default() }));
+    }
+}
+
+fn lock<W>(desk: &Mutex<Desk<W>>) -> MutexGuard<'_, Desk<W>> {
+    desk.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes lines until the end, says what is to be said, and hands on the rest.
+fn hear<W: Write>(
+    input: &mut impl BufRead,
+    desk: &Mutex<Desk<W>>,
+    mut hand_on: impl FnMut(Action),
+) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    while input.read_until(b'\n', &mut bytes)? > 0 {
+        let line = String::from_utf8_lossy(&bytes).into_owned();
+        bytes.clear();
+        let mut desk = lock(desk);
+        for action in desk.server.take(&line) {
+            if action == Action::Quit {
+                return Ok(());
+            }
+            if let Action::Say(line) = action {
+                desk.say(&line);
+            } else {
+                hand_on(action);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn carry_out<W: Write>(job: Job, player: &mut dyn Player, desk: &Mutex<Desk<W>>) {
+    let done = match job {
+        Job::Set(setting) => player.set(&setting),
+        Job::NewGame => player.new_game(),
+        Job::SayReady => {
+            lock(desk).say(&Message::ReadyOk.to_string());
+            Ok(())
+        }
+        Job::Search { start, moves, go, signals } => {
+            let mut say = |info: &Info<'_>| lock(desk).say(&Server::info(*info));
+            let chosen = player.search(&start, &moves, &go, &signals, &mut say);
+            let mut desk = lock(desk);
+            let chosen = chosen.unwrap_or_else(|problem| {
+                desk.say_info(&problem);
+                Chosen::default()
+            });
+            let said = desk.server.searched(chosen.mv.as_deref(), chosen.ponder.as_deref());
+            for action in said {
+                if let Action::Say(line) = action {
+                    desk.say(&line);
+                }
+            }
+            Ok(())
+        }
+    };
+    if let Err(problem) = done {
+        lock(desk).say_info(&problem);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::uci::Declared;
+
+    /// Plays `a1a2`, after what its position says: at once, once it is stopped, or not at all.
+    #[derive(Default)]
+    struct Fake {
+        done: Vec<String>,
+    }
+
+    impl Player for Fake {
+        fn set(&mut self, setting: &Setting) -> Result<(), String> {
+            self.done.push(format!("{} = {:?}", setting.name, setting.value));
+            if setting.value.as_deref() == Some("64") {
+                Err("no\nmemory".to_owned())
+            } else {
+                Ok(())
+            }
+        }
+
+        fn new_game(&mut self) -> Result<(), String> {
+            self.done.push("new game".to_owned());
+            Ok(())
+        }
+
+        fn search(
+            &mut self,
+            start: &Start,
+            moves: &[String],
+            go: &Go,
+            signals: &Signals,
+            say: &mut dyn FnMut(&Info<'_>),
+        ) -> Result<Chosen, String> {
+            self.done.push(format!("{start:?} {moves:?} {go}"));
+            say(&Info { depth: Some(1), ..Info::default() });
+            while go.infinite && !signals.is_stopped() {
+                std::thread::yield_now();
+            }
+            while go.ponder && !signals.is_ponder_hit() {
+                std::thread::yield_now();
+            }
+            if *start == Start::Usual {
+                Ok(Chosen { mv: Some("a1a2".to_owned()), ponder: None })
+            } else {
+                Err("no position".to_owned())
+            }
+        }
+    }
+
+    /// Says lines, each after what it waits for has been said, and gives all that was said and done.
+    fn served(conversation: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
+        let option = Declared::parse("name Hash type spin default 16 min 1 max 64").unwrap();
+        let server = Server::new("Us".to_owned(), "we".to_owned(), vec![option]);
+        let (input, mut to_engine) = io::pipe().unwrap();
+        let (from_engine, output) = io::pipe().unwrap();
+        let mut fake = Fake::default();
+        let said = std::thread::scope(|scope| {
+            let serving = scope.spawn(|| {
+                let input = io::BufReader::new(input);
+                serve(server, &mut fake, input, output, 1 << 20)
+            });
+            let mut lines = io::BufReader::new(from_engine).lines().map(Result::unwrap);
+            let mut said = Vec::new();
+            for (line, awaited) in conversation {
+                to_engine.write_all(format!("{line}\n").as_bytes()).unwrap();
+                while !awaited.is_empty() && said.last().is_none_or(|said| said != awaited) {
+                    said.push(lines.next().unwrap());
+                }
+            }
+            drop(to_engine);
+            said.extend(lines);
+            serving.join().unwrap().unwrap();
+            said
+        });
+        (said, fake.done)
+    }
+
+    #[test]
+    fn a_player_is_served_in_order() {
+        let (said, done) = served(&[
+            ("uci", "uciok"),
+            ("setoption name Hash value 32\nucinewgame\nisready", "readyok"),
+            ("position startpos moves a2a3\ngo depth 1", "bestmove a1a2"),
+            ("position fen 8/8/8/8/8/8/8/8 w - - 0 1\ngo depth 1", "bestmove (none)"),
+            ("setoption name Hash value 64", "info string no memory"),
+            ("quit", ""),
+        ]);
+        assert_eq!(
+            said[3..],
+            [
+                "uciok",
+                "readyok",
+                "info depth 1",
+                "bestmove a1a2",
+                "info depth 1",
+                "info string no position",
+                "bestmove (none)",
+                "info string no memory",
+            ]
+        );
+        assert_eq!(
+            done,
+            [
+                "Hash = Some(\"32\")",
+                "new game",
+                "Usual [\"a2a3\"] go depth 1",
+                "Fen(\"8/8/8/8/8/8/8/8 w - - 0 1\") [] go depth 1",
+                "Hash = Some(\"64\")",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_search_hears_signals_and_others_do_not_wait_for_it() {
+        let (said, _) = served(&[
+            ("go infinite", "info depth 1"),
+            ("isready", "readyok"),
+            ("stop", "bestmove a1a2"),
+            ("go ponder", "info depth 1"),
+            ("ponderhit", "bestmove a1a2"),
+        ]);
+        assert_eq!(said.len(), 5, "{said:?}");
+    }
+
+    #[test]
+    fn the_end_of_the_input_ends_a_search() {
+        let (said, _) = served(&[("go infinite", "info depth 1")]);
+        // It is stopped; nobody asked for its answer.
+        assert_eq!(said, ["info depth 1"]);
+    }
+}

@@ -1,0 +1,84 @@
+//! Words of a line, with what lies between them.
+
+/// The words of a line. UCI parts them with any white space.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words<'a> {
+    line: &'a str,
+    at: usize,
+}
+
+impl<'a> Words<'a> {
+    pub(crate) const fn new(line: &'a str) -> Self {
+        Self { line, at: 0 }
+    }
+
+    /// What follows, without white space around it.
+    pub(crate) fn rest(&self) -> &'a str {
+        self.line[self.at..].trim_ascii()
+    }
+
+    pub(crate) fn peek(&self) -> Option<&'a str> {
+        let mut ahead = *self;
+        ahead.next()
+    }
+
+    /// Takes the next word if it can be read as a `T`.
+    pub(crate) fn number<T: std::str::FromStr>(&mut self) -> Option<T> {
+        let mut ahead = *self;
+        let number = ahead.next()?.parse().ok()?;
+        *self = ahead;
+        Some(number)
+    }
+
+    /// Takes words up to one that ends them, and gives what stands from the first to the last of
+    /// them; empty if there is none.
+    pub(crate) fn until(&mut self, ends: impl Fn(&str) -> bool) -> &'a str {
+        let rest = &self.line[self.at..];
+        let start = self.at + (rest.len() - rest.trim_ascii_start().len());
+        let mut end = start;
+        while let Some(word) = self.peek() {
+            if ends(word) {
+                break;
+            }
+            self.next();
+            end = self.at;
+        }
+        &self.line[start..end]
+    }
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let rest = &self.line[self.at..];
+        let word = rest.trim_ascii_start();
+        if word.is_empty() {
+            return None;
+        }
+        let start = self.at + (rest.len() - word.len());
+        let length = word.bytes().position(|byte| byte.is_ascii_whitespace()).unwrap_or(word.len());
+        self.at = start + length;
+        Some(&self.line[start..self.at])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_parted_by_any_white_space() {
+        let mut words = Words::new("  a \t b\r\r12  c  d end x ");
+        assert_eq!(words.next(), Some("a"));
+        assert_eq!(words.number::<u8>(), None);
+        assert_eq!(words.next(), Some("b"));
+        assert_eq!(words.number::<u8>(), Some(12));
+        assert_eq!(words.until(|word| word == "end"), "c  d");
+        assert_eq!(words.until(|word| word == "end"), "");
+        assert_eq!(words.next(), Some("end"));
+        assert_eq!(words.rest(), "x");
+        assert_eq!(words.until(|_| false), "x");
+        assert_eq!(words.next(), None);
+    }
+}

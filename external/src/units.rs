@@ -1,0 +1,85 @@
+//! Durations and amounts of memory as the file of engines writes them.
+
+use std::time::Duration;
+
+/// A duration such as `250ms`, `1.5s` or `2m`, longer than nothing.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let needs = || {
+        format!("`{text}` is no duration: write a number with a unit, such as 250ms, 1.5s or 2m")
+    };
+    let (number, us) = [("µs", 1), ("us", 1), ("ms", 1_000), ("s", 1_000_000), ("m", 60_000_000)]
+        .into_iter()
+        .find_map(|(unit, us)| Some((text.strip_suffix(unit)?, us)))
+        .ok_or_else(needs)?;
+    let (whole, parts) = number.split_once('.').unwrap_or((number, ""));
+    if parts.len() > 6 || number.ends_with('.') {
+        return Err(needs());
+    }
+    let digits = |text: &str| {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        if is_number { text.parse::<u64>().ok() } else { None }
+    };
+    let whole = digits(whole).and_then(|whole| whole.checked_mul(us)).ok_or_else(needs)?;
+    let part = if parts.is_empty() {
+        0
+    } else {
+        let scale = 10_u64.pow(u32::try_from(parts.len()).unwrap_or(0));
+        digits(parts).ok_or_else(needs)? * us / scale
+    };
+    match whole.saturating_add(part) {
+        0 => Err(format!("`{text}` is no time at all: write at least 1us")),
+        us if us > 24 * 3_600_000_000 => Err(format!("`{text}` is more than a day")),
+        us => Ok(Duration::from_micros(us)),
+    }
+}
+
+/// An amount of memory such as `900MiB` or `4GiB`, in bytes.
+pub(crate) fn memory(text: &str) -> Result<u64, String> {
+    let number = [("MiB", 20), ("GiB", 30)].into_iter().find_map(|(unit, shift)| {
+        let number = text.strip_suffix(unit)?.trim_end_matches(' ');
+        Some(u64::from(number.parse::<u32>().ok()?) << shift)
+    });
+    match number {
+        Some(bytes) if bytes > 0 => Ok(bytes),
+        Some(_) => Err(format!("`{text}` is no memory at all")),
+        None => Err(format!(
+            "`{text}` is no amount of memory: write a whole number of MiB or GiB, such as 900MiB or \
+             4GiB"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units() {
+        let ms = Duration::from_millis;
+        for (text, expected) in [
+            ("250ms", ms(250)),
+            ("1.5s", ms(1_500)),
+            ("2m", ms(120_000)),
+            ("10us", Duration::from_micros(10)),
+            ("10µs", Duration::from_micros(10)),
+            ("0.25ms", Duration::from_micros(250)),
+        ] {
+            assert_eq!(duration(text), Ok(expected), "{text}");
+        }
+        for text in ["", "s", "5", "-1s", "1.s", "1,5s", "1e3s", "99999999999999999999s", "+1s"] {
+            assert!(duration(text).unwrap_err().contains("is no duration"), "{text}");
+        }
+        assert_eq!(duration("0s").unwrap_err(), "`0s` is no time at all: write at least 1us");
+        assert_eq!(duration("1441m").unwrap_err(), "`1441m` is more than a day");
+    }
+
+    #[test]
+    fn memory_has_units() {
+        assert_eq!(memory("900MiB"), Ok(900 << 20));
+        assert_eq!(memory("4 GiB"), Ok(4 << 30));
+        assert_eq!(memory("0MiB").unwrap_err(), "`0MiB` is no memory at all");
+        for text in ["", "4", "4GB", "MiB", "-1MiB", "1.5GiB"] {
+            assert!(memory(text).unwrap_err().contains("is no amount of memory"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Scripted engines, and looking for their processes.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use spelrum_external::gtp::Dialect;
+use spelrum_external::{
+    Choice, Colour, Conditions, Engine, EngineFailure, EngineSpec, FailureKind, Guard, Limits,
+    Options, Patience, Protocol, Situation, Start,
+};
+
+/// What these tests start: see `tests/program/program.rs`.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_spelrum-test-engine");
+
+/// Longer than anything takes that ends at all, on the slowest machine.
+pub(crate) const GENEROUS: Duration = Duration::from_mins(2);
+
+/// As long as waiting for what never comes should take.
+pub(crate) const SHORT: Duration = Duration::from_millis(100);
+
+/// As long as an engine that is at work surely needs for one thing, and not for many.
+pub(crate) const LONGER: Duration = Duration::from_secs(3);
+
+/// Nothing is aborted.
+pub(crate) fn never() -> bool {
+    false
+}
+
+pub(crate) fn guard() -> Guard {
+    Guard::of_program(PathBuf::from(PROGRAM), &["guard"])
+}
+
+/// A scripted engine with these words, which is waited for as long as it may take.
+pub(crate) fn spec(protocol: &str, words: &[&str]) -> EngineSpec {
+    let kind = if protocol == "uci" { Protocol::Uci } else { Protocol::Gtp };
+    EngineSpec {
+        name: "scripted".to_owned(),
+        protocol: kind,
+        command: PathBuf::from(PROGRAM),
+        args: [protocol].iter().chain(words).map(ToString::to_string).collect(),
+        directory: PathBuf::from("/"),
+        environment: [("COLOUR".to_owned(), "blue".to_owned())].into(),
+        memory_bytes: None,
+        at_once: 8,
+        patience: Patience {
+            startup: GENEROUS,
+            ready: GENEROUS,
+            margin: GENEROUS,
+            stop: GENEROUS,
+            unbounded_move: GENEROUS,
+            quit: GENEROUS,
+        },
+        options: EngineSpec::usual_options(),
+        set: Options::new(),
+        gtp: Dialect { limits: vec!["level {depth}".to_owned()], ..Dialect::default() },
+    }
+}
+
+pub(crate) fn start(spec: &EngineSpec) -> Result<Engine, EngineFailure> {
+    Engine::start(spec, &Options::new(), &guard(), &never)
+}
+
+/// Why an engine does not start.
+pub(crate) fn start_failure(spec: &EngineSpec) -> EngineFailure {
+    start(spec).map(|engine| format!("{engine:?}")).unwrap_err()
+}
+
+/// One ply deep, with as much time as an engine is waited for.
+pub(crate) fn limits() -> Limits {
+    Limits { depth: Some(1), ..Limits::default() }
+}
+
+pub(crate) fn conditions() -> Conditions {
+    Conditions { chess960: false, board_size: Some(8), limits: limits(), clock: None }
+}
+
+/// Begins a game with a new engine.
+pub(crate) fn playing(spec: &EngineSpec) -> Engine {
+    let mut engine =
+        start(spec).unwrap_or_else(|failure| panic!("{failure}\n{}", failure.transcript));
+    new_game(&mut engine).unwrap();
+    engine
+}
+
+pub(crate) fn new_game(engine: &mut Engine) -> Result<(), EngineFailure> {
+    engine.new_game(&conditions(), &never)
+}
+
+/// Has an engine move in the first position of chess.
+pub(crate) fn choose(engine: &mut Engine, limits: Limits) -> Result<Choice, EngineFailure> {
+    let (start, to_move) = (Start::Usual, Colour::White);
+    engine.choose(&Situation { start, moves: &[], to_move, limits, clock: None }, &never)
+}
+
+/// What comes of the first move of a scripted engine.
+pub(crate) fn first_move(words: &[&str]) -> Result<Choice, EngineFailure> {
+    choose(&mut playing(&spec("uci", words)), limits())
+}
+
+pub(crate) fn kind_of(result: Result<Choice, EngineFailure>) -> FailureKind {
+    result.unwrap_err().kind
+}
+
+/// The processes that have a word among theirs: their numbers, and their own first words.
+pub(crate) fn processes_with(mark: &str) -> Vec<(i32, String)> {
+    let processes = Path::new("/proc").read_dir().unwrap();
+    let found = processes.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let pid = path.file_name()?.to_str()?.parse().ok()?;
+        // A process may end at any time.
+        let words = std::fs::read(path.join("cmdline")).ok()?;
+        let words = String::from_utf8_lossy(&words).into_owned();
+        let has_mark = words.split('\0').any(|word| word == mark);
+        has_mark.then(|| (pid, words.split('\0').next().unwrap_or_default().to_owned()))
+    });
+    found.collect()
+}
+
+/// Waits until something is so.
+pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + GENEROUS;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{what} within {GENEROUS:?}");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}

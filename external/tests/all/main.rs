@@ -1,0 +1,10 @@
+//! Engines that misbehave in every way there is meet the runner.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod endings;
+mod gtp;
+mod harness;
+mod moves;
+mod pool;
+mod startup;

@@ -1,0 +1,58 @@
+//! What the tests start: engines that misbehave to order, the guard, and somebody who has an engine and is
+//! killed. Its first word says which.
+
+mod gtp;
+mod hold;
+mod uci;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    let role = args.next().unwrap_or_default();
+    if role == "guard" {
+        return spelrum_external::guard::run(&["guard"], args);
+    }
+    let words: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
+    match role.to_str() {
+        Some("uci") => uci::run(&words),
+        Some("gtp") => gtp::run(&words),
+        Some("hold") => hold::run(&words),
+        Some("linger") => linger(),
+        Some("parent") => {
+            start(&["linger"], &words, false);
+            ExitCode::SUCCESS
+        }
+        _ => ExitCode::from(64),
+    }
+}
+
+/// Goes on until it is killed, without costing anything.
+fn linger() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Does nothing for a time.
+pub(crate) fn wait(time: Duration) {
+    let until = Instant::now() + time;
+    while Instant::now() < until {
+        std::thread::park_timeout(until.saturating_duration_since(Instant::now()));
+    }
+}
+
+/// Starts this program once more, in a group of its own or not, and forgets it. `marks` tell its processes
+/// from those of other tests.
+#[expect(clippy::zombie_processes, reason = "an engine that leaves processes behind does so here")]
+fn start(role: &[&str], marks: &[String], in_own_group: bool) {
+    use std::os::unix::process::CommandExt as _;
+    let program = std::env::current_exe().expect("the program knows where it is");
+    let mut command = std::process::Command::new(program);
+    command.args(role).args(marks);
+    if in_own_group {
+        command.process_group(0);
+    }
+    command.spawn().expect("a process can be started");
+}

@@ -1,0 +1,199 @@
+//! An engine that speaks UCI, and misbehaves in the ways that its words name.
+
+use std::io::{self, BufRead as _, Write as _};
+use std::process::ExitCode;
+use std::time::Duration;
+
+const OPTIONS: [&str; 8] = [
+    "option name Debug Log File type string default <empty>",
+    "option name Style type combo default Normal var Normal var Fail High",
+    "option name Hash type spin default 16 min 1 max 1024",
+    "option name Threads type spin default 1 min 1 max 8",
+    "option name Clear Hash type button",
+    "option name Ponder type check default false",
+    "option name MultiPV type spin default 1 min 1 max 4",
+    "option name UCI_Chess960 type check default false",
+];
+
+/// Late enough to be late wherever a tenth of that is allowed.
+const LATE: Duration = Duration::from_secs(1);
+
+struct Engine<'a> {
+    words: &'a [String],
+    games: u32,
+    moves: u32,
+}
+
+pub(crate) fn run(words: &[String]) -> ExitCode {
+    let mut engine = Engine { words, games: 0, moves: 0 };
+    if engine.does("dies-at-start") {
+        let _ = writeln!(io::stderr(), "fatal: there is no net");
+        return ExitCode::from(3);
+    }
+    if engine.does("deaf") {
+        crate::linger();
+    }
+    if engine.does("forks") {
+        crate::start(&["linger"], words, false);
+        crate::start(&["linger"], words, true);
+        // Its child becomes an orphan.
+        crate::start(&["parent"], words, true);
+    }
+    for line in io::stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        if let Some(code) = engine.hear(&line) {
+            return code;
+        }
+    }
+    if engine.does("outlives-us") {
+        crate::linger();
+    }
+    ExitCode::SUCCESS
+}
+
+impl Engine<'_> {
+    fn does(&self, what: &str) -> bool {
+        self.words.iter().any(|word| word == what)
+    }
+
+    fn hear(&mut self, line: &str) -> Option<ExitCode> {
+        match line.split(' ').next().unwrap_or_default() {
+            "uci" => self.introduce(),
+            "isready" if self.does("unready-for-games") && self.games > 0 => {}
+            "isready" => {
+                if self.does("slow-readyok") {
+                    crate::wait(Duration::from_millis(200));
+                }
+                self.say("readyok");
+                if self.does("stops-reading") && self.games > 0 {
+                    crate::linger();
+                }
+            }
+            "ucinewgame" => {
+                self.games += 1;
+                if self.does("dies-between-games") && self.games == 2 {
+                    return Some(ExitCode::from(5));
+                }
+            }
+            "go" => return self.search(),
+            "stop" if self.does("after-stop") => self.say("bestmove e2e4"),
+            "quit" if !self.does("outlives-us") => return Some(ExitCode::SUCCESS),
+            _ => {}
+        }
+        None
+    }
+
+    fn introduce(&self) {
+        if self.does("silent") {
+            return;
+        }
+        if self.does("garbage") {
+            print(b"\x00\xff\xfe garbage \x1b[31m\n\n\r\n;;;;\nno uciok here\n");
+        }
+        if self.does("megabytes") {
+            print(&vec![b'x'; 5_000_000]);
+            print(b"\n");
+        }
+        self.say("Scripted by nobody");
+        self.say("id name Scripted 1.0");
+        self.say("id author nobody");
+        OPTIONS.iter().for_each(|option| self.say(option));
+        if !self.does("no-uciok") {
+            self.say("uciok");
+        }
+    }
+
+    fn search(&mut self) -> Option<ExitCode> {
+        self.moves += 1;
+        self.say("info depth 1 seldepth 2 multipv 1 score cp 13 nodes 20 time 3 pv e2e4 e7e5");
+        for word in self.words {
+            match word.as_str() {
+                "dies-in-search" => {
+                    let _ = writeln!(io::stderr(), "terminate called");
+                    return Some(ExitCode::from(7));
+                }
+                "aborts-in-search" => std::process::abort(),
+                "info-for-ever" => loop {
+                    self.say("info depth 1 score cp 13 nodes 20 time 3 pv e2e4 e7e5");
+                },
+                "after-stop" | "ignores-stop" => return None,
+                "late" => crate::wait(LATE),
+                "floods" => {
+                    for _ in 0..20_000 {
+                        let _ = writeln!(io::stderr(), "a warning of which nobody hears more");
+                        self.say("info string words and words and words and words and words");
+                    }
+                }
+                "long-line" => {
+                    print(b"info string ");
+                    print(&vec![b'x'; 5_000_000]);
+                    print(b"\n");
+                }
+                "tells-descriptors" => self.say(&format!("info string fds {}", descriptors())),
+                "tells-surroundings" => {
+                    let names: Vec<_> = std::env::vars().map(|(name, _)| name).collect();
+                    let folder = std::env::current_dir().unwrap_or_default();
+                    let folder = folder.display();
+                    self.say(&format!("info string has {} in {folder}", names.join(" ")));
+                }
+                "takes-memory" => {
+                    let memory = Vec::<u8>::new().try_reserve_exact(1 << 30);
+                    let word = if memory.is_ok() { "granted" } else { "refused" };
+                    self.say(&format!("info string memory {word}"));
+                }
+                _ => {}
+            }
+        }
+        self.answer();
+        if self.does("dies-idle") {
+            return Some(ExitCode::SUCCESS);
+        }
+        None
+    }
+
+    fn answer(&self) {
+        let answers = [
+            ("leading-spaces", "  \t bestmove  e2e4"),
+            ("upper-case", "bestmove E2E4"),
+            ("none", "bestmove (none)"),
+            ("null", "bestmove 0000"),
+            ("empty", "bestmove"),
+            ("illegal", "bestmove e2e5"),
+            ("interleaved", "info depth 3\nhash fullbestmove x\nsearching bestmove e2e4"),
+            ("twice", "bestmove e2e4\nbestmove d2d4"),
+        ];
+        let answer = answers.iter().find(|(word, _)| self.does(word));
+        let answer = answer.map_or("bestmove e2e4 ponder e7e5", |(_, answer)| answer);
+        // A second search has another answer, to tell it from what was left of the first.
+        if self.moves == 2 {
+            self.say("bestmove g1f3");
+        } else {
+            self.say(answer);
+        }
+    }
+
+    fn say(&self, line: &str) {
+        let end = if self.does("cr") { "\r\n" } else { "\n" };
+        print(format!("{line}{end}").as_bytes());
+    }
+}
+
+/// Says something at once. Who listens may have gone.
+fn print(bytes: &[u8]) {
+    let mut stdout = io::stdout().lock();
+    let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
+}
+
+/// The open descriptors, without that by which they are listed.
+fn descriptors() -> String {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return String::new() };
+    let mut numbers: Vec<u32> = entries
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let is_list = std::fs::read_link(&path).ok()?.ends_with("fd");
+            if is_list { None } else { path.file_name()?.to_str()?.parse().ok() }
+        })
+        .collect();
+    numbers.sort_unstable();
+    numbers.iter().map(|number| format!(" {number}")).collect()
+}
