@@ -61,6 +61,7 @@ macro_rules! with_game {
             $crate::games::TicTacToe,
             $crate::games::Nim,
             $crate::games::ConnectFour,
+            $crate::games::Chess,
         ] $($call)+)
     };
 }

@@ -76,6 +76,50 @@ pub trait Knowledge: Position {
 
     /// An upper bound on the plies that the game can still last.
     fn plies_left(&self) -> u32;
+
+    /// Whether the game has tactical moves: whether quiescence has something to look at.
+    const HAS_TACTICS: bool = false;
+
+    /// Appends, in canonical order, the legal moves that may change the static evaluation much at
+    /// once (in chess: captures, en passant, promotions to a queen). Where the side to move
+    /// [is in check](Knowledge::is_in_check), all legal moves are asked for instead.
+    fn tactical_moves(&self, _moves: &mut Vec<Self::Move>) {}
+
+    /// Whether a legal move is one of the [tactical](Knowledge::tactical_moves).
+    fn is_tactical(&self, _mv: Self::Move) -> bool {
+        false
+    }
+
+    /// What the exchange of pieces on a move's target gains who makes it, if both sides capture there
+    /// only as long as it pays, in points of 100 a pawn (static exchange evaluation).
+    fn exchange(&self, _mv: Self::Move) -> i32 {
+        0
+    }
+
+    /// How promising a tactical move is by what it takes and with what (the most valuable victim first,
+    /// then the least valuable attacker), the better the greater.
+    fn capture_rank(&self, _mv: Self::Move) -> u16 {
+        0
+    }
+
+    /// Whether the side to move stands in check: whether it must answer a threat now.
+    fn is_in_check(&self) -> bool {
+        false
+    }
+
+    /// The position with the other side to move, as if a move could be passed. `None` where that is
+    /// not allowed (in check) or tells nothing (the side to move has nothing but pawns, and might be
+    /// glad to pass).
+    fn passed(&self) -> Option<Self> {
+        None
+    }
+
+    /// Whether no position up to the one that a legal move is made in can come again after it (in
+    /// chess: captures, pawn moves, moves that lose the right to castle). `false` as well if the game
+    /// does not know.
+    fn is_irreversible(&self, _mv: Self::Move) -> bool {
+        false
+    }
 }
 
 /// What [`Knowledge::remove_losing`] found.

@@ -9,7 +9,8 @@ use crate::position::Position;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Perft {
     /// All leaves: positions at the depth, and games that ended before it or at it. Different
-    /// moves to equal positions count apart.
+    /// moves to equal positions count apart. Of a game that counts no kinds of ended games apart, as
+    /// is usual in chess, the positions at the depth alone.
     pub leaves: u64,
     /// The leaves where the game is over, by [`Game::LEAF_KINDS`].
     pub ended: Vec<(&'static str, u64)>,
@@ -17,6 +18,8 @@ pub struct Perft {
 
 /// Counts the leaves of the game tree of this depth in plies, without multiplying or remembering
 /// anything. A position that is over has no tree: one leaf, and of no kind, since no move led to it.
+///
+/// Where no kinds of ended games are counted apart, the moves of the last ply are counted and not made.
 ///
 /// ```
 /// use spelrum_engine::games::TicTacToe;
@@ -29,7 +32,11 @@ pub struct Perft {
 pub fn perft<P: Game>(position: &P, depth: u32) -> Perft {
     let mut counter =
         Counter { leaves: 0, ended: vec![0; P::LEAF_KINDS.len()], buffers: Vec::new() };
-    counter.count(position, depth);
+    if P::LEAF_KINDS.is_empty() {
+        counter.leaves = counter.positions(position, depth);
+    } else {
+        counter.count(position, depth);
+    }
     Perft {
         leaves: counter.leaves,
         ended: P::LEAF_KINDS.iter().copied().zip(counter.ended).collect(),
@@ -66,6 +73,26 @@ impl<M: Copy> Counter<M> {
             }
         }
         self.buffers.push(moves);
+    }
+
+    /// How many positions there are at a depth.
+    fn positions<P: Game<Move = M>>(&mut self, position: &P, depth: u32) -> u64 {
+        match depth {
+            0 => return 1,
+            1 => return u64::from(position.legal_move_count()),
+            _ => {}
+        }
+        let mut moves = self.buffers.pop().unwrap_or_default();
+        moves.clear();
+        position.legal_moves(&mut moves);
+        let mut positions = 0;
+        for &mv in &moves {
+            let mut child = position.clone();
+            child.play_unchecked(mv);
+            positions += self.positions(&child, depth - 1);
+        }
+        self.buffers.push(moves);
+        positions
     }
 }
 

@@ -48,6 +48,15 @@ impl Rules {
         self.values.switch(name)
     }
 
+    /// A rule that is an integer.
+    ///
+    /// # Panics
+    /// If the game has no such rule.
+    #[must_use]
+    pub fn integer(&self, name: &str) -> i64 {
+        self.values.integer(name)
+    }
+
     /// The integers of a rule that is a list of them.
     ///
     /// # Panics

@@ -16,6 +16,14 @@ pub enum Sketch {
         /// Whose stone each cell holds, row by row from the top left.
         cells: Vec<Option<Side>>,
     },
+    /// A board of pieces of several kinds.
+    Pieces {
+        /// Cells in a row.
+        columns: usize,
+        /// The letter of the piece that each cell holds, row by row from the top left: a capital for
+        /// the first side's.
+        cells: Vec<Option<char>>,
+    },
     /// Objects in heaps.
     Heaps(Vec<u32>),
     /// A game without a picture: the position in its notation.

@@ -137,20 +137,20 @@ pub struct Optimal {
     pub are_all: bool,
 }
 
-/// A solver for any small game: it goes through the tree, remembering values by canonical key.
-/// A node is a position made by a move. Where a game lasts longer than [`PLIES_MAX`], it ends as at
+/// A solver for any small game: it goes through the tree, remembering values by canonical key and
+/// bound on the plies left, which tells positions apart that differ in their counters alone. A node is a position made by a move. Where a game lasts longer than [`PLIES_MAX`], it ends as at
 /// a limit on the depth, since its stack is bounded.
 #[derive(Debug, Default)]
 pub struct PlainSolver {
     /// The values of positions for their side to move.
-    known: BTreeMap<u64, i32>,
+    known: BTreeMap<(u64, u32), i32>,
 }
 
 /// Values remembered at most: beyond, positions are solved again.
 const KNOWN_MAX: usize = 1 << 20;
 
 impl PlainSolver {
-    fn child_value<P: Position>(
+    fn child_value<P: Knowledge>(
         &mut self,
         position: &P,
         mv: P::Move,
@@ -168,7 +168,7 @@ impl PlainSolver {
         Ok(if child.to_move() == mover { value } else { -value })
     }
 
-    fn value_of<P: Position>(
+    fn value_of<P: Knowledge>(
         &mut self,
         position: &P,
         plies_left: u32,
@@ -177,7 +177,7 @@ impl PlainSolver {
         if let Some(ending) = position.ending() {
             return Ok(value_of_ending(ending, position.to_move()));
         }
-        let key = position.canonical_key();
+        let key = (position.canonical_key(), position.plies_left());
         if let Some(&value) = self.known.get(&key) {
             return Ok(value);
         }
@@ -196,7 +196,7 @@ impl PlainSolver {
     }
 }
 
-impl<P: Position> Solver<P> for PlainSolver {
+impl<P: Knowledge> Solver<P> for PlainSolver {
     fn value(&mut self, position: &P, budget: &mut Budget<'_>) -> Result<i32, Stop> {
         // What was learnt under other rules may have the same keys.
         self.known.clear();

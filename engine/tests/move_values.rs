@@ -222,7 +222,7 @@ fn the_best_moves_are_those_of_the_solver() {
 #[derive(Default)]
 struct WithoutMoves(PlainSolver);
 
-impl<P: Position> Solver<P> for WithoutMoves {
+impl<P: Knowledge> Solver<P> for WithoutMoves {
     fn value(&mut self, position: &P, budget: &mut Budget<'_>) -> Result<i32, Stop> {
         self.0.value(position, budget)
     }

@@ -10,6 +10,7 @@ use spelrum_engine::{Piece, Side, Sketch};
 
 use super::layout::places;
 use super::picture::{BranchKind, Level, Picture, PictureBranch, PictureNode, State};
+use super::text::rows;
 
 /// Pixels of an unscaled picture.
 const MARGIN: f64 = 24.0;
@@ -295,6 +296,11 @@ impl<'a> Drawing<'a> {
             Sketch::Board { columns, block, pieces, cells } => {
                 self.board(*columns, *block, *pieces, cells, [left, top]);
             }
+            Sketch::Pieces { .. } => {
+                for (index, row) in (1..).zip(rows(sketch)) {
+                    self.text(left + 5.0, top + PIECES_ROW * f64::from(index), "mono", &row);
+                }
+            }
             Sketch::Heaps(heaps) => {
                 let (mut path, mut heads) = (String::new(), String::new());
                 let mut x = left + HEAP_GAP / 2.0;
@@ -422,6 +428,8 @@ impl<'a> Drawing<'a> {
 const MATCH: f64 = 6.0;
 const MATCH_HEIGHT: f64 = 26.0;
 const HEAP_GAP: f64 = 12.0;
+/// The height of a row of pieces.
+const PIECES_ROW: f64 = 13.0;
 
 /// The side of a board's cell.
 fn cell_size(columns: usize) -> f64 {
@@ -434,6 +442,11 @@ fn size(sketch: &Sketch) -> [f64; 2] {
         Sketch::Board { columns, cells, .. } => {
             let cell = cell_size(*columns);
             [cell * *columns as f64, cell * cells.len().div_ceil(*columns) as f64]
+        }
+        Sketch::Pieces { columns, cells } => {
+            let rows = cells.len().div_ceil(*columns);
+            let characters = (2 * columns).saturating_sub(1);
+            [characters as f64 * CHARACTER + 10.0, PIECES_ROW * rows as f64 + 6.0]
         }
         Sketch::Heaps(heaps) => {
             let heap = |&objects: &u32| MATCH * f64::from(objects.max(1)) + HEAP_GAP;

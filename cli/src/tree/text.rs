@@ -170,6 +170,13 @@ pub(super) fn rows(sketch: &Sketch) -> Vec<String> {
             };
             cells.chunks(*columns).map(letters).collect()
         }
+        Sketch::Pieces { columns, cells } => {
+            let letters = |row: &[Option<char>]| {
+                let letter = |cell: &Option<char>| cell.unwrap_or('·').to_string();
+                row.iter().map(letter).collect::<Vec<_>>().join(" ")
+            };
+            cells.chunks(*columns).map(letters).collect()
+        }
         Sketch::Heaps(heaps) => {
             let heap = |&objects: &u32| match objects {
                 0 => "-".to_owned(),

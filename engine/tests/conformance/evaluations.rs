@@ -1,6 +1,7 @@
 //! Evaluations: bounds, antisymmetry, symmetry, and the last ply from tables.
 
 use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation};
+use spelrum_engine::games::Chess;
 use spelrum_engine::search::{Budget, Evaluate, LastPly, Limits, WIN_MIN};
 use spelrum_engine::{
     EvaluationInfo, Game, ParameterKind, Parameters, Position, Random, Rules, Timeless, Value,
@@ -70,6 +71,9 @@ fn values_are_within_their_bounds<G: Game>(sample: &Sample<'_, G>, evaluation: &
 /// The position with what belongs to the one side given to the other, if there is such a position:
 /// where the letters of the sides are exchanged in its notation.
 fn exchanged<G: Game>(rules: &Rules, position: &G) -> Option<G> {
+    if G::NAME == Chess::NAME {
+        return G::parse(rules, &with_colours_exchanged(&position.to_string())).ok();
+    }
     let [first, second] = G::SIDES.map(|side| side.letter);
     let other = |letter| match letter {
         letter if letter == first => second,
@@ -78,6 +82,31 @@ fn exchanged<G: Game>(rules: &Rules, position: &G) -> Option<G> {
     };
     let text: String = position.to_string().chars().map(other).collect();
     G::parse(rules, &text).ok().filter(|other| !other.is_over())
+}
+
+/// In a FEN the colours are told apart by case, and by which end of the board is theirs.
+fn with_colours_exchanged(fen: &str) -> String {
+    let other_case = |text: &str| -> String {
+        let other = |c: char| {
+            if c.is_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
+        };
+        text.chars().map(other).collect()
+    };
+    let fields: Vec<&str> = fen.split(' ').collect();
+    let rows: Vec<String> = fields[0].split('/').rev().map(other_case).collect();
+    let turn = if fields[1] == "w" { "b" } else { "w" };
+    let rights = other_case(fields[2]);
+    let (white, black): (String, String) = rights.chars().partition(|c| c.is_ascii_uppercase());
+    let en_passant: String = fields[3]
+        .chars()
+        .map(|c| match c {
+            '3' => '6',
+            '6' => '3',
+            c => c,
+        })
+        .collect();
+    let rows = rows.join("/");
+    format!("{rows} {turn} {white}{black} {en_passant} {} {}", fields[4], fields[5])
 }
 
 fn exchanging_the_sides_negates<G: Game>(sample: &Sample<'_, G>, evaluation: &dyn Evaluate<G>) {

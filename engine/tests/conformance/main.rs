@@ -20,7 +20,7 @@ use std::thread;
 
 use common::brute_force::{after, moves_of, random_game};
 use common::key;
-use spelrum_engine::games::{Nim, Pentago};
+use spelrum_engine::games::{Chess, Nim, Pentago};
 use spelrum_engine::{Game, Position, Random, Rules, with_game};
 
 #[test]
@@ -41,6 +41,8 @@ fn games_under_other_rules() {
     {
         conformance::<Nim>(&Nim::rules(heaps, misere).unwrap());
     }
+    // Both rooks beside the king.
+    conformance::<Chess>(&Chess::chess960_rules(500).unwrap());
 }
 
 /// Holds a game to everything that the engine takes for granted of games.

@@ -120,6 +120,11 @@ fn leaves_are_counted<G: Game>(sample: &Sample<'_, G>) {
                         continue;
                     };
                     assert!(G::TERMINATIONS.contains(&ending.termination), "{ending:?}");
+                    if G::LEAF_KINDS.is_empty() {
+                        // Then only what goes on to the depth is counted.
+                        leaves += u64::from(ply == depth);
+                        continue;
+                    }
                     let mover = parent.to_move();
                     let kind = G::leaf_kind(ending, mover);
                     ended[kind] += 1;

@@ -10,6 +10,8 @@ use super::common::brute_force::{ExactScores, after, for_mover, moves_of};
 const PLAIN_MAX: usize = 3_000;
 /// Positions that are solved at most, and at least.
 const SOLVED: [usize; 2] = [60, 8];
+/// Positions that are looked at at most: where games last long, few of them are near enough to the end.
+const TRIED_MAX: usize = 400;
 
 pub(super) fn check<G: Game>(sample: &Sample<'_, G>) {
     let mut solver = G::Solver::default();
@@ -23,7 +25,7 @@ pub(super) fn check<G: Game>(sample: &Sample<'_, G>) {
             .iter()
             .filter_map(move |game| Some(&game.positions[nth_last(game.moves.len())?]))
     });
-    for position in late {
+    for position in late.take(TRIED_MAX) {
         if solved == SOLVED[0] {
             break;
         }

@@ -1,0 +1,364 @@
+//! Positions as FEN, read strictly: each error names the field and says what to write instead.
+
+use std::fmt;
+
+use cozy_chess::{
+    BitBoard, Board, BoardBuilder, BoardBuilderError, CastleRights, Color, File, Piece, Rank,
+    Square, get_king_moves,
+};
+
+use super::{CLOCK_MAX, Chess, moves};
+use crate::position::NotationError;
+
+/// Where a game of chess begins.
+pub(super) const INITIAL: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// Pieces that a side has at most, and pawns.
+const PIECES_MAX: u32 = 16;
+const PAWNS_MAX: u32 = 8;
+
+/// A small letter for black, a capital for white.
+pub(super) fn cased(letter: char, color: Color) -> char {
+    if color == Color::White { letter.to_ascii_uppercase() } else { letter }
+}
+
+/// The letters of the pieces, row by row from the eighth rank down.
+pub(super) fn rows(board: &Board) -> impl Iterator<Item = [Option<char>; 8]> {
+    Rank::ALL.into_iter().rev().map(move |rank| {
+        File::ALL.map(|file| {
+            let square = Square::new(file, rank);
+            Some(cased(board.piece_on(square)?.into(), board.color_on(square)?))
+        })
+    })
+}
+
+pub(super) fn write(position: &Chess, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let Chess { board, is_chess960 } = position;
+    for (row, pieces) in rows(board).enumerate() {
+        f.write_str(if row == 0 { "" } else { "/" })?;
+        let mut empty = 0;
+        for piece in pieces.into_iter().chain([Some(' ')]) {
+            match piece {
+                None => empty += 1,
+                Some(piece) => {
+                    if empty > 0 {
+                        write!(f, "{empty}")?;
+                    }
+                    empty = 0;
+                    f.write_str(piece.to_string().trim())?;
+                }
+            }
+        }
+    }
+    let side = char::from(board.side_to_move());
+    let rights = [Color::White, Color::Black].map(|color| *board.castle_rights(color));
+    write!(f, " {side} {} ", castling_text(rights, *is_chess960))?;
+    match position.en_passant() {
+        None => f.write_str("-")?,
+        Some(file) => {
+            let rank = Rank::Sixth.relative_to(board.side_to_move());
+            write!(f, "{}", Square::new(file, rank))?;
+        }
+    }
+    write!(f, " {} {}", board.halfmove_clock(), board.fullmove_number())
+}
+
+/// Rights to castle, white's first and the king's side first.
+fn castling_text(rights: [CastleRights; 2], by_files: bool) -> String {
+    let mut text = String::new();
+    for (rights, color) in rights.into_iter().zip([Color::White, Color::Black]) {
+        for (file, usual) in [(rights.short, 'k'), (rights.long, 'q')] {
+            let Some(file) = file else { continue };
+            text.push(cased(if by_files { file.into() } else { usual }, color));
+        }
+    }
+    if text.is_empty() { "-".to_owned() } else { text }
+}
+
+/// Reads a position of the same game as `start`.
+pub(super) fn read(start: &Chess, text: &str) -> Result<Chess, NotationError> {
+    let is_chess960 = start.is_chess960;
+    let read = || {
+        let fields: Vec<&str> = text.split(' ').collect();
+        let [placement, side, castling, en_passant, clock, number] = fields[..] else {
+            return Err(Wrong::new(
+                format!("a FEN has six fields with a space between them, not {}", fields.len()),
+                "write pieces, side to move, castling, en passant, plies without capture or pawn's \
+                 move, and the move's number",
+            ));
+        };
+        let mut builder = BoardBuilder::empty();
+        read_placement(&mut builder, placement)?;
+        builder.side_to_move = read_side(side)?;
+        check_pieces(&builder)?;
+        builder.castle_rights = read_castling(&builder, castling, is_chess960)?;
+        builder.en_passant = read_en_passant(&builder, en_passant)?;
+        builder.halfmove_clock = read_number("the fifth field", clock, 0..=CLOCK_MAX.into())? as u8;
+        builder.fullmove_number = read_number("the sixth field", number, 1..=u16::MAX)?;
+        build(&builder)
+    };
+    match read() {
+        Ok(board) => Ok(Chess { board, is_chess960 }),
+        Err(Wrong { problem, remedy }) => Err(NotationError {
+            problem: format!("`{text}` is not a chess position: {problem}"),
+            remedy: format!("{remedy}; the start of chess is `{INITIAL}`"),
+        }),
+    }
+}
+
+/// What is wrong with a text, and what would be right.
+struct Wrong {
+    problem: String,
+    remedy: String,
+}
+
+impl Wrong {
+    fn new(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { problem: problem.into(), remedy: remedy.into() }
+    }
+}
+
+fn read_placement(builder: &mut BoardBuilder, text: &str) -> Result<(), Wrong> {
+    let rows: Vec<&str> = text.split('/').collect();
+    if rows.len() != Rank::NUM {
+        return Err(Wrong::new(
+            format!("the first field has {} ranks", rows.len()),
+            "write eight ranks from the eighth down, with a slash between them",
+        ));
+    }
+    for (&rank, row) in Rank::ALL.iter().rev().zip(rows) {
+        let wrong = |problem: String| {
+            let number = rank as usize + 1;
+            let remedy = "write each rank's pieces as letters of pnbrqk, white's as capitals, and \
+                          how many squares in a row are empty as one digit: eight squares in all";
+            Wrong::new(format!("rank {number} is `{row}`, {problem}"), remedy)
+        };
+        let mut file = 0;
+        let mut is_after_digit = false;
+        for character in row.chars() {
+            let digit = character.to_digit(10);
+            match digit {
+                Some(_) if is_after_digit => return Err(wrong("two digits in a row".to_owned())),
+                Some(empty @ 1..=8) => file += empty as usize,
+                Some(_) | None => {
+                    let small = character.to_ascii_lowercase();
+                    let Ok(piece) = Piece::try_from(small) else {
+                        return Err(wrong(format!("where `{character}` is no piece")));
+                    };
+                    let color = if character == small { Color::Black } else { Color::White };
+                    if let Some(&file) = File::ALL.get(file) {
+                        *builder.square_mut(Square::new(file, rank)) = Some((piece, color));
+                    }
+                    file += 1;
+                }
+            }
+            is_after_digit = digit.is_some();
+        }
+        if file != File::NUM {
+            return Err(wrong(format!("{file} squares")));
+        }
+    }
+    Ok(())
+}
+
+fn read_side(text: &str) -> Result<Color, Wrong> {
+    match text {
+        "w" => Ok(Color::White),
+        "b" => Ok(Color::Black),
+        _ => Err(Wrong::new(
+            format!("the second field, whose turn it is, is `{text}`"),
+            "write w or b there",
+        )),
+    }
+}
+
+/// The squares of a side's pieces of one kind.
+fn squares(builder: &BoardBuilder, piece: Piece, color: Color) -> BitBoard {
+    let is_it = |square: &Square| builder.square(*square) == Some((piece, color));
+    Square::ALL.into_iter().filter(is_it).collect()
+}
+
+fn color_name(color: Color) -> &'static str {
+    if color == Color::White { "white" } else { "black" }
+}
+
+/// Whether a game can have these pieces, wherever they came from.
+fn check_pieces(builder: &BoardBuilder) -> Result<(), Wrong> {
+    for color in [Color::White, Color::Black] {
+        let name = color_name(color);
+        let of = |piece| squares(builder, piece, color);
+        let count = |piece| of(piece).len();
+        if count(Piece::King) != 1 {
+            return Err(Wrong::new(
+                format!("{name} has {} kings", count(Piece::King)),
+                "give each side one king",
+            ));
+        }
+        let last_ranks = Rank::First.bitboard() | Rank::Eighth.bitboard();
+        if let Some(square) = (of(Piece::Pawn) & last_ranks).next_square() {
+            return Err(Wrong::new(
+                format!("there is a pawn on {square}"),
+                "a pawn on the last rank has become another piece, and none starts on the first",
+            ));
+        }
+        let all: u32 = Piece::ALL.into_iter().map(count).sum();
+        if all > PIECES_MAX || count(Piece::Pawn) > PAWNS_MAX {
+            return Err(Wrong::new(
+                format!("{name} has {all} pieces, {} of them pawns", count(Piece::Pawn)),
+                format!("a side has {PIECES_MAX} pieces at most, {PAWNS_MAX} of them pawns"),
+            ));
+        }
+        let at_first =
+            [(Piece::Knight, 2), (Piece::Bishop, 2), (Piece::Rook, 2), (Piece::Queen, 1)];
+        let promoted: u32 =
+            at_first.into_iter().map(|(piece, first)| count(piece).saturating_sub(first)).sum();
+        if promoted + count(Piece::Pawn) > PAWNS_MAX {
+            return Err(Wrong::new(
+                format!(
+                    "{name} has {} pawns, and {promoted} pieces more than at the start",
+                    count(Piece::Pawn)
+                ),
+                "a piece more than at the start was a pawn: take away as many pawns",
+            ));
+        }
+    }
+    let king = |color| squares(builder, Piece::King, color);
+    if king(Color::White).into_iter().any(|white| king(Color::Black).has(white))
+        || king(Color::White)
+            .into_iter()
+            .any(|white| !get_king_moves(white).is_disjoint(king(Color::Black)))
+    {
+        return Err(Wrong::new("the kings stand beside each other", "put them further apart"));
+    }
+    Ok(())
+}
+
+fn read_castling(
+    builder: &BoardBuilder,
+    text: &str,
+    is_chess960: bool,
+) -> Result<[CastleRights; 2], Wrong> {
+    let remedy = if is_chess960 {
+        "write the files of the rooks that may castle, white's as capitals and first, such as HAha, \
+         or KQkq for the outermost rooks, or - if none may"
+    } else {
+        "write those of KQkq that still hold, in this order, or - if none does"
+    };
+    let wrong =
+        |problem: String| Wrong::new(format!("the third field, castling, {problem}"), remedy);
+    let mut rights = [CastleRights::EMPTY; 2];
+    if text == "-" {
+        return Ok(rights);
+    }
+    for character in text.chars() {
+        let color = if character.is_ascii_uppercase() { Color::White } else { Color::Black };
+        let rank = Rank::First.relative_to(color);
+        let king = squares(builder, Piece::King, color) & rank.bitboard();
+        let rooks = squares(builder, Piece::Rook, color) & rank.bitboard();
+        let rook_files = || rooks.into_iter().map(Square::file);
+        let file = match character.to_ascii_lowercase() {
+            'k' if is_chess960 => rook_files().max(),
+            'q' if is_chess960 => rook_files().min(),
+            'k' => Some(File::H),
+            'q' => Some(File::A),
+            letter if is_chess960 => moves::square(letter, '1').map(Square::file),
+            _ => None,
+        };
+        let (Some(file), true) = (file, character.is_ascii_alphabetic()) else {
+            return Err(wrong(format!("is `{text}`")));
+        };
+        let home = |king: &Square| is_chess960 || king.file() == File::E;
+        let Some(king) = king.next_square().filter(home) else {
+            let name = color_name(color);
+            return Err(wrong(format!("has `{character}`, but {name}'s king is not at home")));
+        };
+        let rook = Square::new(file, rank);
+        if !rooks.has(rook) {
+            return Err(wrong(format!("has `{character}`, but there is no rook on {rook}")));
+        }
+        let rights = &mut rights[color as usize];
+        let is_short = file > king.file();
+        *if is_short { &mut rights.short } else { &mut rights.long } = Some(file);
+    }
+    // What is written twice, in another order or for the same rook is not what is written back.
+    let forms = [castling_text(rights, false), castling_text(rights, true)];
+    let readable = if is_chess960 { &forms[..] } else { &forms[..1] };
+    if !readable.iter().any(|form| form == text) {
+        return Err(wrong(format!("is `{text}`")));
+    }
+    Ok(rights)
+}
+
+fn read_en_passant(builder: &BoardBuilder, text: &str) -> Result<Option<Square>, Wrong> {
+    if text == "-" {
+        return Ok(None);
+    }
+    let mover = !builder.side_to_move;
+    let on = |square: Square| builder.square(square);
+    let characters: Vec<char> = text.chars().collect();
+    let square = match characters.as_slice() {
+        [file, rank] => moves::square(*file, *rank),
+        _ => None,
+    };
+    let has_passed = |target: &Square| {
+        let file = target.file();
+        let of_rank = |rank: Rank| Square::new(file, rank.relative_to(mover));
+        target.rank() == Rank::Third.relative_to(mover)
+            && on(of_rank(Rank::Second)).is_none()
+            && on(*target).is_none()
+            && on(of_rank(Rank::Fourth)) == Some((Piece::Pawn, mover))
+    };
+    match square.filter(has_passed) {
+        Some(square) => Ok(Some(square)),
+        None => Err(Wrong::new(
+            format!("the fourth field, en passant, is `{text}`"),
+            format!(
+                "write the square that a pawn of {} has just passed with its double step, or - if \
+                 none has",
+                color_name(mover)
+            ),
+        )),
+    }
+}
+
+fn read_number(
+    field: &str,
+    text: &str,
+    range: std::ops::RangeInclusive<u16>,
+) -> Result<u16, Wrong> {
+    let number = text.parse().ok().filter(|number: &u16| number.to_string() == text);
+    number.filter(|number| range.contains(number)).ok_or_else(|| {
+        Wrong::new(
+            format!("{field} is `{text}`"),
+            format!("write a number from {} to {} there", range.start(), range.end()),
+        )
+    })
+}
+
+fn build(builder: &BoardBuilder) -> Result<Board, Wrong> {
+    let board = builder.build().map_err(|error| {
+        use BoardBuilderError as Error;
+        match error {
+            Error::InvalidBoard => Wrong::new(
+                format!("{} is in check and has just moved", color_name(!builder.side_to_move)),
+                "give the move to the other side, or take the check away",
+            ),
+            Error::InvalidEnPassant => Wrong::new(
+                "the fourth field, en passant, does not go with the check that is given",
+                "write - there",
+            ),
+            Error::InvalidCastlingRights
+            | Error::InvalidHalfMoveClock
+            | Error::InvalidFullmoveNumber => {
+                Wrong::new(error.to_string(), "compare it with a position that is right")
+            }
+        }
+    })?;
+    if board.checkers().len() > 2 {
+        return Err(Wrong::new(
+            format!("{} pieces give check at once", board.checkers().len()),
+            "no move gives check with more than two pieces",
+        ));
+    }
+    Ok(board)
+}

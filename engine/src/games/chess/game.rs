@@ -1,0 +1,114 @@
+//! Chess in the catalogue.
+
+use super::evaluation::{ChessMaterial, ChessPositional};
+use super::{
+    CHECKMATE, Chess, FIFTY_MOVES, INSUFFICIENT_MATERIAL, STALEMATE, THREEFOLD_REPETITION, fen,
+};
+use crate::evaluation::NoEvaluation;
+use crate::evaluations;
+use crate::game::Game;
+use crate::parameters::{ParameterInfo, Value};
+use crate::position::{Ending, NotationError, Side};
+use crate::rules::{Rules, RulesError};
+use crate::sketch::Sketch;
+use crate::termination::Termination;
+
+/// The number of chess's own start position among those of Chess960.
+const USUAL_START: i64 = 518;
+
+impl Chess {
+    /// The rules of chess.
+    #[must_use]
+    pub fn rules() -> Rules {
+        Rules::usual::<Self>()
+    }
+
+    /// The rules of Chess960 with this start position.
+    ///
+    /// # Errors
+    /// If there is no start position of this number.
+    pub fn chess960_rules(start: u32) -> Result<Rules, RulesError> {
+        let given = [("chess960", Value::Bool(true)), ("start", Value::Integer(start.into()))];
+        Rules::of::<Self>(&given.map(|(name, value)| (name.to_owned(), value)).into())
+    }
+}
+
+impl Game for Chess {
+    const NAME: &'static str = "chess";
+
+    const MEANING: &'static str = "Chess by the laws of FIDE, and Chess960.";
+
+    const RULES: &'static [ParameterInfo] = &[
+        ParameterInfo::switch(
+            "chess960",
+            false,
+            "Whether it is Chess960: castling is written as the king's and the rook's square, and \
+             the game may begin elsewhere.",
+        ),
+        ParameterInfo::integer(
+            "start",
+            0..=959,
+            USUAL_START,
+            "The number of the start position among the 960; 518 is that of chess.",
+        ),
+    ];
+
+    const TERMINATIONS: &'static [Termination] =
+        &[CHECKMATE, STALEMATE, INSUFFICIENT_MATERIAL, FIFTY_MOVES, THREEFOLD_REPETITION];
+
+    /// None: perft of chess counts the positions at its depth alone.
+    const LEAF_KINDS: &'static [&'static str] = &[];
+
+    evaluations!(ChessPositional, ChessMaterial, NoEvaluation);
+
+    fn check_rules(rules: &Rules) -> Result<(), RulesError> {
+        let start = rules.integer("start");
+        if rules.switch("chess960") || start == USUAL_START {
+            return Ok(());
+        }
+        Err(RulesError {
+            rule: Some("start".to_owned()),
+            problem: format!("chess does not begin from start position {start}"),
+            remedy: "leave `start` out, or say chess960 = true".to_owned(),
+        })
+    }
+
+    fn from_rules(rules: &Rules) -> Self {
+        if rules.switch("chess960") {
+            // In the range that the table of rules names.
+            Self::chess960(rules.integer("start") as u32)
+        } else {
+            Self::initial()
+        }
+    }
+
+    fn read(start: Self, text: &str) -> Result<Self, NotationError> {
+        fen::read(&start, text)
+    }
+
+    fn leaf_kind(_ending: Ending, _mover: Side) -> usize {
+        unreachable!("no kinds of leaves are counted apart")
+    }
+
+    fn explain(rules: &Rules) -> String {
+        let castling = if rules.switch("chess960") {
+            "Castling is the king's square and that of the rook: e1h1."
+        } else {
+            "Castling is the king's move: e1g1 or e1c1."
+        };
+        format!(
+            "A move is the square left and the square reached: e2e4. A pawn that reaches the last \
+             rank says what it becomes, q, r, b or n: e7e8q. {castling}\nWhoever mates the king \
+             wins; stalemate, the third repetition and fifty moves without a capture or a pawn's \
+             move draw."
+        )
+    }
+
+    fn sketch(&self) -> Sketch {
+        Sketch::Pieces { columns: 8, cells: fen::rows(&self.board).flatten().collect() }
+    }
+
+    fn is_solved_soon(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,281 @@
+//! Moves, and the legal ones of a position in canonical order.
+
+use std::fmt;
+
+use cozy_chess::{BitBoard, Board, File, Move, Piece, Rank, Square, get_pawn_attacks};
+
+use crate::position::NotationError;
+
+/// A move. The notation is that of the Universal Chess Interface: the square left, the square reached
+/// and, for a pawn that reaches the last rank, what it becomes (`e2e4`, `e7e8q`).
+///
+/// Castling is the king's two squares (`e1g1`); in Chess960, where that may be no move of a king or an
+/// ordinary one, it is the king's and the castling rook's (`e1h1`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChessMove(u16);
+
+/// What a pawn may become, in the order of their codes from 1 on.
+const PROMOTIONS: [(Piece, char); 4] =
+    [(Piece::Knight, 'n'), (Piece::Bishop, 'b'), (Piece::Rook, 'r'), (Piece::Queen, 'q')];
+
+/// The code of a promotion to a queen.
+const TO_QUEEN: u16 = 4;
+
+impl ChessMove {
+    /// [`crate::Knowledge::move_code`] is below this.
+    pub(super) const CODES: usize = 4 << 12;
+
+    #[inline]
+    pub(super) const fn new(from: Square, to: Square) -> Self {
+        Self((from as u16) << 9 | (to as u16) << 3)
+    }
+
+    #[inline]
+    const fn promoting(self, code: u16) -> Self {
+        Self(self.0 | code)
+    }
+
+    #[inline]
+    pub(super) fn from(self) -> Square {
+        Square::index(usize::from(self.0 >> 9))
+    }
+
+    #[inline]
+    pub(super) fn to(self) -> Square {
+        Square::index(usize::from(self.0 >> 3 & 63))
+    }
+
+    /// What a pawn becomes.
+    #[inline]
+    pub(super) fn promotion(self) -> Option<Piece> {
+        match self.0 & 7 {
+            0 => None,
+            code => Some(PROMOTIONS[usize::from(code) - 1].0),
+        }
+    }
+
+    /// Squares left and reached; promotions to less than a queen come after all others, so that the
+    /// codes of nearly all moves lie close together.
+    #[inline]
+    pub(super) const fn code(self) -> u16 {
+        let promotion = match self.0 & 7 {
+            TO_QUEEN => 0,
+            other => other,
+        };
+        promotion << 12 | self.0 >> 3
+    }
+
+    /// The move as `cozy_chess` makes it, which castles only by the rook's square.
+    #[inline]
+    pub(super) fn as_made(self, board: &Board, is_chess960: bool) -> Move {
+        let (from, to) = (self.from(), self.to());
+        let castling = match (from, to) {
+            (Square::E1, Square::G1) => Some(Square::H1),
+            (Square::E1, Square::C1) => Some(Square::A1),
+            (Square::E8, Square::G8) => Some(Square::H8),
+            (Square::E8, Square::C8) => Some(Square::A8),
+            _ => None,
+        };
+        let to = match castling {
+            Some(rook) if !is_chess960 && board.pieces(Piece::King).has(from) => rook,
+            Some(_) | None => to,
+        };
+        Move { from, to, promotion: self.promotion() }
+    }
+
+    /// Reads a move.
+    ///
+    /// # Errors
+    /// If the text is no move in the notation of the Universal Chess Interface.
+    pub(super) fn parse(text: &str) -> Result<Self, NotationError> {
+        let error = |problem: String| NotationError {
+            problem,
+            remedy: "write the square left and the square reached, and what a pawn becomes on the \
+                     last rank, such as e2e4 or e7e8q"
+                .to_owned(),
+        };
+        let not_a_move = || error(format!("`{text}` is not a chess move"));
+        let characters: Vec<char> = text.chars().collect();
+        let ([from, to], rest) = match characters.as_slice() {
+            [a, b, c, d, rest @ ..] => {
+                let squares = [square(*a, *b), square(*c, *d)];
+                let [Some(from), Some(to)] = squares else { return Err(not_a_move()) };
+                ([from, to], rest)
+            }
+            _ => return Err(not_a_move()),
+        };
+        if from == to {
+            return Err(error(format!("`{text}` leaves the piece where it is")));
+        }
+        let mv = Self::new(from, to);
+        match rest {
+            [] => Ok(mv),
+            [letter] => (1..)
+                .zip(PROMOTIONS)
+                .find(|(_, (_, promoted))| promoted == letter)
+                .map(|(code, _)| mv.promoting(code))
+                .ok_or_else(|| error(format!("in `{text}`, `{letter}` is none of n, b, r and q"))),
+            _ => Err(not_a_move()),
+        }
+    }
+}
+
+impl fmt::Display for ChessMove {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.from(), self.to())?;
+        match self.0 & 7 {
+            0 => Ok(()),
+            code => write!(f, "{}", PROMOTIONS[usize::from(code) - 1].1),
+        }
+    }
+}
+
+impl fmt::Debug for ChessMove {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The square of a file's letter and a rank's digit.
+pub(super) fn square(file: char, rank: char) -> Option<Square> {
+    Some(Square::new(File::try_from(file).ok()?, Rank::try_from(rank).ok()?))
+}
+
+/// Which of the legal moves are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// All of them.
+    All,
+    /// Captures, en passant among them, and promotions to a queen; no other promotions.
+    Tactical,
+}
+
+/// The squares that each piece of the side to move may go to by the rules of movement.
+pub(super) struct Targets {
+    /// Where pieces stand that can move.
+    from: BitBoard,
+    /// Where each may go, by the square it leaves. Castling is as the game writes it.
+    to: [BitBoard; 64],
+    /// Pawns before the last rank: each of their moves is a promotion.
+    promoting: BitBoard,
+    which: Which,
+}
+
+impl Targets {
+    #[inline]
+    pub(super) fn of(board: &Board, is_chess960: bool, which: Which) -> Self {
+        let side = board.side_to_move();
+        let own = board.colors(side);
+        let pawns = board.pieces(Piece::Pawn) & own;
+        let promoting = pawns & Rank::Seventh.relative_to(side).bitboard();
+        let mut targets =
+            Self { from: BitBoard::EMPTY, to: [BitBoard::EMPTY; 64], promoting, which };
+        let enemies = board.colors(!side);
+        board.generate_moves(|moves| {
+            let mut to = moves.to;
+            match which {
+                Which::All if moves.piece == Piece::King && !is_chess960 => {
+                    to = with_king_targets(to, own);
+                }
+                Which::All => {}
+                Which::Tactical if moves.piece != Piece::Pawn => to &= enemies,
+                Which::Tactical if promoting.has(moves.from) => {}
+                // The other squares of a pawn's attack are empty but for en passant.
+                Which::Tactical => to &= get_pawn_attacks(moves.from, side),
+            }
+            if !to.is_empty() {
+                targets.from |= moves.from.bitboard();
+                // En passant comes apart from the pawn's other moves.
+                targets.to[moves.from as usize] |= to;
+            }
+            false
+        });
+        targets
+    }
+
+    /// How many moves there are.
+    #[inline]
+    pub(super) fn count(&self) -> u32 {
+        self.from.iter().map(|from| self.to[from as usize].len() * self.moves_for_each(from)).sum()
+    }
+
+    /// Moves of a piece to each of its squares.
+    #[inline]
+    fn moves_for_each(&self, from: Square) -> u32 {
+        if self.promoting.has(from) && self.which == Which::All {
+            PROMOTIONS.len() as u32
+        } else {
+            1
+        }
+    }
+
+    /// The first move in canonical order of which this holds.
+    #[inline]
+    pub(super) fn find(&self, mut is_it: impl FnMut(ChessMove) -> bool) -> Option<ChessMove> {
+        for from in self.from {
+            for to in self.to[from as usize] {
+                let mv = ChessMove::new(from, to);
+                let codes = match (self.promoting.has(from), self.which) {
+                    (false, _) => 0..=0,
+                    (true, Which::All) => 1..=TO_QUEEN,
+                    (true, Which::Tactical) => TO_QUEEN..=TO_QUEEN,
+                };
+                for code in codes {
+                    let mv = mv.promoting(code);
+                    if is_it(mv) {
+                        return Some(mv);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Appends the moves in canonical order.
+    #[inline]
+    pub(super) fn append(&self, moves: &mut Vec<ChessMove>) {
+        self.find(|mv| {
+            moves.push(mv);
+            false
+        });
+    }
+
+    /// The move with this index in canonical order.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline]
+    pub(super) fn nth(&self, index: u32) -> ChessMove {
+        let mut left = index;
+        for from in self.from {
+            let count = self.to[from as usize].len() * self.moves_for_each(from);
+            if left >= count {
+                left -= count;
+                continue;
+            }
+            let each = self.moves_for_each(from);
+            let to = self.to[from as usize].iter().nth((left / each) as usize);
+            let code = match (self.promoting.has(from), self.which) {
+                (false, _) => 0,
+                (true, Which::All) => 1 + (left % each) as u16,
+                (true, Which::Tactical) => TO_QUEEN,
+            };
+            if let Some(to) = to {
+                return ChessMove::new(from, to).promoting(code);
+            }
+        }
+        panic!("there are fewer legal moves")
+    }
+}
+
+/// A king's squares with those that it castles to in the place of its rooks'.
+#[inline]
+fn with_king_targets(to: BitBoard, own: BitBoard) -> BitBoard {
+    let rooks = to & own;
+    let mut to = to & !own;
+    for rook in rooks {
+        let file = if rook.file() == File::H { File::G } else { File::C };
+        to |= Square::new(file, rook.rank()).bitboard();
+    }
+    to
+}
