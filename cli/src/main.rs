@@ -35,6 +35,7 @@ mod supervisor;
 mod sweep_edit;
 mod sweep_file;
 mod tree;
+mod uci_player;
 mod voice;
 mod waiting;
 

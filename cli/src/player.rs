@@ -1,7 +1,7 @@
 //! A player from the command line: an algorithm and its parameters.
 
 use clap::Args;
-use spelrum_engine::{Parameters, Player, Rules, Value};
+use spelrum_engine::{ParameterError, Parameters, Player, Rules, Value};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -24,6 +24,21 @@ pub(crate) struct PlayerArguments {
 }
 
 impl PlayerArguments {
+    /// The algorithm.
+    pub(crate) fn algorithm(&self) -> &str {
+        &self.player
+    }
+
+    /// The player's parameters as they were given.
+    pub(crate) fn given(&self) -> Result<Parameters> {
+        given(&self.player, self.depth, &self.settings)
+    }
+
+    /// Why no player can be made of them.
+    pub(crate) fn not_made(&self, error: ParameterError) -> CliError {
+        not_made(&self.player, error)
+    }
+
     /// The player, for the game that the rules name.
     pub(crate) fn player(&self, rules: &Rules) -> Result<Player> {
         player(rules, &self.player, self.depth, &self.settings)
@@ -37,17 +52,24 @@ pub(crate) fn player(
     depth: Option<u32>,
     settings: &[String],
 ) -> Result<Player> {
+    let given = given(algorithm, depth, settings)?;
+    Player::from_parameters(rules, &given).map_err(|error| not_made(algorithm, error))
+}
+
+fn given(algorithm: &str, depth: Option<u32>, settings: &[String]) -> Result<Parameters> {
     let mut given = Parameters::new();
     given.insert("algorithm".to_owned(), Value::Text(algorithm.to_owned()));
     if let Some(depth) = depth {
         given.insert("depth".to_owned(), Value::Integer(depth.into()));
     }
     given.extend(self::settings(settings)?);
-    Player::from_parameters(rules, &given).map_err(|error| {
-        CliError::new(Exit::Input, format!("make the player {algorithm}"))
-            .because(error.problem)
-            .help(error.remedy)
-    })
+    Ok(given)
+}
+
+fn not_made(algorithm: &str, error: ParameterError) -> CliError {
+    CliError::new(Exit::Input, format!("make the player {algorithm}"))
+        .because(error.problem)
+        .help(error.remedy)
 }
 
 /// Parameters from texts such as `move_time=100ms`.

@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod coordinator;
+pub(crate) mod engine;
 pub(crate) mod export;
 pub(crate) mod games;
 pub(crate) mod import;
@@ -131,6 +132,8 @@ pub(crate) enum Command {
     Config(config::Config),
     /// Let a player search one position
     Analyze(analyze::Analyze),
+    /// Offer a player to other programs as an engine
+    Engine(engine::Engine),
     /// Find the exact value of a position and all moves that reach it
     Solve(solve::Solve),
     /// Count the move sequences from a position
@@ -158,6 +161,7 @@ pub(crate) fn run(command: Command) -> Result<Exit> {
 fn run_here(command: Command) -> Result<Exit> {
     match command {
         Command::Analyze(analyze) => analyze.run(),
+        Command::Engine(engine) => engine.run(),
         Command::Perft(perft) => perft.run(),
         Command::Tree(tree) => tree.run(),
         Command::Config(config) => config.run(),

@@ -20,6 +20,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 8] = [
             "spelrum-tournament",
             "spelrum-proto",
             "spelrum-coordinator",
+            "spelrum-external",
             "spelrum-worker",
         ],
     ),

@@ -42,4 +42,5 @@ mod supervised;
 mod terminal;
 mod tidy;
 mod trees;
+mod uci;
 mod watch;

@@ -8,8 +8,8 @@ use super::command::{Go, Start};
 use super::message::{Info, Message};
 use super::server::{Action, Server, Setting};
 
-/// A player as this needs it. It has a thread of its own, on which everything is done in order.
-pub trait Player: Send {
+/// A player as this needs it. Everything is done on the thread that serves it, in order.
+pub trait Player {
     /// Changes an option that it declared.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl Signals {
     }
 }
 
-/// What the player's thread does next.
+/// What the player does next.
 enum Job {
     Set(Setting),
     NewGame,
@@ -74,46 +74,50 @@ enum Job {
     SayReady,
 }
 
-/// Serves a player until `quit` or the end of the input.
+/// Serves a player until `quit` or the end of the input. The player thinks on this thread; another one
+/// hears what is said meanwhile.
 ///
 /// # Errors
-/// If the input cannot be read, or no thread with so many bytes of stack can be started. An output that
-/// nobody reads is no error: the input ends soon.
+/// If the input cannot be read, or there is no thread. An output that nobody reads is no error: the
+/// input ends soon.
 pub fn serve<W: Write + Send>(
     server: Server,
     player: &mut dyn Player,
-    mut input: impl BufRead,
+    mut input: impl BufRead + Send,
     output: W,
-    stack_bytes: usize,
 ) -> io::Result<()> {
     let desk = Mutex::new(Desk { server, output });
     std::thread::scope(|scope| {
         let (jobs, to_do) = mpsc::channel();
-        std::thread::Builder::new()
-            .name("player".to_owned())
-            .stack_size(stack_bytes)
-            .spawn_scoped(scope, || {
-                to_do.into_iter().for_each(|job| carry_out(job, player, &desk))
-            })?;
-        let mut signals = Arc::new(Signals::default());
-        let heard = hear(&mut input, &desk, |action| {
-            let job = match action {
-                Action::Say(_) | Action::Quit => return,
-                Action::SayReady => Job::SayReady,
-                Action::Set(setting) => Job::Set(setting),
-                Action::NewGame => Job::NewGame,
-                Action::Search { start, moves, go } => {
-                    signals = Arc::default();
-                    Job::Search { start, moves, go, signals: Arc::clone(&signals) }
-                }
-                Action::Stop => return signals.stop.store(true, Ordering::Relaxed),
-                Action::PonderHit => return signals.ponder_hit.store(true, Ordering::Relaxed),
-            };
-            // The player's thread ends after us.
-            let _ = jobs.send(job);
-        });
-        signals.stop.store(true, Ordering::Relaxed);
-        heard
+        let desk = &desk;
+        let hearing = std::thread::Builder::new().name("input".to_owned()).spawn_scoped(
+            scope,
+            move || {
+                let mut signals = Arc::new(Signals::default());
+                let heard = hear(&mut input, desk, |action| {
+                    let job = match action {
+                        Action::Say(_) | Action::Quit => return,
+                        Action::SayReady => Job::SayReady,
+                        Action::Set(setting) => Job::Set(setting),
+                        Action::NewGame => Job::NewGame,
+                        Action::Search { start, moves, go } => {
+                            signals = Arc::default();
+                            Job::Search { start, moves, go, signals: Arc::clone(&signals) }
+                        }
+                        Action::Stop => return signals.stop.store(true, Ordering::Relaxed),
+                        Action::PonderHit => {
+                            return signals.ponder_hit.store(true, Ordering::Relaxed);
+                        }
+                    };
+                    // Whoever carries it out stays until we end.
+                    let _ = jobs.send(job);
+                });
+                signals.stop.store(true, Ordering::Relaxed);
+                heard
+            },
+        )?;
+        to_do.into_iter().for_each(|job| carry_out(job, player, desk));
+        hearing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
@@ -255,7 +259,7 @@ mod tests {
         let said = std::thread::scope(|scope| {
             let serving = scope.spawn(|| {
                 let input = io::BufReader::new(input);
-                serve(server, &mut fake, input, output, 1 << 20)
+                serve(server, &mut fake, input, output)
             });
             let mut lines = io::BufReader::new(from_engine).lines().map(Result::unwrap);
             let mut said = Vec::new();
