@@ -32,9 +32,10 @@ impl EngineFailure {
 
     /// When it happened, where the kind alone does not say.
     fn when(&self) -> String {
-        match self.kind {
-            FailureKind::Crash(_) => format!(" {}", self.during),
-            _ => String::new(),
+        if let FailureKind::Crash(_) = self.kind {
+            format!(" {}", self.during)
+        } else {
+            String::new()
         }
     }
 }

@@ -265,10 +265,9 @@ mod tests {
         let mut sweep = SweepText::new("t", sweep);
         sweep.files.insert(file.to_owned(), text.to_owned());
         let plan = plan_sweep(&sweep).map_err(|error| error.to_string())?;
-        match plan.definition(&plan.cells[0]).openings {
-            OpeningsRule::Listed { positions } => Ok(positions),
-            other => panic!("{other:?}"),
-        }
+        let openings = plan.definition(&plan.cells[0]).openings;
+        let OpeningsRule::Listed { positions } = openings else { panic!("{openings:?}") };
+        Ok(positions)
     }
 
     #[test]
