@@ -21,13 +21,16 @@ const WRITE: &str = "SPELRUM_WRITE_GOLDEN";
 /// Where they are, in the crate.
 const GOLDEN: &str = "tests/golden/games.txt";
 
-const GAMES: &[&str] = &[
-    r#"{"name": "pentago"}"#,
-    r#"{"name": "pentago", "win_before_rotation": false}"#,
-    r#"{"name": "tic-tac-toe"}"#,
-    r#"{"name": "nim"}"#,
-    r#"{"name": "nim", "heaps": [3, 4, 4], "misere": true}"#,
-    r#"{"name": "connect-four"}"#,
+/// The games, and after how many plies one is a draw.
+const GAMES: &[(&str, Option<u32>)] = &[
+    (r#"{"name": "pentago"}"#, None),
+    (r#"{"name": "pentago", "win_before_rotation": false}"#, None),
+    (r#"{"name": "tic-tac-toe"}"#, None),
+    (r#"{"name": "nim"}"#, None),
+    (r#"{"name": "nim", "heaps": [3, 4, 4], "misere": true}"#, None),
+    (r#"{"name": "connect-four"}"#, None),
+    (r#"{"name": "chess"}"#, Some(40)),
+    (r#"{"name": "chess", "chess960": true, "start": 0}"#, Some(40)),
 ];
 
 /// Who plays whom, in every game.
@@ -62,6 +65,10 @@ const PAIRS: &[[&str; 2]] = &[
     [
         r#"{"algorithm": "genetic-minimax", "depth": 8, "generations": "unlimited", "nodes": 12000, "population": 30, "selection": "tournament", "tournament_size": 3, "elites": 2, "crossover_rate": 0.5, "mutation_rate": 1.0, "refute": 1.0, "seed_root": true, "min_visits": 8, "reject_duplicates": true, "max_tree_nodes": 6000, "line_plies": 2, "deepen": true, "in_turn": true, "order": true, "killers": 3}"#,
         r#"{"algorithm": "genetic-minimax", "depth": 3, "generations": 40, "nodes": 9000, "population": 30, "selection": "tournament", "tournament_size": 3, "elites": 2, "crossover_rate": 0.5, "mutation_rate": 0.9, "refute": 0.6, "seed_root": true, "min_visits": 8, "reject_duplicates": true, "max_tree_nodes": 6000, "line_plies": 2, "order": true, "killers": 2}"#,
+    ],
+    [
+        r#"{"algorithm": "alpha-beta", "iterative": true, "nodes": 20000, "pvs": true, "aspiration": 50, "table": true, "table_mib": 1, "table_deeper": true, "killers": true, "history": true, "captures": true, "quiescence": true, "quiescence_plies": 32, "exchange": true, "check_extension": true, "null_move": true, "null_reduction": 2, "reductions": true, "repetition": true}"#,
+        r#"{"algorithm": "alpha-beta", "depth": 2, "order": true, "quiescence": true, "quiescence_plies": 8, "null_move": true, "null_reduction": 3, "repetition": true}"#,
     ],
 ];
 
@@ -163,24 +170,30 @@ fn rewritten_under_one_revision<'t>(before: &'t str, after: &str) -> Option<&'t 
 
 fn golden_games() -> String {
     let mut text = format!("engine revision {ENGINE_REVISION}\n");
-    for game in GAMES {
+    for (game, max_plies) in GAMES {
         let rules: Rules = serde_json::from_str(game).unwrap();
         for (seed, pair) in (0..).zip(PAIRS) {
             write!(text, "\ngame {game}\nfirst {}\nsecond {}\n", pair[0], pair[1]).unwrap();
-            write_game(&mut text, &rules, pair, seed);
+            write_game(&mut text, &rules, *max_plies, pair, seed);
         }
     }
     text
 }
 
-fn write_game(text: &mut String, rules: &Rules, pair: &[&str; 2], seed: u64) {
+fn write_game(
+    text: &mut String,
+    rules: &Rules,
+    max_plies: Option<u32>,
+    pair: &[&str; 2],
+    seed: u64,
+) {
     let [first, second] = pair.map(|json| player(rules, json));
     let setup = GameSetup {
         rules,
         opening: &start(rules),
         players: [&first, &second],
         keys: [key(2 * seed), key(2 * seed + 1)],
-        max_plies: None,
+        max_plies,
         stops: None,
     };
     let record = play_game(&setup, &Timeless).unwrap();
