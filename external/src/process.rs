@@ -80,11 +80,7 @@ impl Process {
     ///
     /// Of descriptors it inherits its pipes alone, since all that Rust opens is closed on exec.
     pub(crate) fn start(spec: &EngineSpec, guard: &Guard) -> Result<Self, FailureKind> {
-        let mut command = guard.command(spec.memory_bytes, spec.command.as_os_str(), &spec.args);
-        command.env_clear();
-        // Scripts that start an engine look there for what they use.
-        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
-        command.envs(&spec.environment).current_dir(&spec.directory);
+        let mut command = guard.command(spec);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if !spec.directory.is_dir() {
             let directory = spec.directory.display();

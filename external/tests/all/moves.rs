@@ -164,6 +164,8 @@ fn a_crash_is_told_with_how_it_ended() {
     assert_eq!((&failure.kind, failure.during), (&FailureKind::Crash(Exit::Code(7)), Phase::Move));
     assert!(!failure.is_of_start());
     assert!(failure.transcript.contains("! terminate called\n"), "{}", failure.transcript);
+    let failure = first_move(&["exits-in-search-with-255"]).unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Crash(Exit::Code(255)));
     let failure = first_move(&["aborts-in-search"]).unwrap_err();
     assert_eq!(failure.kind, FailureKind::Crash(Exit::Signal(6)));
 }

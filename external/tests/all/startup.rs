@@ -1,8 +1,8 @@
 //! Engines that do not come as far as playing.
 
 use spelrum_external::{
-    AllowedOption, Breach, BreachKind, Engine, Exit, FailureKind, OptionRule, OptionValue, Options,
-    Phase,
+    AllowedOption, Breach, BreachKind, Engine, Exit, FailureKind, Guard, OptionRule, OptionValue,
+    Options, Phase,
 };
 
 use crate::harness::{
@@ -228,6 +228,17 @@ fn memory_is_bounded_where_that_is_asked_for() {
     let mut bounded = playing(&frugal);
     choose(&mut bounded, limits()).unwrap();
     assert!(bounded.transcript().contains("memory refused"), "{}", bounded.transcript());
+}
+
+/// Whoever runs us may have bounded us all.
+#[test]
+fn a_bound_on_memory_above_that_of_the_system_is_none_the_worse() {
+    let mut generous = spec("uci", &["takes-memory"]);
+    generous.memory_bytes = Some(1 << 40);
+    let guard = Guard::of_program(PROGRAM.into(), &["bounded-guard"]);
+    let mut engine = Engine::start(&generous, &Options::new(), &guard, &never).unwrap();
+    new_game(&mut engine).unwrap();
+    choose(&mut engine, limits()).unwrap();
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::io::{self, BufRead as _, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use rustix::process::{getpgid, getppid, setpgid};
+
 const OPTIONS: [&str; 8] = [
     "option name Debug Log File type string default <empty>",
     "option name Style type combo default Normal var Normal var Fail High",
@@ -38,6 +40,11 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         crate::start(&["linger"], words, true);
         // Its child becomes an orphan.
         crate::start(&["parent"], words, true);
+    }
+    if engine.does("joins-its-guard") {
+        let guard = getppid().expect("it has a guard");
+        let group = getpgid(Some(guard)).expect("the guard has a group");
+        setpgid(None, Some(group)).expect("groups of one session can be joined");
     }
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
@@ -74,6 +81,13 @@ impl Engine<'_> {
                 if self.does("dies-between-games") && self.games == 2 {
                     return Some(ExitCode::from(5));
                 }
+            }
+            "go" if self.does("litters") => {
+                // What it starts ends at once, and is nobody's by then but the guard's.
+                let own = std::env::current_exe().expect("the program knows where it is");
+                let parent = std::process::Command::new(own).arg("parent-of-nothing").status();
+                parent.expect("a process can be started");
+                return self.search();
             }
             "go" => return self.search(),
             "stop" if self.does("after-stop") => self.say("bestmove e2e4"),
@@ -112,6 +126,7 @@ impl Engine<'_> {
                     let _ = writeln!(io::stderr(), "terminate called");
                     return Some(ExitCode::from(7));
                 }
+                "exits-in-search-with-255" => return Some(ExitCode::from(255)),
                 "aborts-in-search" => std::process::abort(),
                 "info-for-ever" => loop {
                     self.say("info depth 1 score cp 13 nodes 20 time 3 pv e2e4 e7e5");
