@@ -123,6 +123,12 @@ fn an_engine_that_ignores_stop_is_killed() {
     }
 }
 
+#[test]
+fn a_limit_longer_than_clocks_count_is_as_good_as_any() {
+    let limits = Limits { move_time: Some(Duration::MAX), ..Limits::default() };
+    assert_eq!(choose(&mut playing(&spec("uci", &[])), limits).unwrap().mv, "e2e4");
+}
+
 /// Moves by depth or nodes alone end too.
 #[test]
 fn a_move_without_a_time_limit_has_a_cap() {

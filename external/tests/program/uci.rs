@@ -91,6 +91,16 @@ impl Engine<'_> {
             }
             "go" => return self.search(),
             "stop" if self.does("after-stop") => self.say("bestmove e2e4"),
+            "quit" if self.does("holds-on") => {
+                // As long as whoever started it has something against it.
+                let hold =
+                    self.words.iter().find_map(|word| word.strip_prefix("hold=")).unwrap_or("");
+                let _ = std::fs::write(format!("{hold}.seen"), "");
+                while std::fs::exists(hold).unwrap_or(false) {
+                    crate::wait(Duration::from_millis(5));
+                }
+                return Some(ExitCode::SUCCESS);
+            }
             "quit" if !self.does("outlives-us") => return Some(ExitCode::SUCCESS),
             _ => {}
         }
