@@ -32,10 +32,8 @@ impl EngineFailure {
 
     /// When it happened, where the kind alone does not say.
     fn when(&self) -> String {
-        match self.kind {
-            FailureKind::Crash(_) => format!(" {}", self.during),
-            _ => String::new(),
-        }
+        let is_crash = matches!(self.kind, FailureKind::Crash(_));
+        if is_crash { format!(" {}", self.during) } else { String::new() }
     }
 }
 
