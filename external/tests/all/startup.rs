@@ -1,8 +1,8 @@
 //! Engines that do not come as far as playing.
 
 use spelrum_external::{
-    AllowedOption, Breach, BreachKind, Engine, Exit, FailureKind, Guard, OptionRule, OptionValue,
-    Options, Phase,
+    AllowedOption, Breach, BreachKind, Engine, EngineSpec, Exit, FailureKind, Guard, OptionRule,
+    OptionValue, Options, Phase,
 };
 
 use crate::harness::{
@@ -149,6 +149,22 @@ fn options_are_set_in_the_order_that_engines_need() {
             "isready",
         ]
     );
+}
+
+#[test]
+fn an_engine_takes_one_thread_unless_it_is_told_otherwise() {
+    let told = |spec: &EngineSpec, options: &Options| {
+        let transcript = Engine::start(spec, options, &guard(), &never).unwrap().transcript();
+        let mut said = transcript.lines().filter_map(|it| it.strip_prefix("> setoption name "));
+        (said.next().map(str::to_owned), said.count())
+    };
+    let mut greedy = spec("uci", &["greedy"]);
+    let one = (Some("Threads value 1".to_owned()), 0);
+    assert_eq!(told(&greedy, &Options::new()), one);
+    assert_eq!(told(&greedy, &[("threads".to_owned(), OptionValue::Number(1))].into()), one);
+    greedy.set = [("Threads".to_owned(), OptionValue::Number(2))].into();
+    assert_eq!(told(&greedy, &Options::new()), (Some("Threads value 2".to_owned()), 0));
+    assert_eq!(told(&spec("uci", &[]), &Options::new()), (None, 0));
 }
 
 #[test]

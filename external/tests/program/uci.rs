@@ -24,10 +24,12 @@ struct Engine<'a> {
     words: &'a [String],
     games: u32,
     moves: u32,
+    /// It is about to answer once more what it has answered.
+    owes: bool,
 }
 
 pub(crate) fn run(words: &[String]) -> ExitCode {
-    let mut engine = Engine { words, games: 0, moves: 0 };
+    let mut engine = Engine { words, games: 0, moves: 0, owes: false };
     if engine.does("dies-at-start") {
         let _ = writeln!(io::stderr(), "fatal: there is no net");
         return ExitCode::from(3);
@@ -64,7 +66,11 @@ impl Engine<'_> {
     }
 
     fn hear(&mut self, line: &str) -> Option<ExitCode> {
-        match line.split(' ').next().unwrap_or_default() {
+        let word = line.split(' ').next().unwrap_or_default();
+        if word == "isready" && std::mem::take(&mut self.owes) {
+            self.say("bestmove h2h4");
+        }
+        match word {
             "uci" => self.introduce(),
             "isready" if self.does("unready-for-games") && self.games > 0 => {}
             "isready" => {
@@ -81,6 +87,13 @@ impl Engine<'_> {
                 if self.does("dies-between-games") && self.games == 2 {
                     return Some(ExitCode::from(5));
                 }
+            }
+            "go" if self.does("twice-later") => {
+                // What it owes comes first, and both at once.
+                let stale = if self.owes { "bestmove h2h4\n" } else { "" };
+                let file = ["a", "b", "c", "d", "e"][self.moves as usize % 5];
+                (self.owes, self.moves) = (true, self.moves + 1);
+                self.say(&format!("{stale}bestmove {file}2{file}3"));
             }
             "go" if self.does("litters") => {
                 // What it starts ends at once, and is nobody's by then but the guard's.
@@ -121,7 +134,14 @@ impl Engine<'_> {
         self.say("Scripted by nobody");
         self.say("id name Scripted 1.0");
         self.say("id author nobody");
-        OPTIONS.iter().for_each(|option| self.say(option));
+        for option in OPTIONS {
+            let is_greedy = self.does("greedy") && option.contains("Threads");
+            self.say(&if is_greedy {
+                option.replace("default 1", "default 8")
+            } else {
+                option.into()
+            });
+        }
         if !self.does("no-uciok") {
             self.say("uciok");
         }
