@@ -11,6 +11,10 @@
 //! an engine leaves behind becomes a child of the guard, is found in `/proc` and is killed. And an engine
 //! asks the kernel to be killed with its guard, should somebody kill that.
 //!
+//! Elsewhere groups are all there is; and where descriptors can be marked as closed on exec only after they
+//! are open, as on macOS, an engine that is started at the same time by another thread can inherit the end
+//! of a pipe for which a guard waits, which then hears of our end only when that engine has gone too.
+//!
 //! None of it needs `unsafe`: what a process must do between fork and exec is done by a second stage,
 //! which is this program again and then becomes the engine.
 

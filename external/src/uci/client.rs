@@ -14,6 +14,8 @@ pub struct Client {
     name: String,
     author: String,
     options: Vec<Declared>,
+    /// How much it has said of them.
+    declared_bytes: usize,
     search: Search,
     breaches: Breaches,
 }
@@ -179,9 +181,10 @@ impl Client {
                 None
             }
             Message::Option(declared) => {
-                // The last word counts, and memory is bounded by what can be declared at all.
-                self.options.retain(|option| !option.name.eq_ignore_ascii_case(&declared.name));
-                if self.options.len() < OPTIONS_MAX {
+                self.declared_bytes = self.declared_bytes.saturating_add(line.len());
+                if self.declared_bytes <= DECLARED_BYTES_MAX {
+                    // The last word counts.
+                    self.options.retain(|option| !option.name.eq_ignore_ascii_case(&declared.name));
                     self.options.push(declared);
                 }
                 None
@@ -267,8 +270,8 @@ impl Client {
     }
 }
 
-/// More options than any engine has.
-const OPTIONS_MAX: usize = 1_000;
+/// More than any engine says of its options.
+const DECLARED_BYTES_MAX: usize = 256 * 1_024;
 
 /// As much of a line of moves as is kept: several hundred moves.
 const PV_BYTES_MAX: usize = 4 * 1_024;

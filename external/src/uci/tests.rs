@@ -80,6 +80,18 @@ fn what_only_speaks_of_an_answer_is_none() {
 }
 
 #[test]
+fn what_is_declared_without_end_is_kept_in_bounds() {
+    let mut client = Client::default();
+    client.greet();
+    let words = "var a ".repeat(1_000);
+    for number in 0..1_000 {
+        client.take(&line(&format!("option name N{number} type combo default a {words}")));
+    }
+    assert!((10..100).contains(&client.options().len()), "{}", client.options().len());
+    assert_eq!(client.take(&line("uciok")), Some(Event::Greeted));
+}
+
+#[test]
 fn what_is_kept_can_be_shown_and_is_no_longer_than_it_may_be() {
     let mut client = Client::default();
     client.greet();
