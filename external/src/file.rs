@@ -15,7 +15,7 @@ use crate::gtp::Dialect;
 use crate::spec::{
     AllowedOption, EngineSpec, OptionRule, OptionValue, Options, Patience, Protocol,
 };
-use crate::units;
+use crate::units::{self, NoAmount};
 
 /// The engines of this machine, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -321,14 +321,8 @@ fn in_path(path: &OsStr, name: &str) -> Option<PathBuf> {
         .find(|program| program.is_file() && access(program, Access::EXEC_OK).is_ok())
 }
 
-fn read<T>(text: &Spanned<String>, unit: fn(&str) -> Result<T, String>) -> Result<T, Wrong> {
-    unit(text.as_ref()).or_else(|problem| {
-        let (problem, remedy) = match problem.split_once(": ") {
-            Some((problem, remedy)) => (problem.to_owned(), remedy.to_owned()),
-            None => (problem, "write another".to_owned()),
-        };
-        wrong(text.span(), problem, &remedy)
-    })
+fn read<T>(text: &Spanned<String>, unit: fn(&str) -> Result<T, NoAmount>) -> Result<T, Wrong> {
+    unit(text.as_ref()).or_else(|NoAmount { problem, remedy }| wrong(text.span(), problem, remedy))
 }
 
 fn one_line(what: &str, text: &Spanned<String>) -> Result<(), Wrong> {
@@ -504,6 +498,7 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
             (format!("{uci}at_once = 0"), "4:11: `at_once` is 0"),
             (format!("{uci}margin = \"5\""), "4:10: `5` is no duration"),
             (format!("{uci}margin = \"0s\""), "4:10: `0s` is no time at all"),
+            (format!("{uci}margin = \"5: x\""), "4:10: `5: x` is no duration"),
             (format!("{uci}memory = \"5GB\""), "4:10: `5GB` is no amount of memory"),
             (format!("{uci}memory = \"0MiB\""), "4:10: `0MiB` is no memory at all"),
             (format!("{uci}options.A = 3"), "4:13: `A` has a value, not a rule"),
