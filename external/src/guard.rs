@@ -270,7 +270,7 @@ fn kill_orphans() {
                 Err(_) => return,
             }
         }
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::park_timeout(Duration::from_millis(2));
     }
 }
 
