@@ -130,13 +130,13 @@ impl Engine {
         conditions: &Conditions,
         aborted: Aborted<'_>,
     ) -> Result<(), EngineFailure> {
-        self.check(Phase::NewGame)?;
+        self.begin(Phase::NewGame)?;
         let Self { spec, process, speaker, .. } = self;
         let begun = match speaker {
             Speaker::Uci(uci) => uci.new_game(process, spec, conditions, aborted),
             Speaker::Gtp(gtp) => gtp.new_game(process, spec, conditions, aborted),
         };
-        begun.map_err(|kind| self.failed(kind, Phase::NewGame))
+        self.end(begun, Phase::NewGame)
     }
 
     /// Has it choose a move. `aborted` is asked some twenty times a second; once it says so, the engine
@@ -150,13 +150,13 @@ impl Engine {
         situation: &Situation<'_>,
         aborted: Aborted<'_>,
     ) -> Result<Choice, EngineFailure> {
-        self.check(Phase::Move)?;
+        self.begin(Phase::Move)?;
         let Self { spec, process, speaker, .. } = self;
         let chosen = match speaker {
             Speaker::Uci(uci) => uci.choose(process, spec, situation, aborted),
             Speaker::Gtp(gtp) => gtp.choose(process, spec, situation, aborted),
         };
-        chosen.map_err(|kind| self.failed(kind, Phase::Move))
+        self.end(chosen, Phase::Move)
     }
 
     /// The failure of an engine whose move the rules do not allow, which only its caller can know.
@@ -190,23 +190,30 @@ impl Engine {
         self.process.close("quit\n", patience);
     }
 
-    fn check(&self, during: Phase) -> Result<(), EngineFailure> {
-        if self.is_lost { Err(self.failure(FailureKind::Gone, during)) } else { Ok(()) }
+    /// Begins to talk to it. Until that has come to an end, nobody knows what it does.
+    fn begin(&mut self, during: Phase) -> Result<(), EngineFailure> {
+        if std::mem::replace(&mut self.is_lost, true) {
+            return Err(self.failure(FailureKind::Gone, during));
+        }
+        Ok(())
     }
 
-    fn failed(&mut self, kind: FailureKind, during: Phase) -> EngineFailure {
+    fn end<T>(&mut self, said: Result<T, FailureKind>, during: Phase) -> Result<T, EngineFailure> {
         // Whoever answers, if late, still knows what it is asked.
-        self.is_lost = !matches!(
-            kind,
-            FailureKind::OutOfTime { .. }
-                | FailureKind::NoMove(_)
-                | FailureKind::IllegalMove(_)
-                | FailureKind::Unsupported(_)
-        );
+        self.is_lost = match &said {
+            Ok(_) => false,
+            Err(kind) => !matches!(
+                kind,
+                FailureKind::OutOfTime { .. }
+                    | FailureKind::NoMove(_)
+                    | FailureKind::IllegalMove(_)
+                    | FailureKind::Unsupported(_)
+            ),
+        };
         if self.is_lost {
             self.process.end();
         }
-        self.failure(kind, during)
+        said.map_err(|kind| self.failure(kind, during))
     }
 
     fn failure(&self, kind: FailureKind, during: Phase) -> EngineFailure {

@@ -32,11 +32,8 @@ impl EngineFailure {
 
     /// When it happened, where the kind alone does not say.
     fn when(&self) -> String {
-        if let FailureKind::Crash(_) = self.kind {
-            format!(" {}", self.during)
-        } else {
-            String::new()
-        }
+        let is_crash = matches!(self.kind, FailureKind::Crash(_));
+        if is_crash { format!(" {}", self.during) } else { String::new() }
     }
 }
 
@@ -159,10 +156,11 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Of an engine whose guard ended so: [`guard`](crate::guard) hands a signal on as shells do.
+    /// Of an engine whose guard ended so: [`guard`](crate::guard) hands a signal on as shells do. There are
+    /// 64 of them; a status above that is one with which a program ended by itself, as by `exit(-1)`.
     pub(crate) fn of_guarded(status: ExitStatus) -> Self {
         match status.code() {
-            Some(code) if code > 128 => Self::Signal(code - 128),
+            Some(code @ 129..=192) => Self::Signal(code - 128),
             Some(code) => Self::Code(code),
             None => Self::Unknown,
         }
@@ -218,6 +216,16 @@ impl fmt::Display for Shown {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_status_is_a_signal_where_there_is_such_a_signal() {
+        use std::os::unix::process::ExitStatusExt as _;
+        let exit = |code: i32| Exit::of_guarded(ExitStatus::from_raw(code << 8));
+        assert_eq!([exit(0), exit(128)], [Exit::Code(0), Exit::Code(128)]);
+        assert_eq!([exit(137), exit(192)], [Exit::Signal(9), Exit::Signal(64)]);
+        assert_eq!([exit(193), exit(255)], [Exit::Code(193), Exit::Code(255)]);
+        assert_eq!(Exit::of_guarded(ExitStatus::from_raw(9)), Exit::Unknown);
+    }
 
     #[test]
     fn failures_say_what_happened() {

@@ -2,10 +2,12 @@
 //! from the network.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
@@ -13,7 +15,7 @@ use crate::gtp::Dialect;
 use crate::spec::{
     AllowedOption, EngineSpec, OptionRule, OptionValue, Options, Patience, Protocol,
 };
-use crate::units;
+use crate::units::{self, NoAmount};
 
 /// The engines of this machine, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -298,9 +300,7 @@ fn command_of(command: &Spanned<String>, folder: &Path) -> Result<PathBuf, Wrong
     if text.contains('/') {
         return Ok(folder.join(text));
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|it| it.join(text)).find(|it| it.is_file());
-    found.map_or_else(
+    in_path(&std::env::var_os("PATH").unwrap_or_default(), text).map_or_else(
         || {
             wrong(
                 command.span(),
@@ -312,14 +312,17 @@ fn command_of(command: &Spanned<String>, folder: &Path) -> Result<PathBuf, Wrong
     )
 }
 
-fn read<T>(text: &Spanned<String>, unit: fn(&str) -> Result<T, String>) -> Result<T, Wrong> {
-    unit(text.as_ref()).or_else(|problem| {
-        let (problem, remedy) = match problem.split_once(": ") {
-            Some((problem, remedy)) => (problem.to_owned(), remedy.to_owned()),
-            None => (problem, "write another".to_owned()),
-        };
-        wrong(text.span(), problem, &remedy)
-    })
+/// The first program of a name that can be run. Folders that depend on where somebody stands are passed
+/// over, since we and the engine stand in different ones.
+fn in_path(path: &OsStr, name: &str) -> Option<PathBuf> {
+    std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|program| program.is_file() && access(program, Access::EXEC_OK).is_ok())
+}
+
+fn read<T>(text: &Spanned<String>, unit: fn(&str) -> Result<T, NoAmount>) -> Result<T, Wrong> {
+    unit(text.as_ref()).or_else(|NoAmount { problem, remedy }| wrong(text.span(), problem, remedy))
 }
 
 fn one_line(what: &str, text: &Spanned<String>) -> Result<(), Wrong> {
@@ -495,6 +498,7 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
             (format!("{uci}at_once = 0"), "4:11: `at_once` is 0"),
             (format!("{uci}margin = \"5\""), "4:10: `5` is no duration"),
             (format!("{uci}margin = \"0s\""), "4:10: `0s` is no time at all"),
+            (format!("{uci}margin = \"5: x\""), "4:10: `5: x` is no duration"),
             (format!("{uci}memory = \"5GB\""), "4:10: `5GB` is no amount of memory"),
             (format!("{uci}memory = \"0MiB\""), "4:10: `0MiB` is no memory at all"),
             (format!("{uci}options.A = 3"), "4:13: `A` has a value, not a rule"),
@@ -549,6 +553,27 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
             let expected = format!("/etc/spelrum/engines.toml:{error}");
             assert!(found.starts_with(&expected), "{text}\n{found}\n{expected}");
         }
+    }
+
+    #[test]
+    fn a_program_is_looked_for_where_it_can_be_run() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let [first, second] = ["first", "second"].map(|name| folder.path().join(name));
+        for (place, mode) in [(&first, 0o644), (&second, 0o755)] {
+            std::fs::create_dir(place).unwrap();
+            std::fs::write(place.join("engine"), "").unwrap();
+            let mode = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(place.join("engine"), mode).unwrap();
+        }
+        let own = Path::new(".");
+        let path = std::env::join_paths([own, Path::new(""), &first, &second]).unwrap();
+        assert_eq!(in_path(&path, "engine"), Some(second.join("engine")));
+        // What can be run from where the tests stand, by a way that only they know.
+        let way = Path::new(&"../".repeat(64)).join(second.strip_prefix("/").unwrap());
+        assert!(way.join("engine").is_file());
+        assert_eq!(in_path(way.as_os_str(), "engine"), None);
+        assert_eq!(in_path(OsStr::new(""), "engine"), None);
     }
 
     #[test]

@@ -11,21 +11,30 @@
 //! an engine leaves behind becomes a child of the guard, is found in `/proc` and is killed. And an engine
 //! asks the kernel to be killed with its guard, should somebody kill that.
 //!
+//! Elsewhere groups are all there is; and where descriptors can be marked as closed on exec only after they
+//! are open, as on macOS, an engine that is started at the same time by another thread can inherit the end
+//! of a pipe for which a guard waits, which then hears of our end only when that engine has gone too.
+//!
 //! None of it needs `unsafe`: what a process must do between fork and exec is done by a second stage,
 //! which is this program again and then becomes the engine.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+#[cfg(target_os = "linux")]
+use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpid, kill_process_group, setrlimit,
-    waitid,
+    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpid, getrlimit, kill_process_group,
+    setrlimit, waitid,
 };
+
+use crate::spec::EngineSpec;
 
 /// How this program is started as a guard: with these words, behind which stand the guard's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +50,9 @@ pub(crate) const GIVES_UP: Duration = Duration::from_secs(10);
 const WATCH: &str = "watch";
 /// Become one.
 const BECOME: &str = "become";
+/// Stands before the names of the engine's variables until it is there: its libraries are not for the
+/// guard.
+const ENGINES_OWN: &str = "SPELRUM_ENGINE_";
 /// In place of a bound on memory.
 const UNBOUNDED: &str = "-";
 
@@ -59,17 +71,19 @@ impl Guard {
         Self { program, words: words.iter().map(OsString::from).collect() }
     }
 
-    /// What starts a program under guard, with at most so many bytes of address space for each of its
-    /// processes.
-    pub(crate) fn command(
-        &self,
-        memory_bytes: Option<u64>,
-        program: &OsStr,
-        args: &[String],
-    ) -> Command {
+    /// What starts an engine under guard: in its directory, with its environment and `PATH` alone, and
+    /// with as much address space for each of its processes as it may have.
+    pub(crate) fn command(&self, spec: &EngineSpec) -> Command {
         let mut command = Command::new(&self.program);
-        let memory = memory_bytes.map_or_else(|| UNBOUNDED.to_owned(), |bytes| bytes.to_string());
-        command.args(&self.words).args([WATCH, &memory]).arg(program).args(args);
+        let memory = spec.memory_bytes.map_or(UNBOUNDED.to_owned(), |bytes| bytes.to_string());
+        command.args(&self.words).args([WATCH, &memory]).arg(&spec.command).args(&spec.args);
+        command.current_dir(&spec.directory).env_clear();
+        // Scripts that start an engine look there for what they use.
+        let path = std::env::var_os("PATH").map(|path| ("PATH".to_owned(), path));
+        let own = spec.environment.iter().map(|(name, value)| (name.clone(), value.into()));
+        for (name, value) in path.into_iter().chain(own) {
+            command.env(format!("{ENGINES_OWN}{name}"), value);
+        }
         // A Ctrl-C of the terminal is for the worker to hear, which may want to finish its games.
         command.arg0("spelrum-guard").process_group(0);
         command
@@ -110,27 +124,30 @@ fn watch(words: &[&str], args: Vec<OsString>) -> io::Result<ExitCode> {
         .process_group(0)
         .spawn()?;
     let group = Pid::from_child(&engine);
-    wait_for_end(&engine)?;
-    // The engine is not reaped yet, so that its number still is the group's.
+    let waited = wait_for_end(&engine);
+    // The engine is not reaped yet, so that its number still is the group's. It may have left that.
     let _ = kill_process_group(group, Signal::KILL);
-    let status = engine.wait()?;
+    let _ = engine.kill();
+    let status = engine.wait();
     kill_orphans();
-    Ok(ExitCode::from(code_of(status)))
+    waited?;
+    Ok(ExitCode::from(code_of(status?)))
 }
 
 /// Waits until the engine or whoever guards it has ended.
 fn wait_for_end(engine: &Child) -> io::Result<()> {
     let stdin = io::stdin();
     let process = EngineFd::open(engine);
-    // Where the system has no descriptors of processes, we look now and then.
-    let now_and_then = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+    // Where the system has no descriptors of processes, we look more often.
+    let often = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+    let now_and_then = Timespec { tv_sec: 1, tv_nsec: 0 };
     loop {
         // No events are asked for at the standard input: what comes there is the engine's. A hang-up
         // is always told.
         let mut fds = vec![PollFd::new(&stdin, PollFlags::empty())];
         fds.extend(process.poll_fd());
-        let timeout = (fds.len() == 1).then_some(&now_and_then);
-        match poll(&mut fds, timeout) {
+        let timeout = if fds.len() == 1 { often } else { now_and_then };
+        match poll(&mut fds, Some(&timeout)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -140,6 +157,10 @@ fn wait_for_end(engine: &Child) -> io::Result<()> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         if waitid(WaitId::Pid(Pid::from_child(engine)), options)?.is_some() {
             return Ok(());
+        }
+        // Somebody has ended, and it is not the engine.
+        if waitid(WaitId::All, options)?.is_some() {
+            reap_orphans(Pid::from_child(engine));
         }
     }
 }
@@ -153,6 +174,8 @@ fn become_engine(mut args: impl Iterator<Item = OsString>) -> io::Error {
         if memory != UNBOUNDED {
             let bytes = memory.to_str().and_then(|bytes| bytes.parse().ok());
             let bytes = bytes.ok_or_else(|| io::Error::other("the memory is no number"))?;
+            // Whoever started us may have set a lower one, above which nothing goes.
+            let bytes = getrlimit(Resource::As).maximum.map_or(bytes, |most| most.min(bytes));
             let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
             setrlimit(Resource::As, limit)?;
         }
@@ -162,7 +185,11 @@ fn become_engine(mut args: impl Iterator<Item = OsString>) -> io::Error {
     })();
     match prepared {
         Ok(program) => {
-            let error = Command::new(&program).args(args).exec();
+            let own = std::env::vars_os().filter_map(|(name, value)| {
+                let name = name.as_bytes().strip_prefix(ENGINES_OWN.as_bytes())?;
+                Some((OsStr::from_bytes(name).to_owned(), value))
+            });
+            let error = Command::new(&program).args(args).env_clear().envs(own).exec();
             io::Error::new(error.kind(), format!("{}: {error}", program.display()))
         }
         Err(error) => error,
@@ -224,19 +251,37 @@ fn die_with_guard(guard: &OsStr) -> io::Result<()> {
 /// Kills what became ours when its parents ended, and reaps it, until nothing is left.
 #[cfg(target_os = "linux")]
 fn kill_orphans() {
-    use rustix::process::{WaitOptions, kill_process, waitpid};
+    use rustix::io::Errno;
+    use rustix::process::{WaitOptions, kill_process, wait};
 
     // Whoever multiplies faster than that is left to the bounds of the system.
     let deadline = Instant::now() + GIVES_UP;
-    loop {
+    while Instant::now() < deadline {
         let children = children();
-        if children.is_empty() || Instant::now() > deadline {
-            return;
+        let refused = |child: &Pid| kill_process(*child, Signal::KILL) == Err(Errno::PERM);
+        // One that runs as another user now is not ours to end, nor to wait for.
+        let is_in_vain = children.iter().filter(|child| refused(child)).count() == children.len();
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                // A list of processes that come and go is never complete; what ends us is to have none.
+                Ok(None) if is_in_vain && !children.is_empty() => return,
+                Ok(None) => break,
+                Err(_) => return,
+            }
         }
-        for child in children {
-            let _ = kill_process(child, Signal::KILL);
-            while let Err(rustix::io::Errno::INTR) = waitpid(Some(child), WaitOptions::empty()) {}
-        }
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+}
+
+/// Reaps what became ours and has ended, and not the engine, whose number is still needed: it would stay
+/// in the system's table as long as the engine plays.
+#[cfg(target_os = "linux")]
+fn reap_orphans(engine: Pid) {
+    use rustix::process::{WaitOptions, waitpid};
+
+    for orphan in children().into_iter().filter(|child| *child != engine) {
+        let _ = waitpid(Some(orphan), WaitOptions::NOHANG);
     }
 }
 
@@ -266,3 +311,24 @@ fn die_with_guard(_: &OsStr) -> io::Result<()> {
 
 #[cfg(not(target_os = "linux"))]
 fn kill_orphans() {}
+
+#[cfg(not(target_os = "linux"))]
+fn reap_orphans(_: Pid) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Protocol;
+    use crate::spec::tests::plain;
+
+    #[test]
+    fn the_environment_of_an_engine_is_not_its_guards() {
+        let mut spec = plain("sf", Protocol::Uci, "/sf".into());
+        spec.environment = [("LD_PRELOAD".to_owned(), "/own.so".to_owned())].into();
+        let command = Guard::of_program("/spelrum".into(), &["guard"]).command(&spec);
+        let names: Vec<_> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
+        assert!(names.contains(&"SPELRUM_ENGINE_LD_PRELOAD".into()), "{names:?}");
+        let is_for_engine = |name: &OsString| name.as_bytes().starts_with(b"SPELRUM_ENGINE_");
+        assert!(names.iter().all(is_for_engine), "{names:?}");
+    }
+}

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::failure::FailureKind;
 
-/// What an engine says that it is, and what it is.
+/// What an engine says that it is, in at most 200 bytes each and without control characters, and what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// `id name` over UCI, `name` and `version` over GTP; empty if it did not say.

@@ -38,22 +38,30 @@ struct State {
     /// Those that nobody uses, the longest unused first. With those in use there are never more of one
     /// name than may run at once: an idle one with other options makes room.
     idle: Vec<Engine>,
+    /// How many of each have been told to go and are still there.
+    leaving: BTreeMap<String, u32>,
 }
 
-/// Room for the engines of a game.
+/// Room for the engines of a game. It is given back when this and all engines that were taken from it are
+/// dropped.
 #[derive(Debug)]
 pub struct Reservation {
-    pool: Arc<Shared>,
+    room: Arc<Room>,
     /// How many of each may still be taken.
     open: BTreeMap<String, u32>,
-    all: BTreeMap<String, u32>,
+}
+
+#[derive(Debug)]
+struct Room {
+    pool: Arc<Shared>,
+    counts: BTreeMap<String, u32>,
 }
 
 /// An engine in use. It goes back to the pool when this is dropped, or ends if it is lost.
 #[derive(Debug)]
 pub struct Lent {
     engine: Option<Engine>,
-    pool: Arc<Shared>,
+    room: Arc<Room>,
 }
 
 /// Why there is no room for a game.
@@ -115,14 +123,14 @@ impl Pool {
         loop {
             let has_room = all.iter().all(|(name, needed)| {
                 let at_once = self.0.file.get(name).map_or(0, |spec| spec.at_once);
-                state.reserved.get(name).copied().unwrap_or(0) + needed <= at_once
+                state.promised(name) + needed <= at_once
             });
             if has_room {
                 for (name, needed) in &all {
                     *state.reserved.entry(name.clone()).or_insert(0) += needed;
                 }
-                let pool = Arc::clone(&self.0);
-                return Ok(Reservation { pool, open: all.clone(), all });
+                let room = Room { pool: Arc::clone(&self.0), counts: all.clone() };
+                return Ok(Reservation { room: Arc::new(room), open: all });
             }
             if aborted() {
                 return Err(NoRoom::Aborted);
@@ -134,8 +142,8 @@ impl Pool {
 
     /// Ends the engines that nobody uses.
     pub fn close_idle(&self) {
-        let idle = std::mem::take(&mut self.0.lock().idle);
-        idle.into_iter().for_each(Engine::close);
+        let leaving = self.0.lock().dismiss(|_| true);
+        self.0.see_off(leaving);
     }
 }
 
@@ -155,45 +163,77 @@ impl Reservation {
         conditions: &Conditions,
         aborted: Aborted<'_>,
     ) -> Result<Lent, EngineFailure> {
-        let spec = self.pool.file.get(name).cloned();
+        let pool = &self.room.pool;
+        let spec = pool.file.get(name).cloned();
         let open = self.open.get_mut(name).filter(|open| **open > 0);
         let (Some(spec), Some(open)) = (spec, open) else {
             panic!("`{name}` was not reserved");
         };
         *open -= 1;
-        let options = spec.check_options(options).map_err(|refused| EngineFailure {
-            engine: name.to_owned(),
-            kind: FailureKind::NotAllowed(refused),
-            during: Phase::Start,
-            transcript: String::new(),
-        })?;
-        while let Some(mut engine) = self.pool.take_idle(&spec, &options, conditions) {
-            // One that died between games is not worth a game.
-            if engine.is_usable() && engine.new_game(conditions, aborted).is_ok() {
-                return Ok(self.lend(engine));
+        let failed = |kind| {
+            let (engine, during) = (name.to_owned(), Phase::Start);
+            EngineFailure { engine, kind, during, transcript: String::new() }
+        };
+        let refused = |refused| failed(FailureKind::NotAllowed(refused));
+        let options = spec.check_options(options).map_err(refused)?;
+        if aborted() {
+            return Err(failed(FailureKind::Aborted));
+        }
+        while let Some(engine) = pool.take_idle(&spec, &options, conditions) {
+            let mut engine = self.lend(engine);
+            if !engine.is_usable() {
+                continue;
+            }
+            match engine.new_game(conditions, aborted) {
+                Ok(()) => return Ok(engine),
+                // One that died between games is not worth a game.
+                Err(failure) if has_gone(&failure.kind) => {}
+                // Another would say the same.
+                Err(failure) => return Err(failure),
             }
         }
-        self.pool.make_room(&spec);
-        let mut engine = Engine::start(&spec, &options, &self.pool.guard, aborted)?;
+        pool.make_room(&spec);
+        let mut engine = self.lend(Engine::start(&spec, &options, &pool.guard, aborted)?);
         engine.new_game(conditions, aborted)?;
-        Ok(self.lend(engine))
+        Ok(engine)
     }
 
     fn lend(&self, engine: Engine) -> Lent {
-        Lent { engine: Some(engine), pool: Arc::clone(&self.pool) }
+        Lent { engine: Some(engine), room: Arc::clone(&self.room) }
     }
 }
 
-impl Drop for Reservation {
+fn has_gone(kind: &FailureKind) -> bool {
+    matches!(kind, FailureKind::Crash(_) | FailureKind::Gone | FailureKind::NoAnswer { .. })
+}
+
+impl Drop for Room {
     fn drop(&mut self) {
         let mut state = self.pool.lock();
-        for (name, count) in &self.all {
+        for (name, count) in &self.counts {
             if let Some(reserved) = state.reserved.get_mut(name) {
                 *reserved = reserved.saturating_sub(*count);
             }
         }
         drop(state);
         self.pool.has_room.notify_all();
+    }
+}
+
+impl State {
+    /// How many of a name are there or may come, idle ones aside.
+    fn promised(&self, name: &str) -> u32 {
+        let count = |counts: &BTreeMap<String, u32>| counts.get(name).copied().unwrap_or(0);
+        count(&self.reserved) + count(&self.leaving)
+    }
+
+    /// Takes out idle engines, which count as leaving until they have been seen off.
+    fn dismiss(&mut self, which: impl FnMut(&mut Engine) -> bool) -> Vec<Engine> {
+        let leaving: Vec<_> = self.idle.extract_if(.., which).collect();
+        for engine in &leaving {
+            *self.leaving.entry(engine.spec().name.clone()).or_insert(0) += 1;
+        }
+        leaving
     }
 }
 
@@ -220,24 +260,38 @@ impl Shared {
         Some(state.idle.remove(at))
     }
 
-    /// Ends an idle engine of this name if there would otherwise be too many with one more.
+    /// Ends idle engines of this name if there would otherwise be too many with one more, and waits until
+    /// those are gone that are leaving.
     fn make_room(&self, spec: &EngineSpec) {
-        let mut leaving = Vec::new();
-        {
+        let leaving = {
             let mut state = self.lock();
             let is_it = |engine: &Engine| engine.spec().name == spec.name;
             // Those that are promised include the one that is about to be started.
-            let reserved = state.reserved.get(&spec.name).copied().unwrap_or(0);
-            let mut count = state.idle.iter().filter(|engine| is_it(engine)).count();
-            while count > (spec.at_once.saturating_sub(reserved)) as usize
-                && let Some(at) = state.idle.iter().position(&is_it)
-            {
-                leaving.push(state.idle.remove(at));
-                count -= 1;
+            let room = spec.at_once.saturating_sub(state.promised(&spec.name)) as usize;
+            let idle = state.idle.iter().filter(|engine| is_it(engine)).count();
+            let mut excess = idle.saturating_sub(room);
+            state.dismiss(|engine| {
+                let leaves = excess > 0 && is_it(engine);
+                excess -= usize::from(leaves);
+                leaves
+            })
+        };
+        self.see_off(leaving);
+        let state = self.lock();
+        let is_full = |state: &mut State| state.promised(&spec.name) > spec.at_once;
+        drop(self.has_room.wait_while(state, is_full));
+    }
+
+    /// Ends engines that were dismissed. They may take their time to go, and nobody else waits for that.
+    fn see_off(&self, leaving: Vec<Engine>) {
+        for engine in leaving {
+            let name = engine.spec().name.clone();
+            engine.close();
+            if let Some(count) = self.lock().leaving.get_mut(&name) {
+                *count = count.saturating_sub(1);
             }
+            self.has_room.notify_all();
         }
-        // An engine may take its time to go, and nobody else need wait for that.
-        leaving.into_iter().for_each(Engine::close);
     }
 }
 
@@ -268,12 +322,17 @@ impl Drop for Lent {
         if !engine.is_usable() {
             return;
         }
-        let mut state = self.pool.lock();
-        state.idle.push(engine);
-        let oldest = (state.idle.len() > self.pool.idle_max).then(|| state.idle.remove(0));
-        drop(state);
-        if let Some(oldest) = oldest {
-            oldest.close();
-        }
+        let pool = &self.room.pool;
+        let leaving = {
+            let mut state = pool.lock();
+            state.idle.push(engine);
+            let mut excess = state.idle.len().saturating_sub(pool.idle_max);
+            state.dismiss(|_| {
+                let leaves = excess > 0;
+                excess -= usize::from(leaves);
+                leaves
+            })
+        };
+        pool.see_off(leaving);
     }
 }

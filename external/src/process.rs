@@ -66,8 +66,11 @@ const SLICE: Duration = Duration::from_millis(50);
 /// What is read at once, which is what a pipe holds.
 const CHUNK_BYTES: usize = 64 * 1_024;
 
-/// No more lines than this are read ahead. An engine that goes on printing then waits for us.
+/// Nothing more is read ahead where so many lines have been. An engine that goes on printing then waits
+/// for us.
 const LINES_AHEAD_MAX: usize = 4_096;
+/// The same for what they hold.
+const BYTES_AHEAD_MAX: usize = 1 << 20;
 
 /// How often the pipes of an engine that has ended are read: each time as much as one holds.
 const TURNS_AT_END: usize = 16;
@@ -80,11 +83,7 @@ impl Process {
     ///
     /// Of descriptors it inherits its pipes alone, since all that Rust opens is closed on exec.
     pub(crate) fn start(spec: &EngineSpec, guard: &Guard) -> Result<Self, FailureKind> {
-        let mut command = guard.command(spec.memory_bytes, spec.command.as_os_str(), &spec.args);
-        command.env_clear();
-        // Scripts that start an engine look there for what they use.
-        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
-        command.envs(&spec.environment).current_dir(&spec.directory);
+        let mut command = guard.command(spec);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if !spec.directory.is_dir() {
             let directory = spec.directory.display();
@@ -267,11 +266,15 @@ impl Process {
         }
     }
 
+    fn bytes_ahead(&self) -> usize {
+        self.lines.iter().map(|timed| timed.line.text.len()).sum()
+    }
+
     /// Waits for a time at most until something can be read, or also written, and reads it. Whether
     /// anything was there.
     fn turn(&mut self, wait: Duration, also_to_write: bool) -> bool {
         let timeout = Timespec::try_from(wait).unwrap_or(Timespec { tv_sec: 0, tv_nsec: 0 });
-        let has_room = self.lines.len() < LINES_AHEAD_MAX;
+        let has_room = self.lines.len() < LINES_AHEAD_MAX && self.bytes_ahead() < BYTES_AHEAD_MAX;
         let (readable, has_any) = {
             let mut fds = Vec::with_capacity(3);
             let output = self.output.file.as_ref().filter(|_| has_room);
@@ -397,6 +400,27 @@ mod tests {
         assert!(matches!(lost, Lost::TimedOut), "{lost:?}");
         let timed = process.next_line(deadline + LATER, &|| false).unwrap();
         assert_eq!((timed.line.text.as_str(), timed.at), ("bestmove e2e4", at));
+    }
+
+    #[test]
+    fn what_is_read_ahead_has_a_bound() {
+        let (mut process, _errors) = ended();
+        let (output, mut writer) = io::pipe().unwrap();
+        process.output = Pipe::new(Some(output.into()));
+        std::thread::scope(|scope| {
+            let line = [&[b'x'; 60_000][..], b"\n"].concat();
+            scope.spawn(move || while writer.write_all(&line).is_ok() {});
+            // Until it is full, there is always something to read.
+            while process.turn(LATER, false) {
+                if process.bytes_ahead() >= BYTES_AHEAD_MAX {
+                    break;
+                }
+            }
+            let bytes = process.bytes_ahead();
+            assert!(bytes < BYTES_AHEAD_MAX + CHUNK_BYTES * 2, "{bytes}");
+            assert!(!process.turn(Duration::ZERO, false));
+            process.end();
+        });
     }
 
     #[test]

@@ -126,7 +126,7 @@ pub struct Choice {
     pub nodes: Option<u64>,
     /// The value for the side to move, as it says: its last exact score, or else its last bound.
     pub score: Option<Score>,
-    /// The line with that score.
+    /// The line with that score, or how it begins: at most 4 KiB.
     pub pv: Option<String>,
     /// Time by its own clock.
     pub engine_time: Option<Duration>,

@@ -141,7 +141,8 @@ pub struct OptionRefused {
 
 impl EngineSpec {
     /// What may be set unless the file says otherwise, which costs memory or output and nothing else:
-    /// the table in MiB, one thread, since every slot has one, and lines to look at.
+    /// the table in MiB, one thread, since every slot has one, and lines to look at. An engine that would
+    /// take more threads unless told is told to take one.
     #[must_use]
     pub fn usual_options() -> Vec<AllowedOption> {
         [("Hash", 1, 1_024), ("Threads", 1, 1), ("MultiPV", 1, 16)]

@@ -2,11 +2,19 @@
 
 use std::time::Duration;
 
+/// Why a text is no amount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NoAmount {
+    /// What is wrong.
+    pub(crate) problem: String,
+    /// What to do about it, as a sentence without an end mark.
+    pub(crate) remedy: &'static str,
+}
+
 /// A duration such as `250ms`, `1.5s` or `2m`, longer than nothing.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let needs = || {
-        format!("`{text}` is no duration: write a number with a unit, such as 250ms, 1.5s or 2m")
-    };
+pub(crate) fn duration(text: &str) -> Result<Duration, NoAmount> {
+    let wrong = |what: &str, remedy| NoAmount { problem: format!("`{text}` is {what}"), remedy };
+    let needs = || wrong("no duration", "write a number with a unit, such as 250ms, 1.5s or 2m");
     let (number, us) = [("µs", 1), ("us", 1), ("ms", 1_000), ("s", 1_000_000), ("m", 60_000_000)]
         .into_iter()
         .find_map(|(unit, us)| Some((text.strip_suffix(unit)?, us)))
@@ -27,24 +35,25 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         digits(parts).ok_or_else(needs)? * us / scale
     };
     match whole.saturating_add(part) {
-        0 => Err(format!("`{text}` is no time at all: write at least 1us")),
-        us if us > 24 * 3_600_000_000 => Err(format!("`{text}` is more than a day")),
+        0 => Err(wrong("no time at all", "write at least 1us")),
+        us if us > 24 * 3_600_000_000 => Err(wrong("more than a day", "write at most 1440m")),
         us => Ok(Duration::from_micros(us)),
     }
 }
 
 /// An amount of memory such as `900MiB` or `4GiB`, in bytes.
-pub(crate) fn memory(text: &str) -> Result<u64, String> {
+pub(crate) fn memory(text: &str) -> Result<u64, NoAmount> {
+    let wrong = |what: &str, remedy| NoAmount { problem: format!("`{text}` is {what}"), remedy };
     let number = [("MiB", 20), ("GiB", 30)].into_iter().find_map(|(unit, shift)| {
         let number = text.strip_suffix(unit)?.trim_end_matches(' ');
         Some(u64::from(number.parse::<u32>().ok()?) << shift)
     });
     match number {
         Some(bytes) if bytes > 0 => Ok(bytes),
-        Some(_) => Err(format!("`{text}` is no memory at all")),
-        None => Err(format!(
-            "`{text}` is no amount of memory: write a whole number of MiB or GiB, such as 900MiB or \
-             4GiB"
+        Some(_) => Err(wrong("no memory at all", "write at least 1MiB")),
+        None => Err(wrong(
+            "no amount of memory",
+            "write a whole number of MiB or GiB, such as 900MiB or 4GiB",
         )),
     }
 }
@@ -67,19 +76,26 @@ mod tests {
             assert_eq!(duration(text), Ok(expected), "{text}");
         }
         for text in ["", "s", "5", "-1s", "1.s", "1,5s", "1e3s", "99999999999999999999s", "+1s"] {
-            assert!(duration(text).unwrap_err().contains("is no duration"), "{text}");
+            let wrong = duration(text).unwrap_err();
+            assert_eq!(wrong.problem, format!("`{text}` is no duration"));
+            assert_eq!(wrong.remedy, "write a number with a unit, such as 250ms, 1.5s or 2m");
         }
-        assert_eq!(duration("0s").unwrap_err(), "`0s` is no time at all: write at least 1us");
-        assert_eq!(duration("1441m").unwrap_err(), "`1441m` is more than a day");
+        let said = |text| duration(text).map_err(|it| (it.problem, it.remedy)).unwrap_err();
+        assert_eq!(said("0s"), ("`0s` is no time at all".to_owned(), "write at least 1us"));
+        assert_eq!(said("1441m"), ("`1441m` is more than a day".to_owned(), "write at most 1440m"));
     }
 
     #[test]
     fn memory_has_units() {
         assert_eq!(memory("900MiB"), Ok(900 << 20));
         assert_eq!(memory("4 GiB"), Ok(4 << 30));
-        assert_eq!(memory("0MiB").unwrap_err(), "`0MiB` is no memory at all");
+        let none = memory("0MiB").unwrap_err();
+        assert_eq!(none.problem, "`0MiB` is no memory at all");
+        assert_eq!(none.remedy, "write at least 1MiB");
         for text in ["", "4", "4GB", "MiB", "-1MiB", "1.5GiB"] {
-            assert!(memory(text).unwrap_err().contains("is no amount of memory"), "{text}");
+            let wrong = memory(text).unwrap_err();
+            assert_eq!(wrong.problem, format!("`{text}` is no amount of memory"));
+            assert_eq!(wrong.remedy, "write a whole number of MiB or GiB, such as 900MiB or 4GiB");
         }
     }
 }

@@ -117,8 +117,9 @@ pub(super) struct Budget {
     pub(super) stop: Duration,
 }
 
-/// Asks for a move, and tells how long it took. The time runs from when `text` was handed over; when it is over, `stop` is said
-/// where the protocol has such a word, and a little later the engine is killed.
+/// Asks for a move, and tells how long it took. The time runs from when `text` was handed over, beside what
+/// was spent before; when it is over, `stop` is said where the protocol has such a word, and a little later
+/// the engine is killed.
 pub(super) fn ask_move<T>(
     process: &mut Process,
     text: &str,

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::breach::Breaches;
+use crate::breach::{BreachKind, Breaches};
 use crate::failure::FailureKind;
 use crate::process::{Aborted, Process};
 use crate::situation::{Choice, Colour, Conditions, Situation, Start};
 use crate::spec::{EngineSpec, OptionValue, Options};
+use crate::text::shown;
 use crate::uci::{Answer, Client, Command, Event, Go, Kind, whole_ms};
 
 use super::asking::{Budget, Question, allowed, ask_move, position, word};
@@ -41,7 +42,12 @@ impl OverUci {
         question.ask(process, &text, aborted, |line| {
             client.take(line).filter(|event| *event == Event::Greeted)
         })?;
-        let text = own.settings(spec.set.iter().chain(options))?;
+        let is_set = |name: &str| {
+            spec.set.keys().chain(options.keys()).any(|it| it.eq_ignore_ascii_case(name))
+        };
+        let threads = own.unbounded_threads().filter(|name| !is_set(name));
+        let one = threads.iter().map(|name| (name, &OptionValue::Number(1)));
+        let text = own.settings(spec.set.iter().chain(options).chain(one))?;
         own.wait_until_ready(process, text, within, aborted)?;
         Ok(own)
     }
@@ -88,6 +94,10 @@ impl OverUci {
             self.client.take(&line);
         }
         let text = question_of(situation)?;
+        // Whoever has answered more than once may do so again, and after the next question.
+        if self.client.breaches().of(BreachKind::Unasked).is_some() {
+            self.wait_until_ready(process, String::new(), spec.patience.ready, aborted)?;
+        }
         self.client.begin_search();
         let client = &mut self.client;
         let patience = &spec.patience;
@@ -113,6 +123,13 @@ impl OverUci {
         })
     }
 
+    /// The option for threads, where the engine would not take one of them, which is what a slot has.
+    fn unbounded_threads(&self) -> Option<String> {
+        let threads = self.client.option("Threads")?;
+        let Kind::Spin { default, min, max } = threads.kind else { return None };
+        (default != 1 && (min..=max).contains(&1)).then(|| threads.name.clone())
+    }
+
     /// What sets options: threads first, since tables are shared out among them, then the table's size,
     /// then the others in the order in which the engine declares them.
     fn settings<'o>(
@@ -121,7 +138,11 @@ impl OverUci {
     ) -> Result<String, FailureKind> {
         let mut settings = Vec::new();
         for (name, value) in options {
-            let problem = |problem: String| FailureKind::Option { name: name.clone(), problem };
+            let problem = |problem: String| {
+                // The engine had a part in it.
+                let problem = shown(&problem, 2 * Breaches::SAID_BYTES_MAX);
+                FailureKind::Option { name: name.clone(), problem }
+            };
             let place = self
                 .client
                 .options()

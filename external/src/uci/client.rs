@@ -1,7 +1,7 @@
 //! The runner's end of a conversation over UCI, as a state machine.
 
 use crate::breach::{BreachKind, Breaches};
-use crate::text::Line;
+use crate::text::{Line, shown};
 
 use super::message::{BestMove, Bound, Info, Message, Score, is_move};
 use super::option::Declared;
@@ -14,6 +14,8 @@ pub struct Client {
     name: String,
     author: String,
     options: Vec<Declared>,
+    /// How much it has said of them.
+    declared_bytes: usize,
     search: Search,
     breaches: Breaches,
 }
@@ -59,7 +61,7 @@ pub struct Found {
     pub seldepth: Option<u32>,
     /// The last exact score of its best line; the last bound if none was exact.
     pub score: Option<Score>,
-    /// The line with that score.
+    /// The line with that score, or how it begins: at most 4 KiB.
     pub pv: Option<String>,
     /// Nodes, as last said.
     pub nodes: Option<u64>,
@@ -98,13 +100,13 @@ impl Client {
         self.search = Search::default();
     }
 
-    /// What it calls itself; empty if it did not say.
+    /// What it calls itself, in at most 200 bytes; empty if it did not say.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Who made it; empty if it did not say.
+    /// Who made it, in at most 200 bytes; empty if it did not say.
     #[must_use]
     pub fn author(&self) -> &str {
         &self.author
@@ -133,10 +135,24 @@ impl Client {
         if line.is_cut {
             self.breaches.note(BreachKind::LongLine, text);
         }
-        match Message::parse(text) {
-            Some(message) => self.hear(message, text),
-            None => self.look_behind(text),
+        let message = Message::parse(text);
+        let may_hide_another = match &message {
+            None => true,
+            Some(Message::Info(info)) => info.string.is_none(),
+            Some(_) => false,
+        };
+        if may_hide_another && let Some((before, behind)) = self.parted(text) {
+            self.breaches.note(BreachKind::Interleaved, text);
+            if let Some(info @ Message::Info(_)) = Message::parse(before) {
+                self.hear(info, text);
+            }
+            return self.hear(Message::parse(behind)?, text);
         }
+        if let Some(message) = message {
+            return self.hear(message, text);
+        }
+        self.note_junk(text);
+        None
     }
 
     fn hear(&mut self, message: Message<'_>, line: &str) -> Option<Event> {
@@ -157,17 +173,18 @@ impl Client {
             Message::ReadyOk => self.end_waiting(WaitsFor::ReadyOk, line).map(|()| Event::Ready),
             Message::UciOk => self.end_waiting(WaitsFor::UciOk, line).map(|()| Event::Greeted),
             Message::Name(name) => {
-                name.clone_into(&mut self.name);
+                self.name = shown(name, Breaches::SAID_BYTES_MAX);
                 None
             }
             Message::Author(author) => {
-                author.clone_into(&mut self.author);
+                self.author = shown(author, Breaches::SAID_BYTES_MAX);
                 None
             }
             Message::Option(declared) => {
-                // The last word counts, and memory is bounded by what can be declared at all.
-                self.options.retain(|option| !option.name.eq_ignore_ascii_case(&declared.name));
-                if self.options.len() < OPTIONS_MAX {
+                self.declared_bytes = self.declared_bytes.saturating_add(line.len());
+                if self.declared_bytes <= DECLARED_BYTES_MAX {
+                    // The last word counts.
+                    self.options.retain(|option| !option.name.eq_ignore_ascii_case(&declared.name));
                     self.options.push(declared);
                 }
                 None
@@ -193,38 +210,56 @@ impl Client {
             }
             Ok(mv)
         } else {
-            Err(cut(if best.mv.is_empty() { line.trim_ascii() } else { best.mv }))
+            let said = if best.mv.is_empty() { line.trim_ascii() } else { best.mv };
+            Err(shown(said, Breaches::SAID_BYTES_MAX))
         };
         let ponder = best.ponder.map(str::to_ascii_lowercase);
-        Answer { mv, ponder, found: std::mem::take(&mut self.search.found) }
+        let mut found = std::mem::take(&mut self.search.found);
+        found.pv = found.pv.map(|pv| shown_line(&pv));
+        Answer { mv, ponder, found }
     }
 
     /// Looks for what is waited for behind something else: threads that print at once, or a line that
-    /// was never ended.
-    fn look_behind(&mut self, line: &str) -> Option<Event> {
-        let mut words = Words::new(line);
-        // An empty line is nothing at all.
-        let first = words.next()?;
+    /// was never ended. What stands before it, and itself up to the end of the line: what goes on behind it
+    /// only speaks of it.
+    fn parted<'t>(&self, line: &'t str) -> Option<(&'t str, &'t str)> {
         let awaited = match self.waits_for {
-            WaitsFor::Nothing => "",
+            WaitsFor::Nothing => return None,
             WaitsFor::UciOk => "uciok",
             WaitsFor::ReadyOk => "readyok",
             WaitsFor::BestMove => "bestmove",
         };
+        // Nearly all lines end here.
+        if !line.contains(awaited) {
+            return None;
+        }
+        let line = line.trim_ascii_end();
+        let mut words = Words::new(line);
         loop {
-            let rest = words.rest();
-            let Some(word) = words.next() else { break };
-            let ends_line = words.peek().is_none();
-            let is_it = match self.waits_for {
-                WaitsFor::BestMove => words.peek().is_some_and(is_move),
-                WaitsFor::UciOk | WaitsFor::ReadyOk => ends_line,
-                WaitsFor::Nothing => false,
-            };
-            if is_it && word == awaited {
-                self.breaches.note(BreachKind::Interleaved, line);
-                return Message::parse(rest).and_then(|message| self.hear(message, line));
+            let behind = words.rest();
+            if words.next()? == awaited && self.ends_with(words) {
+                return Some((&line[..line.len() - behind.len()], behind));
             }
         }
+    }
+
+    /// Whether these are the last words of what is waited for.
+    fn ends_with(&self, mut words: Words<'_>) -> bool {
+        if self.waits_for == WaitsFor::BestMove && !words.next().is_some_and(is_move) {
+            return false;
+        }
+        match words.next() {
+            None => true,
+            Some(word) => {
+                let is_ponder = self.waits_for == WaitsFor::BestMove && word == "ponder";
+                is_ponder && words.next().is_some() && words.next().is_none()
+            }
+        }
+    }
+
+    fn note_junk(&mut self, line: &str) {
+        // An empty line is nothing at all.
+        let Some(first) = Words::new(line).next() else { return };
         // Before it is greeted an engine may say who it is, in any words.
         let is_banner = self.waits_for == WaitsFor::UciOk;
         if matches!(first, "option" | "id") {
@@ -232,16 +267,22 @@ impl Client {
         } else if !is_banner {
             self.breaches.note(BreachKind::Junk, line);
         }
-        None
     }
 }
 
-/// More options than any engine has.
-const OPTIONS_MAX: usize = 1_000;
+/// More than any engine says of its options.
+const DECLARED_BYTES_MAX: usize = 256 * 1_024;
 
-/// What was said instead of a move, in bounds.
-fn cut(said: &str) -> String {
-    said[..said.floor_char_boundary(Breaches::SAID_BYTES_MAX)].to_owned()
+/// As much of a line of moves as is kept: several hundred moves.
+const PV_BYTES_MAX: usize = 4 * 1_024;
+
+/// A line of moves in bounds, and of whole moves.
+fn shown_line(pv: &str) -> String {
+    let mut shown = shown(pv, PV_BYTES_MAX);
+    if pv.len() > PV_BYTES_MAX {
+        shown.truncate(shown.rfind(' ').unwrap_or(0));
+    }
+    shown
 }
 
 impl Search {

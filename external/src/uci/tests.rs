@@ -60,6 +60,55 @@ fn an_introduction_is_heard_behind_any_banner() {
     assert_eq!(breaches, [(BreachKind::Garbled, "option Hash".to_owned())]);
 }
 
+/// What is waited for, behind something else: it ends the line, and the line is no text about it.
+#[test]
+fn what_only_speaks_of_an_answer_is_none() {
+    let mut client = searching();
+    for text in [
+        "trying d4, old bestmove e2e4, depth 7",
+        "trying bestmove e2e4 ponder e7e5 again",
+        "info depth 3 bestmove e2e4 is old",
+        "info string bestmove e2e4",
+    ] {
+        assert_eq!(client.take(&line(text)), None, "{text}");
+    }
+    let answer =
+        chosen(&mut client, "info depth 5 score cp 7 pv d2d4 d7 bestmove d2d4 ponder d7d5 ");
+    assert_eq!((answer.mv.as_deref(), answer.ponder.as_deref()), (Ok("d2d4"), Some("d7d5")));
+    assert_eq!((answer.found.depth, answer.found.pv.as_deref()), (Some(5), Some("d2d4 d7")));
+    assert_eq!(client.breaches().of(BreachKind::Interleaved).unwrap().times, 1);
+}
+
+#[test]
+fn what_is_declared_without_end_is_kept_in_bounds() {
+    let mut client = Client::default();
+    client.greet();
+    let words = "var a ".repeat(1_000);
+    for number in 0..1_000 {
+        client.take(&line(&format!("option name N{number} type combo default a {words}")));
+    }
+    assert!((10..100).contains(&client.options().len()), "{}", client.options().len());
+    assert_eq!(client.take(&line("uciok")), Some(Event::Greeted));
+}
+
+#[test]
+fn what_is_kept_can_be_shown_and_is_no_longer_than_it_may_be() {
+    let mut client = Client::default();
+    client.greet();
+    client.take(&line(&format!("id name X\u{1b}]0;{}", "é".repeat(1_000))));
+    client.take(&line(&format!("id author {}", "y".repeat(1_000))));
+    assert!(client.name().starts_with("X ]0;éé") && client.name().len() <= 200);
+    assert_eq!(client.author().len(), 200);
+    let mut client = searching();
+    client.take(&line(&format!("info score cp 1 pv {}", "e2e4 \u{7} ".repeat(2_000))));
+    let answer = chosen(&mut client, &format!("bestmove \u{1b}{}", "z".repeat(1_000)));
+    let said = answer.mv.unwrap_err();
+    assert!(said.starts_with(" zz") && said.len() <= 200, "{said}");
+    let pv = answer.found.pv.unwrap();
+    assert!(pv.len() <= 4_096 && !pv.contains(char::is_control));
+    assert!(pv.split(' ').all(|word| matches!(word, "e2e4" | "")), "{pv}");
+}
+
 #[test]
 fn values_are_held_against_what_was_declared() {
     let problem = |declared: &str, value: Option<&str>| {

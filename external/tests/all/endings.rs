@@ -7,7 +7,9 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use spelrum_external::{Exit, FailureKind};
 
-use crate::harness::{PROGRAM, choose, kind_of, limits, playing, processes_with, spec, wait_until};
+use crate::harness::{
+    PROGRAM, children_of, choose, kind_of, limits, playing, processes_with, spec, wait_until,
+};
 
 /// A word that no other process has.
 fn mark(folder: &tempfile::TempDir) -> String {
@@ -48,6 +50,7 @@ fn engines_end_with_a_worker_that_is_killed() {
         (&["forks", "outlives-us"], false),
         (&["ignores-stop"], true),
         (&["info-for-ever", "forks"], true),
+        (&["joins-its-guard", "outlives-us"], false),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let mark = mark(&folder);
@@ -118,16 +121,34 @@ fn what_an_engine_leaves_behind_when_it_crashes_goes_too() {
     assert_eq!(processes_with(&mark), []);
 }
 
+/// Engines are used for thousands of games, and numbers of processes are few.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_guard_reaps_what_it_inherits() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = mark(&folder);
+    let mut engine = playing(&spec("uci", &["litters", &mark]));
+    let guard = guard_of(&mark);
+    for _ in 0..3 {
+        choose(&mut engine, limits()).unwrap();
+    }
+    wait_until("the engine is its only child", || children_of(guard) == 1);
+}
+
+fn guard_of(mark: &str) -> i32 {
+    let guards: Vec<_> =
+        processes_with(mark).into_iter().filter(|(_, name)| name == "spelrum-guard").collect();
+    let [(guard, _)] = guards.as_slice() else { panic!("{guards:?}") };
+    *guard
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn an_engine_ends_with_its_guard() {
     let folder = tempfile::tempdir().unwrap();
     let mark = mark(&folder);
     let mut engine = playing(&spec("uci", &["ignores-stop", "outlives-us", &mark]));
-    let guards: Vec<_> =
-        processes_with(&mark).into_iter().filter(|(_, name)| name == "spelrum-guard").collect();
-    let [(guard, _)] = guards.as_slice() else { panic!("{guards:?}") };
-    kill_process(Pid::from_raw(*guard).unwrap(), Signal::KILL).unwrap();
+    kill_process(Pid::from_raw(guard_of(&mark)).unwrap(), Signal::KILL).unwrap();
     let kind = kind_of(choose(&mut engine, limits()));
     assert!(matches!(kind, FailureKind::Crash(Exit::Unknown)), "{kind:?}");
     wait_until_gone(&mark);

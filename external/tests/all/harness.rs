@@ -116,6 +116,16 @@ pub(crate) fn processes_with(mark: &str) -> Vec<(i32, String)> {
     found.collect()
 }
 
+/// How many children a process has, those included that have ended and that it has not reaped.
+pub(crate) fn children_of(parent: i32) -> usize {
+    let processes = Path::new("/proc").read_dir().unwrap();
+    let parents = processes.filter_map(|entry| {
+        let stat = std::fs::read_to_string(entry.ok()?.path().join("stat")).ok()?;
+        stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse::<i32>().ok()
+    });
+    parents.filter(|it| *it == parent).count()
+}
+
 /// Waits until something is so.
 pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + GENEROUS;

@@ -3,11 +3,13 @@
 use std::sync::mpsc;
 
 use spelrum_external::{
-    Conditions, EngineFile, EngineSpec, FailureKind, Lent, Limits, NoRoom, OptionValue, Options,
-    Pool, Reservation,
+    Colour, Conditions, EngineFile, EngineSpec, FailureKind, Lent, Limits, NoRoom, OptionValue,
+    Options, Pool, Reservation, Situation, Start,
 };
 
-use crate::harness::{GENEROUS, choose, conditions, guard, limits, never, processes_with, spec};
+use crate::harness::{
+    GENEROUS, choose, conditions, guard, limits, never, processes_with, spec, wait_until,
+};
 
 fn pool(specs: impl IntoIterator<Item = EngineSpec>) -> Pool {
     Pool::new(specs.into_iter().collect::<EngineFile>(), guard(), 4)
@@ -109,6 +111,76 @@ fn there_is_room_for_a_game_or_none() {
     let _another = pool.reserve(&names[..1], &|| true).unwrap();
     drop(one);
     pool.reserve(&names[..1], &|| true).unwrap();
+}
+
+#[test]
+fn an_engine_in_use_takes_room_whatever_becomes_of_its_reservation() {
+    let pool = pool([EngineSpec { at_once: 1, ..spec("uci", &[]) }]);
+    let engine = take(&mut pool.reserve(&["scripted"], &never).unwrap(), &hash(1));
+    assert_eq!(pool.reserve(&["scripted"], &|| true).unwrap_err(), NoRoom::Aborted);
+    drop(engine);
+    pool.reserve(&["scripted"], &|| true).unwrap();
+}
+
+#[test]
+fn an_engine_that_is_leaving_takes_room_until_it_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let hold = folder.path().join("hold");
+    std::fs::write(&hold, "").unwrap();
+    let word = format!("hold={}", hold.display());
+    let pool = pool([EngineSpec { at_once: 1, ..spec("uci", &["holds-on", &word]) }]);
+    drop(take(&mut pool.reserve(&["scripted"], &never).unwrap(), &hash(1)));
+    std::thread::scope(|scope| {
+        let closing = scope.spawn(|| pool.close_idle());
+        wait_until("it is told to go", || folder.path().join("hold.seen").exists());
+        let room = pool.reserve(&["scripted"], &|| true).map(|_| ());
+        std::fs::remove_file(&hold).unwrap();
+        closing.join().unwrap();
+        assert_eq!(room, Err(NoRoom::Aborted));
+    });
+    pool.reserve(&["scripted"], &|| true).unwrap();
+}
+
+/// What one engine cannot do or need not, the others of its name are not asked for.
+#[test]
+fn a_game_that_does_not_begin_costs_one_engine_at_most() {
+    let pool = pool([spec("gtp", &[])]);
+    let mut room = pool.reserve(&["scripted"; 3], &never).unwrap();
+    drop([0; 3].map(|_| take(&mut room, &Options::new())));
+    drop(room);
+    let kind_of = |conditions: &Conditions, aborted: &dyn Fn() -> bool| {
+        let mut room = pool.reserve(&["scripted"], &never).unwrap();
+        let taken = room.take("scripted", &Options::new(), conditions, aborted);
+        taken.map(|_| ()).unwrap_err().kind
+    };
+    assert_eq!(kind_of(&conditions(), &|| true), FailureKind::Aborted);
+    let large = Conditions { board_size: Some(19), ..conditions() };
+    let kind = kind_of(&large, &never);
+    assert!(matches!(kind, FailureKind::Refused { .. }), "{kind:?}");
+    let mut room = pool.reserve(&["scripted"; 3], &never).unwrap();
+    let engines = [0; 3].map(|_| take(&mut room, &Options::new()));
+    let games = engines.each_ref().map(|engine| {
+        let transcript = engine.transcript();
+        let said = transcript.lines().filter(|it| it.starts_with("> "));
+        said.filter(|it| it.ends_with(" clear_board")).count()
+    });
+    assert_eq!(games, [2, 2, 1]);
+}
+
+/// Slots survive panics of whoever plays in them.
+#[test]
+fn an_engine_is_not_used_again_when_somebody_panicked_while_it_thought() {
+    let pool = pool([spec("uci", &["ignores-stop"])]);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut room = pool.reserve(&["scripted"], &never).unwrap();
+        let mut engine = take(&mut room, &Options::new());
+        let (start, to_move) = (Start::Usual, Colour::White);
+        let situation = Situation { start, moves: &[], to_move, limits: limits(), clock: None };
+        let _ = engine.choose(&situation, &|| panic!("somebody pulled the plug"));
+    }));
+    assert!(panicked.is_err());
+    let mut room = pool.reserve(&["scripted"], &never).unwrap();
+    assert_eq!(games(&take(&mut room, &Options::new())), 1);
 }
 
 #[test]

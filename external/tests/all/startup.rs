@@ -1,8 +1,8 @@
 //! Engines that do not come as far as playing.
 
 use spelrum_external::{
-    AllowedOption, Breach, BreachKind, Engine, Exit, FailureKind, OptionRule, OptionValue, Options,
-    Phase,
+    AllowedOption, Breach, BreachKind, Engine, EngineSpec, Exit, FailureKind, Guard, OptionRule,
+    OptionValue, Options, Phase,
 };
 
 use crate::harness::{
@@ -152,6 +152,22 @@ fn options_are_set_in_the_order_that_engines_need() {
 }
 
 #[test]
+fn an_engine_takes_one_thread_unless_it_is_told_otherwise() {
+    let told = |spec: &EngineSpec, options: &Options| {
+        let transcript = Engine::start(spec, options, &guard(), &never).unwrap().transcript();
+        let mut said = transcript.lines().filter_map(|it| it.strip_prefix("> setoption name "));
+        (said.next().map(str::to_owned), said.count())
+    };
+    let mut greedy = spec("uci", &["greedy"]);
+    let one = (Some("Threads value 1".to_owned()), 0);
+    assert_eq!(told(&greedy, &Options::new()), one);
+    assert_eq!(told(&greedy, &[("threads".to_owned(), OptionValue::Number(1))].into()), one);
+    greedy.set = [("Threads".to_owned(), OptionValue::Number(2))].into();
+    assert_eq!(told(&greedy, &Options::new()), (Some("Threads value 2".to_owned()), 0));
+    assert_eq!(told(&spec("uci", &[]), &Options::new()), (None, 0));
+}
+
+#[test]
 fn options_that_the_engine_lacks_or_takes_otherwise_are_said() {
     let failure = |name: &str, rule, value: OptionValue| {
         let mut chosen = spec("uci", &[]);
@@ -228,6 +244,17 @@ fn memory_is_bounded_where_that_is_asked_for() {
     let mut bounded = playing(&frugal);
     choose(&mut bounded, limits()).unwrap();
     assert!(bounded.transcript().contains("memory refused"), "{}", bounded.transcript());
+}
+
+/// Whoever runs us may have bounded us all.
+#[test]
+fn a_bound_on_memory_above_that_of_the_system_is_none_the_worse() {
+    let mut generous = spec("uci", &["takes-memory"]);
+    generous.memory_bytes = Some(1 << 40);
+    let guard = Guard::of_program(PROGRAM.into(), &["bounded-guard"]);
+    let mut engine = Engine::start(&generous, &Options::new(), &guard, &never).unwrap();
+    new_game(&mut engine).unwrap();
+    choose(&mut engine, limits()).unwrap();
 }
 
 #[test]

@@ -8,11 +8,18 @@ mod uci;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Resource, Rlimit, setrlimit};
+
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     let role = args.next().unwrap_or_default();
     if role == "guard" {
         return spelrum_external::guard::run(&["guard"], args);
+    }
+    if role == "bounded-guard" {
+        let bound = Rlimit { current: Some(2 << 30), maximum: Some(2 << 30) };
+        setrlimit(Resource::As, bound).expect("a bound can be lowered");
+        return spelrum_external::guard::run(&["bounded-guard"], args);
     }
     let words: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
     match role.to_str() {
@@ -24,6 +31,11 @@ fn main() -> ExitCode {
             start(&["linger"], &words, false);
             ExitCode::SUCCESS
         }
+        Some("parent-of-nothing") => {
+            start(&["nothing"], &[], true);
+            ExitCode::SUCCESS
+        }
+        Some("nothing") => ExitCode::SUCCESS,
         _ => ExitCode::from(64),
     }
 }

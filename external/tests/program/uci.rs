@@ -4,6 +4,8 @@ use std::io::{self, BufRead as _, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use rustix::process::{getpgid, getppid, setpgid};
+
 const OPTIONS: [&str; 8] = [
     "option name Debug Log File type string default <empty>",
     "option name Style type combo default Normal var Normal var Fail High",
@@ -22,10 +24,12 @@ struct Engine<'a> {
     words: &'a [String],
     games: u32,
     moves: u32,
+    /// It is about to answer once more what it has answered.
+    owes: bool,
 }
 
 pub(crate) fn run(words: &[String]) -> ExitCode {
-    let mut engine = Engine { words, games: 0, moves: 0 };
+    let mut engine = Engine { words, games: 0, moves: 0, owes: false };
     if engine.does("dies-at-start") {
         let _ = writeln!(io::stderr(), "fatal: there is no net");
         return ExitCode::from(3);
@@ -38,6 +42,11 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         crate::start(&["linger"], words, true);
         // Its child becomes an orphan.
         crate::start(&["parent"], words, true);
+    }
+    if engine.does("joins-its-guard") {
+        let guard = getppid().expect("it has a guard");
+        let group = getpgid(Some(guard)).expect("the guard has a group");
+        setpgid(None, Some(group)).expect("groups of one session can be joined");
     }
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
@@ -57,7 +66,11 @@ impl Engine<'_> {
     }
 
     fn hear(&mut self, line: &str) -> Option<ExitCode> {
-        match line.split(' ').next().unwrap_or_default() {
+        let word = line.split(' ').next().unwrap_or_default();
+        if word == "isready" && std::mem::take(&mut self.owes) {
+            self.say("bestmove h2h4");
+        }
+        match word {
             "uci" => self.introduce(),
             "isready" if self.does("unready-for-games") && self.games > 0 => {}
             "isready" => {
@@ -75,8 +88,32 @@ impl Engine<'_> {
                     return Some(ExitCode::from(5));
                 }
             }
+            "go" if self.does("twice-later") => {
+                // What it owes comes first, and both at once.
+                let stale = if self.owes { "bestmove h2h4\n" } else { "" };
+                let file = ["a", "b", "c", "d", "e"][self.moves as usize % 5];
+                (self.owes, self.moves) = (true, self.moves + 1);
+                self.say(&format!("{stale}bestmove {file}2{file}3"));
+            }
+            "go" if self.does("litters") => {
+                // What it starts ends at once, and is nobody's by then but the guard's.
+                let own = std::env::current_exe().expect("the program knows where it is");
+                let parent = std::process::Command::new(own).arg("parent-of-nothing").status();
+                parent.expect("a process can be started");
+                return self.search();
+            }
             "go" => return self.search(),
             "stop" if self.does("after-stop") => self.say("bestmove e2e4"),
+            "quit" if self.does("holds-on") => {
+                // As long as whoever started it has something against it.
+                let hold =
+                    self.words.iter().find_map(|word| word.strip_prefix("hold=")).unwrap_or("");
+                let _ = std::fs::write(format!("{hold}.seen"), "");
+                while std::fs::exists(hold).unwrap_or(false) {
+                    crate::wait(Duration::from_millis(5));
+                }
+                return Some(ExitCode::SUCCESS);
+            }
             "quit" if !self.does("outlives-us") => return Some(ExitCode::SUCCESS),
             _ => {}
         }
@@ -97,7 +134,14 @@ impl Engine<'_> {
         self.say("Scripted by nobody");
         self.say("id name Scripted 1.0");
         self.say("id author nobody");
-        OPTIONS.iter().for_each(|option| self.say(option));
+        for option in OPTIONS {
+            let is_greedy = self.does("greedy") && option.contains("Threads");
+            self.say(&if is_greedy {
+                option.replace("default 1", "default 8")
+            } else {
+                option.into()
+            });
+        }
         if !self.does("no-uciok") {
             self.say("uciok");
         }
@@ -112,6 +156,7 @@ impl Engine<'_> {
                     let _ = writeln!(io::stderr(), "terminate called");
                     return Some(ExitCode::from(7));
                 }
+                "exits-in-search-with-255" => return Some(ExitCode::from(255)),
                 "aborts-in-search" => std::process::abort(),
                 "info-for-ever" => loop {
                     self.say("info depth 1 score cp 13 nodes 20 time 3 pv e2e4 e7e5");
