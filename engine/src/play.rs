@@ -163,7 +163,7 @@ pub fn arbitrate<G: Game>(
     let mut asked = started;
     let ending = loop {
         let line = Line { position: &position, before: &before };
-        if let Some(ending) = position.ending().or_else(|| adjudicated(line)) {
+        if let Some(ending) = line.ending() {
             break ending;
         }
         if moves.len() >= plies_max {
@@ -214,10 +214,6 @@ pub fn arbitrate<G: Game>(
     };
     let (wall_us, _) = asked.since(started);
     Ok(GameRecord { outcome, termination: ending.termination, first_side, moves, wall_us })
-}
-
-fn adjudicated<G: Game>(line: Line<'_, G>) -> Option<Ending> {
-    if G::HISTORY_MATTERS { G::adjudicate(line) } else { None }
 }
 
 fn legal<G: Game>(position: &G, answer: Answer<G::Move>) -> Result<Answer<G::Move>, Fault> {

@@ -83,6 +83,13 @@ impl<'a, P: Position> Line<'a, P> {
     pub const fn from_start(position: &'a P) -> Self {
         Self { position, before: &[] }
     }
+
+    /// How the game ended: by the position itself, or by a rule that looks at the moves before.
+    #[must_use]
+    pub fn ending(self) -> Option<Ending> {
+        let adjudicated = || if P::HISTORY_MATTERS { P::adjudicate(self) } else { None };
+        self.position.ending().or_else(adjudicated)
+    }
 }
 
 impl<P: Position> Clone for Line<'_, P> {

@@ -2,7 +2,7 @@
 
 use crate::game::Game;
 use crate::notation::parse_legal_move;
-use crate::position::{Ending, NotationError, Side};
+use crate::position::{Before, Ending, Line, NotationError, Side};
 use crate::rules::Rules;
 use crate::with_game;
 
@@ -43,26 +43,30 @@ fn replay_in<'m, G: Game>(
     moves: impl IntoIterator<Item = &'m str>,
 ) -> Result<Vec<ReplayedPosition>, NotationError> {
     let mut position = G::parse(rules, opening)?;
-    let mut replayed = vec![seen(0, &position)];
+    let mut before = Vec::new();
+    let mut replayed = vec![seen(Line::from_start(&position))];
     for (ply, text) in (1..).zip(moves) {
         let mv = parse_legal_move(&position, text).map_err(|error| NotationError {
             problem: format!("move {ply}: {}", error.problem),
             ..error
         })?;
+        before.push(Before { mv, key: position.canonical_key() });
         position.play_unchecked(mv);
-        replayed.push(seen(ply, &position));
+        replayed.push(seen(Line { position: &position, before: &before }));
     }
     Ok(replayed)
 }
 
-fn seen<G: Game>(ply: u32, position: &G) -> ReplayedPosition {
+fn seen<G: Game>(line: Line<'_, G>) -> ReplayedPosition {
+    let position = line.position;
     ReplayedPosition {
-        ply,
+        // A game has fewer moves than there are numbers.
+        ply: line.before.len() as u32,
         position: position.to_string(),
         board: position.board(),
         to_move: position.to_move(),
         legal_moves: position.legal_move_count(),
         position_key: position.canonical_key(),
-        ending: position.ending(),
+        ending: line.ending(),
     }
 }

@@ -6,7 +6,7 @@ use spelrum_engine::games::chess::{
 };
 use spelrum_engine::{
     Before, Ending, Game, GameSetup, Line, Outcome, Player, Position, Side, Termination, Timeless,
-    play_game,
+    play_game, replay_moves,
 };
 
 use super::common::key;
@@ -187,4 +187,15 @@ fn the_arbiter_ends_a_game_by_repetition() {
     assert_eq!(record.outcome, Outcome::Draw);
     assert_eq!(record.termination, THREEFOLD_REPETITION);
     assert!(Chess::TERMINATIONS.contains(&record.termination));
+}
+
+/// A replay says of the last position what the arbiter said, also where earlier ones decide.
+#[test]
+fn a_replay_knows_of_repetition() {
+    let moves = ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1", "f6g8"];
+    let rules = Chess::rules();
+    let positions = replay_moves(&rules, &Chess::initial().to_string(), moves).unwrap();
+    let (last, others) = positions.split_last().unwrap();
+    assert_eq!(last.ending.unwrap().termination, THREEFOLD_REPETITION);
+    assert!(others.iter().all(|position| position.ending.is_none()));
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use spelrum_engine::games::{Nim, Pentago};
 use spelrum_engine::{
-    EndedBy, Game, GameRecord, GameSetup, Host, MoveRecord, Player, Random, Rules, Timeless,
-    play_game, with_game,
+    EndedBy, Game, GameRecord, GameSetup, Host, Knowledge, MoveRecord, Player, Random, Rules,
+    Timeless, play_game, with_game,
 };
 
 /// A player from its parameters in JSON.
@@ -54,14 +54,22 @@ pub fn random_position<G: Game>(rules: &Rules, plies: u32, random: &mut Random) 
     position
 }
 
-/// Plays a game of two players from the start.
+/// What a game that may last for hundreds of plies is cut to: slow searches would take minutes for one.
+fn plies_max(rules: &Rules) -> Option<u32> {
+    const LONG: u32 = 100;
+    const CUT: u32 = 8;
+    let plies_left = with_game!(rules, G => G::start(rules).unwrap().plies_left());
+    (plies_left > LONG).then_some(CUT)
+}
+
+/// Plays a game of two players from the start: all of it, or the first plies of a long one.
 pub fn play(rules: &Rules, players: [&Player; 2], seed: u64, host: &dyn Host) -> GameRecord {
     let setup = GameSetup {
         rules,
         opening: &start(rules),
         players,
         keys: [key(seed), key(seed + 1)],
-        max_plies: None,
+        max_plies: plies_max(rules),
         stops: None,
     };
     play_game(&setup, host).unwrap()
@@ -113,7 +121,7 @@ pub fn replay(
         opening: &start(rules),
         players,
         keys: [key(seed), key(seed + 1)],
-        max_plies: None,
+        max_plies: plies_max(rules),
         stops: Some(stops),
     };
     play_game(&setup, host).unwrap()

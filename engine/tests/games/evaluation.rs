@@ -7,7 +7,8 @@ use spelrum_engine::games::tic_tac_toe::evaluation::TicTacToeLines;
 use spelrum_engine::games::{Pentago, TicTacToe};
 use spelrum_engine::search::{Evaluate, WIN_MIN};
 use spelrum_engine::{
-    Game, ParameterDefault, Parameters, Position, Rules, Value, with_evaluation, with_game,
+    Game, ParameterDefault, ParameterInfo, ParameterKind, Parameters, Position, Rules, Value,
+    with_evaluation, with_game,
 };
 
 use super::slow_pentago::SlowBoard;
@@ -133,7 +134,11 @@ fn every_evaluation_is_antisymmetric_and_bounded_in_every_game() {
         with_game!(&rules, P => {
             assert_eq!(rules.evaluations(), P::EVALUATIONS);
             for info in P::EVALUATIONS {
-                let weights = vec![WEIGHT_MAX; info.parameters.len()];
+                let greatest = |it: &ParameterInfo| match it.kind {
+                    ParameterKind::Integer { max, .. } => max as i32,
+                    other => panic!("{} is {other}", it.name),
+                };
+                let weights: Vec<i32> = info.parameters.iter().map(greatest).collect();
                 let extreme = evaluation(&rules, info.name, &weights);
                 let defaults = with_defaults(info.name);
                 for position in random_game(P::start(&rules).unwrap(), 7) {

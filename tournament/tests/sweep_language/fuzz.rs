@@ -92,6 +92,7 @@ const WORDS: &[&str] = &[
     "exact",
     "file",
     "listed",
+    "book",
     "random",
     "all",
     "start",
@@ -341,6 +342,8 @@ fn head() -> impl Strategy<Value = (String, String)> {
         Just("{ kind = \"all\", plies = \"$x\" }".to_owned()),
         Just("{ kind = \"listed\", file = \"openings.txt\" }".to_owned()),
         Just("{ kind = \"listed\", file = \"$y\" }".to_owned()),
+        Just("{ kind = \"book\", file = \"openings.txt\" }".to_owned()),
+        Just("{ kind = \"book\", file = \"$y\", plies = \"$x\", order = \"drawn\" }".to_owned()),
         Just("[\"....x....\", \"$x\"]".to_owned()),
         value(),
     ];

@@ -29,7 +29,8 @@ pub(crate) fn examples() -> Vec<Example> {
             Some(before) => before.rsplit_once("<!-- with\n").unwrap().1,
             None => "",
         };
-        let files = [("openings.txt".to_owned(), openings_file(&page))];
+        let files = [("openings.txt", "....x...."), ("book.pgn", "1. e4")];
+        let files = files.map(|(name, part)| (name.to_owned(), file(&page, part)));
         let sweep = SweepText {
             files: BTreeMap::from(files),
             ..SweepText::new("sweeps.md", complete(&page[text_start..end], with))
@@ -41,10 +42,10 @@ pub(crate) fn examples() -> Vec<Example> {
     found
 }
 
-/// The page's example of a file.
-fn openings_file(page: &str) -> String {
+/// The page's example of a file that has this in it.
+fn file(page: &str, part: &str) -> String {
     let blocks = page.split("```text\n").skip(1).map(|rest| rest.split("```").next().unwrap());
-    blocks.into_iter().find(|block| block.contains("....x....")).unwrap().to_owned()
+    blocks.into_iter().find(|block| block.contains(part)).unwrap().to_owned()
 }
 
 /// Keys without a header must stand above all tables.
