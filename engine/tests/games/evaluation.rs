@@ -134,9 +134,11 @@ fn every_evaluation_is_antisymmetric_and_bounded_in_every_game() {
         with_game!(&rules, P => {
             assert_eq!(rules.evaluations(), P::EVALUATIONS);
             for info in P::EVALUATIONS {
-                let greatest = |it: &ParameterInfo| match it.kind {
-                    ParameterKind::Integer { max, .. } => max as i32,
-                    other => panic!("{} is {other}", it.name),
+                let greatest = |it: &ParameterInfo| {
+                    let ParameterKind::Integer { max, .. } = it.kind else {
+                        panic!("{} is {}", it.name, it.kind)
+                    };
+                    max as i32
                 };
                 let weights: Vec<i32> = info.parameters.iter().map(greatest).collect();
                 let extreme = evaluation(&rules, info.name, &weights);
