@@ -239,7 +239,7 @@ fn terminations_have_names_of_their_own() {
     let names: Vec<&str> = terminations().map(Termination::name).collect();
     insta::assert_snapshot!(
         names.join(" "),
-        @"five_by_placement five_by_rotation both_five full_board three_in_a_row last_object four_in_a_row max_plies illegal_move crash time_forfeit"
+        @"five_by_placement five_by_rotation both_five full_board three_in_a_row last_object four_in_a_row checkmate stalemate insufficient_material fifty_moves threefold_repetition max_plies illegal_move crash time_forfeit"
     );
     for termination in terminations() {
         assert_eq!(termination_named(termination.name()), Some(termination));

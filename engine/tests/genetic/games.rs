@@ -11,12 +11,12 @@ use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::genetic::{GeneticMinimax, GeneticParameters};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search, WIN};
 use spelrum_engine::{
-    EndedBy, Game, GameSetup, Knowledge, Line, Parameters, Player, Random, Rules, Timeless,
-    play_game, with_evaluation, with_game,
+    EndedBy, Game, Knowledge, Line, Parameters, Player, Random, Rules, Timeless, with_evaluation,
+    with_game,
 };
 
 use crate::common::{
-    Irregular, all_rules, key, play, player, random_position, start, stops, without_times,
+    Irregular, all_rules, key, play, player, random_position, replay, start, stops, without_times,
 };
 use crate::minimax::{minimax_of_moves, rank};
 use crate::twin::Twin;
@@ -214,15 +214,8 @@ proptest! {
                 "move_time_us": {move_time_us}}}"#
         )));
         let recorded = play(&rules, [&first, &second], seed, &Irregular::new(seed, step_us_max));
-        let setup = GameSetup {
-            rules: &rules,
-            opening: &start(&rules),
-            players: [&first, &second],
-            keys: [key(seed), key(seed + 1)],
-            max_plies: None,
-            stops: Some(&stops(&recorded)),
-        };
-        let replayed = play_game(&setup, &Irregular::new(seed + 1, 100_000)).unwrap();
+        let host = Irregular::new(seed + 1, 100_000);
+        let replayed = replay(&rules, [&first, &second], seed, &stops(&recorded), &host);
         prop_assert_eq!(without_times(&replayed), without_times(&recorded));
         for record in &recorded.moves {
             prop_assert!(record.search.depth <= depth);
