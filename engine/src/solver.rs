@@ -138,8 +138,9 @@ pub struct Optimal {
 }
 
 /// A solver for any small game: it goes through the tree, remembering values by canonical key and
-/// bound on the plies left, which tells positions apart that differ in their counters alone. A node is a position made by a move. Where a game lasts longer than [`PLIES_MAX`], it ends as at
-/// a limit on the depth, since its stack is bounded.
+/// bound on the plies left, which tells positions apart that differ in their counters alone. A node
+/// is a position made by a move. Where a game lasts longer than [`PLIES_MAX`], it ends as at a limit
+/// on the depth, since its stack is bounded.
 #[derive(Debug, Default)]
 pub struct PlainSolver {
     /// The values of positions for their side to move.
