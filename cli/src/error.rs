@@ -58,9 +58,10 @@ impl CliError {
             PlayError::Memory(refused) => {
                 Self::new(Exit::Input, action).help(refused.remedy()).because(refused)
             }
-            PlayError::Aborted | PlayError::Opening(_) | PlayError::OtherGame => {
-                Self::new(Exit::Internal, action).because(error)
-            }
+            PlayError::Aborted
+            | PlayError::Opening(_)
+            | PlayError::OtherGame
+            | PlayError::NotOurs(_) => Self::new(Exit::Internal, action).because(error),
         }
     }
 

@@ -84,7 +84,8 @@ fn kind(info: &ParameterInfo, parameters: &Parameters) -> Option<Kind> {
                 Some(_) | None => UNLIMITED.to_owned(),
             },
         },
-        ParameterKind::Evaluation
+        ParameterKind::Clock
+        | ParameterKind::Evaluation
         | ParameterKind::Integers { .. }
         | ParameterKind::Text { .. }
         | ParameterKind::Nested
@@ -141,6 +142,7 @@ impl UciPlayer {
                 Value::Text(word.map_or(text, |word| word).to_owned())
             }
             ParameterKind::Duration
+            | ParameterKind::Clock
             | ParameterKind::Evaluation
             | ParameterKind::Integers { .. }
             | ParameterKind::Text { .. }

@@ -524,6 +524,7 @@ fn game(cell: CellId, number: u64) -> PlayedGame {
                     full_tree_leaves: 0,
                     score: None,
                     ended_by,
+                    told_us: None,
                 },
                 wall_us: random(3),
                 cpu_us: random(3),
@@ -545,6 +546,8 @@ fn game(cell: CellId, number: u64) -> PlayedGame {
         record,
         moves_hash: hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11,
         values: Vec::new(),
+        engines: [None, None],
+        forfeit: None,
         started_unix_us: 1_700_000_000_000_000 + number.cast_signed(),
     }
 }

@@ -4,7 +4,7 @@ use crate::clock::Reading;
 use crate::game::Game;
 use crate::host::Host;
 use crate::notation::opening_position;
-use crate::play::PlayError;
+use crate::play::{PlayError, no_seat};
 use crate::player::Player;
 use crate::position::{Line, Side};
 use crate::records::SearchReport;
@@ -55,7 +55,7 @@ fn analyze_in<G: Game>(
     host: &dyn Host,
 ) -> Result<Analysis, PlayError> {
     let position: G = opening_position(rules, position)?;
-    let mut seat = SearchSeat::<G>::new(player, key, None).ok_or(PlayError::OtherGame)?;
+    let mut seat = SearchSeat::<G>::new(player, key, None).ok_or_else(|| no_seat(player))?;
     let started = Reading::take(host);
     let mut chosen = match seat.search(Line::from_start(&position), host) {
         Ok(chosen) => chosen,

@@ -2,6 +2,7 @@
 
 use crate::book::{BookError, BookFormat, BookPosition};
 use crate::evaluation::{Contents, EvaluationVisitor};
+use crate::outside::Protocol;
 use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Parameters, Settings};
 use crate::position::{Ending, NotationError, Side};
 use crate::rules::{GameInfo, Rules, RulesError};
@@ -33,6 +34,9 @@ pub trait Game: Solvable {
     /// [`Game::visit_evaluation`].
     const EVALUATIONS: &'static [EvaluationInfo];
 
+    /// What programs of others that play it speak: its notation is then theirs.
+    const PROTOCOLS: &'static [Protocol] = &[];
+
     /// All of this for code that knows no types. Not for a game to change.
     const INFO: &'static GameInfo = &GameInfo {
         name: Self::NAME,
@@ -43,6 +47,7 @@ pub trait Game: Solvable {
         leaf_kinds: Self::LEAF_KINDS,
         evaluations: Self::EVALUATIONS,
         history_matters: Self::HISTORY_MATTERS,
+        protocols: Self::PROTOCOLS,
     };
 
     /// Checks what the table of rules alone cannot.

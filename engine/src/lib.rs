@@ -122,6 +122,7 @@ mod limits;
 mod memory;
 mod move_values;
 mod notation;
+mod outside;
 mod parameters;
 mod perft;
 mod play;
@@ -151,9 +152,10 @@ pub use knowledge::{Knowledge, Losing, Sifted};
 pub use limits::EndedBy;
 pub use move_values::{MoveValue, MoveValues, MoveValuesError, check_reference, move_values};
 pub use notation::{Played, book_positions, legal_moves, parse_legal_move, written_moves};
+pub use outside::{OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
 pub use parameters::{
-    EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind, Parameters,
-    Promise, Settings, Value, nearest, parse_duration_us,
+    ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,
+    Parameters, Promise, Settings, TimeLeft, Value, nearest, parse_duration_us,
 };
 pub use perft::{DistinctPositions, Perft, distinct_positions, perft};
 pub use play::{

@@ -15,6 +15,7 @@
 //!   every preset there was, is marked [`ParameterInfo::added_later`], and is left out of the
 //!   canonical map while it is off. What never heard of it keeps its hash and its meaning.
 
+mod clock;
 mod duration;
 mod settings;
 
@@ -24,6 +25,8 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+pub use clock::{ClockRule, TimeLeft};
+use duration::format_duration_us;
 pub use duration::parse_duration_us;
 pub use settings::Settings;
 pub(crate) use settings::wrong_word;
@@ -211,6 +214,12 @@ impl ParameterInfo {
         Self::new(name, ParameterKind::Duration, ParameterDefault::Unlimited, meaning)
     }
 
+    /// The clock of a player for its game; without one unless a sweep says it.
+    #[must_use]
+    pub const fn clock(name: &'static str, meaning: &'static str) -> Self {
+        Self::new(name, ParameterKind::Clock, ParameterDefault::Unsaid, meaning)
+    }
+
     /// Integers in a range, so many of them.
     #[must_use]
     pub const fn integers(
@@ -336,6 +345,8 @@ pub enum ParameterKind {
     /// A time with its unit, or `"unlimited"`. The canonical map has it in microseconds, under the
     /// parameter's name with `_us`, and that form is read as well.
     Duration,
+    /// Time for a game, as [`ClockRule`](crate::ClockRule) has it.
+    Clock,
     /// The name of one of the game's evaluations, whose own parameters are then parameters too.
     Evaluation,
     /// Several integers in a range, both ends included.
@@ -377,6 +388,7 @@ impl fmt::Display for ParameterKind {
             Self::Duration => {
                 write!(f, "a duration such as \"200us\", \"10ms\" or \"1.5s\", or \"unlimited\"")
             }
+            Self::Clock => write!(f, "a clock such as \"10s\", \"10s+100ms\" or \"40/60s\""),
             Self::Evaluation => write!(f, "the name of one of the game's evaluations"),
             Self::Integers { count_min, count_max, min, max } => {
                 write!(f, "a list of {count_min} to {count_max} integers from {min} to {max}")
@@ -407,8 +419,12 @@ pub enum ParameterDefault {
     Unlimited,
     /// The first of the game's evaluations.
     FirstEvaluation,
+    /// A time, in microseconds.
+    DurationUs(i64),
     /// None: a sweep must say it.
     Required,
+    /// None: a player has it only if a sweep says it.
+    Unsaid,
 }
 
 impl fmt::Display for ParameterDefault {
@@ -421,7 +437,12 @@ impl fmt::Display for ParameterDefault {
             Self::Integers(value) => write!(f, "{value:?}"),
             Self::Unlimited => write!(f, "\"unlimited\""),
             Self::FirstEvaluation => write!(f, "the game's first"),
+            Self::DurationUs(us) => match u64::try_from(*us) {
+                Ok(us) => write!(f, "{:?}", format_duration_us(us)),
+                Err(_) => write!(f, "{us}us"),
+            },
             Self::Required => write!(f, "required"),
+            Self::Unsaid => write!(f, "none"),
         }
     }
 }

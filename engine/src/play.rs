@@ -72,6 +72,9 @@ pub enum PlayError {
         "failed to play: a player was made for another game; make players and game from the same rules"
     )]
     OtherGame,
+    /// A program of others has nobody here who speaks for it.
+    #[error("failed to play: `{0}` is a program of others, which plays in sweeps alone")]
+    NotOurs(String),
     /// A player did not get the memory that one of its parameters asks for.
     #[error("failed to play: {}; {}", .0, .0.remedy())]
     Memory(MemoryRefused),
@@ -103,8 +106,9 @@ pub fn play_watched(
             max_plies: setup.max_plies,
         };
         let seat = |index: usize| {
-            SearchSeat::<G>::new(setup.players[index], setup.keys[index], setup.stops)
-                .ok_or(PlayError::OtherGame)
+            let player = setup.players[index];
+            SearchSeat::<G>::new(player, setup.keys[index], setup.stops)
+                .ok_or_else(|| no_seat(player))
         };
         let (mut first, mut second) = (seat(0)?, seat(1)?);
         arbitrate(&board, [&mut first, &mut second], host, watch)
@@ -130,9 +134,19 @@ pub fn play_between(
 
 fn seated<'a, G: Game>(participant: Participant<'a>) -> Result<Box<dyn Seat<G> + 'a>, PlayError> {
     Ok(match participant {
-        Participant::Player { player, key } => seat_of(player, key).ok_or(PlayError::OtherGame)?,
+        Participant::Player { player, key } => {
+            seat_of(player, key).ok_or_else(|| no_seat(player))?
+        }
         Participant::Outside(player) => Box::new(OutsideSeat(player)),
     })
+}
+
+/// Why a player has no seat of ours in a game.
+pub(crate) fn no_seat(player: &Player) -> PlayError {
+    match player.outside() {
+        Some(rules) => PlayError::NotOurs(rules.engine.clone()),
+        None => PlayError::OtherGame,
+    }
 }
 
 /// Is told of each move of a game as it is made: what has been played cannot be changed, but the

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::evaluation::{Contents, EvaluationVisitor, GameEvaluation, NoContents, NoEvaluation};
 use crate::game::Game;
 use crate::limits::Limits;
+use crate::outside::{self, OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
 use crate::parameters::{
     AlgorithmInfo, ParameterError, ParameterKind, Parameters, Settings, Value, wrong_word,
 };
@@ -25,9 +26,17 @@ pub struct Player {
     limits: Limits,
     game: &'static str,
     draws_random_numbers: bool,
-    /// A `Maker<G>` of the game `G` that the player was made for: what is shared by all games that
-    /// it plays, such as a compiled evaluation, is made once.
-    maker: Arc<dyn Any + Send + Sync>,
+    who: Who,
+}
+
+/// Who chooses the moves.
+#[derive(Clone)]
+enum Who {
+    /// We do. A `Maker<G>` of the game `G` that the player was made for: what is shared by all games
+    /// that it plays, such as a compiled evaluation, is made once.
+    Ours(Arc<dyn Any + Send + Sync>),
+    /// A program of others.
+    Outside(Arc<OutsideRules>),
 }
 
 impl Player {
@@ -63,6 +72,9 @@ impl Player {
     ) -> Result<Self, ParameterError> {
         let info = chosen_algorithm(given)?;
         let settings = Settings::read(info, G::NAME, G::EVALUATIONS, given)?;
+        if let Some(protocol) = Protocol::named(info.name) {
+            return Self::outside_of::<G>(protocol, &settings);
+        }
         let compile = Compile { info, settings: &settings };
         let evaluates = info.parameters.iter().any(|it| it.kind == ParameterKind::Evaluation);
         let maker: Maker<G> = if evaluates {
@@ -75,7 +87,31 @@ impl Player {
             limits: Limits::from_settings(&settings),
             game: G::NAME,
             draws_random_numbers: registry::draws_random_numbers(info, &settings),
-            maker: Arc::new(maker),
+            who: Who::Ours(Arc::new(maker)),
+        })
+    }
+
+    /// A program of others, for a game whose programs speak its protocol.
+    fn outside_of<G: Game>(
+        protocol: Protocol,
+        settings: &Settings,
+    ) -> Result<Self, ParameterError> {
+        if !G::PROTOCOLS.contains(&protocol) {
+            let spoken = G::PROTOCOLS.iter().map(|it| format!("{:?}", it.name()));
+            let remedy = match spoken.collect::<Vec<_>>().as_slice() {
+                [] => "choose one of our algorithms".to_owned(),
+                spoken => format!("write algorithm = {}", spoken.join(" or ")),
+            };
+            let (name, game) = (protocol.name(), G::NAME);
+            let problem = format!("programs that speak {name} do not play {game}");
+            return Err(ParameterError::new("algorithm", problem, remedy));
+        }
+        Ok(Self {
+            parameters: settings.canonical(),
+            limits: Limits::from_settings(settings),
+            game: G::NAME,
+            draws_random_numbers: !settings.switch("reproducible"),
+            who: Who::Outside(Arc::new(OutsideRules::from_settings(protocol, settings)?)),
         })
     }
 
@@ -107,22 +143,46 @@ impl Player {
         registry::memory_bytes_of(&self.parameters)
     }
 
-    /// Whether a time limit bounds its moves.
+    /// Whether a time limit or a clock bounds its moves.
     #[must_use]
     pub fn is_timed(&self) -> bool {
-        self.limits.move_time_us.is_some()
+        let has_clock = self.outside().is_some_and(|rules| rules.clock.is_some());
+        self.limits.move_time_us.is_some() || has_clock
+    }
+
+    /// Of a program of others what it plays by; `None` of our players.
+    #[must_use]
+    pub fn outside(&self) -> Option<&OutsideRules> {
+        match &self.who {
+            Who::Ours(_) => None,
+            Who::Outside(rules) => Some(rules),
+        }
+    }
+
+    /// Whether it must play a game the same way again: a program of others only where a sweep says so
+    /// (invariant 2).
+    #[must_use]
+    pub fn is_deterministic(&self) -> bool {
+        !self.is_timed() && self.outside().is_none_or(|rules| rules.reproducible)
     }
 
     /// A search for one side of one game, compiled for the game and the evaluation; `None` if the
-    /// player was made for another game.
+    /// player was made for another game, or is not ours.
     pub(crate) fn search<G: Game>(&self) -> Option<Box<dyn Search<G>>> {
-        self.maker.downcast_ref::<Maker<G>>().map(Maker::make)
+        self.maker::<G>().map(Maker::make)
     }
 
     /// What gives every move of a position a value by this player; `None` if it was made for another
     /// game, or of parameters that [`check_reference`](crate::check_reference) refuses.
     pub(crate) fn reference<G: Game>(&self) -> Option<Box<dyn Reference<G>>> {
-        self.maker.downcast_ref::<Maker<G>>().and_then(Maker::make_reference)
+        self.maker::<G>().and_then(Maker::make_reference)
+    }
+
+    fn maker<G: Game>(&self) -> Option<&Maker<G>> {
+        match &self.who {
+            Who::Ours(maker) => maker.downcast_ref(),
+            Who::Outside(_) => None,
+        }
     }
 }
 
@@ -157,13 +217,13 @@ impl<G: Game> EvaluationVisitor<G> for Compile<'_> {
 
 fn chosen_algorithm(given: &Parameters) -> Result<&'static AlgorithmInfo, ParameterError> {
     const KEY: &str = "algorithm";
-    let names = || TABLES.iter().map(|info| info.name);
+    let names = || TABLES.iter().map(|info| info.name).chain(OUTSIDE_ALGORITHMS.iter().copied());
     let Some(value) = given.get(KEY) else {
         let missing = wrong_word(KEY, &Value::Text(String::new()), names());
         return Err(ParameterError { problem: format!("`{KEY}` is missing"), ..missing });
     };
     let is_meant = |info: &&AlgorithmInfo| matches!(value, Value::Text(name) if name == info.name);
-    TABLES.iter().find(is_meant).ok_or_else(|| {
+    TABLES.iter().chain(outside::TABLES).find(is_meant).ok_or_else(|| {
         let error = wrong_word(KEY, value, names());
         ParameterError { problem: format!("there is no algorithm {value}"), ..error }
     })

@@ -95,6 +95,9 @@ pub struct SearchReport {
     pub score: Option<i32>,
     /// What ended the search.
     pub ended_by: EndedBy,
+    /// How long a program of others says that it took, in microseconds; `None` of ours, and of one
+    /// that does not say.
+    pub told_us: Option<u64>,
 }
 
 impl SearchReport {
@@ -106,6 +109,7 @@ impl SearchReport {
         full_tree_leaves: 0,
         score: None,
         ended_by: EndedBy::OnlyMove,
+        told_us: None,
     };
 
     /// Nothing is known of how the move was found.

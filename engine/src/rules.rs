@@ -3,6 +3,7 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::outside::Protocol;
 use crate::parameters::{
     EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, Settings, Value,
 };
@@ -86,6 +87,8 @@ pub struct GameInfo {
     pub evaluations: &'static [EvaluationInfo],
     /// Whether the moves before a position may decide how the game goes on from it.
     pub history_matters: bool,
+    /// What programs of others that play it speak.
+    pub protocols: &'static [Protocol],
 }
 
 impl GameInfo {

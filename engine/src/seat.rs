@@ -127,6 +127,7 @@ impl<'a, G: Game> SearchSeat<'a, G> {
             full_tree_leaves: 0,
             score: found.score,
             ended_by: found.ended_by,
+            told_us: None,
         };
         Ok(Answer { mv: found.mv, search })
     }

@@ -25,6 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "score.rs",
             "stack.rs",
             "solver.rs",
+            "outside.rs",
         ],
     ),
     ("games with their solvers", &["games.rs", "games/*/"]),

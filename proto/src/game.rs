@@ -3,17 +3,28 @@
 use spelrum_engine::{
     GameRecord, MoveRecord, MoveValue, Outcome, SearchReport, Side, Termination, termination_named,
 };
+use spelrum_tournament::engines::EngineIdentity;
 use spelrum_tournament::{CellId, GameId, PlayedGame, names as words};
 
 use crate::limits::{MOVE_BYTES_MAX, PLIES_MAX, POSITION_BYTES_MAX};
 use crate::wire_error::{at_most, id, in_range, number, plain_text, unknown_word};
-use crate::{Fault, WireError, names, v1};
+use crate::{Fault, WireError, engines, names, v1};
 
 /// A game as its worker reports it.
 #[must_use]
 pub fn to_wire(played: PlayedGame) -> v1::Game {
-    let PlayedGame { game, engine_revision, opening, record, moves_hash, values, started_unix_us } =
-        played;
+    let PlayedGame {
+        game,
+        engine_revision,
+        opening,
+        record,
+        moves_hash,
+        values,
+        engines,
+        forfeit,
+        started_unix_us,
+    } = played;
+    let [first_engine, second_engine] = engines.map(|it| it.map(engines::identity_to_wire));
     v1::Game {
         cell_id: game.cell.0,
         number: game.number,
@@ -30,6 +41,9 @@ pub fn to_wire(played: PlayedGame) -> v1::Game {
             .into_iter()
             .map(|MoveValue { mv, value }| v1::MoveValue { r#move: mv, value })
             .collect(),
+        first_engine,
+        second_engine,
+        forfeit: forfeit.map(engines::forfeit_to_wire),
     }
 }
 
@@ -47,6 +61,7 @@ pub(crate) fn move_to_wire(record: MoveRecord) -> v1::Move {
         wall_us: record.wall_us,
         cpu_us: record.cpu_us,
         ended_by: words::of_ended_by(record.search.ended_by).to_owned(),
+        told_us: record.search.told_us,
     }
 }
 
@@ -76,7 +91,19 @@ pub fn check(game: &v1::Game) -> Result<GameId, WireError> {
         plain_text("move", &value.r#move, MOVE_BYTES_MAX).map_err(within)?;
         number("value", value.value.unsigned_abs()).map_err(within)?;
     }
+    for (field, engine) in
+        [("first_engine", &game.first_engine), ("second_engine", &game.second_engine)]
+    {
+        identity(engine.as_ref()).map_err(|error| error.within(field))?;
+    }
+    if let Some(forfeit) = &game.forfeit {
+        engines::check_forfeit(forfeit).map_err(|error| error.within("forfeit"))?;
+    }
     Ok(it)
+}
+
+fn identity(engine: Option<&v1::EngineIdentity>) -> Result<Option<EngineIdentity>, WireError> {
+    engine.map(engines::identity_from_wire).transpose()
 }
 
 /// Reads a reported game.
@@ -87,6 +114,7 @@ pub fn from_wire(game: v1::Game) -> Result<PlayedGame, WireError> {
     let it = check(&game)?;
     let (first_side, outcome, termination) =
         (first_side(&game)?, outcome(&game)?, termination(&game)?);
+    let engines = [identity(game.first_engine.as_ref())?, identity(game.second_engine.as_ref())?];
     let mut moves = Vec::with_capacity(game.moves.len());
     for mv in game.moves {
         moves.push(move_from_wire(mv)?);
@@ -103,6 +131,8 @@ pub fn from_wire(game: v1::Game) -> Result<PlayedGame, WireError> {
             .into_iter()
             .map(|value| MoveValue { mv: value.r#move, value: value.value })
             .collect(),
+        engines,
+        forfeit: game.forfeit.map(engines::forfeit_from_wire),
         started_unix_us: game.started_unix_us,
     })
 }
@@ -140,6 +170,7 @@ pub(crate) fn check_move(mv: &v1::Move) -> Result<(), WireError> {
     number("full_tree_leaves", mv.full_tree_leaves)?;
     number("wall_us", mv.wall_us)?;
     number("cpu_us", mv.cpu_us)?;
+    number("told_us", mv.told_us.unwrap_or(0))?;
     ended_by(mv).map(drop)
 }
 
@@ -157,6 +188,7 @@ pub(crate) fn move_from_wire(mv: v1::Move) -> Result<MoveRecord, WireError> {
             full_tree_leaves: mv.full_tree_leaves,
             score: mv.score,
             ended_by,
+            told_us: mv.told_us,
         },
         wall_us: mv.wall_us,
         cpu_us: mv.cpu_us,

@@ -6,6 +6,7 @@
 //! travel as a [`Refusal`].
 
 mod change;
+pub mod engines;
 pub mod game;
 pub mod limits;
 pub mod names;
@@ -33,7 +34,7 @@ pub mod v1 {
 /// The protocol's major number: equal majors work together.
 pub const PROTOCOL_MAJOR: u32 = 1;
 /// The protocol's minor number: fields and calls were added.
-pub const PROTOCOL_MINOR: u32 = 3;
+pub const PROTOCOL_MINOR: u32 = 4;
 
 /// The contract's descriptors, for the reflection service.
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/spelrum.v1.bin"));

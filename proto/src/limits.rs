@@ -65,3 +65,6 @@ pub const PAGE_TOKEN_BYTES_MAX: usize = 128;
 
 /// Experiments in one export.
 pub const EXPORT_EXPERIMENTS_MAX: usize = 1_000;
+
+/// Most engines that a worker offers.
+pub const ENGINES_MAX: usize = 1_000;

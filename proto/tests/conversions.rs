@@ -16,6 +16,7 @@ use spelrum_proto::limits::{
 use spelrum_proto::results::{AskedOf, games_asked, which_game};
 use spelrum_proto::work::{self, Grant, LeasedGames, ReportedWhat};
 use spelrum_proto::{Fault, WireError, game, v1};
+use spelrum_tournament::engines::{EngineIdentity, Forfeit};
 use spelrum_tournament::results::{GamesFilter, GamesOrder, Machine};
 use spelrum_tournament::{
     CellId, DefinitionHash, DerivedGame, GameId, GameRange, LeaseId, PlayedGame,
@@ -34,6 +35,7 @@ fn record() -> GameRecord {
             full_tree_leaves: NUMBER_MAX,
             score,
             ended_by,
+            told_us: score.map(|_| 77),
         },
         wall_us: 1,
         cpu_us: 0,
@@ -59,7 +61,11 @@ fn wire_game() -> v1::Game {
         first_player_moves_first: false,
         keys: [[0; 32]; 2],
     };
-    game::to_wire(PlayedGame::here(id, &derived, record(), 1_700_000_000_000_000))
+    let identity =
+        EngineIdentity { name: "Fish 15.1".to_owned(), author: String::new(), sha256: [0xab; 32] };
+    let forfeit = Forfeit { message: "it ended".to_owned(), output: "> go\n< \n".to_owned() };
+    let played = PlayedGame::here(id, &derived, record(), 1_700_000_000_000_000);
+    game::to_wire(played.with_engines([None, Some(identity)], Some(forfeit)))
 }
 
 #[test]
@@ -71,6 +77,7 @@ fn a_game_comes_back_as_it_went() {
     let back = game::from_wire(wire.clone()).unwrap();
     assert_eq!(back.game, GameId { cell: CellId(3), number: 41 });
     assert_eq!(back.record, record());
+    assert!(back.engines[0].is_none() && back.engines[1].is_some() && back.forfeit.is_some());
     assert_eq!(game::to_wire(back), wire);
 }
 

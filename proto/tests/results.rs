@@ -386,6 +386,7 @@ fn mv() -> impl Strategy<Value = MoveRecord> {
                     full_tree_leaves,
                     score,
                     ended_by: if is_second { EndedBy::Time } else { EndedBy::Proven },
+                    told_us: score.map(|score| u64::from(score.unsigned_abs())),
                 },
                 wall_us,
                 cpu_us,

@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use spelrum_engine::{
-    Board, GameRecord, GameSetup, Host, Irregularity, MoveValue, MoveValuesError, PlayError,
-    Player, Value, Watch, check_reference, legal_moves, move_values, play_watched, referee,
+    Board, GameRecord, GameSetup, Host, Irregularity, MoveValue, MoveValuesError, Outcome,
+    OutsidePlayer, Participant, PlayError, Player, Value, Watch, check_reference, legal_moves,
+    move_values, play_between, play_watched, referee,
 };
 
 use crate::definition::{CellDefinition, Task};
@@ -107,6 +108,27 @@ impl PlayableCell {
         self.players.iter().any(Player::is_timed)
     }
 
+    /// Whether every result of a game must be the same: no clock decides its moves, and no program of
+    /// others does that is not said to play the same again (invariant 2).
+    #[must_use]
+    pub fn is_deterministic(&self) -> bool {
+        self.players.iter().all(Player::is_deterministic)
+    }
+
+    /// Who plays the game with this number: who moves first, and the other.
+    #[must_use]
+    pub fn players_of(&self, game: &DerivedGame) -> [&Player; 2] {
+        let [first, second] = &self.players;
+        if game.first_player_moves_first { [first, second] } else { [second, first] }
+    }
+
+    /// Whether a player is a program of others: its games are played by
+    /// [`PlayableCell::play_with`] alone.
+    #[must_use]
+    pub fn has_engines(&self) -> bool {
+        self.players.iter().any(|player| player.outside().is_some())
+    }
+
     /// Derives the game with this number (invariant 1): its opening from its pair, who moves
     /// first from its parity, the keys from the cell's seed. Where sides are fixed, its opening from
     /// its number.
@@ -122,7 +144,7 @@ impl PlayableCell {
 
     /// Whether a record is one of the game with this number, by the rules alone: its opening is the one
     /// that is derived, and all that follows from its moves is as the record has it
-    /// ([`spelrum_engine::referee`]). Nobody in a cell can forfeit a game: all its players are ours.
+    /// ([`spelrum_engine::referee`]). Only a program of others can forfeit a game.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -140,8 +162,11 @@ impl PlayableCell {
             )));
         }
         if record.termination.is_forfeit() {
-            let word = record.termination.name();
-            return Err(Irregularity::new(format!("no player here can lose by {word}")));
+            let loser = usize::from(record.outcome == Outcome::Win);
+            if self.players_of(&game)[loser].outside().is_none() {
+                let word = record.termination.name();
+                return Err(Irregularity::new(format!("its loser cannot lose by {word}")));
+            }
         }
         let board =
             Board { rules: &self.definition.rules, opening, max_plies: self.definition.max_plies };
@@ -238,17 +263,43 @@ impl PlayableCell {
         watch: Watch<'_>,
     ) -> Result<(DerivedGame, GameRecord), PlayError> {
         let game = self.derive(number);
-        let [first, second] = &self.players;
         let setup = GameSetup {
             rules: &self.definition.rules,
             opening: &game.opening,
-            players: if game.first_player_moves_first { [first, second] } else { [second, first] },
+            players: self.players_of(&game),
             keys: game.keys,
             max_plies: self.definition.max_plies,
             stops,
         };
         let record = play_watched(&setup, host, watch)?;
         Ok((game, record))
+    }
+
+    /// Plays a game of this cell in which programs of others take part: who moves first, and the other,
+    /// where that side is one.
+    ///
+    /// # Errors
+    /// As [`spelrum_engine::play_between`], or if a side's program is not here.
+    pub fn play_with(
+        &self,
+        game: &DerivedGame,
+        outside: [Option<&mut dyn OutsidePlayer>; 2],
+        host: &dyn Host,
+    ) -> Result<GameRecord, PlayError> {
+        let board = Board {
+            rules: &self.definition.rules,
+            opening: &game.opening,
+            max_plies: self.definition.max_plies,
+        };
+        let sides = self.players_of(game).into_iter().zip(game.keys).zip(outside);
+        let mut participants = sides.map(|((player, key), outside)| match outside {
+            Some(outside) => Participant::Outside(outside),
+            None => Participant::Player { player, key },
+        });
+        let (Some(first), Some(second)) = (participants.next(), participants.next()) else {
+            unreachable!("a game has two sides");
+        };
+        play_between(&board, [first, second], host, &mut |_| ControlFlow::Continue(()))
     }
 }
 

@@ -8,6 +8,7 @@ pub mod claims;
 pub mod comparisons;
 pub mod course;
 mod definition;
+pub mod engines;
 pub mod forecast;
 mod game;
 mod ids;

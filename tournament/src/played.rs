@@ -2,6 +2,7 @@
 
 use spelrum_engine::{ENGINE_REVISION, GameRecord, MoveRecord, MoveValue};
 
+use crate::engines::{ENGINE_NAME_BYTES_MAX, EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit};
 use crate::game::DerivedGame;
 use crate::ids::GameId;
 
@@ -33,6 +34,11 @@ pub struct PlayedGame {
     /// Of a choice: what each legal move of the opening is worth by the cell's reference, in canonical order.
     /// Empty of a game.
     pub values: Vec<MoveValue>,
+    /// Which programs of others played: as who moved first from the opening, and as the other. `None` of
+    /// our players.
+    pub engines: [Option<EngineIdentity>; 2],
+    /// How one of them lost it by a fault of its own, if one did.
+    pub forfeit: Option<Forfeit>,
     /// When it was begun, by its worker's clock: microseconds of Unix time, for people only.
     pub started_unix_us: i64,
 }
@@ -52,6 +58,8 @@ impl PlayedGame {
             opening: derived.opening.to_string(),
             moves_hash: record.moves_hash(),
             values: Vec::new(),
+            engines: [None, None],
+            forfeit: None,
             record,
             started_unix_us,
         }
@@ -61,6 +69,16 @@ impl PlayedGame {
     #[must_use]
     pub fn with_values(self, values: Vec<MoveValue>) -> Self {
         Self { values, ..self }
+    }
+
+    /// The same with the programs of others that played it, and how one of them lost it by a fault.
+    #[must_use]
+    pub fn with_engines(
+        self,
+        engines: [Option<EngineIdentity>; 2],
+        forfeit: Option<Forfeit>,
+    ) -> Self {
+        Self { engines, forfeit, ..self }
     }
 
     /// Checks that a store can keep it and whoever reads the store finds what they expect. A worker of
@@ -78,11 +96,21 @@ impl PlayedGame {
             return Err(format!("it has values of {} moves", self.values.len()));
         }
         self.values.iter().try_for_each(check_value)?;
+        self.engines.iter().flatten().try_for_each(check_engine)?;
+        if let Some(Forfeit { message, output }) = &self.forfeit {
+            text("the message of its forfeit", message, FORFEIT_OUTPUT_BYTES_MAX)?;
+            within("what was said before its forfeit", output, FORFEIT_OUTPUT_BYTES_MAX)?;
+        }
         if self.record.moves.len() > PLIES_MAX {
             return Err(format!("it has {} moves", self.record.moves.len()));
         }
         self.record.moves.iter().try_for_each(check_move)
     }
+}
+
+fn check_engine(EngineIdentity { name, author, sha256: _ }: &EngineIdentity) -> Result<(), String> {
+    within("an engine's name", name, ENGINE_NAME_BYTES_MAX)?;
+    within("an engine's author", author, ENGINE_NAME_BYTES_MAX)
 }
 
 fn check_value(MoveValue { mv, value }: &MoveValue) -> Result<(), String> {
@@ -99,13 +127,18 @@ fn check_move(mv: &MoveRecord) -> Result<(), String> {
     number("a move's nodes", mv.search.nodes)?;
     number("a move's evaluations", mv.search.evaluations)?;
     number("a move's full_tree_leaves", mv.search.full_tree_leaves)?;
+    number("the time that a player says a move took", mv.search.told_us.unwrap_or(0))?;
     number("a move's wall_us", mv.wall_us)?;
     number("a move's cpu_us", mv.cpu_us)
 }
 
 fn text(what: &str, value: &str, bytes_max: usize) -> Result<(), String> {
+    if value.is_empty() { Err(format!("{what} is empty")) } else { within(what, value, bytes_max) }
+}
+
+/// A text that may be empty.
+fn within(what: &str, value: &str, bytes_max: usize) -> Result<(), String> {
     match value.len() {
-        0 => Err(format!("{what} is empty")),
         length if length > bytes_max => Err(format!("{what} has {length} bytes")),
         // A database of C strings would end the text there.
         _ if value.contains('\0') => Err(format!("{what} contains a NUL character")),

@@ -170,6 +170,7 @@ impl Link {
             operating_system: machine.operating_system,
             build_commit: machine.build_commit,
             build_profile: machine.build_profile,
+            engines: Vec::new(),
         };
         client.hello(hello).await
     }

@@ -131,9 +131,10 @@ impl From<PlayError> for Unplayed {
     fn from(error: PlayError) -> Self {
         match error {
             PlayError::Aborted => Self::Aborted,
-            PlayError::Opening(_) | PlayError::OtherGame | PlayError::Memory(_) => {
-                Self::Fault(error.to_string())
-            }
+            PlayError::Opening(_)
+            | PlayError::OtherGame
+            | PlayError::NotOurs(_)
+            | PlayError::Memory(_) => Self::Fault(error.to_string()),
         }
     }
 }

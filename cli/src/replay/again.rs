@@ -121,7 +121,7 @@ pub(crate) fn play_again(
         Err(PlayError::Memory(refused)) => {
             return Err(failed().help(refused.remedy()).because(refused));
         }
-        Err(error @ (PlayError::Opening(_) | PlayError::OtherGame)) => {
+        Err(error @ (PlayError::Opening(_) | PlayError::OtherGame | PlayError::NotOurs(_))) => {
             return Err(failed().because(error));
         }
     };

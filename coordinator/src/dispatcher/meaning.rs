@@ -147,6 +147,8 @@ mod tests {
             moves_hash: record.moves_hash(),
             record,
             values: Vec::new(),
+            engines: [None, None],
+            forfeit: None,
             started_unix_us: 1,
         })
     }

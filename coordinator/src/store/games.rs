@@ -488,6 +488,7 @@ async fn moves(
                 evaluations: unsigned(row.evaluations),
                 full_tree_leaves: unsigned(row.full_tree_leaves),
                 score: row.score,
+                told_us: None,
                 ended_by: names::ended_by(&row.ended_by)
                     .ok_or_else(|| unknown("ended_by", row.ended_by))?,
             },

@@ -238,6 +238,7 @@ pub(crate) fn game(cell: CellId, number: u64, variety: u64) -> PlayedGame {
                 full_tree_leaves: if forced { 0 } else { 40_000 },
                 score: variety.is_multiple_of(2).then_some(-5),
                 ended_by: if forced { EndedBy::OnlyMove } else { EndedBy::Depth },
+                told_us: None,
             };
             MoveRecord {
                 mover: u8::try_from(ply % 2).unwrap(),
@@ -267,6 +268,8 @@ pub(crate) fn game(cell: CellId, number: u64, variety: u64) -> PlayedGame {
         },
         moves_hash: (1 << 52) + variety,
         values: Vec::new(),
+        engines: [None, None],
+        forfeit: None,
         started_unix_us: 1_700_000_000_000_000 + i64::try_from(number).unwrap(),
     }
 }

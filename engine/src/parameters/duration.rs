@@ -25,6 +25,16 @@ pub fn parse_duration_us(text: &str) -> Option<u64> {
     Some(total_us)
 }
 
+/// Writes a duration in the largest unit of which it is a whole number, so that
+/// [`parse_duration_us`] reads the same.
+pub(super) fn format_duration_us(us: u64) -> String {
+    let (unit, unit_us) = [("s", 1_000_000), ("ms", 1_000), ("us", 1)]
+        .into_iter()
+        .find(|(_, unit_us)| us.is_multiple_of(*unit_us))
+        .unwrap_or(("us", 1));
+    format!("{}{unit}", us / unit_us)
+}
+
 /// Digits and nothing else (`str::parse` would take a sign).
 fn decimal(digits: &str) -> Option<u64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?

@@ -1,9 +1,9 @@
 //! Reading what a sweep says of one player against the tables.
 
 use super::{
-    AlgorithmInfo, EvaluationInfo, NESTED_DEPTH_MAX, NESTED_VALUES_MAX, ParameterDefault,
-    ParameterError, ParameterInfo, ParameterKind, Parameters, Preset, Value, alternatives, nearest,
-    parse_duration_us,
+    AlgorithmInfo, ClockRule, EvaluationInfo, NESTED_DEPTH_MAX, NESTED_VALUES_MAX,
+    ParameterDefault, ParameterError, ParameterInfo, ParameterKind, Parameters, Preset, Value,
+    alternatives, nearest, parse_duration_us,
 };
 
 /// The longest move time: a day.
@@ -69,6 +69,7 @@ impl Settings {
             }
             let value = match given_value(info, given)? {
                 Some(value) => value,
+                None if info.default == ParameterDefault::Unsaid => continue,
                 None => default_value(info, preset, evaluations)?,
             };
             settings.values.push((info, value));
@@ -215,6 +216,11 @@ impl Settings {
         self.find(name).unwrap_or_else(|| self.misread(name))
     }
 
+    /// The value of a parameter that a sweep need not say; `None` if it did not.
+    pub(crate) fn said(&self, name: &str) -> Option<&Value> {
+        self.find(name)
+    }
+
     fn misread(&self, name: &str) -> ! {
         unreachable!("`{}` declares no `{name}` of the kind that is read", self.owner)
     }
@@ -305,6 +311,9 @@ fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>
             }) =>
         {
             Some(value.clone())
+        }
+        (ParameterKind::Clock, Value::Text(text)) => {
+            ClockRule::parse(text).map(|clock| Value::Text(clock.to_string()))
         }
         (ParameterKind::Text { bytes_max }, Value::Text(text)) if text.len() <= bytes_max => {
             Some(value.clone())
@@ -412,7 +421,8 @@ fn constant(default: ParameterDefault, evaluations: &'static [EvaluationInfo]) -
         ParameterDefault::FirstEvaluation => {
             Value::Text(evaluations.first().map_or("", |first| first.name).to_owned())
         }
-        ParameterDefault::Required => Value::Text(String::new()),
+        ParameterDefault::DurationUs(us) => Value::Integer(us),
+        ParameterDefault::Required | ParameterDefault::Unsaid => Value::Text(String::new()),
     }
 }
 
@@ -435,7 +445,10 @@ fn is_constant(
         (Value::Text(value), ParameterDefault::FirstEvaluation) => {
             evaluations.first().map_or("", |first| first.name) == value
         }
-        (Value::Text(value), ParameterDefault::Required) => value.is_empty(),
+        (Value::Integer(value), ParameterDefault::DurationUs(wanted)) => *value == wanted,
+        (Value::Text(value), ParameterDefault::Required | ParameterDefault::Unsaid) => {
+            value.is_empty()
+        }
         _ => false,
     }
 }
@@ -449,6 +462,7 @@ fn is_canonical_key(info: &ParameterInfo, key: &str) -> bool {
         | ParameterKind::Number { .. }
         | ParameterKind::Word(_)
         | ParameterKind::Limit { .. }
+        | ParameterKind::Clock
         | ParameterKind::Evaluation
         | ParameterKind::Integers { .. }
         | ParameterKind::Text { .. }
@@ -465,6 +479,7 @@ fn canonical_key(info: &ParameterInfo) -> String {
         | ParameterKind::Number { .. }
         | ParameterKind::Word(_)
         | ParameterKind::Limit { .. }
+        | ParameterKind::Clock
         | ParameterKind::Evaluation
         | ParameterKind::Integers { .. }
         | ParameterKind::Text { .. }

@@ -3,6 +3,7 @@
 use super::algorithm::{Algorithm, Maker};
 use super::{alpha_beta, exact, genetic, mcts, minimax, random, reference};
 use crate::evaluation::GameEvaluation;
+use crate::outside;
 use crate::parameters::{
     AlgorithmInfo, ParameterError, ParameterInfo, Parameters, Settings, Value,
 };
@@ -84,7 +85,7 @@ algorithms! {
     exact::ExactPlay,
 }
 
-/// The parameters an algorithm takes, limits included; empty for an unknown one.
+/// The parameters an algorithm takes, limits included, also one of others; empty for an unknown one.
 ///
 /// Those of its evaluation come on top: [`crate::Rules::evaluations`].
 #[must_use]
@@ -105,5 +106,5 @@ pub fn presets_of(algorithm: &str) -> Vec<&'static str> {
 }
 
 fn table(algorithm: &str) -> Option<&'static AlgorithmInfo> {
-    TABLES.iter().find(|info| info.name == algorithm)
+    TABLES.iter().chain(outside::TABLES).find(|info| info.name == algorithm)
 }

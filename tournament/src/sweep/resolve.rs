@@ -1,6 +1,8 @@
 //! From trees without references to the things themselves: a game, openings, a player.
 
-use spelrum_engine::{ALGORITHMS, ParameterKind, Parameters, Player, Rules, Value, parameters_of};
+use spelrum_engine::{
+    ALGORITHMS, OUTSIDE_ALGORITHMS, ParameterKind, Parameters, Player, Rules, Value, parameters_of,
+};
 
 use super::fault::{Fault, Span, did_you_mean};
 use super::file::{check_keys, texts};
@@ -228,7 +230,7 @@ pub(super) fn player(
         return Err(Fault::at(
             header,
             format!("the player `{name}` has no `algorithm`"),
-            format!("add one of {}", quoted(ALGORITHMS)),
+            format!("add one of {}", quoted(&[ALGORITHMS, OUTSIDE_ALGORITHMS].concat())),
         ));
     };
     let example = "algorithm = \"alpha-beta\"";

@@ -6,8 +6,8 @@
 
 use serde_json::{Map, Value as Json, json};
 use spelrum_engine::{
-    ALGORITHMS, EvaluationInfo, GameInfo, ParameterDefault, ParameterInfo, ParameterKind, Rules,
-    meaning_of, parameters_of, presets_of,
+    ALGORITHMS, EvaluationInfo, GameInfo, OUTSIDE_ALGORITHMS, ParameterDefault, ParameterInfo,
+    ParameterKind, Rules, meaning_of, parameters_of, presets_of,
 };
 
 use super::file::DEFAULT_SEED;
@@ -67,6 +67,11 @@ fn range() -> Json {
 
 pub(super) const NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_-]{0,63}$";
 const DURATION_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s)$";
+
+const CLOCK_PATTERN: &str = concat!(
+    "^([0-9]+ */ *)?[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m)",
+    "( *\\+ *[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m))?$"
+);
 const TIMEOUT_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m|h)$";
 
 /// One of its keys.
@@ -300,7 +305,8 @@ fn range_definition() -> Json {
 /// One form for each algorithm, so that another one's parameters are refused, and one for players
 /// whose algorithm stands elsewhere.
 pub(super) fn players() -> Json {
-    let mut forms: Vec<Json> = ALGORITHMS
+    let algorithms = [ALGORITHMS, OUTSIDE_ALGORITHMS].concat();
+    let mut forms: Vec<Json> = algorithms
         .iter()
         .map(|&algorithm| {
             let name = json!({ "const": algorithm, "description": meaning_of(algorithm) });
@@ -313,7 +319,7 @@ pub(super) fn players() -> Json {
         "description": "The algorithm: the value of an axis.",
         "anyOf": [reference()],
     });
-    let mut elsewhere = player(elsewhere, &parameters(ALGORITHMS));
+    let mut elsewhere = player(elsewhere, &parameters(&algorithms));
     let mentions = ["algorithm", "like", "use", "vary"].map(|key| json!({ "required": [key] }));
     elsewhere["anyOf"] = json!(mentions);
     forms.push(elsewhere);
@@ -357,7 +363,8 @@ fn player(algorithm: Json, parameters: &[Parameter]) -> Json {
             json!({ "title": name, "description": description, "anyOf": [list, range()] }),
         );
     }
-    let algorithms = json!({ "type": "array", "minItems": 1, "items": { "enum": ALGORITHMS } });
+    let names = [ALGORITHMS, OUTSIDE_ALGORITHMS].concat();
+    let algorithms = json!({ "type": "array", "minItems": 1, "items": { "enum": names } });
     varied.insert("algorithm".into(), algorithms);
     for key in &keys::PLAYER {
         let mut schema = key.schema();
@@ -441,7 +448,10 @@ fn default_json(default: ParameterDefault) -> Option<Json> {
         ParameterDefault::Word(value) => Some(json!(value)),
         ParameterDefault::Integers(values) => Some(json!(values)),
         ParameterDefault::Unlimited => Some(json!("unlimited")),
-        ParameterDefault::FirstEvaluation | ParameterDefault::Required => None,
+        ParameterDefault::DurationUs(_) => Some(json!(default.to_string().trim_matches('"'))),
+        ParameterDefault::FirstEvaluation
+        | ParameterDefault::Required
+        | ParameterDefault::Unsaid => None,
     }
 }
 
@@ -462,6 +472,7 @@ fn kind_json(kind: ParameterKind) -> Json {
         ParameterKind::Duration => json!({
             "anyOf": [{ "type": "string", "pattern": DURATION_PATTERN }, unlimited()],
         }),
+        ParameterKind::Clock => json!({ "type": "string", "pattern": CLOCK_PATTERN }),
         ParameterKind::Evaluation => {
             let mut names: Vec<&str> = evaluations().iter().map(|(_, of)| of.name).collect();
             names.sort_unstable();

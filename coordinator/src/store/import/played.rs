@@ -107,6 +107,8 @@ fn read_played(
                 record,
                 moves_hash: played.moves_hash,
                 values: played.values,
+                engines: [None, None],
+                forfeit: None,
                 started_unix_us,
             };
             game.check()?;
@@ -135,7 +137,7 @@ fn read_played(
             check_sums(played.plies, &sides, &depths)?;
             let nodes = sides.iter().map(|side| side.nodes.unsigned_abs()).sum();
             let result = SettledResult {
-                is_deterministic: !playable.has_time_limit(),
+                is_deterministic: playable.is_deterministic(),
                 engine_revision: played.engine_revision,
                 opening: played.opening,
                 first_side,

@@ -524,6 +524,7 @@ impl Source {
                         evaluations: number(row, 6)?,
                         full_tree_leaves: number(row, 7)?,
                         score: row.get(8)?,
+                        told_us: None,
                         ended_by: names::ended_by(&row.get::<_, String>(11)?)
                             .ok_or(rusqlite::Error::InvalidQuery)?,
                     },

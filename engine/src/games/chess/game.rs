@@ -9,6 +9,7 @@ use crate::book::{BookError, BookFormat, BookPosition};
 use crate::evaluation::NoEvaluation;
 use crate::evaluations;
 use crate::game::Game;
+use crate::outside::Protocol;
 use crate::parameters::{ParameterInfo, Value};
 use crate::position::{Ending, NotationError, Side};
 use crate::rules::{Rules, RulesError};
@@ -54,6 +55,8 @@ impl Game for Chess {
             "The number of the start position among the 960; 518 is that of chess.",
         ),
     ];
+
+    const PROTOCOLS: &'static [Protocol] = &[Protocol::Uci];
 
     const TERMINATIONS: &'static [Termination] =
         &[CHECKMATE, STALEMATE, INSUFFICIENT_MATERIAL, FIFTY_MOVES, THREEFOLD_REPETITION];

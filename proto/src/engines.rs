@@ -1,0 +1,82 @@
+//! Programs of others: which a worker has, which played a game, and how one lost it.
+
+use spelrum_engine::Protocol;
+use spelrum_tournament::engines::{
+    ENGINE_NAME_BYTES_MAX, EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit, OfferedEngine,
+};
+
+use crate::limits::{ENGINES_MAX, NAME_BYTES_MAX};
+use crate::wire_error::{at_most, in_range, plain_text, text, unknown_word};
+use crate::{Fault, WireError, v1};
+
+/// An engine that a worker has, as it is told.
+#[must_use]
+pub fn offer_to_wire(offered: OfferedEngine) -> v1::OfferedEngine {
+    let OfferedEngine { engine, protocol, at_once, identity } = offered;
+    let (protocol, identity) = (protocol.name().to_owned(), Some(identity_to_wire(identity)));
+    v1::OfferedEngine { engine, protocol, at_once, identity }
+}
+
+/// Reads the engines that a worker has.
+///
+/// # Errors
+/// If there are too many, or the first that is malformed.
+pub fn offers(engines: &[v1::OfferedEngine]) -> Result<Vec<OfferedEngine>, WireError> {
+    at_most("engines", engines.len(), ENGINES_MAX)?;
+    let read = |(place, engine): (usize, &v1::OfferedEngine)| {
+        offer(engine).map_err(|error| error.within(format_args!("engines[{place}]")))
+    };
+    engines.iter().enumerate().map(read).collect()
+}
+
+fn offer(offered: &v1::OfferedEngine) -> Result<OfferedEngine, WireError> {
+    let engine = plain_text("engine", &offered.engine, NAME_BYTES_MAX)?.to_owned();
+    let protocol = Protocol::named(&offered.protocol)
+        .ok_or_else(|| WireError::new("protocol", unknown_word(&offered.protocol)))?;
+    in_range("at_once", offered.at_once.into(), 1, u32::MAX.into())?;
+    let identity = offered.identity.as_ref();
+    let identity = identity.ok_or_else(|| WireError::new("identity", Fault::Missing))?;
+    let identity = identity_from_wire(identity).map_err(|error| error.within("identity"))?;
+    Ok(OfferedEngine { engine, protocol, at_once: offered.at_once, identity })
+}
+
+/// Which program it is, as it is told.
+#[must_use]
+pub fn identity_to_wire(identity: EngineIdentity) -> v1::EngineIdentity {
+    let EngineIdentity { name, author, sha256 } = identity;
+    v1::EngineIdentity { name, author, sha256: sha256.to_vec() }
+}
+
+/// Reads which program it is.
+///
+/// # Errors
+/// The first field that is malformed.
+pub fn identity_from_wire(identity: &v1::EngineIdentity) -> Result<EngineIdentity, WireError> {
+    let said = |field: &str, value: &str| match value {
+        "" => Ok(String::new()),
+        _ => plain_text(field, value, ENGINE_NAME_BYTES_MAX).map(str::to_owned),
+    };
+    let sha256 = identity.sha256.as_slice().try_into();
+    let not_a_hash = |_| WireError::new("sha256", Fault::NotAHash { bytes: identity.sha256.len() });
+    Ok(EngineIdentity {
+        name: said("name", &identity.name)?,
+        author: said("author", &identity.author)?,
+        sha256: sha256.map_err(not_a_hash)?,
+    })
+}
+
+pub(crate) fn forfeit_to_wire(Forfeit { message, output }: Forfeit) -> v1::Forfeit {
+    v1::Forfeit { message, output }
+}
+
+pub(crate) fn check_forfeit(forfeit: &v1::Forfeit) -> Result<(), WireError> {
+    plain_text("message", &forfeit.message, FORFEIT_OUTPUT_BYTES_MAX)?;
+    // It has lines, and may be nothing.
+    let output = text("output", &forfeit.output, FORFEIT_OUTPUT_BYTES_MAX)?;
+    let is_plain = output.chars().all(|char| char == '\n' || !char.is_control());
+    if is_plain { Ok(()) } else { Err(WireError::new("output", Fault::NotPlainText)) }
+}
+
+pub(crate) fn forfeit_from_wire(v1::Forfeit { message, output }: v1::Forfeit) -> Forfeit {
+    Forfeit { message, output }
+}
