@@ -9,7 +9,7 @@ use spelrum_coordinator::store::Readers;
 use spelrum_proto::{Token, v1};
 use spelrum_tournament::results::ExperimentSummary;
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_worker as worker;
+use spelrum_worker::{self as worker, Engines};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -132,6 +132,7 @@ impl Embedded {
         &mut self,
         experiment: &ExperimentSummary,
         Offer { slots, memory_bytes }: Offer,
+        engines: Option<Engines>,
         interrupts: &Interrupts,
         progress: &mut Progress,
     ) -> Result<()> {
@@ -142,6 +143,7 @@ impl Embedded {
             name: None,
             slots,
             memory_bytes,
+            engines,
             build: build::this(),
             exit_when_done: false,
         };

@@ -12,6 +12,7 @@ mod clock;
 mod commands;
 mod config;
 mod embedded;
+mod engines;
 mod error;
 mod exit;
 mod games;
@@ -49,6 +50,10 @@ use error::{CliError, MessageStyle};
 use exit::Exit;
 
 fn main() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == engines::GUARD) {
+        return spelrum_external::guard::run(&[engines::GUARD], words);
+    }
     panic::install_hook();
     if let Some(color) = arguments::asked_color(std::env::args_os()) {
         color.write_global();

@@ -47,8 +47,6 @@ pub struct OutsideRules {
     pub protocol: Protocol,
     /// Its name in the file of engines of whichever machine plays.
     pub engine: String,
-    /// What is set of it, by the program's own names.
-    pub options: Parameters,
     /// Its clock, if it has one.
     pub clock: Option<ClockRule>,
     /// What a move may take beyond its time before it loses, in microseconds.
@@ -135,11 +133,9 @@ impl OutsideRules {
                 "write its name in the file of engines, such as \"stockfish\"".to_owned(),
             ));
         }
-        let options = match settings.said("options") {
-            Some(Value::Table(options)) => options.clone(),
-            Some(_) | None => Parameters::new(),
-        };
-        check_options(&options)?;
+        if let Some(Value::Table(options)) = settings.said("options") {
+            check_options(options)?;
+        }
         let clock = text("clock").and_then(ClockRule::parse);
         let move_time = settings.limit("move_time");
         let is_bounded = clock.is_some()
@@ -171,7 +167,6 @@ impl OutsideRules {
         Ok(Self {
             protocol,
             engine: engine.to_owned(),
-            options,
             clock,
             margin_us,
             version: text("version").filter(|version| !version.is_empty()).map(str::to_owned),

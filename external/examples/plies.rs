@@ -33,7 +33,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let pool =
         Pool::new(EngineFile::read(Path::new(&first))?, Guard::of_this_program(&["guard"])?, 2);
     let limits = Limits { nodes: Some(nodes.parse()?), ..Limits::default() };
-    let conditions = Conditions { chess960: false, board_size: None, limits, clock: None };
+    let conditions = Conditions { limits, ..Conditions::default() };
     let (started, cpu) = (Instant::now(), own_cpu());
     let (mut plies, mut thinking) = (0, Duration::ZERO);
     for _ in 0..games.parse()? {

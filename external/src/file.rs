@@ -157,7 +157,6 @@ struct RawEngine {
     at_once: Option<Spanned<u32>>,
     startup_timeout: Option<Spanned<String>>,
     ready_timeout: Option<Spanned<String>>,
-    margin: Option<Spanned<String>>,
     stop_timeout: Option<Spanned<String>>,
     move_timeout: Option<Spanned<String>>,
     quit_timeout: Option<Spanned<String>>,
@@ -222,7 +221,6 @@ impl RawEngine {
         for (field, given) in [
             (&mut patience.startup, &self.startup_timeout),
             (&mut patience.ready, &self.ready_timeout),
-            (&mut patience.margin, &self.margin),
             (&mut patience.stop, &self.stop_timeout),
             (&mut patience.unbounded_move, &self.move_timeout),
             (&mut patience.quit, &self.quit_timeout),
@@ -435,7 +433,6 @@ memory = "2GiB"
 at_once = 2
 startup_timeout = "20s"
 ready_timeout = "90s"
-margin = "10ms"
 stop_timeout = "1s"
 move_timeout = "2m"
 quit_timeout = "3s"
@@ -465,7 +462,6 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
             Patience {
                 startup: s(20),
                 ready: s(90),
-                margin: Duration::from_millis(10),
                 stop: s(1),
                 unbounded_move: s(120),
                 quit: s(3),
@@ -496,9 +492,9 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
             ),
             (format!("{uci}comand = 3"), "4:1: unknown field `comand`, expected one of "),
             (format!("{uci}at_once = 0"), "4:11: `at_once` is 0"),
-            (format!("{uci}margin = \"5\""), "4:10: `5` is no duration"),
-            (format!("{uci}margin = \"0s\""), "4:10: `0s` is no time at all"),
-            (format!("{uci}margin = \"5: x\""), "4:10: `5: x` is no duration"),
+            (format!("{uci}stop_timeout = \"5\""), "4:16: `5` is no duration"),
+            (format!("{uci}stop_timeout = \"0s\""), "4:16: `0s` is no time at all"),
+            (format!("{uci}stop_timeout = \"5: x\""), "4:16: `5: x` is no duration"),
             (format!("{uci}memory = \"5GB\""), "4:10: `5GB` is no amount of memory"),
             (format!("{uci}memory = \"0MiB\""), "4:10: `0MiB` is no memory at all"),
             (format!("{uci}options.A = 3"), "4:13: `A` has a value, not a rule"),

@@ -31,7 +31,7 @@
 //! // The program calls `guard::run` where it is started with these words.
 //! let pool = Pool::new(file, Guard::of_this_program(&["guard"])?, 2);
 //! let limits = Limits { move_time: Some(Duration::from_millis(100)), ..Limits::default() };
-//! let conditions = Conditions { chess960: false, board_size: None, limits, clock: None };
+//! let conditions = Conditions { limits, ..Conditions::default() };
 //! let mut room = pool.reserve(&["stockfish"], &|| false)?;
 //! let mut engine = room.take("stockfish", &Options::new(), &conditions, &|| false)?;
 //! let situation = Situation {

@@ -84,7 +84,7 @@ impl Clock {
 }
 
 /// What a game is played under, as far as it is told at its beginning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// Whether castling is that of Chess960.
     pub chess960: bool,
@@ -94,6 +94,9 @@ pub struct Conditions {
     pub limits: Limits,
     /// What this engine has at the beginning, if there is a clock.
     pub clock: Option<Remaining>,
+    /// What a move may take beyond its time. What is within it costs nothing: it is for pipes and
+    /// schedulers.
+    pub margin: Duration,
 }
 
 /// A position, and how to choose a move in it.

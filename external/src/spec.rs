@@ -55,8 +55,6 @@ pub struct Patience {
     pub startup: Duration,
     /// For it to be ready for a game, and for what it must answer at once.
     pub ready: Duration,
-    /// For a move beyond its time. What is within it costs nothing: it is for pipes and schedulers.
-    pub margin: Duration,
     /// For a move after it was told to stop. Later ones are not measured: it is killed.
     pub stop: Duration,
     /// For a move that no time bounds: by depth or nodes alone.
@@ -70,7 +68,6 @@ impl Default for Patience {
         Self {
             startup: Duration::from_secs(10),
             ready: Duration::from_mins(1),
-            margin: Duration::from_millis(50),
             stop: Duration::from_secs(2),
             unbounded_move: Duration::from_mins(10),
             quit: Duration::from_secs(2),

@@ -9,6 +9,7 @@
 
 mod cells;
 mod driving;
+mod engines;
 mod hub;
 mod link;
 mod machine;
@@ -17,6 +18,7 @@ mod outcome;
 mod panics;
 mod slot;
 
+pub use engines::{Engines, options_of};
 pub use memory::memory_to_offer;
 
 use std::num::NonZeroU32;
@@ -48,6 +50,8 @@ pub struct Config {
     /// Bytes of memory that it offers them together: it gets no games that may take more than a
     /// slot's part. `None` is as much as they like.
     pub memory_bytes: Option<u64>,
+    /// The programs of others that it plays with; `None`: it gets no games that need some.
+    pub engines: Option<Engines>,
     /// Which program it is part of.
     pub build: Build,
     /// Whether to end when the coordinator has nothing left to do, instead of waiting for more.
@@ -134,10 +138,16 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
     let hub = Arc::new(hub);
     // Whatever becomes of this future, playing ends with it.
     let _close = CloseOnDrop(Arc::clone(&hub));
-    start_slots(&hub, sides)?;
+    start_slots(&hub, sides, config.engines.as_ref())?;
     let introduction = introduction(&config);
+    let engines = config.engines.clone();
     let link = Link::new(config.coordinator, config.token.as_ref(), introduction);
-    driving::drive(&hub, &link, to_do, &shutdown).await?;
+    let driven = driving::drive(&hub, &link, to_do, &shutdown).await;
+    if let Some(engines) = engines {
+        // A panic in it would be told by itself; whatever is left ends with this process.
+        let _ended = tokio::task::spawn_blocking(move || engines.close()).await;
+    }
+    driven?;
     let summary = summary(&hub);
     let Summary { acknowledged, failed, unreported } = summary;
     if unreported > 0 {
@@ -157,9 +167,13 @@ fn summary(hub: &Hub) -> Summary {
 }
 
 /// Starts the slots' threads. They end when the hub is closed.
-fn start_slots(hub: &Arc<Hub>, sides: Vec<SlotSide>) -> Result<(), WorkerError> {
+fn start_slots(
+    hub: &Arc<Hub>,
+    sides: Vec<SlotSide>,
+    engines: Option<&Engines>,
+) -> Result<(), WorkerError> {
     for side in sides {
-        let slot = Slot { hub: Arc::clone(hub), side };
+        let slot = Slot { hub: Arc::clone(hub), side, engines: engines.cloned() };
         std::thread::Builder::new()
             .name(format!("slot {}", slot.side.number))
             .stack_size(STACK_BYTES)
@@ -189,7 +203,8 @@ fn introduction(config: &Config) -> Introduction {
         build_profile: said(&config.build.profile),
     };
     let (slots, memory_bytes) = (config.slots.get(), config.memory_bytes);
-    Introduction { uuid: Uuid::new_v4(), name, host, slots, memory_bytes, machine }
+    let engines = config.engines.as_ref().map(|it| it.offered().to_vec()).unwrap_or_default();
+    Introduction { uuid: Uuid::new_v4(), name, host, slots, memory_bytes, engines, machine }
 }
 
 /// Ends the slots when the worker's future is dropped.

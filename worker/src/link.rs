@@ -4,11 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_proto::engines::offer_to_wire;
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::v1::{self, Verdict};
 use spelrum_proto::work::{self, Grant};
 use spelrum_proto::{Bearer, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, Token, WireError};
+use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::results::Machine;
 use spelrum_tournament::worker::{Answer, Call, Caller, LeasedGames, Session};
 use spelrum_tournament::{DefinitionHash, GameId, LeaseId, OpeningsCache, WorkerId};
@@ -41,6 +43,7 @@ pub(crate) struct Introduction {
     pub(crate) host: String,
     pub(crate) slots: u32,
     pub(crate) memory_bytes: Option<u64>,
+    pub(crate) engines: Vec<OfferedEngine>,
     pub(crate) machine: Machine,
 }
 
@@ -152,7 +155,7 @@ impl Link {
     }
 
     async fn hello(&self, mut client: Client) -> Result<Response<v1::HelloResponse>, Status> {
-        let Introduction { uuid, name, host, slots, memory_bytes, machine } =
+        let Introduction { uuid, name, host, slots, memory_bytes, engines, machine } =
             self.introduction.clone();
         let hello = v1::HelloRequest {
             protocol_major: PROTOCOL_MAJOR,
@@ -170,7 +173,7 @@ impl Link {
             operating_system: machine.operating_system,
             build_commit: machine.build_commit,
             build_profile: machine.build_profile,
-            engines: Vec::new(),
+            engines: engines.into_iter().map(offer_to_wire).collect(),
         };
         client.hello(hello).await
     }

@@ -16,6 +16,7 @@ use spelrum_tournament::worker::Batch;
 use spelrum_tournament::{GameId, PlayableCell, PlayedGame};
 
 use crate::cells::Cell;
+use crate::engines::{Engines, EnginesGame, NoGame};
 use crate::hub::{Hub, Signs, SlotSide};
 use crate::outcome::{Finished, failed};
 use crate::panics;
@@ -30,6 +31,8 @@ const RESULT_BYTES_MAX: usize = MESSAGE_BYTES_MAX - 1_024;
 pub(crate) struct Slot {
     pub(crate) hub: Arc<Hub>,
     pub(crate) side: SlotSide,
+    /// The programs of others that there are.
+    pub(crate) engines: Option<Engines>,
 }
 
 impl Slot {
@@ -56,6 +59,12 @@ impl Slot {
             let Some(what) = self.play_one(batch, game) else { break };
             results.push(Finished::new(batch.lease, what));
             played += 1;
+            if is_played_twice(batch, number)
+                && let Some(again) = self.play_one(batch, game)
+            {
+                // The coordinator compares it with the first.
+                results.push(Finished::new(batch.lease, again));
+            }
             if handed_in.elapsed() >= HAND_IN_AFTER {
                 self.hub.finished(*slot, std::mem::take(&mut results));
                 handed_in = Instant::now();
@@ -78,7 +87,8 @@ impl Slot {
             timeout: batch.game_timeout,
             signs: &self.side.signs,
         };
-        match caught(|| play(cell, game, started_unix_us, &host)) {
+        let engines = self.engines.as_ref();
+        match caught(|| play(cell, engines, game, started_unix_us, &host)) {
             Ok(Ok(played)) => Some(fitting(game, played)),
             // Nobody wants to know of a game that is not wanted any more.
             Ok(Err(Unplayed::Aborted)) if host.is_unwanted() => None,
@@ -103,13 +113,33 @@ fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panic_message(panic.as_ref()))
 }
 
+/// Of a cell in which programs of others are said to play the same again, whether this game is one of the
+/// sample that shows it.
+fn is_played_twice(batch: &Batch<Arc<Cell>>, number: u64) -> bool {
+    /// One game of so many.
+    const SAMPLE: u64 = 25;
+    match &*batch.cell {
+        Ok(cell) => number.is_multiple_of(SAMPLE) && cell.has_engines() && cell.is_deterministic(),
+        Err(_) => false,
+    }
+}
+
 fn play(
     cell: &PlayableCell,
+    engines: Option<&Engines>,
     game: GameId,
     started_unix_us: i64,
     host: &SlotHost<'_>,
 ) -> Result<v1::Game, Unplayed> {
-    let (derived, mut record) = cell.play(game.number, None, host)?;
+    let EnginesGame { derived, mut record, engines, forfeit } = if cell.has_engines() {
+        let engines = engines.ok_or_else(|| {
+            Unplayed::Fault("this worker has no programs of others to play with".to_owned())
+        })?;
+        engines.play(cell, game.number, host)?
+    } else {
+        let (derived, record) = cell.play(game.number, None, host)?;
+        EnginesGame { derived, record, engines: [None, None], forfeit: None }
+    };
     let before = host.wall();
     let values = cell.values(&derived.opening, host)?;
     if !values.is_empty() {
@@ -118,7 +148,7 @@ fn play(
         record.wall_us = record.wall_us.saturating_add(took);
     }
     let played = PlayedGame::here(game, &derived, record, started_unix_us);
-    Ok(game::to_wire(played.with_values(values)))
+    Ok(game::to_wire(played.with_values(values).with_engines(engines, forfeit)))
 }
 
 /// Why a game has no record.
@@ -135,6 +165,15 @@ impl From<PlayError> for Unplayed {
             | PlayError::OtherGame
             | PlayError::NotOurs(_)
             | PlayError::Memory(_) => Self::Fault(error.to_string()),
+        }
+    }
+}
+
+impl From<NoGame> for Unplayed {
+    fn from(no_game: NoGame) -> Self {
+        match no_game {
+            NoGame::Aborted => Self::Aborted,
+            NoGame::Unplayable(problem) => Self::Fault(problem),
         }
     }
 }

@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::ProgressBar;
+use spelrum_external::EngineFile;
 use spelrum_proto::v1;
 use spelrum_tournament::results::ExperimentSummary;
+use spelrum_worker::Engines;
 
 use crate::arguments::{Offer, SlotsArguments};
 use crate::change;
 use crate::embedded::Embedded;
+use crate::engines::{self, EnginesArguments};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
@@ -51,6 +54,8 @@ pub(crate) struct Run {
     db: Option<PathBuf>,
     #[command(flatten)]
     slots: SlotsArguments,
+    #[command(flatten)]
+    engines: EnginesArguments,
     /// Where to listen for workers of other machines, which bring the token that SPELRUM_TOKEN or
     /// the config file sets [default: only this process plays]
     #[arg(long, value_name = "ADDR:PORT")]
@@ -118,6 +123,37 @@ impl Run {
         }
     }
 
+    /// The engines that the sweep needs. Where workers may join, those that are not here are left to them.
+    async fn engines(
+        &self,
+        sweep: &SweepFile,
+        file: Option<&EngineFile>,
+        offer: Offer,
+        interrupts: &Interrupts,
+    ) -> Result<Option<Engines>> {
+        let needed = match engines::needed(&sweep.plan, file) {
+            Ok(Some(needed)) => needed,
+            Ok(None) => return Ok(None),
+            Err(error) if self.listen.is_none() => return Err(error),
+            Err(_) => {
+                voice::say(
+                    "some engines that the sweep needs are not here: their games are left to workers",
+                );
+                match file {
+                    Some(file) => file.clone(),
+                    None => return Ok(None),
+                }
+            }
+        };
+        let (found, failures) = engines::find(needed, offer, interrupts.now.clone()).await?;
+        if self.listen.is_none() {
+            engines::check_found(&sweep.plan, &found, &failures)?;
+        } else {
+            engines::tell(&failures);
+        }
+        Ok(Some(found))
+    }
+
     async fn play(
         &self,
         coordinator: &mut Embedded,
@@ -129,6 +165,10 @@ impl Run {
         for remark in &sweep.remarks {
             voice::say(remark);
         }
+        let file = self.engines.read()?;
+        if file.is_some() && self.listen.is_none() {
+            engines::needed(&sweep.plan, file.as_ref())?;
+        }
         let (submitted, experiment) = coordinator.submit(sweep, self.new).await?;
         for remark in change::remarks_on_claims(&submitted.claims) {
             voice::say(&remark);
@@ -137,10 +177,11 @@ impl Run {
             voice::say(&already(&experiment, db));
         } else {
             let offer = self.offer(sweep)?;
+            let engines = self.engines(sweep, file.as_ref(), offer, interrupts).await?;
             voice::say(&beginning(&submitted, &experiment, db));
             let (settled, planned) = (experiment.games_settled, experiment.games_planned);
             let mut progress = Progress::start(bar, experiment.task, settled, planned);
-            coordinator.play(&experiment, offer, interrupts, &mut progress).await?;
+            coordinator.play(&experiment, offer, engines, interrupts, &mut progress).await?;
             progress.end();
         }
 

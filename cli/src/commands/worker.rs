@@ -2,9 +2,11 @@
 
 use clap::Args;
 use indicatif::ProgressBar;
-use spelrum_worker as worker;
+use spelrum_external::EngineFile;
+use spelrum_worker::{self as worker, Engines};
 
-use crate::arguments::{CoordinatorArguments, SlotsArguments};
+use crate::arguments::{CoordinatorArguments, Offer, SlotsArguments};
+use crate::engines::{self, EnginesArguments};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
@@ -19,7 +21,8 @@ the games under way and hands back the rest, the second stops now.
 Examples:
   spelrum worker --coordinator http://10.0.0.5:7878
   spelrum worker --coordinator http://10.0.0.5:7878 --slots 8 --name rack-3
-  spelrum worker --coordinator http://10.0.0.5:7878 --exit-when-done";
+  spelrum worker --coordinator http://10.0.0.5:7878 --exit-when-done
+  spelrum worker --coordinator http://10.0.0.5:7878 --engines engines.toml";
 
 /// Play games for a coordinator
 #[derive(Args, Debug)]
@@ -29,6 +32,8 @@ pub(crate) struct Worker {
     coordinator: CoordinatorArguments,
     #[command(flatten)]
     slots: SlotsArguments,
+    #[command(flatten)]
+    engines: EnginesArguments,
     /// The worker's name in `status` and in the results [default: the host's name]
     #[arg(long)]
     name: Option<String>,
@@ -42,17 +47,23 @@ impl Worker {
     /// Works until it is told to end.
     pub(crate) async fn run(self) -> Result<Exit> {
         let coordinator = config::coordinator(self.coordinator.coordinator.as_ref())?;
+        let file = self.engines.read()?;
         logging::start("info", ProgressBar::hidden());
         let interrupts = Interrupts::listen(|| {
             tracing::info!("ending: finishing the games under way; a second signal stops now");
         })?;
         let offer = self.slots.offer();
+        let engines = match file {
+            Some(file) => Some(find(file, offer, &interrupts).await?),
+            None => None,
+        };
         let config = worker::Config {
             coordinator: coordinator.url.value.endpoint(),
             token: coordinator.token.map(|token| token.value),
             name: self.name,
             slots: offer.slots,
             memory_bytes: offer.memory_bytes,
+            engines,
             build: build::this(),
             exit_when_done: self.exit_when_done,
         };
@@ -71,4 +82,18 @@ impl Worker {
             _ => Ok(Exit::Success),
         }
     }
+}
+
+/// The engines that start, told of with those that do not.
+async fn find(file: EngineFile, offer: Offer, interrupts: &Interrupts) -> Result<Engines> {
+    let (engines, failures) = engines::find(file, offer, interrupts.now.clone()).await?;
+    for failure in failures {
+        tracing::error!("{failure}: it is not offered");
+        tracing::debug!(engine = failure.engine, "said:\n{}", failure.transcript);
+    }
+    for offered in engines.offered() {
+        let (engine, name) = (&offered.engine, &offered.identity.name);
+        tracing::info!(engine, name, "offered");
+    }
+    Ok(engines)
 }

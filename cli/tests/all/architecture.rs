@@ -12,7 +12,10 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 8] = [
     ("spelrum-proto", &["spelrum-engine", "spelrum-tournament"]),
     ("spelrum-coordinator", &["spelrum-engine", "spelrum-tournament", "spelrum-proto"]),
     ("spelrum-external", &[]),
-    ("spelrum-worker", &["spelrum-engine", "spelrum-tournament", "spelrum-proto"]),
+    (
+        "spelrum-worker",
+        &["spelrum-engine", "spelrum-tournament", "spelrum-proto", "spelrum-external"],
+    ),
     (
         "spelrum",
         &[

@@ -92,7 +92,11 @@ fn wait<T>(
 }
 
 /// How long a move may take: what the engine was given, with the margin.
-pub(super) fn allowed(situation: &Situation<'_>, patience: &Patience) -> Duration {
+pub(super) fn allowed(
+    situation: &Situation<'_>,
+    patience: &Patience,
+    margin: Duration,
+) -> Duration {
     let clock = situation.clock.map(|clock| clock.of(situation.to_move).time);
     let given = match (situation.limits.move_time, clock) {
         (Some(a), Some(b)) => a.min(b),
@@ -100,7 +104,7 @@ pub(super) fn allowed(situation: &Situation<'_>, patience: &Patience) -> Duratio
         // Nodes and plies can take for ever.
         (None, None) => return patience.unbounded_move,
     };
-    given.saturating_add(patience.margin).min(MOVE_MAX)
+    given.saturating_add(margin).min(MOVE_MAX)
 }
 
 /// Nobody waits longer for a move, whatever the limit says.

@@ -124,7 +124,7 @@ mod tests {
         let dialect = Dialect { limits: limits_lines, ..Dialect::default() };
         let clock = clock
             .map(|ms| Remaining { time: Duration::from_millis(ms), increment: Duration::ZERO });
-        let conditions = Conditions { chess960: false, board_size: None, limits, clock };
+        let conditions = Conditions { limits, clock, ..Conditions::default() };
         bounds_of(&dialect, &conditions, |_| true)
             .map(|bounds| bounds.into_iter().map(|bound| bound.command).collect())
             .map_err(|failure| failure.to_string())
@@ -199,7 +199,7 @@ mod tests {
             assert_eq!(told(lines, limits, clock), Err(expected), "{lines:?}");
         }
         let limits = time(5_000);
-        let conditions = Conditions { chess960: false, board_size: None, limits, clock: None };
+        let conditions = Conditions { limits, ..Conditions::default() };
         let ignorant = bounds_of(&Dialect::default(), &conditions, |_| false);
         assert_eq!(ignorant, Err(time_untold()));
         assert_eq!(

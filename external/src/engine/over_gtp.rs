@@ -26,6 +26,7 @@ pub(super) struct OverGtp {
     /// The moves that it knows of.
     told: Vec<String>,
     is_on_clock: bool,
+    margin: Duration,
     /// What bounds it by what it was told, in this game or an earlier one.
     bounded: BTreeSet<String>,
 }
@@ -58,6 +59,7 @@ impl OverGtp {
             commands: BTreeSet::new(),
             told: Vec::new(),
             is_on_clock: false,
+            margin: Duration::ZERO,
             bounded: BTreeSet::new(),
         };
         let waits = Waits::new(spec.patience.startup, aborted);
@@ -122,6 +124,7 @@ impl OverGtp {
             return Err(FailureKind::Unsupported(problem));
         }
         self.is_on_clock = conditions.clock.is_some();
+        self.margin = conditions.margin;
         self.told.clear();
         let waits = Waits::new(spec.patience.ready, aborted);
         // Some take a new size for a new game, and some forget their limits with the old one.
@@ -168,7 +171,7 @@ impl OverGtp {
         let client = &mut self.client;
         // It may think as soon as it has heard the last move.
         let budget = Budget {
-            allowed: allowed(situation, &spec.patience),
+            allowed: allowed(situation, &spec.patience, self.margin),
             spent: begun.elapsed(),
             stop: spec.patience.stop,
         };

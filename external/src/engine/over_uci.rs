@@ -24,6 +24,8 @@ const STALE_LINES_MAX: usize = 10_000;
 pub(super) struct OverUci {
     client: Client,
     is_chess960: bool,
+    /// Of the game.
+    margin: Duration,
 }
 
 impl OverUci {
@@ -71,6 +73,7 @@ impl OverUci {
         conditions: &Conditions,
         aborted: Aborted<'_>,
     ) -> Result<(), FailureKind> {
+        self.margin = conditions.margin;
         let mut text = String::new();
         if conditions.chess960 != self.is_chess960 {
             let value = OptionValue::Flag(conditions.chess960);
@@ -101,7 +104,7 @@ impl OverUci {
         self.client.begin_search();
         let client = &mut self.client;
         let patience = &spec.patience;
-        let (allowed, spent) = (allowed(situation, patience), Duration::ZERO);
+        let (allowed, spent) = (allowed(situation, patience, self.margin), Duration::ZERO);
         let budget = Budget { allowed, spent, stop: patience.stop };
         let (answer, wall) = ask_move(process, &text, Some("stop\n"), budget, aborted, |line| {
             match client.take(line) {

@@ -106,7 +106,7 @@ fn clocks_are_told() {
     let side = Remaining { time: Duration::from_secs(600), increment: Duration::ZERO };
     let clock = Clock { white: side, black: side, moves_to_go: None };
     let limits = Limits::default();
-    let conditions = Conditions { chess960: false, board_size: None, limits, clock: Some(side) };
+    let conditions = Conditions { board_size: None, limits, clock: Some(side), ..conditions() };
     engine.new_game(&conditions, &never).unwrap();
     let start = Start::Board { size: 8, first: Colour::Black };
     let to_move = Colour::Black;

@@ -45,7 +45,6 @@ pub(crate) fn spec(protocol: &str, words: &[&str]) -> EngineSpec {
         patience: Patience {
             startup: GENEROUS,
             ready: GENEROUS,
-            margin: GENEROUS,
             stop: GENEROUS,
             unbounded_move: GENEROUS,
             quit: GENEROUS,
@@ -70,15 +69,25 @@ pub(crate) fn limits() -> Limits {
     Limits { depth: Some(1), ..Limits::default() }
 }
 
+/// With so much beyond each move's time.
+pub(crate) fn within(margin: Duration) -> Conditions {
+    Conditions { board_size: Some(8), limits: limits(), margin, ..Conditions::default() }
+}
+
 pub(crate) fn conditions() -> Conditions {
-    Conditions { chess960: false, board_size: Some(8), limits: limits(), clock: None }
+    within(GENEROUS)
 }
 
 /// Begins a game with a new engine.
 pub(crate) fn playing(spec: &EngineSpec) -> Engine {
+    playing_within(spec, GENEROUS)
+}
+
+/// The same with so much beyond each move's time.
+pub(crate) fn playing_within(spec: &EngineSpec, margin: Duration) -> Engine {
     let mut engine =
         start(spec).unwrap_or_else(|failure| panic!("{failure}\n{}", failure.transcript));
-    new_game(&mut engine).unwrap();
+    engine.new_game(&within(margin), &never).unwrap();
     engine
 }
 

@@ -10,7 +10,7 @@ use spelrum_external::{
 
 use crate::harness::{
     GENEROUS, SHORT, choose, conditions, first_move, kind_of, limits, never, new_game, playing,
-    spec, start,
+    playing_within, spec, start,
 };
 
 #[test]
@@ -88,9 +88,7 @@ fn no_time() -> Limits {
 
 #[test]
 fn a_late_move_is_told_with_how_late_it_is() {
-    let mut late = spec("uci", &["late"]);
-    late.patience.margin = SHORT;
-    let mut engine = playing(&late);
+    let mut engine = playing_within(&spec("uci", &["late"]), SHORT);
     let kind = kind_of(choose(&mut engine, no_time()));
     let FailureKind::OutOfTime { allowed, took } = kind else { panic!("{kind:?}") };
     assert_eq!(allowed, SHORT + Duration::from_millis(1));
@@ -109,9 +107,7 @@ fn the_margin_forgives() {
 
 #[test]
 fn an_engine_that_needs_to_be_stopped_is_late() {
-    let mut slow = spec("uci", &["after-stop"]);
-    slow.patience.margin = SHORT;
-    let mut engine = playing(&slow);
+    let mut engine = playing_within(&spec("uci", &["after-stop"]), SHORT);
     let kind = kind_of(choose(&mut engine, no_time()));
     assert!(matches!(kind, FailureKind::OutOfTime { .. }), "{kind:?}");
     assert!(engine.transcript().contains("> stop\n"));
@@ -122,8 +118,8 @@ fn an_engine_that_needs_to_be_stopped_is_late() {
 fn an_engine_that_ignores_stop_is_killed() {
     for word in ["ignores-stop", "info-for-ever"] {
         let mut deaf = spec("uci", &[word]);
-        (deaf.patience.margin, deaf.patience.stop) = (SHORT, SHORT);
-        let mut engine = playing(&deaf);
+        deaf.patience.stop = SHORT;
+        let mut engine = playing_within(&deaf, SHORT);
         let failure = choose(&mut engine, no_time()).unwrap_err();
         let FailureKind::Hang { allowed, waited } = failure.kind else { panic!("{failure:?}") };
         assert_eq!(allowed, SHORT + Duration::from_millis(1), "{word}");
@@ -155,8 +151,8 @@ fn a_move_without_a_time_limit_has_a_cap() {
 #[test]
 fn the_clock_of_the_side_to_move_is_what_counts() {
     let mut slow = spec("uci", &["ignores-stop"]);
-    (slow.patience.margin, slow.patience.stop) = (SHORT, SHORT);
-    let mut engine = playing(&slow);
+    slow.patience.stop = SHORT;
+    let mut engine = playing_within(&slow, SHORT);
     let side = |ms| Remaining { time: Duration::from_millis(ms), increment: SHORT };
     let clock = Clock { white: side(600_000), black: side(50), moves_to_go: Some(3) };
     let situation = Situation {

@@ -17,7 +17,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     let mut engine =
         Engine::start(spec, &Options::new(), &guard, &|| false).expect("it can be started");
     let limits = Limits { depth: Some(1), ..Limits::default() };
-    let conditions = Conditions { chess960: false, board_size: None, limits, clock: None };
+    let conditions = Conditions { limits, ..Conditions::default() };
     engine.new_game(&conditions, &|| false).expect("it can begin a game");
     let _ = writeln!(io::stdout(), "held");
     if rest.iter().any(|word| word == "search") {

@@ -36,6 +36,7 @@ impl Working {
             name: Some("a test's".to_owned()),
             slots: NonZeroU32::new(slots).unwrap(),
             memory_bytes: None,
+            engines: None,
             build: Build::default(),
             exit_when_done,
         };

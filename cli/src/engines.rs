@@ -1,0 +1,146 @@
+//! The programs of others that this machine plays with: `--engines FILE`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use spelrum_external::{EngineFailure, EngineFile, EngineFileError, Guard};
+use spelrum_tournament::engines::{NeededEngine, can_play};
+use spelrum_tournament::{Plan, PlannedPlayer};
+use spelrum_worker::{Engines, options_of};
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::Offer;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::voice;
+
+/// The word with which this program is started as a guard of an engine.
+pub(crate) const GUARD: &str = "guard";
+
+/// The file of engines.
+#[derive(Args, Debug)]
+pub(crate) struct EnginesArguments {
+    /// The programs of others that may play here: a TOML file that says what the engines that sweeps
+    /// name are on this machine (docs/engines.md)
+    #[arg(long, value_name = "FILE")]
+    engines: Option<PathBuf>,
+}
+
+impl EnginesArguments {
+    /// What the file says, if one is named.
+    pub(crate) fn read(&self) -> Result<Option<EngineFile>> {
+        let file = self.engines.as_deref().map(EngineFile::read).transpose();
+        file.map_err(|error| {
+            let EngineFileError { remedy, .. } = &error;
+            let remedy = remedy.clone();
+            CliError::new(Exit::Input, "read the file of engines").because(error).help(remedy)
+        })
+    }
+}
+
+/// Starts each engine once, to learn what it is; those that do not start are told of, and are not offered.
+pub(crate) async fn find(
+    file: EngineFile,
+    offer: Offer,
+    now: CancellationToken,
+) -> Result<(Engines, Vec<EngineFailure>)> {
+    let guard = Guard::of_this_program(&[GUARD]).map_err(|error| {
+        CliError::new(Exit::Internal, "find this program, which guards engines").because(error)
+    })?;
+    let finding = tokio::task::spawn_blocking(move || {
+        Engines::find(file, guard, offer.slots, &|| now.is_cancelled())
+    });
+    finding.await.map_err(|error| match error.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(error) => CliError::new(Exit::Internal, "start engines").because(error),
+    })
+}
+
+/// The engines that a sweep needs, of those that the file has: whether each cell could be played here.
+///
+/// # Errors
+/// If one is missing, or would not be played as the sweep wants it.
+pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<EngineFile>> {
+    let failed = |problem: String, help: &str| {
+        Err(CliError::new(Exit::Input, format!("play {} here", plan.name))
+            .because(problem)
+            .help(help))
+    };
+    let mut names = Vec::new();
+    for player in &plan.players {
+        let parameters = player.parameters();
+        let Some(need) = NeededEngine::of_parameters(&parameters) else { continue };
+        let Some(file) = file else {
+            return failed(
+                format!("the sweep needs the engine {need}, a program of others"),
+                "say what it is on this machine in a file of engines, and name that: --engines FILE; \
+                 docs/engines.md has an example",
+            );
+        };
+        let Some(spec) = file.get(&need.engine) else {
+            let known: Vec<_> = file.iter().map(|spec| spec.name.as_str()).collect();
+            return failed(
+                format!(
+                    "the sweep needs the engine {need}, and the file of engines has {}",
+                    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+                ),
+                "add it to the file, or write one of those names in the sweep",
+            );
+        };
+        if let Err(refused) = spec.check_options(&options_of(&parameters)) {
+            return Err(CliError::new(Exit::Input, format!("play {} here", plan.name))
+                .because(refused.problem)
+                .help(refused.remedy));
+        }
+        names.push(need.engine);
+    }
+    let is_needed = |name: &str| names.iter().any(|it| it == name);
+    let of_file =
+        file.map(|file| file.iter().filter(|spec| is_needed(&spec.name)).cloned().collect());
+    Ok(of_file.filter(|_| !names.is_empty()))
+}
+
+/// Whether what was found can play every cell of a sweep.
+///
+/// # Errors
+/// If not, with the first that it cannot.
+pub(crate) fn check_found(plan: &Plan, found: &Engines, failures: &[EngineFailure]) -> Result<()> {
+    if let Some(failure) = failures.first() {
+        return Err(CliError::new(Exit::Input, format!("start the engine {}", failure.engine))
+            .because(said(failure))
+            .help("run its command by hand; the file of engines says how it is started"));
+    }
+    let needs = |player: &PlannedPlayer| NeededEngine::of_parameters(&player.parameters());
+    for cell in &plan.cells {
+        let needed: Vec<_> =
+            cell.players.iter().filter_map(|&player| needs(&plan.players[player])).collect();
+        if can_play(&needed, found.offered()) {
+            continue;
+        }
+        let words: Vec<_> = needed.iter().map(ToString::to_string).collect();
+        let here: Vec<_> = found
+            .offered()
+            .iter()
+            .map(|it| format!("{} is {}, {} at once", it.engine, it.identity.name, it.at_once))
+            .collect();
+        return Err(CliError::new(Exit::Input, format!("play {} here", plan.name))
+            .because(format!("a cell needs {}; here {}", words.join(" and "), here.join("; ")))
+            .help(
+                "change what the sweep demands, `at_once` in the file of engines, or the program",
+            ));
+    }
+    Ok(())
+}
+
+/// A failure with the last that was said.
+fn said(failure: &EngineFailure) -> String {
+    let EngineFailure { transcript, .. } = failure;
+    if transcript.is_empty() { failure.to_string() } else { format!("{failure}\n{transcript}") }
+}
+
+/// Tells of engines that did not start.
+pub(crate) fn tell(failures: &[EngineFailure]) {
+    for failure in failures {
+        voice::say(&format!("{failure}: it is not offered"));
+    }
+}

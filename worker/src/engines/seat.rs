@@ -1,0 +1,277 @@
+//! A program of others at the board.
+
+use std::time::Duration;
+
+use spelrum_engine::search::{WIN, WIN_MIN};
+use spelrum_engine::{
+    Answer, ClockRule, EndedBy, Fault, Host, OutsidePlayer, OutsideRules, Parameters, Player,
+    Protocol, SearchReport, Side, TextTurn, Value,
+};
+use spelrum_external::uci::{Score, ScoreValue};
+use spelrum_external::{
+    Breach, Choice, Clock, Colour, Conditions, EngineFailure, FailureKind, Lent, Limits,
+    OptionValue, Options, Remaining, Situation, Start,
+};
+use spelrum_tournament::PlayableCell;
+use spelrum_tournament::engines::{EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit};
+
+/// Where chess usually starts, which UCI has a word for.
+const USUAL_START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// One side of one game, taken by a program of others.
+pub(super) struct EngineSeat {
+    engine: Lent,
+    rules: OutsideRules,
+    conditions: Conditions,
+    /// 0 if it moved first from the opening, 1 for the other.
+    mover: u8,
+    /// The other side's clock, if that is a program with one.
+    other_clock: Option<ClockRule>,
+    /// The moves so far, as it is told them.
+    moves: Vec<String>,
+    /// What it chose last.
+    chosen: String,
+    /// Why it had no move.
+    failure: Option<EngineFailure>,
+}
+
+/// How the machine's file and a sweep call a protocol.
+pub(super) const fn protocol(protocol: spelrum_external::Protocol) -> Protocol {
+    match protocol {
+        spelrum_external::Protocol::Uci => Protocol::Uci,
+        spelrum_external::Protocol::Gtp => Protocol::Gtp,
+    }
+}
+
+/// What a player's program is set to, and what it plays its games under.
+pub(super) fn conditions(
+    cell: &PlayableCell,
+    player: &Player,
+    rules: &OutsideRules,
+) -> (Options, Conditions) {
+    let limits = player.limits();
+    let rules_values = cell.definition().rules.values();
+    let chess960 = rules_values
+        .filter(|(info, _)| info.name == "chess960")
+        .any(|(_, value)| *value == Value::Bool(true));
+    let conditions = Conditions {
+        chess960,
+        board_size: None,
+        limits: Limits {
+            depth: limits.depth,
+            nodes: limits.nodes,
+            move_time: limits.move_time_us.map(Duration::from_micros),
+        },
+        clock: rules.clock.map(|clock| remaining(clock, [])),
+        margin: Duration::from_micros(rules.margin_us),
+    };
+    (options_of(player.parameters()), conditions)
+}
+
+/// What a player with these parameters sets of its program.
+#[must_use]
+pub fn options_of(parameters: &Parameters) -> Options {
+    let Some(Value::Table(options)) = parameters.get("options") else { return Options::new() };
+    let value = |value: &Value| match value {
+        Value::Bool(flag) => Some(OptionValue::Flag(*flag)),
+        Value::Integer(number) => Some(OptionValue::Number(*number)),
+        Value::Text(text) => Some(OptionValue::Text(text.clone())),
+        // Not in a player's options.
+        Value::Number(_) | Value::List(_) | Value::Table(_) => None,
+    };
+    options.iter().filter_map(|(name, it)| Some((name.clone(), value(it)?))).collect()
+}
+
+fn remaining(clock: ClockRule, took_us: impl IntoIterator<Item = u64>) -> Remaining {
+    Remaining {
+        time: Duration::from_micros(clock.left(took_us).time_us),
+        increment: Duration::from_micros(clock.increment_us),
+    }
+}
+
+impl EngineSeat {
+    pub(super) fn new(
+        engine: Lent,
+        rules: OutsideRules,
+        conditions: Conditions,
+        index: usize,
+        other_clock: Option<ClockRule>,
+    ) -> Self {
+        Self {
+            engine,
+            rules,
+            conditions,
+            mover: u8::from(index == 1),
+            other_clock,
+            moves: Vec::new(),
+            chosen: String::new(),
+            failure: None,
+        }
+    }
+
+    /// What sweeps call it.
+    pub(super) fn name(&self) -> &str {
+        &self.rules.engine
+    }
+
+    pub(super) fn identity(&self) -> EngineIdentity {
+        super::identity(self.engine.identity())
+    }
+
+    pub(super) fn take_breaches(&mut self) -> Vec<Breach> {
+        self.engine.take_breaches()
+    }
+
+    /// Why the game could not go on, where that is not a loss.
+    pub(super) fn take_unplayable(&mut self) -> Option<EngineFailure> {
+        self.failure
+            .take_if(|failure| matches!(fault(failure), Fault::Aborted))
+            .filter(|failure| failure.kind != FailureKind::Aborted)
+    }
+
+    /// How it lost, once the arbiter has said that it did.
+    pub(super) fn forfeit(&mut self) -> Forfeit {
+        let failure = self.failure.take().unwrap_or_else(|| self.engine.illegal(&self.chosen));
+        let output = &failure.transcript;
+        let from = output.len().saturating_sub(FORFEIT_OUTPUT_BYTES_MAX);
+        let output = output[output.ceil_char_boundary(from)..].to_owned();
+        let mut message = failure.to_string();
+        message.truncate(message.floor_char_boundary(FORFEIT_OUTPUT_BYTES_MAX));
+        // Words of the engine may be in it.
+        let message = message.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+        Forfeit { message, output }
+    }
+
+    /// Both clocks before a move, by the times that are recorded.
+    fn clock(&self, turn: &TextTurn<'_>, own: Colour) -> Option<Clock> {
+        let rule = self.rules.clock?;
+        let took =
+            |mover: u8| turn.moves.iter().filter(move |it| it.mover == mover).map(|it| it.wall_us);
+        let mine = remaining(rule, took(self.mover));
+        // Who has no clock is told as one that has as much time.
+        let other = self.other_clock.map_or(mine, |rule| remaining(rule, took(1 - self.mover)));
+        let (white, black) = match own {
+            Colour::White => (mine, other),
+            Colour::Black => (other, mine),
+        };
+        Some(Clock { white, black, moves_to_go: rule.left(took(self.mover)).moves_to_go })
+    }
+
+    fn report(&self, choice: &Choice) -> SearchReport {
+        let limits = &self.conditions.limits;
+        let has_time = limits.move_time.is_some() || self.rules.clock.is_some();
+        let depth = choice.depth.unwrap_or(0);
+        let is_deep = limits.depth.is_some_and(|limit| depth >= limit);
+        let ended_by = if is_deep {
+            EndedBy::Depth
+        } else if has_time {
+            EndedBy::Time
+        } else if limits.nodes.is_some() {
+            EndedBy::Nodes
+        } else {
+            EndedBy::Depth
+        };
+        SearchReport {
+            depth,
+            // What it says of itself is bounded by what can be kept.
+            nodes: choice.nodes.unwrap_or(0).min(NUMBER_MAX),
+            evaluations: 0,
+            full_tree_leaves: 0,
+            score: choice.score.map(score),
+            ended_by,
+            told_us: choice
+                .engine_time
+                .map(|time| u64::try_from(time.as_micros()).unwrap_or(NUMBER_MAX).min(NUMBER_MAX)),
+        }
+    }
+}
+
+/// The greatest number in a result.
+const NUMBER_MAX: u64 = (1 << 53) - 1;
+
+/// A score of another program in ours: hundredths of a pawn stay, and mates are wins in plies.
+fn score(Score { value, .. }: Score) -> i32 {
+    let plies = |moves: i64| i32::try_from(2 * moves.min(4_000)).unwrap_or(0);
+    match value {
+        ScoreValue::Centipawns(value) => {
+            let bound = i64::from(WIN_MIN - 1);
+            i32::try_from(value.clamp(-bound, bound)).unwrap_or(0)
+        }
+        ScoreValue::Mate(moves) if moves > 0 => WIN - plies(moves) + 1,
+        ScoreValue::Mate(moves) => -(WIN - plies(moves.saturating_abs())),
+    }
+}
+
+/// What a failure costs. [`Fault::Aborted`]: nothing, the game has no result.
+fn fault(failure: &EngineFailure) -> Fault {
+    let words = failure.kind.to_string();
+    match &failure.kind {
+        FailureKind::Aborted
+        // Nobody told it what to do: we could not.
+        | FailureKind::Unsupported(_)
+        | FailureKind::NotAllowed(_)
+        | FailureKind::Missing(_)
+        | FailureKind::NotExecutable { .. }
+        | FailureKind::NoProcess(_)
+        | FailureKind::Option { .. } => Fault::Aborted,
+        FailureKind::OutOfTime { .. } => Fault::OutOfTime(words),
+        // That it hangs is the same to whoever waits for it.
+        FailureKind::Hang { .. } => Fault::OutOfTime(words),
+        FailureKind::NoMove(_) | FailureKind::IllegalMove(_) => Fault::IllegalMove(words),
+        FailureKind::Crash(_)
+        | FailureKind::Gone
+        | FailureKind::NoAnswer { .. }
+        | FailureKind::Refused { .. } => Fault::Crash(words),
+    }
+}
+
+impl OutsidePlayer for EngineSeat {
+    fn choose(&mut self, turn: &TextTurn<'_>, host: &dyn Host) -> Result<Answer<String>, Fault> {
+        let told = self.moves.len();
+        self.moves.extend(turn.moves.iter().skip(told).map(|record| record.mv.clone()));
+        let to_move = match turn.to_move {
+            Side::First => Colour::White,
+            Side::Second => Colour::Black,
+        };
+        let start = if turn.opening == USUAL_START && !self.conditions.chess960 {
+            Start::Usual
+        } else {
+            Start::Fen(turn.opening)
+        };
+        let clock = self.clock(turn, to_move);
+        let (moves, limits) = (&self.moves, self.conditions.limits);
+        let situation = Situation { start, moves, to_move, limits, clock };
+        match self.engine.choose(&situation, &|| host.aborted()) {
+            Ok(choice) => {
+                let search = self.report(&choice);
+                self.chosen.clone_from(&choice.mv);
+                Ok(Answer { mv: choice.mv, search })
+            }
+            Err(failure) => {
+                let fault = fault(&failure);
+                self.failure = Some(failure);
+                Err(fault)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_external::uci::Bound;
+
+    use super::*;
+
+    #[test]
+    fn scores_are_ours() {
+        let of = |value| score(Score { value, bound: Bound::Exact });
+        assert_eq!(of(ScoreValue::Centipawns(-35)), -35);
+        assert_eq!(of(ScoreValue::Centipawns(i64::MAX)), WIN_MIN - 1);
+        // Mate in one is a win in one ply; mated in one, a loss in two.
+        assert_eq!(of(ScoreValue::Mate(1)), WIN - 1);
+        assert_eq!(of(ScoreValue::Mate(-1)), -(WIN - 2));
+        assert_eq!(of(ScoreValue::Mate(0)), -WIN);
+        assert!(of(ScoreValue::Mate(i64::MAX)) >= WIN_MIN);
+        assert!(of(ScoreValue::Mate(i64::MIN)) <= -WIN_MIN);
+    }
+}
