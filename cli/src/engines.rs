@@ -135,7 +135,11 @@ pub(crate) fn check_found(plan: &Plan, found: &Engines, failures: &[EngineFailur
 /// A failure with the last that was said.
 fn said(failure: &EngineFailure) -> String {
     let EngineFailure { transcript, .. } = failure;
-    if transcript.is_empty() { failure.to_string() } else { format!("{failure}\n{transcript}") }
+    if transcript.is_empty() {
+        failure.to_string()
+    } else {
+        format!("{failure}\n{}", transcript.trim_end())
+    }
 }
 
 /// Tells of engines that did not start.

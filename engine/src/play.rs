@@ -244,6 +244,8 @@ fn forfeit(side: Side, fault: &Fault) -> Result<Ending, PlayError> {
         Fault::IllegalMove(_) => Termination::ILLEGAL_MOVE,
         Fault::Crash(_) => Termination::CRASH,
         Fault::OutOfTime(_) => Termination::TIME_FORFEIT,
+        Fault::Stall(_) => Termination::STALL,
+        Fault::Resignation(_) => Termination::RESIGNATION,
         Fault::Aborted => return Err(PlayError::Aborted),
         Fault::Memory(refused) => return Err(PlayError::Memory(*refused)),
     };

@@ -85,6 +85,10 @@ impl OutsidePlayer for Recorded<'_> {
             Fault::Crash(nothing)
         } else if *termination == Termination::TIME_FORFEIT {
             Fault::OutOfTime(nothing)
+        } else if *termination == Termination::STALL {
+            Fault::Stall(nothing)
+        } else if *termination == Termination::RESIGNATION {
+            Fault::Resignation(nothing)
         } else {
             Fault::Aborted
         })

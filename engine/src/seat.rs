@@ -64,6 +64,12 @@ pub enum Fault {
     /// The player used up its time, or more.
     #[error("out of time: {0}")]
     OutOfTime(String),
+    /// The player did not answer, however long it was waited for.
+    #[error("no answer: {0}")]
+    Stall(String),
+    /// The player gives the game up.
+    #[error("the player gave up: {0}")]
+    Resignation(String),
     /// The system refused memory that one of our players needs: the game has no result.
     #[error("{}; {}", .0, .0.remedy())]
     Memory(MemoryRefused),

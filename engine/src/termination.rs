@@ -37,15 +37,27 @@ impl Termination {
         name: "time_forfeit",
         words: "a player overstepped its time",
     });
+    /// A player did not answer, however long it was waited for, and loses.
+    pub const STALL: Self =
+        Self::new(&TerminationInfo { name: "stall", words: "a player did not answer" });
+    /// A player gave the game up.
+    pub const RESIGNATION: Self =
+        Self::new(&TerminationInfo { name: "resignation", words: "a player gave up" });
 
     /// What the arbiter may end any game with.
-    pub const OF_ARBITER: &[Self] =
-        &[Self::MAX_PLIES, Self::ILLEGAL_MOVE, Self::CRASH, Self::TIME_FORFEIT];
+    pub const OF_ARBITER: &[Self] = &[
+        Self::MAX_PLIES,
+        Self::ILLEGAL_MOVE,
+        Self::CRASH,
+        Self::TIME_FORFEIT,
+        Self::STALL,
+        Self::RESIGNATION,
+    ];
 
-    /// Whether it is the fault of the side that lost, and not of the position.
+    /// Whether the side that lost ended the game, and not the position.
     #[must_use]
     pub fn is_forfeit(self) -> bool {
-        [Self::ILLEGAL_MOVE, Self::CRASH, Self::TIME_FORFEIT].contains(&self)
+        Self::OF_ARBITER.contains(&self) && self != Self::MAX_PLIES
     }
 
     /// A termination that a game declares.

@@ -54,6 +54,7 @@ enum What {
     Hangs,
     AnswersTooLate,
     Says(&'static str),
+    GivesUp,
 }
 
 /// What a stranger's move took it.
@@ -77,7 +78,7 @@ impl OutsidePlayer for Stranger<'_> {
                         return Err(Fault::Aborted);
                     }
                     if self.time_limit.is_some_and(|limit| host.wall() - begun >= limit) {
-                        return Err(Fault::OutOfTime("no answer".to_owned()));
+                        return Err(Fault::Stall("no answer".to_owned()));
                     }
                     let now = host.wall() + Duration::from_millis(1);
                     self.host.now.set(now);
@@ -87,6 +88,7 @@ impl OutsidePlayer for Stranger<'_> {
                 What::AnswersTooLate => {
                     self.host.now.set(host.wall() + Duration::from_secs(1));
                 }
+                What::GivesUp => return Err(Fault::Resignation("resign".to_owned())),
                 What::Says(mv) => {
                     return Ok(Answer { mv: mv.to_owned(), search: SearchReport::UNKNOWN });
                 }
@@ -155,7 +157,8 @@ fn who_fails_loses_and_the_termination_says_how() {
     let cases: &[(What, Option<Duration>, Termination)] = &[
         (What::Crashes, None, Termination::CRASH),
         (What::Crashes, SECOND, Termination::CRASH),
-        (What::Hangs, SECOND, Termination::TIME_FORFEIT),
+        (What::Hangs, SECOND, Termination::STALL),
+        (What::GivesUp, None, Termination::RESIGNATION),
         (What::AnswersTooLate, SECOND, Termination::TIME_FORFEIT),
         (What::Says("resign"), None, Termination::ILLEGAL_MOVE),
         (What::Says(""), SECOND, Termination::ILLEGAL_MOVE),
@@ -239,7 +242,7 @@ fn terminations_have_names_of_their_own() {
     let names: Vec<&str> = terminations().map(Termination::name).collect();
     insta::assert_snapshot!(
         names.join(" "),
-        @"five_by_placement five_by_rotation both_five full_board three_in_a_row last_object four_in_a_row checkmate stalemate insufficient_material fifty_moves threefold_repetition max_plies illegal_move crash time_forfeit"
+        @"five_by_placement five_by_rotation both_five full_board three_in_a_row last_object four_in_a_row checkmate stalemate insufficient_material fifty_moves threefold_repetition max_plies illegal_move crash time_forfeit stall resignation"
     );
     for termination in terminations() {
         assert_eq!(termination_named(termination.name()), Some(termination));

@@ -87,6 +87,7 @@ fn termination(sheet: &Sheet) -> &'static str {
         (Termination::TIME_FORFEIT, "time forfeit"),
         (Termination::ILLEGAL_MOVE, "rules infraction"),
         (Termination::CRASH, "abandoned"),
+        (Termination::STALL, "abandoned"),
         (Termination::MAX_PLIES, "adjudication"),
     ];
     let found = words.iter().find(|(termination, _)| *termination == sheet.termination);

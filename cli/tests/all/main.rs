@@ -26,6 +26,7 @@ mod list;
 mod memory;
 mod migrations;
 mod new;
+mod outside;
 mod pages;
 mod play;
 mod readme;

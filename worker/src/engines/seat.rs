@@ -215,12 +215,13 @@ fn fault(failure: &EngineFailure) -> Fault {
         | FailureKind::NoProcess(_)
         | FailureKind::Option { .. } => Fault::Aborted,
         FailureKind::OutOfTime { .. } => Fault::OutOfTime(words),
-        // That it hangs is the same to whoever waits for it.
-        FailureKind::Hang { .. } => Fault::OutOfTime(words),
+        FailureKind::Hang { .. } | FailureKind::NoAnswer { .. } => Fault::Stall(words),
+        FailureKind::NoMove(said) if said.eq_ignore_ascii_case("resign") => {
+            Fault::Resignation(words)
+        }
         FailureKind::NoMove(_) | FailureKind::IllegalMove(_) => Fault::IllegalMove(words),
         FailureKind::Crash(_)
         | FailureKind::Gone
-        | FailureKind::NoAnswer { .. }
         | FailureKind::Refused { .. } => Fault::Crash(words),
     }
 }

@@ -1,0 +1,409 @@
+//! Programs of others in sweeps: ours over UCI as one of them, and scripts that misbehave.
+
+use std::path::Path;
+
+use insta::assert_snapshot;
+
+use crate::sandbox::{Process, Sandbox, Watched, wait_until};
+
+const SPELRUM: &str = env!("CARGO_BIN_EXE_spelrum");
+
+/// An engine that says what it should up to the moment in which it is to move.
+const SCRIPT: &str = r#"#!/bin/sh
+while read -r line; do
+    case "$line" in
+        uci)
+            test "$1" = deaf && continue
+            test "$1" = dies && { echo "fatal: no net" >&2; exit 3; }
+            echo "id name Scripted $1"
+            echo "id author Nobody"
+            echo "option name Hash type spin default 16 min 1 max 64"
+            echo uciok ;;
+        isready) echo readyok ;;
+        go*)
+            case "$1" in
+                crash) echo "info string about to" ; kill -SEGV $$ ;;
+                leaves) exit 0 ;;
+                illegal) echo "bestmove e2e5" ;;
+                none) echo "bestmove (none)" ;;
+                garbage) echo "bestmove  "; echo "bestmove ------" ;;
+                babbles) while :; do echo "info depth 1 score cp 3"; done ;;
+                sleeps) sleep 600 ;;
+                late) sleep 3; echo "bestmove e2e4" ;;
+            esac ;;
+        quit) exit 0 ;;
+    esac
+done
+"#;
+
+/// A sandbox with a script, and a file of engines: our own program as one, loud and quiet, and the script
+/// with each of these words.
+fn sandbox(words: &[&str]) -> Sandbox {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = Sandbox::new();
+    let script = sandbox.write("script.sh", SCRIPT);
+    let loud = format!(
+        "#!/bin/sh\nhead -c 3000000 /dev/zero | tr '\\0' x\necho\necho 'log: ready'\nexec {SPELRUM} \"$@\"\n"
+    );
+    let loud = sandbox.write("loud.sh", &loud);
+    for path in [&script, &loud] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let player = r#"args = ["engine", "uci", "--player", "alpha-beta", "--set", "preset=chess", "--set", "evaluation=material"]"#;
+    let mut file = format!(
+        "[engines.ours]\nprotocol = \"uci\"\ncommand = {SPELRUM:?}\n{player}\n\
+         [engines.ours.options]\nshuffle = {{ values = [true, false] }}\n\
+         [engines.loud]\nprotocol = \"uci\"\ncommand = \"./loud.sh\"\n{player}\n"
+    );
+    for word in words {
+        file.push_str(&format!(
+            "[engines.{word}]\nprotocol = \"uci\"\ncommand = \"./script.sh\"\nargs = [{word:?}, {:?}]\n\
+             startup_timeout = \"3s\"\nstop_timeout = \"500ms\"\nmove_timeout = \"1s\"\n",
+            mark(&sandbox)
+        ));
+    }
+    sandbox.write("engines.toml", &file);
+    sandbox
+}
+
+/// A word that the engines of this test have, and no others.
+fn mark(sandbox: &Sandbox) -> String {
+    sandbox.path("mark").display().to_string()
+}
+
+fn sweep(games: u32, players: &str) -> String {
+    format!(
+        "name = \"match\"\ngame = \"chess\"\nseed = 5\ngames = {games}\nmax_plies = 40\n\
+         openings = {{ kind = \"random\", plies = 3 }}\n{players}"
+    )
+}
+
+const RANDOM: &str = "[players.random]\nalgorithm = \"random\"\n";
+
+fn outside(name: &str, engine: &str, more: &str) -> String {
+    format!("[players.{name}]\nalgorithm = \"uci\"\nengine = \"{engine}\"\n{more}\n")
+}
+
+fn run(sandbox: &Sandbox, more: &[&str]) -> crate::sandbox::Ran {
+    let arguments = ["run", "sweep.toml", "--db", "match.db", "--engines", "engines.toml"];
+    sandbox.run(&[&arguments[..], more].concat())
+}
+
+/// Whether no process is left that has this word among its own.
+fn nobody_has(word: &str) -> bool {
+    let processes = Path::new("/proc").read_dir().unwrap().filter_map(|entry| {
+        // A process may end at any time.
+        let words = std::fs::read(entry.ok()?.path().join("cmdline")).ok()?;
+        let words = String::from_utf8_lossy(&words).into_owned();
+        words.split('\0').any(|it| it.contains(word)).then_some(())
+    });
+    processes.count() == 0
+}
+
+/// Our own program at the other end of a pipe plays the games that it plays in the same process: the
+/// same moves, with the same nodes at the same depth.
+#[test]
+fn a_player_over_uci_is_the_player() {
+    let sandbox = sandbox(&[]);
+    let ours = "algorithm = \"alpha-beta\"\npreset = \"chess\"\nevaluation = \"material\"\n\
+                shuffle = false\ndepth = 2\n";
+    let other = "[players.other]\nalgorithm = \"alpha-beta\"\nevaluation = \"material\"\ndepth = 1\n\
+                 shuffle = false\n";
+    let played = |player: String| {
+        sandbox.write("sweep.toml", &sweep(8, &format!("{player}{other}")));
+        let _gone = std::fs::remove_file(sandbox.path("match.db"));
+        run(&sandbox, &[]).expect_exit(0);
+        let games =
+            "SELECT group_concat(it, ' ') FROM (SELECT g.number || ':' || m.ply || m.move || '/'
+            || m.depth || '/' || m.nodes || '/' || coalesce(m.score, '-') AS it FROM moves AS m
+            JOIN games AS g ON g.game_id = m.game_id ORDER BY g.number, m.ply)";
+        sandbox.sql("match.db", games)
+    };
+    let inside = played(format!("[players.ours]\n{ours}"));
+    let options = "options = { shuffle = false }\ndepth = 2";
+    assert_eq!(played(outside("ours", "ours", options)), inside);
+}
+
+/// Each way to lose a game by a fault has its termination, the games go on, and nobody is left behind.
+#[test]
+fn misbehaviour_is_a_forfeit_with_a_name() {
+    let words = ["crash", "leaves", "illegal", "none", "garbage", "babbles", "sleeps", "late"];
+    let sandbox = sandbox(&words);
+    let limit = |word: &str| match word {
+        // By nodes alone there is a cap on the wall.
+        "babbles" => "nodes = 100",
+        "sleeps" => "move_time = \"100ms\"\ndepth = 3",
+        "late" => "clock = \"300ms+1ms\"\nmargin = \"100ms\"",
+        _ => "depth = 2",
+    };
+    let players: String = words.iter().map(|word| outside(word, word, limit(word))).collect();
+    let pairing = "pairing = { gauntlet = \"random\" }\n";
+    sandbox.write("sweep.toml", &sweep(2, &format!("{pairing}{RANDOM}{players}")));
+    run(&sandbox, &["--slots", "4"]).expect_exit(0);
+    let ran = sandbox.run(&[
+        "sql",
+        "--db",
+        "match.db",
+        "SELECT second_player_name AS engine, termination, count(*) AS games,
+             sum((outcome = 'win') = (games.first_player_id = cells.first_player_id)) AS lost
+         FROM games JOIN cells USING (cell_id) GROUP BY 1, 2 ORDER BY 1",
+    ]);
+    assert_snapshot!(ran.stdout(), @r#"
+    engine   termination   games  lost
+    ───────────────────────────────────
+    babbles  stall             2     2
+    crash    crash             2     2
+    garbage  illegal_move      2     2
+    illegal  illegal_move      2     2
+    late     stall             2     2
+    leaves   crash             2     2
+    none     illegal_move      2     2
+    sleeps   stall             2     2
+    "#);
+    wait_until("nobody is left", || nobody_has(&mark(&sandbox)));
+}
+
+/// Megabytes before the first word, and prints in between, cost nothing.
+#[test]
+fn noise_costs_nothing() {
+    let sandbox = sandbox(&[]);
+    sandbox.write(
+        "sweep.toml",
+        &sweep(2, &format!("{RANDOM}{}", outside("loud", "loud", "depth = 1"))),
+    );
+    run(&sandbox, &[]).expect_exit(0);
+    let forfeits = "SELECT count(*) FROM games WHERE termination IN
+        ('crash', 'illegal_move', 'time_forfeit', 'stall')";
+    assert_eq!(sandbox.sql("match.db", forfeits), "0");
+    assert_eq!(sandbox.sql("match.db", "SELECT count(*) FROM games"), "2");
+}
+
+/// What cannot be played is said before anything is played, with what to do about it.
+#[test]
+fn what_cannot_be_played_is_said_first() {
+    let sandbox = sandbox(&["deaf", "dies"]);
+    let engines = std::fs::read_to_string(sandbox.path("engines.toml")).unwrap();
+    let more = "[engines.missing]\nprotocol = \"uci\"\ncommand = \"/no/such/engine\"\n\
+                [engines.text]\nprotocol = \"uci\"\ncommand = \"./engines.toml\"\n\
+                [engines.one]\nprotocol = \"uci\"\ncommand = \"./script.sh\"\nat_once = 1\n";
+    sandbox.write("engines.toml", &format!("{engines}{more}"));
+    let failure = |player: &str| {
+        sandbox.write("sweep.toml", &sweep(2, &format!("{RANDOM}{player}")));
+        let directory = sandbox.path("");
+        let failure = run(&sandbox, &["--new"]).failure();
+        failure.replace(directory.to_str().unwrap(), "DIRECTORY/")
+    };
+    let of = |engine: &str| outside("it", engine, "depth = 1");
+    let failures: Vec<_> = [
+        of("missing"),
+        of("text"),
+        of("deaf"),
+        of("dies"),
+        of("nowhere"),
+        outside("it", "ours", "depth = 1\noptions = { EvalFile = \"/etc/passwd\" }"),
+        outside("it", "ours", "depth = 1\noptions = { Hash = 100000 }"),
+        outside("it", "ours", "depth = 1\nversion = \"99\""),
+        format!("{}{}", of("one"), outside("other", "one", "depth = 2")),
+    ]
+    .iter()
+    .map(|player| failure(player))
+    .collect();
+    assert_snapshot!(failures.join("\n"), @r#"
+    exit code 3
+    error: failed to start the engine missing: missing: there is no program /no/such/engine
+    help: run its command by hand; the file of engines says how it is started
+
+    exit code 3
+    error: failed to start the engine text: text: DIRECTORY/./engines.toml cannot be run: Permission denied (os error 13)
+    help: run its command by hand; the file of engines says how it is started
+
+    exit code 3
+    error: failed to start the engine deaf: deaf: no `uciok` within 3 s after `uci`
+    > uci
+    help: run its command by hand; the file of engines says how it is started
+
+    exit code 3
+    error: failed to start the engine dies: dies: it ended (exit status 3) while it was starting
+    > uci
+    ! fatal: no net
+    help: run its command by hand; the file of engines says how it is started
+
+    exit code 3
+    error: failed to play match here: the sweep needs the engine nowhere (uci), and the file of engines has deaf, dies, loud, missing, one, ours, text
+    help: add it to the file, or write one of those names in the sweep
+
+    exit code 3
+    error: failed to play match here: option `EvalFile` of `ours` may not be set by a sweep; may be: `Hash`, `Threads`, `MultiPV`, `shuffle`
+    help: whoever runs the worker can allow it under the engine's `options`
+
+    exit code 3
+    error: failed to play match here: option `Hash` of `ours` may not be `100000`
+    help: on this machine it may be a whole number from 1 to 1024
+
+    exit code 3
+    error: failed to play match here: a cell needs ours (uci), version "99"; here ours is Spelrum 0.1.0 alpha-beta, 4096 at once
+    help: change what the sweep demands, `at_once` in the file of engines, or the program
+
+    exit code 3
+    error: failed to play match here: a cell needs one (uci) and one (uci); here one is Scripted, 1 at once
+    help: change what the sweep demands, `at_once` in the file of engines, or the program
+    "#);
+    let none = sandbox.run(&["run", "sweep.toml", "--db", "other.db"]);
+    assert_snapshot!(none.failure(), @r#"
+    exit code 3
+    error: failed to play match here: the sweep needs the engine one (uci), a program of others
+    help: say what it is on this machine in a file of engines, and name that: --engines FILE; docs/engines.md has an example
+    "#);
+}
+
+/// A sweep says what is wrong with a player of others, with its place.
+#[test]
+fn sweeps_are_checked() {
+    let sandbox = Sandbox::new();
+    let failure = |game: &str, player: &str| {
+        let sweep = sweep(2, &format!("{RANDOM}[players.it]\nalgorithm = \"uci\"\n{player}"));
+        sandbox.write("sweep.toml", &sweep.replace("chess", game));
+        sandbox.run(&["check", "sweep.toml"]).failure()
+    };
+    let failures: Vec<_> = [
+        ("chess", "depth = 1"),
+        ("chess", "engine = \"x\""),
+        ("tic-tac-toe", "engine = \"x\"\ndepth = 1"),
+        ("chess", "engine = \"x\"\nclock = \"10\""),
+        ("chess", "engine = \"x\"\nclock = \"10s\"\nreproducible = true"),
+        ("chess", "engine = \"x\"\ndepth = 1\noptions = { A = [1] }"),
+        ("chess", "engine = \"x\"\ndepth = 1\nsha256 = \"abc\""),
+        ("chess", "engine = \"x\"\ndepth = 1\nmargin = \"unlimited\""),
+    ]
+    .iter()
+    .map(|(game, player)| failure(game, player))
+    .collect();
+    assert_snapshot!(failures.join("\n"), @r#"
+    exit code 2
+    error: unexpected argument 'sweep.toml' found
+
+    Usage: spelrum check [OPTIONS] --db <PATH>
+
+    For more information, try '--help'.
+
+    exit code 2
+    error: unexpected argument 'sweep.toml' found
+
+    Usage: spelrum check [OPTIONS] --db <PATH>
+
+    For more information, try '--help'.
+
+    exit code 2
+    error: unexpected argument 'sweep.toml' found
+
+    Usage: spelrum check [OPTIONS] --db <PATH>
+
+    For more information, try '--help'.
+
+    exit code 2
+    error: unexpected argument 'sweep.toml' found
+
+    Usage: spelrum check [OPTIONS] --db <PATH>
+
+    For more information, try '--help'.
+
+    exit code 2
+    error: unexpected argument 'sweep.toml' found
+
+    Usage: spelrum check [OPTIONS] --db <PATH>
+
+    For more information, try '--help'.
+
+    exit code 2
+    error: unexpected argument 'sweep.toml' found
+
+    Usage: spelrum check [OPTIONS] --db <PATH>
+
+    For more information, try '--help'.
+
+    exit code 2
+    error: unexpected argument 'sweep.toml' found
+
+    Usage: spelrum check [OPTIONS] --db <PATH>
+
+    For more information, try '--help'.
+
+    exit code 2
+    error: unexpected argument 'sweep.toml' found
+
+    Usage: spelrum check [OPTIONS] --db <PATH>
+
+    For more information, try '--help'.
+    "#);
+}
+
+/// Killed again and again, a match with engines ends with exactly its games, and none is left behind.
+#[test]
+fn a_killed_run_leaves_no_engine_and_loses_nothing() {
+    let sandbox = sandbox(&[]);
+    let engines = std::fs::read_to_string(sandbox.path("engines.toml")).unwrap();
+    // A word of the engines' own, which nobody else has.
+    let engines = engines.replace(
+        "\"engine\", \"uci\"",
+        &format!("\"engine\", \"uci\", \"--seed\", \"{}\"", 77_001),
+    );
+    sandbox.write("engines.toml", &engines);
+    let players = format!("{RANDOM}{}", outside("ours", "ours", "depth = 4"));
+    sandbox.write("sweep.toml", &sweep(300, &players));
+    let arguments =
+        ["run", "sweep.toml", "--db", "match.db", "--engines", "engines.toml", "--slots", "2"];
+    for part in 1..=3 {
+        let mut run = Watched::start(&sandbox, &arguments);
+        run.read_until("games in 1 cell");
+        wait_until("games are settled", || {
+            sandbox.sql("match.db", "SELECT count(*) FROM games").parse::<u32>().unwrap()
+                >= 20 * part
+        });
+        run.process.kill();
+        wait_until("the engines have gone", || nobody_has("77001"));
+    }
+    sandbox.run(&arguments).expect_exit(0);
+    let games = "SELECT count(*) || '/' || count(DISTINCT number) || '/' || max(number) FROM games";
+    assert_eq!(sandbox.sql("match.db", games), "300/300/299");
+    wait_until("the engines have gone", || nobody_has("77001"));
+}
+
+/// A coordinator hands such games to whoever has the engines, and to nobody else; a second signal ends a
+/// worker with all that it started.
+#[test]
+fn workers_get_what_they_can_play() {
+    let sandbox = sandbox(&["sleeps"]);
+    let players = format!(
+        "pairing = {{ gauntlet = \"random\" }}\n{RANDOM}{}{}",
+        outside("ours", "ours", "depth = 1"),
+        outside("sleeps", "sleeps", "depth = 1"),
+    );
+    sandbox.write("sweep.toml", &sweep(4, &players).replace("max_plies = 40", "max_plies = 10"));
+    let coordinator = sandbox.coordinator_with("c.db", "127.0.0.1:0", "500ms");
+    let url = &coordinator.url;
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
+    let _without = sandbox.worker(url, "2", &["--name", "without"]);
+    let only = "[engines.ours]\n";
+    let engines = std::fs::read_to_string(sandbox.path("engines.toml")).unwrap();
+    let end = engines.find("[engines.loud]").unwrap();
+    assert!(engines.starts_with(only));
+    sandbox.write("one.toml", &engines[..end]);
+    let _with = sandbox.worker(url, "2", &["--name", "with", "--engines", "one.toml"]);
+    let settled = |player: &str| {
+        let statement = format!(
+            "SELECT count(*) FROM games JOIN cells USING (cell_id)
+             WHERE second_player_name = '{player}'"
+        );
+        sandbox.sql("c.db", &statement)
+    };
+    wait_until("what can be played is played", || settled("ours") == "4");
+    assert_eq!(settled("sleeps"), "0");
+    let by =
+        "SELECT group_concat(DISTINCT w.name) FROM games AS g JOIN workers AS w USING (worker_id)";
+    assert_eq!(sandbox.sql("c.db", by), "with");
+    let mut third: Process =
+        sandbox.worker(url, "2", &["--name", "third", "--engines", "engines.toml"]);
+    wait_until("an engine sleeps", || !nobody_has(&mark(&sandbox)));
+    third.kill();
+    wait_until("nobody is left", || nobody_has(&mark(&sandbox)));
+}
