@@ -263,7 +263,7 @@ fn sweeps_are_checked() {
     let failure = |game: &str, player: &str| {
         let sweep = sweep(2, &format!("{RANDOM}[players.it]\nalgorithm = \"uci\"\n{player}"));
         sandbox.write("sweep.toml", &sweep.replace("chess", game));
-        sandbox.run(&["check", "sweep.toml"]).failure()
+        sandbox.run(&["run", "sweep.toml", "--dry-run"]).failure()
     };
     let failures: Vec<_> = [
         ("chess", "depth = 1"),
@@ -279,61 +279,96 @@ fn sweeps_are_checked() {
     .map(|(game, player)| failure(game, player))
     .collect();
     assert_snapshot!(failures.join("\n"), @r#"
-    exit code 2
-    error: unexpected argument 'sweep.toml' found
+    exit code 3
+    error: failed to read the sweep sweep.toml
+      × player `it`: `engine` is missing
+        ╭─[sweep.toml:9:10]
+      8 │ algorithm = "random"
+      9 │ [players.it]
+        ·          ─┬
+        ·           ╰── here
+     10 │ algorithm = "uci"
+        ╰────
+      help: write a text of at most 64 bytes
 
-    Usage: spelrum check [OPTIONS] --db <PATH>
+    exit code 3
+    error: failed to read the sweep sweep.toml
+      × player `it`: nothing bounds the moves of `x`
+        ╭─[sweep.toml:9:10]
+      8 │ algorithm = "random"
+      9 │ [players.it]
+        ·          ─┬
+        ·           ╰── here
+     10 │ algorithm = "uci"
+        ╰────
+      help: give at least one of `depth`, `nodes`, `move_time`, `clock`
 
-    For more information, try '--help'.
+    exit code 3
+    error: failed to read the sweep sweep.toml
+      × player `it`: programs that speak uci do not play tic-tac-toe
+        ╭─[sweep.toml:10:13]
+      9 │ [players.it]
+     10 │ algorithm = "uci"
+        ·             ──┬──
+        ·               ╰── here
+     11 │ engine = "x"
+        ╰────
+      help: choose one of our algorithms
 
-    exit code 2
-    error: unexpected argument 'sweep.toml' found
+    exit code 3
+    error: failed to read the sweep sweep.toml
+      × player `it`: `clock` cannot be "10"
+        ╭─[sweep.toml:12:9]
+     11 │ engine = "x"
+     12 │ clock = "10"
+        ·         ──┬─
+        ·           ╰── here
+        ╰────
+      help: write a clock such as "10s", "10s+100ms" or "40/60s"
 
-    Usage: spelrum check [OPTIONS] --db <PATH>
+    exit code 3
+    error: failed to read the sweep sweep.toml
+      × player `it`: no game that a clock decides is played the same way again
+        ╭─[sweep.toml:13:16]
+     12 │ clock = "10s"
+     13 │ reproducible = true
+        ·                ──┬─
+        ·                  ╰── here
+        ╰────
+      help: bound the player by `depth` or `nodes` alone, or leave out `reproducible`
 
-    For more information, try '--help'.
+    exit code 3
+    error: failed to read the sweep sweep.toml
+      × player `it`: the option `A` cannot be [1]
+        ╭─[sweep.toml:13:11]
+     12 │ depth = 1
+     13 │ options = { A = [1] }
+        ·           ─────┬─────
+        ·                ╰── here
+        ╰────
+      help: write true or false, a whole number, or a text
 
-    exit code 2
-    error: unexpected argument 'sweep.toml' found
+    exit code 3
+    error: failed to read the sweep sweep.toml
+      × player `it`: `sha256` cannot be "abc"
+        ╭─[sweep.toml:13:10]
+     12 │ depth = 1
+     13 │ sha256 = "abc"
+        ·          ──┬──
+        ·            ╰── here
+        ╰────
+      help: write a SHA-256 as 64 hexadecimal digits in lower case
 
-    Usage: spelrum check [OPTIONS] --db <PATH>
-
-    For more information, try '--help'.
-
-    exit code 2
-    error: unexpected argument 'sweep.toml' found
-
-    Usage: spelrum check [OPTIONS] --db <PATH>
-
-    For more information, try '--help'.
-
-    exit code 2
-    error: unexpected argument 'sweep.toml' found
-
-    Usage: spelrum check [OPTIONS] --db <PATH>
-
-    For more information, try '--help'.
-
-    exit code 2
-    error: unexpected argument 'sweep.toml' found
-
-    Usage: spelrum check [OPTIONS] --db <PATH>
-
-    For more information, try '--help'.
-
-    exit code 2
-    error: unexpected argument 'sweep.toml' found
-
-    Usage: spelrum check [OPTIONS] --db <PATH>
-
-    For more information, try '--help'.
-
-    exit code 2
-    error: unexpected argument 'sweep.toml' found
-
-    Usage: spelrum check [OPTIONS] --db <PATH>
-
-    For more information, try '--help'.
+    exit code 3
+    error: failed to read the sweep sweep.toml
+      × player `it`: a margin without an end would let any move be late
+        ╭─[sweep.toml:13:10]
+     12 │ depth = 1
+     13 │ margin = "unlimited"
+        ·          ─────┬─────
+        ·               ╰── here
+        ╰────
+      help: write a time, such as "50ms"
     "#);
 }
 
