@@ -16,6 +16,7 @@ mod engines;
 mod error;
 mod exit;
 mod games;
+mod gtp_player;
 mod held;
 mod interrupt;
 mod listen;

@@ -124,6 +124,24 @@ pub trait Game: Solvable {
         mv.to_string()
     }
 
+    /// A move as programs of others write it, where that is not its notation.
+    fn told(_mv: Self::Move, _protocol: Protocol) -> Option<String> {
+        None
+    }
+
+    /// Reads a move of a program of others.
+    ///
+    /// # Errors
+    /// If it is not a move of the game.
+    fn heard(&self, text: &str, _protocol: Protocol) -> Result<Self::Move, NotationError> {
+        self.parse_move(text)
+    }
+
+    /// Moves that lead from the start to this position, for protocols that have no word for a position.
+    fn way_here(&self) -> Option<Vec<Self::Move>> {
+        None
+    }
+
     /// What is drawn of the position where there is little room, as in the picture of a tree: its
     /// notation, unless the game has something better.
     fn sketch(&self) -> Sketch {

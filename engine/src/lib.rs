@@ -151,7 +151,9 @@ pub use host::{Host, Timeless};
 pub use knowledge::{Knowledge, Losing, Sifted};
 pub use limits::EndedBy;
 pub use move_values::{MoveValue, MoveValues, MoveValuesError, check_reference, move_values};
-pub use notation::{Played, book_positions, legal_moves, parse_legal_move, written_moves};
+pub use notation::{
+    Played, book_positions, legal_moves, move_heard, moves_told, parse_legal_move, written_moves,
+};
 pub use outside::{OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
 pub use parameters::{
     ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,

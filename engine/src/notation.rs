@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::book::{BookError, BookFormat, BookPosition};
 use crate::game::Game;
+use crate::outside::Protocol;
 use crate::position::{NotationError, Position};
 use crate::rules::Rules;
 use crate::with_game;
@@ -112,6 +113,65 @@ pub fn legal_moves(rules: &Rules, position: &str) -> Result<Vec<String>, Notatio
         Ok(moves.iter().map(ToString::to_string).collect())
     }
     with_game!(rules, G => of::<G>(rules, position))
+}
+
+/// A game as a program of others is told it: the moves that were played, as it writes them, behind those
+/// that lead from the start to the opening. `None` if nobody knows a way to the opening.
+///
+/// # Errors
+/// If the opening or a move is not of this game.
+pub fn moves_told<'m>(
+    rules: &Rules,
+    opening: &str,
+    moves: impl IntoIterator<Item = &'m str>,
+    protocol: Protocol,
+) -> Result<Option<Vec<String>>, NotationError> {
+    fn of<'m, G: Game>(
+        rules: &Rules,
+        opening: &str,
+        moves: impl IntoIterator<Item = &'m str>,
+        protocol: Protocol,
+    ) -> Result<Option<Vec<String>>, NotationError> {
+        let mut position = G::parse(rules, opening)?;
+        let Some(way) = position.way_here() else { return Ok(None) };
+        let told = |mv: G::Move| G::told(mv, protocol).unwrap_or_else(|| mv.to_string());
+        let mut all: Vec<String> = way.into_iter().map(told).collect();
+        for text in moves {
+            let mv = parse_legal_move(&position, text)?;
+            all.push(told(mv));
+            position.play_unchecked(mv);
+        }
+        Ok(Some(all))
+    }
+    with_game!(rules, G => of::<G>(rules, opening, moves, protocol))
+}
+
+/// A move of a program of others in the game's notation, in the position after these moves. Whether it is
+/// legal is for the arbiter to say.
+///
+/// # Errors
+/// If it is not a move of the game, or what was played before is not.
+pub fn move_heard<'m>(
+    rules: &Rules,
+    opening: &str,
+    moves: impl IntoIterator<Item = &'m str>,
+    text: &str,
+    protocol: Protocol,
+) -> Result<String, NotationError> {
+    fn of<'m, G: Game>(
+        rules: &Rules,
+        opening: &str,
+        moves: impl IntoIterator<Item = &'m str>,
+        text: &str,
+        protocol: Protocol,
+    ) -> Result<String, NotationError> {
+        let mut position = G::parse(rules, opening)?;
+        for text in moves {
+            position.play_unchecked(parse_legal_move(&position, text)?);
+        }
+        Ok(position.heard(text, protocol)?.to_string())
+    }
+    with_game!(rules, G => of::<G>(rules, opening, moves, text, protocol))
 }
 
 /// The positions of a book in the game's notation, in the book's order: of each line of EPD its own, of each game

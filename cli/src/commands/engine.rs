@@ -1,23 +1,27 @@
 //! `spelrum engine`: our players for programs of others.
 
-use std::io::{self, BufReader};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 
 use clap::{Args, Subcommand};
+use spelrum_engine::games::Pentago;
+use spelrum_engine::search::STACK_BYTES;
 use spelrum_external::uci::{Server, serve};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::gtp_player::{GtpPlayer, Reply};
 use crate::player::{PlayerArguments, key_of_seed};
 use crate::uci_player::UciPlayer;
 
 const EXAMPLES: &str = "\
-Its parameters are options, with what --set says as their defaults; so are the limits, of which 0 is \
+Over UCI, its parameters are options, with what --set says as their defaults; so are the limits, of which 0 is \
 none. What `go` says of depth, nodes and time bounds a move as well. Without either it thinks until it \
 is told to stop. Searches deepen step by step unless --set iterative=false.
 
 Examples:
   spelrum engine uci --player alpha-beta
   spelrum engine uci --player mcts --set move_time=1s
+  spelrum engine gtp --player alpha-beta --depth 4
   fastchess -engine cmd=spelrum args=\"engine uci --player minimax --depth 3\" name=minimax ...";
 
 /// Offer a player to other programs as an engine
@@ -33,18 +37,74 @@ enum Protocol {
     /// Play chess over the universal chess interface, for GUIs and match runners
     #[command(after_help = EXAMPLES)]
     Uci(PlayerArguments),
+    /// Play Pentago over the Go text protocol, with the moves of pentagod; `help` lists what it knows
+    #[command(after_help = GTP_EXAMPLES)]
+    Gtp(GtpArguments),
+}
+
+const GTP_EXAMPLES: &str = "\
+A move is the row from a to f, the column from 1 to 6 and the turn from s to z, quadrants clockwise from \
+the top left, each with its counter-clockwise turn first. `set NAME VALUE` changes a parameter, so in a \
+file of engines: gtp = { limits = [\"set depth {depth}\", \"set move_time {milliseconds}ms\"] }.
+
+Examples:
+  spelrum engine gtp --player alpha-beta --depth 4
+  spelrum engine gtp --player mcts --set move_time=1s --win-after-rotation";
+
+#[derive(Args, Debug)]
+struct GtpArguments {
+    #[command(flatten)]
+    player: PlayerArguments,
+    /// Judge five in a row only after the turn, as pentagod does
+    #[arg(long)]
+    win_after_rotation: bool,
 }
 
 impl Engine {
     /// Serves whoever started it, until they have enough.
     pub(crate) fn run(self) -> Result<Exit> {
-        let Protocol::Uci(arguments) = self.protocol;
-        let mut player = UciPlayer::new(&arguments.given()?, key_of_seed(arguments.seed))
-            .map_err(|error| arguments.not_made(error))?;
-        let name = format!("Spelrum {} {}", env!("CARGO_PKG_VERSION"), arguments.algorithm());
-        let server = Server::new(name, "the Spelrum maintainers".to_owned(), player.options());
-        serve(server, &mut player, BufReader::new(io::stdin()), io::stdout())
-            .map_err(|error| CliError::new(Exit::Internal, "hear what to do").because(error))?;
-        Ok(Exit::Success)
+        match self.protocol {
+            Protocol::Uci(arguments) => uci(&arguments),
+            Protocol::Gtp(arguments) => gtp(&arguments),
+        }
     }
+}
+
+fn uci(arguments: &PlayerArguments) -> Result<Exit> {
+    let mut player = UciPlayer::new(&arguments.given()?, key_of_seed(arguments.seed))
+        .map_err(|error| arguments.not_made(error))?;
+    let name = format!("Spelrum {} {}", env!("CARGO_PKG_VERSION"), arguments.algorithm());
+    let server = Server::new(name, "the Spelrum maintainers".to_owned(), player.options());
+    serve(server, &mut player, BufReader::new(io::stdin()), io::stdout())
+        .map_err(|error| CliError::new(Exit::Internal, "hear what to do").because(error))?;
+    Ok(Exit::Success)
+}
+/// Answers line by line, until it is told to quit or nobody speaks any more.
+fn gtp(arguments: &GtpArguments) -> Result<Exit> {
+    let GtpArguments { player, win_after_rotation } = arguments;
+    let rules = Pentago::rules(!win_after_rotation);
+    let (algorithm, given) = (player.algorithm().to_owned(), player.given()?);
+    let key = key_of_seed(player.seed);
+    let made = move || GtpPlayer::new(&algorithm, given, rules, key);
+    // What is wrong is said before anybody is served; it is made where it plays, which needs room.
+    made.clone()().map_err(|error| player.not_made(error))?;
+    let playing = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
+        let Ok(mut served) = made() else { return Ok(()) };
+        let mut output = io::stdout();
+        for line in io::stdin().lock().lines() {
+            let Reply { text, is_last } = served.obey(&line?);
+            output.write_all(text.as_bytes())?;
+            output.flush()?;
+            if is_last {
+                break;
+            }
+        }
+        Ok(())
+    });
+    let failed = |error: io::Error| CliError::new(Exit::Internal, "hear what to do").because(error);
+    match playing.map_err(failed)?.join() {
+        Ok(said) => said.map_err(failed)?,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+    Ok(Exit::Success)
 }

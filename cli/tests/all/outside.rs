@@ -124,6 +124,31 @@ fn a_player_over_uci_is_the_player() {
     assert_eq!(played(outside("ours", "ours", options)), inside);
 }
 
+/// The same over GTP, from openings that have to be reached by moves.
+#[test]
+fn a_player_over_gtp_is_the_player() {
+    let sandbox = Sandbox::new();
+    let file = format!(
+        "[engines.ours]\nprotocol = \"gtp\"\ncommand = {SPELRUM:?}\n\
+         args = [\"engine\", \"gtp\", \"--player\", \"alpha-beta\", \"--set\", \"shuffle=false\"]\n\
+         gtp = {{ limits = [\"set depth {{depth}}\"] }}\n"
+    );
+    sandbox.write("engines.toml", &file);
+    let other = "[players.other]\nalgorithm = \"alpha-beta\"\ndepth = 1\nshuffle = false\n";
+    let played = |player: &str| {
+        let sweep = sweep(8, &format!("[players.ours]\n{player}depth = 2\n{other}"));
+        sandbox.write("sweep.toml", &sweep.replace("chess", "pentago"));
+        let _gone = std::fs::remove_file(sandbox.path("match.db"));
+        run(&sandbox, &[]).expect_exit(0);
+        let games =
+            "SELECT group_concat(it, ' ') FROM (SELECT g.number || ':' || m.ply || m.move AS it
+            FROM moves AS m JOIN games AS g ON g.game_id = m.game_id ORDER BY g.number, m.ply)";
+        sandbox.sql("match.db", games)
+    };
+    let inside = played("algorithm = \"alpha-beta\"\nshuffle = false\n");
+    assert_eq!(played("algorithm = \"gtp\"\nengine = \"ours\"\n"), inside);
+}
+
 /// Each way to lose a game by a fault has its termination, the games go on, and nobody is left behind.
 #[test]
 fn misbehaviour_is_a_forfeit_with_a_name() {

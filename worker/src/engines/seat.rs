@@ -5,18 +5,21 @@ use std::time::Duration;
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{
     Answer, ClockRule, EndedBy, Fault, Host, OutsidePlayer, OutsideRules, Parameters, Player,
-    Protocol, SearchReport, Side, TextTurn, Value,
+    Protocol, SearchReport, Side, TextTurn, Value, move_heard, moves_told,
 };
 use spelrum_external::uci::{Score, ScoreValue};
 use spelrum_external::{
     Breach, Choice, Clock, Colour, Conditions, EngineFailure, FailureKind, Lent, Limits,
-    OptionValue, Options, Remaining, Situation, Start,
+    OptionValue, Options, Phase, Remaining, Situation, Start,
 };
 use spelrum_tournament::PlayableCell;
 use spelrum_tournament::engines::{EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit};
 
 /// Where chess usually starts, which UCI has a word for.
 const USUAL_START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// Rows and columns of Pentago, the only game yet whose programs speak GTP.
+const BOARD_SIZE: u32 = 6;
 
 /// One side of one game, taken by a program of others.
 pub(super) struct EngineSeat {
@@ -56,7 +59,7 @@ pub(super) fn conditions(
         .any(|(_, value)| *value == Value::Bool(true));
     let conditions = Conditions {
         chess960,
-        board_size: None,
+        board_size: (rules.protocol == Protocol::Gtp).then_some(BOARD_SIZE),
         limits: Limits {
             depth: limits.depth,
             nodes: limits.nodes,
@@ -157,6 +160,37 @@ impl EngineSeat {
         Some(Clock { white, black, moves_to_go: rule.left(took(self.mover)).moves_to_go })
     }
 
+    /// Takes in what was played since it was asked last, as it will be told.
+    fn follow(&mut self, turn: &TextTurn<'_>) -> Result<(), String> {
+        match self.rules.protocol {
+            // Chess is written as UCI has it.
+            Protocol::Uci => {
+                let told = self.moves.len();
+                self.moves.extend(turn.moves.iter().skip(told).map(|record| record.mv.clone()));
+            }
+            Protocol::Gtp => {
+                let moves = turn.moves.iter().map(|record| record.mv.as_str());
+                let told = moves_told(turn.rules, turn.opening, moves, Protocol::Gtp);
+                self.moves = told.map_err(|error| error.to_string())?.ok_or_else(|| {
+                    format!("no moves are known that lead to the opening `{}`", turn.opening)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A move of it in the game's notation.
+    fn heard(&self, turn: &TextTurn<'_>, mv: String) -> Result<String, Fault> {
+        match self.rules.protocol {
+            Protocol::Uci => Ok(mv),
+            Protocol::Gtp => {
+                let moves = turn.moves.iter().map(|record| record.mv.as_str());
+                move_heard(turn.rules, turn.opening, moves, &mv, Protocol::Gtp)
+                    .map_err(|error| Fault::IllegalMove(error.to_string()))
+            }
+        }
+    }
+
     fn report(&self, choice: &Choice) -> SearchReport {
         let limits = &self.conditions.limits;
         let has_time = limits.move_time.is_some() || self.rules.clock.is_some();
@@ -228,16 +262,22 @@ fn fault(failure: &EngineFailure) -> Fault {
 
 impl OutsidePlayer for EngineSeat {
     fn choose(&mut self, turn: &TextTurn<'_>, host: &dyn Host) -> Result<Answer<String>, Fault> {
-        let told = self.moves.len();
-        self.moves.extend(turn.moves.iter().skip(told).map(|record| record.mv.clone()));
+        if let Err(problem) = self.follow(turn) {
+            let kind = FailureKind::Unsupported(problem);
+            let (engine, transcript) = (self.rules.engine.clone(), String::new());
+            self.failure = Some(EngineFailure { engine, kind, during: Phase::Move, transcript });
+            return Err(Fault::Aborted);
+        }
         let to_move = match turn.to_move {
             Side::First => Colour::White,
             Side::Second => Colour::Black,
         };
-        let start = if turn.opening == USUAL_START && !self.conditions.chess960 {
-            Start::Usual
-        } else {
-            Start::Fen(turn.opening)
+        let start = match self.rules.protocol {
+            Protocol::Uci if turn.opening == USUAL_START && !self.conditions.chess960 => {
+                Start::Usual
+            }
+            Protocol::Uci => Start::Fen(turn.opening),
+            Protocol::Gtp => Start::Board { size: BOARD_SIZE, first: Colour::White },
         };
         let clock = self.clock(turn, to_move);
         let (moves, limits) = (&self.moves, self.conditions.limits);
@@ -246,7 +286,7 @@ impl OutsidePlayer for EngineSeat {
             Ok(choice) => {
                 let search = self.report(&choice);
                 self.chosen.clone_from(&choice.mv);
-                Ok(Answer { mv: choice.mv, search })
+                Ok(Answer { mv: self.heard(turn, choice.mv)?, search })
             }
             Err(failure) => {
                 let fault = fault(&failure);

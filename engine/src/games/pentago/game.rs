@@ -1,10 +1,11 @@
 //! Pentago in the catalogue.
 
 use super::evaluation::{PentagoLines, PentagoRuns};
-use super::{BOTH_FIVE, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, Pentago, PentagoMove, notation};
+use super::{BOTH_FIVE, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, Pentago, PentagoMove, gtp, notation};
 use crate::evaluation::NoEvaluation;
 use crate::evaluations;
 use crate::game::Game;
+use crate::outside::Protocol;
 use crate::parameters::{ParameterInfo, Value};
 use crate::position::{Ending, NotationError, Position, Side};
 use crate::rules::Rules;
@@ -38,6 +39,8 @@ impl Game for Pentago {
         "Whether a placement that makes five wins at once, before any turn of a quadrant.",
     )];
 
+    const PROTOCOLS: &'static [Protocol] = &[Protocol::Gtp];
+
     const TERMINATIONS: &'static [Termination] =
         &[FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, BOTH_FIVE, Termination::FULL_BOARD];
 
@@ -52,6 +55,18 @@ impl Game for Pentago {
     ];
 
     evaluations!(PentagoRuns, PentagoLines, NoEvaluation);
+
+    fn told(mv: PentagoMove, _protocol: Protocol) -> Option<String> {
+        Some(gtp::write(mv))
+    }
+
+    fn heard(&self, text: &str, _protocol: Protocol) -> Result<PentagoMove, NotationError> {
+        gtp::read(self, text)
+    }
+
+    fn way_here(&self) -> Option<Vec<PentagoMove>> {
+        gtp::way_to(self)
+    }
 
     fn from_rules(rules: &Rules) -> Self {
         Self::empty(rules.switch("win_before_rotation"))

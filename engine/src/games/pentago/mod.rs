@@ -13,6 +13,7 @@ mod bitboard;
 mod equal_results;
 pub mod evaluation;
 mod game;
+mod gtp;
 mod knowledge;
 mod moves;
 mod notation;

@@ -1,0 +1,384 @@
+//! A player of ours that plays Pentago for another program, over GTP.
+//!
+//! Farnebäck, *Specification of the Go Text Protocol, version 2, draft 2* (2002), with the moves of
+//! pentagod. Lines go in and answers come out; who carries them is not its affair.
+
+use spelrum_engine::games::Pentago;
+use spelrum_engine::{
+    Before, Game as _, Line, ParameterError, ParameterInfo, Parameters, Player, Position as _,
+    Protocol, Rules, Seat, Side, Turn, Value, parameters_of, seat_of,
+};
+
+use crate::clock::Clock;
+use crate::player;
+
+/// What it can be asked for, with what that does.
+const COMMANDS: &[(&str, &str)] = &[
+    ("protocol_version", "2"),
+    ("name", "who it is"),
+    ("version", "which release"),
+    ("known_command", "COMMAND: whether it knows it"),
+    ("list_commands", "these"),
+    ("help", "these, with what they do"),
+    ("quit", "ends"),
+    ("boardsize", "6: the only one"),
+    ("clear_board", "begins a game"),
+    (
+        "play",
+        "COLOUR MOVE: somebody has moved, white first; a move is row a to f, column 1 to 6, turn s to z",
+    ),
+    ("genmove", "COLOUR: moves for the side to move"),
+    ("undo", "N: takes back the last N moves, or one"),
+    ("showboard", "the board"),
+    ("winner", "white, black, draw or none"),
+    ("final_score", "the same, as W+1, B+1 or 0"),
+    ("all_legal", "every legal move"),
+    ("set", "NAME VALUE: a parameter of the player, such as `set depth 3`"),
+    ("parameters", "those that there are, with their values"),
+];
+
+/// What comes of a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Reply {
+    /// What to say, with all line ends; nothing to a line without a command.
+    pub(crate) text: String,
+    /// Whether it was asked to end.
+    pub(crate) is_last: bool,
+}
+
+/// The player and its game.
+pub(crate) struct GtpPlayer {
+    name: String,
+    rules: Rules,
+    /// As they were given.
+    given: Parameters,
+    key: [u8; 32],
+    positions: Vec<Pentago>,
+    before: Vec<Before<<Pentago as spelrum_engine::Position>::Move>>,
+    /// It keeps what it has learnt.
+    seat: Option<Box<dyn Seat<Pentago>>>,
+}
+
+impl GtpPlayer {
+    /// A player that has begun a game, of parameters as a sweep would give them; nothing need bound it yet.
+    ///
+    /// # Errors
+    /// If the parameters are not a player's.
+    pub(crate) fn new(
+        algorithm: &str,
+        given: Parameters,
+        rules: Rules,
+        key: [u8; 32],
+    ) -> Result<Self, ParameterError> {
+        let name = format!("Spelrum {algorithm}");
+        let start = Pentago::start(&rules).map_err(|error| ParameterError {
+            key: None,
+            problem: error.problem,
+            remedy: error.remedy,
+        })?;
+        let own = Self {
+            name,
+            rules,
+            given,
+            key,
+            positions: vec![start],
+            before: Vec::new(),
+            seat: None,
+        };
+        // A limit may still come; what else is wrong is said at once.
+        match own.player() {
+            Err(error) if error.key.is_some() => Err(error),
+            Ok(_) | Err(_) => Ok(own),
+        }
+    }
+
+    fn player(&self) -> Result<Player, ParameterError> {
+        Player::from_parameters(&self.rules, &self.given)
+    }
+
+    fn position(&self) -> &Pentago {
+        self.positions.last().unwrap_or_else(|| unreachable!("the start is always there"))
+    }
+
+    /// Does what a line asks for.
+    pub(crate) fn obey(&mut self, line: &str) -> Reply {
+        let line: String = line
+            .chars()
+            .map(|it| if it == '\t' { ' ' } else { it })
+            .filter(|it| !it.is_control())
+            .collect();
+        let line = line.split('#').next().unwrap_or_default();
+        let mut words = line.split_whitespace().peekable();
+        let id = words.next_if(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+        let Some(command) = words.next() else {
+            return Reply { text: String::new(), is_last: false };
+        };
+        let arguments: Vec<&str> = words.collect();
+        let said = self.command(command, &arguments);
+        let (mark, text) = match &said {
+            Ok(text) => ('=', text.as_str()),
+            Err(problem) => ('?', problem.as_str()),
+        };
+        let id = id.unwrap_or_default();
+        let gap = if text.is_empty() { "" } else { " " };
+        Reply { text: format!("{mark}{id}{gap}{text}\n\n"), is_last: command == "quit" }
+    }
+
+    fn command(&mut self, command: &str, arguments: &[&str]) -> Result<String, String> {
+        match command {
+            "protocol_version" => Ok("2".to_owned()),
+            "name" => Ok(self.name.clone()),
+            "version" => Ok(env!("CARGO_PKG_VERSION").to_owned()),
+            "known_command" => {
+                let is_known = |(name, _): &(&str, &str)| arguments.first() == Some(name);
+                Ok(COMMANDS.iter().any(is_known).to_string())
+            }
+            "list_commands" => {
+                Ok(COMMANDS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("\n"))
+            }
+            "help" => {
+                let lines = COMMANDS.iter().map(|(name, does)| format!("{name}: {does}"));
+                Ok(lines.collect::<Vec<_>>().join("\n"))
+            }
+            "quit" => Ok(String::new()),
+            "boardsize" => match arguments {
+                ["6"] => Ok(String::new()),
+                _ => Err("unacceptable size".to_owned()),
+            },
+            "clear_board" => {
+                self.positions.truncate(1);
+                self.before.clear();
+                self.seat = None;
+                Ok(String::new())
+            }
+            "play" => self.play(arguments),
+            "genmove" => self.genmove(),
+            "undo" => self.undo(arguments),
+            "showboard" => Ok(format!("\n{}", self.position().board())),
+            "winner" => Ok(self.winner().to_owned()),
+            "final_score" => Ok(match self.winner() {
+                "white" => "W+1",
+                "black" => "B+1",
+                _ => "0",
+            }
+            .to_owned()),
+            "all_legal" => Ok(self.all_legal()),
+            "set" => self.set(arguments),
+            "parameters" => Ok(self.parameters()),
+            _ => Err("unknown command".to_owned()),
+        }
+    }
+
+    fn play(&mut self, arguments: &[&str]) -> Result<String, String> {
+        let &[colour, text] = arguments else {
+            return Err("write a colour and a move".to_owned());
+        };
+        let side = match colour.to_ascii_lowercase().as_str() {
+            "w" | "white" => Side::First,
+            "b" | "black" => Side::Second,
+            _ => return Err("the colours are white and black".to_owned()),
+        };
+        if self.position().to_move() != side {
+            return Err("it is the other side's turn".to_owned());
+        }
+        let mv = self.position().heard(text, Protocol::Gtp).map_err(|error| error.problem)?;
+        if !self.position().is_legal(mv) {
+            return Err("illegal move".to_owned());
+        }
+        self.make(mv);
+        Ok(String::new())
+    }
+
+    fn make(&mut self, mv: <Pentago as spelrum_engine::Position>::Move) {
+        let mut position = self.position().clone();
+        self.before.push(Before { mv, key: position.canonical_key() });
+        position.play_unchecked(mv);
+        self.positions.push(position);
+    }
+
+    /// As its programs have it, the colour is not looked at: whose turn it is moves.
+    fn genmove(&mut self) -> Result<String, String> {
+        if self.position().is_over() {
+            return Ok("resign".to_owned());
+        }
+        if self.seat.is_none() {
+            let player = self.player().map_err(|error| error.to_string())?;
+            self.seat = seat_of::<Pentago>(&player, self.key);
+        }
+        let opening = self.positions.first().map(ToString::to_string).unwrap_or_default();
+        let position = self.position().clone();
+        let line = Line { position: &position, before: &self.before };
+        let turn = Turn { rules: &self.rules, opening: &opening, line, moves: &[] };
+        let seat = self.seat.as_mut().ok_or("this player cannot play here")?;
+        let mv = seat.choose(&turn, &Clock::default()).map_err(|fault| fault.to_string())?.mv;
+        self.make(mv);
+        Ok(told(mv))
+    }
+
+    fn undo(&mut self, arguments: &[&str]) -> Result<String, String> {
+        let count = match arguments {
+            [] => 1,
+            [count, ..] => count.parse().map_err(|_| "write a number of moves".to_owned())?,
+        };
+        let left = self.before.len().checked_sub(count).ok_or("cannot undo")?;
+        self.before.truncate(left);
+        self.positions.truncate(left + 1);
+        self.seat = None;
+        Ok(String::new())
+    }
+
+    fn winner(&self) -> &'static str {
+        match self.position().ending() {
+            None => "none",
+            Some(ending) => match ending.winner {
+                None => "draw",
+                Some(Side::First) => "white",
+                Some(Side::Second) => "black",
+            },
+        }
+    }
+
+    fn all_legal(&self) -> String {
+        if self.position().is_over() {
+            return String::new();
+        }
+        let mut moves = Vec::new();
+        self.position().legal_moves(&mut moves);
+        moves.into_iter().map(told).collect::<Vec<_>>().join(" ")
+    }
+
+    fn infos(&self) -> impl Iterator<Item = &'static ParameterInfo> {
+        let text = |name: &str| match self.given.get(name) {
+            Some(Value::Text(text)) => text.as_str(),
+            Some(_) | None => "",
+        };
+        parameters_of(text("algorithm")).iter()
+    }
+
+    /// The next move is searched for with it; what cannot bound a search yet is taken as well.
+    fn set(&mut self, arguments: &[&str]) -> Result<String, String> {
+        let &[name, value] = arguments else { return Err("write a name and a value".to_owned()) };
+        let setting = [format!("{name}={value}")];
+        let given = player::settings(&setting).map_err(|_| format!("`{value}` is not a value"))?;
+        let before = self.given.clone();
+        self.given.extend(given);
+        match self.player() {
+            Err(error) if error.key.is_some() => {
+                self.given = before;
+                Err(error.to_string())
+            }
+            Ok(_) | Err(_) => {
+                self.seat = None;
+                Ok(String::new())
+            }
+        }
+    }
+
+    fn parameters(&self) -> String {
+        let lines = self.infos().map(|info| {
+            let value = self.given.get(info.name).map(ToString::to_string);
+            format!("{} = {}", info.name, value.unwrap_or_else(|| info.default.to_string()))
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn told(mv: <Pentago as spelrum_engine::Position>::Move) -> String {
+    Pentago::told(mv, Protocol::Gtp).unwrap_or_else(|| mv.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    fn player(depth: Option<i64>) -> GtpPlayer {
+        let mut given = Parameters::from([
+            ("algorithm".to_owned(), Value::Text("alpha-beta".to_owned())),
+            ("shuffle".to_owned(), Value::Bool(false)),
+        ]);
+        given.extend(depth.map(|depth| ("depth".to_owned(), Value::Integer(depth))));
+        GtpPlayer::new("alpha-beta", given, Rules::usual::<Pentago>(), [0; 32]).unwrap()
+    }
+
+    fn said(player: &mut GtpPlayer, lines: &[&str]) -> String {
+        lines.iter().map(|line| player.obey(line).text).collect()
+    }
+
+    #[test]
+    fn it_keeps_to_the_protocol() {
+        let mut player = player(Some(1));
+        assert_snapshot!(said(&mut player, &[
+            "1 protocol_version", "", "# nothing", "2 boardsize 6", "3 boardsize 19", "known_command play",
+            "4 play b a1s", "5 play w A1S", "6 play white b1t", "7 play b a1s", "8 play w q9", "play b",
+            "9 nonsense", "undo 5", "undo", "winner", "10 final_score # who", "showboard",
+        ]), @r#"
+    =1 2
+
+    =2
+
+    ?3 unacceptable size
+
+    = true
+
+    ?4 it is the other side's turn
+
+    =5
+
+    ?6 it is the other side's turn
+
+    =7
+
+    ?8 `q9` is not a move of Pentago over GTP
+
+    ? write a colour and a move
+
+    ?9 unknown command
+
+    ? cannot undo
+
+    =
+
+    = none
+
+    =10 0
+
+    = 
+        a b c   d e f
+    1   . . .   . . .
+    2   . . .   . . .
+    3   w . .   . . .
+
+    4   . . .   . . .
+    5   . . .   . . .
+    6   . . .   . . .
+    black to move
+    "#);
+        assert!(player.obey("quit").is_last);
+    }
+
+    #[test]
+    fn it_plays_to_the_end_and_then_gives_up() {
+        let mut player = player(None);
+        assert_snapshot!(said(&mut player, &["genmove w", "set depth 1", "set deepth 1", "set depth x"]), @r#"
+    ? nothing bounds the search of `alpha-beta`; limit at least one of `depth`, `nodes`, `evaluations`, `move_time`
+
+    =
+
+    ? `alpha-beta` has no parameter `deepth`; did you mean `depth`?
+
+    ? `depth` cannot be "x"; write an integer from 1 to 1000, or "unlimited"
+    "#);
+        let mut moves = 0;
+        while player.obey("winner").text == "= none\n\n" {
+            let legal = player.obey("all_legal").text;
+            let reply = player.obey("genmove w").text;
+            let mv = reply.strip_prefix("= ").unwrap().trim();
+            assert!(legal.split_whitespace().any(|it| it == mv) || mv.ends_with('s'), "{mv}");
+            moves += 1;
+        }
+        assert!((9..=36).contains(&moves), "{moves}");
+        assert_eq!(player.obey("7 genmove b").text, "=7 resign\n\n");
+    }
+}
