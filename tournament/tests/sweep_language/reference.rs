@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_engine::{ALGORITHMS, ParameterInfo, ParameterKind, Rules, parameters_of, presets_of};
+use spelrum_engine::{ALGORITHMS, OUTSIDE_ALGORITHMS, ParameterInfo, ParameterKind, Rules, parameters_of, presets_of};
 use spelrum_tournament::{SweepError, SweepText, plan_sweep};
 
 use crate::project_file;
@@ -152,7 +152,7 @@ fn every_parameter_is_described() {
             missing.push(row);
         }
     };
-    for &algorithm in ALGORITHMS {
+    for algorithm in [ALGORITHMS, OUTSIDE_ALGORITHMS].concat() {
         assert!(page.contains(&format!("### `algorithm = \"{algorithm}\"`")), "{algorithm}");
         parameters_of(algorithm).iter().for_each(|info| need(parameter_row(info)));
         for preset in presets_of(algorithm) {
@@ -190,7 +190,7 @@ fn parameter_row(info: &ParameterInfo) -> String {
         None => String::new(),
     };
     let default = match default.to_string() {
-        text if text.contains(' ') || text == "required" => text,
+        text if text.contains(' ') || text == "required" || text == "none" => text,
         text => format!("`{text}`"),
     };
     format!("| `{name}` | {default} | {may_be} | {}{only} |", sentence(meaning))
