@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use spelrum_coordinator::store::{GAME_BYTES, MOVE_BYTES};
 use spelrum_engine::{Host, MoveValuesError, PlayError};
+use spelrum_tournament::engines::NeededEngine;
 use spelrum_tournament::{
     CellDefinition, OpeningsCache, Plan, PlannedCell, PlayableCell, Record, Task,
 };
@@ -48,8 +49,12 @@ pub(crate) struct Estimate {
     slots: u64,
     /// Seconds to play everything; `None` if not one game ended within the calibration.
     seconds: Option<f64>,
-    /// Whether some games did not end within the calibration: then it takes longer than `seconds`.
+    /// Whether some games did not end within the calibration, or were not tried: then it takes longer than
+    /// `seconds`.
     seconds_at_least: bool,
+    /// Whether programs of others play in some cells, which are not tried out.
+    #[serde(skip)]
+    engines: bool,
     /// Bytes of database; `None` if not one game ended within the calibration.
     bytes: Option<u64>,
 }
@@ -64,6 +69,7 @@ impl Estimate {
                 duration_us(seconds * 1e6),
                 self.slots
             ),
+            None if self.engines => "unknown: programs of others are not tried out".to_owned(),
             None => "unknown: no game ended within the calibration".to_owned(),
         };
         let bytes = match self.bytes {
@@ -98,7 +104,15 @@ impl Estimate {
 pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
     let games = plan.games();
     let slots = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
-    let sampled = spread(&plan.cells);
+    let needs_engine: Vec<bool> = plan
+        .players
+        .iter()
+        .map(|player| NeededEngine::of_parameters(&player.parameters()).is_some())
+        .collect();
+    let is_ours = |cell: &&PlannedCell| cell.players.iter().all(|&player| !needs_engine[player]);
+    let ours: Vec<&PlannedCell> = plan.cells.iter().filter(is_ours).collect();
+    let engines = ours.len() < plan.cells.len();
+    let sampled = spread(&ours);
     let end = Instant::now() + BUDGET;
     let mut cost = Cost::default();
     for (index, cell) in sampled.iter().enumerate() {
@@ -107,6 +121,7 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
         cost.add(cell, measure(plan.definition(cell), cell.games, slice)?);
     }
     let (references, is_least) = references(plan)?;
+    let is_least = is_least || engines;
     let share = games as f64 / cost.games_stood_for.max(1.0);
     let finished = (cost.finished > 0).then_some(cost);
     let swap_sides = plan.conditions.iter().all(|of| of.swap_sides);
@@ -124,6 +139,7 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
         slots,
         seconds: finished.as_ref().map(|cost| (cost.seconds * share + references) / slots as f64),
         seconds_at_least: is_least || finished.as_ref().is_some_and(|cost| cost.aborted),
+        engines,
         bytes: finished.as_ref().map(|cost| {
             let moves = match plan.record {
                 Record::Moves => cost.plies as f64 / cost.finished as f64 * MOVE_BYTES,
@@ -197,9 +213,9 @@ fn openings(plan: &Plan) -> Result<u64> {
 }
 
 /// Up to [`SAMPLED_CELLS_MAX`] cells, evenly spaced.
-fn spread(cells: &[PlannedCell]) -> Vec<&PlannedCell> {
+fn spread<'c>(cells: &[&'c PlannedCell]) -> Vec<&'c PlannedCell> {
     let sampled = cells.len().min(SAMPLED_CELLS_MAX);
-    (0..sampled).map(|index| &cells[index * cells.len() / sampled]).collect()
+    (0..sampled).map(|index| cells[index * cells.len() / sampled]).collect()
 }
 
 /// What the sampled cells cost together.

@@ -24,12 +24,26 @@ pub(crate) struct EnginesArguments {
     /// name are on this machine (docs/engines.md)
     #[arg(long, value_name = "FILE")]
     engines: Option<PathBuf>,
+    /// Write all that engines say and are told into files in this folder, one for each process
+    #[arg(long, value_name = "DIR", requires = "engines")]
+    engine_logs: Option<PathBuf>,
 }
 
 impl EnginesArguments {
     /// What the file says, if one is named.
     pub(crate) fn read(&self) -> Result<Option<EngineFile>> {
+        if let Some(folder) = &self.engine_logs {
+            std::fs::create_dir_all(folder).map_err(|error| {
+                CliError::new(Exit::Input, format!("write logs into {}", folder.display()))
+                    .because(error)
+                    .help("name a folder that this user may write to")
+            })?;
+        }
         let file = self.engines.as_deref().map(EngineFile::read).transpose();
+        let file = file.map(|file| match &self.engine_logs {
+            Some(folder) => file.map(|file| file.with_logs(folder)),
+            None => file,
+        });
         file.map_err(|error| {
             let EngineFileError { remedy, .. } = &error;
             let remedy = remedy.clone();

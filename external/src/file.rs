@@ -107,6 +107,15 @@ impl EngineFile {
         self.engines.get(name)
     }
 
+    /// The same engines, with a file in this folder of all that each of their processes says and is told.
+    #[must_use]
+    pub fn with_logs(mut self, folder: &Path) -> Self {
+        for engine in self.engines.values_mut() {
+            engine.logs = Some(folder.to_owned());
+        }
+        self
+    }
+
     /// All engines, by name.
     pub fn iter(&self) -> impl Iterator<Item = &EngineSpec> {
         self.engines.values()
@@ -213,6 +222,7 @@ impl RawEngine {
             options,
             set,
             gtp,
+            logs: None,
         })
     }
 

@@ -53,6 +53,7 @@ mod file;
 pub mod gtp;
 pub mod guard;
 mod identity;
+mod log;
 mod pool;
 mod process;
 mod situation;

@@ -17,6 +17,7 @@ use rustix::io::ioctl_fionbio;
 
 use crate::failure::{Exit, FailureKind};
 use crate::guard::{GIVES_UP as GUARD_GIVES_UP, Guard};
+use crate::log::Log;
 use crate::spec::{EngineSpec, Protocol};
 use crate::text::{Assembler, Line, Transcript, Voice};
 
@@ -30,6 +31,8 @@ pub(crate) struct Process {
     /// Read, and not taken yet.
     lines: VecDeque<Timed>,
     transcript: Transcript,
+    /// On request.
+    log: Option<Log>,
     buffer: Vec<u8>,
     ends_at_cr: bool,
     exit: Option<Exit>,
@@ -91,6 +94,8 @@ impl Process {
         }
         let no_process = |error: io::Error| FailureKind::NoProcess(error.to_string());
         let mut guard = command.spawn().map_err(no_process)?;
+        // Games go on without it.
+        let log = spec.logs.as_deref().and_then(|logs| Log::start(logs, spec, guard.id()).ok());
         let input = guard.stdin.take();
         let output = Pipe::new(guard.stdout.take().map(OwnedFd::from));
         let errors = Pipe::new(guard.stderr.take().map(OwnedFd::from));
@@ -101,6 +106,7 @@ impl Process {
             errors,
             lines: VecDeque::new(),
             transcript: Transcript::default(),
+            log,
             buffer: vec![0; CHUNK_BYTES],
             ends_at_cr: spec.protocol == Protocol::Uci,
             exit: None,
@@ -132,7 +138,7 @@ impl Process {
         aborted: Aborted<'_>,
     ) -> Result<Instant, Lost> {
         for line in text.lines() {
-            self.transcript.add(Voice::Us, line);
+            note(&mut self.transcript, &mut self.log, Voice::Us, line);
         }
         let mut rest = text.as_bytes();
         loop {
@@ -295,10 +301,11 @@ impl Process {
         if output {
             let ends_at_cr = self.ends_at_cr;
             let (lines, transcript) = (&mut self.lines, &mut self.transcript);
+            let log = &mut self.log;
             self.output.read(&mut self.buffer, ends_at_cr, |line, at| {
                 // Empty lines mean something to GTP, and are of no interest to anybody else.
                 if !line.text.is_empty() {
-                    transcript.add(Voice::Output, &line.text);
+                    note(transcript, log, Voice::Output, &line.text);
                 }
                 if !(ends_at_cr && line.text.is_empty()) {
                     lines.push_back(Timed { line, at });
@@ -306,10 +313,10 @@ impl Process {
             });
         }
         if errors {
-            let transcript = &mut self.transcript;
+            let (transcript, log) = (&mut self.transcript, &mut self.log);
             self.errors.read(&mut self.buffer, true, |line, _| {
                 if !line.text.is_empty() {
-                    transcript.add(Voice::Errors, &line.text);
+                    note(transcript, log, Voice::Errors, &line.text);
                 }
             });
         }
@@ -320,6 +327,14 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// Keeps a line: the last ones to explain what becomes of it, all of them where somebody wants them.
+fn note(transcript: &mut Transcript, log: &mut Option<Log>, voice: Voice, text: &str) {
+    transcript.add(voice, text);
+    if let Some(log) = log {
+        log.add(voice, text);
     }
 }
 
@@ -382,6 +397,7 @@ mod tests {
             errors: Pipe::new(Some(errors.into())),
             lines: VecDeque::new(),
             transcript: Transcript::default(),
+            log: None,
             buffer: vec![0; CHUNK_BYTES],
             ends_at_cr: true,
             exit: None,

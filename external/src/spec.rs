@@ -46,6 +46,8 @@ pub struct EngineSpec {
     pub set: Options,
     /// How it speaks GTP.
     pub gtp: Dialect,
+    /// The folder for a file of all that each of its processes says and is told, if one is wanted.
+    pub logs: Option<PathBuf>,
 }
 
 /// How long an engine is waited for.
@@ -233,6 +235,7 @@ pub(crate) mod tests {
             options: EngineSpec::usual_options(),
             set: Options::new(),
             gtp: Dialect::default(),
+            logs: None,
         }
     }
 

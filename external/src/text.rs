@@ -94,7 +94,7 @@ pub enum Voice {
 }
 
 impl Voice {
-    const fn mark(self) -> &'static str {
+    pub(crate) const fn mark(self) -> &'static str {
         match self {
             Self::Us => "> ",
             Self::Output => "< ",

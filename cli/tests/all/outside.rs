@@ -196,11 +196,25 @@ fn noise_costs_nothing() {
         "sweep.toml",
         &sweep(2, &format!("{RANDOM}{}", outside("loud", "loud", "depth = 1"))),
     );
-    run(&sandbox, &[]).expect_exit(0);
+    run(&sandbox, &["--engine-logs", "logs"]).expect_exit(0);
+    let logs = std::fs::read_dir(sandbox.path("logs")).unwrap();
+    let logs: Vec<_> =
+        logs.map(|it| std::fs::read_to_string(it.unwrap().path()).unwrap()).collect();
+    assert!(logs.iter().any(|log| log.contains(" < bestmove ") && log.contains(" > go depth 1")));
     let forfeits = "SELECT count(*) FROM games WHERE termination IN
         ('crash', 'illegal_move', 'time_forfeit', 'stall')";
     assert_eq!(sandbox.sql("match.db", forfeits), "0");
     assert_eq!(sandbox.sql("match.db", "SELECT count(*) FROM games"), "2");
+}
+
+/// What a sweep would cost is told without asking programs that are not here.
+#[test]
+fn costs_are_told_without_engines() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &sweep(4, &format!("{RANDOM}{}", outside("it", "x", "depth = 1"))));
+    let ran = sandbox.run(&["run", "sweep.toml", "--dry-run"]);
+    ran.expect_exit(0);
+    assert!(ran.stdout().contains("programs of others are not tried out"), "{}", ran.stdout());
 }
 
 /// What cannot be played is said before anything is played, with what to do about it.

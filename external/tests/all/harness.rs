@@ -52,6 +52,7 @@ pub(crate) fn spec(protocol: &str, words: &[&str]) -> EngineSpec {
         options: EngineSpec::usual_options(),
         set: Options::new(),
         gtp: Dialect { limits: vec!["level {depth}".to_owned()], ..Dialect::default() },
+        logs: None,
     }
 }
 

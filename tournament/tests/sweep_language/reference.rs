@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_engine::{ALGORITHMS, OUTSIDE_ALGORITHMS, ParameterInfo, ParameterKind, Rules, parameters_of, presets_of};
+use spelrum_engine::{
+    ALGORITHMS, OUTSIDE_ALGORITHMS, ParameterInfo, ParameterKind, Rules, parameters_of, presets_of,
+};
 use spelrum_tournament::{SweepError, SweepText, plan_sweep};
 
 use crate::project_file;
