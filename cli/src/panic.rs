@@ -15,6 +15,15 @@ pub(crate) fn install_hook() {
     }));
 }
 
+/// Makes every panic end the process as well: whoever talks to an engine hears that it is gone, instead of
+/// waiting for an answer of a thread that is.
+pub(crate) fn end_at_any() {
+    std::panic::set_hook(Box::new(|panic| {
+        let _unheard = std::io::stderr().write_all(message(panic).as_bytes());
+        std::process::exit(Exit::Internal.code().into());
+    }));
+}
+
 /// Runs a command; a panic that nothing below caught becomes [`Exit::Internal`].
 pub(crate) fn caught(command: impl FnOnce() -> Exit) -> Exit {
     // Nothing that the panic may have left half done is looked at afterwards.

@@ -25,6 +25,7 @@ pub use wire_error::{Fault, WireError};
     missing_docs,
     clippy::allow_attributes,
     clippy::allow_attributes_without_reason,
+    clippy::large_enum_variant,
     reason = "generated; the contract's comments are in proto/spelrum/v1"
 )]
 pub mod v1 {

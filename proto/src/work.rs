@@ -124,6 +124,7 @@ pub struct Reported {
 
 /// What became of a reported game.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 pub enum ReportedWhat {
     /// It was played; the record, checked.
     Played(PlayedGame),

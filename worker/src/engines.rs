@@ -164,9 +164,9 @@ impl Engines {
         let Some(rules) = players[index].outside() else { return Ok(None) };
         let (options, conditions) = seat::conditions(cell, players[index], rules);
         let taken = room.take(&rules.engine, &options, &conditions, &|| host.aborted());
-        let engine = taken.map_err(|failure| match failure.kind {
-            FailureKind::Aborted => NoGame::Aborted,
-            _ => NoGame::Unplayable(explained(&failure)),
+        let engine = taken.map_err(|failure| {
+            let is_unwanted = failure.kind == FailureKind::Aborted;
+            if is_unwanted { NoGame::Aborted } else { NoGame::Unplayable(explained(&failure)) }
         })?;
         let other_clock = players[1 - index].outside().and_then(|rules| rules.clock);
         let seat = EngineSeat::new(engine, rules.clone(), conditions, index, other_clock);

@@ -10,6 +10,7 @@ use spelrum_external::uci::{Server, serve};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::gtp_player::{GtpPlayer, Reply};
+use crate::panic;
 use crate::player::{PlayerArguments, key_of_seed};
 use crate::uci_player::UciPlayer;
 
@@ -63,6 +64,7 @@ struct GtpArguments {
 impl Engine {
     /// Serves whoever started it, until they have enough.
     pub(crate) fn run(self) -> Result<Exit> {
+        panic::end_at_any();
         match self.protocol {
             Protocol::Uci(arguments) => uci(&arguments),
             Protocol::Gtp(arguments) => gtp(&arguments),

@@ -1,6 +1,6 @@
 //! A player of ours as an engine for others: who carries lines between them.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 
@@ -144,6 +144,9 @@ fn lock<W>(desk: &Mutex<Desk<W>>) -> MutexGuard<'_, Desk<W>> {
     desk.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The longest line that is heard: a game of more plies than any has.
+const LINE_BYTES_MAX: u64 = 1 << 20;
+
 /// Takes lines until the end, says what is to be said, and hands on the rest.
 fn hear<W: Write>(
     input: &mut impl BufRead,
@@ -151,9 +154,15 @@ fn hear<W: Write>(
     mut hand_on: impl FnMut(Action),
 ) -> io::Result<()> {
     let mut bytes = Vec::new();
-    while input.read_until(b'\n', &mut bytes)? > 0 {
+    while input.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut bytes)? > 0 {
+        let is_whole = bytes.ends_with(b"\n") || (bytes.len() as u64) < LINE_BYTES_MAX;
         let line = String::from_utf8_lossy(&bytes).into_owned();
         bytes.clear();
+        if !is_whole {
+            input.skip_until(b'\n')?;
+            lock(desk).say_info("a line was too long, and is not heard");
+            continue;
+        }
         let mut desk = lock(desk);
         for action in desk.server.take(&line) {
             if action == Action::Quit {
@@ -322,6 +331,17 @@ mod tests {
             ("ponderhit", "bestmove a1a2"),
         ]);
         assert_eq!(said.len(), 5, "{said:?}");
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_not_kept() {
+        let long = "position startpos moves ".to_owned() + &"a2a3 ".repeat(500_000);
+        let told = "info string a line was too long, and is not heard";
+        let (said, done) = served(&[(&long, told), ("isready", "readyok"), ("quit", "")]);
+        assert_eq!(
+            (said.as_slice(), done.len()),
+            (&[told.to_owned(), "readyok".to_owned()][..], 0)
+        );
     }
 
     #[test]
