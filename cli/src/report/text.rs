@@ -438,7 +438,7 @@ fn failures(report: &Report) -> Option<TitledTable> {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::results::{ColourResult, Costs, Overruns, ReplayedGames};
+    use spelrum_tournament::results::{ColourResult, Costs, EnginesUsed, Overruns, ReplayedGames};
     use spelrum_tournament::scheduler::ExperimentState;
     use spelrum_tournament::{
         CellId, EloModel, ExperimentId, Interval, OpeningSpread, OverGames, PairCounts,
@@ -537,6 +537,7 @@ mod tests {
             axes: vec!["depth".to_owned()],
             description: String::new(),
             engine_revision: None,
+            engines: EnginesUsed::default(),
             first_mover: Some(ScoreInterval { score: 0.54, low: 0.5102, high: 0.5698 }),
             cells: vec![
                 cell("1", Some([0.6255, 0.5512, 0.6998]), 100, [2, 5, 20, 12, 11]),
