@@ -8,7 +8,7 @@ use spelrum_tournament::results::{
 use spelrum_tournament::stopping::StopRule;
 
 use super::axes::{axis_columns, names_opponents, places};
-use super::{accuracy, colours};
+use super::{accuracy, colours, engines};
 use crate::output::{
     Column, Document, Part, TitledTable, count, duration_us, optional, percent, ratio,
     relative_error, signed,
@@ -31,6 +31,7 @@ pub(super) fn parts(report: &Report) -> Vec<Part> {
     if !report.depths.is_empty() {
         tables.push(costs(report, DEPTHS, "its depth", &report.depths));
     }
+    tables.extend(engines::table(report));
     tables.extend(failures(report).filter(|_| report.experiment.task.is_game()));
     tables.into_iter().map(Part::Table).collect()
 }
