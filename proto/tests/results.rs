@@ -16,14 +16,13 @@ use spelrum_proto::results::{
 };
 use spelrum_proto::{WireError, v1};
 use spelrum_tournament::choice::{self, Accuracy};
-use spelrum_tournament::engines::{EngineIdentity, Forfeit};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
     Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, Costs, EnginesUsed,
-    ExperimentSummary, GameEnd, GameResult, GameSummary, Meeting, MixedCell, MoveCost, Overruns,
-    Played, Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, ReplayedGames, Report,
-    SettledCells, SettledGame, StatedClaim, Status, StopsOf, UsedEngine, WhichGame, WorkerSummary,
+    ExperimentSummary, GameEnd, GameResult, GameSummary, Meeting, MoveCost, Overruns, Played,
+    Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, ReplayedGames, Report,
+    SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{
@@ -32,9 +31,11 @@ use spelrum_tournament::{
 };
 
 mod cells;
+mod engines;
 mod stated;
 
 use cells::{cell, colours_of};
+use engines::{forfeit, identity, mixed_cell, used_engine};
 use stated::{claim, claim_of};
 
 fn name() -> impl Strategy<Value = String> + Clone {
@@ -283,38 +284,6 @@ fn report() -> impl Strategy<Value = Report> {
             },
         )
     })
-}
-
-prop_compose! {
-    fn identity()(
-        name in "[a-zλ]{0,8}",
-        author in "[a-zλ]{0,8}",
-        sha256 in any::<[u8; 32]>(),
-    ) -> EngineIdentity {
-        EngineIdentity { name, author, sha256 }
-    }
-}
-
-prop_compose! {
-    fn used_engine()(
-        player in name(),
-        engine in identity(),
-        counts in [count(), count()],
-    ) -> UsedEngine {
-        let [cells, games] = counts;
-        UsedEngine { player, engine, cells, games }
-    }
-}
-
-prop_compose! {
-    fn mixed_cell()(cell in id(), player in name(), programs in count()) -> MixedCell {
-        MixedCell { cell: CellId(cell), player, programs }
-    }
-}
-
-fn forfeit() -> impl Strategy<Value = Forfeit> {
-    ("[a-zλ]{1,8}", "([a-z<>! ]{0,9}\n){0,3}")
-        .prop_map(|(message, output)| Forfeit { message, output })
 }
 
 prop_compose! {
