@@ -78,20 +78,7 @@ impl OutsidePlayer for Recorded<'_> {
         if let Some(MoveRecord { mv, .. }) = moves.get(turn.moves.len()) {
             return Ok(Answer { mv: mv.clone(), search: SearchReport::UNKNOWN });
         }
-        let nothing = String::new();
-        Err(if *termination == Termination::ILLEGAL_MOVE {
-            Fault::IllegalMove(nothing)
-        } else if *termination == Termination::CRASH {
-            Fault::Crash(nothing)
-        } else if *termination == Termination::TIME_FORFEIT {
-            Fault::OutOfTime(nothing)
-        } else if *termination == Termination::STALL {
-            Fault::Stall(nothing)
-        } else if *termination == Termination::RESIGNATION {
-            Fault::Resignation(nothing)
-        } else {
-            Fault::Aborted
-        })
+        Err(Fault::of_termination(*termination))
     }
 }
 

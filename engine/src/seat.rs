@@ -14,6 +14,7 @@ use crate::rng::Random;
 use crate::rules::Rules;
 use crate::search::Search;
 use crate::stack;
+use crate::termination::Termination;
 
 /// One side of one game.
 pub trait Seat<G: Game> {
@@ -76,6 +77,23 @@ pub enum Fault {
     /// The host asked to stop: nobody is to blame.
     #[error("the game was aborted")]
     Aborted,
+}
+
+impl Fault {
+    /// The fault that ends a game like this; [`Fault::Aborted`] where none does.
+    #[must_use]
+    pub fn of_termination(termination: Termination) -> Self {
+        let nothing = String::new();
+        let faults = [
+            (Termination::ILLEGAL_MOVE, Self::IllegalMove as fn(String) -> Self),
+            (Termination::CRASH, Self::Crash),
+            (Termination::TIME_FORFEIT, Self::OutOfTime),
+            (Termination::STALL, Self::Stall),
+            (Termination::RESIGNATION, Self::Resignation),
+        ];
+        let found = faults.into_iter().find(|(ends, _)| *ends == termination);
+        found.map_or(Self::Aborted, |(_, fault)| fault(nothing))
+    }
 }
 
 /// One of our players. Its search keeps what it has learnt from move to move.

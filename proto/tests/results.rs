@@ -19,10 +19,10 @@ use spelrum_tournament::choice::{self, Accuracy};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
-    Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, Costs, ExperimentSummary,
-    GameEnd, GameResult, GameSummary, Meeting, MoveCost, Overruns, Played, Progress, RatedGroup,
-    RatedPlayer, Ratings, Removal, Removing, ReplayedGames, Report, SettledCells, SettledGame,
-    StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
+    Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, Costs, EnginesUsed,
+    ExperimentSummary, GameEnd, GameResult, GameSummary, Meeting, MoveCost, Overruns, Played,
+    Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, ReplayedGames, Report,
+    SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{
@@ -31,9 +31,11 @@ use spelrum_tournament::{
 };
 
 mod cells;
+mod engines;
 mod stated;
 
 use cells::{cell, colours_of};
+use engines::{forfeit, identity, mixed_cell, used_engine};
 use stated::{claim, claim_of};
 
 fn name() -> impl Strategy<Value = String> + Clone {
@@ -255,10 +257,12 @@ fn report() -> impl Strategy<Value = Report> {
         let first_mover = option::of([figure(), figure(), figure()]);
         let cells = vec(cell(axes.len()), 0..3);
         let asked = (name(), option::of(any::<u32>()));
-        let rest = (vec(replayed(), 0..3), vec(claim(), 0..3), asked, vec(accuracy(), 0..3));
+        let engines = (vec(used_engine(), 0..3), vec(mixed_cell(), 0..3));
+        let rest =
+            (vec(replayed(), 0..3), vec(claim(), 0..3), asked, vec(accuracy(), 0..3), engines);
         (experiment(), cells, costs(), costs(), rest, Just(axes), first_mover).prop_map(
             |(experiment, cells, moves, depths, rest, axes, first_mover)| {
-                let (replayed, claims, asked, accuracy) = rest;
+                let (replayed, claims, asked, accuracy, (engines, mixed)) = rest;
                 Report {
                     experiment,
                     description: asked.0,
@@ -275,6 +279,7 @@ fn report() -> impl Strategy<Value = Report> {
                     accuracy,
                     replayed,
                     claims,
+                    engines: EnginesUsed { engines, mixed },
                 }
             },
         )
@@ -451,6 +456,7 @@ proptest! {
             accuracy,
             replayed,
             claims: _,
+            engines,
         } = report.clone();
         let mut reader = ReportReader::default();
         let (experiment, first_mover) = (Some(experiment.into()), first_mover.map(Into::into));
@@ -473,6 +479,12 @@ proptest! {
         reader.take(v1::GetReportResponse { moves, depths, ..Default::default() }).unwrap();
         let replayed = replayed.into_iter().map(Into::into).collect();
         reader.take(v1::GetReportResponse { replayed, ..Default::default() }).unwrap();
+        let mixed_cells = engines.mixed.into_iter().map(Into::into).collect();
+        reader.take(v1::GetReportResponse { mixed_cells, ..Default::default() }).unwrap();
+        for engine in engines.engines {
+            let engines = vec![engine.into()];
+            reader.take(v1::GetReportResponse { engines, ..Default::default() }).unwrap();
+        }
         let accuracy = accuracy.into_iter().map(Into::into).collect();
         reader.take(v1::GetReportResponse { accuracy, ..Default::default() }).unwrap();
         prop_assert_eq!(reader.finish(), Ok(report));
@@ -522,11 +534,14 @@ proptest! {
         texts in [name(), name(), name()],
         hash in any::<[u8; 32]>(),
         moves in option::of(vec(mv(), 0..3)),
+        engines in [option::of(identity()), option::of(identity())],
+        forfeit in option::of(forfeit()),
     ) {
         let [experiment, experiment_uuid, definition_json] = texts;
         let definition_hash = DefinitionHash(hash);
         let game = SettledGame {
-            summary, experiment, experiment_uuid, definition_hash, definition_json, moves,
+            summary, experiment, experiment_uuid, definition_hash, definition_json, moves, engines,
+            forfeit,
         };
         prop_assert_eq!(game_from_wire(game_to_wire(game.clone())), Ok(game));
     }
@@ -581,6 +596,10 @@ fn a_malformed_report_is_refused_by_field() {
         ("cells.axes", |it| it.cells[0].axes.clear()),
         ("moves[0].wall_us_mean", |it| it.moves[0].wall_us_mean = f64::INFINITY),
         ("moves.axes", |it| it.moves[0].axes.push(v1::AxisPlace::default())),
+        ("engines[0].engine", |it| it.engines[0].engine = None),
+        ("engines[0].engine.sha256", |it| it.engines[0].engine.as_mut().unwrap().sha256 = vec![1]),
+        ("engines[0].games", |it| it.engines[0].games = 1 << 53),
+        ("mixed_cells[0].cell_id", |it| it.mixed_cells[0].cell_id = 0),
     ];
     let mut cell = sample(cell(1));
     cell.score = Some(ScoreInterval { score: 0.5, low: 0.4, high: 0.6 });
@@ -598,6 +617,8 @@ fn a_malformed_report_is_refused_by_field() {
         accuracy: Vec::new(),
         replayed: vec![v1::ReplayedGames { cell_id: 1, games: 1 }],
         claims: Vec::new(),
+        engines: vec![sample(used_engine()).into()],
+        mixed_cells: vec![sample(mixed_cell()).into()],
     };
     let read = |part: v1::GetReportResponse| ReportReader::default().take(part);
     assert_eq!(read(good.clone()), Ok(()));

@@ -52,14 +52,20 @@ impl HandWorker {
 
     /// The same with this UUID.
     pub async fn with_uuid(served: &Served, uuid: &str) -> Self {
+        Self::introduced(served, hello(uuid)).await
+    }
+
+    /// One that has programs of others.
+    pub async fn with_engines(served: &Served, engines: Vec<v1::OfferedEngine>) -> Self {
+        let hello = hello(&Uuid::new_v4().to_string());
+        Self::introduced(served, v1::HelloRequest { engines, ..hello }).await
+    }
+
+    async fn introduced(served: &Served, hello: v1::HelloRequest) -> Self {
         let mut client = served.work().await;
-        let answer = client.hello(hello(uuid)).await.unwrap().into_inner();
-        Self {
-            client,
-            uuid: uuid.to_owned(),
-            id: answer.worker_id,
-            epoch: answer.coordinator_epoch,
-        }
+        let uuid = hello.worker_uuid.clone();
+        let answer = client.hello(hello).await.unwrap().into_inner();
+        Self { client, uuid, id: answer.worker_id, epoch: answer.coordinator_epoch }
     }
 
     /// Asks for games.
@@ -79,6 +85,20 @@ impl HandWorker {
 
     /// Plays every game of a grant.
     pub async fn play(&mut self, grant: &v1::Grant) -> Vec<v1::Result> {
+        let play = |id: GameId, cell: &PlayableCell| {
+            let (derived, record) = cell.play(id.number, None, &Timeless).unwrap();
+            let values = cell.values(&derived.opening, &Timeless).unwrap();
+            game::to_wire(PlayedGame::here(id, &derived, record, 1).with_values(values))
+        };
+        self.play_by(grant, play).await
+    }
+
+    /// Makes a result of every game of a grant.
+    pub async fn play_by(
+        &mut self,
+        grant: &v1::Grant,
+        play: impl Fn(GameId, &PlayableCell) -> v1::Game,
+    ) -> Vec<v1::Result> {
         let mut results = Vec::new();
         for leased in &grant.games {
             let definition_hash = leased.definition_hash.clone();
@@ -87,11 +107,7 @@ impl HandWorker {
             let definition: CellDefinition = serde_json::from_str(&answer.definition_json).unwrap();
             let cell = PlayableCell::new(definition).unwrap();
             for number in leased.first_number..leased.first_number + leased.count {
-                let (derived, record) = cell.play(number, None, &Timeless).unwrap();
-                let id = GameId { cell: CellId(leased.cell_id), number };
-                let values = cell.values(&derived.opening, &Timeless).unwrap();
-                let played = PlayedGame::here(id, &derived, record, 1).with_values(values);
-                let what = game::to_wire(played);
+                let what = play(GameId { cell: CellId(leased.cell_id), number }, &cell);
                 results.push(v1::Result {
                     lease_id: grant.lease_id,
                     what: Some(v1::result::What::Game(what)),

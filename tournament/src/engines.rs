@@ -8,6 +8,8 @@ use std::fmt;
 
 use spelrum_engine::{OutsideRules, Parameters, Protocol, Value};
 
+use crate::DefinitionHash;
+
 /// The longest name, in bytes, that an engine has in a file of engines or gives itself.
 pub const ENGINE_NAME_BYTES_MAX: usize = 200;
 /// What is kept, at most, of what was said before a forfeit, in bytes.
@@ -59,6 +61,32 @@ pub struct Forfeit {
     pub output: String,
 }
 
+impl EngineIdentity {
+    /// The SHA-256 of its program, in hexadecimal.
+    #[must_use]
+    pub fn sha256_hex(&self) -> String {
+        DefinitionHash(self.sha256).to_string()
+    }
+
+    /// Its name, for people.
+    #[must_use]
+    pub fn shown_name(&self) -> &str {
+        if self.name.is_empty() { "unnamed" } else { &self.name }
+    }
+
+    /// Its hash, cut to what people tell programs apart by.
+    #[must_use]
+    pub fn sha256_short(&self) -> String {
+        self.sha256_hex().chars().take(12).collect()
+    }
+
+    /// Reads 64 hexadecimal digits.
+    #[must_use]
+    pub fn sha256_of_hex(digits: &str) -> Option<[u8; 32]> {
+        digits.parse().ok().map(|DefinitionHash(bytes)| bytes)
+    }
+}
+
 impl NeededEngine {
     /// What a player needs.
     #[must_use]
@@ -84,7 +112,7 @@ impl NeededEngine {
             engine: text("engine")?,
             protocol,
             version: text("version").filter(|version| !version.is_empty()),
-            sha256: sha256.map(|crate::DefinitionHash(bytes)| bytes),
+            sha256: sha256.map(|DefinitionHash(bytes)| bytes),
         })
     }
 
@@ -93,9 +121,25 @@ impl NeededEngine {
     pub fn is_met_by(&self, offered: &OfferedEngine) -> bool {
         self.engine == offered.engine
             && self.protocol == offered.protocol
-            && self.version.as_ref().is_none_or(|it| offered.identity.name.contains(it.as_str()))
-            && self.sha256.is_none_or(|it| it == offered.identity.sha256)
+            && self.admits(&offered.identity)
     }
+
+    /// Whether a program is one that may play under this name: it has the version and the hash that are
+    /// demanded.
+    #[must_use]
+    pub fn admits(&self, identity: &EngineIdentity) -> bool {
+        self.version.as_ref().is_none_or(|it| identity.name.contains(it.as_str()))
+            && self.sha256.is_none_or(|it| it == identity.sha256)
+    }
+}
+
+/// Whether a player with these parameters, which are all spelt out, must play a game the same way again: as
+/// [`Player::is_deterministic`](spelrum_engine::Player::is_deterministic), for who has no player.
+#[must_use]
+pub fn is_deterministic(parameters: &Parameters) -> bool {
+    !parameters.contains_key("move_time_us")
+        && !parameters.contains_key("clock")
+        && parameters.get("reproducible") != Some(&Value::Bool(false))
 }
 
 /// Whether a machine with these engines can play a game that needs those: it has each, and may run as

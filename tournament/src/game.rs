@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use spelrum_engine::{
     Board, GameRecord, GameSetup, Host, Irregularity, MoveValue, MoveValuesError, Outcome,
-    OutsidePlayer, Participant, PlayError, Player, Value, Watch, check_reference, legal_moves,
-    move_values, play_between, play_watched, referee,
+    OutsidePlayer, Participant, PlayError, Player, Termination, Value, Watch, check_reference,
+    legal_moves, move_values, play_between, play_watched, referee,
 };
 
 use crate::definition::{CellDefinition, Task};
+use crate::engines::{EngineIdentity, Forfeit, NeededEngine};
 use crate::openings::{KnownValues, Openings, OpeningsCache};
 use crate::seeds;
 
@@ -161,16 +162,76 @@ impl PlayableCell {
                 game.opening
             )));
         }
-        if record.termination.is_forfeit() {
-            let loser = usize::from(record.outcome == Outcome::Win);
-            if self.players_of(&game)[loser].outside().is_none() {
-                let word = record.termination.name();
-                return Err(Irregularity::new(format!("its loser cannot lose by {word}")));
-            }
-        }
+        self.referee_loser(number, record.termination, record.outcome)?;
         let board =
             Board { rules: &self.definition.rules, opening, max_plies: self.definition.max_plies };
         referee(&board, record)
+    }
+
+    /// Whether the game with this number can end like this, whatever was moved: only a program of others can
+    /// lose it by a fault.
+    ///
+    /// # Errors
+    /// If its loser is one of our players.
+    pub fn referee_loser(
+        &self,
+        number: u64,
+        termination: Termination,
+        outcome: Outcome,
+    ) -> Result<(), Irregularity> {
+        let loser = usize::from(outcome == Outcome::Win);
+        let game = self.derive(number);
+        if termination.is_forfeit() && self.players_of(&game)[loser].outside().is_none() {
+            let word = termination.name();
+            return Err(Irregularity::new(format!("its loser cannot lose by {word}")));
+        }
+        Ok(())
+    }
+
+    /// Whether the game with this number can have been played by these programs of others, and lost like
+    /// this: each side whose player is one has one, which is what its sweep demands, and a forfeit is told of
+    /// exactly where a fault ended the game.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn referee_engines(
+        &self,
+        number: u64,
+        engines: &[Option<EngineIdentity>; 2],
+        termination: Termination,
+        forfeit: Option<&Forfeit>,
+    ) -> Result<(), Irregularity> {
+        let wrong = |problem: String| Err(Irregularity::new(problem));
+        let game = self.derive(number);
+        for (side, (player, engine)) in self.players_of(&game).into_iter().zip(engines).enumerate()
+        {
+            match (player.outside(), engine) {
+                (None, None) => {}
+                (None, Some(_)) => {
+                    return wrong(format!(
+                        "side {side} is not a program of others, and one is told of"
+                    ));
+                }
+                (Some(rules), None) => {
+                    let engine = &rules.engine;
+                    return wrong(format!("it is not told which program was `{engine}`"));
+                }
+                (Some(rules), Some(identity)) => {
+                    let needed = NeededEngine::of(rules);
+                    if !needed.admits(identity) {
+                        let (name, hash) = (&identity.name, identity.sha256_short());
+                        return wrong(format!("{name:?} ({hash}…) is not {needed}"));
+                    }
+                }
+            }
+        }
+        match (termination.is_forfeit(), forfeit) {
+            (true, None) => wrong(format!("it is not told how it ended by {}", termination.name())),
+            (false, Some(_)) => {
+                wrong("a forfeit is told of, and nobody lost by a fault".to_owned())
+            }
+            (true, Some(_)) | (false, None) => Ok(()),
+        }
     }
 
     /// Of a choice, what each legal move of its position is worth by the reference, in canonical order; of a

@@ -26,6 +26,9 @@ record: opening, moves, depths, nodes, evaluations, scores and result. Moves tha
 ended are searched up to their recorded node counts, so that they come out the same on any \
 machine. The exit code is 8 if anything differs, and the first difference is named.
 
+A program of others is not asked again: what it did is checked by the rules, and our player plays \
+against what it has played.
+
 Plies are counted from 0, as in the database.
 
 Examples:

@@ -120,6 +120,21 @@ impl Told<'_> {
         movers.map(|parameters| serde_json::to_string(&**parameters).unwrap_or_default())
     }
 
+    /// The names of the programs of others that played it, and the SHA-256 of each, for who moved first and who
+    /// moved second.
+    fn engines(&self) -> [Option<[String; 2]>; 2] {
+        self.whole
+            .game
+            .engines
+            .each_ref()
+            .map(|engine| engine.as_ref().map(|it| [it.shown_name().to_owned(), it.sha256_hex()]))
+    }
+
+    /// What a program of others did to lose it, if it was its fault.
+    fn forfeit(&self) -> Option<&str> {
+        self.whole.game.forfeit.as_ref().map(|forfeit| &*forfeit.message)
+    }
+
     /// The game's rules, as JSON.
     fn rules(&self) -> String {
         serde_json::to_string(&self.definition.rules).unwrap_or_default()

@@ -97,12 +97,9 @@ fn termination(sheet: &Sheet) -> &'static str {
 fn tags(game: &Told<'_>, result: &str) -> Vec<(&'static str, String)> {
     let summary = &game.whole.game.summary;
     let sheet = game.played().map(Sheet::of);
-    let by_color = |[first, second]: [String; 2]| match &sheet {
-        Some(Sheet { white_moves_first: false, .. }) => [second, first],
-        Some(_) | None => [first, second],
-    };
-    let [white, black] = by_color(summary.players.clone());
-    let [white_parameters, black_parameters] = by_color(game.parameters());
+    let white_moves_first = sheet.as_ref().is_none_or(|it| it.white_moves_first);
+    let [white, black] = by_color(white_moves_first, summary.players.clone());
+    let [white_parameters, black_parameters] = by_color(white_moves_first, game.parameters());
     let unknown = || "?".to_owned();
     let date = |us| date_time(us).chars().take("2026-11-23".len()).collect::<String>();
     let date = game.whole.started_unix_us.map(|us| date(us).replace('-', "."));
@@ -137,6 +134,11 @@ fn tags(game: &Told<'_>, result: &str) -> Vec<(&'static str, String)> {
         tags.extend([("Termination", "unterminated".to_owned()), ("Failure", failure.to_owned())]);
     }
     tags.extend([("WhiteParameters", white_parameters), ("BlackParameters", black_parameters)]);
+    let names = [["WhiteEngine", "WhiteEngineSHA256"], ["BlackEngine", "BlackEngineSHA256"]];
+    for (names, engine) in names.into_iter().zip(by_color(white_moves_first, game.engines())) {
+        tags.extend(engine.into_iter().flat_map(|values| names.into_iter().zip(values)));
+    }
+    tags.extend(game.forfeit().map(|message| ("Forfeit", message.to_owned())));
     if let Some(axes) = places_text(game.axes, &game.cell.axes) {
         tags.push(("Axes", axes));
     }
@@ -152,6 +154,11 @@ fn tags(game: &Told<'_>, result: &str) -> Vec<(&'static str, String)> {
     }
     tags.extend(summary.not_counted_reason.clone().map(|reason| ("NotCounted", reason)));
     tags
+}
+
+/// What two sides have, in the order of the colours.
+fn by_color<T>(white_moves_first: bool, [first, second]: [T; 2]) -> [T; 2] {
+    if white_moves_first { [first, second] } else { [second, first] }
 }
 
 /// A tag's value: quotes and backslashes are escaped, and a line is all it may be.

@@ -70,7 +70,7 @@ const BEFORE: [&str; 8] = [
     "definition_hash",
     "number",
 ];
-const BEHIND: [&str; 22] = [
+const BEHIND: [&str; 27] = [
     "seed",
     "first_player",
     "second_player",
@@ -93,6 +93,11 @@ const BEHIND: [&str; 22] = [
     "wall_us",
     "player",
     "opponent",
+    "first_engine",
+    "first_engine_sha256",
+    "second_engine",
+    "second_engine_sha256",
+    "forfeit",
 ];
 /// What searches add: for each move a word, `-` where there is nothing to tell.
 const SEARCHES: [&str; 5] = ["depths", "scores", "nodes", "times_us", "ended_by"];
@@ -157,6 +162,11 @@ fn row(game: &Told<'_>, searches: bool) -> Vec<SqlValue> {
         text(&game.cell.player),
         text(&game.cell.opponent),
     ]);
+    for engine in game.engines() {
+        let [name, sha256] = engine.map_or([None, None], |it| it.map(Some));
+        row.extend([name, sha256].map(|it| optional(it, SqlValue::Text)));
+    }
+    row.push(optional(game.forfeit(), text));
     if searches {
         let of_moves = |word: fn(&MoveRecord) -> String| {
             optional(whole.moves.as_deref(), |moves| words(moves, word))

@@ -79,6 +79,10 @@ fn tags(game: &Told<'_>) -> Vec<(&'static str, String)> {
         ("Second", second),
         ("SecondParameters", second_parameters),
     ]);
+    let names = [["FirstEngine", "FirstEngineSha256"], ["SecondEngine", "SecondEngineSha256"]];
+    for (names, engine) in names.into_iter().zip(game.engines()) {
+        tags.extend(engine.into_iter().flat_map(|values| names.into_iter().zip(values)));
+    }
     if let Some(plies) = game.definition.max_plies {
         tags.push(("PliesMax", plies.to_string()));
     }
@@ -96,6 +100,7 @@ fn tags(game: &Told<'_>) -> Vec<(&'static str, String)> {
         tags.extend([("Result", "*".to_owned()), ("Failure", failure.to_owned())]);
     }
     let rest = [
+        ("Forfeit", game.forfeit().map(str::to_owned)),
         ("NotCounted", summary.not_counted_reason.clone()),
         ("Worker", game.whole.worker_name.clone()),
         ("Started", game.whole.started_unix_us.map(date_time)),

@@ -7,7 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use spelrum_engine::{ENGINE_REVISION, EndedBy, Host, MoveRecord, PlayError};
+use spelrum_engine::{
+    Answer, ENGINE_REVISION, EndedBy, Fault, GameRecord, Host, MoveRecord, OutsidePlayer,
+    PlayError, Player, TextTurn,
+};
+use spelrum_tournament::results::GameEnd;
 use spelrum_tournament::{CellId, OpeningsCache, PlayableCell};
 
 use super::{Check, Compared, Difference, RecordedGame};
@@ -27,7 +31,7 @@ pub(crate) struct Again {
 impl Again {
     /// Whether it was another game than the recorded one.
     pub(crate) fn is_different(&self) -> bool {
-        matches!(self.check, Check::Different(_))
+        matches!(self.check, Check::Different(_) | Check::Irregular(_))
     }
 }
 
@@ -87,6 +91,18 @@ pub(crate) fn play_again(
             )));
     }
     let cell = cells.playable(game)?;
+    if cell.has_engines() {
+        let Some(moves) = &game.moves else {
+            return Err(failed()
+                .because("a program of others played it, and its moves are not recorded")
+                .help("a sweep with record = \"moves\" keeps them, until it is pruned"));
+        };
+        let host = Replaying { clock: Clock::default(), watch };
+        return match by_the_rules(game, cell, moves, &host) {
+            Ok(check) => Ok(check.map(|check| Again { check, moves: moves.clone() })),
+            Err(error) => Err(failed().because(error)),
+        };
+    }
     if game.moves.is_none() && cell.has_time_limit() {
         return Err(failed()
             .because(
@@ -126,6 +142,108 @@ pub(crate) fn play_again(
         }
     };
     Ok(Some(Again { check, moves: following.moves }))
+}
+
+/// Checks a game of a program of others, which nobody can ask again: that the rules allow it, and that our player
+/// does the same against what the program has played, unless a clock ended its searches. `None` if it was
+/// interrupted.
+fn by_the_rules(
+    game: &RecordedGame,
+    cell: &PlayableCell,
+    moves: &[MoveRecord],
+    host: &Replaying<'_>,
+) -> Result<Option<Check>, PlayError> {
+    let GameEnd { first_side, outcome, termination, .. } = game.end;
+    let (number, moves, wall_us) = (game.it.number, moves.to_vec(), game.wall_us.unwrap_or(0));
+    let record = GameRecord { outcome, termination, first_side, moves, wall_us };
+    let derived = cell.derive(number);
+    let forfeit = game.forfeit.as_ref();
+    let ruled = cell
+        .referee(number, &game.opening, &record)
+        .and_then(|()| cell.referee_engines(number, &game.engines, termination, forfeit));
+    if let Some(difference) = Difference::of_openings(&game.opening, &derived.opening) {
+        return Ok(Some(Check::Different(difference)));
+    }
+    if let Err(problem) = ruled {
+        return Ok(Some(Check::Irregular(problem.to_string())));
+    }
+    if let Some(difference) = Difference::of_ends(&game.end, &record) {
+        return Ok(Some(Check::Different(difference)));
+    }
+    let players = cell.players_of(&derived);
+    let is_ours = |player: &&Player| player.outside().is_none();
+    if !players.iter().any(is_ours)
+        || players.iter().filter(|it| is_ours(it)).any(|it| it.is_timed())
+    {
+        return Ok(Some(Check::Same(Compared::Rules)));
+    }
+    let mut scripts = [Script::new(&record, host.watch), Script::new(&record, host.watch)];
+    let [first, second]: [&mut dyn OutsidePlayer; 2] = {
+        let [first, second] = &mut scripts;
+        [first, second]
+    };
+    let [is_first_ours, is_second_ours] = players.each_ref().map(is_ours);
+    let outside = [(!is_first_ours).then_some(first), (!is_second_ours).then_some(second)];
+    let played = cell.play_with(&derived, outside, host);
+    if let Some(difference) = scripts.into_iter().find_map(|script| script.difference) {
+        return Ok(Some(Check::Different(difference)));
+    }
+    let played = match played {
+        Ok(played) => played,
+        Err(PlayError::Aborted) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let difference = difference_of(&record.moves, &played.moves, 0)
+        .or_else(|| Difference::of_ends(&game.end, &played));
+    Ok(Some(difference.map_or(Check::Same(Compared::OwnMoves), Check::Different)))
+}
+
+/// Where moves from a ply on first differ from those of a record.
+fn difference_of(
+    recorded: &[MoveRecord],
+    played: &[MoveRecord],
+    from: usize,
+) -> Option<Difference> {
+    let played = (0..).zip(played).skip(from);
+    let differs = |(ply, mv): (u32, &MoveRecord)| {
+        let recorded = usize::try_from(ply).ok().and_then(|ply| recorded.get(ply));
+        Difference::of_moves(ply, recorded, mv)
+    };
+    played.map(differs).find_map(|difference| difference)
+}
+
+/// A program of others as it is recorded. It gives the game up where our player does otherwise: what would follow
+/// would be another game.
+struct Script<'a> {
+    record: &'a GameRecord,
+    watch: &'a Watch,
+    /// How many moves it has seen.
+    seen: usize,
+    difference: Option<Difference>,
+}
+
+impl<'a> Script<'a> {
+    fn new(record: &'a GameRecord, watch: &'a Watch) -> Self {
+        Self { record, watch, seen: 0, difference: None }
+    }
+}
+
+impl OutsidePlayer for Script<'_> {
+    fn choose(&mut self, turn: &TextTurn<'_>, _: &dyn Host) -> Result<Answer<String>, Fault> {
+        self.watch
+            .plies
+            .store(u32::try_from(turn.moves.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
+        self.difference = difference_of(&self.record.moves, turn.moves, self.seen);
+        self.seen = turn.moves.len();
+        if self.difference.is_some() {
+            return Err(Fault::Aborted);
+        }
+        match self.record.moves.get(turn.moves.len()) {
+            Some(MoveRecord { mv, search, .. }) => Ok(Answer { mv: mv.clone(), search: *search }),
+            // The rules have been asked: here it lost by this.
+            None => Err(Fault::of_termination(self.record.termination)),
+        }
+    }
 }
 
 /// Where the searches of a replay end: where the clock ended the recorded one, and otherwise one

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Value;
 use spelrum_engine::{ENGINE_REVISION, EndedBy, MoveRecord, Outcome};
+use spelrum_tournament::engines::Forfeit;
 use spelrum_tournament::names;
 
 use super::text::{positions, shown_moves};
@@ -41,13 +42,34 @@ struct Game<'a> {
     counted: bool,
     not_counted_reason: Option<&'a str>,
     moves_recorded: bool,
+    /// The programs of others that played it; null of our players.
+    first_engine: Option<Engine<'a>>,
+    second_engine: Option<Engine<'a>>,
+    /// How one of them lost it by a fault of its own.
+    forfeit: Option<JsonForfeit<'a>>,
     /// `same`, `different` or `not_checked`.
     check: &'static str,
-    /// What of the moves was compared: `moves` or `moves_hash`.
+    /// What of the moves was compared: `moves` or `moves_hash`; where a program of others played, `own_moves`
+    /// or `rules`.
     compared: Option<&'static str>,
     difference: Option<JsonDifference<'a>>,
+    /// Why the record is not a game by the rules.
+    irregularity: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     moves: Option<Vec<Move<'a>>>,
+}
+
+#[derive(Serialize)]
+struct Engine<'a> {
+    name: &'a str,
+    author: &'a str,
+    sha256: String,
+}
+
+#[derive(Serialize)]
+struct JsonForfeit<'a> {
+    message: &'a str,
+    output: &'a str,
 }
 
 #[derive(Serialize)]
@@ -82,6 +104,8 @@ struct Move<'a> {
     wall_us: u64,
     cpu_us: u64,
     ended_by: EndedBy,
+    /// How long a program of others says that it took.
+    told_us: Option<u64>,
 }
 
 /// Writes games, each with what came of playing it again; the moves of these plies, if any.
@@ -96,10 +120,18 @@ pub(crate) fn write(
 
 impl<'a> Game<'a> {
     fn new(game: &'a RecordedGame, again: Option<&'a Again>, plies: Option<Plies>) -> Self {
+        let same = |compared| ("same", Some(compared), None);
+        let mut irregularity = None;
         let (check, compared, difference) = match again.map(|again| &again.check) {
             None => ("not_checked", None, None),
-            Some(Check::Same(Compared::Moves)) => ("same", Some("moves"), None),
-            Some(Check::Same(Compared::Hash)) => ("same", Some("moves_hash"), None),
+            Some(Check::Same(Compared::Moves)) => same("moves"),
+            Some(Check::Same(Compared::Hash)) => same("moves_hash"),
+            Some(Check::Same(Compared::OwnMoves)) => same("own_moves"),
+            Some(Check::Same(Compared::Rules)) => same("rules"),
+            Some(Check::Irregular(problem)) => {
+                irregularity = Some(problem.as_str());
+                ("different", None, None)
+            }
             Some(Check::Different(difference)) => {
                 let fields = difference.fields.iter().map(|field| JsonField {
                     field: field.name,
@@ -110,6 +142,13 @@ impl<'a> Game<'a> {
                 ("different", None, Some(JsonDifference { ply: difference.ply, fields }))
             }
         };
+        let [first_engine, second_engine] = game.engines.each_ref().map(|engine| {
+            engine.as_ref().map(|it| Engine {
+                name: &it.name,
+                author: &it.author,
+                sha256: it.sha256_hex(),
+            })
+        });
         Self {
             game_id: game.game_id,
             experiment: &game.experiment,
@@ -130,9 +169,16 @@ impl<'a> Game<'a> {
             counted: game.not_counted_reason.is_none(),
             not_counted_reason: game.not_counted_reason.as_deref(),
             moves_recorded: game.has_moves(),
+            first_engine,
+            second_engine,
+            forfeit: game
+                .forfeit
+                .as_ref()
+                .map(|Forfeit { message, output }| JsonForfeit { message, output }),
             check,
             compared,
             difference,
+            irregularity,
             moves: plies.map(|plies| moves(game, shown_moves(game, again), plies)),
         }
     }
@@ -161,6 +207,7 @@ fn moves<'a>(game: &'a RecordedGame, moves: &'a [MoveRecord], plies: Plies) -> V
         wall_us: record.wall_us,
         cpu_us: record.cpu_us,
         ended_by: record.search.ended_by,
+        told_us: record.search.told_us,
     });
     shown.collect()
 }

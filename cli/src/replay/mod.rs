@@ -9,6 +9,7 @@ mod tests;
 mod text;
 
 use spelrum_engine::MoveRecord;
+use spelrum_tournament::engines::{EngineIdentity, Forfeit};
 use spelrum_tournament::results::GameEnd;
 use spelrum_tournament::{CellDefinition, GameId};
 
@@ -39,6 +40,10 @@ pub(crate) struct RecordedGame {
     engine_revision: u32,
     wall_us: Option<u64>,
     not_counted_reason: Option<String>,
+    /// The programs of others that played it: as who moved first, and as who moved second.
+    engines: [Option<EngineIdentity>; 2],
+    /// How one of them lost it by a fault of its own.
+    forfeit: Option<Forfeit>,
 }
 
 impl RecordedGame {
@@ -60,6 +65,8 @@ pub(crate) enum Check {
     Same(Compared),
     /// It is not.
     Different(Difference),
+    /// A program of others played it, and this is why its record is not one by the rules.
+    Irregular(String),
 }
 
 /// How much of a game was there to compare.
@@ -69,6 +76,11 @@ pub(crate) enum Compared {
     Moves,
     /// Opening, end, and the hash of the moves.
     Hash,
+    /// Of a game of our player with a program of others: as [`Compared::Moves`] of our player's moves, and as
+    /// [`Compared::Rules`] of the other's.
+    OwnMoves,
+    /// Of a game of programs of others, which nobody can ask again: that the rules allow it.
+    Rules,
 }
 
 /// Which plies are shown.

@@ -19,7 +19,7 @@ pub(crate) async fn recorded_game(
             .because(damage)
             .help("use the version of spelrum that wrote this database, or a copy of it")
     })?;
-    let SettledGame { summary, experiment, experiment_uuid, moves, .. } = game;
+    let SettledGame { summary, experiment, experiment_uuid, moves, engines, forfeit, .. } = game;
     match summary.result {
         GameResult::Failed(failure) => {
             Err(CliError::new(Exit::Input, format!("replay game {}", summary.game_id))
@@ -39,6 +39,8 @@ pub(crate) async fn recorded_game(
             engine_revision,
             wall_us: summary.wall_us,
             not_counted_reason: summary.not_counted_reason,
+            engines,
+            forfeit,
         }),
     }
 }

@@ -74,6 +74,8 @@ fn recorded(definition: CellDefinition, number: u64) -> RecordedGame {
         moves: Some(record.moves),
         engine_revision: ENGINE_REVISION,
         not_counted_reason: None,
+        engines: [None, None],
+        forfeit: None,
     }
 }
 

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use serde_json::Value;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, ReplayedPosition, Side, replay_moves};
 
+use spelrum_tournament::engines::Forfeit;
+
 use super::{Again, Check, Compared, Difference, Plies, RecordedGame};
 use crate::output::{count, duration_us, ended_by_text};
 
@@ -39,6 +41,13 @@ pub(crate) fn write_game(
         }
     }
     writeln!(out, "\n{}", end(game))?;
+    if let Some(Forfeit { message, output }) = &game.forfeit {
+        writeln!(out, "The program's fault: {message}.")?;
+        if !output.is_empty() {
+            writeln!(out, "What was said last:")?;
+            output.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
+        }
+    }
     if let Some(reason) = &game.not_counted_reason {
         writeln!(out, "It is not counted: {reason}.")?;
     }
@@ -57,6 +66,15 @@ pub(crate) fn write_check(
         Some(Check::Same(Compared::Moves)) => writeln!(out, "Game {game_id}: the same"),
         Some(Check::Same(Compared::Hash)) => {
             writeln!(out, "Game {game_id}: the same moves, by their hash")
+        }
+        Some(Check::Same(Compared::OwnMoves)) => {
+            writeln!(out, "Game {game_id}: the same by our player; by the rules for its opponent")
+        }
+        Some(Check::Same(Compared::Rules)) => {
+            writeln!(out, "Game {game_id}: checked by the rules: a program of others played")
+        }
+        Some(Check::Irregular(problem)) => {
+            writeln!(out, "Game {game_id}: not a game by the rules: {problem}")
         }
         Some(Check::Different(difference)) => {
             match difference.ply {
@@ -93,7 +111,14 @@ fn write_heading(out: &mut dyn Write, game: &RecordedGame) -> io::Result<()> {
         Side::First => "",
         Side::Second => " (with the second side)",
     };
-    writeln!(out, "{first} moves first{side}, {second} second, from {}", game.opening)
+    writeln!(out, "{first} moves first{side}, {second} second, from {}", game.opening)?;
+    for (player, engine) in game.names.iter().zip(&game.engines) {
+        if let Some(engine) = engine {
+            let (name, hash) = (engine.shown_name(), engine.sha256_short());
+            writeln!(out, "{player} was the program {name} (SHA-256 {hash}…)")?;
+        }
+    }
+    Ok(())
 }
 
 fn write_move(
@@ -140,6 +165,14 @@ fn write_comparison(out: &mut dyn Write, check: &Check) -> io::Result<()> {
             out,
             "The engine plays the same moves again, by their hash: they are not recorded."
         ),
+        Check::Same(Compared::OwnMoves) => writeln!(
+            out,
+            "Our player does the same again; its opponent is a program of others, checked by the rules."
+        ),
+        Check::Same(Compared::Rules) => {
+            writeln!(out, "Checked by the rules: a program of others played.")
+        }
+        Check::Irregular(problem) => writeln!(out, "It is not a game by the rules: {problem}."),
         Check::Different(difference) => {
             match difference.ply {
                 Some(ply) => writeln!(out, "The engine does otherwise at ply {ply}:")?,

@@ -9,6 +9,7 @@ use super::accuracy_json;
 use super::claims_json;
 use super::columns::{Columns, Named, fields, flatten};
 use super::comparisons_json::Compared;
+use super::engines::Engines;
 use super::json;
 use super::overview::Overview;
 use super::phases::Phases;
@@ -51,6 +52,11 @@ pub(super) fn of_accuracy(
     let mut all = accuracy_json::accuracy(report);
     all.retain(|it| it.is_whole() == whole);
     rows(&report.experiment.name, &report.axes, &all)
+}
+
+/// Which programs of others the players were.
+pub(super) fn of_engines(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    rows(&report.experiment.name, &[], &Engines::from(report).engines)
 }
 
 /// Each cell of each claim.

@@ -11,6 +11,7 @@ mod columns;
 mod comparisons;
 mod comparisons_json;
 mod csv;
+mod engines;
 mod figures;
 mod json;
 mod overview;
@@ -80,6 +81,8 @@ pub(crate) enum TableName {
     Moves,
     /// What a move costs at each depth that searches completed
     Depths,
+    /// Which programs of others the players were
+    Engines,
     /// Cells in which games failed, or were lost and played again
     Failures,
     /// How strong players are on one scale
@@ -210,6 +213,7 @@ fn refuse_what_is_of_games(of: &ExperimentSummary, shown: Shown) -> Result<()> {
             | TableName::Plies
             | TableName::Moves
             | TableName::Depths
+            | TableName::Engines
             | TableName::Workers
             | TableName::Phases
             | TableName::Standardised,
@@ -330,6 +334,7 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
             | TableName::Accuracy
             | TableName::Plies
             | TableName::Moves
+            | TableName::Engines
             | TableName::Failures,
         ) => Detail::Cells,
         Shown::WithDepths | Shown::Table(TableName::Depths) => Detail::Depths,
@@ -462,6 +467,11 @@ async fn table(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> 
             let rows = csv::of_claims(&report);
             return Ok(rows.map_err(io::Error::from)?);
         }
+        Shown::Table(TableName::Engines) => {
+            let report = source.report(of, Detail::Cells).await?;
+            let rows = csv::of_engines(&report);
+            return Ok(rows.map_err(io::Error::from)?);
+        }
         Shown::Ratings | Shown::Table(TableName::Ratings) => {
             return rated(source, of, GroupRows::Players).await;
         }
@@ -567,6 +577,8 @@ async fn write_everything(
         claims: Vec<claims_json::Claim>,
         accuracy: Vec<accuracy_json::Accuracy<'a>>,
         #[serde(flatten)]
+        engines: engines::Engines<'a>,
+        #[serde(flatten)]
         overview: Option<overview::Overview<'a>>,
     }
     let report = source.report(of, Detail::Depths).await?;
@@ -594,6 +606,7 @@ async fn write_everything(
         phases: by_phase.as_ref().map(phases::Phases::from),
         claims: claims_json::claims(&report),
         accuracy: accuracy_json::accuracy(&report),
+        engines: engines::Engines::from(&report),
         overview: overview.as_ref().map(overview::Overview::from),
     };
     write_json(out, &everything)?;

@@ -8,7 +8,7 @@ use spelrum_tournament::results::{
 use spelrum_tournament::stopping::StopRule;
 
 use super::axes::{axis_columns, names_opponents, places};
-use super::{accuracy, colours};
+use super::{accuracy, colours, engines};
 use crate::output::{
     Column, Document, Part, TitledTable, count, duration_us, optional, percent, ratio,
     relative_error, signed,
@@ -31,6 +31,7 @@ pub(super) fn parts(report: &Report) -> Vec<Part> {
     if !report.depths.is_empty() {
         tables.push(costs(report, DEPTHS, "its depth", &report.depths));
     }
+    tables.extend(engines::table(report));
     tables.extend(failures(report).filter(|_| report.experiment.task.is_game()));
     tables.into_iter().map(Part::Table).collect()
 }
@@ -438,7 +439,7 @@ fn failures(report: &Report) -> Option<TitledTable> {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::results::{ColourResult, Costs, Overruns, ReplayedGames};
+    use spelrum_tournament::results::{ColourResult, Costs, EnginesUsed, Overruns, ReplayedGames};
     use spelrum_tournament::scheduler::ExperimentState;
     use spelrum_tournament::{
         CellId, EloModel, ExperimentId, Interval, OpeningSpread, OverGames, PairCounts,
@@ -537,6 +538,7 @@ mod tests {
             axes: vec!["depth".to_owned()],
             description: String::new(),
             engine_revision: None,
+            engines: EnginesUsed::default(),
             first_mover: Some(ScoreInterval { score: 0.54, low: 0.5102, high: 0.5698 }),
             cells: vec![
                 cell("1", Some([0.6255, 0.5512, 0.6998]), 100, [2, 5, 20, 12, 11]),

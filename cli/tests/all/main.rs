@@ -27,6 +27,7 @@ mod memory;
 mod migrations;
 mod new;
 mod outside;
+mod outside_results;
 mod pages;
 mod play;
 mod readme;

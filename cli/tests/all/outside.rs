@@ -38,7 +38,7 @@ done
 
 /// A sandbox with a script, and a file of engines: our own program as one, loud and quiet, and the script
 /// with each of these words.
-fn sandbox(words: &[&str]) -> Sandbox {
+pub(crate) fn sandbox(words: &[&str]) -> Sandbox {
     use std::os::unix::fs::PermissionsExt as _;
     let sandbox = Sandbox::new();
     let script = sandbox.write("script.sh", SCRIPT);
@@ -71,20 +71,20 @@ fn mark(sandbox: &Sandbox) -> String {
     sandbox.path("mark").display().to_string()
 }
 
-fn sweep(games: u32, players: &str) -> String {
+pub(crate) fn sweep(games: u32, players: &str) -> String {
     format!(
         "name = \"match\"\ngame = \"chess\"\nseed = 5\ngames = {games}\nmax_plies = 40\n\
          openings = {{ kind = \"random\", plies = 3 }}\n{players}"
     )
 }
 
-const RANDOM: &str = "[players.random]\nalgorithm = \"random\"\n";
+pub(crate) const RANDOM: &str = "[players.random]\nalgorithm = \"random\"\n";
 
-fn outside(name: &str, engine: &str, more: &str) -> String {
+pub(crate) fn outside(name: &str, engine: &str, more: &str) -> String {
     format!("[players.{name}]\nalgorithm = \"uci\"\nengine = \"{engine}\"\n{more}\n")
 }
 
-fn run(sandbox: &Sandbox, more: &[&str]) -> crate::sandbox::Ran {
+pub(crate) fn run(sandbox: &Sandbox, more: &[&str]) -> crate::sandbox::Ran {
     let arguments = ["run", "sweep.toml", "--db", "match.db", "--engines", "engines.toml"];
     sandbox.run(&[&arguments[..], more].concat())
 }

@@ -91,6 +91,11 @@ fn judge(cell: Option<&PlayableCell>, values: &[MoveValue], result: Reported) ->
                 cell.referee(id.number, &played.opening, &played.record)
                     .and_then(|()| cell.referee_values(&played.opening, &played.values))
                     .and_then(|()| same_values(values, &played.values))
+                    .and_then(|()| {
+                        let (termination, forfeit) =
+                            (played.record.termination, played.forfeit.as_ref());
+                        cell.referee_engines(id.number, &played.engines, termination, forfeit)
+                    })
                     .err()
                     .map(|irregularity| irregularity.to_string())
             } else {

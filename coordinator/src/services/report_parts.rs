@@ -3,7 +3,9 @@
 use prost::Message;
 use spelrum_proto::results::claims_to_wire;
 use spelrum_proto::v1;
-use spelrum_tournament::results::{CellAccuracy, CellResult, MoveCost, ReplayedGames, Report};
+use spelrum_tournament::results::{
+    CellAccuracy, CellResult, MixedCell, MoveCost, ReplayedGames, Report, UsedEngine,
+};
 
 /// A part is sent when it has so many bytes.
 const PART_BYTES: usize = 256 << 10;
@@ -17,6 +19,8 @@ pub(super) struct ReportParts {
     depths: std::vec::IntoIter<MoveCost>,
     accuracy: std::vec::IntoIter<CellAccuracy>,
     replayed: std::vec::IntoIter<ReplayedGames>,
+    engines: std::vec::IntoIter<UsedEngine>,
+    mixed: std::vec::IntoIter<MixedCell>,
 }
 
 impl ReportParts {
@@ -34,6 +38,7 @@ impl ReportParts {
             accuracy,
             replayed,
             claims: _,
+            engines,
         } = report;
         let experiment = Some(experiment.into());
         let first_mover = first_mover.map(Into::into);
@@ -52,6 +57,8 @@ impl ReportParts {
             depths: depths.into_iter(),
             accuracy: accuracy.into_iter(),
             replayed: replayed.into_iter(),
+            engines: engines.engines.into_iter(),
+            mixed: engines.mixed.into_iter(),
         }
     }
 }
@@ -71,6 +78,8 @@ impl Iterator for ReportParts {
         fill(&mut self.depths, &mut part.depths, &mut bytes);
         fill(&mut self.accuracy, &mut part.accuracy, &mut bytes);
         fill(&mut self.replayed, &mut part.replayed, &mut bytes);
+        fill(&mut self.engines, &mut part.engines, &mut bytes);
+        fill(&mut self.mixed, &mut part.mixed_cells, &mut bytes);
         (is_first || bytes > before).then_some(part)
     }
 }

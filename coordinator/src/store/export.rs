@@ -88,6 +88,9 @@ const TABLES: &[(&str, Rows)] = &[
     ("moves", Rows::OfGames),
     ("game_sides", Rows::OfGames),
     ("game_depths", Rows::OfGames),
+    ("game_engines", Rows::OfGames),
+    ("engines", Rows::Where("engine_id IN (SELECT engine_id FROM main.game_engines)")),
+    ("forfeits", Rows::OfGames),
     (
         "uncounted_moves",
         Rows::Where("uncounted_game_id IN (SELECT uncounted_game_id FROM main.uncounted_games)"),

@@ -8,6 +8,7 @@ use spelrum_tournament::results::{
 use spelrum_tournament::{CellId, DefinitionHash, ExperimentId, GameId, WorkerId, names};
 use sqlx::SqliteConnection;
 
+use super::engines::{engines_of, forfeit_of};
 use super::error::StoreError;
 use super::numbers::integer;
 use super::read::Readers;
@@ -177,6 +178,7 @@ impl Readers {
             let game = facts.whole(&mut snapshot, summary).await?;
             of = Some((cell, facts));
             bytes += GAME_WIRE_BYTES + game.moves.iter().flatten().map(move_bytes).sum::<usize>();
+            bytes += game.forfeit.as_ref().map_or(0, |it| it.message.len() + it.output.len());
             games.push(WholeGame { game, worker_name, started_unix_us });
             if bytes >= WHOLE_GAMES_BYTES {
                 break;
@@ -209,12 +211,18 @@ struct CellFacts {
     experiment_uuid: String,
     definition_hash: DefinitionHash,
     definition_json: String,
+    /// Whether a player is a program of others.
+    has_engines: bool,
 }
 
 impl CellFacts {
     async fn read(connection: &mut SqliteConnection, cell: CellId) -> Result<Self, StoreError> {
         let of = sqlx::query!(
-            r#"SELECT e.name, e.uuid, d.definition_hash, d.definition_json AS "definition_json!: String"
+            r#"SELECT e.name, e.uuid, d.definition_hash,
+                d.definition_json AS "definition_json!: String", EXISTS (
+                    SELECT 1 FROM players AS p
+                    WHERE p.player_id IN (c.first_player_id, c.second_player_id)
+                        AND p.algorithm IN ('uci', 'gtp')) AS "has_engines!: bool"
             FROM cells AS c
             JOIN experiments AS e ON e.experiment_id = c.experiment_id
             JOIN cell_definitions AS d ON d.cell_id = c.cell_id
@@ -232,6 +240,7 @@ impl CellFacts {
             experiment_uuid: of.uuid,
             definition_hash,
             definition_json: of.definition_json,
+            has_engines: of.has_engines,
         })
     }
 
@@ -242,6 +251,12 @@ impl CellFacts {
         summary: GameSummary,
     ) -> Result<SettledGame, StoreError> {
         let moves = moves(connection, summary.game_id).await?;
+        let (engines, forfeit) = if self.has_engines {
+            let engines = engines_of(connection, summary.game_id).await?;
+            (engines, forfeit_of(connection, summary.game_id).await?)
+        } else {
+            ([None, None], None)
+        };
         let has_no_move = match &summary.result {
             GameResult::Played(played) => played.end.plies == 0,
             GameResult::Failed(_) => false,
@@ -253,6 +268,8 @@ impl CellFacts {
             experiment_uuid: self.experiment_uuid.clone(),
             definition_hash: self.definition_hash,
             definition_json: self.definition_json.clone(),
+            engines,
+            forfeit,
         })
     }
 }
@@ -470,7 +487,7 @@ async fn moves(
     let found = sqlx::query!(
         r#"SELECT side AS "side: u8", move, position_key, legal_moves AS "legal_moves: u32",
             depth AS "depth: u32", nodes, evaluations, full_tree_leaves, score AS "score: i32",
-            wall_us, cpu_us, ended_by
+            wall_us, cpu_us, ended_by, told_us
         FROM moves WHERE game_id = ? ORDER BY ply"#,
         game_id
     )
@@ -488,7 +505,7 @@ async fn moves(
                 evaluations: unsigned(row.evaluations),
                 full_tree_leaves: unsigned(row.full_tree_leaves),
                 score: row.score,
-                told_us: None,
+                told_us: row.told_us.map(unsigned),
                 ended_by: names::ended_by(&row.ended_by)
                     .ok_or_else(|| unknown("ended_by", row.ended_by))?,
             },

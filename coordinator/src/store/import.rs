@@ -8,10 +8,12 @@
 mod asked;
 mod bare;
 mod claims;
+mod engines;
 mod error;
 mod fields;
 mod played;
 mod source;
+mod workers;
 mod writing;
 
 use std::collections::btree_map::Entry;
@@ -252,7 +254,7 @@ impl Writer {
         let mut came = Imported { is_new: false, is_changed: false, ..imported.clone() };
         let mut from = FIRST;
         loop {
-            let games = source.games(cell.id, from, to.playable.definition().task)?;
+            let games = source.games(cell.id, from, to.playable)?;
             let Some(last) = games.last() else { break };
             from = i64::try_from(last.number).map_or(i64::MAX, |number| number + 1);
             let games = read(source, cell, games, to, false)?;
@@ -385,7 +387,7 @@ fn check_cell(
     };
     let mut from = FIRST;
     loop {
-        let games = source.games(cell.id, from, to.playable.definition().task)?;
+        let games = source.games(cell.id, from, to.playable)?;
         let Some(last) = games.last() else { break };
         from = i64::try_from(last.number).map_or(i64::MAX, |number| number + 1);
         judge(games)?;

@@ -282,6 +282,7 @@ impl Transaction<'_> {
         )
         .execute(self.connection())
         .await?;
+        self.remove_engines(&games).await?;
         sqlx::query!("DELETE FROM games WHERE game_id IN (SELECT value FROM json_each(?))", games)
             .execute(self.connection())
             .await?;

@@ -14,6 +14,7 @@ use sqlx::SqliteConnection;
 
 use super::accuracy::accuracy;
 use super::claims::stated_claims;
+use super::engines::engines_used;
 use super::error::StoreError;
 use super::game_times::time_sums;
 use super::opening_rows::{by_mover, first_mover_of_all};
@@ -199,6 +200,7 @@ impl Readers {
         let axes = places.into_axes();
         let claims = stated_claims(&mut snapshot, id).await?;
         let (description, engine_revision) = asked(&mut snapshot, id).await?;
+        let engines = engines_used(&mut snapshot, id).await?;
         Ok(Some(Report {
             experiment,
             description,
@@ -211,6 +213,7 @@ impl Readers {
             accuracy,
             replayed,
             claims,
+            engines,
         }))
     }
 

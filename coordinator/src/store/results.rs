@@ -96,6 +96,7 @@ impl Transaction<'_> {
         self.insert_moves(first_id, games).await?;
         self.insert_depths(first_id, games).await?;
         self.insert_values(games).await?;
+        self.insert_engines(first_id, games).await?;
         let sides: Vec<[SideSums; 2]> =
             games.iter().map(|game| SideSums::of(&game.played.record.moves)).collect();
         let searches = self.insert_sides(first_id, games, &sides).await?;

@@ -94,7 +94,9 @@ impl Transaction<'_> {
                 NOT EXISTS (
                     SELECT 1 FROM player_parameters AS p
                     WHERE p.player_id IN (g.first_player_id, g.second_player_id)
-                        AND p.parameter = 'move_time_us') AS "is_deterministic!: bool",
+                        AND (p.parameter IN ('move_time_us', 'clock')
+                            OR p.parameter = 'reproducible' AND p.value_text = 'false')
+                ) AS "is_deterministic!: bool",
                 EXISTS (SELECT 1 FROM moves AS m WHERE m.game_id = g.game_id) AS "has_moves!: bool",
                 (SELECT coalesce(sum(s.nodes), 0) FROM game_sides AS s WHERE s.game_id = g.game_id)
                     AS "nodes!: i64"

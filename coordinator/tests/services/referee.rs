@@ -2,8 +2,11 @@
 
 use spelrum_proto::v1::{self, Verdict};
 
+use spelrum_engine::{Answer, Fault, Host, OutsidePlayer, TextTurn, Timeless};
 use spelrum_proto::Reason;
+use spelrum_proto::game::to_wire;
 use spelrum_test_support::{HandWorker, Served, Site, game_of, quick_sweep, reason};
+use spelrum_tournament::{GameId, PlayableCell, PlayedGame};
 
 /// What is done to an honest record, and what the referee says.
 type Change = fn(&mut v1::Game);
@@ -22,7 +25,7 @@ const CHANGES: &[(Change, &str)] = &[
     (|it| it.moves_hash ^= 1, "its moves_hash is not that of its moves"),
     (|it| it.moves[0].position_key += 1, "move 0: the key of the position before it is"),
     (|it| it.moves[0].legal_moves += 1, "move 0: the number of legal moves is"),
-    (|it| it.termination = "crash".to_owned(), "no player here can lose by crash"),
+    (|it| it.termination = "crash".to_owned(), "its loser cannot lose by crash"),
     (|it| it.termination = "max_plies".to_owned(), "the termination is"),
     (|it| it.first_side = 3 - it.first_side, "the side that moved first is"),
 ];
@@ -86,6 +89,117 @@ async fn a_worker_whose_results_are_refused_gets_no_more_games() {
     let mut honest = HandWorker::new(&served).await;
     honest.work_until_done().await;
     assert_eq!(served.reaches("liar", "finished").await.games_settled, 40);
+}
+
+/// A program that gives up at once.
+struct GivesUp;
+
+impl OutsidePlayer for GivesUp {
+    fn choose(&mut self, _: &TextTurn<'_>, _: &dyn Host) -> Result<Answer<String>, Fault> {
+        Err(Fault::Crash("signal 11".to_owned()))
+    }
+}
+
+fn fish(name: &str, byte: u8) -> v1::EngineIdentity {
+    v1::EngineIdentity { name: name.to_owned(), author: String::new(), sha256: vec![byte; 32] }
+}
+
+/// Which program played is told of exactly the sides that are programs, it is one that the sweep takes, and how
+/// it lost is told of exactly where it lost by a fault.
+#[tokio::test]
+async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
+    let sweep = format!(
+        "name = \"fish\"\ngame = \"chess\"\ngames = 2\n
+        [players.random]\nalgorithm = \"random\"
+        [players.fish]\nalgorithm = \"uci\"\nengine = \"fish\"\ndepth = 1\nversion = \"15\"
+        sha256 = \"{}\"",
+        "07".repeat(32)
+    );
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&sweep).await;
+    let offered = v1::OfferedEngine {
+        engine: "fish".to_owned(),
+        protocol: "uci".to_owned(),
+        at_once: 2,
+        identity: Some(fish("Fish 15.1", 7)),
+    };
+    let mut worker = HandWorker::with_engines(&served, vec![offered]).await;
+    // An honest game: the program does not come to a move.
+    let honest = |id: GameId, cell: &PlayableCell| {
+        let derived = cell.derive(id.number);
+        let sides = cell.players_of(&derived).map(|player| player.outside().is_some());
+        let (mut first, mut second) = (GivesUp, GivesUp);
+        let [one, two]: [&mut dyn OutsidePlayer; 2] = [&mut first, &mut second];
+        let outside = [sides[0].then_some(one), sides[1].then_some(two)];
+        let record = cell.play_with(&derived, outside, &Timeless).unwrap();
+        let mut game = to_wire(PlayedGame::here(id, &derived, record, 1));
+        *(if sides[0] { &mut game.first_engine } else { &mut game.second_engine }) =
+            Some(fish("Fish 15.1", 7));
+        let (message, output) = ("it crashed".to_owned(), String::new());
+        game.forfeit = Some(v1::Forfeit { message, output });
+        game
+    };
+    let changes: [(Change, &str); 6] = [
+        (
+            |it| (it.first_engine, it.second_engine) = (None, None),
+            "it is not told which program was `fish`",
+        ),
+        (
+            |it| {
+                let engine = it.first_engine.clone().or_else(|| it.second_engine.clone());
+                (it.first_engine, it.second_engine) = (engine.clone(), engine);
+            },
+            "is not a program of others, and one is told of",
+        ),
+        (|it| engine_of(it).name = "Fish 14".to_owned(), "is not fish (uci), version \"15\""),
+        (|it| engine_of(it).sha256 = vec![8; 32], "(080808080808…) is not fish (uci)"),
+        (|it| it.forfeit = None, "it is not told how it ended by crash"),
+        (
+            |it| {
+                // It is our player that would have lost.
+                let is_win = it.outcome() == v1::Outcome::Win;
+                it.outcome = if is_win { v1::Outcome::Loss } else { v1::Outcome::Win }.into();
+            },
+            "its loser cannot lose by crash",
+        ),
+    ];
+    for (change, expected) in changes {
+        let grant = worker.granted().await;
+        let mut results = worker.play_by(&grant, honest).await;
+        change(game_of(&mut results[0]));
+        let verdicts = worker.report(vec![results[0].clone()]).await.unwrap();
+        assert_eq!(verdicts, [Verdict::Rejected], "{expected}");
+        let last = refused(&served).await.pop().unwrap();
+        assert!(last.contains(expected), "{last}");
+        worker.give_back(&[grant.lease_id]).await.unwrap();
+    }
+    let grant = worker.granted().await;
+    let results = worker.play_by(&grant, honest).await;
+    let verdicts = worker.report(results).await.unwrap();
+    assert_eq!(verdicts, [Verdict::Counted; 2]);
+    let asked = "SELECT count(*) FROM engines_used WHERE player = 'fish' AND engine = 'Fish 15.1'
+        AND games = 2 AND sha256 = lower(hex(x'0707070707070707070707070707070707070707070707070707070707070707'))";
+    assert_eq!(served.number(asked).await, 1);
+    let request = v1::GetGameRequest { which: Some(v1::get_game_request::Which::GameId(1)) };
+    let told = served.results().await.get_game(request).await.unwrap().into_inner();
+    let engines = [told.first_engine, told.second_engine];
+    assert_eq!(engines.into_iter().flatten().collect::<Vec<_>>(), [fish("Fish 15.1", 7)]);
+    assert_eq!(told.forfeit.unwrap().message, "it crashed");
+    let request = v1::GetReportRequest { experiment: "fish".to_owned(), depths: false };
+    let mut report = served.results().await.get_report(request).await.unwrap().into_inner();
+    let mut used = Vec::new();
+    while let Some(part) = report.message().await.unwrap() {
+        used.extend(part.engines);
+        assert!(part.mixed_cells.is_empty());
+    }
+    let identity = Some(fish("Fish 15.1", 7));
+    let player = "fish".to_owned();
+    assert_eq!(used, [v1::UsedEngine { player, engine: identity, cells: 1, games: 2 }]);
+}
+
+fn engine_of(game: &mut v1::Game) -> &mut v1::EngineIdentity {
+    game.first_engine.as_mut().or(game.second_engine.as_mut()).unwrap()
 }
 
 /// Values of moves that are not those of the position's moves, or not what the reference said before.

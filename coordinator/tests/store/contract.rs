@@ -9,6 +9,7 @@ use proptest::test_runner::TestCaseError;
 use spelrum_coordinator::store::contract::{Reading, Store, WriteTransaction};
 use spelrum_coordinator::store::in_memory::InMemory;
 use spelrum_coordinator::store::{Refused, Removed, Removing, StoreError, Writer};
+use spelrum_engine::{Parameters, Value};
 use spelrum_tournament::results::{
     Detail, GamesFilter, GamesOf, GamesOrder, GamesQuestion, WhichGame,
 };
@@ -17,12 +18,13 @@ use spelrum_tournament::scheduler::{
 };
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{
-    CellId, EloModel, ExperimentId, GameId, GameRange, LeaseId, Plan, Record, Role, Sprt, WorkerId,
+    CellId, DefinitionHash, EloModel, ExperimentId, GameId, GameRange, LeaseId, Plan, PlayedGame,
+    Record, Role, Sprt, WorkerId,
 };
 
 use crate::fixture::{
-    add_cell, add_cell_of, alpha_beta, claim, empty_plan, game, genetic, introduction, rows, sweep,
-    timed,
+    add_cell, add_cell_of, alpha_beta, claim, empty_plan, fish, game, genetic, introduction,
+    parameters, rows, sweep, timed, with_engines,
 };
 
 /// Something that is asked of a store, in a transaction of its own.
@@ -56,7 +58,7 @@ fn steps() -> impl Strategy<Value = Vec<(Step, bool)>> {
     let game = || (0_u8..3, any::<u8>(), 0_u8..12, 0_u8..4);
     let games = || prop::collection::vec(game(), 0..8);
     let step = prop_oneof![
-        4 => (0_u8..12, 0_u8..3, prop::collection::vec((0_u8..6, 1_u8..9), 0..5), any::<bool>(),
+        4 => (0_u8..12, 0_u8..3, prop::collection::vec((0_u8..8, 1_u8..9), 0..5), any::<bool>(),
             any::<bool>())
             .prop_map(|(uuid, name, cells, new, games_only)| {
                 Step::Submit { uuid, name, cells, new, games_only }
@@ -88,7 +90,7 @@ fn steps() -> impl Strategy<Value = Vec<(Step, bool)>> {
         2 => (0_u8..4, 0_u8..6).prop_map(|(after, kept)| Step::Forget { after, kept }),
         2 => (any::<u8>(), prop::bool::weighted(0.2))
             .prop_map(|(experiment, ends)| Step::Course { experiment, ends }),
-        2 => (any::<u8>(), prop::collection::vec((0_u8..6, 1_u8..9), 0..3), 0_u8..4)
+        2 => (any::<u8>(), prop::collection::vec((0_u8..8, 1_u8..9), 0..3), 0_u8..4)
             .prop_map(|(experiment, cells, told)| Step::Extend { experiment, cells, told }),
         3 => any::<u8>().prop_map(|cell| Step::Tell { cell }),
         2 => (0_u8..4, prop::bool::weighted(0.8), 0_u8..5)
@@ -148,15 +150,49 @@ impl Known {
         self.workers.values().nth(index).copied()
     }
 
-    fn games(&self, games: &[(u8, u8, u8, u8)]) -> Vec<(WorkerId, spelrum_tournament::PlayedGame)> {
-        let of = |&(worker, cell, number, variety): &(u8, u8, u8, u8)| {
-            Some((self.worker(worker)?, game(self.cell(cell)?, number.into(), variety.into())))
-        };
-        games.iter().filter_map(of).collect()
+    /// Games of cells: with programs of others where these are players.
+    async fn games(
+        &self,
+        transaction: &mut impl WriteTransaction,
+        games: &[(u8, u8, u8, u8)],
+    ) -> Result<Vec<(WorkerId, PlayedGame)>, StoreError> {
+        let engines = engines_of_kinds();
+        let mut found = Vec::new();
+        for &(worker, cell, number, variety) in games {
+            let Some((worker, cell)) = self.worker(worker).zip(self.cell(cell)) else { continue };
+            let game = game(cell, number.into(), variety.into());
+            let leased = transaction.leased_cells(&[cell]).await?;
+            let of = leased.first().and_then(|leased| engines.get(&leased.definition));
+            found.push((
+                worker,
+                match of {
+                    None => game,
+                    Some(sides) => {
+                        // Another machine may have another program of this name, or two.
+                        let program = |side: usize| match (sides[side], number % 2 == 1) {
+                            (true, false) => Some(variety % 2),
+                            (true, true) => Some(variety / 2 * (1 + side as u8)),
+                            (false, _) => None,
+                        };
+                        let forfeit = (variety == 3).then_some("it went away");
+                        let swaps = usize::from(number % 2 == 1);
+                        with_engines(game, [program(swaps), program(1 - swaps)], forfeit)
+                    }
+                },
+            ));
+        }
+        Ok(found)
     }
 }
 
-/// Some of a few cells: some with fixed sides, some where the clock decides.
+/// Which players are programs of others, in cells that have one.
+fn engines_of_kinds() -> BTreeMap<DefinitionHash, [bool; 2]> {
+    let kinds = [(6, [true, false]), (7, [true, true])];
+    let hash = |kind| plan_of(0, &[(kind, 1)], false).cells[0].definition_hash;
+    kinds.into_iter().map(|(kind, sides)| (hash(kind), sides)).collect()
+}
+
+/// Some of a few cells: some with fixed sides, some where the clock decides, some with programs of others.
 fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
     let mut plan = empty_plan(["one", "two", "three"][usize::from(name % 3)]);
     plan.record = if games_only { Record::Games } else { Record::Moves };
@@ -176,6 +212,17 @@ fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
                 games,
             ),
             5 => add_cell(&mut plan, ["ab", "timed"], [alpha_beta(2), timed(10)], depth, games),
+            6 => add_cell(&mut plan, ["fish", "ab"], [fish(&[]), alpha_beta(2)], depth, games),
+            // Its name is a switch of the program, and no switch of ours.
+            7 => {
+                let reproducible = fish(&[("reproducible", Value::Bool(true))]);
+                let own = Parameters::from([("reproducible".to_owned(), Value::Bool(false))]);
+                let with_option = [("options", Value::Table(own))];
+                let other = Parameters::from_iter(
+                    reproducible.clone().into_iter().chain(parameters(&with_option)),
+                );
+                add_cell(&mut plan, ["fish", "fish"], [reproducible, other], depth, games)
+            }
             _ => {
                 add_cell(&mut plan, ["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, games)
             }
@@ -315,9 +362,13 @@ async fn take<S: Store>(
             }
             None => String::new(),
         },
-        Step::Games { games } => text(&transaction.store_games(&known.games(games)).await),
+        Step::Games { games } => {
+            let games = known.games(&mut transaction, games).await?;
+            text(&transaction.store_games(&games).await)
+        }
         Step::Again { games, after_cancel } => {
-            text(&transaction.store_uncounted(&known.games(games), *after_cancel).await)
+            let games = known.games(&mut transaction, games).await?;
+            text(&transaction.store_uncounted(&games, *after_cancel).await)
         }
         Step::Failed { games, noted } => {
             let of = |&(cell, number): &(u8, u8)| {

@@ -12,6 +12,7 @@ use spelrum_engine::{
     termination_named,
 };
 use spelrum_tournament::claims::{Bound, Claim, ClaimedCell, Quantifier, Statement};
+use spelrum_tournament::engines::{EngineIdentity, Forfeit};
 use spelrum_tournament::results::Machine;
 use spelrum_tournament::{
     AxisValue, CellDefinition, CellId, GameId, OpeningsRule, Plan, PlannedCell, PlayedGame, Role,
@@ -166,6 +167,45 @@ pub(crate) fn timed(move_time_us: i64) -> Parameters {
     let mut player = alpha_beta(9);
     player.insert("move_time_us".to_owned(), Value::Integer(move_time_us));
     player
+}
+
+/// A program of others, with these parameters beside those that it has in any case.
+pub(crate) fn fish(more: &[(&str, Value)]) -> Parameters {
+    let mut player = parameters(&[
+        ("algorithm", Value::Text("uci".to_owned())),
+        ("engine", Value::Text("fish".to_owned())),
+        ("margin_us", Value::Integer(50_000)),
+        ("reproducible", Value::Bool(false)),
+    ]);
+    player.extend(parameters(more));
+    player
+}
+
+/// What such a program says of itself: of equal `variety` it is the same.
+pub(crate) fn identity(variety: u8) -> EngineIdentity {
+    EngineIdentity {
+        name: if variety == 0 { String::new() } else { format!("Fish {variety}") },
+        author: "\"somebody's\"".to_owned(),
+        sha256: [variety; 32],
+    }
+}
+
+/// The same game, played by programs of others on these sides, who say how long they took.
+pub(crate) fn with_engines(
+    game: PlayedGame,
+    engines: [Option<u8>; 2],
+    forfeit: Option<&str>,
+) -> PlayedGame {
+    let forfeit = forfeit.map(|message| Forfeit {
+        message: message.to_owned(),
+        output: format!("> go depth 3\n< {message}\n"),
+    });
+    let mut game = game.with_engines(engines.map(|it| it.map(identity)), forfeit);
+    for mv in &mut game.record.moves {
+        let says = engines[usize::from(mv.mover)].filter(|_| mv.search.score.is_some());
+        mv.search.told_us = says.map(|variety| u64::from(variety) + mv.wall_us);
+    }
+    game
 }
 
 /// A cell under the fixture's conditions, added to a plan that has its seed.

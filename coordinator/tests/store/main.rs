@@ -6,6 +6,7 @@ mod answers;
 mod claims;
 mod contract;
 mod documentation;
+mod engines;
 mod fixture;
 mod forgetting;
 mod functions;

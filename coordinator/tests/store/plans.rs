@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 use crate::fixture::Store;
 
 /// Tables that grow with the work that was ever asked for or done.
-const GROWING: [&str; 26] = [
+const GROWING: [&str; 29] = [
     "attempts",
     "cell_axes",
     "cell_openings",
@@ -18,10 +18,13 @@ const GROWING: [&str; 26] = [
     "cells",
     "claim_cells",
     "claims",
+    "engines",
     "experiment_axes",
     "experiment_files",
     "experiments",
+    "forfeits",
     "game_depths",
+    "game_engines",
     "game_sides",
     "games",
     "lease_ranges",

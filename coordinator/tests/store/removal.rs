@@ -13,6 +13,7 @@ use sqlx::{ConnectOptions as _, Executor as _};
 
 use crate::fixture::{
     Store, add_cell, alpha_beta, claim, game, introduction, of_worker, plan, rows, sweep, text,
+    with_engines,
 };
 
 /// An experiment beside the first that shares its players, openings and workers.
@@ -39,7 +40,9 @@ async fn two_experiments() -> (Store, Submitted) {
         for (cell, state) in (0..).zip(&submitted.cells) {
             let id = state.cell;
             let mut transaction = store.writer.begin().await.unwrap();
-            let games: Vec<_> = (0..12).map(|number| game(id, number, number + cell)).collect();
+            let mut games: Vec<_> = (0..12).map(|number| game(id, number, number + cell)).collect();
+            let forfeited = games[5].clone();
+            games[5] = with_engines(forfeited, [Some(1), Some(cell as u8)], Some("it went away"));
             transaction.store_games(&of_worker(store.worker, &games[..7])).await.unwrap();
             transaction.store_games(&of_worker(second, &games[7..])).await.unwrap();
             // Results beside the settled ones, one of them a conflict.

@@ -7,6 +7,9 @@ use spelrum_tournament::results::{
 };
 use spelrum_tournament::{CellId, WorkerId};
 
+use crate::engines::{
+    check_forfeit, forfeit_from_wire, forfeit_to_wire, identity_from_wire, identity_to_wire,
+};
 use crate::game::{check_move, game_id, move_from_wire, move_to_wire};
 use crate::limits::PLIES_MAX;
 use crate::wire_error::{at_most, id, number, unknown_word};
@@ -96,6 +99,7 @@ impl TryFrom<v1::PlayedGame> for Played {
 /// A whole game as it travels.
 #[must_use]
 pub fn game_to_wire(game: SettledGame) -> v1::GetGameResponse {
+    let [first_engine, second_engine] = game.engines.map(|it| it.map(identity_to_wire));
     v1::GetGameResponse {
         summary: Some(game.summary.into()),
         experiment: game.experiment,
@@ -104,6 +108,9 @@ pub fn game_to_wire(game: SettledGame) -> v1::GetGameResponse {
         definition_hash: game.definition_hash.0.to_vec(),
         moves_recorded: game.moves.is_some(),
         moves: game.moves.unwrap_or_default().into_iter().map(move_to_wire).collect(),
+        first_engine,
+        second_engine,
+        forfeit: game.forfeit.map(forfeit_to_wire),
     }
 }
 
@@ -119,6 +126,13 @@ pub fn game_from_wire(game: v1::GetGameResponse) -> Result<SettledGame, WireErro
         let read = check_move(&mv).and_then(|()| move_from_wire(mv));
         moves.push(read.map_err(|error| error.within(format_args!("moves[{ply}]")))?);
     }
+    let engine = |field: &'static str, told: Option<v1::EngineIdentity>| {
+        let read = told.as_ref().map(identity_from_wire).transpose();
+        read.map_err(|error| error.within(field))
+    };
+    if let Some(forfeit) = &game.forfeit {
+        check_forfeit(forfeit).map_err(|error| error.within("forfeit"))?;
+    }
     Ok(SettledGame {
         summary: summary.try_into().map_err(|error: WireError| error.within("summary"))?,
         experiment: game.experiment,
@@ -126,6 +140,11 @@ pub fn game_from_wire(game: v1::GetGameResponse) -> Result<SettledGame, WireErro
         definition_hash: definition_hash(&game.definition_hash)?,
         definition_json: game.definition_json,
         moves: game.moves_recorded.then_some(moves),
+        engines: [
+            engine("first_engine", game.first_engine)?,
+            engine("second_engine", game.second_engine)?,
+        ],
+        forfeit: game.forfeit.map(forfeit_from_wire),
     })
 }
 

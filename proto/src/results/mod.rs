@@ -4,6 +4,7 @@
 mod accuracy;
 mod claims;
 mod comparisons;
+mod engines;
 mod export;
 mod games;
 mod overview;

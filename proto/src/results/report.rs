@@ -1,8 +1,8 @@
 //! What came of cells, and what moves cost.
 
 use spelrum_tournament::results::{
-    CellAccuracy, CellResult, CellStop, CellsPage, ColourResult, Costs, MoveCost, Overruns,
-    ReplayedGames, Report, SettledCells, StatedClaim,
+    CellAccuracy, CellResult, CellStop, CellsPage, ColourResult, Costs, EnginesUsed, MixedCell,
+    MoveCost, Overruns, ReplayedGames, Report, SettledCells, StatedClaim, UsedEngine,
 };
 use spelrum_tournament::stopping::{Precision, StopRule};
 use spelrum_tournament::{
@@ -437,6 +437,8 @@ impl ReportReader {
             claims,
             description,
             engine_revision,
+            engines,
+            mixed_cells,
             accuracy,
         } = part;
         let report = match (&mut self.report, experiment) {
@@ -457,6 +459,7 @@ impl ReportReader {
                 accuracy: Vec::new(),
                 replayed: Vec::new(),
                 claims: Vec::new(),
+                engines: EnginesUsed::default(),
             }),
             (None, None) => return Err(WireError::new("experiment", Fault::Missing)),
         };
@@ -471,6 +474,8 @@ impl ReportReader {
         report.claims.extend(read_all::<_, StatedClaim>("claims", claims)?);
         report.accuracy.extend(read_all::<_, CellAccuracy>("accuracy", accuracy)?);
         report.replayed.extend(read_all::<_, ReplayedGames>("replayed", replayed)?);
+        report.engines.engines.extend(read_all::<_, UsedEngine>("engines", engines)?);
+        report.engines.mixed.extend(read_all::<_, MixedCell>("mixed_cells", mixed_cells)?);
         Ok(())
     }
 

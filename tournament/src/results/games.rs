@@ -4,6 +4,7 @@ use std::fmt;
 
 use spelrum_engine::{MoveRecord, Outcome, Side, Termination};
 
+use crate::engines::{EngineIdentity, Forfeit};
 use crate::{CellDefinition, CellId, DefinitionHash, ExperimentId, GameId, WorkerId};
 
 /// What a game came to.
@@ -75,6 +76,11 @@ pub struct SettledGame {
     pub definition_json: String,
     /// Its moves, one for each ply; none if they are not recorded.
     pub moves: Option<Vec<MoveRecord>>,
+    /// Which programs of others played it: as who moved first from the opening, and as the other. `None` of
+    /// our players.
+    pub engines: [Option<EngineIdentity>; 2],
+    /// How one of them lost it by a fault of its own, if one did.
+    pub forfeit: Option<Forfeit>,
 }
 
 /// A settled game, whole, and who played it when.

@@ -18,6 +18,7 @@
 //! | `cells` | the same for a part of the cells |
 //! | `progress`, `pace` | how far an experiment is, and how fast it goes |
 //! | `games` | settled games, in lists and whole |
+//! | `engines` | which programs of others played |
 //! | `overview`, `machine` | how games were played, and what results come from |
 //! | `status`, `attention`, `removal` | what needs somebody |
 
@@ -26,6 +27,7 @@ mod attention;
 mod cells;
 mod claims;
 mod comparisons;
+mod engines;
 mod games;
 mod machine;
 mod openings;
@@ -51,6 +53,7 @@ pub use attention::{
 pub use cells::{CellCursor, CellsPage, SettledCells};
 pub use claims::{StatedCell, StatedClaim, ToldClaim, WhyExploratory};
 pub use comparisons::{CellsToCompare, Comparisons};
+pub use engines::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};
 pub use games::{
     DefinitionDamage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter,
     GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,

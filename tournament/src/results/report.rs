@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::accuracy::CellAccuracy;
 use super::claims::StatedClaim;
+use super::engines::EnginesUsed;
 use super::openings::ColourResult;
 use super::places::{Opponents, Places};
 use super::summary::ExperimentSummary;
@@ -51,6 +52,8 @@ pub struct Report {
     pub replayed: Vec<ReplayedGames>,
     /// What its sweep stated of these results, in the order in which it did.
     pub claims: Vec<StatedClaim>,
+    /// Which programs of others played.
+    pub engines: EnginesUsed,
 }
 
 /// Games of a cell that count, but not from the first time that they were played: their workers vanished, or

@@ -175,7 +175,7 @@ fn ratio(moves: [&MoveCost; 2]) -> Option<OverGames> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Costs, ExperimentSummary};
+    use crate::results::{Costs, EnginesUsed, ExperimentSummary};
     use crate::scheduler::ExperimentState;
     use crate::{CellId, ExperimentId, PairCounts};
 
@@ -254,6 +254,7 @@ mod tests {
             },
             description: String::new(),
             engine_revision: None,
+            engines: EnginesUsed::default(),
             axes: axes.iter().map(|axis| (*axis).to_owned()).collect(),
             first_mover: None,
             cells,

@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use roxmltree::{Document as Tree, Node};
 use sha2::{Digest, Sha256};
 use spelrum_tournament::results::{
-    CellGames, CellResult, Clusters, ColourResult, Costs, ExperimentSummary, Lengths, Machine,
-    MoveCost, RatedGroup, RatedPlayer, WorkerShare,
+    CellGames, CellResult, Clusters, ColourResult, Costs, EnginesUsed, ExperimentSummary, Lengths,
+    Machine, MoveCost, RatedGroup, RatedPlayer, WorkerShare,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{CellId, ExperimentId, OverGames, PairCounts, ScoreInterval, WorkerId};
@@ -112,6 +112,7 @@ fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
         accuracy: Vec::new(),
         replayed: Vec::new(),
         claims: Vec::new(),
+        engines: EnginesUsed::default(),
     }
 }
 

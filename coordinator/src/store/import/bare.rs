@@ -145,6 +145,7 @@ impl Transaction<'_> {
         )
         .fetch_one(self.connection())
         .await?;
+        self.keep_engines(id, &game.engines, game.forfeit.as_ref()).await?;
         for (row, player) in game.sides.iter().zip(movers) {
             sqlx::query!(
                 "INSERT INTO game_sides (game_id, side, player_id, moves, searched_moves, wall_us,

@@ -2,9 +2,11 @@
 //! moves are not stored, as what is summed up of them.
 
 use spelrum_engine::{GameRecord, termination_named};
+use spelrum_tournament::engines::Forfeit;
 use spelrum_tournament::repeat::{SettledResult, SettledSearches};
 use spelrum_tournament::{CellId, GameId, PlayableCell, PlayedGame, names};
 
+use super::super::engines::Engines;
 use super::source::{DepthRow, SideRow, SourceGame, SourcePlayed, SourceResult, SourceSearches};
 
 /// A game of the file that is one.
@@ -54,6 +56,9 @@ pub(super) struct BareGame {
     pub(super) wall_us: u64,
     pub(super) sides: Vec<SideRow>,
     pub(super) depths: Vec<DepthRow>,
+    /// The programs of others that played it, and how one of them lost it.
+    pub(super) engines: Engines,
+    pub(super) forfeit: Option<Forfeit>,
 }
 
 /// Reads a game of the file for a cell here. With `judge`, its moves are played again by the rules.
@@ -107,8 +112,8 @@ fn read_played(
                 record,
                 moves_hash: played.moves_hash,
                 values: played.values,
-                engines: [None, None],
-                forfeit: None,
+                engines: played.engines,
+                forfeit: played.forfeit,
                 started_unix_us,
             };
             game.check()?;
@@ -123,6 +128,16 @@ fn read_played(
                         // Values are kept of settled choices only.
                         false => Ok(()),
                     })
+                    .and_then(|()| match is_settled {
+                        true => playable.referee_engines(
+                            game.game.number,
+                            &game.engines,
+                            termination,
+                            game.forfeit.as_ref(),
+                        ),
+                        // And so are these of settled games.
+                        false => Ok(()),
+                    })
                     .map_err(|irregularity| irregularity.to_string())?;
             }
             Ok(Read::Whole(worker, game))
@@ -131,9 +146,19 @@ fn read_played(
             if *playable.derive(game.number).opening != *played.opening {
                 return Err("its opening is not that of its number".to_owned());
             }
-            if termination.is_forfeit() {
-                return Err("no player here can forfeit a game".to_owned());
-            }
+            let (engines, forfeit) = (played.engines, played.forfeit);
+            playable
+                .referee_loser(game.number, termination, outcome)
+                .and_then(|()| match is_settled {
+                    true => playable.referee_engines(
+                        game.number,
+                        &engines,
+                        termination,
+                        forfeit.as_ref(),
+                    ),
+                    false => Ok(()),
+                })
+                .map_err(|irregularity| irregularity.to_string())?;
             check_sums(played.plies, &sides, &depths)?;
             let nodes = sides.iter().map(|side| side.nodes.unsigned_abs()).sum();
             let result = SettledResult {
@@ -147,8 +172,17 @@ fn read_played(
                 moves_hash: played.moves_hash,
                 searches: SettledSearches::Nodes(nodes),
             };
-            let bare = BareGame { game, worker, result, started_unix_us, wall_us, sides, depths };
-            Ok(Read::Bare(Box::new(bare)))
+            Ok(Read::Bare(Box::new(BareGame {
+                game,
+                worker,
+                result,
+                started_unix_us,
+                wall_us,
+                sides,
+                depths,
+                engines,
+                forfeit,
+            })))
         }
     }
 }

@@ -9,18 +9,20 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Row};
 use spelrum_engine::{MoveRecord, MoveValue, SearchReport};
-use spelrum_tournament::results::Machine;
+use spelrum_tournament::engines::Forfeit;
 use spelrum_tournament::scheduler::Allocation;
 use spelrum_tournament::stopping::StopRule;
-use spelrum_tournament::{Task, names};
+use spelrum_tournament::{PlayableCell, Task, names};
 
 use super::super::connection::BUSY_TIMEOUT;
+use super::super::engines::Engines;
 use super::super::error::{StoreError, code, primary_code};
 use super::super::open::require_ours;
 use super::super::query::{immutable_uri, uri};
 use super::super::read::at_rest;
 use super::super::stop_rules::RuleRow;
 use super::claims::{self, SourceClaim};
+use super::engines;
 use super::error::ImportError;
 use super::fields::{NAME_BYTES_MAX, TEXT_BYTES_MAX, number, optional, text};
 
@@ -96,20 +98,6 @@ pub(super) struct SourceCell {
     pub(super) places: Vec<(String, Option<f64>, String)>,
 }
 
-/// A worker, by which it is known everywhere.
-#[derive(Clone)]
-pub(super) struct SourceWorker {
-    pub(super) uuid: String,
-    pub(super) name: String,
-    pub(super) host: String,
-    pub(super) slots: u32,
-    pub(super) engine_revision: u32,
-    pub(super) version: String,
-    pub(super) first_seen_unix_us: i64,
-    pub(super) last_hello_unix_us: i64,
-    pub(super) machine: Machine,
-}
-
 /// A settled game, or one that is kept beside.
 pub(super) struct SourceGame {
     pub(super) number: u64,
@@ -139,6 +127,9 @@ pub(super) struct SourcePlayed {
     pub(super) searches: SourceSearches,
     /// Of a settled choice: what the moves of its position are worth.
     pub(super) values: Vec<MoveValue>,
+    /// Of a settled game: the programs of others that played it, and how one of them lost it.
+    pub(super) engines: Engines,
+    pub(super) forfeit: Option<Forfeit>,
 }
 
 pub(super) enum SourceSearches {
@@ -414,7 +405,7 @@ impl Source {
         &self,
         cell: i64,
         from: i64,
-        task: Task,
+        of: &PlayableCell,
     ) -> Result<Vec<SourceGame>, ImportError> {
         let found = self.all(
             "SELECT g.game_id, g.number, g.failure, o.position, g.first_side, g.outcome, g.termination,
@@ -433,14 +424,19 @@ impl Source {
         )?;
         let mut games = Vec::with_capacity(found.len());
         for (id, mut game) in found {
-            if let SourceResult::Played(played) = &mut game.what
-                && task == Task::Choice
-            {
-                played.values = self.values(id)?;
+            if let SourceResult::Played(played) = &mut game.what {
+                if of.definition().task == Task::Choice {
+                    played.values = self.values(id)?;
+                }
+                if of.has_engines() {
+                    let damaged = |error: rusqlite::Error| self.damaged(&error);
+                    played.engines = engines::of_game(&self.connection, id).map_err(damaged)?;
+                    played.forfeit = engines::forfeit_of(&self.connection, id).map_err(damaged)?;
+                }
             }
             games.push((id, game));
         }
-        self.with_searches(games, "moves", "game_id")
+        self.with_searches(games, "moves", "game_id", "told_us")
     }
 
     /// What the moves of a choice's position are worth.
@@ -480,7 +476,7 @@ impl Source {
             },
         )?;
         let last = found.last().map(|(id, _)| *id);
-        Ok((self.with_searches(found, "uncounted_moves", "uncounted_game_id")?, last))
+        Ok((self.with_searches(found, "uncounted_moves", "uncounted_game_id", "NULL")?, last))
     }
 
     fn with_searches(
@@ -488,11 +484,12 @@ impl Source {
         found: Vec<(i64, SourceGame)>,
         table: &str,
         key: &str,
+        told_us: &str,
     ) -> Result<Vec<SourceGame>, ImportError> {
         let mut games = Vec::with_capacity(found.len());
         for (id, mut game) in found {
             if let SourceResult::Played(played) = &mut game.what {
-                let moves = self.moves(id, table, key)?;
+                let moves = self.moves(id, table, key, told_us)?;
                 played.searches = if moves.is_empty() && played.plies > 0 {
                     self.sums(id)?
                 } else {
@@ -504,11 +501,17 @@ impl Source {
         Ok(games)
     }
 
-    fn moves(&self, game: i64, table: &str, key: &str) -> Result<Vec<MoveRecord>, ImportError> {
+    fn moves(
+        &self,
+        game: i64,
+        table: &str,
+        key: &str,
+        told_us: &str,
+    ) -> Result<Vec<MoveRecord>, ImportError> {
         self.all(
             &format!(
                 "SELECT side, move, position_key, legal_moves, depth, nodes, evaluations,
-                    full_tree_leaves, score, wall_us, cpu_us, ended_by
+                    full_tree_leaves, score, wall_us, cpu_us, ended_by, {told_us}
                 FROM {table} WHERE {key} = ? ORDER BY ply"
             ),
             [game],
@@ -524,7 +527,7 @@ impl Source {
                         evaluations: number(row, 6)?,
                         full_tree_leaves: number(row, 7)?,
                         score: row.get(8)?,
-                        told_us: None,
+                        told_us: optional(row, 12)?,
                         ended_by: names::ended_by(&row.get::<_, String>(11)?)
                             .ok_or(rusqlite::Error::InvalidQuery)?,
                     },
@@ -580,37 +583,6 @@ impl Source {
         Ok(SourceSearches::Sums { sides, depths })
     }
 
-    /// A worker that played.
-    pub(super) fn worker(&self, id: i64) -> Result<SourceWorker, ImportError> {
-        let found = self.all(
-            "SELECT uuid, name, host, slots, engine_revision, version, first_seen_unix_us,
-                last_hello_unix_us, cpu_model, logical_cores, operating_system, build_commit,
-                build_profile
-            FROM workers WHERE worker_id = ?",
-            [id],
-            |row| {
-                Ok(SourceWorker {
-                    uuid: text(row, 0, NAME_BYTES_MAX)?,
-                    name: text(row, 1, NAME_BYTES_MAX)?,
-                    host: text(row, 2, NAME_BYTES_MAX)?,
-                    slots: row.get(3)?,
-                    engine_revision: row.get(4)?,
-                    version: text(row, 5, NAME_BYTES_MAX)?,
-                    first_seen_unix_us: row.get(6)?,
-                    last_hello_unix_us: row.get(7)?,
-                    machine: Machine {
-                        cpu_model: text(row, 8, NAME_BYTES_MAX)?,
-                        logical_cores: row.get(9)?,
-                        operating_system: text(row, 10, NAME_BYTES_MAX)?,
-                        build_commit: text(row, 11, NAME_BYTES_MAX)?,
-                        build_profile: text(row, 12, NAME_BYTES_MAX)?,
-                    },
-                })
-            },
-        )?;
-        found.into_iter().next().ok_or_else(|| self.wrong(format!("it has no worker {id}")))
-    }
-
     /// What was lost or failed of a cell's games: number, lost, lost alone, failed, last message.
     pub(super) fn attempts(&self, cell: i64) -> Result<Vec<Attempt>, ImportError> {
         self.all(
@@ -658,7 +630,7 @@ impl Source {
         })
     }
 
-    fn all<T>(
+    pub(super) fn all<T>(
         &self,
         sql: &str,
         parameters: impl rusqlite::Params,
@@ -691,6 +663,8 @@ fn played(row: &Row<'_>, first: usize) -> rusqlite::Result<SourcePlayed> {
         wall_us: number(row, first + 9)?,
         searches: SourceSearches::Moves(Vec::new()),
         values: Vec::new(),
+        engines: [None, None],
+        forfeit: None,
     })
 }
 

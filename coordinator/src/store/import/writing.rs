@@ -19,7 +19,8 @@ use super::super::transaction::{Transaction, rows};
 use super::Imported;
 use super::bare::reason_of;
 use super::played::{Read, ReadGame};
-use super::source::{Attempt, SourceCell, SourceExperiment, SourceWorker};
+use super::source::{Attempt, SourceCell, SourceExperiment};
+use super::workers::SourceWorker;
 
 /// An experiment that is there.
 pub(super) struct Known {

@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod courses;
+mod engines;
 mod judging;
 mod overview;
 mod phases;

@@ -193,6 +193,7 @@ impl Reading for InMemory {
             }
             Settled::Failed { .. } => None,
         };
+        let (engines, forfeit) = state.games[&id].engines();
         Ok(FoundGame::Settled(Box::new(SettledGame {
             summary: state.game_summary(id),
             experiment: experiment.name.clone(),
@@ -200,6 +201,8 @@ impl Reading for InMemory {
             definition_hash: cell.hash,
             definition_json: cell.definition_json.clone(),
             moves,
+            engines,
+            forfeit,
         })))
     }
 
@@ -565,6 +568,7 @@ impl State {
             accuracy: self.accuracy(&of),
             replayed,
             claims,
+            engines: self.engines_used(&of),
         }
     }
 

@@ -7,6 +7,7 @@ use spelrum_tournament::change::{
     ALLOCATE, Change, Comparison, DroppedCell, Settings, StoredCell, place_mark,
 };
 use spelrum_tournament::claims::{ClaimStanding, ClaimedCell, KnownClaim, Restated, Restatement};
+use spelrum_tournament::engines::is_deterministic;
 use spelrum_tournament::results::{StatedCell, StatedClaim};
 use spelrum_tournament::scheduler::{Allocation, CellState, ExperimentState};
 use spelrum_tournament::{CellId, DefinitionHash, DefinitionJson, ExperimentId, Plan, Record};
@@ -317,7 +318,9 @@ impl State {
                 decided_number: 0,
                 stop_number: None,
                 memory_bytes: players.iter().map(|json| memory::bytes_of(json)).sum(),
-                is_deterministic: !players.iter().any(|json| json.contains("\"move_time_us\":")),
+                is_deterministic: players.iter().all(|json| {
+                    serde_json::from_str(json).is_ok_and(|parameters| is_deterministic(&parameters))
+                }),
                 asked_after: None,
                 told: None,
             };

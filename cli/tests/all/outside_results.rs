@@ -1,0 +1,203 @@
+//! What is kept of games that programs of others played, and how it is shown.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::outside::{RANDOM, outside, run, sandbox, sweep};
+use crate::sandbox::Sandbox;
+
+/// A snapshot without what differs from build to build and from run to run: hashes and times.
+macro_rules! assert_masked {
+    ($text:expr) => {
+        insta::with_settings!({ filters => vec![
+            (r"\b[0-9a-f]{64}\b", "HASH"),
+            (r"\b[0-9a-f]{12}\b", "HASHOFTWELVE"),
+            (r"\d+(\.\d+)? (µs|ms|s)\b", "TIME"),
+        ] }, { assert_snapshot!($text) })
+    };
+}
+
+/// Two of our players' opponents: one that plays as they do, and one that crashes.
+fn played() -> Sandbox {
+    let sandbox = sandbox(&["crash"]);
+    let players = format!(
+        "pairing = {{ gauntlet = \"random\" }}\n{RANDOM}{}{}",
+        outside("ours", "ours", "depth = 1"),
+        outside("crash", "crash", "depth = 1")
+    );
+    sandbox.write("sweep.toml", &sweep(2, &players));
+    run(&sandbox, &[]).expect_exit(0);
+    sandbox
+}
+
+fn json(sandbox: &Sandbox, arguments: &[&str]) -> Value {
+    let ran = sandbox.run(&[arguments, &["--db", "match.db", "--json"]].concat());
+    serde_json::from_str(ran.expect_exit(0).stdout()).unwrap()
+}
+
+/// The game of a player that the results database has under this number.
+fn game_of(sandbox: &Sandbox, player: &str, number: u32) -> String {
+    sandbox.sql(
+        "match.db",
+        &format!(
+            "SELECT game_id FROM games JOIN cells USING (cell_id)
+            WHERE second_player_name = '{player}' AND games.number = {number}"
+        ),
+    )
+}
+
+#[test]
+fn reports_say_which_programs_played() {
+    let sandbox = played();
+    let ran = sandbox.run(&["report", "--db", "match.db", "--table", "engines"]);
+    assert_masked!(ran.expect_exit(0).stdout());
+    for format in ["text", "markdown", "latex", "html"] {
+        let ran = sandbox.run(&["report", "--db", "match.db", "--format", format]);
+        let text = ran.expect_exit(0).stdout();
+        assert!(text.contains("Which programs played"), "{format}: {text}");
+        assert!(text.contains("Scripted crash"), "{format}");
+    }
+    let report = json(&sandbox, &["report"]);
+    let engines = report["engines"].as_array().unwrap();
+    assert_eq!(engines.len(), 2);
+    assert_eq!(engines[0]["player"], "crash");
+    assert_eq!(engines[0]["engine"], "Scripted crash");
+    assert_eq!(engines[0]["author"], "Nobody");
+    assert_eq!(engines[0]["sha256"].as_str().unwrap().len(), 64);
+    assert_eq!((&engines[0]["games"], &engines[0]["cells"]), (&2.into(), &1.into()));
+    assert_eq!(report["mixed_cells"], Value::Array(Vec::new()));
+    let csv = ["report", "--db", "match.db", "--table", "engines", "--format", "csv"];
+    let ran = sandbox.run(&csv);
+    assert_masked!(ran.expect_exit(0).stdout());
+}
+
+/// The program behind a name has changed between two runs of one cell.
+#[test]
+fn a_player_that_was_two_programs_is_warned_of() {
+    let sandbox = sandbox(&["crash"]);
+    let players = format!("{RANDOM}{}", outside("crash", "crash", "depth = 1"));
+    sandbox.write("sweep.toml", &sweep(2, &players));
+    run(&sandbox, &[]).expect_exit(0);
+    let report = || sandbox.run(&["report", "--db", "match.db"]).expect_exit(0).stdout().to_owned();
+    assert!(!report().contains("mixture"));
+    let script = std::fs::read_to_string(sandbox.path("script.sh")).unwrap();
+    let changed = script.replace("Scripted", "Rescripted");
+    std::fs::write(sandbox.path("script.sh"), changed).unwrap();
+    sandbox.write("sweep.toml", &sweep(4, &players));
+    run(&sandbox, &[]).expect_exit(0);
+    let ran = sandbox.run(&["report", "--db", "match.db", "--table", "engines"]);
+    assert_masked!(ran.expect_exit(0).stdout());
+    let told = json(&sandbox, &["report"]);
+    assert_eq!(told["mixed_cells"][0]["programs"], 2);
+    assert_eq!(told["mixed_cells"][0]["player"], "crash");
+}
+
+/// Our player does the same against what the program has played; what the program did, the rules allow.
+#[test]
+fn games_of_programs_are_checked_as_far_as_can_be() {
+    let sandbox = played();
+    let game = game_of(&sandbox, "ours", 0);
+    let ran = sandbox.run(&["replay", &game, "--db", "match.db", "--check-only"]);
+    let said = format!("Game {game}: the same by our player; by the rules for its opponent\n");
+    assert_eq!(ran.expect_exit(0).stdout(), said);
+    let told = json(&sandbox, &["replay", &game]);
+    let told = &told["games"][0];
+    assert_eq!((&told["check"], &told["compared"]), (&"same".into(), &"own_moves".into()));
+    assert_eq!(told["first_engine"], Value::Null);
+    assert!(told["second_engine"]["name"].as_str().unwrap().starts_with("Spelrum"), "{told}");
+    assert!(told["moves"][1].as_object().unwrap().contains_key("told_us"));
+
+    let game = game_of(&sandbox, "crash", 0);
+    let ran = sandbox.run(&["replay", &game, "--db", "match.db"]);
+    let text = ran.expect_exit(0).stdout().to_owned();
+    let from = text.find("\nrandom wins").unwrap();
+    let head: Vec<&str> = text.lines().take(3).collect();
+    let shown = format!("{}\n…\n{}", head.join("\n"), &text[from..]);
+    assert_masked!(shown.replace(&format!("Game {game} "), "Game ID "));
+    let told = json(&sandbox, &["replay", &game]);
+    let forfeit = &told["games"][0]["forfeit"];
+    assert!(forfeit["output"].as_str().unwrap().contains("< info string about to"), "{forfeit}");
+
+    // Our player's move is another, or the program's is none; and what the program did to lose is not told.
+    let spoil = |statement: &str, expected: &str| {
+        std::fs::copy(sandbox.path("match.db"), sandbox.path("spoilt.db")).unwrap();
+        let connection = rusqlite::Connection::open(sandbox.path("spoilt.db")).unwrap();
+        connection.execute_batch(statement).unwrap();
+        drop(connection);
+        let ran = sandbox.run(&["replay", &game, "--db", "spoilt.db", "--check-only"]);
+        assert!(ran.expect_exit(8).stdout().contains(expected), "{}", ran.stdout());
+    };
+    let its = |what: &str| format!("UPDATE moves SET {what} WHERE game_id = {game} AND ply = 0");
+    spoil(&its("depth = 3"), "different at ply 0");
+    spoil(&its("legal_moves = 3"), "not a game by the rules: move 0");
+    spoil("DELETE FROM forfeits", "it is not told how it ended by crash");
+    spoil("DELETE FROM game_engines", "it is not told which program was `crash`");
+}
+
+#[test]
+fn games_between_programs_are_checked_by_the_rules() {
+    let sandbox = sandbox(&["illegal"]);
+    let players =
+        outside("ours", "ours", "depth = 1") + &outside("illegal", "illegal", "depth = 1");
+    sandbox.write("sweep.toml", &sweep(2, &players));
+    run(&sandbox, &[]).expect_exit(0);
+    let ran = sandbox.run(&["replay", "1", "2", "--db", "match.db", "--check-only"]);
+    assert_snapshot!(ran.expect_exit(0).stdout());
+    sandbox.run(&["check", "--db", "match.db"]).expect_exit(0);
+
+    // Without its moves there is nothing to check.
+    sandbox.run(&["prune", "match", "--db", "match.db", "--yes"]).expect_exit(0);
+    let longest = sandbox.sql("match.db", "SELECT game_id FROM games ORDER BY plies DESC LIMIT 1");
+    let failure = sandbox.run(&["replay", &longest, "--db", "match.db"]).failure();
+    assert_snapshot!(failure.replace(&format!("game {longest}"), "game ID"));
+    let engines = "SELECT count(*), sum(side) FROM game_engines";
+    assert_eq!(sandbox.sql("match.db", engines), "4,2");
+}
+
+#[test]
+fn games_say_who_played_in_every_form() {
+    let sandbox = played();
+    let games = |format: &str| {
+        let ran = sandbox.run(&["games", "match", "--db", "match.db", "--format", format]);
+        ran.expect_exit(0).stdout().to_owned()
+    };
+    let tags = |text: &str, tags: &[&str]| -> Vec<String> {
+        let is_its = |line: &&str| tags.iter().any(|tag| line.starts_with(&format!("[{tag}")));
+        text.lines().filter(is_its).map(str::to_owned).collect()
+    };
+    let forfeit = |number| {
+        let of = format!("WHERE game_id = {}", game_of(&sandbox, "crash", number));
+        sandbox.sql("match.db", &format!("SELECT message FROM forfeits {of}"))
+    };
+    let text = games("text");
+    assert_masked!(tags(&text, &["FirstEngine", "SecondEngine", "Forfeit"]).join("\n"));
+    let pgn = games("pgn");
+    assert_masked!(tags(&pgn, &["White\"", "WhiteEngine", "BlackEngine", "Forfeit"]).join("\n"));
+    for number in [0, 1] {
+        assert!(text.contains(&forfeit(number)) && pgn.contains(&forfeit(number)));
+    }
+    let rows = games("jsonl");
+    let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    assert_eq!(rows.len(), 4);
+    for row in &rows {
+        let swaps = row["number"] == 1;
+        let (engine, none) = match swaps {
+            true => ("first_engine", "second_engine"),
+            false => ("second_engine", "first_engine"),
+        };
+        assert!(row[engine].is_string() && row[none].is_null(), "{row}");
+        assert_eq!(row[&format!("{engine}_sha256")].as_str().unwrap().len(), 64);
+        assert_eq!(row["forfeit"].is_string(), row["opponent"] == "crash", "{row}");
+    }
+
+    // And so does an import of them.
+    sandbox.run(&["export", "--db", "match.db", "--output", "copy.db"]).expect_exit(0);
+    sandbox.run(&["import", "copy.db", "--db", "other.db"]).expect_exit(0);
+    sandbox.run(&["check", "--db", "other.db"]).expect_exit(0);
+    let there = sandbox.run(&["games", "match", "--db", "other.db", "--format", "pgn"]);
+    let known = |text: &str| -> Vec<String> {
+        let differs = |line: &&str| line.starts_with("[Round") || line.starts_with("[GameId");
+        text.lines().filter(|line| !differs(line)).map(str::to_owned).collect()
+    };
+    assert_eq!(known(there.expect_exit(0).stdout()), known(&pgn));
+}

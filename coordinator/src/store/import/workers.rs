@@ -1,0 +1,54 @@
+//! Who played the games of the file.
+
+use spelrum_tournament::results::Machine;
+
+use super::error::ImportError;
+use super::fields::{NAME_BYTES_MAX, text};
+use super::source::Source;
+
+/// A worker, by which it is known everywhere.
+#[derive(Clone)]
+pub(super) struct SourceWorker {
+    pub(super) uuid: String,
+    pub(super) name: String,
+    pub(super) host: String,
+    pub(super) slots: u32,
+    pub(super) engine_revision: u32,
+    pub(super) version: String,
+    pub(super) first_seen_unix_us: i64,
+    pub(super) last_hello_unix_us: i64,
+    pub(super) machine: Machine,
+}
+
+impl Source {
+    /// A worker that played.
+    pub(super) fn worker(&self, id: i64) -> Result<SourceWorker, ImportError> {
+        let found = self.all(
+            "SELECT uuid, name, host, slots, engine_revision, version, first_seen_unix_us,
+                last_hello_unix_us, cpu_model, logical_cores, operating_system, build_commit,
+                build_profile
+            FROM workers WHERE worker_id = ?",
+            [id],
+            |row| {
+                Ok(SourceWorker {
+                    uuid: text(row, 0, NAME_BYTES_MAX)?,
+                    name: text(row, 1, NAME_BYTES_MAX)?,
+                    host: text(row, 2, NAME_BYTES_MAX)?,
+                    slots: row.get(3)?,
+                    engine_revision: row.get(4)?,
+                    version: text(row, 5, NAME_BYTES_MAX)?,
+                    first_seen_unix_us: row.get(6)?,
+                    last_hello_unix_us: row.get(7)?,
+                    machine: Machine {
+                        cpu_model: text(row, 8, NAME_BYTES_MAX)?,
+                        logical_cores: row.get(9)?,
+                        operating_system: text(row, 10, NAME_BYTES_MAX)?,
+                        build_commit: text(row, 11, NAME_BYTES_MAX)?,
+                        build_profile: text(row, 12, NAME_BYTES_MAX)?,
+                    },
+                })
+            },
+        )?;
+        found.into_iter().next().ok_or_else(|| self.wrong(format!("it has no worker {id}")))
+    }
+}

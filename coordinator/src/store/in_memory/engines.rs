@@ -1,0 +1,59 @@
+//! Which programs of others played, counted anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spelrum_tournament::CellId;
+use spelrum_tournament::engines::{EngineIdentity, Forfeit};
+use spelrum_tournament::results::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};
+
+use super::{Cell, Settled, State};
+
+impl Settled {
+    /// Which programs of others played it, and how one of them lost it.
+    pub(super) fn engines(&self) -> ([Option<EngineIdentity>; 2], Option<Forfeit>) {
+        match self {
+            Self::Played { game, .. } => (game.engines.clone(), game.forfeit.clone()),
+            Self::Failed { .. } => ([None, None], None),
+        }
+    }
+}
+
+impl State {
+    /// Which of them played counted games of these cells.
+    pub(super) fn engines_used(&self, cells: &[(CellId, &Cell)]) -> EnginesUsed {
+        let mut used: BTreeMap<(&str, &EngineIdentity), (BTreeSet<CellId>, BTreeSet<i64>)> =
+            BTreeMap::new();
+        let mut mixed = Vec::new();
+        for &(id, cell) in cells {
+            let mut programs: [BTreeSet<&EngineIdentity>; 2] = Default::default();
+            for (game_id, game) in self.counted_of(id) {
+                let moves_first = cell.first_player_moves_first(game.game.number);
+                for (side, engine) in game.engines.iter().enumerate() {
+                    let Some(engine) = engine else { continue };
+                    let player = usize::from((side == 0) != moves_first);
+                    let (cells, games) =
+                        used.entry((&cell.player_names[player], engine)).or_default();
+                    cells.insert(id);
+                    games.insert(game_id);
+                    // A player that meets itself is one player.
+                    let is_one = cell.players[0] == cell.players[1];
+                    programs[if is_one { 0 } else { player }].insert(engine);
+                }
+            }
+            let several = (0..2).filter(|player| programs[*player].len() > 1);
+            mixed.extend(several.map(|player| MixedCell {
+                cell: id,
+                player: cell.player_names[player].clone(),
+                programs: programs[player].len() as u64,
+            }));
+        }
+        mixed.truncate(MIXED_CELLS_MAX);
+        let engines = used.into_iter().map(|((player, engine), (cells, games))| UsedEngine {
+            player: player.to_owned(),
+            engine: engine.clone(),
+            cells: cells.len() as u64,
+            games: games.len() as u64,
+        });
+        EnginesUsed { engines: engines.collect(), mixed }
+    }
+}

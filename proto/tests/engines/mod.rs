@@ -1,0 +1,40 @@
+//! Which programs of others played, by chance.
+
+use proptest::prelude::*;
+use spelrum_tournament::CellId;
+use spelrum_tournament::engines::{EngineIdentity, Forfeit};
+use spelrum_tournament::results::{MixedCell, UsedEngine};
+
+use super::{count, id, name};
+
+prop_compose! {
+    pub(super) fn identity()(
+        name in "[a-zλ]{0,8}",
+        author in "[a-zλ]{0,8}",
+        sha256 in any::<[u8; 32]>(),
+    ) -> EngineIdentity {
+        EngineIdentity { name, author, sha256 }
+    }
+}
+
+prop_compose! {
+    pub(super) fn used_engine()(
+        player in name(),
+        engine in identity(),
+        counts in [count(), count()],
+    ) -> UsedEngine {
+        let [cells, games] = counts;
+        UsedEngine { player, engine, cells, games }
+    }
+}
+
+prop_compose! {
+    pub(super) fn mixed_cell()(cell in id(), player in name(), programs in count()) -> MixedCell {
+        MixedCell { cell: CellId(cell), player, programs }
+    }
+}
+
+pub(super) fn forfeit() -> impl Strategy<Value = Forfeit> {
+    ("[a-zλ]{1,8}", "([a-z<>! ]{0,9}\n){0,3}")
+        .prop_map(|(message, output)| Forfeit { message, output })
+}
