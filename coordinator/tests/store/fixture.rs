@@ -138,6 +138,7 @@ pub(crate) fn introduction(uuid: &str) -> WorkerIntroduction {
         engine_revision: 1,
         version: "0.1.0".to_owned(),
         memory_bytes: None,
+        engines: std::sync::Arc::default(),
         machine: Machine::default(),
     }
 }
@@ -166,6 +167,15 @@ pub(crate) fn timed(move_time_us: i64) -> Parameters {
     let mut player = alpha_beta(9);
     player.insert("move_time_us".to_owned(), Value::Integer(move_time_us));
     player
+}
+
+/// A program of others.
+pub(crate) fn engine(name: &str) -> Parameters {
+    parameters(&[
+        ("algorithm", Value::Text("gtp".to_owned())),
+        ("depth", Value::Integer(3)),
+        ("engine", Value::Text(name.to_owned())),
+    ])
 }
 
 /// A cell under the fixture's conditions, added to a plan that has its seed.

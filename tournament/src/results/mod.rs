@@ -19,7 +19,7 @@
 //! | `progress`, `pace` | how far an experiment is, and how fast it goes |
 //! | `games` | settled games, in lists and whole |
 //! | `overview`, `machine` | how games were played, and what results come from |
-//! | `status`, `attention`, `removal` | what needs somebody |
+//! | `status`, `attention`, `missing_engines`, `removal` | what needs somebody |
 
 mod accuracy;
 mod attention;
@@ -28,6 +28,7 @@ mod claims;
 mod comparisons;
 mod games;
 mod machine;
+mod missing_engines;
 mod openings;
 mod overview;
 mod pace;
@@ -46,7 +47,7 @@ pub use crate::statistics::GameTimes;
 pub use accuracy::{CellAccuracy, Stratum, reference_text};
 pub use attention::{
     Attention, AttentionKind, Conflicts, FailedGames, Findings, LargestCell, LostGames, MostFailed,
-    OtherEngine, RefusedResults, Workforce, attention_of_results, attention_of_workers,
+    NamedCell, OtherEngine, RefusedResults, Workforce, attention_of_results, attention_of_workers,
 };
 pub use cells::{CellCursor, CellsPage, SettledCells};
 pub use claims::{StatedCell, StatedClaim, ToldClaim, WhyExploratory};
@@ -57,6 +58,7 @@ pub use games::{
     WholeGame, WholeGames,
 };
 pub use machine::Machine;
+pub use missing_engines::{MissingEngines, attention_of_engines, missing_engines};
 pub use openings::{
     ColourResult, MoverCounts, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage,
     first_mover,

@@ -12,9 +12,10 @@ use spelrum_tournament::scheduler::{Allocation, CellState, ExperimentState};
 use spelrum_tournament::{CellId, DefinitionHash, DefinitionJson, ExperimentId, Plan, Record};
 
 use super::{Cell, Experiment, State};
+use crate::store::needs::Needs;
 use crate::store::numbers::safe;
 use crate::store::submit::{Candidate, becomes};
-use crate::store::{StoreError, Submitted, Sweep, change, memory};
+use crate::store::{StoreError, Submitted, Sweep, change};
 
 impl State {
     pub(super) fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
@@ -296,6 +297,7 @@ impl State {
             let of = &plan.cells[number];
             let conditions = &plan.conditions[of.conditions];
             let players = of.players.map(|player| &plan.players[player].parameters_json);
+            let needs = players.map(|json| Needs::of_player(json));
             let definition = DefinitionJson::new(conditions);
             let cell = Cell {
                 experiment,
@@ -316,7 +318,7 @@ impl State {
                 rule: plan.stop,
                 decided_number: 0,
                 stop_number: None,
-                memory_bytes: players.iter().map(|json| memory::bytes_of(json)).sum(),
+                needs: needs[0].together(&needs[1]),
                 is_deterministic: !players.iter().any(|json| json.contains("\"move_time_us\":")),
                 asked_after: None,
                 told: None,
