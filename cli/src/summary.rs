@@ -1,6 +1,8 @@
 //! Experiments and workers at a glance: what `list`, `status` and the steering commands print.
 
 use serde::Serialize;
+use spelrum_tournament::DefinitionHash;
+use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::results::{ExperimentSummary, WorkerSummary};
 
 use crate::output::{Column, TextTable, count, duration_us, percent};
@@ -49,6 +51,33 @@ pub(crate) struct Worker<'a> {
     leased_games: u64,
     playing_games: u64,
     reported_games: u64,
+    engines: Vec<Engine<'a>>,
+    engines_total: u64,
+}
+
+/// A program of others that a worker has, in JSON.
+#[derive(Debug, Serialize)]
+struct Engine<'a> {
+    engine: &'a str,
+    protocol: &'static str,
+    at_once: u32,
+    name: &'a str,
+    author: &'a str,
+    sha256: String,
+}
+
+impl<'a> From<&'a OfferedEngine> for Engine<'a> {
+    fn from(offered: &'a OfferedEngine) -> Self {
+        let OfferedEngine { engine, protocol, at_once, identity } = offered;
+        Self {
+            engine,
+            protocol: protocol.name(),
+            at_once: *at_once,
+            name: &identity.name,
+            author: &identity.author,
+            sha256: DefinitionHash(identity.sha256).to_string(),
+        }
+    }
 }
 
 impl<'a> From<&'a WorkerSummary> for Worker<'a> {
@@ -63,6 +92,8 @@ impl<'a> From<&'a WorkerSummary> for Worker<'a> {
             leased_games: worker.leased_games,
             playing_games: worker.playing_games,
             reported_games: worker.reported_games,
+            engines: worker.engines.iter().map(Into::into).collect(),
+            engines_total: worker.engines_total,
         }
     }
 }
@@ -124,4 +155,81 @@ pub(crate) fn workers_table(workers: &[WorkerSummary]) -> TextTable {
         ]);
     }
     table
+}
+
+/// The engines of workers for people, in a line for each worker that has any.
+pub(crate) fn engines_lines(workers: &[WorkerSummary]) -> Vec<String> {
+    let text = |offered: &OfferedEngine| {
+        let OfferedEngine { engine, protocol, at_once: _, identity } = offered;
+        match identity.name.as_str() {
+            "" => format!("{engine} ({})", protocol.name()),
+            name => format!("{engine} ({}, \"{name}\")", protocol.name()),
+        }
+    };
+    let line = |worker: &WorkerSummary| {
+        let mut texts: Vec<String> = worker.engines.iter().map(text).collect();
+        let more = worker.engines_total.saturating_sub(texts.len() as u64);
+        if more > 0 {
+            texts.push(format!("and {} more", count(more)));
+        }
+        format!("{}: {}", worker.name, texts.join(", "))
+    };
+    workers.iter().filter(|worker| worker.engines_total > 0).map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use spelrum_engine::Protocol;
+    use spelrum_tournament::WorkerId;
+    use spelrum_tournament::engines::EngineIdentity;
+
+    use super::*;
+
+    fn worker(name: &str, engines: &[(&str, &str)], engines_total: u64) -> WorkerSummary {
+        let offered = |&(engine, name): &(&str, &str)| OfferedEngine {
+            engine: engine.to_owned(),
+            protocol: Protocol::Gtp,
+            at_once: 2,
+            identity: EngineIdentity {
+                name: name.to_owned(),
+                author: "somebody".to_owned(),
+                sha256: [0xab; 32],
+            },
+        };
+        WorkerSummary {
+            worker: WorkerId(1),
+            name: name.to_owned(),
+            host: String::new(),
+            slots: 1,
+            engine_revision: 1,
+            silent_ms: 0,
+            leased_games: 0,
+            playing_games: 0,
+            reported_games: 0,
+            memory_bytes: None,
+            engines: engines.iter().map(offered).collect::<Arc<[_]>>(),
+            engines_total,
+        }
+    }
+
+    #[test]
+    fn engines_are_told_by_worker() {
+        let fish = worker("a", &[("fish", "Fish 16"), ("bird", "")], 1_002);
+        let all = [fish, worker("b", &[], 0), worker("c", &[], 3)];
+        assert_eq!(
+            engines_lines(&all),
+            ["a: fish (gtp, \"Fish 16\"), bird (gtp), and 1,000 more", "c: and 3 more"]
+        );
+        let json = serde_json::to_value(Worker::from(&all[0])).unwrap();
+        assert_eq!(
+            json["engines"][0],
+            serde_json::json!({
+                "engine": "fish", "protocol": "gtp", "at_once": 2, "name": "Fish 16",
+                "author": "somebody", "sha256": "ab".repeat(32),
+            })
+        );
+        assert_eq!(json["engines_total"], 1_002);
+    }
 }

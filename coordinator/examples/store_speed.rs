@@ -445,6 +445,7 @@ fn introduction() -> WorkerIntroduction {
         engine_revision: 1,
         version: "0".to_owned(),
         memory_bytes: None,
+        engines: std::sync::Arc::default(),
         machine: Machine::default(),
     }
 }

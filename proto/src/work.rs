@@ -14,7 +14,7 @@ use crate::limits::{
     REPORT_RESULTS_MAX, SLOTS_MAX,
 };
 use crate::wire_error::{at_most, id, in_range, number, plain_text, text};
-use crate::{Fault, WireError, game, v1};
+use crate::{Fault, WireError, engines, game, v1};
 
 /// Who calls, and which run of the coordinator it believes to talk to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,7 @@ pub fn check_hello(hello: &v1::HelloRequest) -> Result<(), WireError> {
     plain_text("host", &hello.host, NAME_BYTES_MAX)?;
     plain_text("version", &hello.version, NAME_BYTES_MAX)?;
     slots(hello.slots)?;
+    engines::offers(&hello.engines)?;
     machine(hello).map(drop)
 }
 

@@ -8,7 +8,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use spelrum_engine::games::pentago::BOTH_FIVE;
-use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Side, Termination};
+use spelrum_engine::{EndedBy, MoveRecord, Outcome, Protocol, SearchReport, Side, Termination};
 use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_proto::results::{
     RatingsReader, ReportReader, claims_to_wire, game_from_wire, game_to_wire, progress_from_wire,
@@ -16,6 +16,7 @@ use spelrum_proto::results::{
 };
 use spelrum_proto::{WireError, v1};
 use spelrum_tournament::choice::{self, Accuracy};
+use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
@@ -83,6 +84,19 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn offered()(
+        engine in "[a-z]{1,6}",
+        protocol in proptest::sample::select(Protocol::ALL.to_vec()),
+        at_once in 1..=u32::MAX,
+        said in ["[A-Za-z0-9. ]{0,9}", "[A-Za-z ]{0,9}"],
+        sha256 in any::<[u8; 32]>(),
+    ) -> OfferedEngine {
+        let [name, author] = said.map(|it| it.trim().to_owned());
+        OfferedEngine { engine, protocol, at_once, identity: EngineIdentity { name, author, sha256 } }
+    }
+}
+
+prop_compose! {
     fn worker()(
         id in id(),
         name in name(),
@@ -90,12 +104,15 @@ prop_compose! {
         small in [any::<u32>(), any::<u32>()],
         counts in [count(), count(), count(), count()],
         memory_bytes in option::of(1..=u64::MAX),
+        engines in vec(offered(), 0..3),
+        engines_more in count(),
     ) -> WorkerSummary {
         let [slots, engine_revision] = small;
         let [silent_ms, leased_games, playing_games, reported_games] = counts;
         WorkerSummary {
             worker: WorkerId(id), name, host, slots, engine_revision, silent_ms, leased_games,
             playing_games, reported_games, memory_bytes,
+            engines: engines.into(), engines_total: engines_more,
         }
     }
 }

@@ -27,7 +27,7 @@ pub struct EngineIdentity {
 }
 
 /// An engine that a worker has.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OfferedEngine {
     /// What sweeps call it.
     pub engine: String,
@@ -40,7 +40,7 @@ pub struct OfferedEngine {
 }
 
 /// An engine that a cell needs: every one of its players that is a program of others has one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NeededEngine {
     /// What the sweep calls it.
     pub engine: String,

@@ -190,6 +190,12 @@ fn text(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
             summary::workers_table(workers).write(out)?;
             cut(workers.len(), *workers_total, "busiest", "workers", out)?;
             writeln!(out)?;
+            let engines = summary::engines_lines(workers);
+            if !engines.is_empty() {
+                writeln!(out, "engines:")?;
+                engines.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
+                writeln!(out)?;
+            }
         }
     }
     attention(&status.attention, out)

@@ -25,6 +25,7 @@ mod life;
 mod list;
 mod memory;
 mod migrations;
+mod missing_engines;
 mod new;
 mod outside;
 mod outside_results;

@@ -166,8 +166,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             Request::Workers { reply } => {
                 // Nothing that the transaction could undo.
                 let workers = self.roster.summaries(now);
-                let largest = self.scheduler.largest_waiting();
-                let _gone = reply.send(Ok(Workforce { workers, largest }));
+                let _gone = reply.send(Ok(Workforce::of(workers, Some(self.scheduler))));
                 Ok(())
             }
         }
@@ -234,7 +233,9 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             return Err(Refusal::new(Reason::Malformed, problem, remedy).into());
         }
         let memory_bytes = self.roster.memory_of(worker);
-        match self.handle(Event::LeaseWanted { worker, slots, memory_bytes }, now).await? {
+        let engines = self.roster.engines_of(worker);
+        let wanted = Event::LeaseWanted { worker, slots, memory_bytes, engines };
+        match self.handle(wanted, now).await? {
             Some(Answer::Grant { lease, ranges, lost, duration }) => {
                 let games = self.with_cells(ranges, &lost).await?;
                 tracing::debug!(%worker, %lease, ranges = games.len(), "granted");

@@ -206,9 +206,7 @@ impl<S: Store> Dispatcher<S> {
         if let Some(Arrived { at, request: Request::Workers { reply } }) = next {
             // Whatever the disk does, people may see who works.
             let workers = self.roster.summaries(at);
-            let largest = self.scheduler.as_ref().map(Scheduler::largest_waiting);
-            let largest = largest.unwrap_or_default();
-            let _gone = reply.send(Ok(Workforce { workers, largest }));
+            let _gone = reply.send(Ok(Workforce::of(workers, self.scheduler.as_ref())));
             return Ok(());
         }
         let mut held = Vec::new();

@@ -8,7 +8,7 @@ use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::change::Change;
 use spelrum_tournament::claims::ClaimStanding;
 use spelrum_tournament::results::WorkerSummary;
-use spelrum_tournament::scheduler::{ExperimentState, Time};
+use spelrum_tournament::scheduler::{EnginesWanted, ExperimentState, Scheduler, Time};
 use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
@@ -70,6 +70,19 @@ pub(crate) struct Workforce {
     pub(crate) workers: Vec<WorkerSummary>,
     /// Of each experiment that waits for workers the cell whose games need most memory, and how much.
     pub(crate) largest: Vec<(ExperimentId, CellId, u64)>,
+    /// What waits for workers with engines.
+    pub(crate) engines_wanted: Vec<EnginesWanted>,
+}
+
+impl Workforce {
+    /// These workers, and what waits for them, as far as that is known.
+    pub(super) fn of(workers: Vec<WorkerSummary>, scheduler: Option<&Scheduler>) -> Self {
+        Self {
+            workers,
+            largest: scheduler.map(Scheduler::largest_waiting).unwrap_or_default(),
+            engines_wanted: scheduler.map(Scheduler::engines_wanted).unwrap_or_default(),
+        }
+    }
 }
 
 /// How an experiment is steered.

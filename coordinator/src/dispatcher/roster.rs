@@ -1,7 +1,9 @@
-//! Who works, as people see it in `Status`, and the memory that each offers. Kept in memory only.
+//! Who works, as people see it in `Status`, and the memory and the engines that each offers. Kept in memory only.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::results::WorkerSummary;
 use spelrum_tournament::scheduler::{LeaseState, Time};
 use spelrum_tournament::{GameRange, LeaseId, WorkerId};
@@ -82,6 +84,12 @@ impl Roster {
     /// The memory that a worker offers its slots together, if it says.
     pub(super) fn memory_of(&self, worker: WorkerId) -> Option<u64> {
         self.workers.get(&worker)?.introduction.memory_bytes
+    }
+
+    /// The engines that a worker has.
+    pub(super) fn engines_of(&self, worker: WorkerId) -> Arc<[OfferedEngine]> {
+        let entry = self.workers.get(&worker);
+        entry.map(|entry| Arc::clone(&entry.introduction.engines)).unwrap_or_default()
     }
 
     /// How many results of a worker were refused.
@@ -178,6 +186,8 @@ impl Roster {
                 playing_games: entry.playing.min(leased_games),
                 reported_games: entry.reported,
                 memory_bytes: entry.introduction.memory_bytes,
+                engines: Arc::clone(&entry.introduction.engines),
+                engines_total: entry.introduction.engines.len() as u64,
             }
         };
         self.workers.iter().map(summary).collect()
@@ -200,6 +210,7 @@ mod tests {
             engine_revision: 1,
             version: "0".to_owned(),
             memory_bytes: None,
+            engines: Arc::default(),
             machine: Machine::default(),
         })
     }

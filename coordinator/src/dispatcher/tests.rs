@@ -141,6 +141,7 @@ fn introduction(name: &str) -> Box<WorkerIntroduction> {
         engine_revision: ENGINE_REVISION,
         version: "0".to_owned(),
         memory_bytes: None,
+        engines: std::sync::Arc::default(),
         machine: Machine::default(),
     })
 }

@@ -13,9 +13,9 @@ use spelrum_proto::limits::{
 use spelrum_proto::v1::experiments_server::Experiments;
 use spelrum_proto::work as wire;
 use spelrum_proto::{Place, Reason, Refusal, v1};
-use spelrum_tournament::results::{self, ExperimentSummary, WorkerSummary};
+use spelrum_tournament::results::{self, ExperimentSummary, LargestCell, WorkerSummary};
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{SweepError, SweepText, Task, plan_sweep};
+use spelrum_tournament::{CellId, SweepError, SweepText, Task, plan_sweep};
 use tokio::sync::Semaphore;
 use tokio_stream::Stream;
 use tonic::{Request, Response, Status};
@@ -36,6 +36,9 @@ const PLAN_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Workers in one answer: well below the bytes of a message (invariant 9).
 const WORKERS_MAX: usize = 1_000;
+
+/// Engines of them in one answer, likewise.
+const ENGINES_MAX: usize = 2_000;
 
 /// Queries whose rows may be in memory at once.
 const QUERIES_MAX: usize = 4;
@@ -165,20 +168,35 @@ impl Experiments for ExperimentsService {
         } else {
             (vec![self.summary(which).await?], 1)
         };
-        let Workforce { mut workers, largest } = self.dispatch.workers().await?;
+        let Workforce { mut workers, largest, engines_wanted } = self.dispatch.workers().await?;
         let workers_total = workers.len() as u64;
         let mut attention = self.readers.attention(&experiments).await.map_err(reading_failed)?;
-        let largest = self.readers.cells_named(&largest).await.map_err(reading_failed)?;
+        let missing = results::missing_engines(
+            &experiments,
+            &engines_wanted,
+            &workers,
+            self.heartbeat_interval,
+        );
+        let cells = largest.iter().map(|it| it.1).chain(missing.iter().map(|it| it.cell));
+        let cells: Vec<CellId> = cells.collect();
+        let cells = self.readers.cells_named(&cells).await.map_err(reading_failed)?;
+        let named = |(_, cell, memory_bytes)| {
+            let cell = cells.iter().find(|it| it.cell == cell)?.clone();
+            Some(LargestCell { cell, memory_bytes })
+        };
+        let largest: Vec<LargestCell> = largest.into_iter().filter_map(named).collect();
         let workforce = results::Workforce {
             workers: &workers,
             largest: &largest,
             heartbeat_interval: self.heartbeat_interval,
         };
         results::attention_of_workers(&experiments, workforce, &mut attention);
+        results::attention_of_engines(&experiments, &missing, &cells, &mut attention);
         let removals = self.readers.removals().await.map_err(reading_failed)?;
         let stops = self.readers.stops(&experiments).await.map_err(reading_failed)?;
         let claims = self.readers.claims_to_tell(&experiments).await.map_err(reading_failed)?;
         keep_busiest(&mut workers);
+        keep_first_engines(&mut workers);
         let status = results::Status {
             experiments,
             experiments_total,
@@ -313,6 +331,18 @@ fn keep_busiest(workers: &mut Vec<WorkerSummary>) {
         workers.sort_by_key(|worker| (Reverse(worker.leased_games), worker.silent_ms));
         workers.truncate(WORKERS_MAX);
         workers.sort_by_key(|worker| worker.worker);
+    }
+}
+
+/// Cuts what engines workers have to what an answer may have: of each as many as of every other.
+fn keep_first_engines(workers: &mut [WorkerSummary]) {
+    let all: usize = workers.iter().map(|worker| worker.engines.len()).sum();
+    if all > ENGINES_MAX {
+        let each = ENGINES_MAX / workers.len();
+        for worker in workers {
+            let engines = &worker.engines[..worker.engines.len().min(each)];
+            worker.engines = engines.into();
+        }
     }
 }
 

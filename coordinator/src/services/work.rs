@@ -6,7 +6,7 @@ use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::v1::work_server::Work;
 use spelrum_proto::work::{self as wire, Reported, ReportedWhat};
-use spelrum_proto::{PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, v1};
+use spelrum_proto::{PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, engines, v1};
 use spelrum_tournament::LeaseId;
 use tonic::{Request, Response, Status};
 
@@ -35,6 +35,7 @@ impl Work for WorkService {
         check_versions(&hello)?;
         wire::check_hello(&hello).map_err(Refusal::from)?;
         let machine = wire::machine(&hello).map_err(Refusal::from)?;
+        let engines = engines::offers(&hello.engines).map_err(Refusal::from)?;
         let introduction = Box::new(WorkerIntroduction {
             uuid: canonical_uuid("worker_uuid", &hello.worker_uuid)?,
             name: hello.name,
@@ -43,6 +44,7 @@ impl Work for WorkService {
             engine_revision: hello.engine_revision,
             version: hello.version,
             memory_bytes: Some(hello.memory_bytes).filter(|&bytes| bytes > 0),
+            engines: engines.into(),
             machine,
         });
         let worker = self.dispatch.hello(introduction).await?;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_tournament::CellId;
 use spelrum_tournament::results::{
-    Attention, Conflicts, ExperimentSummary, FailedGames, Findings, LargestCell, LostGames,
-    MostFailed, OtherEngine, RefusedResults, attention_of_results,
+    Attention, Conflicts, ExperimentSummary, FailedGames, Findings, LostGames, MostFailed,
+    NamedCell, OtherEngine, RefusedResults, attention_of_results,
 };
-use spelrum_tournament::{CellId, ExperimentId};
 
 use super::error::StoreError;
 use super::read::Readers;
@@ -158,11 +158,8 @@ impl Readers {
     ///
     /// # Errors
     /// If the database fails.
-    pub async fn cells_named(
-        &self,
-        cells: &[(ExperimentId, CellId, u64)],
-    ) -> Result<Vec<LargestCell>, StoreError> {
-        let list: Vec<i64> = cells.iter().map(|(_, cell, _)| cell.0).collect();
+    pub async fn cells_named(&self, cells: &[CellId]) -> Result<Vec<NamedCell>, StoreError> {
+        let list: Vec<i64> = cells.iter().map(|cell| cell.0).collect();
         let list = rows(&list)?;
         let found = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", e.name, c.first_player_name,
@@ -174,18 +171,12 @@ impl Readers {
         )
         .fetch_all(self.own())
         .await?;
-        let bytes = |cell: i64| cells.iter().find(|(_, it, _)| it.0 == cell).map(|it| it.2);
-        Ok(found
-            .into_iter()
-            .filter_map(|row| {
-                Some(LargestCell {
-                    cell: CellId(row.cell_id),
-                    experiment: row.name,
-                    players: [row.first_player_name, row.second_player_name],
-                    memory_bytes: bytes(row.cell_id)?,
-                })
-            })
-            .collect())
+        let found = found.into_iter().map(|row| NamedCell {
+            cell: CellId(row.cell_id),
+            experiment: row.name,
+            players: [row.first_player_name, row.second_player_name],
+        });
+        Ok(found.collect())
     }
 
     /// Experiments that another engine has begun (invariant 2).

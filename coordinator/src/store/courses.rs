@@ -126,7 +126,7 @@ impl Transaction<'_> {
             let some = self.insert_some_cells(experiment.0, plan, &parts, numbers, place).await?;
             states.extend(some);
         }
-        self.add_memory(experiment.0, &mut states).await?;
+        self.add_needs(experiment.0, &mut states).await?;
         self.add_readings(experiment.0, &mut states).await?;
         Ok(Some(states))
     }

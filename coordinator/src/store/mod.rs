@@ -53,7 +53,7 @@ mod lock;
 mod lookups;
 #[cfg(test)]
 mod many;
-mod memory;
+mod needs;
 mod numbers;
 mod open;
 mod opening_rows;

@@ -106,7 +106,7 @@ impl Transaction<'_> {
         .execute(self.connection())
         .await?;
         let mut cells = self.cell_states(experiment.0).await?;
-        self.add_memory(experiment.0, &mut cells).await?;
+        self.add_needs(experiment.0, &mut cells).await?;
         self.add_readings(experiment.0, &mut cells).await?;
         self.add_played(experiment.0, &mut cells).await?;
         let game = |(cell, number)| GameId { cell: CellId(cell), number: unsigned(number) };

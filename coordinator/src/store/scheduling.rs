@@ -1,8 +1,10 @@
 //! What the scheduler must find again after a restart, and what it must know of reported games.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
+use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::results::Machine;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState,
@@ -41,6 +43,8 @@ pub struct WorkerIntroduction {
     pub version: String,
     /// Bytes of memory that it offers its slots together; `None` if it does not say. Not stored.
     pub memory_bytes: Option<u64>,
+    /// The engines that it has. Not stored.
+    pub engines: Arc<[OfferedEngine]>,
     /// What its results come from.
     pub machine: Machine,
 }
@@ -75,7 +79,7 @@ impl Transaction<'_> {
             let state =
                 if experiment.paused { ExperimentState::Paused } else { ExperimentState::Running };
             let mut cells = self.cell_states(experiment.experiment_id).await?;
-            self.add_memory(experiment.experiment_id, &mut cells).await?;
+            self.add_needs(experiment.experiment_id, &mut cells).await?;
             self.add_readings(experiment.experiment_id, &mut cells).await?;
             self.add_played(experiment.experiment_id, &mut cells).await?;
             experiments.push(ExperimentSnapshot {

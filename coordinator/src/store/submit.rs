@@ -260,7 +260,7 @@ impl Transaction<'_> {
             }
             Decision::Grow(found) => self.grow(sweep, found).await?,
         };
-        self.add_memory(submitted.experiment.0, &mut submitted.cells).await?;
+        self.add_needs(submitted.experiment.0, &mut submitted.cells).await?;
         self.add_readings(submitted.experiment.0, &mut submitted.cells).await?;
         self.add_played(submitted.experiment.0, &mut submitted.cells).await?;
         Ok(submitted)

@@ -1,5 +1,7 @@
 //! Experiments and workers at a glance.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use spelrum_tournament::results::{ExperimentSummary, ExperimentsPage, StopsOf, WorkerSummary};
 use spelrum_tournament::{ExperimentId, Task, WorkerId};
@@ -136,6 +138,8 @@ impl Readers {
             playing_games: 0,
             reported_games: unsigned(row.games),
             memory_bytes: None,
+            engines: Arc::default(),
+            engines_total: 0,
         });
         Ok(found.collect())
     }

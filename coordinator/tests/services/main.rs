@@ -5,6 +5,7 @@
 mod claims;
 mod comparisons;
 mod courses;
+mod engines;
 mod experiments;
 mod referee;
 mod removal;

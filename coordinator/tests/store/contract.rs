@@ -23,8 +23,8 @@ use spelrum_tournament::{
 };
 
 use crate::fixture::{
-    add_cell, add_cell_of, alpha_beta, claim, empty_plan, fish, game, genetic, introduction,
-    parameters, rows, sweep, timed, with_engines,
+    add_cell, add_cell_of, alpha_beta, claim, empty_plan, engine, fish, game, genetic,
+    introduction, parameters, rows, sweep, timed, with_engines,
 };
 
 /// Something that is asked of a store, in a transaction of its own.
@@ -58,7 +58,7 @@ fn steps() -> impl Strategy<Value = Vec<(Step, bool)>> {
     let game = || (0_u8..3, any::<u8>(), 0_u8..12, 0_u8..4);
     let games = || prop::collection::vec(game(), 0..8);
     let step = prop_oneof![
-        4 => (0_u8..12, 0_u8..3, prop::collection::vec((0_u8..8, 1_u8..9), 0..5), any::<bool>(),
+        4 => (0_u8..12, 0_u8..3, prop::collection::vec((0_u8..9, 1_u8..9), 0..5), any::<bool>(),
             any::<bool>())
             .prop_map(|(uuid, name, cells, new, games_only)| {
                 Step::Submit { uuid, name, cells, new, games_only }
@@ -90,7 +90,7 @@ fn steps() -> impl Strategy<Value = Vec<(Step, bool)>> {
         2 => (0_u8..4, 0_u8..6).prop_map(|(after, kept)| Step::Forget { after, kept }),
         2 => (any::<u8>(), prop::bool::weighted(0.2))
             .prop_map(|(experiment, ends)| Step::Course { experiment, ends }),
-        2 => (any::<u8>(), prop::collection::vec((0_u8..8, 1_u8..9), 0..3), 0_u8..4)
+        2 => (any::<u8>(), prop::collection::vec((0_u8..9, 1_u8..9), 0..3), 0_u8..4)
             .prop_map(|(experiment, cells, told)| Step::Extend { experiment, cells, told }),
         3 => any::<u8>().prop_map(|cell| Step::Tell { cell }),
         2 => (0_u8..4, prop::bool::weighted(0.8), 0_u8..5)
@@ -211,6 +211,7 @@ fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
                 depth,
                 games,
             ),
+            8 => add_cell(&mut plan, ["ab", "fish"], [alpha_beta(2), engine("fish")], depth, games),
             5 => add_cell(&mut plan, ["ab", "timed"], [alpha_beta(2), timed(10)], depth, games),
             6 => add_cell(&mut plan, ["fish", "ab"], [fish(&[]), alpha_beta(2)], depth, games),
             // Its name is a switch of the program, and no switch of ours.

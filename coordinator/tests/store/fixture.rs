@@ -139,6 +139,7 @@ pub(crate) fn introduction(uuid: &str) -> WorkerIntroduction {
         engine_revision: 1,
         version: "0.1.0".to_owned(),
         memory_bytes: None,
+        engines: std::sync::Arc::default(),
         machine: Machine::default(),
     }
 }
@@ -206,6 +207,15 @@ pub(crate) fn with_engines(
         mv.search.told_us = says.map(|variety| u64::from(variety) + mv.wall_us);
     }
     game
+}
+
+/// A program of others.
+pub(crate) fn engine(name: &str) -> Parameters {
+    parameters(&[
+        ("algorithm", Value::Text("gtp".to_owned())),
+        ("depth", Value::Integer(3)),
+        ("engine", Value::Text(name.to_owned())),
+    ])
 }
 
 /// A cell under the fixture's conditions, added to a plan that has its seed.

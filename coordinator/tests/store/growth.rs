@@ -3,6 +3,7 @@
 
 use spelrum_engine::games::Pentago;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -446,7 +447,8 @@ impl Desk {
     async fn play(&mut self, games: usize, give_back: bool) -> Result<(), TestCaseError> {
         let worker = self.worker;
         let mut transaction = self.writer.begin().await.unwrap();
-        let wanted = Event::LeaseWanted { worker, slots: 2, memory_bytes: None };
+        let wanted =
+            Event::LeaseWanted { worker, slots: 2, memory_bytes: None, engines: Arc::default() };
         for effect in self.scheduler.handle(wanted, Time(0)) {
             if let Effect::Grant { lease, ranges, .. } = effect {
                 self.held.push((lease, ranges));

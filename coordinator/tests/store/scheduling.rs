@@ -1,13 +1,19 @@
 //! What a restart finds again, and what the scheduler is told.
 
+use std::sync::Arc;
+
 use spelrum_coordinator::store::GameFacts;
+use spelrum_engine::Protocol;
+use spelrum_tournament::engines::NeededEngine;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState,
     LeaseEnd, LeaseState, Snapshot,
 };
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
-use crate::fixture::{Store, game, introduction, plan, sweep};
+use crate::fixture::{
+    Store, add_cell, alpha_beta, empty_plan, engine, game, introduction, plan, sweep,
+};
 
 fn range(cell: CellId, first: u64, count: u64) -> GameRange {
     GameRange { cell, first, count }
@@ -298,4 +304,41 @@ async fn failures_keep_the_last_message() {
             .await,
         ["last 211"]
     );
+}
+
+fn need(engine: &str) -> NeededEngine {
+    let engine = engine.to_owned();
+    NeededEngine { engine, protocol: Protocol::Gtp, version: None, sha256: None }
+}
+
+fn needs(states: &[CellState]) -> Vec<Option<&[NeededEngine]>> {
+    states.iter().map(|state| state.engines.as_deref()).collect()
+}
+
+/// They follow from the players' parameters, and nothing of them is stored: wherever the scheduler is told of
+/// cells, it is told what they need. Cells that need the same share it.
+#[tokio::test]
+async fn the_engines_that_cells_need_are_told() {
+    let mut plan = empty_plan("engines");
+    let [bird, fish] = [engine("bird"), engine("fish")];
+    add_cell(&mut plan, ["ab", "fish"], [alpha_beta(1), fish.clone()], 1, 20);
+    add_cell(&mut plan, ["fish", "ab"], [fish.clone(), alpha_beta(2)], 2, 20);
+    add_cell(&mut plan, ["fish", "fish"], [fish.clone(), fish.clone()], 3, 20);
+    add_cell(&mut plan, ["ab", "ab"], [alpha_beta(1), alpha_beta(2)], 4, 20);
+    let mut store = Store::with(&plan).await;
+    let [one, two] = [vec![need("fish")], vec![need("fish"), need("fish")]];
+    let all: [Option<&[NeededEngine]>; 4] = [Some(&one), Some(&one), Some(&two), None];
+    assert_eq!(needs(&store.submitted.cells), all);
+    let shared = store.submitted.cells[..2].iter().map(|it| it.engines.clone().unwrap());
+    let shared: Vec<_> = shared.collect();
+    assert!(Arc::ptr_eq(&shared[0], &shared[1]));
+    assert_eq!(needs(&store.writer.snapshot().await.unwrap().experiments[0].cells), all);
+
+    // In whatever order they sit at the board.
+    add_cell(&mut plan, ["fish", "bird"], [fish, bird], 5, 20);
+    let mut transaction = store.writer.begin().await.unwrap();
+    let grown = transaction.submit(sweep("2", "grown", &plan)).await.unwrap();
+    transaction.commit().await.unwrap();
+    let new = grown.cells.last().unwrap();
+    assert_eq!(new.engines.as_deref(), Some(&[need("bird"), need("fish")][..]));
 }

@@ -9,7 +9,7 @@ use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{ExperimentId, Task, WorkerId};
 
 use crate::wire_error::{id, number, unknown_word};
-use crate::{Fault, WireError, v1};
+use crate::{Fault, WireError, engines, v1};
 
 impl From<ExperimentSummary> for v1::ExperimentSummary {
     fn from(experiment: ExperimentSummary) -> Self {
@@ -79,6 +79,8 @@ impl From<WorkerSummary> for v1::WorkerSummary {
             playing_games: worker.playing_games,
             reported_games: worker.reported_games,
             memory_bytes: worker.memory_bytes.unwrap_or(0),
+            engines: worker.engines.iter().cloned().map(engines::offer_to_wire).collect(),
+            engines_total: worker.engines_total,
         }
     }
 }
@@ -98,6 +100,8 @@ impl TryFrom<v1::WorkerSummary> for WorkerSummary {
             playing_games: number("playing_games", worker.playing_games)?,
             reported_games: number("reported_games", worker.reported_games)?,
             memory_bytes: Some(worker.memory_bytes).filter(|&bytes| bytes > 0),
+            engines: engines::offers(&worker.engines)?.into(),
+            engines_total: number("engines_total", worker.engines_total)?,
         })
     }
 }

@@ -20,7 +20,7 @@ const SILENT_HEARTBEATS: u32 = 3;
 const MESSAGE_BYTES_SHOWN_MAX: usize = 200;
 
 /// Things of one kind that are named.
-const NAMED_MAX: usize = 100;
+pub(super) const NAMED_MAX: usize = 100;
 
 /// Something that will not mend itself, or that somebody should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Attention {
     pub kind: AttentionKind,
     /// The name of the experiment that it is about, if it is about one.
     pub experiment: Option<String>,
-    /// Of games, results, workers or bytes, as the kind says.
+    /// Of games, results, workers, cells or bytes, as the kind says.
     pub count: u64,
     /// What is wrong.
     pub problem: String,
@@ -62,12 +62,14 @@ pub enum AttentionKind {
     NoWorkers,
     /// A cell whose games may need more memory than any worker has.
     TooLarge,
+    /// Cells whose games need engines that no worker has.
+    MissingEngines,
     /// A kind that a later version has added.
     Other(String),
 }
 
 impl AttentionKind {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Conflicts,
         Self::Refused,
         Self::FailedGames,
@@ -79,6 +81,7 @@ impl AttentionKind {
         Self::SilentWorkers,
         Self::NoWorkers,
         Self::TooLarge,
+        Self::MissingEngines,
     ];
 
     /// Its name, in JSON and on the wire.
@@ -96,6 +99,7 @@ impl AttentionKind {
             Self::SilentWorkers => "silent_workers",
             Self::NoWorkers => "no_workers",
             Self::TooLarge => "too_large",
+            Self::MissingEngines => "missing_engines",
             Self::Other(name) => name,
         }
     }
@@ -202,15 +206,22 @@ pub struct Workforce<'w> {
     pub heartbeat_interval: Duration,
 }
 
-/// The cell of an experiment whose games need most memory.
+/// A cell, as people know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LargestCell {
+pub struct NamedCell {
     /// The cell.
     pub cell: CellId,
     /// Its experiment's name.
     pub experiment: String,
     /// The names of its players.
     pub players: [String; 2],
+}
+
+/// The cell of an experiment whose games need most memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LargestCell {
+    /// The cell.
+    pub cell: NamedCell,
     /// Bytes of memory that a game of it may take.
     pub memory_bytes: u64,
 }
@@ -241,11 +252,11 @@ pub fn attention_of_workers(
     attention: &mut Vec<Attention>,
 ) {
     let Workforce { workers, largest, heartbeat_interval } = workforce;
-    let silent = heartbeat_interval * SILENT_HEARTBEATS;
-    let silent_ms = u64::try_from(silent.as_millis()).unwrap_or(u64::MAX);
+    let silent_ms = silent_ms(heartbeat_interval);
     attention.extend(of_silent(workers, silent_ms));
     attention.extend(nobody(experiments, workers, silent_ms, attention));
-    let named = |it: &&LargestCell| experiments.iter().any(|named| named.name == it.experiment);
+    let named =
+        |it: &&LargestCell| experiments.iter().any(|named| named.name == it.cell.experiment);
     attention.extend(
         largest.iter().filter(named).filter_map(|cell| too_large(cell, workers, silent_ms)),
     );
@@ -389,21 +400,38 @@ fn little_space(free_bytes: u64) -> Option<Attention> {
     })
 }
 
+/// Milliseconds from which on a worker is silent.
+fn silent_ms(heartbeat_interval: Duration) -> u64 {
+    let silent = heartbeat_interval * SILENT_HEARTBEATS;
+    u64::try_from(silent.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The workers that are here and play with this engine.
+pub(super) fn workers_here(
+    workers: &[WorkerSummary],
+    heartbeat_interval: Duration,
+) -> impl Iterator<Item = &WorkerSummary> {
+    let silent_ms = silent_ms(heartbeat_interval);
+    workers.iter().filter(move |worker| plays(worker, silent_ms))
+}
+
 /// Whether a worker is here and plays with this engine.
 fn plays(worker: &WorkerSummary, silent_ms: u64) -> bool {
     worker.silent_ms < silent_ms && worker.engine_revision == ENGINE_REVISION
 }
 
+/// Bytes of memory that each of a worker's slots has.
+pub(super) fn slot_bytes(worker: &WorkerSummary) -> u64 {
+    worker.memory_bytes.map_or(u64::MAX, |offered| offered / u64::from(worker.slots.max(1)))
+}
+
 /// A cell that none of the workers that are here gets, since its games may need too much memory.
 fn too_large(cell: &LargestCell, workers: &[WorkerSummary], silent_ms: u64) -> Option<Attention> {
-    let of_slot = |worker: &WorkerSummary| match worker.memory_bytes {
-        None => u64::MAX,
-        Some(offered) => offered / u64::from(worker.slots.max(1)),
-    };
     let here = workers.iter().filter(|worker| plays(worker, silent_ms));
-    let largest = here.max_by_key(|worker| of_slot(worker))?;
-    let LargestCell { cell, experiment, players: [first, second], memory_bytes } = cell;
-    (of_slot(largest) < *memory_bytes).then(|| Attention {
+    let largest = here.max_by_key(|worker| slot_bytes(worker))?;
+    let LargestCell { cell: NamedCell { cell, experiment, players }, memory_bytes } = cell;
+    let [first, second] = players;
+    (slot_bytes(largest) < *memory_bytes).then(|| Attention {
         kind: AttentionKind::TooLarge,
         experiment: Some(experiment.clone()),
         count: *memory_bytes,
@@ -412,7 +440,7 @@ fn too_large(cell: &LargestCell, workers: &[WorkerSummary], silent_ms: u64) -> O
              worker that is here has so much for a slot: {} has most, {} MiB",
             memory_bytes.div_ceil(1 << 20),
             largest.name,
-            of_slot(largest) >> 20
+            slot_bytes(largest) >> 20
         ),
         remedy: "start a worker with fewer --slots, or with more --memory where there is more, or \
                  make the players' tables and trees smaller (table_mib, max_tree_nodes)"
@@ -478,7 +506,7 @@ fn nobody(
     })
 }
 
-fn noun<'n>(count: u64, one: &'n str, many: &'n str) -> &'n str {
+pub(super) fn noun<'n>(count: u64, one: &'n str, many: &'n str) -> &'n str {
     if count == 1 { one } else { many }
 }
 

@@ -20,7 +20,7 @@
 //! | `games` | settled games, in lists and whole |
 //! | `engines` | which programs of others played |
 //! | `overview`, `machine` | how games were played, and what results come from |
-//! | `status`, `attention`, `removal` | what needs somebody |
+//! | `status`, `attention`, `missing_engines`, `removal` | what needs somebody |
 
 mod accuracy;
 mod attention;
@@ -30,6 +30,7 @@ mod comparisons;
 mod engines;
 mod games;
 mod machine;
+mod missing_engines;
 mod openings;
 mod overview;
 mod pace;
@@ -48,7 +49,7 @@ pub use crate::statistics::GameTimes;
 pub use accuracy::{CellAccuracy, Stratum, reference_text};
 pub use attention::{
     Attention, AttentionKind, Conflicts, FailedGames, Findings, LargestCell, LostGames, MostFailed,
-    OtherEngine, RefusedResults, Workforce, attention_of_results, attention_of_workers,
+    NamedCell, OtherEngine, RefusedResults, Workforce, attention_of_results, attention_of_workers,
 };
 pub use cells::{CellCursor, CellsPage, SettledCells};
 pub use claims::{StatedCell, StatedClaim, ToldClaim, WhyExploratory};
@@ -60,6 +61,7 @@ pub use games::{
     WholeGame, WholeGames,
 };
 pub use machine::Machine;
+pub use missing_engines::{MissingEngines, attention_of_engines, missing_engines};
 pub use openings::{
     ColourResult, MoverCounts, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage,
     first_mover,

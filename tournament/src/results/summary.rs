@@ -1,5 +1,8 @@
 //! Experiments and workers at a glance.
 
+use std::sync::Arc;
+
+use crate::engines::OfferedEngine;
 use crate::scheduler::ExperimentState;
 use crate::{ExperimentId, Task, WorkerId};
 
@@ -90,6 +93,10 @@ pub struct WorkerSummary {
     pub reported_games: u64,
     /// Bytes of memory that it offers all its slots together, if it says.
     pub memory_bytes: Option<u64>,
+    /// The programs of others that it can play with; of very many the first.
+    pub engines: Arc<[OfferedEngine]>,
+    /// How many these are.
+    pub engines_total: u64,
 }
 
 impl ExperimentState {

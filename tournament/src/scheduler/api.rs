@@ -1,5 +1,8 @@
 //! The events, replies and durable changes of the scheduler.
 
+use std::sync::Arc;
+
+use crate::engines::{NeededEngine, OfferedEngine};
 use crate::ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 use crate::statistics::GameCounts;
 use crate::stopping::{Points, Reading};
@@ -36,6 +39,9 @@ pub struct CellState {
     pub reading: Option<Box<Reading>>,
     /// Bytes of memory that one game of it may take. Its definition says so: it never changes.
     pub memory_bytes: u64,
+    /// The engines that each game of it needs, if it needs any. Its definition says so, too. Cells that need
+    /// the same share it: there may be 100,000 of them.
+    pub engines: Option<Arc<[NeededEngine]>>,
     /// What its first player got in the games that count. Nobody asks unless its experiment's allocation is
     /// [`Allocation::Informative`].
     pub played: GameCounts,
@@ -56,6 +62,7 @@ impl CellState {
             stop_number: None,
             reading: None,
             memory_bytes: 0,
+            engines: None,
             played: GameCounts([0; 3]),
         }
     }
@@ -226,6 +233,8 @@ pub enum Event {
         slots: u32,
         /// Bytes of memory that it offers them together; `None` if it does not say.
         memory_bytes: Option<u64>,
+        /// The engines that it has.
+        engines: Arc<[OfferedEngine]>,
     },
     /// A worker is alive and names the leases it holds; one it does not name is not renewed.
     Heartbeat {

@@ -7,11 +7,13 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use rangemap::RangeMap;
 
 use super::api::{CellProgress, CellState};
 use super::ranges::Numbers;
+use crate::engines::NeededEngine;
 use crate::ids::{CellId, ExperimentId, GameRange, LeaseId};
 use crate::statistics::GameCounts;
 use crate::stopping::{Points, Prefix, Reading, Settled};
@@ -45,6 +47,8 @@ pub(super) struct Cell {
     game_us: Option<u64>,
     /// Bytes of memory that a game may take.
     memory_bytes: u64,
+    /// The engines that a game needs, if it needs any.
+    engines: Option<Arc<[NeededEngine]>>,
     /// Whether the durable part changed since [`Cell::take_changed`].
     changed: bool,
 }
@@ -86,6 +90,7 @@ impl Cell {
             played: state.played,
             game_us: None,
             memory_bytes: state.memory_bytes,
+            engines: state.engines.clone(),
             changed: false,
         };
         cell.changed = cell.decision() != (state.decided_number, state.stop_number);
@@ -303,6 +308,11 @@ impl Cell {
     /// Bytes of memory that a game may take.
     pub(super) const fn memory_bytes(&self) -> u64 {
         self.memory_bytes
+    }
+
+    /// The engines that a game needs, if it needs any.
+    pub(super) const fn engines(&self) -> Option<&Arc<[NeededEngine]>> {
+        self.engines.as_ref()
     }
 
     /// Takes a measured wall time into the average.

@@ -1,6 +1,7 @@
 //! A worker asks for games.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::allocation::share_of_lease;
 use super::api::{Effect, LeaseState};
@@ -9,6 +10,7 @@ use super::batches::{Batch, LeaseRoom};
 use super::cells::Cell;
 use super::leases::Lease;
 use super::machine::Scheduler;
+use crate::engines::{NeededEngine, OfferedEngine, can_play};
 use crate::ids::{ExperimentId, GameId, GameRange, WorkerId};
 
 /// The playing threads that a worker is believed to have.
@@ -18,6 +20,18 @@ const SLOTS_MAX: u32 = 4_096;
 /// left over from replies that it never got, and will expire.
 const LEASES_BESIDE: usize = 8;
 
+/// Who asks for games, and what it can play.
+struct Asking<'a> {
+    worker: WorkerId,
+    slots: u64,
+    /// Each of its slots may play the largest game at the same time.
+    slot_bytes: u64,
+    engines: &'a [OfferedEngine],
+    /// Whether it has the engines that cells need, by where these are in memory: cells share them, and there
+    /// may be 100,000 to look at.
+    has_engines: RefCell<BTreeMap<*const NeededEngine, bool>>,
+}
+
 impl Scheduler {
     /// Grants a lease, or says when to ask again.
     pub(super) fn lease_wanted(
@@ -25,15 +39,20 @@ impl Scheduler {
         worker: WorkerId,
         slots: u32,
         memory_bytes: Option<u64>,
+        engines: &[OfferedEngine],
     ) -> Effect {
         let slots = slots.clamp(1, SLOTS_MAX);
         let leases_max = 2 * slots as usize + LEASES_BESIDE;
+        let slots = u64::from(slots);
+        let slot_bytes = memory_bytes.map_or(u64::MAX, |offered| offered / slots);
+        let has_engines = RefCell::default();
+        let asking = Asking { worker, slots, slot_bytes, engines, has_engines };
         if self.leases.count_of(worker) < leases_max {
             let mut turn = None;
             while let Some(next) = self.shares.next(turn) {
-                let batch = self.batch(next.experiment, worker, u64::from(slots), memory_bytes);
+                let batch = self.batch(next.experiment, &asking);
                 if !batch.ranges.is_empty() {
-                    return self.grant(worker, u64::from(slots), next.experiment, batch);
+                    return self.grant(worker, slots, next.experiment, batch);
                 }
                 turn = Some(next);
             }
@@ -45,22 +64,15 @@ impl Scheduler {
     }
 
     /// What the experiment has for the worker. Games that were lost before come first: they hold
-    /// up every decision about their cell (invariant 7). Each of its slots may play the largest game
-    /// at the same time: a cell of which they cannot all hold one is not for this worker.
-    fn batch(
-        &self,
-        id: ExperimentId,
-        worker: WorkerId,
-        slots: u64,
-        memory_bytes: Option<u64>,
-    ) -> Batch {
+    /// up every decision about their cell (invariant 7). What it cannot play is passed over.
+    fn batch(&self, id: ExperimentId, asking: &Asking<'_>) -> Batch {
         let Some(experiment) = self.experiments.get(&id) else { return Batch::default() };
-        let slot_bytes = memory_bytes.map_or(u64::MAX, |offered| offered / slots);
-        let fits = |cell: &Cell| cell.memory_bytes() <= slot_bytes;
-        let has_room = |game: &&GameId| self.cells.get(&game.cell).is_some_and(fits);
+        let &Asking { worker, slots, .. } = asking;
+        let can_play =
+            |game: &&GameId| self.cells.get(&game.cell).is_some_and(|cell| asking.can_play(cell));
         let may_suspect = self.leases.of(worker).all(|lease| !lease.suspect);
-        let suspect = experiment.suspects.iter().find(has_room).filter(|_| may_suspect);
-        if let Some(game) = suspect.or_else(|| experiment.alone.iter().find(has_room)) {
+        let suspect = experiment.suspects.iter().find(can_play).filter(|_| may_suspect);
+        if let Some(game) = suspect.or_else(|| experiment.alone.iter().find(can_play)) {
             let range = GameRange { cell: game.cell, first: game.number, count: 1 };
             let work_us = u128::from(experiment.game_us.unwrap_or_default());
             return Batch { ranges: vec![range], work_us };
@@ -70,7 +82,7 @@ impl Scheduler {
             LeaseRoom::new(&self.policy, slots, all_slots, experiment.load, experiment.game_us);
         let cells = experiment.with_work.iter();
         let cells = cells.filter_map(|&(_, id)| self.cells.get(&id).map(|cell| (id, cell)));
-        let cells = cells.filter(|(_, cell)| fits(cell));
+        let cells = cells.filter(|(_, cell)| asking.can_play(cell));
         let share = |cell: &Cell| share_of_lease(cell, experiment.allocation);
         room.fill(cells.map(|(id, cell)| (id, cell, share(cell))))
     }
@@ -111,5 +123,16 @@ impl Scheduler {
             }
             _ => false,
         }
+    }
+}
+
+impl Asking<'_> {
+    /// Whether the worker can play the cell's games: each of its slots can hold one, and it has their engines.
+    fn can_play(&self, cell: &Cell) -> bool {
+        cell.memory_bytes() <= self.slot_bytes
+            && cell.engines().is_none_or(|needed| {
+                let mut known = self.has_engines.borrow_mut();
+                *known.entry(needed.as_ptr()).or_insert_with(|| can_play(needed, self.engines))
+            })
     }
 }

@@ -1,6 +1,5 @@
 //! The state machine: its state, its events, and the bookkeeping that all decisions share.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::allocation::Turn;
@@ -86,8 +85,8 @@ impl Scheduler {
             Event::Reopened { experiment, games, readings, played } => {
                 self.reopened(experiment, &games, readings, &played, &mut effects);
             }
-            Event::LeaseWanted { worker, slots, memory_bytes } => {
-                effects.push(self.lease_wanted(worker, slots, memory_bytes));
+            Event::LeaseWanted { worker, slots, memory_bytes, engines } => {
+                effects.push(self.lease_wanted(worker, slots, memory_bytes, &engines));
             }
             Event::Heartbeat { worker, leases, playing } => {
                 effects.push(self.heartbeat(worker, &leases, &playing));
@@ -113,22 +112,6 @@ impl Scheduler {
     #[must_use]
     pub fn holds_leases(&self, experiment: ExperimentId) -> bool {
         self.leases.iter().any(|(_, lease)| lease.experiment == experiment)
-    }
-
-    /// Of each running experiment the cell that waits for a slot with most memory, and how much.
-    #[must_use]
-    pub fn largest_waiting(&self) -> Vec<(ExperimentId, CellId, u64)> {
-        let running = self.experiments.iter().filter(|(_, it)| it.is_ready());
-        let largest = |(&id, experiment): (&ExperimentId, &Experiment)| {
-            let apart = experiment.alone.iter().chain(&experiment.suspects).map(|game| game.cell);
-            let waiting = experiment.with_work.iter().map(|&(_, cell)| cell).chain(apart);
-            let needs =
-                waiting.filter_map(|cell| Some((self.cells.get(&cell)?.memory_bytes(), cell)));
-            // The first of equals.
-            let largest = needs.max_by_key(|&(bytes, cell)| (bytes, Reverse(cell)));
-            largest.map(|(bytes, cell)| (id, cell, bytes))
-        };
-        running.filter_map(largest).collect()
     }
 
     /// Drains what must be stored before the replies are sent.

@@ -51,8 +51,9 @@
 //!   ([`Scheduler::take_settled`]) and decides by them ([`crate::course`]).
 //! - How many: a few seconds of work, less towards the end (`batches`).
 //! - When a game is given up (`attempts`).
-//! - Whom for: a worker gets no game that may take more memory than it offers each of its slots
-//!   (`grants`).
+//! - Whom for: a worker gets no game that may take more memory than it offers each of its slots, and
+//!   none that needs engines which it has not (`grants`). What nobody can play holds nothing else up;
+//!   its experiment goes on (`waiting`).
 //!
 //! A stop rule reads the longest gap-free prefix of settled pairs, whatever came in before
 //! ([`crate::stopping`], invariant 7). It is told of each game as it is settled, in whatever order; what
@@ -70,7 +71,7 @@
 //!
 //! No event takes time with the number of cells or games, except that submitting, cancelling and
 //! finishing an experiment take time with its own cells, cancelling with the live leases, and
-//! granting with the cells that are too large for the worker.
+//! granting with the cells that are too large for the worker, or need engines that it has not.
 //!
 //! # Bounds (invariant 9)
 //!
@@ -95,7 +96,9 @@ mod ranges;
 mod reports;
 mod restore;
 mod shares;
+mod waiting;
 
 pub use api::*;
 pub use machine::Scheduler;
 pub use policy::Policy;
+pub use waiting::EnginesWanted;

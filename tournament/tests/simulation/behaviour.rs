@@ -9,6 +9,7 @@ use spelrum_tournament::{CellId, ExperimentId, WorkerId};
 use crate::script::{check, check_with};
 
 mod allocation;
+mod engines;
 mod growing;
 mod waiting;
 

@@ -8,7 +8,9 @@ mod cell;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
+use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState,
     Policy, Report, Time, Verdict,
@@ -16,6 +18,7 @@ use spelrum_tournament::scheduler::{
 use spelrum_tournament::stopping::Settled;
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
+use crate::engines::has_all;
 use crate::store::{Store, games};
 use cell::{Cell, Place};
 
@@ -60,6 +63,8 @@ pub(crate) struct Judge {
     last_lease: LeaseId,
     /// What a slot of the worker that asks for games has; `None` if it does not say.
     slot_bytes: Option<u64>,
+    /// And the engines that the worker has.
+    engines: Arc<[OfferedEngine]>,
     granted: Vec<LeaseState>,
     ended: Vec<(LeaseId, LeaseEnd)>,
     attempted: BTreeSet<GameId>,
@@ -82,6 +87,7 @@ impl Judge {
             ever_lost: BTreeSet::new(),
             last_lease: LeaseId(0),
             slot_bytes: None,
+            engines: Arc::default(),
             granted: Vec::new(),
             ended: Vec::new(),
             attempted: BTreeSet::new(),
@@ -164,9 +170,10 @@ impl Judge {
                     expected.retain(|effect| *effect != finished);
                 }
             }
-            Event::LeaseWanted { worker, slots, memory_bytes } => {
+            Event::LeaseWanted { worker, slots, memory_bytes, engines } => {
                 let per_slot = |offered: u64| offered / u64::from(*slots);
                 self.slot_bytes = memory_bytes.map(per_slot);
+                self.engines = Arc::clone(engines);
                 let answer = effects.last().expect("an answer");
                 match answer {
                     Effect::Grant { worker: to, lease, ranges, lost, duration_ms } => {
@@ -216,6 +223,7 @@ impl Judge {
                 rule: None,
                 decision: (0, None),
                 memory_bytes: state.memory_bytes,
+                engines: state.engines.clone(),
             };
             let cell = self.cells.entry(state.cell).or_insert(Rc::new(new));
             let cell = Rc::make_mut(cell);
@@ -482,7 +490,7 @@ impl Judge {
             assert_eq!(self.cells[&game.cell].experiment, experiment, "two experiments");
             assert!(self.cells[&game.cell].in_sweep, "the sweep does not name {game:?}");
             assert!(self.cells[&game.cell].hands_out(game.number), "invariant 7: {game:?}");
-            assert!(self.fits(&self.cells[&game.cell]), "{game:?} is too large for {worker}");
+            assert!(self.can_play(&self.cells[&game.cell]), "{worker} cannot play {game:?}");
         }
         let first = *granted.first().unwrap();
         match self.manner(first) {
@@ -538,9 +546,10 @@ impl Judge {
             })
     }
 
-    /// Whether the worker that asks has the memory for it.
-    fn fits(&self, cell: &Cell) -> bool {
-        self.slot_bytes.is_none_or(|bytes| cell.memory_bytes <= bytes)
+    /// Whether the worker that asks has the memory and the engines for it.
+    fn can_play(&self, cell: &Cell) -> bool {
+        let has_engines = cell.engines.as_ref().is_none_or(|all| has_all(all, &self.engines));
+        has_engines && self.slot_bytes.is_none_or(|bytes| cell.memory_bytes <= bytes)
     }
 
     /// The games that wait to be leased by the worker that asks.
@@ -549,7 +558,7 @@ impl Judge {
             .cells
             .iter()
             .filter(move |(_, cell)| cell.experiment == experiment && cell.in_sweep)
-            .filter(|(_, cell)| self.fits(cell));
+            .filter(|(_, cell)| self.can_play(cell));
         its.flat_map(|(&id, cell)| {
             let free = (0..)
                 .zip(&cell.places)

@@ -9,6 +9,8 @@ use spelrum_tournament::scheduler::{
 use spelrum_tournament::stopping::{Prefix, Reading, Settled, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
 
+use crate::engines::everything;
+
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mutant {
@@ -108,6 +110,10 @@ pub(crate) enum Mutant {
     RestartsWithoutOpen,
     /// Cells are served in the grid's order, whatever the sweep says.
     IgnoresAllocation,
+    /// Workers are taken to have every engine.
+    IgnoresEngines,
+    /// A restart does not see what engines cells need.
+    RestartsWithoutEngines,
     /// Nobody learns that a cell is settled.
     SettlesInSilence,
     /// The coordinator replies before it commits (invariant 5).
@@ -116,7 +122,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 50] = [
+    pub(crate) const ALL: [Self; 52] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -165,6 +171,8 @@ impl Mutant {
         Self::IgnoresOpen,
         Self::IgnoresAllocation,
         Self::RestartsWithoutOpen,
+        Self::IgnoresEngines,
+        Self::RestartsWithoutEngines,
         Self::SettlesInSilence,
         Self::RepliesBeforeCommit,
     ];
@@ -213,6 +221,10 @@ impl Subject {
             }
             Some(Mutant::RestartsWithoutOpen) => {
                 snapshot.experiments.iter_mut().for_each(|it| it.open = false);
+            }
+            Some(Mutant::RestartsWithoutEngines) => {
+                let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
+                cells.for_each(|cell| cell.engines = None);
             }
             Some(Mutant::RestartsWithoutRules) => {
                 let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
@@ -290,6 +302,9 @@ impl Subject {
             (Some(Mutant::IgnoresOpen), Event::Submitted { open, .. }) => *open = false,
             (Some(Mutant::IgnoresAllocation), Event::Submitted { allocation, .. }) => {
                 *allocation = Allocation::Grid;
+            }
+            (Some(Mutant::IgnoresEngines), Event::LeaseWanted { engines, .. }) => {
+                *engines = everything();
             }
             (Some(Mutant::IgnoresRules), Event::Submitted { cells, .. }) => {
                 cells.iter_mut().for_each(|cell| cell.reading = None);

@@ -1,5 +1,7 @@
 //! What must not grow with games or cells.
 
+use std::sync::Arc;
+
 use spelrum_tournament::scheduler::{
     Allocation, CellState, Effect, Event, Policy, Report, Scheduler, Snapshot, Time,
 };
@@ -25,8 +27,10 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
 
     let worker = WorkerId(1);
     for round in 0..100 {
-        let effects = scheduler
-            .handle(Event::LeaseWanted { worker, slots: 8, memory_bytes: None }, Time(round));
+        let effects = scheduler.handle(
+            Event::LeaseWanted { worker, slots: 8, memory_bytes: None, engines: Arc::default() },
+            Time(round),
+        );
         let [Effect::Grant { lease, ranges, .. }] = effects.as_slice() else {
             panic!("{effects:?}")
         };

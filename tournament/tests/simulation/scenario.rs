@@ -1,12 +1,15 @@
 //! What a seed stands for: the experiments, their games' nature, the workers, the faults.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use spelrum_tournament::engines::{NeededEngine, OfferedEngine};
 use spelrum_tournament::scheduler::{Allocation, ExperimentState, Policy};
 use spelrum_tournament::stopping::{Points, StopRule};
 use spelrum_tournament::{CellId, EloModel, ExperimentId, GameId, Sprt};
 
 use crate::dice::Dice;
+use crate::engines::{draw_need, draw_offer};
 
 /// What a game does to who plays it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +90,10 @@ pub(crate) struct Scenario {
     pub(crate) calm_ms: u64,
     /// The playing threads of each worker.
     pub(crate) workers: Vec<u32>,
+    /// The engines of each worker's machine.
+    pub(crate) engines: Vec<Arc<[OfferedEngine]>>,
+    /// The engines that games of these cells need; those of others need none.
+    pub(crate) needs: BTreeMap<CellId, Arc<[NeededEngine]>>,
     /// Whether workers end when nothing is left to do; they start again.
     pub(crate) workers_exit: bool,
     /// Whether a coordinator that was started anew wants a Hello from everybody.
@@ -134,11 +141,13 @@ impl Scenario {
             stubborn: level(2) == 1,
         };
         let calm_ms = dice.between(30_000, 240_000);
-        let workers = (0..dice.between(1, 4)).map(|_| dice.pick(&[1, 1, 2, 4])).collect();
+        let workers: Vec<u32> = (0..dice.between(1, 4)).map(|_| dice.pick(&[1, 1, 2, 4])).collect();
         let mut scenario = Self {
             policy,
             faults,
             calm_ms,
+            engines: vec![Arc::default(); workers.len()],
+            needs: BTreeMap::new(),
             workers,
             workers_exit: dice.chance(300),
             epochs: dice.chance(500),
@@ -150,7 +159,25 @@ impl Scenario {
         for experiment in 1..=dice.pick(&[1, 1, 2, 3]) {
             scenario.draw_experiment(ExperimentId(experiment), dice);
         }
+        scenario.draw_engines();
         scenario
+    }
+
+    /// Draws which cells need engines, and which machines have them. By its own dice, so that the other
+    /// seeds tell the same stories as before there were engines.
+    fn draw_engines(&mut self) {
+        let mut dice = Dice::new(!self.calm_ms);
+        if dice.chance(600) {
+            return;
+        }
+        for &cell in self.game_ms.keys() {
+            if dice.chance(400) {
+                self.needs.insert(cell, draw_need(&mut dice));
+            }
+        }
+        for engines in &mut self.engines {
+            *engines = draw_offer(&mut dice);
+        }
     }
 
     /// Draws one in which everything goes right, except that the coordinator stands still often.
@@ -278,6 +305,8 @@ impl Scenario {
     pub(crate) fn draw_with_many_slots(dice: &mut Dice) -> Self {
         let mut scenario = Self::draw(dice);
         scenario.workers = vec![64; 4];
+        scenario.engines = vec![Arc::default(); 4];
+        scenario.needs.clear();
         scenario.requests.clear();
         scenario.natures.clear();
         scenario.courses.clear();

@@ -17,10 +17,13 @@
 //! whose score is known least.
 //!
 //! `10 needs 60`, before it is submitted, gives the games of a cell a need of memory;
-//! `w1 wants 2 of 100` is a worker whose two slots have so much together.
+//! `w1 wants 2 of 100` is a worker whose two slots have so much together. `10 plays fish bird` is what
+//! engines its games need, `w1 wants 2 with fish fish` a worker that may run two of this one at once.
 //!
 //! Each line is a transaction of its own, judged and committed. `lost: …` is one whose commit
 //! fails, and `restart` builds the scheduler again. A line without `->` may have any effects.
+
+use std::collections::BTreeSet;
 
 use spelrum_tournament::scheduler::{
     Allocation, Effect, Event, ExperimentState, Policy, Report, Verdict,
@@ -29,6 +32,7 @@ use spelrum_tournament::stopping::{Points, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
 use crate::desk::{Desk, Result};
+use crate::engines::{need, offer};
 
 /// Plays a story under the default policy.
 #[track_caller]
@@ -141,16 +145,19 @@ impl Stage {
                 self.desk.staged_mut().needs.insert(cell, bytes.parse().unwrap());
                 return Vec::new();
             }
-            [worker, "wants", slots] => Event::LeaseWanted {
-                worker: worker_id(worker),
-                slots: slots.parse().unwrap(),
-                memory_bytes: None,
-            },
-            [worker, "wants", slots, "of", bytes] => Event::LeaseWanted {
-                worker: worker_id(worker),
-                slots: slots.parse().unwrap(),
-                memory_bytes: Some(bytes.parse().unwrap()),
-            },
+            [cell, "plays", ref engines @ ..] => {
+                let cell = CellId(cell.parse().unwrap());
+                let engines = engines.iter().map(|engine| need(engine, None)).collect();
+                self.desk.staged_mut().engines.insert(cell, engines);
+                return Vec::new();
+            }
+            [worker, "wants", slots] => wants(worker, slots, None, &[]),
+            [worker, "wants", slots, "of", bytes] => {
+                wants(worker, slots, Some(bytes.parse().unwrap()), &[])
+            }
+            [worker, "wants", slots, "with", ref engines @ ..] => {
+                wants(worker, slots, None, engines)
+            }
             [worker, "beats", ref leases @ .., "playing", playing] => Event::Heartbeat {
                 worker: worker_id(worker),
                 leases: leases.iter().map(|text| lease_id(text)).collect(),
@@ -190,6 +197,17 @@ impl Stage {
             effects.extend(self.desk.report(worker_id(worker), &result, false, self.now));
         }
         effects
+    }
+}
+
+fn wants(worker: &str, slots: &str, memory_bytes: Option<u64>, engines: &[&str]) -> Event {
+    let names: BTreeSet<&str> = engines.iter().copied().collect();
+    let at_once = |name| u32::try_from(engines.iter().filter(|it| **it == name).count()).unwrap();
+    Event::LeaseWanted {
+        worker: worker_id(worker),
+        slots: slots.parse().unwrap(),
+        memory_bytes,
+        engines: names.into_iter().map(|name| offer(name, "1", at_once(name))).collect(),
     }
 }
 

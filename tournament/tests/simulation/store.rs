@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use spelrum_tournament::course::{CellOutcome, NewCell, StoredCell};
+use spelrum_tournament::engines::NeededEngine;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, Event, ExperimentSnapshot, ExperimentState, LeaseEnd,
     LeaseState, Snapshot,
@@ -32,6 +34,8 @@ pub(crate) struct Store {
     pub(crate) open: BTreeSet<ExperimentId>,
     /// The memory that a game of these cells takes; none of all others.
     pub(crate) needs: BTreeMap<CellId, u64>,
+    /// The engines that games of these cells need.
+    pub(crate) engines: BTreeMap<CellId, Arc<[NeededEngine]>>,
     /// Requests of clients that were carried out, so that a repeated one is a no-op.
     pub(crate) requests: Vec<usize>,
     /// Results that were there until their experiment was deleted.
@@ -66,7 +70,8 @@ impl Store {
         let mut reread = Vec::new();
         for (&cell, &games) in &named {
             let memory_bytes = self.needs.get(&cell).copied().unwrap_or(0);
-            let none = CellState { memory_bytes, ..CellState::new(cell, games) };
+            let engines = self.engines.get(&cell).cloned();
+            let none = CellState { memory_bytes, engines, ..CellState::new(cell, games) };
             let state = &mut self.cells.entry(cell).or_insert((id, none)).1;
             state.in_sweep = true;
             state.games = games.max(state.next_number.next_multiple_of(2));
@@ -155,7 +160,8 @@ impl Store {
             let cell = CellId(id.0 * 100 + i64::try_from(cells.len()).unwrap());
             let added = Some((told, NewCell::of(plan, new)));
             cells.push(StoredCell { cell, added, told: None });
-            states.push(CellState::new(cell, new.games));
+            let engines = self.engines.get(&cell).cloned();
+            states.push(CellState { engines, ..CellState::new(cell, new.games) });
         }
         self.cells.extend(states.iter().map(|state| (state.cell, (id, state.clone()))));
         states

@@ -1,8 +1,10 @@
 //! A worker's side: the machine that decides for a real worker, and what stands for its threads.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 
+use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::scheduler::{Report, Time};
 use spelrum_tournament::worker::{self, Action, Batch, Caller, Event, Jitter, Machine, Settings};
 use spelrum_tournament::{CellId, DefinitionHash, GameId, LeaseId, WorkerId};
@@ -23,6 +25,8 @@ pub(crate) type Call = worker::Call<Result>;
 pub(crate) struct Worker {
     pub(crate) id: WorkerId,
     pub(crate) slots: u32,
+    /// The engines of its machine.
+    pub(crate) engines: Arc<[OfferedEngine]>,
     /// Which start of it this is: what was meant for an earlier one is not for this one.
     pub(crate) start: u32,
     /// Until when it is down or hangs.
@@ -82,7 +86,12 @@ pub(crate) fn definition(cell: CellId) -> DefinitionHash {
 
 impl Worker {
     /// Just started.
-    pub(crate) fn new(id: WorkerId, slots: u32, exit_when_done: bool) -> Self {
+    pub(crate) fn new(
+        id: WorkerId,
+        slots: u32,
+        engines: Arc<[OfferedEngine]>,
+        exit_when_done: bool,
+    ) -> Self {
         let settings = Settings {
             slots: NonZeroU32::new(slots).unwrap(),
             exit_when_done,
@@ -91,6 +100,7 @@ impl Worker {
         Self {
             id,
             slots,
+            engines,
             start: 0,
             away_until: 0,
             wake_at: None,
@@ -103,7 +113,8 @@ impl Worker {
     /// Killed, or at its end: starts again at some time, as somebody else or under the same name.
     pub(crate) fn start_again(&mut self, id: WorkerId, back: u64) {
         let start = self.start + 1;
-        let fresh = Self::new(id, self.slots, self.settings.exit_when_done);
+        let engines = Arc::clone(&self.engines);
+        let fresh = Self::new(id, self.slots, engines, self.settings.exit_when_done);
         *self = Self { start, away_until: back, ..fresh };
     }
 

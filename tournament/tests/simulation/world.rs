@@ -7,14 +7,16 @@ mod work;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use spelrum_tournament::scheduler::{ExperimentState, Verdict};
+use spelrum_tournament::scheduler::{CellState, ExperimentState, Verdict};
 use spelrum_tournament::worker::{Answer, CallId, Event, Failure};
-use spelrum_tournament::{GameId, WorkerId};
+use spelrum_tournament::{ExperimentId, GameId, WorkerId};
 
 use crate::course::{Toy, assert_undisturbed};
 use crate::desk::{Desk, Result};
 use crate::dice::Dice;
+use crate::engines::{everything, has_all};
 use crate::mutants::Mutant;
 use crate::reference::decide;
 use crate::scenario::{Nature, Scenario};
@@ -31,6 +33,9 @@ const BATCH_MAX: usize = 8;
 /// one after another, each with the time until it expires.
 const CALM_MS_MAX: u64 = 4 * 3_600_000;
 const STEPS_MAX: usize = 400_000;
+
+/// How often somebody looks whether anything is left that a machine can play.
+const LOOK_MS: u64 = 10_000;
 
 /// The readable course of a simulation, if anybody wants it.
 pub(crate) type Trace = Option<Rc<RefCell<Vec<String>>>>;
@@ -62,6 +67,8 @@ enum Happening {
     Misfortune { of: usize },
     /// From here on nothing goes wrong any more.
     Calm,
+    /// Is all done that the machines can do? Then one comes that can do the rest.
+    Look,
 }
 
 /// What the coordinator answers.
@@ -105,6 +112,8 @@ pub(crate) struct World {
     last_worker: i64,
     last_number: u64,
     calm: bool,
+    /// When everything must be finished that can be.
+    finished_by: u64,
     /// Playings that were acknowledged as counted.
     acknowledged: BTreeMap<u64, GameId>,
     lied_about: BTreeSet<GameId>,
@@ -114,6 +123,8 @@ pub(crate) struct World {
     pub(crate) events: usize,
     /// How many cells their stop rule ended.
     pub(crate) stopped: usize,
+    /// Whether games were left for a machine that came with their engines.
+    pub(crate) waited: bool,
     /// How many experiments their course brought to an end.
     pub(crate) led: usize,
 }
@@ -142,11 +153,19 @@ impl World {
 
     fn of(scenario: Scenario, dice: Dice, mutant: Option<Mutant>, trace: Trace) -> Self {
         let workers: Vec<_> = (1..)
-            .zip(&scenario.workers)
-            .map(|(id, &slots)| Worker::new(WorkerId(id), slots, scenario.workers_exit))
+            .zip(scenario.workers.iter().zip(&scenario.engines))
+            .map(|(id, (&slots, engines))| {
+                let engines = Arc::clone(engines);
+                Worker::new(WorkerId(id), slots, engines, scenario.workers_exit)
+            })
             .collect();
+        let mut desk = Desk::open(scenario.policy.clone(), scenario.courses.clone(), mutant);
+        desk.staged_mut().engines.clone_from(&scenario.needs);
+        desk.commit();
         let mut world = Self {
-            desk: Desk::open(scenario.policy.clone(), scenario.courses.clone(), mutant),
+            desk,
+            finished_by: scenario.calm_ms + CALM_MS_MAX,
+            waited: false,
             dice,
             trace,
             now: 0,
@@ -195,10 +214,7 @@ impl World {
             self.step(happening);
             steps += 1;
             assert!(steps < STEPS_MAX, "liveness: not finished after {steps} steps");
-            assert!(
-                at < self.scenario.calm_ms + CALM_MS_MAX,
-                "liveness: not finished in time after the faults ended"
-            );
+            assert!(at < self.finished_by, "liveness: not finished in time after the faults ended");
         }
         self.check_end();
     }
@@ -278,7 +294,11 @@ impl World {
                 for worker in &mut self.workers {
                     worker.away_until = worker.away_until.min(self.now + 60_000);
                 }
+                if !self.scenario.needs.is_empty() {
+                    self.after(LOOK_MS, Happening::Look);
+                }
             }
+            Happening::Look => self.look(),
         }
     }
 
@@ -325,6 +345,36 @@ impl World {
         self.calm
             && disk.requests.len() == self.scenario.requests.len()
             && disk.experiments.values().all(over)
+    }
+
+    /// What every machine that is there lacks the engines for is all that stays, and it stays; then a machine
+    /// comes that has them all.
+    fn look(&mut self) {
+        let disk = self.desk.disk();
+        let is_live = disk.leases.values().any(|(_, end)| end.is_none());
+        let mut left = disk.cells.values().filter(|(experiment, cell)| {
+            let end = cell.stop_number.unwrap_or(cell.games);
+            let is_open = |number| !disk.games.contains_key(&GameId { cell: cell.cell, number });
+            let state = disk.experiments[experiment].1;
+            state == ExperimentState::Running && cell.in_sweep && (0..end).any(is_open)
+        });
+        let nobody_can = |(_, cell): &(ExperimentId, CellState)| {
+            cell.engines
+                .as_ref()
+                .is_some_and(|all| !self.workers.iter().any(|it| has_all(all, &it.engines)))
+        };
+        let asked = disk.requests.len() == self.scenario.requests.len();
+        if !asked || is_live || !left.all(nobody_can) {
+            self.after(LOOK_MS, Happening::Look);
+            return;
+        }
+        self.note(|_| "a machine comes that has all engines".into());
+        self.waited = true;
+        self.finished_by = self.now + CALM_MS_MAX;
+        self.last_worker += 1;
+        let id = WorkerId(self.last_worker);
+        self.workers.push(Worker::new(id, 2, everything(), self.scenario.workers_exit));
+        self.begin_life(self.workers.len() - 1);
     }
 
     /// Exactly the planned games are settled, each as its nature wants.

@@ -27,6 +27,7 @@ use spelrum_tournament::{
 };
 
 use super::contract::{Store, Term, WriteTransaction};
+use super::needs::Needs;
 use super::uncounted::Reason;
 use super::{
     Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Refused, Removed, Removing, Retry,
@@ -149,8 +150,8 @@ struct Cell {
     rule: Option<StopRule>,
     decided_number: u64,
     stop_number: Option<u64>,
-    /// Bytes that a game of it may take.
-    memory_bytes: u64,
+    /// What a game of it needs.
+    needs: Needs,
     is_deterministic: bool,
     /// After how many cells that it was told of a course asked for it.
     asked_after: Option<u64>,

@@ -52,7 +52,11 @@ impl State {
             decided_number: cell.decided_number,
             stop_number: cell.stop_number,
             reading: cell.rule.map(|rule| Box::new(self.reading(id, cell, rule))),
-            memory_bytes: cell.memory_bytes,
+            memory_bytes: cell.needs.memory_bytes,
+            engines: match &*cell.needs.engines {
+                [] => None,
+                engines => Some(engines.into()),
+            },
             played: self.played(id, cell),
         };
         cells.into_iter().map(state).collect()

@@ -13,9 +13,10 @@ use spelrum_tournament::scheduler::{Allocation, CellState, ExperimentState};
 use spelrum_tournament::{CellId, DefinitionHash, DefinitionJson, ExperimentId, Plan, Record};
 
 use super::{Cell, Experiment, State};
+use crate::store::needs::Needs;
 use crate::store::numbers::safe;
 use crate::store::submit::{Candidate, becomes};
-use crate::store::{StoreError, Submitted, Sweep, change, memory};
+use crate::store::{StoreError, Submitted, Sweep, change};
 
 impl State {
     pub(super) fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
@@ -297,6 +298,7 @@ impl State {
             let of = &plan.cells[number];
             let conditions = &plan.conditions[of.conditions];
             let players = of.players.map(|player| &plan.players[player].parameters_json);
+            let needs = players.map(|json| Needs::of_player(json));
             let definition = DefinitionJson::new(conditions);
             let cell = Cell {
                 experiment,
@@ -317,7 +319,7 @@ impl State {
                 rule: plan.stop,
                 decided_number: 0,
                 stop_number: None,
-                memory_bytes: players.iter().map(|json| memory::bytes_of(json)).sum(),
+                needs: needs[0].together(&needs[1]),
                 is_deterministic: players.iter().all(|json| {
                     serde_json::from_str(json).is_ok_and(|parameters| is_deterministic(&parameters))
                 }),

@@ -32,6 +32,8 @@ fn worker(name: &str, silent_ms: u64, leased_games: u64) -> WorkerSummary {
         playing_games: 0,
         reported_games: 0,
         memory_bytes: None,
+        engines: std::sync::Arc::default(),
+        engines_total: 0,
     }
 }
 
@@ -71,9 +73,11 @@ fn games_without_workers_are_named() {
 #[test]
 fn a_cell_that_no_worker_can_hold_is_named() {
     let largest = [LargestCell {
-        cell: CellId(7),
-        experiment: "a".to_owned(),
-        players: ["big".to_owned(), "small".to_owned()],
+        cell: NamedCell {
+            cell: CellId(7),
+            experiment: "a".to_owned(),
+            players: ["big".to_owned(), "small".to_owned()],
+        },
         memory_bytes: 600 << 20,
     }];
     let told = |name: &str, workers: &[WorkerSummary]| {

@@ -1,5 +1,7 @@
 //! Which cells go first.
 
+use std::sync::Arc;
+
 use std::collections::VecDeque;
 
 use spelrum_tournament::scheduler::{
@@ -79,7 +81,12 @@ fn half_of_a_sweep(allocation: Allocation) -> Vec<(f64, u64)> {
     let mut leased: VecDeque<(LeaseId, GameId)> = VecDeque::new();
     while played.iter().sum::<u64>() < CELLS as u64 * GAMES / 2 {
         let Some((lease, game)) = leased.pop_front() else {
-            let asked = Event::LeaseWanted { worker, slots: 4, memory_bytes: None };
+            let asked = Event::LeaseWanted {
+                worker,
+                slots: 4,
+                memory_bytes: None,
+                engines: Arc::default(),
+            };
             let effects = scheduler.handle(asked, Time(0));
             let [Effect::Grant { lease, ranges, .. }] = &effects[..] else { panic!("{effects:?}") };
             for range in ranges {

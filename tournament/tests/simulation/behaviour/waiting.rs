@@ -1,5 +1,7 @@
 //! Calls that wait, since the coordinator stands still or cannot keep up.
 
+use std::sync::Arc;
+
 use spelrum_tournament::scheduler::{
     Allocation, CellState, Effect, Event, ExperimentSnapshot, ExperimentState, Policy, Scheduler,
     Snapshot, Time,
@@ -50,7 +52,12 @@ fn a_coordinator_that_stood_still_blames_nobody() {
 #[test]
 fn a_heartbeat_never_shortens_a_lease() {
     let mut scheduler = scheduler();
-    let wants = Event::LeaseWanted { worker: WORKER, slots: 1, memory_bytes: None };
+    let wants = Event::LeaseWanted {
+        worker: WORKER,
+        slots: 1,
+        memory_bytes: None,
+        engines: Arc::default(),
+    };
     scheduler.handle(wants, Time(0));
     scheduler.begin_turn(Time(0), 90_000);
     let leases = vec![LeaseId(1)];
@@ -65,7 +72,12 @@ fn a_heartbeat_never_shortens_a_lease() {
 fn a_lease_lives_from_the_turn_that_grants_it() {
     let mut scheduler = scheduler();
     scheduler.begin_turn(Time(15_000), 0);
-    let wants = Event::LeaseWanted { worker: WORKER, slots: 1, memory_bytes: None };
+    let wants = Event::LeaseWanted {
+        worker: WORKER,
+        slots: 1,
+        memory_bytes: None,
+        engines: Arc::default(),
+    };
     scheduler.handle(wants, Time(1_000));
     assert_eq!(scheduler.next_deadline(), Some(Time(45_000)));
 }

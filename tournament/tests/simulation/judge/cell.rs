@@ -1,5 +1,8 @@
 //! One cell, with a place for every single game.
 
+use std::sync::Arc;
+
+use spelrum_tournament::engines::NeededEngine;
 use spelrum_tournament::stopping::{Settled, StopRule};
 use spelrum_tournament::{ExperimentId, LeaseId};
 
@@ -25,6 +28,7 @@ pub(super) struct Cell {
     /// How far its rule has read, and where it ends by it: all over again at each change.
     pub(super) decision: (u64, Option<u64>),
     pub(super) memory_bytes: u64,
+    pub(super) engines: Option<Arc<[NeededEngine]>>,
 }
 
 impl Cell {

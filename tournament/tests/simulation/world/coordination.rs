@@ -1,5 +1,7 @@
 //! The coordinator: one transaction for what has come, then the replies; and how it is killed.
 
+use std::sync::Arc;
+
 use spelrum_tournament::scheduler::{Effect, Event, ExperimentState};
 use spelrum_tournament::worker::{Answer, CallId, Caller, Failure, LeasedGames, Session};
 use spelrum_tournament::{GameRange, WorkerId};
@@ -8,7 +10,7 @@ use super::{Arrived, BATCH_MAX, HEARTBEAT_MS, Happening, Reply, TURN_MS, World};
 use crate::mutants::Mutant;
 use crate::scenario::Request;
 use crate::store::Settled;
-use crate::worker::{Call, definition};
+use crate::worker::{Call, Worker, definition};
 
 /// Most results in a report.
 const RESULTS_MAX: usize = 3;
@@ -126,7 +128,7 @@ impl World {
                 heartbeat_interval_ms: HEARTBEAT_MS,
                 report_results_max: RESULTS_MAX,
             })),
-            Call::Lease(_) => self.lease(id, self.workers[from].slots, at),
+            Call::Lease(_) => self.lease(id, from, at),
             Call::Heartbeat { leases, playing, .. } => {
                 match self.event(Event::Heartbeat { worker: id, leases, playing }, at).pop() {
                     Some(Effect::Drop { leases, .. }) => Reply::Said(Answer::Drop(leases)),
@@ -165,8 +167,10 @@ impl World {
         }
     }
 
-    fn lease(&mut self, worker: WorkerId, slots: u32, at: u64) -> Reply {
-        let wanted = Event::LeaseWanted { worker, slots, memory_bytes: None };
+    fn lease(&mut self, worker: WorkerId, from: usize, at: u64) -> Reply {
+        let Worker { slots, ref engines, .. } = self.workers[from];
+        let engines = Arc::clone(engines);
+        let wanted = Event::LeaseWanted { worker, slots, memory_bytes: None, engines };
         Reply::Said(match self.event(wanted, at).pop() {
             Some(Effect::Grant { lease, ranges, lost, .. }) => {
                 let leased = |range: GameRange| LeasedGames {

@@ -9,6 +9,7 @@ use spelrum_tournament::{GameId, LeaseId, WorkerId};
 
 use super::{HEARTBEAT_MS, Happening, Reply, World};
 use crate::desk::Result;
+use crate::engines::draw_offer;
 use crate::scenario::Nature;
 use crate::worker::{Call, Playing};
 
@@ -180,6 +181,10 @@ impl World {
         let id = self.next_life(of);
         let back = self.now + self.dice.between(100, if self.calm { 5_000 } else { 60_000 });
         self.workers[of].start_again(id, back);
+        if !self.calm && !self.scenario.needs.is_empty() && self.dice.chance(300) {
+            // Somebody has changed its file of engines.
+            self.workers[of].engines = draw_offer(&mut self.dice);
+        }
         self.begin_life(of);
     }
 

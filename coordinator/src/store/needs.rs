@@ -1,0 +1,103 @@
+//! What the games of cells need of a worker, by what their players say: how much memory, and which engines.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use spelrum_engine::{Parameters, memory_bytes_of};
+use spelrum_tournament::engines::NeededEngine;
+use spelrum_tournament::scheduler::CellState;
+
+use super::error::StoreError;
+use super::transaction::Transaction;
+
+/// What one or both players of a game need.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Needs {
+    /// Bytes of memory that they may take.
+    pub(super) memory_bytes: u64,
+    /// Their engines, in an order of their own.
+    pub(super) engines: Vec<NeededEngine>,
+}
+
+impl Needs {
+    /// Of a player with these parameters.
+    pub(super) fn of_player(parameters_json: &str) -> Self {
+        // What no engine of today can read is refused by the worker that gets it.
+        let parameters = serde_json::from_str::<Parameters>(parameters_json).unwrap_or_default();
+        Self {
+            memory_bytes: memory_bytes_of(&parameters),
+            engines: NeededEngine::of_parameters(&parameters).into_iter().collect(),
+        }
+    }
+
+    /// Of two players who play at once.
+    pub(super) fn together(&self, other: &Self) -> Self {
+        let mut engines = [&*self.engines, &other.engines].concat();
+        engines.sort_unstable();
+        Self { memory_bytes: self.memory_bytes + other.memory_bytes, engines }
+    }
+}
+
+impl Transaction<'_> {
+    /// Gives some of an experiment's cells what a game of each needs: both of its players play at
+    /// once. It follows from the definitions, and is not stored.
+    pub(super) async fn add_needs(
+        &mut self,
+        experiment: i64,
+        cells: &mut [CellState],
+    ) -> Result<(), StoreError> {
+        if cells.is_empty() {
+            return Ok(());
+        }
+        let players = sqlx::query!(
+            r#"SELECT player_id AS "player_id!: i64", parameters_json FROM players
+            WHERE player_id IN (
+                SELECT first_player_id FROM cells WHERE experiment_id = ?1
+                UNION SELECT second_player_id FROM cells WHERE experiment_id = ?1)"#,
+            experiment
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let of_players: BTreeMap<i64, Needs> = players
+            .into_iter()
+            .map(|row| (row.player_id, Needs::of_player(&row.parameters_json)))
+            .collect();
+        let pairs = sqlx::query!(
+            r#"SELECT cell_id AS "cell_id!: i64", first_player_id, second_player_id FROM cells
+            WHERE experiment_id = ?"#,
+            experiment
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let pairs: BTreeMap<i64, [i64; 2]> = pairs
+            .into_iter()
+            .map(|row| (row.cell_id, [row.first_player_id, row.second_player_id]))
+            .collect();
+        let nothing = Needs::default();
+        let mut shared = BTreeSet::new();
+        for cell in cells {
+            let players = pairs.get(&cell.cell.0).copied().unwrap_or_default();
+            let [first, second] = players.map(|id| of_players.get(&id).unwrap_or(&nothing));
+            let Needs { memory_bytes, engines } = first.together(second);
+            cell.memory_bytes = memory_bytes;
+            cell.engines = share(engines, &mut shared);
+        }
+        Ok(())
+    }
+}
+
+/// What equals one that is known is the same.
+fn share(
+    engines: Vec<NeededEngine>,
+    known: &mut BTreeSet<Arc<[NeededEngine]>>,
+) -> Option<Arc<[NeededEngine]>> {
+    if engines.is_empty() {
+        return None;
+    }
+    let found = known.get(engines.as_slice()).map(Arc::clone);
+    Some(found.unwrap_or_else(|| {
+        let engines: Arc<[NeededEngine]> = engines.into();
+        known.insert(Arc::clone(&engines));
+        engines
+    }))
+}

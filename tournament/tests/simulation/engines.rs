@@ -1,0 +1,59 @@
+//! Engines of the simulated machines, and what cells need of them.
+
+use std::sync::Arc;
+
+use spelrum_engine::Protocol;
+use spelrum_tournament::engines::{EngineIdentity, NeededEngine, OfferedEngine};
+
+use crate::dice::Dice;
+
+/// What cells may need: one of a kind, two of it, two kinds, and one of a version.
+const NEEDS: [&[(&str, Option<&str>)]; 5] = [
+    &[("fish", None)],
+    &[("bird", None)],
+    &[("fish", None), ("fish", None)],
+    &[("bird", None), ("fish", None)],
+    &[("fish", Some("16"))],
+];
+
+pub(crate) fn need(engine: &str, version: Option<&str>) -> NeededEngine {
+    let (engine, version) = (engine.to_owned(), version.map(str::to_owned));
+    NeededEngine { engine, protocol: Protocol::Uci, version, sha256: None }
+}
+
+pub(crate) fn offer(engine: &str, version: &str, at_once: u32) -> OfferedEngine {
+    let name = format!("{engine} {version}");
+    let identity = EngineIdentity { name, author: String::new(), sha256: [0; 32] };
+    OfferedEngine { engine: engine.to_owned(), protocol: Protocol::Uci, at_once, identity }
+}
+
+/// What a cell needs.
+pub(crate) fn draw_need(dice: &mut Dice) -> Arc<[NeededEngine]> {
+    dice.pick(&NEEDS).iter().map(|&(engine, version)| need(engine, version)).collect()
+}
+
+/// What a machine has: often nothing, or not enough.
+pub(crate) fn draw_offer(dice: &mut Dice) -> Arc<[OfferedEngine]> {
+    let fish = dice.pick(&[None, Some(("15", 1)), Some(("15", 2)), Some(("16", 1))]);
+    let bird = dice.pick(&[None, None, Some(("1", 1))]);
+    let fish = fish.map(|(version, at_once)| offer("fish", version, at_once));
+    fish.into_iter().chain(bird.map(|(version, at_once)| offer("bird", version, at_once))).collect()
+}
+
+/// What plays everything.
+pub(crate) fn everything() -> Arc<[OfferedEngine]> {
+    [offer("fish", "16", 2), offer("bird", "1", 1)].into()
+}
+
+/// Whether a machine has all that is needed: a twin of
+/// [`can_play`](spelrum_tournament::engines::can_play).
+pub(crate) fn has_all(needed: &[NeededEngine], offered: &[OfferedEngine]) -> bool {
+    needed.iter().all(|need| {
+        let seats = needed.iter().filter(|other| other.engine == need.engine).count();
+        let mut its = offered.iter().filter(|offer| offer.engine == need.engine);
+        its.any(|offer| {
+            let version = need.version.as_deref().unwrap_or_default();
+            offer.identity.name.contains(version) && seats <= offer.at_once as usize
+        })
+    })
+}
