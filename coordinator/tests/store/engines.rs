@@ -218,7 +218,8 @@ async fn a_player_that_was_several_programs_is_told_of() {
     let [shallow, sure] = ["shallow", "sure"].map(|name| cell_of(&plan, &store, name));
     // In odd numbers the other moves first.
     let by = |cell, number: u64, program| {
-        let sides = if number % 2 == 0 { [Some(program), None] } else { [None, Some(program)] };
+        let sides =
+            if number.is_multiple_of(2) { [Some(program), None] } else { [None, Some(program)] };
         with_engines(game(cell, number, number), sides, None)
     };
     let mut games: Vec<_> =

@@ -17,6 +17,7 @@ pub(super) struct ReadGame {
     pub(super) received_unix_us: i64,
 }
 
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 pub(super) enum Read {
     /// With the file's id of the worker.
     Whole(i64, PlayedGame),

@@ -107,6 +107,7 @@ pub(super) struct SourceGame {
     pub(super) received_unix_us: i64,
 }
 
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 pub(super) enum SourceResult {
     Played(SourcePlayed),
     /// With the message.

@@ -21,8 +21,9 @@ impl Settled {
 impl State {
     /// Which of them played counted games of these cells.
     pub(super) fn engines_used(&self, cells: &[(CellId, &Cell)]) -> EnginesUsed {
-        let mut used: BTreeMap<(&str, &EngineIdentity), (BTreeSet<CellId>, BTreeSet<i64>)> =
-            BTreeMap::new();
+        // By player and program: in which cells, and which games.
+        type Played = (BTreeSet<CellId>, BTreeSet<i64>);
+        let mut used: BTreeMap<(&str, &EngineIdentity), Played> = BTreeMap::new();
         let mut mixed = Vec::new();
         for &(id, cell) in cells {
             let mut programs: [BTreeSet<&EngineIdentity>; 2] = Default::default();

@@ -182,6 +182,7 @@ struct Lease {
 
 /// A game's settled result.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 enum Settled {
     Played { id: i64, worker: WorkerId, game: PlayedGame, has_moves: bool },
     Failed { id: i64, message: String },
