@@ -303,7 +303,8 @@ mod tests {
     }
 
     fn said(player: &mut GtpPlayer, lines: &[&str]) -> String {
-        lines.iter().map(|line| player.obey(line).text).collect()
+        let said: String = lines.iter().map(|line| player.obey(line).text).collect();
+        said.replace("= \n", "=\n")
     }
 
     #[test]
@@ -344,7 +345,7 @@ mod tests {
 
     =10 0
 
-    = 
+    =
         a b c   d e f
     1   . . .   . . .
     2   . . .   . . .

@@ -67,4 +67,4 @@ pub const PAGE_TOKEN_BYTES_MAX: usize = 128;
 pub const EXPORT_EXPERIMENTS_MAX: usize = 1_000;
 
 /// Most engines that a worker offers.
-pub const ENGINES_MAX: usize = 1_000;
+pub const ENGINES_MAX: usize = 100;

@@ -7,8 +7,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
-use spelrum_engine::games::pentago::BOTH_FIVE;
-use spelrum_engine::{EndedBy, MoveRecord, Outcome, Protocol, SearchReport, Side, Termination};
+use spelrum_engine::Protocol;
 use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_proto::results::{
     RatingsReader, ReportReader, claims_to_wire, game_from_wire, game_to_wire, progress_from_wire,
@@ -21,9 +20,9 @@ use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
     Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, Costs, EnginesUsed,
-    ExperimentSummary, GameEnd, GameResult, GameSummary, Meeting, MoveCost, Overruns, Played,
-    Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing, ReplayedGames, Report,
-    SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
+    ExperimentSummary, Meeting, MoveCost, Overruns, Progress, RatedGroup, RatedPlayer, Ratings,
+    Removal, Removing, ReplayedGames, Report, SettledCells, SettledGame, StatedClaim, Status,
+    StopsOf, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{
@@ -33,10 +32,12 @@ use spelrum_tournament::{
 
 mod cells;
 mod engines;
+mod games;
 mod stated;
 
 use cells::{cell, colours_of};
 use engines::{forfeit, identity, mixed_cell, used_engine};
+use games::{game_summary, mv};
 use stated::{claim, claim_of};
 
 fn name() -> impl Strategy<Value = String> + Clone {
@@ -389,59 +390,6 @@ fn ratings() -> impl Strategy<Value = Ratings> {
             groups,
         })
     })
-}
-
-fn mv() -> impl Strategy<Value = MoveRecord> {
-    let counts = [count(), count(), count(), count(), count(), count()];
-    ("[a-z]{1,8}", any::<bool>(), any::<[u32; 2]>(), counts, option::of(any::<i32>())).prop_map(
-        |(mv, is_second, [legal_moves, depth], counts, score)| {
-            let [position_key, nodes, evaluations, full_tree_leaves, wall_us, cpu_us] = counts;
-            MoveRecord {
-                mover: u8::from(is_second),
-                mv,
-                position_key,
-                legal_moves,
-                search: SearchReport {
-                    depth,
-                    nodes,
-                    evaluations,
-                    full_tree_leaves,
-                    score,
-                    ended_by: if is_second { EndedBy::Time } else { EndedBy::Proven },
-                    told_us: score.map(|score| u64::from(score.unsigned_abs())),
-                },
-                wall_us,
-                cpu_us,
-            }
-        },
-    )
-}
-
-fn game_summary() -> impl Strategy<Value = GameSummary> {
-    let played = (name(), any::<[bool; 2]>(), any::<[u32; 2]>(), count()).prop_map(
-        |(opening, [is_first, is_won], [plies, engine_revision], moves_hash)| {
-            GameResult::Played(Played {
-                opening,
-                end: GameEnd {
-                    first_side: if is_first { Side::First } else { Side::Second },
-                    outcome: if is_won { Outcome::Win } else { Outcome::Draw },
-                    termination: if is_won { BOTH_FIVE } else { Termination::MAX_PLIES },
-                    plies,
-                    moves_hash,
-                },
-                engine_revision,
-            })
-        },
-    );
-    let result = prop_oneof![played, name().prop_map(GameResult::Failed)];
-    let reason = option::of("[a-z]{1,8}");
-    let worker = option::of(id().prop_map(WorkerId));
-    ([id(), id()], count(), [name(), name()], result, reason, option::of(count()), worker).prop_map(
-        |([game_id, cell], number, players, result, not_counted_reason, wall_us, worker)| {
-            let game = GameId { cell: CellId(cell), number };
-            GameSummary { game_id, game, players, result, not_counted_reason, wall_us, worker }
-        },
-    )
 }
 
 proptest! {

@@ -1,0 +1,63 @@
+//! Games and moves, by chance.
+
+use proptest::option;
+use proptest::prelude::*;
+use spelrum_engine::games::pentago::BOTH_FIVE;
+use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Side, Termination};
+use spelrum_tournament::results::{GameEnd, GameResult, GameSummary, Played};
+use spelrum_tournament::{CellId, GameId, WorkerId};
+
+use super::{count, id, name};
+
+pub(super) fn mv() -> impl Strategy<Value = MoveRecord> {
+    let counts = [count(), count(), count(), count(), count(), count()];
+    ("[a-z]{1,8}", any::<bool>(), any::<[u32; 2]>(), counts, option::of(any::<i32>())).prop_map(
+        |(mv, is_second, [legal_moves, depth], counts, score)| {
+            let [position_key, nodes, evaluations, full_tree_leaves, wall_us, cpu_us] = counts;
+            MoveRecord {
+                mover: u8::from(is_second),
+                mv,
+                position_key,
+                legal_moves,
+                search: SearchReport {
+                    depth,
+                    nodes,
+                    evaluations,
+                    full_tree_leaves,
+                    score,
+                    ended_by: if is_second { EndedBy::Time } else { EndedBy::Proven },
+                    told_us: score.map(|score| u64::from(score.unsigned_abs())),
+                },
+                wall_us,
+                cpu_us,
+            }
+        },
+    )
+}
+
+pub(super) fn game_summary() -> impl Strategy<Value = GameSummary> {
+    let played = (name(), any::<[bool; 2]>(), any::<[u32; 2]>(), count()).prop_map(
+        |(opening, [is_first, is_won], [plies, engine_revision], moves_hash)| {
+            GameResult::Played(Played {
+                opening,
+                end: GameEnd {
+                    first_side: if is_first { Side::First } else { Side::Second },
+                    outcome: if is_won { Outcome::Win } else { Outcome::Draw },
+                    termination: if is_won { BOTH_FIVE } else { Termination::MAX_PLIES },
+                    plies,
+                    moves_hash,
+                },
+                engine_revision,
+            })
+        },
+    );
+    let result = prop_oneof![played, name().prop_map(GameResult::Failed)];
+    let reason = option::of("[a-z]{1,8}");
+    let worker = option::of(id().prop_map(WorkerId));
+    ([id(), id()], count(), [name(), name()], result, reason, option::of(count()), worker).prop_map(
+        |([game_id, cell], number, players, result, not_counted_reason, wall_us, worker)| {
+            let game = GameId { cell: CellId(cell), number };
+            GameSummary { game_id, game, players, result, not_counted_reason, wall_us, worker }
+        },
+    )
+}
