@@ -288,7 +288,7 @@ impl Planner<'_> {
             rules,
             openings: rule,
             max_plies: file.max_plies,
-            adjudication: None,
+            adjudication: file.adjudication,
             swap_sides: file.swap_sides,
             task: file.task,
         };
