@@ -190,7 +190,7 @@ impl GtpPlayer {
     }
 
     fn make(&mut self, mv: <Pentago as spelrum_engine::Position>::Move) {
-        let mut position = self.position().clone();
+        let mut position = *self.position();
         self.before.push(Before { mv, key: position.canonical_key() });
         position.play_unchecked(mv);
         self.positions.push(position);
@@ -206,7 +206,7 @@ impl GtpPlayer {
             self.seat = seat_of::<Pentago>(&player, self.key);
         }
         let opening = self.positions.first().map(ToString::to_string).unwrap_or_default();
-        let position = self.position().clone();
+        let position = *self.position();
         let line = Line { position: &position, before: &self.before };
         let turn = Turn { rules: &self.rules, opening: &opening, line, moves: &[] };
         let seat = self.seat.as_mut().ok_or("this player cannot play here")?;

@@ -471,6 +471,7 @@ fn plan(name: &str, cells: u64, games: u64) -> Plan {
             rules: TicTacToe::rules(),
             openings: OpeningsRule::Start {},
             max_plies: None,
+            adjudication: None,
             swap_sides: true,
             task: spelrum_tournament::Task::Game,
             openings_count: None,

@@ -33,6 +33,7 @@ fn random_games(criterion: &mut Criterion) {
                         players: [&random, &random],
                         keys: [key(game, 0), key(game, 1)],
                         max_plies: None,
+                        adjudication: None,
                         stops: None,
                     };
                     black_box(play_game(&setup, &Timeless).unwrap());

@@ -229,10 +229,11 @@ fn referee_a_game() -> u64 {
         players: [&random, &random],
         keys: [[1; 32], [2; 32]],
         max_plies: None,
+        adjudication: None,
         stops: None,
     };
     let record = play_game(&setup, &Timeless).expect("a game");
-    let board = Board { rules: &rules, opening: EMPTY, max_plies: None };
+    let board = Board { rules: &rules, opening: EMPTY, max_plies: None, adjudication: None };
     for _ in 0..TIMES {
         referee(&board, black_box(&record)).expect("it was played");
     }

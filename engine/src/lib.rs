@@ -22,6 +22,7 @@
 //!     players: [&player, &player],
 //!     keys: [[1; 32], [2; 32]],
 //!     max_plies: None,
+//!     adjudication: None,
 //!     stops: None,
 //! };
 //! assert_eq!(play_game(&setup, &Timeless)?.outcome, Outcome::Draw);
@@ -108,6 +109,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod adjudication;
 mod analyze;
 mod book;
 mod budget;
@@ -143,6 +145,7 @@ mod stack;
 mod termination;
 pub mod tree;
 
+pub use adjudication::{Adjudication, DrawRule, ResignRule};
 pub use analyze::{Analysis, analyze};
 pub use book::{BookError, BookFormat, BookPosition};
 pub use catalogue::{termination_named, terminations, with_evaluation};

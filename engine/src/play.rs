@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::adjudication::{Adjudication, Adjudicator};
 use crate::clock::Reading;
 use crate::game::Game;
 use crate::host::Host;
@@ -28,6 +29,8 @@ pub struct GameSetup<'a> {
     pub keys: [[u8; 32]; 2],
     /// A game that is still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
+    /// By which of its players' scores a game ends early, if by any.
+    pub adjudication: Option<Adjudication>,
     /// For a replay: at which node count the clock stopped each move's search, `None` for a move
     /// that something else ended. Time limits are then not read from the clock at all. A count
     /// beyond those that a search made changes nothing.
@@ -43,6 +46,8 @@ pub struct Board<'a> {
     pub opening: &'a str,
     /// A game that is still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
+    /// By which of its players' scores a game ends early, if by any.
+    pub adjudication: Option<Adjudication>,
 }
 
 /// Who takes a side.
@@ -104,6 +109,7 @@ pub fn play_watched(
             rules: setup.rules,
             opening: setup.opening,
             max_plies: setup.max_plies,
+            adjudication: setup.adjudication,
         };
         let seat = |index: usize| {
             let player = setup.players[index];
@@ -155,8 +161,8 @@ pub type Watch<'w> = &'w mut dyn FnMut(&MoveRecord) -> ControlFlow<()>;
 
 /// Plays one game of a type between two seats: who moves first from the opening, and the other.
 ///
-/// The arbiter knows the rules: it checks every move, ends the game where the rules or the greatest
-/// number of plies end it, and gives it to the other side where a seat has a [`Fault`] or takes
+/// The arbiter knows the rules: it checks every move, ends the game where the rules, the scores that
+/// its players report ([`Adjudication`]) or the greatest number of plies end it, in this order, and gives it to the other side where a seat has a [`Fault`] or takes
 /// longer than it may ([`Seat::forfeits_after`]). The move that lost a game so is not recorded. A
 /// move's times run from when its seat was asked to when its record is made.
 ///
@@ -171,6 +177,8 @@ pub fn arbitrate<G: Game>(
     let mut position: G = opening_position(board.rules, board.opening)?;
     let first_side = position.to_move();
     let plies_max = board.max_plies.map_or(usize::MAX, |plies| plies as usize);
+    let mut adjudicator = Adjudicator::new(board.adjudication);
+    let mut adjudicated = None;
     let mut before: Vec<Before<G::Move>> = Vec::new();
     let mut moves: Vec<MoveRecord> = Vec::new();
     let started = Reading::take(host);
@@ -178,6 +186,9 @@ pub fn arbitrate<G: Game>(
     let ending = loop {
         let line = Line { position: &position, before: &before };
         if let Some(ending) = line.ending() {
+            break ending;
+        }
+        if let Some(ending) = adjudicated {
             break ending;
         }
         if moves.len() >= plies_max {
@@ -219,6 +230,7 @@ pub fn arbitrate<G: Game>(
         if watch(&record).is_break() {
             return Err(PlayError::Aborted);
         }
+        adjudicated = adjudicator.after_move(side, record.search.score);
         moves.push(record);
     };
     let outcome = match ending.winner {

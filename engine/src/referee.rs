@@ -27,7 +27,8 @@ impl Irregularity {
 /// Plays a record's moves on a board and compares what follows from the rules: that every move is legal
 /// and in its usual notation, whose it is, the key of the position before it and the number of legal
 /// moves there, which side moved first, where the game ended, why, and for whom. A forfeit is believed.
-/// What the players' searches said of themselves is not looked at.
+/// Where scores end a game ([`Board::adjudication`]) the recorded ones must; what else the players' searches
+/// said of themselves is not looked at.
 ///
 /// # Errors
 /// The first thing that does not follow.
@@ -75,8 +76,9 @@ struct Recorded<'r>(&'r GameRecord);
 impl OutsidePlayer for Recorded<'_> {
     fn choose(&mut self, turn: &TextTurn<'_>, _host: &dyn Host) -> Result<Answer<String>, Fault> {
         let GameRecord { moves, termination, .. } = self.0;
-        if let Some(MoveRecord { mv, .. }) = moves.get(turn.moves.len()) {
-            return Ok(Answer { mv: mv.clone(), search: SearchReport::UNKNOWN });
+        if let Some(MoveRecord { mv, search, .. }) = moves.get(turn.moves.len()) {
+            let search = SearchReport { score: search.score, ..SearchReport::UNKNOWN };
+            return Ok(Answer { mv: mv.clone(), search });
         }
         Err(Fault::of_termination(*termination))
     }

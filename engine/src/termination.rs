@@ -27,6 +27,16 @@ impl Termination {
         name: "max_plies",
         words: "the game reached its greatest number of plies",
     });
+    /// By both players' scores, or the loser's, one side had lost: adjudicated so.
+    pub const RESIGN_RULE: Self = Self::new(&TerminationInfo {
+        name: "resign_rule",
+        words: "by the players' scores one side had lost",
+    });
+    /// By both players' scores neither side was ahead: adjudicated a draw.
+    pub const DRAW_RULE: Self = Self::new(&TerminationInfo {
+        name: "draw_rule",
+        words: "by the players' scores the game was level",
+    });
     /// A player answered with something that is not a legal move, and loses.
     pub const ILLEGAL_MOVE: Self =
         Self::new(&TerminationInfo { name: "illegal_move", words: "an illegal move" });
@@ -47,6 +57,8 @@ impl Termination {
     /// What the arbiter may end any game with.
     pub const OF_ARBITER: &[Self] = &[
         Self::MAX_PLIES,
+        Self::RESIGN_RULE,
+        Self::DRAW_RULE,
         Self::ILLEGAL_MOVE,
         Self::CRASH,
         Self::TIME_FORFEIT,
@@ -57,7 +69,14 @@ impl Termination {
     /// Whether the side that lost ended the game, and not the position.
     #[must_use]
     pub fn is_forfeit(self) -> bool {
-        Self::OF_ARBITER.contains(&self) && self != Self::MAX_PLIES
+        Self::OF_ARBITER.contains(&self) && !self.is_adjudication()
+    }
+
+    /// Whether neither the position nor a player ended the game, but what its sweep says of games that
+    /// go on.
+    #[must_use]
+    pub fn is_adjudication(self) -> bool {
+        [Self::MAX_PLIES, Self::RESIGN_RULE, Self::DRAW_RULE].contains(&self)
     }
 
     /// A termination that a game declares.

@@ -194,6 +194,7 @@ fn write_game(
         players: [&first, &second],
         keys: [key(2 * seed), key(2 * seed + 1)],
         max_plies,
+        adjudication: None,
         stops: None,
     };
     let record = play_game(&setup, &Timeless).unwrap();

@@ -15,7 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("random numbers, parameters", &["rng.rs", "parameters.rs", "parameters/"]),
     ("positions", &["termination.rs", "position.rs", "book.rs", "knowledge.rs", "sketch.rs"]),
     (
-        "host, limits, budget, score, solver traits",
+        "host, limits, budget, score, endings by scores, solver traits",
         &[
             "host.rs",
             "clock.rs",
@@ -26,6 +26,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "stack.rs",
             "solver.rs",
             "outside.rs",
+            "adjudication.rs",
         ],
     ),
     ("games with their solvers", &["games.rs", "games/*/"]),

@@ -92,6 +92,7 @@ fn who_watches_is_told_of_each_move_and_can_end_the_game_there() {
                 players: [first, &players[0]],
                 keys: [key(seed), key(seed + 1)],
                 max_plies: None,
+                adjudication: None,
                 stops: None,
             };
             let mut seen = Vec::new();
@@ -145,6 +146,7 @@ fn a_long_game_is_adjudicated_a_draw() {
             players: [&random, &random],
             keys: [key(1), key(2)],
             max_plies,
+            adjudication: None,
             stops: None,
         };
         play_game(&setup, &Timeless).unwrap()
@@ -170,6 +172,7 @@ fn who_moves_first_from_the_opening_is_the_first_player() {
         players: [&perfect, &perfect],
         keys: [key(1), key(2)],
         max_plies: Some(1),
+        adjudication: None,
         stops: None,
     };
     let game = play_game(&setup, &Timeless).unwrap();
@@ -188,6 +191,7 @@ fn each_side_draws_from_its_own_key() {
             players: [&random, &random],
             keys,
             max_plies: Some(2),
+            adjudication: None,
             stops: None,
         };
         play_game(&setup, &Timeless).unwrap()
@@ -269,6 +273,7 @@ fn an_opening_that_cannot_be_played_is_an_error() {
             players: [&random, &random],
             keys: [key(1), key(2)],
             max_plies: None,
+            adjudication: None,
             stops: None,
         };
         let error = play_game(&setup, &Timeless).unwrap_err();
@@ -288,6 +293,7 @@ fn a_record_says_which_side_moved_first() {
             players: [&random, &random],
             keys: [key(1), key(2)],
             max_plies: None,
+            adjudication: None,
             stops: None,
         };
         let game = play_game(&setup, &Timeless).unwrap();
@@ -308,6 +314,7 @@ fn a_player_of_another_game_is_an_error() {
         players: [&foreign, &foreign],
         keys: [key(1), key(2)],
         max_plies: None,
+        adjudication: None,
         stops: None,
     };
     assert_eq!(play_game(&setup, &Timeless), Err(PlayError::OtherGame));

@@ -18,6 +18,7 @@ fn random_game(rules: &Rules, max_plies: Option<u32>, number: u64) -> GameRecord
         players: [&random, &random],
         keys: [key(2 * number), key(2 * number + 1)],
         max_plies,
+        adjudication: None,
         stops: None,
     };
     play_game(&setup, &Timeless).unwrap()
@@ -25,7 +26,8 @@ fn random_game(rules: &Rules, max_plies: Option<u32>, number: u64) -> GameRecord
 
 fn judge(rules: &Rules, max_plies: Option<u32>, record: &GameRecord) -> Result<(), String> {
     let opening = start(rules);
-    referee(&Board { rules, opening: &opening, max_plies }, record).map_err(|it| it.to_string())
+    referee(&Board { rules, opening: &opening, max_plies, adjudication: None }, record)
+        .map_err(|it| it.to_string())
 }
 
 #[test]
@@ -114,7 +116,7 @@ fn word(outcome: Outcome) -> &'static str {
 fn an_opening_that_is_not_a_position_is_irregular() {
     for rules in all_rules() {
         let record = random_game(&rules, None, 0);
-        let board = Board { rules: &rules, opening: "?", max_plies: None };
+        let board = Board { rules: &rules, opening: "?", max_plies: None, adjudication: None };
         let problem = referee(&board, &record).unwrap_err().to_string();
         assert!(problem.starts_with("failed to read the opening"), "{problem}");
     }

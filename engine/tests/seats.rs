@@ -125,7 +125,7 @@ fn game(
     let ours = Participant::Player { player: &random, key: key(1) };
     let theirs = Participant::Outside(&mut stranger);
     let participants = if is_first { [theirs, ours] } else { [ours, theirs] };
-    let board = Board { rules, opening: &start(rules), max_plies: None };
+    let board = Board { rules, opening: &start(rules), max_plies: None, adjudication: None };
     play_between(&board, participants, &host, &mut |_| ControlFlow::Continue(()))
 }
 
@@ -214,7 +214,8 @@ fn our_players_are_one_kind_of_participant() {
             [r#"{"algorithm": "random"}"#, r#"{"algorithm": "minimax", "depth": 1}"#]
                 .map(|json| player(&rules, json));
         let opening = start(&rules);
-        let board = Board { rules: &rules, opening: &opening, max_plies: Some(9) };
+        let board =
+            Board { rules: &rules, opening: &opening, max_plies: Some(9), adjudication: None };
         let participant =
             |index: usize| Participant::Player { player: &players[index], key: key(index as u64) };
         let mut plies = 0;
@@ -229,6 +230,7 @@ fn our_players_are_one_kind_of_participant() {
             players: [&players[0], &players[1]],
             keys: [key(0), key(1)],
             max_plies: Some(9),
+            adjudication: None,
             stops: None,
         };
         assert_eq!(between, play_game(&setup, &Timeless));
@@ -242,7 +244,7 @@ fn terminations_have_names_of_their_own() {
     let names: Vec<&str> = terminations().map(Termination::name).collect();
     insta::assert_snapshot!(
         names.join(" "),
-        @"five_by_placement five_by_rotation both_five full_board three_in_a_row last_object four_in_a_row checkmate stalemate insufficient_material fifty_moves threefold_repetition max_plies illegal_move crash time_forfeit stall resignation"
+        @"five_by_placement five_by_rotation both_five full_board three_in_a_row last_object four_in_a_row checkmate stalemate insufficient_material fifty_moves threefold_repetition max_plies resign_rule draw_rule illegal_move crash time_forfeit stall resignation"
     );
     for termination in terminations() {
         assert_eq!(termination_named(termination.name()), Some(termination));

@@ -297,7 +297,7 @@ impl Seat<Ring> for Stubborn {
 #[test]
 fn the_arbiter_ends_a_game_by_what_came_before() {
     let rules = Rules::usual::<Ring>();
-    let board = Board { rules: &rules, opening: "4o", max_plies: Some(50) };
+    let board = Board { rules: &rules, opening: "4o", max_plies: Some(50), adjudication: None };
     let play = |ways: [Way; 2]| {
         let [mut first, mut second] = ways.map(Stubborn);
         let watch = &mut |_: &_| ControlFlow::Continue(());
@@ -317,7 +317,7 @@ fn the_arbiter_ends_a_game_by_what_came_before() {
 fn a_game_says_which_side_moved_first() {
     let rules = Rules::usual::<Ring>();
     for (opening, side) in [("3o", Side::First), ("3e", Side::Second)] {
-        let board = Board { rules: &rules, opening, max_plies: None };
+        let board = Board { rules: &rules, opening, max_plies: None, adjudication: None };
         let [mut first, mut second] = [Way::Left, Way::Left].map(Stubborn);
         let watch = &mut |_: &_| ControlFlow::Continue(());
         let record =
@@ -422,7 +422,7 @@ fn an_evaluation_is_made_once_for_all_games() {
     let player = Player::of::<Ring>(&given(BY_HEIGHTS), &shelf()).unwrap();
     let made = MADE.load(Ordering::Relaxed);
     let rules = Rules::usual::<Ring>();
-    let board = Board { rules: &rules, opening: "4o", max_plies: Some(20) };
+    let board = Board { rules: &rules, opening: "4o", max_plies: Some(20), adjudication: None };
     for game in 0..100_u64 {
         let seat = |side| seat_of::<Ring>(&player, key(2 * game + side)).unwrap();
         let (mut first, mut second) = (seat(0), seat(1));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use spelrum_engine::{Parameters, Rules};
+use spelrum_engine::{Adjudication, Parameters, Rules};
 
 use crate::plan::Conditions;
 use crate::seeds;
@@ -28,6 +28,9 @@ pub struct CellDefinition {
     pub openings: OpeningsRule,
     /// A game still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
+    /// By which of its players' scores a game ends early. Absent from the JSON where by none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjudication: Option<Adjudication>,
     /// Whether the players swap sides in odd numbers, so that two games from one opening are a pair.
     /// If not, the first player moves first in every game, and game n starts from opening n. Absent
     /// from the JSON where they swap: definitions from before there was a choice keep their hashes.
@@ -193,6 +196,7 @@ impl DefinitionJson {
             rules: conditions.rules.clone(),
             openings: conditions.openings.clone(),
             max_plies: conditions.max_plies,
+            adjudication: conditions.adjudication,
             swap_sides: conditions.swap_sides,
             task: conditions.task,
             players: nobody,
@@ -290,9 +294,11 @@ impl FromStr for DefinitionHash {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use proptest::prelude::*;
-    use spelrum_engine::Value;
     use spelrum_engine::games::Nim;
+    use spelrum_engine::{DrawRule, ResignRule, Value};
 
     use super::*;
 
@@ -311,9 +317,18 @@ mod tests {
             rules: Nim::rules(&[3, 4, 5], false).unwrap(),
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: None,
+            adjudication: None,
             swap_sides: true,
             task: Task::Game,
             players: [Arc::new(genetic), Arc::new(random)],
+        }
+    }
+
+    fn adjudication() -> Adjudication {
+        let [score, moves] = [600, 3].map(|it| NonZeroU32::new(it).unwrap());
+        Adjudication {
+            resign: Some(ResignRule { score, moves, both: true }),
+            draw: Some(DrawRule { score: 10, moves, after: 40 }),
         }
     }
 
@@ -329,17 +344,27 @@ mod tests {
     #[test]
     fn a_definition_in_parts_is_the_same() {
         let (game, choice) = (Task::Game, Task::Choice);
-        for (max_plies, swap_sides, task) in [
-            (None, true, game),
-            (Some(30), true, game),
-            (None, false, game),
-            (Some(1), false, choice),
+        for (max_plies, adjudication, swap_sides, task) in [
+            (None, None, true, game),
+            (Some(30), None, true, game),
+            (None, Some(adjudication()), true, game),
+            (None, Some(adjudication()), false, game),
+            (Some(1), None, false, choice),
         ] {
-            let definition = CellDefinition { max_plies, swap_sides, task, ..definition() };
+            let definition =
+                CellDefinition { max_plies, adjudication, swap_sides, task, ..definition() };
             let CellDefinition { seed, rules, openings, .. } = definition.clone();
             let openings_count = None;
-            let conditions =
-                Conditions { seed, rules, openings, max_plies, swap_sides, task, openings_count };
+            let conditions = Conditions {
+                seed,
+                rules,
+                openings,
+                max_plies,
+                adjudication,
+                swap_sides,
+                task,
+                openings_count,
+            };
             let json = DefinitionJson::new(&conditions);
             let [first, second] =
                 [0, 1].map(|player| seeds::canonical_json(&definition.players[player]));
@@ -347,6 +372,7 @@ mod tests {
             assert_eq!(DefinitionJson::seed_of(json.prefix()), Some(definition.seed));
             let told = DefinitionJson::conditions_of(json.prefix()).unwrap();
             assert_eq!((&told.rules, &told.openings), (&definition.rules, &definition.openings));
+            assert_eq!(told.adjudication, adjudication);
             assert!(DefinitionJson::conditions_of(&json.prefix()[1..]).is_none());
             assert_eq!(DefinitionJson::seed_of(&json.prefix()[1..]), None);
             let both = (definition.hash(), definition.cell_seed());
@@ -372,11 +398,12 @@ mod tests {
     #[test]
     fn every_part_changes_the_hash_and_the_seed() {
         let base = definition();
-        let changed: [fn(&mut CellDefinition); 8] = [
+        let changed: [fn(&mut CellDefinition); 9] = [
             |d| d.seed += 1,
             |d| d.rules = Nim::rules(&[3, 4, 5], true).unwrap(),
             |d| d.openings = OpeningsRule::All { plies: 2 },
             |d| d.max_plies = Some(0),
+            |d| d.adjudication = Some(adjudication()),
             |d| d.swap_sides = false,
             |d| d.task = Task::Choice,
             |d| d.players.swap(0, 1),
@@ -389,6 +416,34 @@ mod tests {
             change(&mut other);
             assert_ne!(base.hash(), other.hash());
             assert_ne!(base.cell_seed(), other.cell_seed());
+        }
+    }
+
+    /// What ends games early stands in the definitions of those alone that have it.
+    #[test]
+    fn golden_canonical_json_of_adjudication() {
+        let resign = r#""resign":{"score":600,"moves":3,"both":true}"#;
+        let draw = r#""draw":{"score":10,"moves":3,"after":40}"#;
+        let whole = adjudication();
+        for (rule, json) in [
+            (whole, [resign, ",", draw].concat()),
+            (Adjudication { draw: None, ..whole }, resign.to_owned()),
+            (Adjudication { resign: None, ..whole }, draw.to_owned()),
+        ] {
+            let with = CellDefinition { adjudication: Some(rule), ..definition() };
+            let max_plies = r#""max_plies":null"#;
+            let rule = format!("{max_plies},\"adjudication\":{{{json}}}");
+            let json = GOLDEN_JSON.replace(max_plies, &rule);
+            assert_eq!(with.canonical_json(), json);
+            assert_eq!(serde_json::from_str::<CellDefinition>(&json).unwrap(), with);
+        }
+        let with = CellDefinition { adjudication: Some(whole), ..definition() };
+        assert_eq!(with.hash().to_string(), GOLDEN_ADJUDICATED_HASH);
+        // A run of no moves is none.
+        let json = with.canonical_json();
+        for (from, to) in [("\"moves\":3", "\"moves\":0"), ("\"both\":true", "\"one\":true")] {
+            let json = json.replace(from, to);
+            assert!(serde_json::from_str::<CellDefinition>(&json).is_err(), "{json}");
         }
     }
 
@@ -448,6 +503,8 @@ mod tests {
         }
     }
 
+    const GOLDEN_ADJUDICATED_HASH: &str =
+        "0f4fbc386024992b2ded8b4bb76b8d73be02a296c6d72d6ed7f0e649e34c88b0";
     const GOLDEN_JSON: &str = r#"{"format":1,"seed":2014,"rules":{"name":"nim","heaps":[3,4,5],"misere":false},"openings":{"kind":"random","plies":2},"max_plies":null,"players":[{"algorithm":"genetic-minimax","crossover":0.8,"depth":4,"elite":1.0,"seed_root":true},{"algorithm":"random"}]}"#;
     const GOLDEN_HASH: &str = "f3be5ea31d911e70f3f3c01eee641e5c65a1ca73ae12ac17e74d730086c23434";
     const GOLDEN_SEED: u64 = 1_416_116_860_640_186;

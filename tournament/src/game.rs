@@ -163,8 +163,12 @@ impl PlayableCell {
             )));
         }
         self.referee_loser(number, record.termination, record.outcome)?;
-        let board =
-            Board { rules: &self.definition.rules, opening, max_plies: self.definition.max_plies };
+        let board = Board {
+            rules: &self.definition.rules,
+            opening,
+            max_plies: self.definition.max_plies,
+            adjudication: self.definition.adjudication,
+        };
         referee(&board, record)
     }
 
@@ -330,6 +334,7 @@ impl PlayableCell {
             players: self.players_of(&game),
             keys: game.keys,
             max_plies: self.definition.max_plies,
+            adjudication: self.definition.adjudication,
             stops,
         };
         let record = play_watched(&setup, host, watch)?;
@@ -351,6 +356,7 @@ impl PlayableCell {
             rules: &self.definition.rules,
             opening: &game.opening,
             max_plies: self.definition.max_plies,
+            adjudication: self.definition.adjudication,
         };
         let sides = self.players_of(game).into_iter().zip(game.keys).zip(outside);
         let mut participants = sides.map(|((player, key), outside)| match outside {
@@ -366,8 +372,9 @@ impl PlayableCell {
 
 /// What a definition of choices must say.
 fn check_choice(definition: &CellDefinition, reference: &Player) -> Result<(), DefinitionError> {
-    if definition.swap_sides || definition.max_plies != Some(1) {
-        let problem = "a cell of choices has fixed sides, and ends after a ply";
+    let has_more = definition.swap_sides || definition.adjudication.is_some();
+    if has_more || definition.max_plies != Some(1) {
+        let problem = "a cell of choices has fixed sides, and ends after a ply by nothing else";
         return Err(DefinitionError(problem.to_owned()));
     }
     check_reference(reference).map_err(|error| DefinitionError(format!("the reference: {error}")))
@@ -379,8 +386,10 @@ fn named((mv, &value): (String, &i64)) -> MoveValue {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use spelrum_engine::games::TicTacToe;
-    use spelrum_engine::{Parameters, Timeless};
+    use spelrum_engine::{Adjudication, DrawRule, Parameters, Termination, Timeless};
 
     use super::*;
     use crate::definition::OpeningsRule;
@@ -396,6 +405,7 @@ mod tests {
             rules: TicTacToe::rules(),
             openings: OpeningsRule::Random { plies: 2 },
             max_plies: None,
+            adjudication: None,
             swap_sides: true,
             task: Task::Game,
             players: [random_player(), random_player()],
@@ -463,6 +473,36 @@ mod tests {
         let definition = CellDefinition { max_plies: Some(1), ..definition() };
         let (_, record) = PlayableCell::new(definition).unwrap().play(0, None, &Timeless).unwrap();
         assert_eq!(record.moves.len(), 1);
+    }
+
+    fn level_after(moves: u32) -> Option<Adjudication> {
+        let moves = NonZeroU32::new(moves).unwrap();
+        Some(Adjudication { resign: None, draw: Some(DrawRule { score: 1_000, moves, after: 0 }) })
+    }
+
+    /// The rule of the definition is the one that is played by and judged by.
+    #[test]
+    fn scores_end_games_and_the_referee_knows() {
+        let minimax = Arc::new(Parameters::from([
+            ("algorithm".to_owned(), Value::Text("minimax".to_owned())),
+            ("depth".to_owned(), Value::Integer(1)),
+        ]));
+        let players = [Arc::clone(&minimax), minimax];
+        let free = CellDefinition { players, ..definition() };
+        let ruled = CellDefinition { adjudication: level_after(1), ..free.clone() };
+        let [free, ruled] = [free, ruled].map(|it| PlayableCell::new(it).unwrap());
+        for number in 0..8 {
+            let (game, mut record) = ruled.play(number, None, &Timeless).unwrap();
+            assert_eq!((record.moves.len(), record.termination), (2, Termination::DRAW_RULE));
+            assert_eq!(ruled.referee(number, &game.opening, &record), Ok(()));
+            assert!(free.referee(number, &game.opening, &record).is_err());
+            record.moves[1].search.score = Some(1_001);
+            assert!(ruled.referee(number, &game.opening, &record).is_err());
+            let (game, longer) = free.play(number, None, &Timeless).unwrap();
+            assert_eq!(free.referee(number, &game.opening, &longer), Ok(()));
+            let problem = ruled.referee(number, &game.opening, &longer).unwrap_err().to_string();
+            assert!(problem.ends_with("comes after the end of the game"), "{problem}");
+        }
     }
 
     fn exact() -> Arc<Parameters> {
@@ -538,6 +578,8 @@ mod tests {
         let pairs = CellDefinition { swap_sides: true, ..choices() };
         assert!(error(pairs).contains("fixed sides"));
         assert!(error(CellDefinition { max_plies: None, ..choices() }).contains("after a ply"));
+        let adjudicated = CellDefinition { adjudication: level_after(1), ..choices() };
+        assert!(error(adjudicated).contains("by nothing else"));
         let players = [random_player(), random_player()];
         assert!(error(CellDefinition { players, ..choices() }).contains("the reference"));
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use spelrum_engine::{Parameters, Rules, Value, memory_bytes_of};
+use spelrum_engine::{Adjudication, Parameters, Rules, Value, memory_bytes_of};
 
 use crate::claims::Claim;
 use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule, Task};
@@ -154,6 +154,8 @@ pub struct Conditions {
     pub openings: OpeningsRule,
     /// A game still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
+    /// By which of its players' scores a game ends early, if by any.
+    pub adjudication: Option<Adjudication>,
     /// Whether the players swap sides in odd numbers: see [`CellDefinition::swap_sides`].
     pub swap_sides: bool,
     /// What the numbers of cells stand for.
@@ -229,14 +231,23 @@ impl Plan {
     /// A cell's definition, complete in itself.
     #[must_use]
     pub fn definition(&self, cell: &PlannedCell) -> CellDefinition {
-        let Conditions { seed, rules, openings, max_plies, swap_sides, task, openings_count: _ } =
-            self.conditions[cell.conditions].clone();
+        let Conditions {
+            seed,
+            rules,
+            openings,
+            max_plies,
+            adjudication,
+            swap_sides,
+            task,
+            openings_count: _,
+        } = self.conditions[cell.conditions].clone();
         CellDefinition {
             format: CellDefinition::FORMAT,
             seed,
             rules,
             openings,
             max_plies,
+            adjudication,
             swap_sides,
             task,
             players: cell.players.map(|player| Arc::new(self.players[player].parameters())),
@@ -289,6 +300,7 @@ impl Plan {
             rules: definition.rules.clone(),
             openings: definition.openings.clone(),
             max_plies: definition.max_plies,
+            adjudication: definition.adjudication,
             swap_sides: definition.swap_sides,
             task: definition.task,
             openings_count: None,

@@ -89,6 +89,8 @@ fn termination(sheet: &Sheet) -> &'static str {
         (Termination::CRASH, "abandoned"),
         (Termination::STALL, "abandoned"),
         (Termination::MAX_PLIES, "adjudication"),
+        (Termination::RESIGN_RULE, "adjudication"),
+        (Termination::DRAW_RULE, "adjudication"),
     ];
     let found = words.iter().find(|(termination, _)| *termination == sheet.termination);
     found.map_or("normal", |(_, words)| words)
@@ -240,6 +242,18 @@ mod tests {
     fn scores_are_in_pawns_or_moves_to_mate() {
         let scores = [0, 5, -125, WIN - 1, WIN - 2, WIN - 3, -(WIN - 4)].map(score);
         assert_eq!(scores, ["+0.00", "+0.05", "-1.25", "+M1", "+M1", "+M2", "-M2"]);
+    }
+
+    #[test]
+    fn who_ended_a_game_is_told_in_the_words_of_the_specification() {
+        let words = |ended| {
+            let (white_moves_first, outcome) = (true, Outcome::Draw);
+            termination(&Sheet { white_moves_first, outcome, termination: ended })
+        };
+        for &ended in Termination::OF_ARBITER {
+            assert_eq!(words(ended) == "adjudication", ended.is_adjudication(), "{ended:?}");
+        }
+        assert_eq!(words(Termination::FULL_BOARD), "normal");
     }
 
     #[test]

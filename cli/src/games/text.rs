@@ -86,6 +86,9 @@ fn tags(game: &Told<'_>) -> Vec<(&'static str, String)> {
     if let Some(plies) = game.definition.max_plies {
         tags.push(("PliesMax", plies.to_string()));
     }
+    if let Some(rule) = game.definition.adjudication {
+        tags.push(("Adjudication", rule.to_string()));
+    }
     if let Some(played) = game.played() {
         tags.extend([
             ("Opening", played.opening.clone()),

@@ -26,6 +26,7 @@ fn definition(rules: Rules, players: [Arc<Parameters>; 2]) -> CellDefinition {
         rules,
         openings: OpeningsRule::Random { plies: 1 },
         max_plies: Some(12),
+        adjudication: None,
         swap_sides: true,
         task: Task::Game,
         players,

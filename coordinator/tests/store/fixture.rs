@@ -246,6 +246,7 @@ pub(crate) fn add_cell_of<'p>(
         rules: Pentago::rules(true),
         openings: OpeningsRule::Random { plies: 2 },
         max_plies: Some(40),
+        adjudication: None,
         swap_sides,
         task: Task::Game,
         players: players.map(std::sync::Arc::new),

@@ -181,6 +181,7 @@ fn the_arbiter_ends_a_game_by_repetition() {
         players: [&player, &player],
         keys: [key(1), key(2)],
         max_plies: None,
+        adjudication: None,
         stops: None,
     };
     let record = play_game(&setup, &Timeless).unwrap();

@@ -70,6 +70,7 @@ pub fn play(rules: &Rules, players: [&Player; 2], seed: u64, host: &dyn Host) ->
         players,
         keys: [key(seed), key(seed + 1)],
         max_plies: plies_max(rules),
+        adjudication: None,
         stops: None,
     };
     play_game(&setup, host).unwrap()
@@ -122,6 +123,7 @@ pub fn replay(
         players,
         keys: [key(seed), key(seed + 1)],
         max_plies: plies_max(rules),
+        adjudication: None,
         stops: Some(stops),
     };
     play_game(&setup, host).unwrap()

@@ -132,6 +132,7 @@ fn perfect_play_reaches_the_value() {
             players: [&player; 2],
             keys: [[1; 32], [2; 32]],
             max_plies: None,
+            adjudication: None,
             stops: None,
         };
         let outcome = match play_game(&setup, &Timeless).unwrap().outcome {

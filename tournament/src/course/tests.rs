@@ -63,6 +63,7 @@ fn new_cell(depth: i64) -> NewCell {
             rules: Nim::rules(&[3], false).unwrap(),
             openings: OpeningsRule::Start {},
             max_plies: None,
+            adjudication: None,
             swap_sides: true,
             task: Task::Game,
             players: [Arc::clone(&player), player],

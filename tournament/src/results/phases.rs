@@ -272,6 +272,7 @@ mod tests {
             rules,
             openings,
             max_plies: None,
+            adjudication: None,
             swap_sides: true,
             task: crate::Task::Game,
             openings_count: None,

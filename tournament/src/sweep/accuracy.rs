@@ -15,11 +15,12 @@ use crate::definition::Task;
 pub(super) const REFERENCE: &str = "reference";
 
 /// Keys that only a sweep of games has, each with what stands in its place, or why nothing does.
-const OF_GAMES: [(&str, &str); 11] = [
+const OF_GAMES: [(&str, &str); 12] = [
     ("games", "write `choices`: in how many positions each player chooses"),
     ("openings", "write `positions`: where the players choose"),
     ("swap_sides", "remove it: each player moves once, alone"),
     ("max_plies", "remove it: nothing is played beyond the chosen move"),
+    ("adjudication", "remove it: nothing is played beyond the chosen move"),
     ("record", "remove it: a choice is one move, and is always stored"),
     ("stop", "remove it: every player chooses in all positions"),
     ("allocate", "remove it: cells are done one after the other"),

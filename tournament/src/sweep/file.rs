@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use spelrum_engine::parse_duration_us;
+use spelrum_engine::{Adjudication, parse_duration_us};
 
 use super::accuracy;
+use super::adjudication;
 use super::axes::{self, Axis};
 use super::claims::{self, ClaimInFile};
 use super::fault::{Fault, Span, did_you_mean};
@@ -43,6 +44,7 @@ pub(super) struct SweepFile {
     /// Those that the openings may name.
     pub(super) files: Arc<Files>,
     pub(super) max_plies: Option<u32>,
+    pub(super) adjudication: Option<Adjudication>,
     /// Whether times are what the sweep asks for, so that every cell is timed.
     pub(super) measures_time: bool,
     pub(super) record: Record,
@@ -125,6 +127,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
             // Nobody answers the chosen move.
             Task::Choice => Some(1),
         },
+        adjudication: value(root, "adjudication").map(adjudication::read).transpose()?,
         measures_time: word(root, "measure", &[("score", false), ("time", true)])?.unwrap_or(false),
         record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?
             .unwrap_or(Record::Moves),

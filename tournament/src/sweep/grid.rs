@@ -288,6 +288,7 @@ impl Planner<'_> {
             rules,
             openings: rule,
             max_plies: file.max_plies,
+            adjudication: file.adjudication,
             swap_sides: file.swap_sides,
             task: file.task,
         };

@@ -4,6 +4,8 @@
 //! has exactly these, so that neither knows a key which the other does not. Players' parameters and
 //! games' rules are not among them: those are the engine's.
 
+pub(super) mod adjudication;
+
 use serde_json::{Map, Value as Json, json};
 
 use super::axes::POINTS_MAX;
@@ -57,7 +59,7 @@ enum Kind {
 }
 
 /// The keys of a sweep.
-pub(super) static SWEEP: [Key; 26] = [
+pub(super) static SWEEP: [Key; 27] = [
     Key::new(
         "name",
         "Name",
@@ -163,6 +165,13 @@ pub(super) static SWEEP: [Key; 26] = [
         "Longest game",
         "Plies from the opening after which a game is a draw. Default: \"unlimited\".",
         Kind::Limit { max: u32::MAX },
+    ),
+    Key::new(
+        "adjudication",
+        "Adjudication",
+        "Ends games early by the players' own scores: `resign` where one side has lost, `draw` where neither \
+         is ahead. Default: the position alone ends games.",
+        Kind::Own(schema::adjudication),
     ),
     Key::new(
         "priority",

@@ -18,6 +18,7 @@
 //! reported at the value on the axis that made it fail.
 
 mod accuracy;
+mod adjudication;
 mod axes;
 mod claimed;
 mod claims;

@@ -82,6 +82,13 @@ pub(super) fn stop() -> Json {
     schema
 }
 
+/// One of its keys, or both.
+pub(super) fn adjudication() -> Json {
+    let mut schema = keys::object(&keys::adjudication::ADJUDICATION);
+    schema["minProperties"] = 1.into();
+    schema
+}
+
 pub(super) fn unlimited() -> Json {
     json!({ "const": "unlimited" })
 }

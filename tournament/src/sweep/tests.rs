@@ -13,6 +13,7 @@ use crate::openings::Openings;
 use crate::plan::{AxisValue, PlannedCell, Record};
 
 mod accuracy;
+mod adjudication;
 mod claims;
 mod errors;
 mod files;
@@ -536,6 +537,7 @@ openings = { kind = "random", plies = 1 }
 measure = "time"
 record = "games"
 max_plies = "unlimited"
+adjudication = { resign = { score = 600, both = false }, draw = { score = 10, after = 3 } }
 priority = 2
 pairing = { pairs = [["a", "b"], ["b", "c"], ["c", "c"]], self_play = true }
 anchors = ["d"]

@@ -77,6 +77,7 @@ fn new_cell(index: i64, games: u64) -> NewCell {
             rules: Nim::rules(&[3], false).unwrap(),
             openings: OpeningsRule::Start {},
             max_plies: None,
+            adjudication: None,
             swap_sides: true,
             task: Task::Game,
             players: [player(index), player(0)],

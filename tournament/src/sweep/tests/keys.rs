@@ -48,6 +48,17 @@ fn every_key_of_its_tables_is_read() {
         let openings = if key.name == "file" { &openings[..1] } else { &openings };
         head(format!("openings = {}", table_with(openings, key)));
     }
+    for key in &keys::adjudication::ADJUDICATION {
+        head(format!("adjudication = {}", table_with(&[], key)));
+    }
+    for key in &keys::adjudication::RESIGN {
+        let rule = table_with(&[("score", "600")], key);
+        head(format!("adjudication = {{ resign = {rule} }}"));
+    }
+    for key in &keys::adjudication::DRAW {
+        let rule = table_with(&[("score", "10")], key);
+        head(format!("adjudication = {{ draw = {rule} }}"));
+    }
     for key in &keys::PAIRING_FORMS {
         head(format!("pairing = {}", table_with(&[], key)));
     }

@@ -1,0 +1,110 @@
+//! `adjudication`: by which scores of its players a game ends before its position does.
+
+use std::num::NonZeroU32;
+
+use spelrum_engine::{Adjudication, DrawRule, ResignRule};
+
+use super::fault::Fault;
+use super::keys::{
+    self,
+    adjudication::{ADJUDICATION, DRAW, DRAW_MOVES, MOVES_MAX, RESIGN, RESIGN_MOVES, SCORE_MAX},
+};
+use super::tree::{Node, Scalar, Table, Tree};
+
+const RESIGN_EXAMPLE: &str = "resign = { score = 600, moves = 3 }";
+const DRAW_EXAMPLE: &str = "draw = { score = 10, moves = 8, after = 40 }";
+
+/// Reads `adjudication`.
+pub(super) fn read(node: &Node) -> Result<Adjudication, Fault> {
+    let example = format!("adjudication = {{ {RESIGN_EXAMPLE} }}");
+    let table = node.table("`adjudication`", &example)?;
+    keys::check(table, "`adjudication`", &ADJUDICATION)?;
+    let rule = |key: &str| table.get(key).map(|entry| &entry.value);
+    let resign = rule("resign").map(read_resign).transpose()?;
+    let draw = rule("draw").map(read_draw).transpose()?;
+    if resign.is_none() && draw.is_none() {
+        return Err(Fault::at(
+            &node.place,
+            "`adjudication` does not say which games end early",
+            format!("write {RESIGN_EXAMPLE}, or {DRAW_EXAMPLE}, or both; or remove `adjudication`"),
+        ));
+    }
+    Ok(Adjudication { resign, draw })
+}
+
+fn read_resign(node: &Node) -> Result<ResignRule, Fault> {
+    let table = node.table("`resign`", RESIGN_EXAMPLE)?;
+    keys::check(table, "`resign`", &RESIGN)?;
+    let rule = Rule { name: "resign", example: RESIGN_EXAMPLE, node, table };
+    Ok(ResignRule {
+        score: rule.positive("score", None, SCORE_MAX)?,
+        moves: rule.positive("moves", Some(RESIGN_MOVES), MOVES_MAX)?,
+        both: match table.get("both").map(|entry| &entry.value) {
+            None => true,
+            Some(Node { tree: Tree::Scalar(Scalar::Bool(both)), .. }) => *both,
+            Some(node) => {
+                let example = "resign = { score = 600, both = false }";
+                return Err(node.wrong_type("`both`", "a switch", example));
+            }
+        },
+    })
+}
+
+fn read_draw(node: &Node) -> Result<DrawRule, Fault> {
+    let table = node.table("`draw`", DRAW_EXAMPLE)?;
+    keys::check(table, "`draw`", &DRAW)?;
+    let rule = Rule { name: "draw", example: DRAW_EXAMPLE, node, table };
+    Ok(DrawRule {
+        score: rule.number("score", None, 0, SCORE_MAX)?.0,
+        moves: rule.positive("moves", Some(DRAW_MOVES), MOVES_MAX)?,
+        after: rule.number("after", Some(0), 0, MOVES_MAX)?.0,
+    })
+}
+
+/// One of the two, as the file has it.
+struct Rule<'a> {
+    name: &'static str,
+    example: &'static str,
+    node: &'a Node,
+    table: &'a Table,
+}
+
+impl<'a> Rule<'a> {
+    /// A whole number within its bounds, with where it stands.
+    fn number(
+        &self,
+        key: &str,
+        default: Option<i64>,
+        min: i64,
+        max: i64,
+    ) -> Result<(u32, &'a Node), Fault> {
+        let Self { name, example, node, table } = *self;
+        let (number, node) = match (table.get(key), default) {
+            (Some(entry), _) => {
+                (entry.value.integer(&format!("`{key}` of `{name}`"), example)?, &entry.value)
+            }
+            (None, Some(default)) => (default, node),
+            (None, None) => {
+                let remedy = format!("write, for example, {example}");
+                return Err(Fault::at(&node.place, format!("`{name}` has no `{key}`"), remedy));
+            }
+        };
+        let within = u32::try_from(number).ok().filter(|_| (min..=max).contains(&number));
+        let within = within.ok_or_else(|| {
+            Fault::at(
+                &node.place,
+                format!("`{key}` of `{name}` cannot be {number}"),
+                format!("choose a whole number from {min} to {max}"),
+            )
+        })?;
+        Ok((within, node))
+    }
+
+    /// A number from 1 on.
+    fn positive(&self, key: &str, default: Option<i64>, max: i64) -> Result<NonZeroU32, Fault> {
+        let (number, node) = self.number(key, default, 1, max)?;
+        NonZeroU32::new(number).ok_or_else(|| {
+            Fault::at(&node.place, format!("`{key}` cannot be 0"), "choose at least 1")
+        })
+    }
+}
