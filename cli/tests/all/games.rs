@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use spelrum_engine::{BookFormat, Rules, Side, book_positions, replay_moves};
 
-use crate::sandbox::{Sandbox, root, tic_tac_toe};
+use crate::sandbox::{Sandbox, root, tic_tac_toe, wait_until};
 
 fn played(sweep: &str) -> Sandbox {
     let sandbox = Sandbox::new();
@@ -234,4 +234,57 @@ fn pgn_is_for_chess() {
     let sandbox = played(&tic_tac_toe("small", 2));
     let ran = sandbox.run(&["games", "--db", "x.db", "--format", "pgn"]);
     assert!(ran.expect_exit(3).stderr().contains("--format text"));
+}
+
+/// Games that scores end are the same whoever plays them, and are told as what they are.
+#[test]
+fn games_that_scores_end_come_again() {
+    let head = "seed = 1\ngames = 16\nmax_plies = 60";
+    let rules = "[adjudication]\nresign = { score = 300, moves = 2 }\n\
+                 draw = { score = 20, moves = 3, after = 4 }\n\n[players.plain]";
+    let players = "[players.plain]\nalgorithm = \"alpha-beta\"\nevaluation = \"material\"\n\
+                   depth = 2\nshuffle = true\n\n[players.look-ahead]";
+    let sweep = CHESS
+        .replace("seed = 1\ngames = 4\nmax_plies = 61", head)
+        .replace("[players.plain]\nalgorithm = \"random\"\n\n[players.look-ahead]", players)
+        .replace("[players.plain]", rules);
+    let sandbox = played(&sweep);
+    let games = "SELECT group_concat(number || ' ' || termination || ' ' || outcome || ' ' || moves_hash, ';')
+                 FROM (SELECT * FROM games ORDER BY number)";
+    let first = sandbox.sql("x.db", games);
+    assert!(first.contains(" resign_rule "), "{first}");
+    assert!(first.contains(" draw_rule "), "{first}");
+    assert_eq!(played(&sweep).sql("x.db", games), first);
+
+    let coordinator = sandbox.coordinator_with("c.db", "127.0.0.1:0", "500ms");
+    let url = &coordinator.url;
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
+    let _workers = ["one", "two"].map(|name| sandbox.worker(url, "1", &["--name", name]));
+    wait_until("all games are settled", || {
+        sandbox.sql("c.db", "SELECT count(*) FROM games") == "16"
+    });
+    assert_eq!(sandbox.sql("c.db", games), first);
+
+    let by_rule = "SELECT count(*) FROM games WHERE termination LIKE '%!_rule' ESCAPE '!'";
+    let by_rule: usize = sandbox.sql("x.db", by_rule).parse().unwrap();
+    let longest = "SELECT count(*) FROM games WHERE termination = 'max_plies'";
+    let longest: usize = sandbox.sql("x.db", longest).parse().unwrap();
+    let pgn = sandbox.run(&["games", "--db", "x.db", "--format", "pgn"]);
+    let told = pgn.expect_exit(0).stdout().matches("[Termination \"adjudication\"]").count();
+    assert_eq!(told, by_rule + longest);
+    let text = sandbox.run(&["games", "--db", "x.db"]);
+    let page = std::fs::read_to_string(root().join("docs/export.md")).unwrap();
+    assert!(page.contains("| `Adjudication` |"));
+    for game in read(text.expect_exit(0).stdout()) {
+        let rule = "resign = { score = 300, moves = 2, both = true }, \
+                    draw = { score = 20, moves = 3, after = 4 }";
+        assert_eq!(game.tags["Adjudication"], rule);
+    }
+    // A game is checked by playing it again.
+    let id = "SELECT min(game_id) FROM games WHERE termination = 'resign_rule'";
+    let id = sandbox.sql("x.db", id);
+    let replay = sandbox.run(&["replay", &id, "--db", "x.db"]);
+    let words = "by the players' scores one side had lost";
+    assert!(replay.expect_exit(0).stdout().contains(words), "{}", replay.stdout());
+    sandbox.run(&["check", "--db", "x.db"]).expect_exit(0);
 }

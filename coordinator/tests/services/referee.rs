@@ -71,6 +71,41 @@ async fn a_record_that_the_rules_do_not_allow_is_refused_and_the_game_played_aga
     assert_eq!((summary.games_settled, summary.games_failed), (games, 0));
 }
 
+/// Who says that scores ended a game has to show them.
+#[tokio::test]
+async fn an_end_by_scores_needs_the_scores() {
+    const SWEEP: &str = "name = \"level\"\ngame = \"tic-tac-toe\"\ngames = 8
+        openings = { kind = \"random\", plies = 2 }
+        adjudication.draw = { score = 1000, moves = 1 }
+        [players.a]\nalgorithm = \"minimax\"\ndepth = 1
+        [players.b]\nalgorithm = \"alpha-beta\"\ndepth = 1";
+    const CHANGES: [(Change, &str); 4] = [
+        (|it| it.moves[1].score = None, "the game is not over after its 2 moves"),
+        (|it| it.moves[0].score = Some(-1_001), "the game is not over after its 2 moves"),
+        (|it| it.termination = "resign_rule".to_owned(), "the termination is draw_rule"),
+        (|it| it.outcome = v1::Outcome::Win.into(), "the outcome is draw, not win"),
+    ];
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(SWEEP).await;
+    let mut liar = HandWorker::new(&served).await;
+    for (change, expected) in CHANGES {
+        let grant = liar.granted().await;
+        let mut results = liar.play(&grant).await;
+        change(game_of(&mut results[0]));
+        let verdicts = liar.report(vec![results[0].clone()]).await.unwrap();
+        assert_eq!(verdicts, [Verdict::Rejected], "{expected}");
+        let last = refused(&served).await.pop().unwrap();
+        assert!(last.starts_with(expected), "{last}");
+        liar.give_back(&[grant.lease_id]).await.unwrap();
+    }
+    let mut honest = HandWorker::new(&served).await;
+    honest.work_until_done().await;
+    assert_eq!(served.reaches("level", "finished").await.games_settled, 8);
+    let level = "SELECT count(*) FROM games WHERE termination = 'draw_rule' AND plies = 2";
+    assert_eq!(served.number(level).await, 8);
+}
+
 #[tokio::test]
 async fn a_worker_whose_results_are_refused_gets_no_more_games() {
     let site = Site::new();
