@@ -39,6 +39,7 @@ Examples:
   spelrum run sweeps/pentago-depth.toml --db /data/study.db --slots 8
   spelrum run sweeps/pentago-depth.toml --set depth=1..3 --quick
   spelrum run sweeps/pentago-depth.toml --dry-run
+  spelrum run sweeps/chess-engines.toml --engines deploy/engines.toml
   spelrum run sweeps/pentago-depth.toml --listen 0.0.0.0:7878
 
 Workers of other machines can join the last one: spelrum worker --coordinator http://HOST:7878";
