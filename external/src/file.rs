@@ -51,6 +51,8 @@ impl fmt::Display for AtPlace {
 /// More than any file of engines has.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 const NAME_BYTES_MAX: usize = 64;
+/// As many as a worker may tell of.
+const ENGINES_MAX: usize = 100;
 const AT_ONCE_MAX: u32 = 4_096;
 
 impl EngineFile {
@@ -94,6 +96,13 @@ impl EngineFile {
             })
         })?;
         let folder = path.parent().unwrap_or(Path::new("/"));
+        if raw.engines.len() > ENGINES_MAX {
+            return Err(error(Wrong {
+                at: None,
+                problem: format!("it has {} engines", raw.engines.len()),
+                remedy: format!("name at most {ENGINES_MAX} in one file"),
+            }));
+        }
         let engines = raw.engines.into_iter().map(|(name, engine)| {
             let spec = engine.into_spec(&name, folder)?;
             Ok((spec.name.clone(), spec))

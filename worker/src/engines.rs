@@ -4,8 +4,10 @@ mod seat;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use spelrum_engine::{GameRecord, Host, Outcome, OutsidePlayer, PlayError, Player};
 use spelrum_external::{
@@ -20,6 +22,10 @@ pub use seat::options_of;
 
 /// What is shown of what was said before a failure, in bytes from its end.
 const SHOWN_BYTES: usize = 2_048;
+/// After a game that could not begin; twice as long after each that follows.
+const UNPLAYABLE_WAIT: Duration = Duration::from_millis(100);
+/// So often that is doubled: up to a minute and a half.
+const UNPLAYABLE_DOUBLINGS: u32 = 10;
 /// So many engines are tried at the same time, to learn what they are.
 const TRIED_AT_ONCE: usize = 8;
 
@@ -33,6 +39,8 @@ struct Shared {
     offered: Vec<OfferedEngine>,
     /// Which kinds of breaches of which engine people were told of.
     told: Mutex<BTreeSet<(String, BreachKind)>>,
+    /// How many games in a row could not begin.
+    unplayable: AtomicU32,
 }
 
 /// A game in which programs of others took part.
@@ -86,7 +94,8 @@ impl Engines {
             }
         }
         let told = Mutex::default();
-        (Self(Arc::new(Shared { pool, offered, told })), failures)
+        let unplayable = AtomicU32::new(0);
+        (Self(Arc::new(Shared { pool, offered, told, unplayable })), failures)
     }
 
     /// Those that can play.
@@ -100,8 +109,33 @@ impl Engines {
         self.0.pool.close_idle();
     }
 
-    /// Plays the game with this number.
+    /// Plays the game with this number. Where games cannot begin, the next ones wait ever longer: a machine
+    /// that cannot play what others can must not be the one that gets through all of them.
     pub(crate) fn play(
+        &self,
+        cell: &PlayableCell,
+        number: u64,
+        host: &dyn Host,
+    ) -> Result<EnginesGame, NoGame> {
+        let played = self.play_now(cell, number, host);
+        match &played {
+            Ok(_) => self.0.unplayable.store(0, Ordering::Relaxed),
+            Err(NoGame::Aborted) => {}
+            Err(NoGame::Unplayable(_)) => {
+                let in_a_row = self.0.unplayable.fetch_add(1, Ordering::Relaxed);
+                let wait = UNPLAYABLE_WAIT.saturating_mul(1 << in_a_row.min(UNPLAYABLE_DOUBLINGS));
+                let until = Instant::now() + wait;
+                while Instant::now() < until && !host.aborted() {
+                    thread::sleep(
+                        UNPLAYABLE_WAIT.min(until.saturating_duration_since(Instant::now())),
+                    );
+                }
+            }
+        }
+        played
+    }
+
+    fn play_now(
         &self,
         cell: &PlayableCell,
         number: u64,

@@ -181,14 +181,14 @@ impl EngineSeat {
 
     /// A move of it in the game's notation.
     fn heard(&self, turn: &TextTurn<'_>, mv: String) -> Result<String, Fault> {
-        match self.rules.protocol {
-            Protocol::Uci => Ok(mv),
-            Protocol::Gtp => {
-                let moves = turn.moves.iter().map(|record| record.mv.as_str());
-                move_heard(turn.rules, turn.opening, moves, &mv, Protocol::Gtp)
-                    .map_err(|error| Fault::IllegalMove(error.to_string()))
-            }
+        // All other moves are written as UCI has them.
+        let may_be_castling = matches!(mv.as_str(), "e1h1" | "e1a1" | "e8h8" | "e8a8");
+        if self.rules.protocol == Protocol::Uci && !may_be_castling {
+            return Ok(mv);
         }
+        let moves = turn.moves.iter().map(|record| record.mv.as_str());
+        move_heard(turn.rules, turn.opening, moves, &mv, self.rules.protocol)
+            .map_err(|error| Fault::IllegalMove(error.to_string()))
     }
 
     fn report(&self, choice: &Choice) -> SearchReport {

@@ -2,8 +2,8 @@
 
 use super::evaluation::{ChessMaterial, ChessPositional};
 use super::{
-    CHECKMATE, Chess, FIFTY_MOVES, INSUFFICIENT_MATERIAL, STALEMATE, THREEFOLD_REPETITION, book,
-    fen,
+    CHECKMATE, Chess, ChessMove, FIFTY_MOVES, INSUFFICIENT_MATERIAL, STALEMATE,
+    THREEFOLD_REPETITION, book, fen,
 };
 use crate::book::{BookError, BookFormat, BookPosition};
 use crate::evaluation::NoEvaluation;
@@ -11,7 +11,7 @@ use crate::evaluations;
 use crate::game::Game;
 use crate::outside::Protocol;
 use crate::parameters::{ParameterInfo, Value};
-use crate::position::{Ending, NotationError, Side};
+use crate::position::{Ending, NotationError, Position as _, Side};
 use crate::rules::{Rules, RulesError};
 use crate::sketch::Sketch;
 use crate::termination::Termination;
@@ -57,6 +57,18 @@ impl Game for Chess {
     ];
 
     const PROTOCOLS: &'static [Protocol] = &[Protocol::Uci];
+
+    /// Some programs castle onto their rook in all of chess, as Chess960 has it.
+    fn heard(&self, text: &str, _protocol: Protocol) -> Result<ChessMove, NotationError> {
+        let mv = self.parse_move(text)?;
+        if self.is_legal(mv) || self.is_chess960 {
+            return Ok(mv);
+        }
+        let onto_rook = [("e1h1", "e1g1"), ("e1a1", "e1c1"), ("e8h8", "e8g8"), ("e8a8", "e8c8")];
+        let castling = onto_rook.into_iter().find(|(said, _)| *said == text);
+        let castling = castling.map(|(_, castling)| self.parse_move(castling)).transpose()?;
+        Ok(castling.filter(|it| self.is_legal(*it) && self.is_castling(*it)).unwrap_or(mv))
+    }
 
     const TERMINATIONS: &'static [Termination] =
         &[CHECKMATE, STALEMATE, INSUFFICIENT_MATERIAL, FIFTY_MOVES, THREEFOLD_REPETITION];
@@ -128,5 +140,27 @@ impl Game for Chess {
 
     fn is_solved_soon(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn castling_onto_the_rook_is_heard() {
+        let heard = |fen: &str, text: &str| {
+            let position = Chess::parse(&Chess::rules(), fen).unwrap();
+            position.heard(text, Protocol::Uci).unwrap().to_string()
+        };
+        let open = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+        assert_eq!(heard(open, "e1h1"), "e1g1");
+        assert_eq!(heard(open, "e1a1"), "e1c1");
+        assert_eq!(heard(open, "e1g1"), "e1g1");
+        assert_eq!(heard(&open.replace('w', "b"), "e8h8"), "e8g8");
+        // A rook's own move is what it says, and so is what castling has no right to.
+        assert_eq!(heard("3k4/8/8/8/8/8/8/K3R3 w - - 0 1", "e1h1"), "e1h1");
+        assert_eq!(heard("r3k2r/8/8/8/8/8/8/R3K2R w - - 0 1", "e1h1"), "e1h1");
+        assert_eq!(heard("3k4/8/8/8/8/8/8/K3Q2R w - - 0 1", "e1h1"), "e1h1");
     }
 }
