@@ -30,6 +30,15 @@ pub(crate) struct EnginesArguments {
 }
 
 impl EnginesArguments {
+    /// The arguments again, for a shell, behind a blank; nothing if there are none.
+    pub(crate) fn command_line(&self) -> String {
+        let given = [("--engines", &self.engines), ("--engine-logs", &self.engine_logs)];
+        given
+            .into_iter()
+            .filter_map(|(name, path)| Some(format!(" {name} {}", path.as_deref()?.display())))
+            .collect()
+    }
+
     /// What the file says, if one is named.
     pub(crate) fn read(&self) -> Result<Option<EngineFile>> {
         if let Some(folder) = &self.engine_logs {

@@ -164,7 +164,8 @@ pub type Watch<'w> = &'w mut dyn FnMut(&MoveRecord) -> ControlFlow<()>;
 /// The arbiter knows the rules: it checks every move, ends the game where the rules, the scores that
 /// its players report ([`Adjudication`]) or the greatest number of plies end it, in this order, and gives it to the other side where a seat has a [`Fault`] or takes
 /// longer than it may ([`Seat::forfeits_after`]). The move that lost a game so is not recorded. A
-/// move's times run from when its seat was asked to when its record is made.
+/// move's times run from when its seat was asked to when its record is made, unless the seat tells its wall
+/// time ([`Seat::took`]).
 ///
 /// # Errors
 /// If the opening cannot be played from, or the host or who watches ends the game.
@@ -213,6 +214,9 @@ pub fn arbitrate<G: Game>(
         };
         let mut now = Reading::take(host);
         (record.wall_us, record.cpu_us) = now.since(asked);
+        if let Some(took) = seats[mover].took() {
+            record.wall_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        }
         let allowed_us = seats[mover].forfeits_after().map(|allowed| allowed.as_micros());
         if allowed_us.is_some_and(|allowed_us| u128::from(record.wall_us) > allowed_us) {
             break forfeit(side, &Fault::OutOfTime(format!("{} µs", record.wall_us)))?;

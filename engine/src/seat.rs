@@ -29,6 +29,12 @@ pub trait Seat<G: Game> {
     fn forfeits_after(&self) -> Option<Duration> {
         None
     }
+
+    /// How long its last move took, where the seat knows better than the arbiter, who also counts what
+    /// came before it was asked and after it had answered.
+    fn took(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// What a seat is shown.
@@ -185,6 +191,11 @@ pub trait OutsidePlayer {
     fn forfeits_after(&self) -> Option<Duration> {
         None
     }
+
+    /// As [`Seat::took`].
+    fn took(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// What an [`OutsidePlayer`] is shown, all in the game's notation.
@@ -216,5 +227,9 @@ impl<G: Game> Seat<G> for OutsideSeat<'_> {
 
     fn forfeits_after(&self) -> Option<Duration> {
         self.0.forfeits_after()
+    }
+
+    fn took(&self) -> Option<Duration> {
+        self.0.took()
     }
 }

@@ -51,6 +51,15 @@ pub(crate) struct EnginesGame {
     pub(crate) forfeit: Option<Forfeit>,
 }
 
+/// Who wants a game.
+pub(crate) trait Wanting: Host {
+    /// Whether a game that has not begun is to be begun no more.
+    fn wants_none(&self) -> bool;
+
+    /// It has room, and begins now: its time runs from here on.
+    fn begins(&self);
+}
+
 /// Why a game with programs of others has no record.
 pub(crate) enum NoGame {
     /// It was not wanted any more, or took too long.
@@ -115,7 +124,7 @@ impl Engines {
         &self,
         cell: &PlayableCell,
         number: u64,
-        host: &dyn Host,
+        host: &dyn Wanting,
     ) -> Result<EnginesGame, NoGame> {
         let played = self.play_now(cell, number, host);
         match &played {
@@ -125,8 +134,8 @@ impl Engines {
                 let in_a_row = self.0.unplayable.fetch_add(1, Ordering::Relaxed);
                 let wait = UNPLAYABLE_WAIT.saturating_mul(1 << in_a_row.min(UNPLAYABLE_DOUBLINGS));
                 let until = Instant::now() + wait;
-                while Instant::now() < until && !host.aborted() {
-                    thread::sleep(
+                while Instant::now() < until && !host.wants_none() {
+                    thread::park_timeout(
                         UNPLAYABLE_WAIT.min(until.saturating_duration_since(Instant::now())),
                     );
                 }
@@ -139,19 +148,24 @@ impl Engines {
         &self,
         cell: &PlayableCell,
         number: u64,
-        host: &dyn Host,
+        host: &dyn Wanting,
     ) -> Result<EnginesGame, NoGame> {
-        let aborted = || host.aborted();
         let derived = cell.derive(number);
         let players = cell.players_of(&derived);
         let names: Vec<&str> = players
             .iter()
             .filter_map(|player| player.outside().map(|rules| rules.engine.as_str()))
             .collect();
-        let mut room = self.0.pool.reserve(&names, &aborted).map_err(|no_room| match no_room {
-            NoRoom::Aborted => NoGame::Aborted,
-            NoRoom::Unknown(_) | NoRoom::TooMany { .. } => NoGame::Unplayable(no_room.to_string()),
-        })?;
+        let mut room =
+            self.0.pool.reserve(&names, &|| host.wants_none()).map_err(
+                |no_room| match no_room {
+                    NoRoom::Aborted => NoGame::Aborted,
+                    NoRoom::Unknown(_) | NoRoom::TooMany { .. } => {
+                        NoGame::Unplayable(no_room.to_string())
+                    }
+                },
+            )?;
+        host.begins();
         let [first, second] = [0, 1].map(|index| self.seat(cell, players, index, &mut room, host));
         let mut seats = [first?, second?];
         let played = {
@@ -193,7 +207,7 @@ impl Engines {
         players: [&Player; 2],
         index: usize,
         room: &mut Reservation,
-        host: &dyn Host,
+        host: &dyn Wanting,
     ) -> Result<Option<EngineSeat>, NoGame> {
         let Some(rules) = players[index].outside() else { return Ok(None) };
         let (options, conditions) = seat::conditions(cell, players[index], rules);

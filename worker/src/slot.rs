@@ -4,19 +4,20 @@
 //! is the thread's.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
-use spelrum_engine::{Host, MoveValuesError, PlayError};
+use spelrum_engine::{GameRecord, Host, MoveRecord, MoveValuesError, PlayError};
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::{game, v1, work};
 use spelrum_tournament::worker::Batch;
 use spelrum_tournament::{GameId, PlayableCell, PlayedGame};
 
-use crate::cells::Cell;
-use crate::engines::{Engines, EnginesGame, NoGame};
+use crate::cells;
+use crate::engines::{Engines, EnginesGame, NoGame, Wanting};
 use crate::hub::{Hub, Signs, SlotSide};
 use crate::outcome::{Finished, failed};
 use crate::panics;
@@ -44,7 +45,7 @@ impl Slot {
         }
     }
 
-    fn play(&self, batch: &Batch<Arc<Cell>>) {
+    fn play(&self, batch: &Batch<Arc<cells::Cell>>) {
         let SlotSide { number: slot, signs, .. } = &self.side;
         let started = Instant::now();
         let mut handed_in = started;
@@ -59,12 +60,6 @@ impl Slot {
             let Some(what) = self.play_one(batch, game) else { break };
             results.push(Finished::new(batch.lease, what));
             played += 1;
-            if is_played_twice(batch, number)
-                && let Some(again) = self.play_one(batch, game)
-            {
-                // The coordinator compares it with the first.
-                results.push(Finished::new(batch.lease, again));
-            }
             if handed_in.elapsed() >= HAND_IN_AFTER {
                 self.hub.finished(*slot, std::mem::take(&mut results));
                 handed_in = Instant::now();
@@ -76,7 +71,7 @@ impl Slot {
     }
 
     /// Plays one game. `None` if it was aborted.
-    fn play_one(&self, batch: &Batch<Arc<Cell>>, game: GameId) -> Option<v1::result::What> {
+    fn play_one(&self, batch: &Batch<Arc<cells::Cell>>, game: GameId) -> Option<v1::result::What> {
         let cell = match &*batch.cell {
             Ok(cell) => cell,
             Err(problem) => return Some(failed(game, problem)),
@@ -84,6 +79,7 @@ impl Slot {
         let started_unix_us = unix_us();
         let host = SlotHost {
             started: Instant::now(),
+            began: Cell::new(Instant::now()),
             timeout: batch.game_timeout,
             signs: &self.side.signs,
         };
@@ -91,7 +87,7 @@ impl Slot {
         match caught(|| play(cell, engines, game, started_unix_us, &host)) {
             Ok(Ok(played)) => Some(fitting(game, played)),
             // Nobody wants to know of a game that is not wanted any more.
-            Ok(Err(Unplayed::Aborted)) if host.is_unwanted() => None,
+            Ok(Err(Unplayed::Aborted)) if host.is_unwanted() || !host.has_timed_out() => None,
             Ok(Err(Unplayed::Aborted)) => {
                 let message = timed_out(batch.game_timeout.unwrap_or_default());
                 tracing::warn!(%game, message, "a game took too long");
@@ -115,12 +111,51 @@ fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
 
 /// Of a cell in which programs of others are said to play the same again, whether this game is one of the
 /// sample that shows it.
-fn is_played_twice(batch: &Batch<Arc<Cell>>, number: u64) -> bool {
+fn is_played_twice(cell: &PlayableCell, number: u64) -> bool {
     /// One game of so many.
     const SAMPLE: u64 = 25;
-    match &*batch.cell {
-        Ok(cell) => number.is_multiple_of(SAMPLE) && cell.has_engines() && cell.is_deterministic(),
-        Err(_) => false,
+    number.is_multiple_of(SAMPLE) && cell.has_engines() && cell.is_deterministic()
+}
+
+/// Plays a game with programs of others; one of the sample twice.
+fn play_with(
+    engines: &Engines,
+    cell: &PlayableCell,
+    number: u64,
+    host: &SlotHost<'_>,
+) -> Result<EnginesGame, Unplayed> {
+    let played = engines.play(cell, number, host)?;
+    if is_played_twice(cell, number) && !host.wants_none() {
+        let again = engines.play(cell, number, host)?;
+        if let Some(difference) = difference(&played.record, &again.record) {
+            return Err(Unplayed::Fault(format!(
+                "its sweep says reproducible = true, and played again it was another game: {difference}"
+            )));
+        }
+    }
+    Ok(played)
+}
+
+/// Where two records of one game differ that should be the same (invariant 2).
+fn difference(one: &GameRecord, other: &GameRecord) -> Option<String> {
+    let said = |mv: Option<&MoveRecord>| match mv {
+        None => "no move".to_owned(),
+        Some(MoveRecord { mv, search, .. }) => {
+            format!(
+                "{mv}, depth {}, {} nodes, score {:?}",
+                search.depth, search.nodes, search.score
+            )
+        }
+    };
+    let plies = one.moves.len().max(other.moves.len());
+    let of = |ply: usize| [one, other].map(|record| said(record.moves.get(ply)));
+    let mut pairs = (0..plies).map(|ply| (ply, of(ply)));
+    match pairs.find(|(_, [first, second])| first != second) {
+        Some((ply, [first, second])) => Some(format!("at ply {ply} `{first}`, then `{second}`")),
+        None if one.termination != other.termination => {
+            Some(format!("it ended by {:?}, then by {:?}", one.termination, other.termination))
+        }
+        None => None,
     }
 }
 
@@ -135,7 +170,7 @@ fn play(
         let engines = engines.ok_or_else(|| {
             Unplayed::Fault("this worker has no programs of others to play with".to_owned())
         })?;
-        engines.play(cell, game.number, host)?
+        play_with(engines, cell, game.number, host)?
     } else {
         let (derived, record) = cell.play(game.number, None, host)?;
         EnginesGame { derived, record, engines: [None, None], forfeit: None }
@@ -217,6 +252,8 @@ fn timed_out(timeout: Duration) -> String {
 /// What the engine may know of its surroundings.
 struct SlotHost<'s> {
     started: Instant,
+    /// When the game began, which may have waited for programs of others.
+    began: Cell<Instant>,
     /// How long the game may take.
     timeout: Option<Duration>,
     signs: &'s Signs,
@@ -235,11 +272,25 @@ impl Host for SlotHost<'_> {
     /// The timeout is here and nowhere else: it ends a game without a result, and decides nothing in
     /// one that has a result (invariant 3).
     fn aborted(&self) -> bool {
-        self.is_unwanted() || self.timeout.is_some_and(|timeout| self.started.elapsed() > timeout)
+        self.is_unwanted() || self.has_timed_out()
+    }
+}
+
+impl Wanting for SlotHost<'_> {
+    fn wants_none(&self) -> bool {
+        self.signs.is_stopped()
+    }
+
+    fn begins(&self) {
+        self.began.set(Instant::now());
     }
 }
 
 impl SlotHost<'_> {
+    fn has_timed_out(&self) -> bool {
+        self.timeout.is_some_and(|timeout| self.began.get().elapsed() > timeout)
+    }
+
     /// Whether the game's result would be dropped.
     fn is_unwanted(&self) -> bool {
         self.signs.is_aborted()
@@ -311,12 +362,13 @@ mod tests {
     fn the_hosts_clocks_do_not_go_back() {
         let signs = Signs::default();
         let started = Instant::now();
-        let host = SlotHost { started, timeout: None, signs: &signs };
+        let began = Cell::new(started);
+        let host = SlotHost { started, began: began.clone(), timeout: None, signs: &signs };
         let (wall, cpu) = (host.wall(), host.cpu());
         assert!(cpu > Duration::ZERO);
         assert!(host.wall() >= wall && host.cpu() >= cpu);
         assert!(!host.aborted());
-        let hasty = SlotHost { started, timeout: Some(Duration::ZERO), signs: &signs };
+        let hasty = SlotHost { started, began, timeout: Some(Duration::ZERO), signs: &signs };
         assert!(hasty.aborted() && !hasty.is_unwanted());
         let patient = SlotHost { timeout: Some(Duration::MAX), ..hasty };
         assert!(!patient.aborted());

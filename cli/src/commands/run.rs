@@ -193,7 +193,7 @@ impl Run {
         report::write(&results, &experiment, Shown::Usual, format, out).await?;
         match interrupts.exit() {
             Some(signal) if !experiment.state.is_over() => {
-                voice::say(&interrupted(&self.sweep, db));
+                voice::say(&interrupted(&self.sweep, &self.engines, db));
                 Ok(signal)
             }
             _ if experiment.games_failed > 0 => Ok(Exit::FailedGames),
@@ -222,7 +222,7 @@ fn already(experiment: &ExperimentSummary, db: &Path) -> String {
     format!("{name} is {} already; its results are in {}", state.name(), db.display())
 }
 
-fn interrupted(sweep: &SweepArguments, db: &Path) -> String {
-    let sweep = sweep.command_line();
-    format!("interrupted; go on with: spelrum run {sweep} --db {}", db.display())
+fn interrupted(sweep: &SweepArguments, engines: &EnginesArguments, db: &Path) -> String {
+    let (sweep, engines) = (sweep.command_line(), engines.command_line());
+    format!("interrupted; go on with: spelrum run {sweep} --db {}{engines}", db.display())
 }

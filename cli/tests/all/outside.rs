@@ -207,6 +207,31 @@ fn noise_costs_nothing() {
     assert_eq!(sandbox.sql("match.db", "SELECT count(*) FROM games"), "2");
 }
 
+/// Where a sweep says that an engine plays the same again, it is looked at: one that does passes, and one
+/// that plays by the number of its games does not.
+#[test]
+fn what_is_said_to_be_reproducible_is_played_twice() {
+    let sandbox = sandbox(&[]);
+    let steady = outside("ours", "ours", "depth = 1\nreproducible = true");
+    sandbox.write("sweep.toml", &sweep(28, &format!("{steady}{RANDOM}")));
+    run(&sandbox, &["--slots", "2"]).expect_exit(0);
+    let ends = "SELECT count(*) || '/' || count(outcome) FROM games";
+    assert_eq!(sandbox.sql("match.db", ends), "28/28");
+
+    let script = "#!/bin/sh\nmv=d2d4\nwhile read -r line; do case \"$line\" in\n\
+        uci) echo uciok ;;\nisready) echo readyok ;;\nquit) exit 0 ;;\n\
+        ucinewgame) if test $mv = e2e4; then mv=d2d4; else mv=e2e4; fi ;;\n\
+        go*) echo \"bestmove $mv\" ;;\nesac; done\n";
+    std::fs::write(sandbox.path("loud.sh"), script).unwrap();
+    let fickle = outside("fickle", "loud", "depth = 1\nreproducible = true");
+    let sweep = sweep(2, &format!("{fickle}{RANDOM}")).replace("max_plies = 40", "max_plies = 1");
+    let sweep = sweep.replace("{ kind = \"random\", plies = 3 }", "\"start\"");
+    sandbox.write("sweep.toml", &sweep.replace("\"match\"", "\"fickle\""));
+    run(&sandbox, &["--slots", "1"]).expect_exit(7);
+    let failure = sandbox.sql("match.db", "SELECT failure FROM games WHERE failure IS NOT NULL");
+    assert!(failure.contains("played again it was another game: at ply 0"), "{failure}");
+}
+
 /// What a sweep would cost is told without asking programs that are not here.
 #[test]
 fn costs_are_told_without_engines() {

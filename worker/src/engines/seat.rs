@@ -32,8 +32,9 @@ pub(super) struct EngineSeat {
     other_clock: Option<ClockRule>,
     /// The moves so far, as it is told them.
     moves: Vec<String>,
-    /// What it chose last.
+    /// What it chose last, and how long that took it from when it had been told all.
     chosen: String,
+    took: Option<Duration>,
     /// Why it had no move.
     failure: Option<EngineFailure>,
 }
@@ -108,6 +109,7 @@ impl EngineSeat {
             other_clock,
             moves: Vec::new(),
             chosen: String::new(),
+            took: None,
             failure: None,
         }
     }
@@ -286,6 +288,7 @@ impl OutsidePlayer for EngineSeat {
             Ok(choice) => {
                 let search = self.report(&choice);
                 self.chosen.clone_from(&choice.mv);
+                self.took = Some(choice.wall);
                 Ok(Answer { mv: self.heard(turn, choice.mv)?, search })
             }
             Err(failure) => {
@@ -294,6 +297,11 @@ impl OutsidePlayer for EngineSeat {
                 Err(fault)
             }
         }
+    }
+
+    /// What its clock is charged with is what its lateness is judged by.
+    fn took(&self) -> Option<Duration> {
+        self.took
     }
 }
 
