@@ -102,6 +102,7 @@ impl Estimate {
 
 /// Plays a few games of the plan for a bounded time.
 pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
+    let plan = &plan.foreseen();
     let games = plan.games();
     let slots = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
     let needs_engine: Vec<bool> = plan

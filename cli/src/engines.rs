@@ -134,7 +134,7 @@ pub(crate) fn check_found(plan: &Plan, found: &Engines, failures: &[EngineFailur
             .help("run its command by hand; the file of engines says how it is started"));
     }
     let needs = |player: &PlannedPlayer| NeededEngine::of_parameters(&player.parameters());
-    for cell in &plan.cells {
+    for cell in &plan.foreseen().cells {
         let needed: Vec<_> =
             cell.players.iter().filter_map(|&player| needs(&plan.players[player])).collect();
         if can_play(&needed, found.offered()) {

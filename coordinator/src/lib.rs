@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spelrum_proto::{Guard, Token};
+use spelrum_tournament::course::course_of;
 use spelrum_tournament::scheduler::Policy;
 use tokio::net::TcpListener;
 use tokio::time::MissedTickBehavior;
@@ -100,12 +101,11 @@ impl Coordinator {
     /// # Errors
     /// If the database cannot be had; nothing is changed then.
     pub async fn open(config: Config) -> Result<Self, CoordinatorError> {
-        // No sweep asks for a course yet.
-        Self::open_with_courses(config, Arc::new(|_| None)).await
+        Self::open_with_courses(config, Arc::new(course_of)).await
     }
 
-    /// The same, with courses: `course_of` says of a sweep's plan whether what came of its cells decides
-    /// which cells it gets next, and how.
+    /// The same, with other courses: `course_of` says of a sweep's plan whether what came of its cells
+    /// decides which cells it gets next, and how.
     ///
     /// # Errors
     /// As [`Coordinator::open`].

@@ -160,7 +160,7 @@ pub use notation::{
 pub use outside::{OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
 pub use parameters::{
     ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,
-    Parameters, Promise, Settings, TimeLeft, Value, nearest, parse_duration_us,
+    Parameters, Promise, Settings, TimeLeft, Value, format_duration_us, nearest, parse_duration_us,
 };
 pub use perft::{DistinctPositions, Perft, distinct_positions, perft};
 pub use play::{

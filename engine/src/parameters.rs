@@ -26,8 +26,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 pub use clock::{ClockRule, TimeLeft};
-use duration::format_duration_us;
-pub use duration::parse_duration_us;
+pub use duration::{format_duration_us, parse_duration_us};
 pub use settings::Settings;
 pub(crate) use settings::wrong_word;
 

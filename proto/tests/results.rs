@@ -15,19 +15,20 @@ use spelrum_proto::results::{
 };
 use spelrum_proto::{WireError, v1};
 use spelrum_tournament::choice::{self, Accuracy};
+use spelrum_tournament::course::{Begun, Bounds, CourseKind, Estimate as Estimated, Place};
 use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
     Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, Costs, EnginesUsed,
     ExperimentSummary, Meeting, MoveCost, Overruns, Progress, RatedGroup, RatedPlayer, Ratings,
-    Removal, Removing, ReplayedGames, Report, SettledCells, SettledGame, StatedClaim, Status,
-    StopsOf, WhichGame, WorkerSummary,
+    Removal, Removing, ReplayedGames, Report, RunResult, SettledCells, SettledGame, StatedClaim,
+    Status, StopsOf, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{
-    CellId, DefinitionHash, ExperimentId, GameId, Interval, OverGames, ScoreInterval, Task,
-    WorkerId,
+    AxisValue, CellId, DefinitionHash, ExperimentId, GameId, Interval, OverGames, ScoreInterval,
+    Task, WorkerId,
 };
 
 mod cells;
@@ -269,18 +270,42 @@ prop_compose! {
     }
 }
 
+fn axis_value() -> impl Strategy<Value = AxisValue> {
+    (option::of(figure()), name()).prop_map(|(number, text)| AxisValue { number, text })
+}
+
+fn course_estimate() -> impl Strategy<Value = Estimated> {
+    let bounds = (option::of(axis_value()), option::of(axis_value()))
+        .prop_map(|(low, high)| Bounds { low, high });
+    (name(), axis_value(), option::of(bounds)).prop_map(|(parameter, value, interval)| Estimated {
+        parameter,
+        value,
+        interval,
+    })
+}
+
+fn run() -> impl Strategy<Value = RunResult> {
+    let kind = proptest::sample::select(CourseKind::ALL.to_vec());
+    let place = (name(), axis_value()).prop_map(|(axis, value)| Place { axis, value });
+    let begun = (kind, name(), vec(name(), 0..3), vec(place, 0..3))
+        .prop_map(|(kind, player, opponents, axes)| Begun { kind, player, opponents, axes });
+    (count(), begun, count(), vec(course_estimate(), 0..3), any::<bool>()).prop_map(
+        |(run, begun, steps, estimates, ended)| RunResult { run, begun, steps, estimates, ended },
+    )
+}
+
 fn report() -> impl Strategy<Value = Report> {
     vec(name(), 0..3).prop_flat_map(|axes| {
         let costs = || vec(move_cost(axes.len()), 0..3);
         let first_mover = option::of([figure(), figure(), figure()]);
         let cells = vec(cell(axes.len()), 0..3);
         let asked = (name(), option::of(any::<u32>()));
-        let engines = (vec(used_engine(), 0..3), vec(mixed_cell(), 0..3));
+        let engines = (vec(used_engine(), 0..3), vec(mixed_cell(), 0..3), vec(run(), 0..3));
         let rest =
             (vec(replayed(), 0..3), vec(claim(), 0..3), asked, vec(accuracy(), 0..3), engines);
         (experiment(), cells, costs(), costs(), rest, Just(axes), first_mover).prop_map(
             |(experiment, cells, moves, depths, rest, axes, first_mover)| {
-                let (replayed, claims, asked, accuracy, (engines, mixed)) = rest;
+                let (replayed, claims, asked, accuracy, (engines, mixed, runs)) = rest;
                 Report {
                     experiment,
                     description: asked.0,
@@ -298,6 +323,7 @@ fn report() -> impl Strategy<Value = Report> {
                     replayed,
                     claims,
                     engines: EnginesUsed { engines, mixed },
+                    runs,
                 }
             },
         )
@@ -422,6 +448,7 @@ proptest! {
             replayed,
             claims: _,
             engines,
+            runs,
         } = report.clone();
         let mut reader = ReportReader::default();
         let (experiment, first_mover) = (Some(experiment.into()), first_mover.map(Into::into));
@@ -452,6 +479,10 @@ proptest! {
         }
         let accuracy = accuracy.into_iter().map(Into::into).collect();
         reader.take(v1::GetReportResponse { accuracy, ..Default::default() }).unwrap();
+        for run in runs {
+            let runs = vec![run.into()];
+            reader.take(v1::GetReportResponse { runs, ..Default::default() }).unwrap();
+        }
         prop_assert_eq!(reader.finish(), Ok(report));
     }
 
@@ -565,11 +596,21 @@ fn a_malformed_report_is_refused_by_field() {
         ("engines[0].engine.sha256", |it| it.engines[0].engine.as_mut().unwrap().sha256 = vec![1]),
         ("engines[0].games", |it| it.engines[0].games = 1 << 53),
         ("mixed_cells[0].cell_id", |it| it.mixed_cells[0].cell_id = 0),
+        ("runs[0].kind", |it| it.runs[0].kind = "climb".to_owned()),
+        ("runs[0].steps", |it| it.runs[0].steps = 1 << 53),
+        ("runs[0].value", |it| it.runs[0].estimates[0].value = None),
+        ("runs[0].interval", |it| {
+            let text = "∞".to_owned();
+            let low = Some(v1::CourseValue { number: Some(f64::INFINITY), text });
+            it.runs[0].estimates[0].interval = Some(v1::CourseBounds { low, high: None });
+        }),
     ];
     let mut cell = sample(cell(1));
     cell.score = Some(ScoreInterval { score: 0.5, low: 0.4, high: 0.6 });
     (cell.wins, cell.draws, cell.losses) = (7, 2, 3);
     cell.colours = Some(colours_of([7, 2, 3], [4, 2, 0], [None; 2]));
+    let mut run = sample(run());
+    run.estimates = vec![sample(course_estimate())];
     let good = v1::GetReportResponse {
         description: String::new(),
         engine_revision: None,
@@ -584,6 +625,7 @@ fn a_malformed_report_is_refused_by_field() {
         claims: Vec::new(),
         engines: vec![sample(used_engine()).into()],
         mixed_cells: vec![sample(mixed_cell()).into()],
+        runs: vec![run.into()],
     };
     let read = |part: v1::GetReportResponse| ReportReader::default().take(part);
     assert_eq!(read(good.clone()), Ok(()));

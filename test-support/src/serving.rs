@@ -11,6 +11,7 @@ use spelrum_proto::v1::results_client::ResultsClient;
 use spelrum_proto::v1::sql_value::Value;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::{Reason, Refusal, Token, v1};
+use spelrum_tournament::course::course_of;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -67,9 +68,9 @@ impl Site {
     /// A coordinator with places for so many connections.
     pub async fn serve_with_connections(&self, connections_max: usize) -> Served {
         let (address, heartbeat) = ("127.0.0.1:0".parse().unwrap(), Duration::from_secs(5));
-        let no_course: Arc<CourseOf> = Arc::new(|_| None);
+        let usual: Arc<CourseOf> = Arc::new(course_of);
         let before = |faults: &Faults| faults.limit_connections(connections_max);
-        Served::start_as(&self.db(), address, heartbeat, None, no_course, before).await
+        Served::start_as(&self.db(), address, heartbeat, None, usual, before).await
     }
 
     /// A coordinator that demands a token.
@@ -103,7 +104,7 @@ impl Served {
         heartbeat_interval: Duration,
         token: Option<Token>,
     ) -> Self {
-        Self::start_as(db, address, heartbeat_interval, token, Arc::new(|_| None), |_| {}).await
+        Self::start_as(db, address, heartbeat_interval, token, Arc::new(course_of), |_| {}).await
     }
 
     async fn start_as(

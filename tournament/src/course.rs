@@ -11,8 +11,17 @@
 //! the course stays what it is. What it asked for is stored before any of it is played; at a restart it is
 //! shown to the course again ([`Course::adopt`]) instead of being asked for anew.
 
+mod find;
+mod note;
+mod parameter;
+mod runs;
 #[cfg(test)]
 mod tests;
+
+pub use find::FindSettings;
+pub use note::{Begun, Bounds, Estimate, Estimated, Note, Noted, Place, Setting, Tried};
+pub use parameter::{LedParameter, Unit};
+pub use runs::{CourseKind, CoursePlan, PlannedRun, RUN, RunSettings, STEP, course_of};
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,6 +29,7 @@ use std::fmt;
 use crate::definition::CellDefinition;
 use crate::ids::CellId;
 use crate::plan::{AxisValue, Plan, PlannedCell};
+use crate::seeds::SEED_END;
 use crate::statistics::PairCounts;
 use crate::stopping::StopRule;
 
@@ -38,6 +48,11 @@ pub trait Course: Send {
 
     /// What came of the next cell.
     fn tell(&mut self, outcome: &CellOutcome);
+
+    /// What is to be known of it since this was called last; nothing of what it adopted.
+    fn take_notes(&mut self) -> Vec<Noted> {
+        Vec::new()
+    }
 }
 
 /// What a course wants.
@@ -49,12 +64,14 @@ pub enum Decision {
     Wait,
     /// Nothing any more. It is not told of cells that are still played.
     End,
+    /// It cannot go on.
+    Fail(CourseFault),
 }
 
 /// A cell that a course asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewCell {
-    /// What decides its games. Its seed is the sweep's; no other cell of the experiment has the same.
+    /// What decides its games. No other cell of the experiment has the same.
     pub definition: CellDefinition,
     /// The names of its two players.
     pub player_names: [String; 2],
@@ -100,6 +117,16 @@ pub struct CellOutcome {
     pub pairs: PairCounts,
 }
 
+impl CellOutcome {
+    /// The same, seen from the second player.
+    #[must_use]
+    pub fn swapped(&self) -> Self {
+        let mut pairs = self.pairs;
+        pairs.0.reverse();
+        Self { wins: self.losses, losses: self.wins, pairs, ..self.clone() }
+    }
+}
+
 /// Why what a course asks for cannot be done. The experiment gets no more cells then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CourseFault {
@@ -109,9 +136,14 @@ pub enum CourseFault {
     /// It asks for no cell at all, again and again.
     #[error("it asks for cells and names none")]
     AddsNothing,
-    /// A cell has another seed than the sweep.
-    #[error("a cell that it asks for has the seed {0}, which is not the sweep's")]
-    OtherSeed(u64),
+    /// What it asked for once is not what it asks for now.
+    #[error(
+        "it asks for other cells than before; go on with the release that the experiment was begun with"
+    )]
+    OtherThanBefore,
+    /// A cell has a seed that is out of range.
+    #[error("a cell that it asks for has the seed {0}, which is too large")]
+    LargeSeed(u64),
     /// A cell has a place on an axis that the experiment has not.
     #[error("a cell that it asks for has a place on the axis {0:?}, which the sweep has not")]
     UnknownAxis(String),
@@ -239,6 +271,7 @@ impl Led {
                     };
                 }
                 Decision::End => return Step::Close(None),
+                Decision::Fail(fault) => return Step::Close(Some(fault)),
                 Decision::Wait => {}
             }
         }
@@ -247,6 +280,11 @@ impl Led {
             Some(_) => Step::Wait,
             None => Step::Close(Some(CourseFault::WaitsForNothing)),
         }
+    }
+
+    /// What is to be known of the course since this was called last.
+    pub fn take_notes(&mut self) -> Vec<Noted> {
+        self.course.take_notes()
     }
 
     /// The next cell is settled, with this outcome.
@@ -287,8 +325,8 @@ impl Frame {
         let mut plan = Plan { seed: self.seed, stop: self.stop, ..Plan::default() };
         let mut hashes = BTreeSet::new();
         for NewCell { definition, player_names, axes, games, timed } in cells {
-            if definition.seed != self.seed {
-                return Err(CourseFault::OtherSeed(definition.seed));
+            if definition.seed >= SEED_END {
+                return Err(CourseFault::LargeSeed(definition.seed));
             }
             if let Some((unknown, _)) = axes.iter().find(|(axis, _)| !self.axes.contains(axis)) {
                 return Err(CourseFault::UnknownAxis(unknown.clone()));

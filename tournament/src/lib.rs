@@ -14,6 +14,7 @@ mod game;
 mod ids;
 pub mod names;
 mod openings;
+pub mod optimize;
 mod plan;
 mod played;
 pub mod ratings;

@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use spelrum_engine::{Adjudication, Parameters, Rules, Value, memory_bytes_of};
 
 use crate::claims::Claim;
+use crate::course::{CoursePlan, PlannedRun};
 use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule, Task};
 use crate::scheduler::Allocation;
 use crate::seeds::canonical_json;
@@ -43,8 +45,10 @@ pub struct Plan {
     pub conditions: Vec<Conditions>,
     /// Who plays; distinct by parameters.
     pub players: Vec<PlannedPlayer>,
-    /// Cells, distinct by definition, in the order of the grid.
+    /// Cells, distinct by definition, in the order of the grid. None, if a course asks for them.
     pub cells: Vec<PlannedCell>,
+    /// What decides which cells it gets, by what came of those before.
+    pub course: Option<CoursePlan>,
     /// Pairings that are played under other names, since they would be the same games.
     pub merged: Vec<MergedPairing>,
     /// What the sweep states of its results, in the file's order. No part of any cell.
@@ -209,12 +213,20 @@ pub struct PlannedCell {
 }
 
 /// A value on an axis, as reports and SQL show it: a number to compute with, a text to read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AxisValue {
     /// The number, in the axis's unit (durations in milliseconds), if it has one.
     pub number: Option<f64>,
     /// As the sweep wrote it.
     pub text: String,
+}
+
+impl AxisValue {
+    /// A whole number.
+    #[must_use]
+    pub fn whole(number: u64) -> Self {
+        Self { number: Some(number as f64), text: number.to_string() }
+    }
 }
 
 /// What is stored of each game.
@@ -280,10 +292,30 @@ impl Plan {
         self.conditions.first().map_or_else(Task::default, |conditions| conditions.task)
     }
 
-    /// How many games its cells have together.
+    /// How many games its cells have together; with a course, how many it plays at most.
     #[must_use]
     pub fn games(&self) -> u64 {
-        self.cells.iter().map(|cell| cell.games).sum()
+        let planned: u64 = self.cells.iter().map(|cell| cell.games).sum();
+        planned + self.course.as_ref().map_or(0, CoursePlan::games_at_most)
+    }
+
+    /// The same without a course: in its place, the cells that its runs are made of, with the games that they
+    /// play at most. What a course asks for costs about as much.
+    #[must_use]
+    pub fn foreseen(&self) -> Self {
+        let mut foreseen = self.clone();
+        if let Some(course) = foreseen.course.take() {
+            for PlannedRun { settings, cells, .. } in course.runs {
+                let times = settings.trials();
+                foreseen.cells.extend(
+                    cells.into_iter().map(|cell| PlannedCell {
+                        games: cell.games.saturating_mul(times),
+                        ..cell
+                    }),
+                );
+            }
+        }
+        foreseen
     }
 
     /// Adds a cell by its parts; of those that the plan has already it takes the number. Plans of

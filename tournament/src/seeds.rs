@@ -12,6 +12,7 @@
 //! | openings key | `spelrum openings key v1`, 0, JSON of seed, rules and openings rule | a ChaCha8 key |
 //! | attempt key | `spelrum opening attempt v1`, 0, openings key, attempt | a ChaCha8 key |
 //! | sample key | `spelrum sample v1`, 0, the sweep's seed | a ChaCha8 key |
+//! | course seed | `spelrum course seed v1`, 0, the sweep's seed, run, cell | the first 53 bits, big-endian |
 //!
 //! The side is 0 for the player who moves first from the opening and 1 for the other. The
 //! openings key shuffles positions that were enumerated; attempt keys draw single playouts.
@@ -77,6 +78,12 @@ pub(crate) fn attempt_key(openings_key: &Key, attempt: u64) -> Key {
 /// The key of the random numbers that thin a grid.
 pub(crate) fn sample_key(seed: u64) -> Key {
     derive("spelrum sample v1", &[&seed.to_be_bytes()])
+}
+
+/// The seed of a cell that a run of a course asks for: its `cell`th. Below [`SEED_END`].
+pub(crate) fn course_seed(seed: u64, run: u64, cell: u64) -> u64 {
+    let inputs = [seed, run, cell].map(u64::to_be_bytes);
+    cell_seed_of(derive("spelrum course seed v1", &inputs.each_ref().map(|it| it.as_slice())))
 }
 
 /// JSON without white space: fields in their declared order, maps by key, floats in the shortest

@@ -17,7 +17,7 @@ For each cell: who is stronger, with a 95% interval over pairs of games, over ga
 do not swap sides, or over openings where they come again; and for each player the time, depth, nodes and evaluations of a move. Where \
 somebody has met several others, also ratings: how strong the players are on one scale. What the sweep claimed stands at \
 the head, judged together; the rest is then exploratory. Of an accuracy experiment: how well each player chooses, \
-beside a random mover. It can be asked while games are being played.
+beside a random mover. Of a sweep with find: the value at which the players are even, for each run. It can be asked while games are being played.
 
 JSON: experiment, experiment_uuid, game, state, games_planned, games_settled, games_failed, axes, \
 first_mover_score, first_mover_low, first_mover_high (of whoever moved first from the opening); \
@@ -46,7 +46,8 @@ player_wall_us_mean, opponent_searched_moves, opponent_wall_us_mean, wall_us_rat
 opponent, player_wall_us_standardised, opponent_wall_us_standardised, wall_us_ratio, moves_share). claims, of a sweep that has any \
 (claim, player, opponent, at, score_above, score_below, in, error_rate, exploratory, in_sweep, verdict (supported, \
 not_shown, open, exploratory or not_judged), reason, p, p_adjusted, hash, cells (cell_id, player, opponent, score, \
-band_low, band_high, cell_p)). \
+band_low, band_high, cell_p)). runs, of a sweep with find, a row for each parameter (run, kind, axes (of the grid), player, \
+opponents, steps, ended, parameter, value, value_text, low, low_text, high, high_text). \
 lengths (cell_id, axes, player, opponent, games, plies_mean, plies_shortest, plies_p25, plies_median, plies_p75, \
 plies_longest), terminations (cell_id, axes, player, opponent, termination, games, share), workers (worker_id, worker, \
 host, slots, engine_revision, version, cpu_model, logical_cores, operating_system, build_commit, build_profile, games, \

@@ -6,6 +6,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use spelrum_external::EngineFile;
 use spelrum_proto::v1;
+use spelrum_tournament::Plan;
 use spelrum_tournament::results::ExperimentSummary;
 use spelrum_worker::Engines;
 
@@ -179,8 +180,12 @@ impl Run {
         } else {
             let offer = self.offer(sweep)?;
             let engines = self.engines(sweep, file.as_ref(), offer, interrupts).await?;
-            voice::say(&beginning(&submitted, &experiment, db));
-            let (settled, planned) = (experiment.games_settled, experiment.games_planned);
+            voice::say(&beginning(&submitted, &experiment, &sweep.plan, db));
+            let settled = experiment.games_settled;
+            let planned = match sweep.plan.course {
+                Some(_) => sweep.plan.games(),
+                None => experiment.games_planned,
+            };
             let mut progress = Progress::start(bar, experiment.task, settled, planned);
             coordinator.play(&experiment, offer, engines, interrupts, &mut progress).await?;
             progress.end();
@@ -202,17 +207,36 @@ impl Run {
     }
 }
 
-fn beginning(submitted: &v1::SubmitResponse, experiment: &ExperimentSummary, db: &Path) -> String {
+fn beginning(
+    submitted: &v1::SubmitResponse,
+    experiment: &ExperimentSummary,
+    plan: &Plan,
+    db: &Path,
+) -> String {
+    let what = match &plan.course {
+        None => format!(
+            "{} {} in {} cells",
+            count(experiment.games_planned),
+            experiment.task.noun(experiment.games_planned),
+            count(experiment.cells)
+        ),
+        Some(course) => format!(
+            "{} of `{}`, {} games at most",
+            match course.runs.len() {
+                1 => "a run".to_owned(),
+                runs => format!("{} runs", count(runs as u64)),
+            },
+            course.kind().name(),
+            count(plan.games())
+        ),
+    };
     format!(
-        "{} {}: {} {} in {} cells, into {}",
+        "{} {}: {what}, into {}",
         match (submitted.existed, &submitted.change) {
             (true, None) => "resuming",
             (true, Some(_)) | (false, _) => "playing",
         },
         experiment.name,
-        count(experiment.games_planned),
-        experiment.task.noun(experiment.games_planned),
-        count(experiment.cells),
         db.display()
     )
 }

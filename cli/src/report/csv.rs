@@ -14,6 +14,7 @@ use super::json;
 use super::overview::Overview;
 use super::phases::Phases;
 use super::ratings_json::{Group, GroupRows};
+use super::runs::{grid_axes, runs};
 use super::side_by_side;
 use crate::output::CsvField;
 
@@ -57,6 +58,12 @@ pub(super) fn of_accuracy(
 /// Which programs of others the players were.
 pub(super) fn of_engines(report: &results::Report) -> Result<Rows, serde_json::Error> {
     rows(&report.experiment.name, &[], &Engines::from(report).engines)
+}
+
+/// What the runs of an experiment found.
+pub(super) fn of_runs(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
+    rows(&report.experiment.name, &axes, &runs(report))
 }
 
 /// Each cell of each claim.

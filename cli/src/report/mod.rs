@@ -18,6 +18,7 @@ mod overview;
 mod phases;
 mod ratings;
 mod ratings_json;
+mod runs;
 mod side_by_side;
 mod text;
 
@@ -69,6 +70,8 @@ pub(crate) enum ReportFormat {
 pub(crate) enum TableName {
     /// What the sweep claimed of its results, and what came of it
     Claims,
+    /// What the runs of an experiment that depends on its own results found
+    Runs,
     /// Who is stronger in each cell
     Cells,
     /// How well each player of an accuracy experiment chooses
@@ -298,6 +301,9 @@ fn facts(
         .chain([("page by", page_by)])
 }
 
+/// The tables of an experiment that has runs, unless others are asked for.
+const SHOWN_OF_RUNS: [&str; 3] = [runs::RUNS, engines::ENGINES, text::FAILURES];
+
 /// The tables for people.
 async fn document(
     source: &ResultsSource,
@@ -329,6 +335,7 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
         Shown::Usual
         | Shown::Table(
             TableName::Claims
+            | TableName::Runs
             | TableName::Cells
             | TableName::Colours
             | TableName::Accuracy
@@ -385,6 +392,11 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
     parts.extend(text::parts(&report));
     if let Shown::Table(name) = shown {
         parts = only(name, parts);
+        figures.clear();
+    } else if !report.runs.is_empty() {
+        // There are as many cells as steps, and what they are for is in one line.
+        let is_shown = |table: &TitledTable| SHOWN_OF_RUNS.contains(&table.name);
+        parts.retain(|part| matches!(part, Part::Table(table) if is_shown(table)));
         figures.clear();
     } else if let Some(ratings) = ratings_worth_showing(source, of, &report).await {
         parts.extend(ratings::parts(&ratings, Meetings::IfTheyFit));
@@ -465,6 +477,11 @@ async fn table(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> 
         Shown::Table(TableName::Claims) => {
             let report = source.report(of, Detail::Cells).await?;
             let rows = csv::of_claims(&report);
+            return Ok(rows.map_err(io::Error::from)?);
+        }
+        Shown::Table(TableName::Runs) => {
+            let report = source.report(of, Detail::Cells).await?;
+            let rows = csv::of_runs(&report);
             return Ok(rows.map_err(io::Error::from)?);
         }
         Shown::Table(TableName::Engines) => {
@@ -576,6 +593,7 @@ async fn write_everything(
         phases: Option<phases::Phases<'a>>,
         claims: Vec<claims_json::Claim>,
         accuracy: Vec<accuracy_json::Accuracy<'a>>,
+        runs: Vec<runs::Run<'a>>,
         #[serde(flatten)]
         engines: engines::Engines<'a>,
         #[serde(flatten)]
@@ -606,6 +624,7 @@ async fn write_everything(
         phases: by_phase.as_ref().map(phases::Phases::from),
         claims: claims_json::claims(&report),
         accuracy: accuracy_json::accuracy(&report),
+        runs: runs::runs(&report),
         engines: engines::Engines::from(&report),
         overview: overview.as_ref().map(overview::Overview::from),
     };

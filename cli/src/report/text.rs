@@ -8,7 +8,7 @@ use spelrum_tournament::results::{
 use spelrum_tournament::stopping::StopRule;
 
 use super::axes::{axis_columns, names_opponents, places};
-use super::{accuracy, colours, engines};
+use super::{accuracy, colours, engines, runs};
 use crate::output::{
     Column, Document, Part, TitledTable, count, duration_us, optional, percent, ratio,
     relative_error, signed,
@@ -16,13 +16,16 @@ use crate::output::{
 
 /// What a report has to say, in tables for people.
 pub(super) fn parts(report: &Report) -> Vec<Part> {
+    let found = runs::table(report);
     if report.cells.is_empty() {
-        return vec![Part::Words("no cells".to_owned())];
+        let none = Part::Words("no cells".to_owned());
+        return vec![found.map_or(none, Part::Table)];
     }
     let mut tables = match report.experiment.task {
         Task::Game => vec![strength(report).with_notes(notes(report))],
         Task::Choice => accuracy::tables(report),
     };
+    tables.splice(0..0, found);
     tables.extend(colours::table(report).filter(|_| report.experiment.task.is_game()));
     if !report.moves.is_empty() {
         let table = costs(report, MOVES, "reach", &report.moves);
@@ -106,6 +109,9 @@ fn stronger(cell: &CellResult) -> String {
         Stronger::Unclear => "unclear".to_owned(),
     })
 }
+
+/// The name of the table of what went wrong.
+pub(super) const FAILURES: &str = "failures";
 
 /// The names and titles of tables of costs.
 const MOVES: [&str; 2] = ["moves", "What a move costs"];
@@ -415,7 +421,7 @@ fn failures(report: &Report) -> Option<TitledTable> {
         Column::numbers("if lost"),
         Column::numbers("if won"),
     ]);
-    let mut table = TitledTable::new("failures", "What went wrong", columns);
+    let mut table = TitledTable::new(FAILURES, "What went wrong", columns);
     for CellFailures { cell, replayed } in &failures {
         let bounds = cell.score_bounds();
         let row = [
@@ -539,6 +545,7 @@ mod tests {
             description: String::new(),
             engine_revision: None,
             engines: EnginesUsed::default(),
+            runs: Vec::new(),
             first_mover: Some(ScoreInterval { score: 0.54, low: 0.5102, high: 0.5698 }),
             cells: vec![
                 cell("1", Some([0.6255, 0.5512, 0.6998]), 100, [2, 5, 20, 12, 11]),

@@ -15,6 +15,7 @@ mod dependencies;
 mod disk;
 mod engine;
 mod exchange;
+mod find;
 mod games;
 mod growth;
 mod help;

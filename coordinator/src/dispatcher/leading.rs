@@ -50,7 +50,12 @@ impl<T: WriteTransaction> Batch<'_, T> {
         self.store_changes().await?;
         while self.scheduler.is_open(experiment) {
             let is_settled = |cell| self.scheduler.is_settled(cell) == Some(true);
-            let fault = match led.next(is_settled) {
+            let step = led.next(is_settled);
+            let notes = led.take_notes();
+            if !notes.is_empty() {
+                self.transaction.note(experiment, &notes).await?;
+            }
+            let fault = match step {
                 Step::Wait => {
                     self.courses.led.insert(experiment, led);
                     return Ok(());

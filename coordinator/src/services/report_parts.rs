@@ -4,7 +4,7 @@ use prost::Message;
 use spelrum_proto::results::claims_to_wire;
 use spelrum_proto::v1;
 use spelrum_tournament::results::{
-    CellAccuracy, CellResult, MixedCell, MoveCost, ReplayedGames, Report, UsedEngine,
+    CellAccuracy, CellResult, MixedCell, MoveCost, ReplayedGames, Report, RunResult, UsedEngine,
 };
 
 /// A part is sent when it has so many bytes.
@@ -21,6 +21,7 @@ pub(super) struct ReportParts {
     replayed: std::vec::IntoIter<ReplayedGames>,
     engines: std::vec::IntoIter<UsedEngine>,
     mixed: std::vec::IntoIter<MixedCell>,
+    runs: std::vec::IntoIter<RunResult>,
 }
 
 impl ReportParts {
@@ -39,6 +40,7 @@ impl ReportParts {
             replayed,
             claims: _,
             engines,
+            runs,
         } = report;
         let experiment = Some(experiment.into());
         let first_mover = first_mover.map(Into::into);
@@ -59,6 +61,7 @@ impl ReportParts {
             replayed: replayed.into_iter(),
             engines: engines.engines.into_iter(),
             mixed: engines.mixed.into_iter(),
+            runs: runs.into_iter(),
         }
     }
 }
@@ -80,6 +83,7 @@ impl Iterator for ReportParts {
         fill(&mut self.replayed, &mut part.replayed, &mut bytes);
         fill(&mut self.engines, &mut part.engines, &mut bytes);
         fill(&mut self.mixed, &mut part.mixed_cells, &mut bytes);
+        fill(&mut self.runs, &mut part.runs, &mut bytes);
         (is_first || bytes > before).then_some(part)
     }
 }

@@ -14,7 +14,7 @@
 use std::collections::BTreeSet;
 use std::future::Future;
 
-use spelrum_tournament::course::CellOutcome;
+use spelrum_tournament::course::{CellOutcome, Noted};
 use spelrum_tournament::results::Removing;
 use spelrum_tournament::results::{
     CellCursor, CellsPage, Comparisons, Detail, ExperimentSummary, ExperimentsPage, FoundGame,
@@ -320,6 +320,16 @@ pub trait WriteTransaction: Send {
         &mut self,
         cell: CellId,
     ) -> impl Future<Output = Result<CellOutcome, StoreError>> + Send;
+
+    /// Keeps what is to be known of an experiment's course. What is noted already stays.
+    ///
+    /// # Errors
+    /// If a number is too large, or the store fails.
+    fn note(
+        &mut self,
+        experiment: ExperimentId,
+        notes: &[Noted],
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Notes that the course of an experiment has ended.
     ///

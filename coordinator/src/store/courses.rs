@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::course::{CellOutcome, NewCell, StoredCell};
+use spelrum_tournament::course::{CellOutcome, NewCell, Note, Noted, StoredCell};
+use spelrum_tournament::results::{RunResult, runs_of};
 use spelrum_tournament::scheduler::CellState;
 use spelrum_tournament::{AxisValue, CellDefinition, CellId, ExperimentId, PairCounts, Plan};
+use sqlx::SqliteConnection;
 
 use super::Writer;
 use super::cells::{Place, ROWS_AT_ONCE};
 use super::error::StoreError;
 use super::files::files;
-use super::numbers::integer;
+use super::numbers::{integer, safe};
 use super::scheduling::unsigned;
 use super::transaction::{Transaction, rows};
 
@@ -131,6 +133,37 @@ impl Transaction<'_> {
         Ok(Some(states))
     }
 
+    /// Keeps what is to be known of an experiment's course. What is noted already stays.
+    ///
+    /// # Errors
+    /// If a number is too large, or the database fails.
+    pub async fn note(
+        &mut self,
+        experiment: ExperimentId,
+        notes: &[Noted],
+    ) -> Result<(), StoreError> {
+        let list = notes
+            .iter()
+            .map(|Noted { run, note }| {
+                let (step, trial) = note.place();
+                Ok((safe("a run", *run)?, note.kind(), integer(step), integer(trial), note.json()))
+            })
+            .collect::<Result<Vec<_>, StoreError>>()?;
+        for some in list.chunks(ROWS_AT_ONCE) {
+            let some = rows(some)?;
+            sqlx::query!(
+                "INSERT OR IGNORE INTO course_notes (experiment_id, run, kind, step, trial, note)
+                SELECT ?1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
+                FROM json_each(?2)",
+                experiment.0,
+                some
+            )
+            .execute(self.connection())
+            .await?;
+        }
+        Ok(())
+    }
+
     /// What came of a settled cell, kept as what its experiment's course is told of it.
     ///
     /// # Errors
@@ -235,6 +268,31 @@ impl Transaction<'_> {
         }
         Ok(axes)
     }
+}
+
+/// What the runs of an experiment found so far: of their estimates only the latest are read.
+pub(super) async fn runs(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<Vec<RunResult>, StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT n.run, n.kind, n.step, n.trial, n.note FROM course_notes AS n
+        WHERE n.experiment_id = ?1 AND (n.kind IN ('begun', 'ended')
+            OR n.kind = 'estimated' AND n.step = (
+                SELECT max(x.step) FROM course_notes AS x
+                WHERE x.experiment_id = ?1 AND x.run = n.run AND x.kind = 'estimated'))"#,
+        experiment.0
+    )
+    .fetch_all(connection)
+    .await?;
+    let notes = found.into_iter().map(|row| {
+        let place = (unsigned(row.step), unsigned(row.trial));
+        let note = Note::read(&row.kind, place, &row.note)
+            .map_err(|error| StoreError::Sql(sqlx::Error::Decode(error.into())))?;
+        Ok(note.map(|note| Noted { run: unsigned(row.run), note }))
+    });
+    let notes = notes.collect::<Result<Vec<_>, StoreError>>()?;
+    Ok(runs_of(notes.into_iter().flatten()))
 }
 
 /// A row of told_cells.

@@ -49,6 +49,7 @@ const TABLES: &[(&str, Rows)] = &[
     ("experiment_files", Rows::OfExperiments),
     ("experiment_anchors", Rows::OfExperiments),
     ("sweep_versions", Rows::OfExperiments),
+    ("course_notes", Rows::OfExperiments),
     ("cells", Rows::OfExperiments),
     ("claims", Rows::OfExperiments),
     ("claim_cells", Rows::Where("claim_id IN (SELECT claim_id FROM main.claims)")),

@@ -507,6 +507,7 @@ impl Transaction<'_> {
             "DELETE FROM experiment_anchors WHERE experiment_id = ?",
             "DELETE FROM experiment_files WHERE experiment_id = ?",
             "DELETE FROM sweep_versions WHERE experiment_id = ?",
+            "DELETE FROM course_notes WHERE experiment_id = ?",
             "DELETE FROM worker_results WHERE experiment_id = ?",
             "DELETE FROM experiments WHERE experiment_id = ?",
         ] {

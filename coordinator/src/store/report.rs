@@ -14,6 +14,7 @@ use sqlx::SqliteConnection;
 
 use super::accuracy::accuracy;
 use super::claims::stated_claims;
+use super::courses::runs;
 use super::engines::engines_used;
 use super::error::StoreError;
 use super::game_times::time_sums;
@@ -201,6 +202,7 @@ impl Readers {
         let claims = stated_claims(&mut snapshot, id).await?;
         let (description, engine_revision) = asked(&mut snapshot, id).await?;
         let engines = engines_used(&mut snapshot, id).await?;
+        let runs = runs(&mut snapshot, id).await?;
         Ok(Some(Report {
             experiment,
             description,
@@ -214,6 +216,7 @@ impl Readers {
             replayed,
             claims,
             engines,
+            runs,
         }))
     }
 

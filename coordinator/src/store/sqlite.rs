@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_tournament::course::CellOutcome;
+use spelrum_tournament::course::{CellOutcome, Noted};
 use spelrum_tournament::results::{
     CellCursor, CellsPage, Comparisons, Detail, ExperimentSummary, ExperimentsPage, FoundGame,
     GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Overview, Phases, Progress,
@@ -191,6 +191,10 @@ impl WriteTransaction for Transaction<'_> {
 
     async fn tell(&mut self, cell: CellId) -> Result<CellOutcome, StoreError> {
         Transaction::tell(self, cell).await
+    }
+
+    async fn note(&mut self, experiment: ExperimentId, notes: &[Noted]) -> Result<(), StoreError> {
+        Transaction::note(self, experiment, notes).await
     }
 
     async fn end_course(&mut self, experiment: ExperimentId) -> Result<(), StoreError> {

@@ -6,7 +6,9 @@ use spelrum_coordinator::CourseOf;
 use spelrum_coordinator::store::Readers;
 use spelrum_engine::Value;
 use spelrum_proto::{Reason, v1};
+use spelrum_tournament::course;
 use spelrum_tournament::course::{CellOutcome, Course, Decision, NewCell};
+use spelrum_tournament::results::Detail;
 use spelrum_tournament::{AxisValue, Plan};
 
 use spelrum_test_support::{HandWorker, Served, Site, quick_sweep, reason, submission};
@@ -180,4 +182,68 @@ async fn a_changed_sweep_is_refused() {
     assert_eq!(served.number("SELECT count(*) FROM cells").await, 0);
     assert_eq!(served.number("SELECT count(*) FROM told_cells").await, 0);
     served.stop().await.unwrap();
+}
+
+/// What a sweep's own course leaves behind is the same through kills, and a report tells of it.
+#[tokio::test]
+async fn a_search_for_even_players_is_the_same_through_kills() {
+    let sweep = "name = \"even\"\ngame = \"tic-tac-toe\"\nseed = 5\ngames = 4\n\
+        openings = { kind = \"random\", plies = 1 }\n\
+        [axes]\ndepth = [1, 2]\n\
+        [players.minimax]\nalgorithm = \"minimax\"\ndepth = \"$depth\"\nshuffle = true\n\
+        [players.mcts]\nalgorithm = \"mcts\"\n\
+        [find]\nplayer = \"mcts\"\nparameter = \"simulations\"\nfrom = 2\nto = 200\n\
+        steps = 4\nat_once = 2\n";
+    async fn found(site: &Site) -> Vec<String> {
+        let readers = Readers::open(&site.db()).await.unwrap();
+        assert_eq!(readers.recount().await.unwrap(), []);
+        let table = readers
+            .query(
+                "SELECT 'cell', number, asked_after, definition_hash, wins, draws FROM cells
+                    JOIN told_cells USING (cell_id)
+                UNION ALL SELECT kind, run, step, trial, note, '' FROM course_notes
+                ORDER BY 1, 2, 3, 4",
+                100,
+            )
+            .await
+            .unwrap();
+        let report = readers.report("even", Detail::Cells).await.unwrap().unwrap();
+        readers.close().await;
+        assert_eq!(report.runs.len(), 2);
+        assert!(report.runs.iter().all(|run| run.ended && run.steps == 4));
+        table.rows.iter().map(|row| format!("{row:?}")).collect()
+    }
+    let undisturbed = Site::new();
+    let served = undisturbed.serve_with_courses(Arc::new(course::course_of)).await;
+    served.submit(sweep).await;
+    HandWorker::new(&served).await.work_until_done().await;
+    assert_eq!(served.summary("even").await.state, "finished");
+    served.stop().await.unwrap();
+    let expected = found(&undisturbed).await;
+    // Cells; beginnings and ends; what was tried and estimated.
+    assert_eq!(expected.len(), 8 + 2 + 2 + 8 + 8, "{expected:#?}");
+
+    let site = Site::new();
+    let mut served = site.serve_with_courses(Arc::new(course::course_of)).await;
+    served.submit(sweep).await;
+    for results_max in [1, 5, 2, 7] {
+        let mut worker = HandWorker::new(&served).await;
+        let mut left = results_max;
+        while left > 0
+            && let Some(grant) = worker.lease().await.unwrap().grant
+        {
+            let mut results = worker.play(&grant).await;
+            results.truncate(left);
+            left -= results.len();
+            served.faults.fail_commits(1);
+            assert!(worker.report(results.clone()).await.is_err());
+            worker.report(results).await.unwrap();
+        }
+        served.kill().await;
+        served = site.serve_with_courses(Arc::new(course::course_of)).await;
+    }
+    HandWorker::new(&served).await.work_until_done().await;
+    assert_eq!(served.summary("even").await.state, "finished");
+    served.stop().await.unwrap();
+    assert_eq!(found(&site).await, expected);
 }

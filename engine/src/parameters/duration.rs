@@ -27,7 +27,8 @@ pub fn parse_duration_us(text: &str) -> Option<u64> {
 
 /// Writes a duration in the largest unit of which it is a whole number, so that
 /// [`parse_duration_us`] reads the same.
-pub(super) fn format_duration_us(us: u64) -> String {
+#[must_use]
+pub fn format_duration_us(us: u64) -> String {
     let (unit, unit_us) = [("s", 1_000_000), ("ms", 1_000), ("us", 1)]
         .into_iter()
         .find(|(_, unit_us)| us.is_multiple_of(*unit_us))

@@ -12,6 +12,7 @@ mod phases;
 mod progress;
 mod ratings;
 mod report;
+mod runs;
 mod status;
 
 pub use claims::claims_to_wire;

@@ -2,7 +2,7 @@
 
 use spelrum_tournament::results::{
     CellAccuracy, CellResult, CellStop, CellsPage, ColourResult, Costs, EnginesUsed, MixedCell,
-    MoveCost, Overruns, ReplayedGames, Report, SettledCells, StatedClaim, UsedEngine,
+    MoveCost, Overruns, ReplayedGames, Report, RunResult, SettledCells, StatedClaim, UsedEngine,
 };
 use spelrum_tournament::stopping::{Precision, StopRule};
 use spelrum_tournament::{
@@ -440,6 +440,7 @@ impl ReportReader {
             engines,
             mixed_cells,
             accuracy,
+            runs,
         } = part;
         let report = match (&mut self.report, experiment) {
             (Some(report), _) => report,
@@ -460,6 +461,7 @@ impl ReportReader {
                 replayed: Vec::new(),
                 claims: Vec::new(),
                 engines: EnginesUsed::default(),
+                runs: Vec::new(),
             }),
             (None, None) => return Err(WireError::new("experiment", Fault::Missing)),
         };
@@ -475,6 +477,7 @@ impl ReportReader {
         report.accuracy.extend(read_all::<_, CellAccuracy>("accuracy", accuracy)?);
         report.replayed.extend(read_all::<_, ReplayedGames>("replayed", replayed)?);
         report.engines.engines.extend(read_all::<_, UsedEngine>("engines", engines)?);
+        report.runs.extend(read_all::<_, RunResult>("runs", runs)?);
         report.engines.mixed.extend(read_all::<_, MixedCell>("mixed_cells", mixed_cells)?);
         Ok(())
     }

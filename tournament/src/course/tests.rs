@@ -143,7 +143,7 @@ fn what_cannot_be_done_closes_the_experiment() {
         fault(Decision::Add(vec![new]))
     };
     assert_eq!(fault(Decision::Add(Vec::new())), CourseFault::AddsNothing);
-    assert_eq!(with(|it| it.definition.seed = 8), CourseFault::OtherSeed(8));
+    assert_eq!(with(|it| it.definition.seed = 1 << 53), CourseFault::LargeSeed(1 << 53));
     assert_eq!(with(|it| it.games = 0), CourseFault::NotInPairs(0));
     assert_eq!(with(|it| it.games = 3), CourseFault::NotInPairs(3));
     assert_eq!(

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `summary` | experiments and workers at a glance |
 //! | `report`, `places` | what came of every cell, and what a move cost |
+//! | `runs` | what experiments that depend on their own results found |
 //! | `accuracy` | how well players choose, held against a reference |
 //! | `openings` | what came of cells by the opening that their games started from |
 //! | `phases` | how long moves take in each phase of the game |
@@ -40,6 +41,7 @@ mod progress;
 mod ratings;
 mod removal;
 mod report;
+mod runs;
 mod side_by_side;
 mod status;
 mod summary;
@@ -82,6 +84,7 @@ pub use report::{
     CellFailures, CellResult, CellStop, CellStrength, Costs, Detail, MoveCost, ReplayedGames,
     Report, SprtStanding, Stronger,
 };
+pub use runs::{RunResult, runs_of};
 pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};
 pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};
 pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};

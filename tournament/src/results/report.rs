@@ -8,6 +8,7 @@ use super::claims::StatedClaim;
 use super::engines::EnginesUsed;
 use super::openings::ColourResult;
 use super::places::{Opponents, Places};
+use super::runs::RunResult;
 use super::summary::ExperimentSummary;
 use super::times::Overruns;
 use crate::stopping::{StopRule, Tally};
@@ -54,6 +55,8 @@ pub struct Report {
     pub claims: Vec<StatedClaim>,
     /// Which programs of others played.
     pub engines: EnginesUsed,
+    /// What its runs found, if it depends on its own results.
+    pub runs: Vec<RunResult>,
 }
 
 /// Games of a cell that count, but not from the first time that they were played: their workers vanished, or

@@ -255,6 +255,7 @@ mod tests {
             description: String::new(),
             engine_revision: None,
             engines: EnginesUsed::default(),
+            runs: Vec::new(),
             axes: axes.iter().map(|axis| (*axis).to_owned()).collect(),
             first_mover: None,
             cells,

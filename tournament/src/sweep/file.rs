@@ -8,6 +8,7 @@ use super::accuracy;
 use super::adjudication;
 use super::axes::{self, Axis};
 use super::claims::{self, ClaimInFile};
+use super::course::{self, CourseInFile};
 use super::fault::{Fault, Span, did_you_mean};
 use super::files::Files;
 use super::keys;
@@ -56,6 +57,8 @@ pub(super) struct SweepFile {
     pub(super) sample: Option<Sample>,
     pub(super) players: Players,
     pub(super) pairing: Pairing,
+    /// Absent: the grid's cells are all there are.
+    pub(super) course: Option<CourseInFile>,
     /// In the file's order.
     pub(super) overrides: Vec<Override>,
     /// In the file's order.
@@ -106,6 +109,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
     }
     Ok(SweepFile {
         name,
+        course: course::read(root, task, swap_sides, &axes, &players, &pairing)?,
         description: match value(root, "description") {
             Some(node) => node.text("`description`", "description = \"What it asks\"")?.to_owned(),
             None => String::new(),

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
+use std::mem;
 use std::sync::Arc;
 
 use super::claimed::Claimed;
@@ -13,8 +14,9 @@ use super::fault::{Fault, Span};
 use super::file::SweepFile;
 use super::made::{Made, Setting};
 use super::points::Points;
+use crate::course::{CoursePlan, PlannedRun, RunSettings};
 use crate::definition::{DefinitionJson, OpeningsRule, Task};
-use crate::plan::{Conditions, MergedPairing, Plan, PlannedCell};
+use crate::plan::{Conditions, MergedPairing, Plan, PlannedAxis, PlannedCell};
 use crate::seeds::SEED_END;
 
 /// Plans a sweep that was read. Finding its openings may cost so much:
@@ -32,7 +34,8 @@ pub(super) fn plan(file: &SweepFile, openings_cost_max: u64) -> Result<Plan, Fau
     let cells = planner.cells()?;
     planner.claimed.check(file)?;
     planner.check_openings(&cells)?;
-    Ok(planner.finish(cells))
+    let runs = planner.runs(&cells)?;
+    Ok(planner.finish(cells, runs))
 }
 
 /// Refuses more games than numbers that every reader of the database holds exactly.
@@ -83,6 +86,22 @@ struct DraftCell {
     games: Games,
 }
 
+/// A run of a course by the numbers of its cells, each with which of its players it decides about.
+struct DraftRun {
+    settings: RunSettings,
+    cells: Vec<(usize, usize)>,
+}
+
+/// The runs with the cells that they are made of.
+fn planned_runs(runs: Vec<DraftRun>, cells: Vec<PlannedCell>) -> Vec<PlannedRun> {
+    let run = |DraftRun { settings, cells: own }: DraftRun| PlannedRun {
+        settings,
+        subjects: own.iter().map(|&(_, subject)| subject).collect(),
+        cells: own.iter().map(|&(cell, _)| cells[cell].clone()).collect(),
+    };
+    runs.into_iter().map(run).collect()
+}
+
 /// How many games a pairing gets at a point, and by which override, if not by the sweep.
 #[derive(Clone, Copy)]
 struct Games {
@@ -111,7 +130,11 @@ impl Planner<'_> {
                 ];
                 let next = cells.len();
                 let is_self_play = players[0] == players[1];
-                let index = *known.entry((setting, players)).or_insert(next);
+                let index = match self.file.course {
+                    None => *known.entry((setting, players)).or_insert(next),
+                    // Each point has a run of its own, also where only what its course does differs.
+                    Some(_) => next,
+                };
                 self.claimed.see(index, point, names, is_self_play)?;
                 if index == next {
                     let columns = self.columns.all();
@@ -275,7 +298,26 @@ impl Planner<'_> {
         )
     }
 
-    fn finish(self, cells: Vec<DraftCell>) -> Plan {
+    /// What the course does at each point, for each opponent.
+    fn runs(&self, cells: &[DraftCell]) -> Result<Vec<DraftRun>, Fault> {
+        let Some(course) = &self.file.course else { return Ok(Vec::new()) };
+        let mut runs = Vec::<DraftRun>::new();
+        for (number, cell) in cells.iter().enumerate() {
+            let subject = usize::from(cell.names.0 != course.subject);
+            let rules = &self.made.settings[cell.setting].rules;
+            let (player, _) = self
+                .made
+                .players
+                .get_index(cell.players[subject])
+                .unwrap_or_else(|| unreachable!());
+            let point = self.points.at(cell.point);
+            let settings = course.settings(&self.file.axes, point, rules, &player.parameters())?;
+            runs.push(DraftRun { settings, cells: vec![(number, subject)] });
+        }
+        Ok(runs)
+    }
+
+    fn finish(self, cells: Vec<DraftCell>, runs: Vec<DraftRun>) -> Plan {
         let Self { file, seed, points, made, columns, merged, claimed } = self;
         let variants = &file.players.variants;
         let names: Vec<Arc<str>> =
@@ -314,9 +356,15 @@ impl Planner<'_> {
                     || cell.players.iter().any(|&player| players[player].is_timed),
             }
         };
-        let cells = cells.into_iter().map(planned).collect();
+        let mut cells: Vec<PlannedCell> = cells.into_iter().map(planned).collect();
         let mut axes = columns.into_planned();
         axes.extend(varied.into_planned());
+        let course = (!runs.is_empty()).then(|| {
+            let course = CoursePlan { runs: planned_runs(runs, mem::take(&mut cells)) };
+            let axis = |name: &&str| PlannedAxis { name: (*name).to_owned(), values: Vec::new() };
+            axes.extend(course.kind().axes().iter().map(axis));
+            course
+        });
         Plan {
             name: file.name.clone(),
             description: file.description.clone(),
@@ -337,6 +385,7 @@ impl Planner<'_> {
             conditions,
             players: made.players.into_keys().collect(),
             cells,
+            course,
             merged: merged
                 .into_iter()
                 .map(|(names, played_as)| MergedPairing {

@@ -5,6 +5,7 @@
 //! games' rules are not among them: those are the engine's.
 
 pub(super) mod adjudication;
+pub(super) mod course;
 
 use serde_json::{Map, Value as Json, json};
 
@@ -59,7 +60,7 @@ enum Kind {
 }
 
 /// The keys of a sweep.
-pub(super) static SWEEP: [Key; 27] = [
+pub(super) static SWEEP: [Key; 28] = [
     Key::new(
         "name",
         "Name",
@@ -227,6 +228,13 @@ pub(super) static SWEEP: [Key; 27] = [
         Kind::Own(schema::players),
     )
     .required(),
+    Key::new(
+        "find",
+        "Find",
+        "Finds the value of a parameter at which two players are even, such as how much time one needs to be \
+         the other's equal: { player = \"genetic\", parameter = \"move_time\", from = \"1ms\", to = \"1s\" }.",
+        Kind::Own(|| object(&course::FIND)),
+    ),
     Key::new(
         "override",
         "Overrides",

@@ -90,8 +90,12 @@ impl<'a> Made<'a> {
             uses.note(node, axes)?;
         }
         let setting_axes = uses.axes();
+        let led = file
+            .course
+            .as_ref()
+            .map(|course| (course, file.players.variants[course.subject].template));
         let mut template_axes = Vec::with_capacity(file.players.templates.len());
-        for template in &file.players.templates {
+        for (number, template) in file.players.templates.iter().enumerate() {
             let mut template_uses = Uses::default();
             let tables = merge::axes(template, axes)?;
             for &axis in &tables {
@@ -99,6 +103,9 @@ impl<'a> Made<'a> {
             }
             for entry in &template.parameters.entries {
                 template_uses.note(&entry.value, axes)?;
+            }
+            if let Some((course, _)) = led.filter(|(_, subject)| *subject == number) {
+                template_uses.note(&course.node, axes)?;
             }
             uses.extend(&template_uses);
             // A player is read under the rules of its game.
@@ -118,10 +125,14 @@ impl<'a> Made<'a> {
             let varied = template.varied.iter().zip(&variant.values).map(|(varied, &value)| {
                 (varied.key.as_str(), &varied.key_place, Source::Written(&varied.values[value]))
             });
+            let led = led.filter(|(_, subject)| *subject == variant.template);
+            let stands_for = led.iter().flat_map(|(course, _)| &course.stands_for).map(|entry| {
+                (entry.key.as_str(), &entry.key_place, Source::of(&entry.value, axes))
+            });
             Variant {
                 name: &variant.name,
                 place: &template.place,
-                said: own.chain(varied).collect(),
+                said: own.chain(varied).chain(stands_for).collect(),
                 used: tables.clone(),
                 choices: Choices::new(axes_named, axes),
             }

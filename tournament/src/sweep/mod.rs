@@ -23,6 +23,7 @@ mod axes;
 mod claimed;
 mod claims;
 mod columns;
+mod course;
 mod fault;
 mod file;
 mod files;

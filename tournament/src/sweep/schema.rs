@@ -89,6 +89,11 @@ pub(super) fn adjudication() -> Json {
     schema
 }
 
+/// A number, a duration, or an axis of such.
+pub(super) fn led_end() -> Json {
+    json!({ "anyOf": [{ "type": "number" }, { "type": "string" }] })
+}
+
 pub(super) fn unlimited() -> Json {
     json!({ "const": "unlimited" })
 }

@@ -15,6 +15,7 @@ use crate::plan::{AxisValue, PlannedCell, Record};
 mod accuracy;
 mod adjudication;
 mod claims;
+mod course;
 mod errors;
 mod files;
 mod game_timeout;

@@ -98,7 +98,7 @@ pub(crate) fn assert_undisturbed(mut course: Toy, cells: &[StoredCell]) {
         match course.decide() {
             Decision::Add(new) => asked.extend(new.into_iter().map(|new| (told, new))),
             Decision::Wait => {}
-            Decision::End => break,
+            Decision::End | Decision::Fail(_) => break,
         }
         let Some(outcome) = outcomes.next() else { break };
         assert_eq!(outcome.number, told, "told out of order");

@@ -113,6 +113,7 @@ fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
         replayed: Vec::new(),
         claims: Vec::new(),
         engines: EnginesUsed::default(),
+        runs: Vec::new(),
     }
 }
 

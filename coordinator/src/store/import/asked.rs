@@ -49,6 +49,7 @@ pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan,
         conditions: Vec::new(),
         players: Vec::new(),
         cells: Vec::with_capacity(cells.len()),
+        course: None,
         merged: Vec::new(),
         claims: Vec::new(),
     };

@@ -122,6 +122,7 @@ impl Transaction<'_> {
             self.place_cells(experiment, plan, cells, &there).await?;
         }
         self.import_claims(experiment, &of.claims).await?;
+        self.note(ExperimentId(experiment), &of.notes).await?;
         self.create_views(experiment).await?;
         self.cache.cells.clear();
         Ok(experiment)

@@ -1,7 +1,7 @@
 //! Experiments that have a course.
 
 use spelrum_engine::Outcome;
-use spelrum_tournament::course::{CellOutcome, NewCell, StoredCell};
+use spelrum_tournament::course::{CellOutcome, NewCell, Noted, StoredCell};
 use spelrum_tournament::scheduler::CellState;
 use spelrum_tournament::{CellId, ExperimentId, GameId, Plan};
 
@@ -12,6 +12,16 @@ impl State {
     pub(super) fn set_course(&mut self, experiment: ExperimentId, course: CourseState) {
         if let Some(it) = self.experiments.get_mut(&experiment) {
             it.course = Some(course);
+        }
+    }
+
+    pub(super) fn note(&mut self, experiment: ExperimentId, notes: &[Noted]) {
+        let Some(it) = self.experiments.get_mut(&experiment) else { return };
+        for new in notes {
+            let place = |it: &Noted| (it.run, it.note.kind(), it.note.place());
+            if !it.notes.iter().any(|there| place(there) == place(new)) {
+                it.notes.push(new.clone());
+            }
         }
     }
 

@@ -15,7 +15,7 @@ mod sweeps;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use spelrum_tournament::course::CellOutcome;
+use spelrum_tournament::course::{CellOutcome, Noted};
 use spelrum_tournament::results::StatedClaim;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, ExperimentState, LeaseEnd, Snapshot,
@@ -125,6 +125,8 @@ struct Experiment {
     /// Whether its moves were thrown away once.
     is_pruned: bool,
     course: Option<CourseState>,
+    /// What is to be known of its course.
+    notes: Vec<Noted>,
     claims: Vec<StatedClaim>,
 }
 
@@ -308,6 +310,11 @@ impl WriteTransaction for Pending<'_> {
 
     async fn tell(&mut self, cell: CellId) -> Result<CellOutcome, StoreError> {
         self.state.tell(cell)
+    }
+
+    async fn note(&mut self, experiment: ExperimentId, notes: &[Noted]) -> Result<(), StoreError> {
+        self.state.note(experiment, notes);
+        Ok(())
     }
 
     async fn end_course(&mut self, experiment: ExperimentId) -> Result<(), StoreError> {

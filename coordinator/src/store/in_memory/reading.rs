@@ -10,7 +10,7 @@ use spelrum_tournament::results::{
     GameTimes, GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, MoveCost,
     MoveTimes, MoverCounts, OpeningCursor, OpeningSums, OpeningsPage, Opponents, Overview, Phases,
     Places, Played, Progress, Ratings, ReplayedGames, Report, SettledCells, SettledGame, WhichGame,
-    first_mover as first_mover_score, time_bucket,
+    first_mover as first_mover_score, runs_of, time_bucket,
 };
 use spelrum_tournament::{
     CellId, DefinitionHash, ExperimentId, GameCounts, GameId, OpeningCounts, PairCounts,
@@ -553,14 +553,13 @@ impl State {
         });
         let mut replayed: Vec<_> = replayed.filter(|it| it.games > 0).collect();
         replayed.sort_by_key(|it| it.cell);
-        let experiment = self.summary(id, &self.experiments[&id]);
-        let axes = places.into_axes();
-        let Experiment { description, engine_revision, claims, .. } = self.experiments[&id].clone();
+        let Experiment { description, engine_revision, claims, notes, .. } =
+            self.experiments[&id].clone();
         Report {
-            experiment,
+            experiment: self.summary(id, &self.experiments[&id]),
             description,
             engine_revision: Some(engine_revision),
-            axes,
+            axes: places.into_axes(),
             first_mover,
             cells,
             moves,
@@ -569,6 +568,7 @@ impl State {
             replayed,
             claims,
             engines: self.engines_used(&of),
+            runs: runs_of(notes),
         }
     }
 

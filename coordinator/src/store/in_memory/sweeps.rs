@@ -83,6 +83,7 @@ impl State {
             anchors: Vec::new(),
             is_pruned: false,
             course: None,
+            notes: Vec::new(),
             claims: Vec::new(),
         };
         experiment.become_what(toml, files, plan);

@@ -1,0 +1,149 @@
+//! What came of the runs of an experiment that depends on its own results, for people and for programs.
+
+use serde::Serialize;
+use spelrum_tournament::course::{Bounds, CourseKind, Estimate};
+use spelrum_tournament::results::{Report, RunResult};
+
+use crate::output::{Column, TitledTable, count};
+
+/// The name of the table.
+pub(super) const RUNS: &str = "runs";
+
+/// What a run holds for the best of one parameter. The keys are only ever added to.
+#[derive(Debug, Serialize)]
+pub(super) struct Run<'a> {
+    run: u64,
+    kind: &'static str,
+    axes: Vec<Option<&'a str>>,
+    player: &'a str,
+    opponents: &'a [String],
+    steps: u64,
+    ended: bool,
+    /// Null before the first step.
+    parameter: Option<&'a str>,
+    value: Option<f64>,
+    value_text: Option<&'a str>,
+    /// Ends of the 95% interval: null where there is none, or where one lies beyond what is tried.
+    low: Option<f64>,
+    low_text: Option<&'a str>,
+    high: Option<f64>,
+    high_text: Option<&'a str>,
+}
+
+/// All of a report: a row for each parameter of each run.
+pub(super) fn runs(report: &Report) -> Vec<Run<'_>> {
+    let axes = grid_axes(report);
+    let mut rows = Vec::new();
+    for run in &report.runs {
+        rows.extend(run.estimates.iter().map(|estimate| row(&axes, run, Some(estimate))));
+        if run.estimates.is_empty() {
+            rows.push(row(&axes, run, None));
+        }
+    }
+    rows
+}
+
+fn row<'a>(axes: &[&str], run: &'a RunResult, estimate: Option<&'a Estimate>) -> Run<'a> {
+    let RunResult { run: number, begun, steps, ended, .. } = run;
+    let bounds = estimate.and_then(|it| it.interval.as_ref());
+    let low = bounds.and_then(|it| it.low.as_ref());
+    let high = bounds.and_then(|it| it.high.as_ref());
+    let place = |axis: &&str| {
+        let place = begun.axes.iter().find(|place| place.axis == **axis);
+        place.map(|place| place.value.text.as_str())
+    };
+    Run {
+        run: *number,
+        kind: begun.kind.name(),
+        axes: axes.iter().map(place).collect(),
+        player: &begun.player,
+        opponents: &begun.opponents,
+        steps: *steps,
+        ended: *ended,
+        parameter: estimate.map(|it| it.parameter.as_str()),
+        value: estimate.and_then(|it| it.value.number),
+        value_text: estimate.map(|it| it.value.text.as_str()),
+        low: low.and_then(|end| end.number),
+        low_text: low.map(|end| end.text.as_str()),
+        high: high.and_then(|end| end.number),
+        high_text: high.map(|end| end.text.as_str()),
+    }
+}
+
+/// The axes of the grid: those that runs have places on.
+pub(super) fn grid_axes(report: &Report) -> Vec<&str> {
+    let is_of_grid = |axis: &&str| {
+        report.runs.iter().any(|run| run.begun.axes.iter().any(|place| place.axis == **axis))
+    };
+    report.axes.iter().map(String::as_str).filter(is_of_grid).collect()
+}
+
+/// What was found, if the experiment has runs.
+pub(super) fn table(report: &Report) -> Option<TitledTable> {
+    let kind = report.runs.first()?.begun.kind;
+    let axes = grid_axes(report);
+    let mut columns = vec![Column::numbers("run")];
+    columns.extend(axes.iter().map(|axis| Column::words(*axis)));
+    columns.extend([
+        Column::words("player"),
+        Column::words("against"),
+        Column::numbers("steps"),
+        Column::words("parameter"),
+        Column::numbers("value"),
+        Column::words("95% interval"),
+    ]);
+    let title = match kind {
+        CourseKind::Find => "Where the players are even",
+    };
+    let mut table = TitledTable::new(RUNS, title, columns);
+    let or_dash = |text: Option<&str>| text.unwrap_or("–").to_owned();
+    for run in runs(report) {
+        let steps = match run.ended {
+            true => count(run.steps),
+            false => format!("{}…", count(run.steps)),
+        };
+        let mut row = vec![count(run.run)];
+        row.extend(run.axes.iter().map(|place| or_dash(*place)));
+        row.extend([
+            run.player.to_owned(),
+            run.opponents.join(", "),
+            steps,
+            or_dash(run.parameter),
+            or_dash(run.value_text),
+            interval(report, &run),
+        ]);
+        table.row(row);
+    }
+    let mut notes = Vec::new();
+    if kind == CourseKind::Find {
+        notes.push(
+            "Value: of the player's parameter at which it scores half of the points, the median of what the \
+             games leave probable."
+                .to_owned(),
+        );
+    }
+    if report.runs.iter().any(|run| !run.ended) {
+        notes.push("…: still going on.".to_owned());
+    }
+    notes.push(format!(
+        "What came of each cell: spelrum report {} --table cells.",
+        report.experiment.name
+    ));
+    Some(table.with_notes(notes))
+}
+
+/// An interval in words; open where it reaches beyond what is tried.
+fn interval(report: &Report, run: &Run<'_>) -> String {
+    let of_run = report.runs.iter().find(|it| it.run == run.run);
+    let estimates = of_run.map(|it| it.estimates.as_slice()).unwrap_or_default();
+    let estimate = estimates.iter().find(|it| Some(it.parameter.as_str()) == run.parameter);
+    let Some(Bounds { low, high }) = estimate.and_then(|it| it.interval.as_ref()) else {
+        return "–".to_owned();
+    };
+    match (low, high) {
+        (Some(low), Some(high)) => format!("{}–{}", low.text, high.text),
+        (Some(low), None) => format!("{} or more", low.text),
+        (None, Some(high)) => format!("{} or less", high.text),
+        (None, None) => "anywhere".to_owned(),
+    }
+}

@@ -1,0 +1,87 @@
+//! What came of the runs of an experiment that depends on its own results.
+
+use spelrum_tournament::AxisValue;
+use spelrum_tournament::course::{Begun, Bounds, CourseKind, Estimate, Place};
+use spelrum_tournament::results::RunResult;
+
+use crate::wire_error::{finite, number};
+use crate::{Fault, WireError, v1};
+
+impl From<RunResult> for v1::CourseRun {
+    fn from(RunResult { run, begun, steps, estimates, ended }: RunResult) -> Self {
+        let Begun { kind, player, opponents, axes } = begun;
+        let place = |Place { axis, value }| v1::CoursePlace { axis, value: Some(shown(value)) };
+        Self {
+            run,
+            kind: kind.name().to_owned(),
+            player,
+            opponents,
+            axes: axes.into_iter().map(place).collect(),
+            steps,
+            estimates: estimates.into_iter().map(Into::into).collect(),
+            ended,
+        }
+    }
+}
+
+impl From<Estimate> for v1::CourseEstimate {
+    fn from(Estimate { parameter, value, interval }: Estimate) -> Self {
+        let bounds =
+            |Bounds { low, high }| v1::CourseBounds { low: low.map(shown), high: high.map(shown) };
+        Self { parameter, value: Some(shown(value)), interval: interval.map(bounds) }
+    }
+}
+
+impl TryFrom<v1::CourseRun> for RunResult {
+    type Error = WireError;
+
+    fn try_from(told: v1::CourseRun) -> Result<Self, WireError> {
+        let kind = CourseKind::named(&told.kind)
+            .ok_or_else(|| WireError::new("kind", Fault::UnknownWord(told.kind.clone())))?;
+        let place =
+            |it: v1::CoursePlace| Ok(Place { axis: it.axis, value: read("axes", it.value)? });
+        Ok(Self {
+            run: number("run", told.run)?,
+            begun: Begun {
+                kind,
+                player: told.player,
+                opponents: told.opponents,
+                axes: told.axes.into_iter().map(place).collect::<Result<_, WireError>>()?,
+            },
+            steps: number("steps", told.steps)?,
+            estimates: told
+                .estimates
+                .into_iter()
+                .map(TryInto::try_into)
+                .collect::<Result<_, WireError>>()?,
+            ended: told.ended,
+        })
+    }
+}
+
+impl TryFrom<v1::CourseEstimate> for Estimate {
+    type Error = WireError;
+
+    fn try_from(told: v1::CourseEstimate) -> Result<Self, WireError> {
+        let end =
+            |end: Option<v1::CourseValue>| end.map(|end| read("interval", Some(end))).transpose();
+        let bounds = |it: v1::CourseBounds| {
+            Ok::<_, WireError>(Bounds { low: end(it.low)?, high: end(it.high)? })
+        };
+        Ok(Self {
+            parameter: told.parameter,
+            value: read("value", told.value)?,
+            interval: told.interval.map(bounds).transpose()?,
+        })
+    }
+}
+
+fn shown(AxisValue { number, text }: AxisValue) -> v1::CourseValue {
+    v1::CourseValue { number, text }
+}
+
+fn read(field: &'static str, told: Option<v1::CourseValue>) -> Result<AxisValue, WireError> {
+    let told = told.ok_or_else(|| WireError::new(field, Fault::Missing))?;
+    let number = told.number.map(|number| finite(field, number)).transpose()?;
+    Ok(AxisValue { number, text: told.text })
+}

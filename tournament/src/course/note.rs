@@ -1,0 +1,151 @@
+//! What is to be known of a course: of its runs, of what they tried, and of what they found.
+//!
+//! Notes change nothing; they are stored with the cells and outcomes that they follow from, for people. What a
+//! run found is in them and nowhere else, so that a report needs no course.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Error;
+
+use super::CourseKind;
+use crate::plan::AxisValue;
+
+/// A note on one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Noted {
+    /// The number of the run, from 0.
+    pub run: u64,
+    /// What there is to be known.
+    pub note: Note,
+}
+
+/// What there is to be known of a run. Each is noted once for each step and trial.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Note {
+    /// It begins.
+    Begun(Begun),
+    /// It tries something: in which step, as which trial of the step, both from 0.
+    Tried(u64, u64, Tried),
+    /// What it holds for the best after a step.
+    Estimated(u64, Estimated),
+    /// It is done.
+    Ended,
+}
+
+/// A run that begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Begun {
+    /// Of which kind it is.
+    pub kind: CourseKind,
+    /// The player that it decides about.
+    pub player: String,
+    /// Whom it meets.
+    pub opponents: Vec<String>,
+    /// Its place on the grid's axes.
+    pub axes: Vec<Place>,
+}
+
+/// A place on an axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// The axis.
+    pub axis: String,
+    /// The value there.
+    #[serde(flatten)]
+    pub value: AxisValue,
+}
+
+/// Settings that are tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// One for each parameter.
+    pub settings: Vec<Setting>,
+}
+
+/// A value of a parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
+    /// The parameter's name in sweeps.
+    pub parameter: String,
+    /// Its value.
+    #[serde(flatten)]
+    pub value: AxisValue,
+}
+
+/// The best settings, as far as is known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimated {
+    /// One for each parameter.
+    pub estimates: Vec<Estimate>,
+}
+
+/// The best value of a parameter, as far as is known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The parameter's name in sweeps.
+    pub parameter: String,
+    /// The best guess.
+    #[serde(flatten)]
+    pub value: AxisValue,
+    /// Its 95% interval, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Bounds>,
+}
+
+/// The ends of an interval. One that lies beyond what is tried is absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// The lower.
+    pub low: Option<AxisValue>,
+    /// The upper.
+    pub high: Option<AxisValue>,
+}
+
+impl Note {
+    /// Of which kind it is: what the database calls it.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Begun(_) => "begun",
+            Self::Tried(..) => "tried",
+            Self::Estimated(..) => "estimated",
+            Self::Ended => "ended",
+        }
+    }
+
+    /// Of which step, and of which trial: 0 where it is of none.
+    #[must_use]
+    pub const fn place(&self) -> (u64, u64) {
+        match self {
+            Self::Begun(_) | Self::Ended => (0, 0),
+            Self::Estimated(step, _) => (*step, 0),
+            Self::Tried(step, trial, _) => (*step, *trial),
+        }
+    }
+
+    /// What it says, as JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let json = match self {
+            Self::Begun(it) => serde_json::to_string(it),
+            Self::Tried(_, _, it) => serde_json::to_string(it),
+            Self::Estimated(_, it) => serde_json::to_string(it),
+            Self::Ended => Ok("{}".to_owned()),
+        };
+        json.expect("texts, numbers and lists have a JSON")
+    }
+
+    /// Reads a note again from [its kind](Self::kind), [its place](Self::place) and [its JSON](Self::json).
+    /// `None` of a kind that is not known.
+    ///
+    /// # Errors
+    /// If the JSON is not that of such a note.
+    pub fn read(kind: &str, (step, trial): (u64, u64), json: &str) -> Result<Option<Self>, Error> {
+        Ok(Some(match kind {
+            "begun" => Self::Begun(serde_json::from_str(json)?),
+            "tried" => Self::Tried(step, trial, serde_json::from_str(json)?),
+            "estimated" => Self::Estimated(step, serde_json::from_str(json)?),
+            "ended" => Self::Ended,
+            _ => return Ok(None),
+        }))
+    }
+}

@@ -1,0 +1,4 @@
+//! Searching for the best by noisy answers: numbers in, numbers out. What knows games, cells and sweeps is
+//! [`crate::course`].
+
+pub mod bisection;

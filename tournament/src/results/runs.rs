@@ -1,0 +1,51 @@
+//! What came of the runs of an experiment that depends on its own results.
+
+use std::collections::BTreeMap;
+
+use crate::course::{Begun, Estimate, Estimated, Note, Noted};
+
+/// A run, as far as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunResult {
+    /// Its number, from 0, in the order of the grid.
+    pub run: u64,
+    /// What it is.
+    pub begun: Begun,
+    /// How many steps it was told of.
+    pub steps: u64,
+    /// What it holds for the best: one for each parameter, none before its first step.
+    pub estimates: Vec<Estimate>,
+    /// Whether it is done.
+    pub ended: bool,
+}
+
+/// The runs that these notes are of, in the order of their numbers. Of the estimates of a run only the latest
+/// need be there.
+#[must_use]
+pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
+    #[derive(Default)]
+    struct Known {
+        begun: Option<Begun>,
+        latest: Option<(u64, Vec<Estimate>)>,
+        ended: bool,
+    }
+    let mut runs = BTreeMap::<u64, Known>::new();
+    for Noted { run, note } in notes {
+        let known = runs.entry(run).or_default();
+        match note {
+            Note::Begun(begun) => known.begun = Some(begun),
+            Note::Estimated(step, Estimated { estimates }) => {
+                if known.latest.as_ref().is_none_or(|(latest, _)| *latest < step) {
+                    known.latest = Some((step, estimates));
+                }
+            }
+            Note::Ended => known.ended = true,
+            Note::Tried(..) => {}
+        }
+    }
+    let result = |(run, Known { begun, latest, ended })| {
+        let (steps, estimates) = latest.map_or((0, Vec::new()), |(step, it)| (step + 1, it));
+        Some(RunResult { run, begun: begun?, steps, estimates, ended })
+    };
+    runs.into_iter().filter_map(result).collect()
+}

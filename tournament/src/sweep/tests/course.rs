@@ -1,0 +1,221 @@
+//! Sweeps with `find`: what becomes of their grid, and what is refused.
+
+use super::{PENTAGO_DEPTH, plan_sweep, render};
+use crate::course::{
+    CellOutcome, CourseKind, Decision, FindSettings, LedParameter, Note, RunSettings, Unit,
+    course_of,
+};
+use crate::plan::Plan;
+use crate::statistics::PairCounts;
+use crate::sweep::SweepText;
+
+const FIND: &str = "name = \"handicap\"
+game = \"pentago\"
+seed = 3
+games = 20
+openings = { kind = \"random\", plies = 2 }
+
+[axes]
+depth = [1, 2]
+
+[players.ab]
+algorithm = \"alpha-beta\"
+depth = \"$depth\"
+
+[players.genetic]
+algorithm = \"genetic-minimax\"
+preset = \"study\"
+depth = \"$depth\"
+
+[find]
+player = \"genetic\"
+parameter = \"move_time\"
+from = \"1ms\"
+to = \"1s\"
+";
+
+fn plan(text: &str) -> Plan {
+    plan_sweep(&SweepText::new("test.toml", text))
+        .unwrap_or_else(|error| panic!("{}", render(&error)))
+}
+
+fn refused(text: &str) -> String {
+    let error = plan_sweep(&SweepText::new("test.toml", text)).unwrap_err();
+    format!("{}:{}: {}: {}", error.line.unwrap_or(0), text.lines().count(), error, error.remedy)
+}
+
+fn settings(plan: &Plan) -> Vec<FindSettings> {
+    let course = plan.course.as_ref().unwrap();
+    let find = |settings: &RunSettings| match settings {
+        RunSettings::Find(find) => find.clone(),
+    };
+    course.runs.iter().map(|run| find(&run.settings)).collect()
+}
+
+/// Each point of the grid, and each opponent, has a run of its own; nothing else is played.
+#[test]
+fn points_become_runs() {
+    let plan = plan(FIND);
+    assert_eq!(plan.cells, []);
+    let parameter = LedParameter {
+        name: "move_time".to_owned(),
+        key: "move_time_us".to_owned(),
+        unit: Unit::Microseconds,
+        low: 1_000.0,
+        high: 1_000_000.0,
+        log: true,
+    };
+    let find = FindSettings { parameter, steps: 50, at_once: 2 };
+    assert_eq!(settings(&plan), [find.clone(), find]);
+    let course = plan.course.as_ref().unwrap();
+    assert_eq!(course.kind(), CourseKind::Find);
+    assert_eq!(plan.games(), 2 * 50 * 20);
+    let names: Vec<_> = plan.axes.iter().map(|axis| axis.name.as_str()).collect();
+    assert_eq!(names, ["depth", "run", "step"]);
+    for run in &course.runs {
+        // In the order of the pairing: the player that is decided about is the second.
+        assert_eq!((run.cells.len(), &*run.subjects), (1, &[1][..]));
+        assert!(run.cells[0].timed);
+    }
+    // What is foreseen is what the runs are made of.
+    let foreseen = plan.foreseen();
+    assert_eq!(foreseen.cells.iter().map(|cell| cell.games).collect::<Vec<_>>(), [1_000, 1_000]);
+    assert_eq!(foreseen.games(), plan.games());
+    assert!(super::planned(PENTAGO_DEPTH).plan.course.is_none());
+}
+
+/// What a course does may be an axis, also where nothing else differs.
+#[test]
+fn steps_can_be_an_axis() {
+    let text = FIND.replace("depth = [1, 2]", "steps = [10, 20]").replace("\"$depth\"", "1")
+        + "steps = \"$steps\"\nscale = \"linear\"\nat_once = 5\n";
+    let told: Vec<_> =
+        settings(&plan(&text)).iter().map(|it| (it.steps, it.at_once, it.parameter.log)).collect();
+    assert_eq!(told, [(10, 5, false), (20, 5, false)]);
+    // Every opponent has a run of its own.
+    let text = text.replace("[find]", "[players.random]\nalgorithm = \"random\"\n[find]")
+        + "\n[players.c]\nlike = \"random\"\n";
+    assert!(refused(&text).contains("pairing = { gauntlet = \"genetic\" }"), "{}", refused(&text));
+    let text = format!("pairing = {{ gauntlet = \"genetic\" }}\n{text}");
+    assert_eq!(settings(&plan(&text)).len(), 6);
+}
+
+#[test]
+fn what_cannot_be_found_is_refused() {
+    let with = |from: &str, to: &str| {
+        let text = FIND.replace(from, to);
+        assert_ne!(text, FIND, "{from}");
+        refused(&text)
+    };
+    let mut told = Vec::new();
+    for (from, to) in [
+        ("parameter = \"move_time\"", "parameter = \"evaluation\""),
+        ("parameter = \"move_time\"", "parameter = \"patience\""),
+        ("player = \"genetic\"", "player = \"generic\""),
+        ("player = \"genetic\"\n", ""),
+        ("to = \"1s\"", "to = \"1ms\""),
+        ("to = \"1s\"", "to = 7"),
+        ("to = \"1s\"", "to = \"1s\"\nsteps = 0"),
+        ("to = \"1s\"", "to = \"1s\"\nscale = \"square\""),
+        ("to = \"1s\"", "to = \"1s\"\nstep = 3"),
+        ("preset = \"study\"", "preset = \"study\"\nmove_time = \"1s\""),
+        ("depth = [1, 2]", "depth = [1, 2]\nstep = [1]"),
+        ("games = 20", "games = 20\nswap_sides = false"),
+        ("games = 20", "games = 20\nstop = { precision = 0.1 }"),
+        ("games = 20", "games = 20\nclaims = []"),
+        (
+            "parameter = \"move_time\"\nfrom = \"1ms\"\nto = \"1s\"",
+            "parameter = \"nodes\"\nfrom = 0\nto = 9",
+        ),
+    ] {
+        told.push(with(from, to));
+    }
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    22:23: player `genetic`: pentago has no evaluation "1ms": write "runs", "lines" or "none"
+    21:23: player `genetic`: `genetic-minimax` has no parameter `patience`: its parameters are `evaluation`, `depth`, `generations`, `nodes`, `evaluations`, `move_time`, `population`, `selection`, `tournament_size`, `elites`, `crossover_rate`, `mutation_rate`, `refute`, `seed_root`, `min_visits`, `reject_duplicates`, `max_tree_nodes`, `line_plies`, `deepen`, `in_turn`, `order`, `killers`, `weight_run3`, `weight_run4`, `weight_centre`, `preset`
+    20:23: there is no player `generic`: did you mean `genetic`?
+    19:22: `find` has no `player`: write, for example, find = { player = "genetic", parameter = "move_time", from = "1ms", to = "1s" }
+    23:23: there is nothing between 1ms and 1ms: choose a greater end
+    23:23: an end of `move_time` must be a duration, not a whole number: write, for example, from = "1ms", to = "1s"
+    24:24: `steps` cannot be 0: choose 1 to 100000
+    24:24: `scale` cannot be "square": the choices are `log`, `linear`
+    24:24: unknown key `step` in `find`: did you mean `steps`?
+    17:24: `move_time` of `genetic` is what `find` decides: remove it from the player
+    9:24: an axis of a sweep with `find` cannot be named `step`: rename it: results have an axis of this name
+    20:24: `find` needs pairs of games: remove swap_sides = false: who moves first would decide what is found
+    5:24: a sweep with `find` has no `stop`: remove it: every cell has all its games
+    5:24: a sweep with `find` has no `claims`: remove them: state claims in the sweep that confirms what was found
+    22:23: player `genetic`: `nodes` cannot be 0: write an integer from 1 to 9007199254740991, or "unlimited"
+    "#);
+}
+
+/// A game between players of whom more of the parameter is stronger, by a step.
+fn outcome(number: u64, plan: &Plan, value: f64, root: f64) -> CellOutcome {
+    let games = plan.course.as_ref().unwrap().runs[0].cells[0].games;
+    // The player that is decided about is the second.
+    let pairs = games / 2;
+    let (pairs, [wins, losses]) = match value < root {
+        true => (PairCounts([0, 0, 0, 0, pairs]), [games, 0]),
+        false => (PairCounts([pairs, 0, 0, 0, 0]), [0, games]),
+    };
+    CellOutcome { number, games, wins, losses, pairs, ..CellOutcome::default() }
+}
+
+/// Plays a course by itself: what it asked for, in order, and all its notes.
+fn play(plan: &Plan, root: f64) -> (Vec<String>, Vec<Note>) {
+    let mut course = course_of(plan).unwrap();
+    let (mut asked, mut notes) = (Vec::new(), Vec::new());
+    let mut told = 0;
+    loop {
+        match course.decide() {
+            Decision::Add(cells) => asked.extend(cells),
+            Decision::Wait => {}
+            Decision::End => break,
+            Decision::Fail(fault) => panic!("{fault}"),
+        }
+        notes.extend(course.take_notes().into_iter().map(|it| it.note));
+        let cell = &asked[told];
+        let value = cell.definition.players[1].get("move_time_us");
+        let Some(&spelrum_engine::Value::Integer(value)) = value else { panic!("{cell:?}") };
+        course.tell(&outcome(told as u64, plan, value as f64, root));
+        told += 1;
+    }
+    notes.extend(course.take_notes().into_iter().map(|it| it.note));
+    assert_eq!(told, asked.len());
+    let hash = |cell: &crate::course::NewCell| cell.definition.hash().to_string();
+    (asked.iter().map(hash).collect(), notes)
+}
+
+#[test]
+fn a_run_finds_where_players_are_even() {
+    let plan = plan(FIND);
+    let (asked, notes) = play(&plan, 40_000.0);
+    assert_eq!(asked.len(), 100);
+    assert_eq!(asked.iter().collect::<std::collections::BTreeSet<_>>().len(), 100);
+    let last = notes.iter().rev().find_map(|note| {
+        let Note::Estimated(49, estimated) = note else { return None };
+        Some(&estimated.estimates[0])
+    });
+    let last = last.unwrap();
+    assert!((last.value.number.unwrap() - 40.0).abs() < 1.0, "{last:?}");
+    assert_eq!(notes.iter().filter(|note| matches!(note, Note::Ended)).count(), 2);
+    // The same again.
+    assert_eq!(play(&plan, 40_000.0), (asked, notes));
+}
+
+/// A release that asks for other cells than the one that an experiment was begun with does not go on with it.
+#[test]
+fn another_course_is_not_taken_up() {
+    let (plan, other) = (plan(FIND), plan(&FIND.replace("\"1s\"", "\"2s\"")));
+    let Decision::Add(cells) = course_of(&plan).unwrap().decide() else { panic!() };
+    let mut same = course_of(&plan).unwrap();
+    same.adopt(&cells);
+    assert_eq!(same.decide(), Decision::Wait);
+    assert_eq!(same.take_notes(), []);
+    let mut course = course_of(&other).unwrap();
+    course.adopt(&cells);
+    assert!(matches!(course.decide(), Decision::Fail(_)));
+    // Nor one that was told of a cell that it did not ask for.
+    same.tell(&outcome(9, &plan, 1.0, 2.0));
+    assert!(matches!(same.decide(), Decision::Fail(_)));
+}
