@@ -64,7 +64,9 @@ impl Progress {
     pub(crate) fn look(&mut self, seen: &results::Progress) {
         let elapsed = self.start.elapsed();
         self.pace.see(elapsed, seen.games_settled, seen.wall_us);
-        self.forecast = self.pace.forecast(seen);
+        // Of what is still to be asked for nobody knows how long it takes.
+        let is_all_there = seen.games_planned >= self.planned;
+        self.forecast = self.pace.forecast(seen).filter(|_| is_all_there);
         self.settled = seen.games_settled;
         self.bar.set_position(self.settled);
         self.bar.set_message(rate_text(self.task, self.pace.games_per_second(), self.forecast));

@@ -11,6 +11,7 @@ mod claims;
 mod engines;
 mod error;
 mod fields;
+mod notes;
 mod played;
 mod source;
 mod workers;

@@ -9,7 +9,7 @@ use super::axes::Axis;
 use super::fault::{Fault, Span, did_you_mean};
 use super::keys::{
     self, Key,
-    course::{AT_ONCE_MAX, FIND, FIND_AT_ONCE, FIND_STEPS, STEPS_MAX},
+    course::{AT_ONCE_MAX, FIND, FIND_AT_ONCE, FIND_STEPS, RUNS_MAX, STEPS_MAX},
 };
 use super::pairing::Pairing;
 use super::players::Players;
@@ -279,6 +279,21 @@ fn led(
 }
 
 impl CourseInFile {
+    /// Refuses more runs, or steps of all of them together, than anybody holds.
+    pub(super) fn check_size(&self, runs: usize, steps: u64) -> Result<(), Fault> {
+        let name = self.kind.name();
+        let (problem, remedy) = if runs > RUNS_MAX {
+            let remedy = format!("sweep fewer values, or pair fewer players: at most {RUNS_MAX}");
+            (format!("`{name}` would have {runs} runs"), remedy)
+        } else if steps > STEPS_MAX.unsigned_abs() {
+            let remedy = format!("choose fewer: at most {STEPS_MAX} in all");
+            (format!("the {runs} runs of `{name}` would have {steps} steps"), remedy)
+        } else {
+            return Ok(());
+        };
+        Err(Fault::at(&self.node.place, problem, remedy))
+    }
+
     /// What the run at a point does, whose subject is this player there.
     pub(super) fn settings(
         &self,

@@ -314,6 +314,8 @@ impl Planner<'_> {
             let settings = course.settings(&self.file.axes, point, rules, &player.parameters())?;
             runs.push(DraftRun { settings, cells: vec![(number, subject)] });
         }
+        let steps = runs.iter().map(|run| run.settings.trials()).sum();
+        course.check_size(runs.len(), steps)?;
         Ok(runs)
     }
 

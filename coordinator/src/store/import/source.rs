@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Row};
 use spelrum_engine::{MoveRecord, MoveValue, SearchReport};
-use spelrum_tournament::course::{Note, Noted};
+use spelrum_tournament::course::Noted;
 use spelrum_tournament::engines::Forfeit;
 use spelrum_tournament::scheduler::Allocation;
 use spelrum_tournament::stopping::StopRule;
@@ -596,28 +596,6 @@ impl Source {
             [cell],
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
         )
-    }
-
-    /// What is to be known of an experiment's course.
-    fn notes(&self, experiment: &SourceExperiment) -> Result<Vec<Noted>, ImportError> {
-        let found = self.all(
-            "SELECT run, kind, step, trial, note FROM course_notes WHERE experiment_id = ?
-            ORDER BY run, kind, step, trial",
-            [experiment.id],
-            |row| {
-                let kind = text(row, 1, NAME_BYTES_MAX)?;
-                let json = text(row, 4, TEXT_BYTES_MAX)?;
-                let note = Note::read(&kind, (number(row, 2)?, number(row, 3)?), &json)
-                    .map_err(|_| rusqlite::Error::InvalidQuery)?;
-                Ok(note.map(|note| (number(row, 0), note)))
-            },
-        )?;
-        let unknown = || self.unknown(&experiment.name, "a note on its course");
-        let noted = |found: Option<(rusqlite::Result<u64>, Note)>| {
-            let (run, note) = found.ok_or_else(unknown)?;
-            Ok(Noted { run: run.map_err(|error| self.damaged(&error))?, note })
-        };
-        found.into_iter().map(noted).collect()
     }
 
     /// What the course was told of a cell.

@@ -5,8 +5,12 @@ use serde_json::json;
 use super::super::schema;
 use super::{Key, Kind};
 
-/// Most steps of one run.
-pub(in crate::sweep) const STEPS_MAX: i64 = 100_000;
+/// Most steps of one run, and of all runs of a sweep: a coordinator that starts goes through them again
+/// (invariant 9).
+pub(in crate::sweep) const STEPS_MAX: i64 = 20_000;
+
+/// Most runs of a sweep: what each knows is held while it goes on (invariant 9).
+pub(in crate::sweep) const RUNS_MAX: usize = 1_000;
 
 /// Most settings that one run tries at a time.
 pub(in crate::sweep) const AT_ONCE_MAX: i64 = 256;

@@ -124,6 +124,11 @@ fn what_cannot_be_found_is_refused() {
         ("games = 20", "games = 20\nstop = { precision = 0.1 }"),
         ("games = 20", "games = 20\nclaims = []"),
         (
+            "seed = 3\ngames = 20\nopenings = { kind = \"random\", plies = 2 }\n\n[axes]\n",
+            "seed = \"$seeds\"\ngames = 20\n[axes]\nseeds = { from = 1, to = 501, step = 1 }\n",
+        ),
+        ("to = \"1s\"", "to = \"1s\"\nsteps = 10001"),
+        (
             "parameter = \"move_time\"\nfrom = \"1ms\"\nto = \"1s\"",
             "parameter = \"nodes\"\nfrom = 0\nto = 9",
         ),
@@ -137,7 +142,7 @@ fn what_cannot_be_found_is_refused() {
     19:22: `find` has no `player`: write, for example, find = { player = "genetic", parameter = "move_time", from = "1ms", to = "1s" }
     23:23: there is nothing between 1ms and 1ms: choose a greater end
     23:23: an end of `move_time` must be a duration, not a whole number: write, for example, from = "1ms", to = "1s"
-    24:24: `steps` cannot be 0: choose 1 to 100000
+    24:24: `steps` cannot be 0: choose 1 to 20000
     24:24: `scale` cannot be "square": the choices are `log`, `linear`
     24:24: unknown key `step` in `find`: did you mean `steps`?
     17:24: `move_time` of `genetic` is what `find` decides: remove it from the player
@@ -145,6 +150,8 @@ fn what_cannot_be_found_is_refused() {
     20:24: `find` needs pairs of games: remove swap_sides = false: who moves first would decide what is found
     5:24: a sweep with `find` has no `stop`: remove it: every cell has all its games
     5:24: a sweep with `find` has no `claims`: remove them: state claims in the sweep that confirms what was found
+    18:22: `find` would have 1002 runs: sweep fewer values, or pair fewer players: at most 1000
+    19:24: the 2 runs of `find` would have 20002 steps: choose fewer: at most 20000 in all
     22:23: player `genetic`: `nodes` cannot be 0: write an integer from 1 to 9007199254740991, or "unlimited"
     "#);
 }
