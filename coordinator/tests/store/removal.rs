@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::{Strategy as _, any, prop_assert_eq};
 use spelrum_coordinator::store::{Refused, Removed, Removing, Submitted, Writer};
+use spelrum_tournament::course::{Note, Noted};
 use spelrum_tournament::scheduler::{
     Attempts, CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState,
 };
-use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, Plan, PlayedGame, Role, WorkerId};
+use spelrum_tournament::{
+    CellId, ExperimentId, GameId, GameRange, LeaseId, Plan, PlayedGame, Role, WorkerId,
+};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Executor as _};
 
@@ -198,6 +201,8 @@ async fn a_deleted_experiment_leaves_nothing_behind_and_others_as_they_were() {
     let cell = store.cell(0);
     let mut transaction = store.writer.begin().await.unwrap();
     transaction.tell(cell).await.unwrap();
+    let noted = Noted { run: 0, note: Note::Ended };
+    transaction.note(ExperimentId(first), &[noted]).await.unwrap();
     transaction.commit().await.unwrap();
     let before = rows_of(&store, first).await;
     let empty: Vec<_> = before.iter().filter(|(_, rows)| rows.is_empty()).map(|it| it.0).collect();
