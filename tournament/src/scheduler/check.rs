@@ -1,6 +1,6 @@
 //! What must hold after every event, recounted the slow way.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::allocation::Turn;
 use super::attempts::Next;
@@ -8,6 +8,7 @@ use super::batches::Load;
 use super::cells::{Cell, Place};
 use super::experiments::Experiment;
 use super::machine::Scheduler;
+use super::with_work::WithWork;
 use crate::ids::{CellId, ExperimentId, GameId, LeaseId};
 
 /// Debug builds recount after every event while there are no more cells than this.
@@ -73,9 +74,10 @@ impl Scheduler {
         let goes_on = unsettled > 0 || experiment.open;
         assert!(goes_on, "{id} has nothing unsettled and is not finished");
 
-        let with_work = cells.iter().filter(|(_, cell)| cell.available_count() > 0);
-        let with_work: BTreeSet<(Turn, CellId)> =
-            with_work.map(|(&id, cell)| (Turn::of(cell, experiment.allocation), id)).collect();
+        let mut with_work = WithWork::default();
+        for (&id, cell) in cells.iter().filter(|(_, cell)| cell.available_count() > 0) {
+            with_work.insert(Turn::of(cell, experiment.allocation), id, cell);
+        }
         assert_eq!(with_work, experiment.with_work, "cells with work of {id}");
         let apart = |next| {
             let numbers = cells.iter().flat_map(|(&cell, c)| {

@@ -7,6 +7,7 @@ use super::api::{Allocation, ExperimentState};
 use super::attempts::Next;
 use super::batches::{Load, moving_average};
 use super::cells::Cell;
+use super::with_work::WithWork;
 use crate::ids::{CellId, ExperimentId, GameId};
 
 /// An experiment that is not over, or has been so only since the last drain.
@@ -20,8 +21,8 @@ pub(super) struct Experiment {
     pub(super) cells: Vec<CellId>,
     /// Which of its cells go first.
     pub(super) allocation: Allocation,
-    /// Those with games for any batch, by their turn. Ids are given in the order of the grid.
-    pub(super) with_work: BTreeSet<(Turn, CellId)>,
+    /// Those with games for any batch. Ids are given in the order of the grid.
+    pub(super) with_work: WithWork,
     /// Games to be leased alone.
     pub(super) alone: BTreeSet<GameId>,
     /// Games to be leased alone by a worker that holds no other suspect.
@@ -36,13 +37,13 @@ pub(super) struct Experiment {
 
 impl Experiment {
     /// Without cells.
-    pub(super) const fn new(state: ExperimentState) -> Self {
+    pub(super) fn new(state: ExperimentState) -> Self {
         Self {
             state,
             open: false,
             cells: Vec::new(),
             allocation: Allocation::Grid,
-            with_work: BTreeSet::new(),
+            with_work: WithWork::default(),
             alone: BTreeSet::new(),
             suspects: BTreeSet::new(),
             unsettled: 0,
@@ -73,10 +74,10 @@ impl Experiment {
         self.load.unmeasured_games =
             self.load.unmeasured_games - before.load.unmeasured_games + after.load.unmeasured_games;
         if before.turn != after.turn || cell.available_count() == 0 {
-            self.with_work.remove(&(before.turn, id));
+            self.with_work.remove(before.turn, id, cell);
         }
         if cell.available_count() > 0 {
-            self.with_work.insert((after.turn, id));
+            self.with_work.insert(after.turn, id, cell);
         }
     }
 

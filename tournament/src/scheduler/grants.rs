@@ -1,7 +1,6 @@
 //! A worker asks for games.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::allocation::share_of_lease;
 use super::api::{Effect, LeaseState};
@@ -27,9 +26,6 @@ struct Asking<'a> {
     /// Each of its slots may play the largest game at the same time.
     slot_bytes: u64,
     engines: &'a [OfferedEngine],
-    /// Whether it has the engines that cells need, by where these are in memory: cells share them, and there
-    /// may be 100,000 to look at.
-    has_engines: RefCell<BTreeMap<*const NeededEngine, bool>>,
 }
 
 impl Scheduler {
@@ -45,8 +41,7 @@ impl Scheduler {
         let leases_max = 2 * slots as usize + LEASES_BESIDE;
         let slots = u64::from(slots);
         let slot_bytes = memory_bytes.map_or(u64::MAX, |offered| offered / slots);
-        let has_engines = RefCell::default();
-        let asking = Asking { worker, slots, slot_bytes, engines, has_engines };
+        let asking = Asking { worker, slots, slot_bytes, engines };
         if self.leases.count_of(worker) < leases_max {
             let mut turn = None;
             while let Some(next) = self.shares.next(turn) {
@@ -80,9 +75,9 @@ impl Scheduler {
         let all_slots = self.leases.slots_with(worker, slots);
         let room =
             LeaseRoom::new(&self.policy, slots, all_slots, experiment.load, experiment.game_us);
-        let cells = experiment.with_work.iter();
-        let cells = cells.filter_map(|&(_, id)| self.cells.get(&id).map(|cell| (id, cell)));
-        let cells = cells.filter(|(_, cell)| asking.can_play(cell));
+        let cells = experiment.with_work.with_engines(|needed| asking.has_engines(needed));
+        let cells = cells.filter_map(|id| self.cells.get(&id).map(|cell| (id, cell)));
+        let cells = cells.filter(|(_, cell)| asking.has_memory(cell));
         let share = |cell: &Cell| share_of_lease(cell, experiment.allocation);
         room.fill(cells.map(|(id, cell)| (id, cell, share(cell))))
     }
@@ -129,10 +124,14 @@ impl Scheduler {
 impl Asking<'_> {
     /// Whether the worker can play the cell's games: each of its slots can hold one, and it has their engines.
     fn can_play(&self, cell: &Cell) -> bool {
+        self.has_memory(cell) && cell.engines().is_none_or(|needed| self.has_engines(needed))
+    }
+
+    fn has_engines(&self, needed: &[NeededEngine]) -> bool {
+        can_play(needed, self.engines)
+    }
+
+    fn has_memory(&self, cell: &Cell) -> bool {
         cell.memory_bytes() <= self.slot_bytes
-            && cell.engines().is_none_or(|needed| {
-                let mut known = self.has_engines.borrow_mut();
-                *known.entry(needed.as_ptr()).or_insert_with(|| can_play(needed, self.engines))
-            })
     }
 }

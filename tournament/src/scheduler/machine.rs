@@ -268,9 +268,11 @@ impl Scheduler {
             return;
         }
         experiment.allocation = allocation;
-        let with_work = std::mem::take(&mut experiment.with_work).into_iter();
-        let turn = |id| self.cells.get(&id).map(|cell| (Turn::of(cell, allocation), id));
-        experiment.with_work = with_work.filter_map(|(_, id)| turn(id)).collect();
+        for id in std::mem::take(&mut experiment.with_work).ids() {
+            if let Some(cell) = self.cells.get(&id) {
+                experiment.with_work.insert(Turn::of(cell, allocation), id, cell);
+            }
+        }
     }
 
     fn extended(

@@ -71,7 +71,8 @@
 //!
 //! No event takes time with the number of cells or games, except that submitting, cancelling and
 //! finishing an experiment take time with its own cells, cancelling with the live leases, and
-//! granting with the cells that are too large for the worker, or need engines that it has not.
+//! granting with the cells that are too large for the worker, and with the different sets of engines that
+//! cells need.
 //!
 //! # Bounds (invariant 9)
 //!
@@ -97,6 +98,7 @@ mod reports;
 mod restore;
 mod shares;
 mod waiting;
+mod with_work;
 
 pub use api::*;
 pub use machine::Scheduler;

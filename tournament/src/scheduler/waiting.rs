@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::experiments::Experiment;
 use super::machine::Scheduler;
+use super::with_work::needs;
 use crate::engines::NeededEngine;
 use crate::ids::{CellId, ExperimentId};
 
@@ -43,21 +44,27 @@ impl Scheduler {
     pub fn engines_wanted(&self) -> Vec<EnginesWanted> {
         let mut wanted = Vec::new();
         for (id, experiment) in self.ready() {
-            let mut groups: BTreeMap<(&Arc<[NeededEngine]>, u64), BTreeSet<CellId>> =
+            let with_work = experiment.with_work.by_needs();
+            // Those of which only games to be leased alone wait.
+            let mut others: BTreeMap<(Arc<[NeededEngine]>, u64), BTreeSet<CellId>> =
                 BTreeMap::new();
-            for cell_id in waiting(experiment) {
-                let Some(cell) = self.cells.get(&cell_id) else { continue };
-                if let Some(engines) = cell.engines() {
-                    groups.entry((engines, cell.memory_bytes())).or_default().insert(cell_id);
+            for cell in apart(experiment) {
+                if let Some(needs) = self.cells.get(&cell).and_then(needs)
+                    && with_work.get(&needs).is_none_or(|cells| !cells.contains(&cell))
+                {
+                    others.entry(needs).or_default().insert(cell);
                 }
             }
-            wanted.extend(groups.into_iter().filter_map(|((engines, memory_bytes), cells)| {
+            let all: BTreeSet<_> = with_work.keys().chain(others.keys()).collect();
+            wanted.extend(all.into_iter().filter_map(|needs| {
+                let cells = || [with_work.get(needs), others.get(needs)].into_iter().flatten();
+                let (engines, memory_bytes) = needs;
                 Some(EnginesWanted {
                     experiment: id,
-                    cell: *cells.first()?,
-                    cells: cells.len() as u64,
+                    cell: *cells().filter_map(BTreeSet::first).min()?,
+                    cells: cells().map(|cells| cells.len() as u64).sum(),
                     engines: Arc::clone(engines),
-                    memory_bytes,
+                    memory_bytes: *memory_bytes,
                 })
             }));
         }
@@ -71,6 +78,10 @@ impl Scheduler {
 
 /// Its cells with games to hand out; one may come several times.
 fn waiting(experiment: &Experiment) -> impl Iterator<Item = CellId> {
-    let apart = experiment.alone.iter().chain(&experiment.suspects).map(|game| game.cell);
-    experiment.with_work.iter().map(|&(_, cell)| cell).chain(apart)
+    experiment.with_work.ids().chain(apart(experiment))
+}
+
+/// Its cells with games to be leased alone; one may come several times.
+fn apart(experiment: &Experiment) -> impl Iterator<Item = CellId> {
+    experiment.alone.iter().chain(&experiment.suspects).map(|game| game.cell)
 }
