@@ -52,6 +52,9 @@ pub(crate) struct Estimate {
     /// Whether some games did not end within the calibration, or were not tried: then it takes longer than
     /// `seconds`.
     seconds_at_least: bool,
+    /// Whether what is played depends on what comes of it: then `cells` are its runs, and all figures are what it
+    /// comes to at most.
+    depends_on_results: bool,
     /// Whether programs of others play in some cells, which are not tried out.
     #[serde(skip)]
     engines: bool,
@@ -62,7 +65,12 @@ pub(crate) struct Estimate {
 impl Estimate {
     /// The facts for people: what, and how much.
     pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
-        let about = if self.seconds_at_least { "more than" } else { "about" };
+        let most = self.depends_on_results;
+        let about = match (self.seconds_at_least, most) {
+            (true, _) => "more than",
+            (false, true) => "at most about",
+            (false, false) => "about",
+        };
         let time = match self.seconds {
             Some(seconds) => format!(
                 "{about} {} on {} slots like this machine's",
@@ -73,12 +81,16 @@ impl Estimate {
             None => "unknown: no game ended within the calibration".to_owned(),
         };
         let bytes = match self.bytes {
+            Some(bytes) if most => format!("at most about {}", mebibytes(bytes)),
             Some(bytes) => format!("about {}", mebibytes(bytes)),
             None => "unknown".to_owned(),
         };
         vec![
-            ("cells", count(self.cells)),
-            (self.task.noun(2), count(self.games)),
+            (if most { "runs" } else { "cells" }, count(self.cells)),
+            (
+                self.task.noun(2),
+                (if most { "at most " } else { "" }).to_owned() + &count(self.games),
+            ),
             (if self.task.is_game() { "openings" } else { "positions" }, self.openings_text()),
             ("time", time),
             ("database", bytes),
@@ -102,6 +114,7 @@ impl Estimate {
 
 /// Plays a few games of the plan for a bounded time.
 pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
+    let depends_on_results = plan.course.is_some();
     let plan = &plan.foreseen();
     let games = plan.games();
     let slots = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
@@ -140,6 +153,7 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
         slots,
         seconds: finished.as_ref().map(|cost| (cost.seconds * share + references) / slots as f64),
         seconds_at_least: is_least || finished.as_ref().is_some_and(|cost| cost.aborted),
+        depends_on_results,
         engines,
         bytes: finished.as_ref().map(|cost| {
             let moves = match plan.record {

@@ -155,6 +155,16 @@ fn games(number: u64) -> String {
     format!("{} game{}", count(number), if number == 1 { "" } else { "s" })
 }
 
+/// What a sweep with a course comes to: its cells are not known yet.
+pub(crate) fn runs_of(plan: &Plan) -> Option<String> {
+    let course = plan.course.as_ref()?;
+    let runs = match course.runs.len() {
+        1 => "a run".to_owned(),
+        runs => format!("{} runs", count(runs as u64)),
+    };
+    Some(format!("{runs} of `{}`, {} at most", course.kind().name(), games(plan.games())))
+}
+
 /// What is said before a changed sweep is submitted.
 pub(crate) fn announcement(plan: &Plan, change: &v1::SubmitChange) -> String {
     let mut text = format!("this sweep changes {}:", plan.name);

@@ -280,6 +280,9 @@ impl Plan {
     /// Bytes of memory that the largest of its games may take: both players of a cell together.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
+        if self.course.is_some() {
+            return self.foreseen().memory_bytes();
+        }
         let of_players: Vec<u64> =
             self.players.iter().map(|player| memory_bytes_of(&player.parameters())).collect();
         let of_cell = |cell: &PlannedCell| cell.players.map(|player| of_players[player]);
@@ -299,21 +302,19 @@ impl Plan {
         planned + self.course.as_ref().map_or(0, CoursePlan::games_at_most)
     }
 
-    /// The same without a course: in its place, the cells that its runs are made of, with the games that they
-    /// play at most. What a course asks for costs about as much.
+    /// The same without a course: in its place, the cells that its runs are made of, where their games take longest
+    /// and most memory, with as many games as they play at most.
     #[must_use]
     pub fn foreseen(&self) -> Self {
         let mut foreseen = self.clone();
-        if let Some(course) = foreseen.course.take() {
-            for PlannedRun { settings, cells, .. } in course.runs {
-                let times = settings.trials();
-                foreseen.cells.extend(
-                    cells.into_iter().map(|cell| PlannedCell {
-                        games: cell.games.saturating_mul(times),
-                        ..cell
-                    }),
-                );
-            }
+        let Some(course) = foreseen.course.take() else { return foreseen };
+        for PlannedRun { settings, mut cell, subject } in course.runs {
+            let mut parameters = foreseen.players[cell.players[subject]].parameters();
+            parameters.extend([settings.dearest()]);
+            cell.players[subject] =
+                number_of(&mut foreseen.players, PlannedPlayer::new(&parameters));
+            cell.games = cell.games.saturating_mul(settings.trials());
+            foreseen.cells.push(cell);
         }
         foreseen
     }

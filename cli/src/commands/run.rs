@@ -147,8 +147,10 @@ impl Run {
                 }
             }
         };
-        let (found, failures) = engines::find(needed, offer, interrupts.now.clone()).await?;
-        if self.listen.is_none() {
+        let (found, failures) = engines::find(needed, offer, interrupts.finish.clone()).await?;
+        if interrupts.exit().is_some() {
+            // Nothing will be played.
+        } else if self.listen.is_none() {
             engines::check_found(&sweep.plan, &found, &failures)?;
         } else {
             engines::tell(&failures);
@@ -213,23 +215,14 @@ fn beginning(
     plan: &Plan,
     db: &Path,
 ) -> String {
-    let what = match &plan.course {
-        None => format!(
+    let what = change::runs_of(plan).unwrap_or_else(|| {
+        format!(
             "{} {} in {} cells",
             count(experiment.games_planned),
             experiment.task.noun(experiment.games_planned),
             count(experiment.cells)
-        ),
-        Some(course) => format!(
-            "{} of `{}`, {} games at most",
-            match course.runs.len() {
-                1 => "a run".to_owned(),
-                runs => format!("{} runs", count(runs as u64)),
-            },
-            course.kind().name(),
-            count(plan.games())
-        ),
-    };
+        )
+    });
     format!(
         "{} {}: {what}, into {}",
         match (submitted.existed, &submitted.change) {

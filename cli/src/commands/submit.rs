@@ -21,7 +21,7 @@ name extends its experiment: cells that it still names keep their games, others 
 it no longer names stays but leaves the reports. That is said before it happens.
 
 JSON: experiment_uuid, name, cells, games, existed, change, claims (claim, exploratory, in_sweep); with --dry-run: name, game, cells, games, pairs, \
-openings, slots, seconds, seconds_at_least, bytes.
+openings, slots, seconds, seconds_at_least, depends_on_results, bytes.
 
 Examples:
   spelrum submit sweeps/pentago-depth.toml --dry-run       (needs no coordinator)
@@ -132,7 +132,9 @@ impl Submit {
         };
         let (games, cells) = (count(answer.games), count(answer.cells));
         let of = sweep.plan.task().noun(answer.games);
-        writeln!(out, "{said} {}: {games} {of} in {cells} cells", answer.name)?;
+        let what = change::runs_of(&sweep.plan);
+        let what = what.unwrap_or_else(|| format!("{games} {of} in {cells} cells"));
+        writeln!(out, "{said} {}: {what}", answer.name)?;
         for remark in change::remarks_on_claims(&answer.claims) {
             writeln!(out, "{remark}")?;
         }

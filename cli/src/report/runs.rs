@@ -1,7 +1,7 @@
 //! What came of the runs of an experiment that depends on its own results, for people and for programs.
 
 use serde::Serialize;
-use spelrum_tournament::course::{Bounds, CourseKind, Estimate};
+use spelrum_tournament::course::{CourseKind, Estimate};
 use spelrum_tournament::results::{Report, RunResult};
 
 use crate::output::{Column, TitledTable, count};
@@ -110,7 +110,7 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
             steps,
             or_dash(run.parameter),
             or_dash(run.value_text),
-            interval(report, &run),
+            interval(&run),
         ]);
         table.row(row);
     }
@@ -123,7 +123,11 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
         );
     }
     if report.runs.iter().any(|run| !run.ended) {
-        notes.push("…: still going on.".to_owned());
+        let state = report.experiment.state;
+        notes.push(match state.is_over() {
+            false => "…: still going on.".to_owned(),
+            true => format!("…: broken off, since the experiment is {}.", state.name()),
+        });
     }
     notes.push(format!(
         "What came of each cell: spelrum report {} --table cells.",
@@ -133,17 +137,14 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
 }
 
 /// An interval in words; open where it reaches beyond what is tried.
-fn interval(report: &Report, run: &Run<'_>) -> String {
-    let of_run = report.runs.iter().find(|it| it.run == run.run);
-    let estimates = of_run.map(|it| it.estimates.as_slice()).unwrap_or_default();
-    let estimate = estimates.iter().find(|it| Some(it.parameter.as_str()) == run.parameter);
-    let Some(Bounds { low, high }) = estimate.and_then(|it| it.interval.as_ref()) else {
+fn interval(run: &Run<'_>) -> String {
+    if run.value_text.is_none() {
         return "–".to_owned();
-    };
-    match (low, high) {
-        (Some(low), Some(high)) => format!("{}–{}", low.text, high.text),
-        (Some(low), None) => format!("{} or more", low.text),
-        (None, Some(high)) => format!("{} or less", high.text),
+    }
+    match (run.low_text, run.high_text) {
+        (Some(low), Some(high)) => format!("{low}–{high}"),
+        (Some(low), None) => format!("{low} or more"),
+        (None, Some(high)) => format!("{high} or less"),
         (None, None) => "anywhere".to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! Sweeps that look for the value at which two players are even: what they print, through kills, on four
 //! processes, and when they move to another database.
 
-use crate::sandbox::{Sandbox, Service, Watched, wait_until};
+use crate::sandbox::{Sandbox, Watched, wait_until};
 
 /// Two runs over nodes: the same games everywhere.
 fn sweep(steps: u32, games: u32) -> String {
@@ -44,17 +44,6 @@ fn course(sandbox: &Sandbox, db: &str) -> String {
     let ran = sandbox.run(&["sql", "--db", db, "--csv", statement]);
     ran.expect_exit(0);
     ran.stdout().to_owned()
-}
-
-fn settled(sandbox: &Sandbox, db: &str) -> u64 {
-    sandbox.sql(db, "SELECT count(*) FROM games").parse().unwrap()
-}
-
-fn wait_until_finished(sandbox: &Sandbox, coordinator: &Service) {
-    wait_until("the experiment is finished", || {
-        let list = sandbox.run(&["list", "--coordinator", &coordinator.url, "--json"]);
-        list.stdout().contains("\"finished\"")
-    });
 }
 
 #[test]
@@ -117,6 +106,27 @@ fn a_dry_run_says_what_it_may_come_to() {
     ran.expect_exit(0);
     let json: serde_json::Value = serde_json::from_str(ran.stdout()).unwrap();
     assert_eq!(json["games"], 128);
+    assert_eq!(json["depends_on_results"], true);
+    let text = sandbox.run(&["submit", "--dry-run", "sweep.toml"]);
+    let said = text.stdout();
+    assert!(said.contains("runs      2\n  games     at most 128\n"), "{said}");
+    assert!(said.contains("at most about"), "{said}");
+}
+
+/// Nobody plays: it is submitted, looked at, and cancelled.
+#[test]
+fn a_course_that_is_broken_off_says_so() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &sweep(8, 8));
+    let coordinator = sandbox.coordinator("results.db", "127.0.0.1:0");
+    let url = coordinator.url.as_str();
+    let submitted = sandbox.run(&["submit", "sweep.toml", "--coordinator", url]);
+    assert_eq!(submitted.stdout(), "submitted even: 2 runs of `find`, 128 games at most\n");
+    let report = || sandbox.run(&["report", "--coordinator", url]).stdout().to_owned();
+    assert!(report().contains("…: still going on."), "{}", report());
+    sandbox.run(&["cancel", "even", "--coordinator", url]).expect_exit(0);
+    let said = report();
+    assert!(said.contains("…: broken off, since the experiment is cancelled."), "{said}");
 }
 
 #[test]
@@ -126,12 +136,12 @@ fn a_course_is_the_same_on_one_process_and_on_four_that_are_killed() {
     sandbox.run(&["run", "sweep.toml", "--db", "one.db", "--slots", "1"]).expect_exit(0);
     sandbox.run(&["check", "--db", "one.db"]).expect_exit(0);
     let expected = course(&sandbox, "one.db");
-    assert_eq!(settled(&sandbox, "one.db"), 800);
+    assert_eq!(sandbox.settled("one.db"), 800);
 
     let mut run =
         Watched::start(&sandbox, &["run", "sweep.toml", "--db", "run.db", "--slots", "2"]);
     run.read_until("into run.db");
-    wait_until("games are settled", || settled(&sandbox, "run.db") >= 100);
+    wait_until("games are settled", || sandbox.settled("run.db") >= 100);
     run.process.kill();
     sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
     assert_eq!(course(&sandbox, "run.db"), expected);
@@ -140,11 +150,11 @@ fn a_course_is_the_same_on_one_process_and_on_four_that_are_killed() {
     let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
     sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
     let mut workers = [(); 3].map(|()| sandbox.worker(&url, "1", &[]));
-    wait_until("games are settled", || settled(&sandbox, "four.db") >= 100);
+    wait_until("games are settled", || sandbox.settled("four.db") >= 100);
     coordinator.process.kill();
     workers[0].kill();
     coordinator = sandbox.coordinator_with("four.db", &address, "500ms");
-    wait_until_finished(&sandbox, &coordinator);
+    sandbox.wait_until_finished(&coordinator);
     sandbox.run(&["check", "--db", "four.db"]).expect_exit(0);
     assert_eq!(course(&sandbox, "four.db"), expected);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::sandbox::{Sandbox, Service, Watched, tic_tac_toe, wait_until};
+use crate::sandbox::{Sandbox, Watched, tic_tac_toe, wait_until};
 
 /// Workers say that they live this often, so that the games of a killed one come back soon.
 const HEARTBEAT: &str = "200ms";
@@ -22,22 +22,9 @@ fn sweep() -> String {
     tic_tac_toe("sweep", 1_000 + 300 * u32::try_from(kills()).unwrap())
 }
 
-/// The settled games of a database.
-fn settled(sandbox: &Sandbox, db: &str) -> u64 {
-    sandbox.sql(db, "SELECT count(*) FROM games").parse().unwrap()
-}
-
 /// Waits until so many games are settled.
 fn wait_for(sandbox: &Sandbox, db: &str, games: u64) {
-    wait_until("games are settled", || settled(sandbox, db) >= games);
-}
-
-/// Waits until a coordinator's only experiment is finished.
-fn wait_until_finished(sandbox: &Sandbox, coordinator: &Service) {
-    wait_until("the experiment is finished", || {
-        let list = sandbox.run(&["list", "--coordinator", &coordinator.url, "--json"]);
-        list.stdout().contains("\"finished\"")
-    });
+    wait_until("games are settled", || sandbox.settled(db) >= games);
 }
 
 /// Exactly the planned games are there, and the same ones that an undisturbed run plays.
@@ -63,7 +50,7 @@ fn a_killed_run_resumes() {
         run.read_until("games in 2 cells, into sweep.db");
         wait_for(&sandbox, "sweep.db", before + GAMES_BETWEEN);
         run.process.kill();
-        before = settled(&sandbox, "sweep.db");
+        before = sandbox.settled("sweep.db");
     }
     let planned = sandbox.sql("sweep.db", "SELECT sum(games_planned) FROM cells");
     assert_ne!(planned, before.to_string(), "the last kill came in mid-sweep");
@@ -89,7 +76,7 @@ fn a_sweep_that_grows_between_kills_loses_nothing() {
         run.read_until("games in 2 cells, into sweep.db");
         wait_for(&sandbox, "sweep.db", before + GAMES_BETWEEN);
         run.process.kill();
-        before = settled(&sandbox, "sweep.db");
+        before = sandbox.settled("sweep.db");
         kept = sandbox.all_games("sweep.db");
     }
     // Both come back; the others get more games, but no cell fewer than it had.
@@ -118,7 +105,7 @@ fn a_killed_coordinator_comes_back_and_workers_lose_nothing() {
         coordinator.process.kill();
         coordinator = sandbox.coordinator_with("c.db", &address, HEARTBEAT);
     }
-    wait_until_finished(&sandbox, &coordinator);
+    sandbox.wait_until_finished(&coordinator);
     assert_complete(&sandbox, "c.db");
 }
 
@@ -135,7 +122,7 @@ fn the_games_of_killed_workers_are_played_by_others() {
     }
     let mut last = sandbox.worker(&coordinator.url, "2", &["--exit-when-done"]);
     assert_eq!(last.wait().code(), Some(0));
-    wait_until_finished(&sandbox, &coordinator);
+    sandbox.wait_until_finished(&coordinator);
     assert_complete(&sandbox, "c.db");
 }
 
@@ -173,7 +160,7 @@ fn three_worker_processes_play_the_games_of_one_run() {
     for mut worker in workers {
         assert_eq!(worker.wait().code(), Some(0));
     }
-    wait_until_finished(&sandbox, &coordinator);
+    sandbox.wait_until_finished(&coordinator);
     sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
     assert_eq!(sandbox.all_games("c.db"), sandbox.all_games("sweep.db"));
     assert_eq!(sandbox.all_games("c.db").lines().count(), 401, "a heading and 400 games");

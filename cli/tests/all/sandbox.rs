@@ -59,6 +59,19 @@ impl Sandbox {
         ran.stdout().lines().nth(1).unwrap_or_default().to_owned()
     }
 
+    /// The settled games of a database.
+    pub(crate) fn settled(&self, db: &str) -> u64 {
+        self.sql(db, "SELECT count(*) FROM games").parse().unwrap()
+    }
+
+    /// Waits until a coordinator's only experiment is finished.
+    pub(crate) fn wait_until_finished(&self, coordinator: &Service) {
+        wait_until("the experiment is finished", || {
+            let list = self.run(&["list", "--coordinator", &coordinator.url, "--json"]);
+            list.stdout().contains("\"finished\"")
+        });
+    }
+
     /// Starts it, with nobody to read what it says.
     pub(crate) fn start(&self, arguments: &[&str]) -> Process {
         let mut command = self.spelrum(arguments);

@@ -1,23 +1,12 @@
 //! A stop rule ends cells where a recount says it must, on one process and on four, whatever is killed.
 
-use crate::sandbox::{Sandbox, Service, Watched, tic_tac_toe, wait_until};
+use crate::sandbox::{Sandbox, Watched, tic_tac_toe, wait_until};
 
 /// Games that are surely played between two kills.
 const GAMES_BETWEEN: u64 = 100;
 
 fn sweep(rule: &str) -> String {
     format!("stop = {{ {rule} }}\n{}", tic_tac_toe("sweep", 20_000))
-}
-
-fn settled(sandbox: &Sandbox, db: &str) -> u64 {
-    sandbox.sql(db, "SELECT count(*) FROM games").parse().unwrap()
-}
-
-fn wait_until_finished(sandbox: &Sandbox, coordinator: &Service) {
-    wait_until("the experiment is finished", || {
-        let list = sandbox.run(&["list", "--coordinator", &coordinator.url, "--json"]);
-        list.stdout().contains("\"finished\"")
-    });
 }
 
 /// What counts, row for row, and where the cells end.
@@ -54,7 +43,7 @@ fn assert_same_everywhere(sandbox: &Sandbox, rule: &str) {
 
     let mut run = Watched::start(sandbox, &["run", "sweep.toml", "--db", "run.db", "--slots", "2"]);
     run.read_until("games in 2 cells, into run.db");
-    wait_until("games are settled", || settled(sandbox, "run.db") >= GAMES_BETWEEN);
+    wait_until("games are settled", || sandbox.settled("run.db") >= GAMES_BETWEEN);
     run.process.kill();
     sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
     assert_stopped(sandbox, "run.db");
@@ -64,11 +53,11 @@ fn assert_same_everywhere(sandbox: &Sandbox, rule: &str) {
     let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
     sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
     let mut workers = [(); 3].map(|()| sandbox.worker(&url, "2", &[]));
-    wait_until("games are settled", || settled(sandbox, "four.db") >= GAMES_BETWEEN);
+    wait_until("games are settled", || sandbox.settled("four.db") >= GAMES_BETWEEN);
     coordinator.process.kill();
     workers[0].kill();
     coordinator = sandbox.coordinator_with("four.db", &address, "200ms");
-    wait_until_finished(sandbox, &coordinator);
+    sandbox.wait_until_finished(&coordinator);
     assert_stopped(sandbox, "four.db");
     assert_eq!(counted(sandbox, "four.db"), counted(sandbox, "one.db"));
 }

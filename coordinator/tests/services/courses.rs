@@ -106,21 +106,11 @@ async fn course_of(site: &Site) -> Vec<String> {
     table.rows.iter().map(|row| format!("{row:?}")).collect()
 }
 
-#[tokio::test]
-async fn a_course_is_the_same_through_kills() {
-    let undisturbed = Site::new();
-    let served = undisturbed.serve_with_courses(climbing(4)).await;
-    served.submit(&sweep()).await;
-    play_all(&served).await;
-    served.stop().await.unwrap();
-    let course = course_of(&undisturbed).await;
-    assert_eq!(course.len(), 5, "{course:#?}");
-    assert!(course[4].contains("ended") && course[4].contains("Integer(4)"), "{course:#?}");
-
-    let site = Site::new();
-    let mut served = site.serve_with_courses(climbing(4)).await;
-    served.submit(&sweep()).await;
-    for results_max in [3, 12, 5, 7, 20, 1] {
+/// Submits a sweep, and plays so many of its games before each kill. Every report is committed at the second try.
+async fn disturbed(site: &Site, course_of: &Arc<CourseOf>, sweep: &str, games: &[usize]) -> Served {
+    let mut served = site.serve_with_courses(Arc::clone(course_of)).await;
+    served.submit(sweep).await;
+    for &results_max in games {
         let mut worker = HandWorker::new(&served).await;
         let mut left = results_max;
         while left > 0
@@ -135,8 +125,24 @@ async fn a_course_is_the_same_through_kills() {
             worker.report(results).await.unwrap();
         }
         served.kill().await;
-        served = site.serve_with_courses(climbing(4)).await;
+        served = site.serve_with_courses(Arc::clone(course_of)).await;
     }
+    served
+}
+
+#[tokio::test]
+async fn a_course_is_the_same_through_kills() {
+    let undisturbed = Site::new();
+    let served = undisturbed.serve_with_courses(climbing(4)).await;
+    served.submit(&sweep()).await;
+    play_all(&served).await;
+    served.stop().await.unwrap();
+    let course = course_of(&undisturbed).await;
+    assert_eq!(course.len(), 5, "{course:#?}");
+    assert!(course[4].contains("ended") && course[4].contains("Integer(4)"), "{course:#?}");
+
+    let site = Site::new();
+    let served = disturbed(&site, &climbing(4), &sweep(), &[3, 12, 5, 7, 20, 1]).await;
     play_all(&served).await;
     served.stop().await.unwrap();
     assert_eq!(course_of(&site).await, course);
@@ -224,24 +230,8 @@ async fn a_search_for_even_players_is_the_same_through_kills() {
     assert_eq!(expected.len(), 8 + 2 + 2 + 8 + 8, "{expected:#?}");
 
     let site = Site::new();
-    let mut served = site.serve_with_courses(Arc::new(course::course_of)).await;
-    served.submit(sweep).await;
-    for results_max in [1, 5, 2, 7] {
-        let mut worker = HandWorker::new(&served).await;
-        let mut left = results_max;
-        while left > 0
-            && let Some(grant) = worker.lease().await.unwrap().grant
-        {
-            let mut results = worker.play(&grant).await;
-            results.truncate(left);
-            left -= results.len();
-            served.faults.fail_commits(1);
-            assert!(worker.report(results.clone()).await.is_err());
-            worker.report(results).await.unwrap();
-        }
-        served.kill().await;
-        served = site.serve_with_courses(Arc::new(course::course_of)).await;
-    }
+    let usual: Arc<CourseOf> = Arc::new(course::course_of);
+    let served = disturbed(&site, &usual, sweep, &[1, 5, 2, 7]).await;
     HandWorker::new(&served).await.work_until_done().await;
     assert_eq!(served.summary("even").await.state, "finished");
     served.stop().await.unwrap();

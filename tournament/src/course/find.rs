@@ -69,8 +69,7 @@ impl Run for FindRun {
                 Setting { parameter: parameter.name.clone(), value: parameter.shown(value) };
             self.notes.push(Note::Tried(step, 0, Tried { settings: vec![setting] }));
             new.push(Asked {
-                cell: 0,
-                parameters: [vec![(parameter.key.clone(), parameter.value(value))], Vec::new()],
+                parameters: vec![(parameter.key.clone(), parameter.value(value))],
                 axes: vec![(STEP.to_owned(), AxisValue::whole(step))],
             });
         }

@@ -26,11 +26,11 @@ pub struct CoursePlan {
 pub struct PlannedRun {
     /// What it does.
     pub settings: RunSettings,
-    /// The cells that its own are made of, one for each opponent, in the order of the pairing. They are not
-    /// played themselves: what the run decides about has a value there that stands for any.
-    pub cells: Vec<PlannedCell>,
-    /// Which player of each of these cells the run decides about: 0 or 1.
-    pub subjects: Vec<usize>,
+    /// The cell that its own are made of. It is not played itself: what the run decides about has a value there
+    /// that stands for any.
+    pub cell: PlannedCell,
+    /// Which of its players the run decides about: 0 or 1.
+    pub subject: usize,
 }
 
 /// What a run does.
@@ -88,7 +88,17 @@ impl RunSettings {
         }
     }
 
-    /// How often it plays each of its cells at most, each time with other values.
+    /// What its player has where a game takes longest, and most memory.
+    #[must_use]
+    pub fn dearest(&self) -> (String, Value) {
+        match self {
+            Self::Find(FindSettings { parameter, .. }) => {
+                (parameter.key.clone(), parameter.value(parameter.high))
+            }
+        }
+    }
+
+    /// How often it plays its cell at most, each time with another value.
     #[must_use]
     pub const fn trials(&self) -> u64 {
         match self {
@@ -107,21 +117,16 @@ impl CoursePlan {
     /// How many games its runs play together at most.
     #[must_use]
     pub fn games_at_most(&self) -> u64 {
-        let of_run = |run: &PlannedRun| {
-            let games: u64 = run.cells.iter().map(|cell| cell.games).sum();
-            run.settings.trials().saturating_mul(games)
-        };
+        let of_run = |run: &PlannedRun| run.settings.trials().saturating_mul(run.cell.games);
         self.runs.iter().map(of_run).fold(0, u64::saturating_add)
     }
 }
 
-/// A cell that a run asks for, in terms of its opponents.
+/// A cell that a run asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Asked {
-    /// Which of the run's cells it is made of.
-    pub(super) cell: usize,
-    /// What it decides of its subject, and of the other player.
-    pub(super) parameters: [Vec<(String, Value)>; 2],
+    /// What the player has that it decides about, by the names of definitions.
+    pub(super) parameters: Vec<(String, Value)>,
     /// Its place on the axes of the course, beside that of its run.
     pub(super) axes: Vec<(String, AxisValue)>,
 }
@@ -145,10 +150,10 @@ pub(super) trait Run: Send {
 /// A run with what its cells are made of.
 struct Running {
     run: Box<dyn Run>,
-    cells: Vec<NewCell>,
-    subjects: Vec<usize>,
-    /// Of each cell that it asked for, which of its own it was made of.
-    asked: Vec<usize>,
+    cell: NewCell,
+    subject: usize,
+    /// How many cells it asked for.
+    asked: u64,
     noted_end: bool,
 }
 
@@ -168,23 +173,23 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
     let mut notes = Vec::new();
     let mut runs = Vec::new();
     for (number, planned) in course.runs.iter().enumerate() {
-        let PlannedRun { settings, cells, subjects } = planned;
-        let cells: Vec<NewCell> = cells.iter().map(|cell| NewCell::of(plan, cell)).collect();
-        let subject = cells.first().zip(subjects.first());
-        let player = subject.map(|(cell, &subject)| cell.player_names[subject].clone());
-        let axes = cells.first().map(|cell| cell.axes.clone()).unwrap_or_default();
-        let kind = settings.kind();
-        let meets = cells.iter().zip(subjects).map(|(cell, &it)| cell.player_names[1 - it].clone());
-        let opponents = meets.collect();
-        let axes = axes.into_iter().map(|(axis, value)| Place { axis, value }).collect();
-        let player = player.unwrap_or_default();
-        let note = Note::Begun(Begun { kind, player, opponents, axes });
+        let PlannedRun { settings, cell, subject } = planned;
+        let (cell, subject) = (NewCell::of(plan, cell), *subject);
+        let place = |(axis, value): &(String, AxisValue)| Place {
+            axis: axis.clone(),
+            value: value.clone(),
+        };
+        let note = Note::Begun(Begun {
+            kind: settings.kind(),
+            player: cell.player_names[subject].clone(),
+            opponents: vec![cell.player_names[1 - subject].clone()],
+            axes: cell.axes.iter().map(place).collect(),
+        });
         notes.push(Noted { run: number as u64, note });
         let run: Box<dyn Run> = match settings {
             RunSettings::Find(settings) => Box::new(FindRun::new(settings)),
         };
-        let subjects = subjects.clone();
-        runs.push(Running { run, cells, subjects, asked: Vec::new(), noted_end: false });
+        runs.push(Running { run, cell, subject, asked: 0, noted_end: false });
     }
     Some(Box::new(Runs { runs, cells: Vec::new(), notes, fault: None }))
 }
@@ -192,15 +197,9 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
 impl Running {
     /// A cell that it asks for, as its `number`th.
     fn new_cell(&self, run: usize, number: u64, asked: &Asked) -> NewCell {
-        let mut cell = self.cells[asked.cell].clone();
-        let subject = self.subjects[asked.cell];
-        for (player, parameters) in [subject, 1 - subject].into_iter().zip(&asked.parameters) {
-            if !parameters.is_empty() {
-                let of_player: &mut Parameters =
-                    Arc::make_mut(&mut cell.definition.players[player]);
-                of_player.extend(parameters.iter().cloned());
-            }
-        }
+        let mut cell = self.cell.clone();
+        let player: &mut Parameters = Arc::make_mut(&mut cell.definition.players[self.subject]);
+        player.extend(asked.parameters.iter().cloned());
         // Games of different steps are different games, even where the same is tried again.
         cell.definition.seed = seeds::course_seed(cell.definition.seed, run as u64, number);
         cell.axes.push((RUN.to_owned(), AxisValue::whole(run as u64)));
@@ -214,9 +213,9 @@ impl Runs {
         let mut new = Vec::new();
         for (number, running) in self.runs.iter_mut().enumerate() {
             for asked in running.run.ask() {
-                let own = running.asked.len() as u64;
+                let own = running.asked;
                 new.push(running.new_cell(number, own, &asked));
-                running.asked.push(asked.cell);
+                running.asked += 1;
                 self.cells.push((number, own));
             }
             let run = number as u64;
@@ -264,8 +263,7 @@ impl Course for Runs {
             return;
         };
         let running = &mut self.runs[run];
-        let cell = usize::try_from(own).map_or(0, |own| running.asked[own]);
-        let seen = if running.subjects[cell] == 0 { outcome.clone() } else { outcome.swapped() };
+        let seen = if running.subject == 0 { outcome.clone() } else { outcome.swapped() };
         running.run.tell(own, &seen);
     }
 

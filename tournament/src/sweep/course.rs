@@ -6,7 +6,8 @@
 use spelrum_engine::{Parameters, Player, Rules, Value, parse_duration_us};
 
 use super::axes::Axis;
-use super::fault::{Fault, Span, did_you_mean};
+use super::fault::{Fault, Span};
+use super::file::word;
 use super::keys::{
     self, Key,
     course::{AT_ONCE_MAX, FIND, FIND_AT_ONCE, FIND_STEPS, RUNS_MAX, STEPS_MAX},
@@ -65,10 +66,10 @@ pub(super) fn read(
     }
     let table = Course { kind, node: &entry.value, table: table_of(kind, &entry.value)? };
     keys::check(table.table, &format!("`{name}`"), keys_of(kind))?;
-    if !swap_sides && kind == CourseKind::Find {
+    if !swap_sides {
         return Err(Fault::at(
             &entry.key_place,
-            "`find` needs pairs of games",
+            format!("`{name}` needs pairs of games"),
             "remove swap_sides = false: who moves first would decide what is found",
         ));
     }
@@ -82,13 +83,11 @@ pub(super) fn read(
     }
     let subject = table.subject(players, pairing)?;
     let stands_for = table.stands_for()?;
-    for Entry { key, key_place, .. } in &stands_for {
-        let template = players.template(subject);
-        let said = template.parameters.entries.iter().find(|it| it.key == *key);
-        if let Some(said) = said {
-            let problem = format!("`{key}` of `{}` is what `{name}` decides", template.name);
-            let place = if said.key_place.is_empty() { key_place } else { &said.key_place };
-            return Err(Fault::at(place, problem, "remove it from the player"));
+    let player = players.template(subject);
+    for Entry { key, .. } in &stands_for {
+        if let Some(said) = player.parameters.entries.iter().find(|it| it.key == *key) {
+            let problem = format!("`{key}` of `{}` is what `{name}` decides", player.name);
+            return Err(Fault::at(&said.key_place, problem, "remove it from the player"));
         }
     }
     Ok(Some(CourseInFile { kind, node: entry.value.clone(), subject, stands_for }))
@@ -140,19 +139,6 @@ impl<'a> Course<'a> {
         self.required(key)?.text(&format!("`{key}`"), self.example())
     }
 
-    fn word<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Result<Option<T>, Fault> {
-        let Some(node) = self.value(key) else { return Ok(None) };
-        let given = node.text(&format!("`{key}`"), &format!("{key} = \"{}\"", words[0].0))?;
-        match words.iter().find(|(word, _)| *word == given) {
-            Some(&(_, meaning)) => Ok(Some(meaning)),
-            None => Err(Fault::at(
-                &node.place,
-                format!("`{key}` cannot be \"{given}\""),
-                did_you_mean(given, "choices", words.iter().map(|(word, _)| *word)),
-            )),
-        }
-    }
-
     /// A whole number in a range.
     fn whole(&self, key: &str, default: i64, min: i64, max: i64) -> Result<u64, Fault> {
         let Some(node) = self.value(key) else { return Ok(default.unsigned_abs()) };
@@ -199,7 +185,7 @@ impl<'a> Course<'a> {
     }
 
     fn find(&self, rules: &Rules, player: &Parameters) -> Result<FindSettings, Fault> {
-        let log = self.word("scale", &[("log", true), ("linear", false)])?.unwrap_or(true);
+        let log = word(self.table, "scale", &[("log", true), ("linear", false)])?.unwrap_or(true);
         let [from, to] = [self.required("from")?, self.required("to")?];
         let place = &self.required("parameter")?.place;
         let parameter = led(rules, player, (self.text("parameter")?, place), [from, to], log)?;

@@ -274,7 +274,11 @@ fn parse_long_duration_us(text: &str) -> Option<u64> {
 }
 
 /// A key that takes one of a few words.
-fn word<T: Copy>(root: &Table, key: &str, words: &[(&str, T)]) -> Result<Option<T>, Fault> {
+pub(super) fn word<T: Copy>(
+    root: &Table,
+    key: &str,
+    words: &[(&str, T)],
+) -> Result<Option<T>, Fault> {
     let Some(node) = value(root, key) else { return Ok(None) };
     let example = format!("{key} = \"{}\"", words[0].0);
     let given = node.text(&format!("`{key}`"), &example)?;

@@ -86,18 +86,20 @@ struct DraftCell {
     games: Games,
 }
 
-/// A run of a course by the numbers of its cells, each with which of its players it decides about.
+/// A run of a course by the number of the cell that its own are made of.
 struct DraftRun {
     settings: RunSettings,
-    cells: Vec<(usize, usize)>,
+    cell: usize,
+    /// Which of its players the run decides about.
+    subject: usize,
 }
 
-/// The runs with the cells that they are made of.
-fn planned_runs(runs: Vec<DraftRun>, cells: Vec<PlannedCell>) -> Vec<PlannedRun> {
-    let run = |DraftRun { settings, cells: own }: DraftRun| PlannedRun {
+/// The runs with the cells that theirs are made of.
+fn planned_runs(runs: Vec<DraftRun>, cells: &[PlannedCell]) -> Vec<PlannedRun> {
+    let run = |DraftRun { settings, cell, subject }: DraftRun| PlannedRun {
         settings,
-        subjects: own.iter().map(|&(_, subject)| subject).collect(),
-        cells: own.iter().map(|&(cell, _)| cells[cell].clone()).collect(),
+        cell: cells[cell].clone(),
+        subject,
     };
     runs.into_iter().map(run).collect()
 }
@@ -312,7 +314,7 @@ impl Planner<'_> {
                 .unwrap_or_else(|| unreachable!());
             let point = self.points.at(cell.point);
             let settings = course.settings(&self.file.axes, point, rules, &player.parameters())?;
-            runs.push(DraftRun { settings, cells: vec![(number, subject)] });
+            runs.push(DraftRun { settings, cell: number, subject });
         }
         let steps = runs.iter().map(|run| run.settings.trials()).sum();
         course.check_size(runs.len(), steps)?;
@@ -362,7 +364,7 @@ impl Planner<'_> {
         let mut axes = columns.into_planned();
         axes.extend(varied.into_planned());
         let course = (!runs.is_empty()).then(|| {
-            let course = CoursePlan { runs: planned_runs(runs, mem::take(&mut cells)) };
+            let course = CoursePlan { runs: planned_runs(runs, &mem::take(&mut cells)) };
             let axis = |name: &&str| PlannedAxis { name: (*name).to_owned(), values: Vec::new() };
             axes.extend(course.kind().axes().iter().map(axis));
             course

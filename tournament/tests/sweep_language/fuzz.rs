@@ -21,7 +21,11 @@ fn check(sweep: &SweepText) -> Result<Plan, SweepError> {
     let planned = plan_sweep(sweep);
     match &planned {
         Ok(plan) => {
-            assert!(!plan.cells.is_empty() && plan.cells.len() <= 100_000);
+            // A course is asked for its cells once it runs.
+            assert_eq!(plan.cells.is_empty(), plan.course.is_some());
+            assert!(plan.cells.len() <= 100_000 && plan.games() >= 1);
+            assert!(!plan.foreseen().cells.is_empty());
+            let _any = plan.memory_bytes();
             let whole = |cell: &PlannedCell| {
                 let swap_sides = plan.conditions[cell.conditions].swap_sides;
                 cell.games >= 1 && (!swap_sides || cell.games.is_multiple_of(2))
@@ -134,6 +138,10 @@ const WORDS: &[&str] = &[
     "skip",
     "player",
     "opponent",
+    "find",
+    "parameter",
+    "steps",
+    "at_once",
     "method",
     "points",
     "latin-hypercube",
@@ -382,6 +390,19 @@ fn an_override() -> impl Strategy<Value = String> {
     })
 }
 
+/// A course of experiments, as often as not one that runs.
+fn course() -> impl Strategy<Value = String> {
+    let player = select(&["a", "a", "b", "c", "x"][..]);
+    let parameter = select(&["depth", "nodes", "nodes", "move_time", "algorithm", "like"][..]);
+    let range = prop_oneof![Just((1.to_string(), 9.to_string())), (number(), number())];
+    let more = select(&["", "steps = 2\n", "at_once = 3\n", "vary = { depth = [1, 2] }\n"][..]);
+    (player, parameter, range, more).prop_map(|(player, parameter, (from, to), more)| {
+        format!(
+            "[find]\nplayer = {player:?}\nparameter = {parameter:?}\nfrom = {from}\nto = {to}\n{more}"
+        )
+    })
+}
+
 /// So many things at most, but most of the time none.
 fn often_empty<S>(of: S, most: usize) -> impl Strategy<Value = Vec<S::Value>>
 where
@@ -410,8 +431,9 @@ fn sweep() -> impl Strategy<Value = String> {
         often_empty(axis(), 3),
         prop::collection::vec(player(), 1..4),
         often_empty(an_override(), 2),
+        prop::option::weighted(0.2, course()),
     )
-        .prop_map(|((game, games, head), axes, players, overrides)| {
+        .prop_map(|((game, games, head), axes, players, overrides, course)| {
             let mut text = format!("name = \"f\"\ngame = {game}\ngames = {games}\n");
             let head: BTreeMap<_, _> = head.into_iter().collect();
             for (key, value) in head {
@@ -432,7 +454,7 @@ fn sweep() -> impl Strategy<Value = String> {
                     text.push_str(&format!("{} = {value}\n", quoted(&key)));
                 }
             }
-            text + &overrides.concat()
+            text + &overrides.concat() + &course.unwrap_or_default()
         })
 }
 

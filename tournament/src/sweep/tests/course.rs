@@ -74,11 +74,15 @@ fn points_become_runs() {
     assert_eq!(names, ["depth", "run", "step"]);
     for run in &course.runs {
         // In the order of the pairing: the player that is decided about is the second.
-        assert_eq!((run.cells.len(), &*run.subjects), (1, &[1][..]));
-        assert!(run.cells[0].timed);
+        assert_eq!(run.subject, 1);
+        assert!(run.cell.timed);
     }
-    // What is foreseen is what the runs are made of.
+    // What is foreseen is what the runs are made of, where it costs most.
     let foreseen = plan.foreseen();
+    for cell in &foreseen.cells {
+        let genetic = foreseen.definition(cell).players[1].clone();
+        assert_eq!(genetic.get("move_time_us"), Some(&spelrum_engine::Value::Integer(1_000_000)));
+    }
     assert_eq!(foreseen.cells.iter().map(|cell| cell.games).collect::<Vec<_>>(), [1_000, 1_000]);
     assert_eq!(foreseen.games(), plan.games());
     assert!(super::planned(PENTAGO_DEPTH).plan.course.is_none());
@@ -158,7 +162,7 @@ fn what_cannot_be_found_is_refused() {
 
 /// A game between players of whom more of the parameter is stronger, by a step.
 fn outcome(number: u64, plan: &Plan, value: f64, root: f64) -> CellOutcome {
-    let games = plan.course.as_ref().unwrap().runs[0].cells[0].games;
+    let games = plan.course.as_ref().unwrap().runs[0].cell.games;
     // The player that is decided about is the second.
     let pairs = games / 2;
     let (pairs, [wins, losses]) = match value < root {
@@ -225,4 +229,22 @@ fn another_course_is_not_taken_up() {
     // Nor one that was told of a cell that it did not ask for.
     same.tell(&outcome(9, &plan, 1.0, 2.0));
     assert!(matches!(same.decide(), Decision::Fail(_)));
+}
+
+/// Slots are offered by the largest game that a run may come to.
+#[test]
+fn memory_is_that_of_the_largest_value() {
+    let bytes = |to: &str| {
+        let text = FIND
+            .replace("player = \"genetic\"", "player = \"ab\"")
+            .replace("parameter = \"move_time\"", "parameter = \"table_mib\"")
+            .replace(
+                "depth = \"$depth\"\n\n[players.g",
+                "depth = \"$depth\"\ntable = true\n\n[players.g",
+            )
+            .replace("from = \"1ms\"", "from = 1")
+            .replace("to = \"1s\"", to);
+        plan(&text).memory_bytes()
+    };
+    assert!(bytes("to = 1024") > 100 * bytes("to = 2"));
 }
