@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use clap::{Args, Subcommand};
 use spelrum_engine::games::Pentago;
 use spelrum_engine::search::STACK_BYTES;
+use spelrum_external::text::Assembler;
 use spelrum_external::uci::{Server, serve};
 
 use crate::error::{CliError, Result};
@@ -92,16 +93,28 @@ fn gtp(arguments: &GtpArguments) -> Result<Exit> {
     made.clone()().map_err(|error| player.not_made(error))?;
     let playing = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
         let Ok(mut served) = made() else { return Ok(()) };
-        let mut output = io::stdout();
-        for line in io::stdin().lock().lines() {
-            let Reply { text, is_last } = served.obey(&line?);
-            output.write_all(text.as_bytes())?;
-            output.flush()?;
-            if is_last {
-                break;
+        let (mut input, mut output) = (io::stdin().lock(), io::stdout());
+        let mut assembler = Assembler::default();
+        loop {
+            let bytes = input.fill_buf()?;
+            let (length, mut lines) = (bytes.len(), Vec::new());
+            assembler.take_keeping_cr(bytes, |line| lines.push(line.text));
+            input.consume(length);
+            if length == 0 {
+                lines.extend(assembler.finish().map(|line| line.text));
+            }
+            for line in lines {
+                let Reply { text, is_last } = served.obey(&line);
+                output.write_all(text.as_bytes())?;
+                output.flush()?;
+                if is_last {
+                    return Ok(());
+                }
+            }
+            if length == 0 {
+                return Ok(());
             }
         }
-        Ok(())
     });
     let failed = |error: io::Error| CliError::new(Exit::Internal, "hear what to do").because(error);
     match playing.map_err(failed)?.join() {

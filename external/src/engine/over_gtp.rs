@@ -29,6 +29,8 @@ pub(super) struct OverGtp {
     margin: Duration,
     /// What bounds it by what it was told, in this game or an earlier one.
     bounded: BTreeSet<String>,
+    /// What bounds its moves in this game.
+    limits: Vec<Bound>,
 }
 
 /// How answers are waited for: all of them up to one deadline.
@@ -61,6 +63,7 @@ impl OverGtp {
             is_on_clock: false,
             margin: Duration::ZERO,
             bounded: BTreeSet::new(),
+            limits: Vec::new(),
         };
         let waits = Waits::new(spec.patience.startup, aborted);
         if !spec.gtp.ids {
@@ -125,15 +128,21 @@ impl OverGtp {
         }
         self.is_on_clock = conditions.clock.is_some();
         self.margin = conditions.margin;
-        self.told.clear();
         let waits = Waits::new(spec.patience.ready, aborted);
         // Some take a new size for a new game, and some forget their limits with the old one.
         let (board, limits): (Vec<_>, Vec<_>) = bounds.into_iter().partition(Bound::is_of_board);
         for bound in board {
             self.bound(process, bound, waits)?;
         }
+        self.limits = limits;
+        self.clear_board(process, waits)
+    }
+
+    /// Empties the board, which some take for a new game without limits.
+    fn clear_board(&mut self, process: &mut Process, waits: Waits<'_>) -> Result<(), FailureKind> {
+        self.told.clear();
         self.order(process, "clear_board", waits)?;
-        for bound in limits {
+        for bound in self.limits.clone() {
             self.bound(process, bound, waits)?;
         }
         Ok(())
@@ -207,8 +216,7 @@ impl OverGtp {
         let knows_these = self.told.len() <= moves.len()
             && self.told.iter().zip(moves).all(|(told, mv)| told.eq_ignore_ascii_case(mv));
         if !knows_these {
-            self.order(process, "clear_board", waits)?;
-            self.told.clear();
+            self.clear_board(process, waits)?;
         }
         let turns = [first, first.other()].into_iter().cycle();
         let untold = turns.zip(moves).skip(self.told.len());
