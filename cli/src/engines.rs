@@ -61,17 +61,18 @@ impl EnginesArguments {
     }
 }
 
-/// Starts each engine once, to learn what it is; those that do not start are told of, and are not offered.
+/// Starts each engine once, to learn what it is; those that do not start are told of, and are not offered. Told to
+/// finish, it looks at no more of them.
 pub(crate) async fn find(
     file: EngineFile,
     offer: Offer,
-    now: CancellationToken,
+    finish: CancellationToken,
 ) -> Result<(Engines, Vec<EngineFailure>)> {
     let guard = Guard::of_this_program(&[GUARD]).map_err(|error| {
         CliError::new(Exit::Internal, "find this program, which guards engines").because(error)
     })?;
     let finding = tokio::task::spawn_blocking(move || {
-        Engines::find(file, guard, offer.slots, &|| now.is_cancelled())
+        Engines::find(file, guard, offer.slots, &|| finish.is_cancelled())
     });
     finding.await.map_err(|error| match error.try_into_panic() {
         Ok(panic) => std::panic::resume_unwind(panic),
@@ -137,7 +138,7 @@ pub(crate) fn check_found(plan: &Plan, found: &Engines, failures: &[EngineFailur
     for cell in &plan.foreseen().cells {
         let needed: Vec<_> =
             cell.players.iter().filter_map(|&player| needs(&plan.players[player])).collect();
-        if can_play(&needed, found.offered()) {
+        if can_play(&needed, &found.offered()) {
             continue;
         }
         let words: Vec<_> = needed.iter().map(ToString::to_string).collect();
@@ -168,6 +169,6 @@ fn said(failure: &EngineFailure) -> String {
 /// Tells of engines that did not start.
 pub(crate) fn tell(failures: &[EngineFailure]) {
     for failure in failures {
-        voice::say(&format!("{failure}: it is not offered"));
+        voice::say(&format!("{failure}: it is not offered until it starts"));
     }
 }

@@ -51,7 +51,7 @@ pub enum Reason {
     Malformed,
     /// The coordinator does not know the worker, or was started anew: say Hello, then try again.
     SayHello,
-    /// Another major number of the protocol.
+    /// Another major number of the protocol, or a worker's minor number that is too early.
     ProtocolMajor,
     /// Another revision of the engine.
     EngineRevision,

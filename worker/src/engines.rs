@@ -1,10 +1,12 @@
 //! The programs of others that this worker plays with.
 
+mod offers;
 mod seat;
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +19,7 @@ use spelrum_external::{
 use spelrum_tournament::engines::{EngineIdentity, Forfeit, NeededEngine, OfferedEngine};
 use spelrum_tournament::{DerivedGame, PlayableCell};
 
+use offers::Offers;
 use seat::EngineSeat;
 pub use seat::options_of;
 
@@ -36,11 +39,13 @@ pub struct Engines(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     pool: Pool,
-    offered: Vec<OfferedEngine>,
+    offers: Offers,
     /// Which kinds of breaches of which engine people were told of.
     told: Mutex<BTreeSet<(String, BreachKind)>>,
     /// How many games in a row could not begin.
     unplayable: AtomicU32,
+    /// Whether none is to be tried again.
+    closed: AtomicBool,
 }
 
 /// A game in which programs of others took part.
@@ -66,11 +71,27 @@ pub(crate) enum NoGame {
     Aborted,
     /// It could not be played: nobody's loss.
     Unplayable(String),
+    /// An engine cannot play here at present: the game is for other machines, or for later.
+    NotHere,
+}
+
+/// Why a game did not begin or end.
+enum Trouble {
+    NoGame(NoGame),
+    /// An engine could not begin it.
+    NotBegun(EngineFailure),
+}
+
+impl From<NoGame> for Trouble {
+    fn from(no_game: NoGame) -> Self {
+        Self::NoGame(no_game)
+    }
 }
 
 impl Engines {
     /// Starts each engine of a file once, to learn what it is, and ends it again. Those that do not start
-    /// are not offered; why is returned beside. Blocks for as long as that takes.
+    /// are not offered, and are tried again while there is a worker; why is returned beside. Blocks for as long
+    /// as that takes.
     #[must_use]
     pub fn find(
         file: EngineFile,
@@ -85,7 +106,7 @@ impl Engines {
         for some in names.chunks(TRIED_AT_ONCE) {
             let tried = thread::scope(|scope| {
                 let threads: Vec<_> =
-                    some.iter().map(|name| scope.spawn(|| offer(&pool, name, aborted))).collect();
+                    some.iter().map(|name| scope.spawn(|| offer(&pool, name, &|| aborted()))).collect();
                 threads.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
             });
             found.extend(
@@ -95,41 +116,96 @@ impl Engines {
             );
         }
         pool.close_idle();
-        let (mut offered, mut failures) = (Vec::new(), Vec::new());
-        for it in found {
-            match it {
-                Ok(engine) => offered.push(engine),
-                Err(failure) => failures.push(failure),
-            }
+        let (mut tried, mut failures) = (Vec::new(), Vec::new());
+        for (name, it) in names.into_iter().zip(found) {
+            tried.push((name, it.map_err(|failure| failures.push(failure)).ok()));
         }
-        let told = Mutex::default();
-        let unplayable = AtomicU32::new(0);
-        (Self(Arc::new(Shared { pool, offered, told, unplayable })), failures)
+        let (told, offers) = (Mutex::default(), Offers::new(tried));
+        let (unplayable, closed) = (AtomicU32::new(0), AtomicBool::new(false));
+        (Self(Arc::new(Shared { pool, offers, told, unplayable, closed })), failures)
     }
 
-    /// Those that can play.
+    /// Those that can play now.
     #[must_use]
-    pub fn offered(&self) -> &[OfferedEngine] {
-        &self.0.offered
+    pub fn offered(&self) -> Vec<OfferedEngine> {
+        self.0.offers.offered()
+    }
+
+    /// Tries those again that did not start, and says so whenever what can play here has changed.
+    pub(crate) async fn look_after(&self, changed: impl Fn()) -> Infallible {
+        loop {
+            let due = self.0.offers.next_due();
+            let is_due = async {
+                match due {
+                    Some(at) => tokio::time::sleep_until(at.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = self.0.offers.changed() => changed(),
+                () = is_due => {
+                    let engines = self.clone();
+                    // A panic in it is told by itself.
+                    let _tried = tokio::task::spawn_blocking(move || engines.try_again()).await;
+                }
+            }
+        }
+    }
+
+    /// Tries those again whose time it is.
+    fn try_again(&self) {
+        for name in self.0.offers.due() {
+            match offer(&self.0.pool, &name, &|| self.0.closed.load(Ordering::Relaxed)) {
+                Ok(engine) => {
+                    tracing::info!(engine = name, "an engine starts again, and is offered");
+                    self.0.offers.started(&name, engine);
+                }
+                Err(failure) if failure.kind == FailureKind::Aborted => return,
+                Err(failure) => self.withdraw(&failure),
+            }
+        }
+        self.0.pool.close_idle();
+    }
+
+    /// Offers an engine no more that does not start.
+    fn withdraw(&self, failure: &EngineFailure) {
+        if let Some(wait) = self.0.offers.withdraw(&failure.engine) {
+            let problem = explained(failure);
+            tracing::warn!(
+                problem,
+                again_after = ?wait,
+                "an engine does not start: its games are left to other workers until it does"
+            );
+        }
     }
 
     /// Ends those that nobody uses. Blocks until they are gone.
     pub(crate) fn close(&self) {
+        self.abandon();
         self.0.pool.close_idle();
     }
 
-    /// Plays the game with this number. Where games cannot begin, the next ones wait ever longer: a machine
-    /// that cannot play what others can must not be the one that gets through all of them.
+    /// Tries none again.
+    pub(crate) fn abandon(&self) {
+        self.0.closed.store(true, Ordering::Relaxed);
+    }
+
+    /// Plays the game with this number. Where games cannot begin although their engines start, the next ones
+    /// wait ever longer: a machine that cannot play what others can must not be the one that gets through all
+    /// of them.
     pub(crate) fn play(
         &self,
         cell: &PlayableCell,
         number: u64,
         host: &dyn Wanting,
     ) -> Result<EnginesGame, NoGame> {
-        let played = self.play_now(cell, number, host);
+        let played = self.play_now(cell, number, host).map_err(|trouble| match trouble {
+            Trouble::NoGame(no_game) => no_game,
+            Trouble::NotBegun(failure) => self.not_begun(&failure, host),
+        });
         match &played {
             Ok(_) => self.0.unplayable.store(0, Ordering::Relaxed),
-            Err(NoGame::Aborted) => {}
+            Err(NoGame::Aborted | NoGame::NotHere) => {}
             Err(NoGame::Unplayable(_)) => {
                 let in_a_row = self.0.unplayable.fetch_add(1, Ordering::Relaxed);
                 let wait = UNPLAYABLE_WAIT.saturating_mul(1 << in_a_row.min(UNPLAYABLE_DOUBLINGS));
@@ -144,18 +220,44 @@ impl Engines {
         played
     }
 
+    /// What it means that an engine could not begin a game: whether it starts at all, without what the game
+    /// asks of it, tells whose fault that is.
+    fn not_begun(&self, failure: &EngineFailure, host: &dyn Wanting) -> NoGame {
+        match &failure.kind {
+            FailureKind::Aborted => return NoGame::Aborted,
+            FailureKind::NotAllowed(_)
+            | FailureKind::Option { .. }
+            | FailureKind::Unsupported(_) => return NoGame::Unplayable(explained(failure)),
+            _ => {}
+        }
+        match offer(&self.0.pool, &failure.engine, &|| host.wants_none()) {
+            Ok(engine) => {
+                self.0.offers.started(&failure.engine, engine);
+                NoGame::Unplayable(explained(failure))
+            }
+            Err(again) if again.kind == FailureKind::Aborted => NoGame::Aborted,
+            Err(again) => {
+                self.withdraw(&again);
+                NoGame::NotHere
+            }
+        }
+    }
+
     fn play_now(
         &self,
         cell: &PlayableCell,
         number: u64,
         host: &dyn Wanting,
-    ) -> Result<EnginesGame, NoGame> {
+    ) -> Result<EnginesGame, Trouble> {
         let derived = cell.derive(number);
         let players = cell.players_of(&derived);
         let names: Vec<&str> = players
             .iter()
             .filter_map(|player| player.outside().map(|rules| rules.engine.as_str()))
             .collect();
+        if names.iter().any(|name| self.0.offers.is_away(name)) {
+            return Err(NoGame::NotHere.into());
+        }
         let mut room =
             self.0.pool.reserve(&names, &|| host.wants_none()).map_err(
                 |no_room| match no_room {
@@ -180,13 +282,12 @@ impl Engines {
         let record = played.map_err(|error| match error {
             PlayError::Aborted => {
                 let unplayable = seats.iter_mut().flatten().find_map(EngineSeat::take_unplayable);
-                unplayable
-                    .map_or(NoGame::Aborted, |failure| NoGame::Unplayable(explained(&failure)))
+                unplayable.map_or(Trouble::NoGame(NoGame::Aborted), Trouble::NotBegun)
             }
             PlayError::Opening(_)
             | PlayError::OtherGame
             | PlayError::NotOurs(_)
-            | PlayError::Memory(_) => NoGame::Unplayable(error.to_string()),
+            | PlayError::Memory(_) => NoGame::Unplayable(error.to_string()).into(),
         })?;
         let loser = usize::from(record.outcome == Outcome::Win);
         let forfeit = seats[loser].as_mut().filter(|_| record.termination.is_forfeit());
@@ -208,21 +309,18 @@ impl Engines {
         index: usize,
         room: &mut Reservation,
         host: &dyn Wanting,
-    ) -> Result<Option<EngineSeat>, NoGame> {
+    ) -> Result<Option<EngineSeat>, Trouble> {
         let Some(rules) = players[index].outside() else { return Ok(None) };
         let (options, conditions) = seat::conditions(cell, players[index], rules);
         let taken = room.take(&rules.engine, &options, &conditions, &|| host.aborted());
-        let engine = taken.map_err(|failure| {
-            let is_unwanted = failure.kind == FailureKind::Aborted;
-            if is_unwanted { NoGame::Aborted } else { NoGame::Unplayable(explained(&failure)) }
-        })?;
+        let engine = taken.map_err(Trouble::NotBegun)?;
         let other_clock = players[1 - index].outside().and_then(|rules| rules.clock);
         let seat = EngineSeat::new(engine, rules.clone(), conditions, index, other_clock);
+        let identity = seat.identity();
+        self.0.offers.began(&rules.engine, &identity);
         // It may have been replaced since it was offered.
-        let needed = NeededEngine::of(rules);
-        if !needed.is_met_by(&offered(&rules.engine, rules.protocol, 1, seat.identity())) {
-            let problem = format!("{needed} is needed, and is {} here", seat.identity().name);
-            return Err(NoGame::Unplayable(problem));
+        if !NeededEngine::of(rules).admits(&identity) {
+            return Err(NoGame::NotHere.into());
         }
         Ok(Some(seat))
     }
@@ -246,16 +344,15 @@ fn outside(seat: &mut Option<EngineSeat>) -> Option<&mut dyn OutsidePlayer> {
 fn offer(
     pool: &Pool,
     name: &str,
-    aborted: &(dyn Fn() -> bool + Sync),
+    aborted: &dyn Fn() -> bool,
 ) -> Result<OfferedEngine, EngineFailure> {
-    let aborted = || aborted();
-    let mut room = pool.reserve(&[name], &aborted).map_err(|no_room| EngineFailure {
+    let mut room = pool.reserve(&[name], aborted).map_err(|no_room| EngineFailure {
         engine: name.to_owned(),
         kind: FailureKind::Unsupported(no_room.to_string()),
         during: spelrum_external::Phase::Start,
         transcript: String::new(),
     })?;
-    let engine = room.take(name, &Options::new(), &Conditions::default(), &aborted)?;
+    let engine = room.take(name, &Options::new(), &Conditions::default(), aborted)?;
     let spec = engine.spec();
     let protocol = seat::protocol(spec.protocol);
     Ok(offered(name, protocol, spec.at_once, identity(engine.identity())))

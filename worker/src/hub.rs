@@ -171,6 +171,11 @@ impl Hub {
         self.tell_with_games(Event::Answered { call, answer });
     }
 
+    /// What the worker offers has changed.
+    pub(crate) fn changed(&self) {
+        self.tell_with_games(Event::Changed);
+    }
+
     /// The worker is told to finish.
     pub(crate) fn finish(&self) {
         self.tell_with_games(Event::Finish);

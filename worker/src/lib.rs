@@ -21,6 +21,7 @@ mod slot;
 pub use engines::{Engines, options_of};
 pub use memory::memory_to_offer;
 
+use std::convert::Infallible;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -137,12 +138,15 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
     let (hub, sides, to_do) = Hub::new(config.slots, config.exit_when_done);
     let hub = Arc::new(hub);
     // Whatever becomes of this future, playing ends with it.
-    let _close = CloseOnDrop(Arc::clone(&hub));
+    let _close = CloseOnDrop { hub: Arc::clone(&hub), engines: config.engines.clone() };
     start_slots(&hub, sides, config.engines.as_ref())?;
     let introduction = introduction(&config);
     let engines = config.engines.clone();
     let link = Link::new(config.coordinator, config.token.as_ref(), introduction);
-    let driven = driving::drive(&hub, &link, to_do, &shutdown).await;
+    let driven = tokio::select! {
+        driven = driving::drive(&hub, &link, to_do, &shutdown) => driven,
+        never = look_after(config.engines.as_ref(), &hub) => match never {},
+    };
     if let Some(engines) = engines {
         // A panic in it would be told by itself; whatever is left ends with this process.
         let _ended = tokio::task::spawn_blocking(move || engines.close()).await;
@@ -203,15 +207,29 @@ fn introduction(config: &Config) -> Introduction {
         build_profile: said(&config.build.profile),
     };
     let (slots, memory_bytes) = (config.slots.get(), config.memory_bytes);
-    let engines = config.engines.as_ref().map(|it| it.offered().to_vec()).unwrap_or_default();
+    let engines = config.engines.clone();
     Introduction { uuid: Uuid::new_v4(), name, host, slots, memory_bytes, engines, machine }
 }
 
+/// Tells the coordinator whenever other engines can play here than before.
+async fn look_after(engines: Option<&Engines>, hub: &Hub) -> Infallible {
+    match engines {
+        Some(engines) => engines.look_after(|| hub.changed()).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Ends the slots when the worker's future is dropped.
-struct CloseOnDrop(Arc<Hub>);
+struct CloseOnDrop {
+    hub: Arc<Hub>,
+    engines: Option<Engines>,
+}
 
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
-        self.0.close();
+        self.hub.close();
+        if let Some(engines) = &self.engines {
+            engines.abandon();
+        }
     }
 }

@@ -10,7 +10,6 @@ use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::v1::{self, Verdict};
 use spelrum_proto::work::{self, Grant};
 use spelrum_proto::{Bearer, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, Token, WireError};
-use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::results::Machine;
 use spelrum_tournament::worker::{Answer, Call, Caller, LeasedGames, Session};
 use spelrum_tournament::{DefinitionHash, GameId, LeaseId, OpeningsCache, WorkerId};
@@ -21,6 +20,7 @@ use uuid::Uuid;
 
 use crate::WorkerError;
 use crate::cells::{self, Cell};
+use crate::engines::Engines;
 use crate::outcome::Finished;
 
 /// How long connecting may take.
@@ -43,7 +43,8 @@ pub(crate) struct Introduction {
     pub(crate) host: String,
     pub(crate) slots: u32,
     pub(crate) memory_bytes: Option<u64>,
-    pub(crate) engines: Vec<OfferedEngine>,
+    /// Those that it has, which change.
+    pub(crate) engines: Option<Engines>,
     pub(crate) machine: Machine,
 }
 
@@ -157,6 +158,7 @@ impl Link {
     async fn hello(&self, mut client: Client) -> Result<Response<v1::HelloResponse>, Status> {
         let Introduction { uuid, name, host, slots, memory_bytes, engines, machine } =
             self.introduction.clone();
+        let offered = engines.as_ref().map(Engines::offered).unwrap_or_default();
         let hello = v1::HelloRequest {
             protocol_major: PROTOCOL_MAJOR,
             protocol_minor: PROTOCOL_MINOR,
@@ -173,7 +175,7 @@ impl Link {
             operating_system: machine.operating_system,
             build_commit: machine.build_commit,
             build_profile: machine.build_profile,
-            engines: engines.into_iter().map(offer_to_wire).collect(),
+            engines: offered.into_iter().map(offer_to_wire).collect(),
         };
         client.hello(hello).await
     }

@@ -70,7 +70,7 @@ impl Slot {
         self.hub.freed(*slot, played, took);
     }
 
-    /// Plays one game. `None` if it was aborted.
+    /// Plays one game. `None` if it was aborted, or is given back with what is left of its batch.
     fn play_one(&self, batch: &Batch<Arc<cells::Cell>>, game: GameId) -> Option<v1::result::What> {
         let cell = match &*batch.cell {
             Ok(cell) => cell,
@@ -93,6 +93,7 @@ impl Slot {
                 tracing::warn!(%game, message, "a game took too long");
                 Some(failed(game, &message))
             }
+            Ok(Err(Unplayed::NotHere)) => None,
             Ok(Err(Unplayed::Fault(problem))) => Some(failed(game, &problem)),
             Err(message) => {
                 tracing::error!(%game, message, "a game panicked");
@@ -189,6 +190,8 @@ fn play(
 /// Why a game has no record.
 enum Unplayed {
     Aborted,
+    /// It is for other machines, or for later.
+    NotHere,
     Fault(String),
 }
 
@@ -209,6 +212,7 @@ impl From<NoGame> for Unplayed {
         match no_game {
             NoGame::Aborted => Self::Aborted,
             NoGame::Unplayable(problem) => Self::Fault(problem),
+            NoGame::NotHere => Self::NotHere,
         }
     }
 }

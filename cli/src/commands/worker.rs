@@ -86,9 +86,9 @@ impl Worker {
 
 /// The engines that start, told of with those that do not.
 async fn find(file: EngineFile, offer: Offer, interrupts: &Interrupts) -> Result<Engines> {
-    let (engines, failures) = engines::find(file, offer, interrupts.now.clone()).await?;
-    for failure in failures {
-        tracing::error!("{failure}: it is not offered");
+    let (engines, failures) = engines::find(file, offer, interrupts.finish.clone()).await?;
+    for failure in failures.into_iter().filter(|it| it.kind != FailureKind::Aborted) {
+        tracing::error!("{failure}: it is not offered until it starts");
         tracing::debug!(engine = failure.engine, "said:\n{}", failure.transcript);
     }
     for offered in engines.offered() {

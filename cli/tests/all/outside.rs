@@ -506,3 +506,46 @@ fn workers_get_what_they_can_play() {
     third.kill();
     wait_until("nobody is left", || nobody_has(&mark(&sandbox)));
 }
+
+/// An engine that does not start any more costs no game: its machine says that it has it no longer, and says it
+/// again once it starts.
+#[test]
+fn an_engine_that_stops_starting_fails_no_game() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = Sandbox::new();
+    // It starts once to be looked at and once to play, and then only when it is mended.
+    let [starts, mended] = ["starts", "mended"].map(|name| sandbox.path(name));
+    let frail = format!(
+        "#!/bin/sh\necho >> {starts:?}\n\
+         test $(wc -l < {starts:?}) -ge 3 && ! test -e {mended:?} && {{ echo 'no net' >&2; exit 3; }}\n\
+         exec {SPELRUM} engine uci --player alpha-beta --set evaluation=material\n"
+    );
+    let path = sandbox.write("frail.sh", &frail);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    sandbox.write(
+        "engines.toml",
+        "[engines.frail]\nprotocol = \"uci\"\ncommand = \"./frail.sh\"\nat_once = 1\n\
+         [engines.frail.options]\nshuffle = { values = [true, false] }\n",
+    );
+    // Other options need another process.
+    let players = format!(
+        "pairing = {{ gauntlet = \"random\" }}\n{RANDOM}{}{}",
+        outside("one", "frail", "depth = 1\noptions = { shuffle = true }"),
+        outside("other", "frail", "depth = 1\noptions = { shuffle = false }"),
+    );
+    sandbox.write("sweep.toml", &sweep(4, &players).replace("max_plies = 40", "max_plies = 10"));
+    let coordinator = sandbox.coordinator_with("c.db", "127.0.0.1:0", "500ms");
+    let url = &coordinator.url;
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
+    let _worker = sandbox.worker(url, "2", &["--name", "frail", "--engines", "engines.toml"]);
+    let status = || sandbox.run(&["status", "--coordinator", url]).stdout().to_owned();
+    wait_until("nobody has the engine", || {
+        let said = status();
+        assert!(!said.contains("finished"), "{said}");
+        sandbox.settled("c.db") >= 4 && said.contains("which no worker that is here has")
+    });
+    sandbox.write("mended", "");
+    sandbox.wait_until_finished(&coordinator);
+    assert_eq!(sandbox.sql("c.db", "SELECT count(*) || '/' || count(failure) FROM games"), "8/0");
+    assert_eq!(sandbox.sql("c.db", "SELECT count(*) FROM attempts"), "0");
+}

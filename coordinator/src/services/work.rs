@@ -6,7 +6,9 @@ use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::v1::work_server::Work;
 use spelrum_proto::work::{self as wire, Reported, ReportedWhat};
-use spelrum_proto::{PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, engines, v1};
+use spelrum_proto::{
+    PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, WORKER_MINOR_MIN, engines, v1,
+};
 use spelrum_tournament::LeaseId;
 use tonic::{Request, Response, Status};
 
@@ -149,11 +151,12 @@ impl WorkService {
 }
 
 fn check_versions(hello: &v1::HelloRequest) -> Result<(), Refusal> {
-    if hello.protocol_major != PROTOCOL_MAJOR {
+    if hello.protocol_major != PROTOCOL_MAJOR || hello.protocol_minor < WORKER_MINOR_MIN {
         return Err(Refusal::new(
             Reason::ProtocolMajor,
             format!(
-                "the worker speaks protocol {}.{}, the coordinator {PROTOCOL_MAJOR}.{PROTOCOL_MINOR}",
+                "the worker speaks protocol {}.{}, the coordinator {PROTOCOL_MAJOR}.{PROTOCOL_MINOR}, \
+                 for workers of {PROTOCOL_MAJOR}.{WORKER_MINOR_MIN} or later",
                 hello.protocol_major, hello.protocol_minor
             ),
             "use a worker and a coordinator of the same release",

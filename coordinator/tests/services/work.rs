@@ -6,7 +6,7 @@ use std::time::Duration;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::v1::{Action, Verdict};
-use spelrum_proto::{PROTOCOL_MAJOR, Reason, Refusal, v1};
+use spelrum_proto::{PROTOCOL_MAJOR, Reason, Refusal, WORKER_MINOR_MIN, v1};
 use spelrum_test_support::{
     HandWorker, Site, eventually, failure_of, game_of, hello, quick_sweep, reason,
 };
@@ -81,6 +81,8 @@ async fn other_protocols_and_engines_are_refused_with_a_remedy() {
     let precondition = |reason| (Code::FailedPrecondition, reason);
     let other = v1::HelloRequest { protocol_major: PROTOCOL_MAJOR + 1, ..hello(UUID) };
     assert_eq!(refused(other).await, precondition(Reason::ProtocolMajor));
+    let early = v1::HelloRequest { protocol_minor: WORKER_MINOR_MIN - 1, ..hello(UUID) };
+    assert_eq!(refused(early).await, precondition(Reason::ProtocolMajor));
     // Whatever else another protocol's message may say.
     let strange =
         v1::HelloRequest { protocol_major: 0, slots: 0, name: String::new(), ..hello("") };
@@ -91,6 +93,8 @@ async fn other_protocols_and_engines_are_refused_with_a_remedy() {
     assert_eq!(refused(malformed).await, (Code::InvalidArgument, Reason::Malformed));
     assert_eq!(refused(hello("me")).await, (Code::InvalidArgument, Reason::Malformed));
     assert_eq!(served.number("SELECT count(*) FROM workers").await, 0);
+    let later = v1::HelloRequest { protocol_minor: u32::MAX, ..hello(UUID) };
+    assert!(client.hello(later).await.is_ok());
 }
 
 /// A worker of an earlier release says nothing of its machine; one that says Hello again says what it is now.

@@ -129,6 +129,8 @@ pub enum Event<R, C> {
         /// How long they took together.
         took: Duration,
     },
+    /// What the worker offers has changed: it says Hello before it says anything else.
+    Changed,
     /// Somebody wants the worker to finish the games in progress, report them, hand the rest back
     /// and end.
     Finish,

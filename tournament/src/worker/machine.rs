@@ -161,6 +161,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             Event::Started { slot, number } => self.started(slot, number),
             Event::Finished { slot, results } => self.finished(slot, results),
             Event::Free { slot, played, took } => self.freed(slot, played, took),
+            Event::Changed => self.session = None,
             Event::Finish => self.finish(&mut actions),
             Event::EndNow => self.end_now(&mut actions),
         }

@@ -33,6 +33,7 @@ fn happen(bench: &mut Bench, what: u8, which: u32, how: u32) {
         }
         (10, Some(call)) => bench.answer_in_part(call, how as usize),
         (11, Some(call)) => bench.drop_some(call, how),
+        (12, _) if which.is_multiple_of(2) => bench.tell(Event::Changed),
         (12, _) => bench.change_database(),
         (13..=20, _) => {
             // Some are so large that the outbox is full of a few.

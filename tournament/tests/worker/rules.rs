@@ -318,3 +318,23 @@ fn a_worker_that_is_not_wanted_ends_at_once() {
     bench.fail(call, Failure::Unwanted);
     assert!(bench.has_ended);
 }
+
+/// What it has is known before it gets games for it.
+#[test]
+fn a_worker_that_offers_something_else_says_hello_before_it_asks() {
+    let is_hello = |it: &Call<Done>| matches!(it, Call::Hello);
+    let is_lease = |it: &Call<Done>| matches!(it, Call::Lease(_));
+    let mut bench = playing(1, 1);
+    let heartbeat = said(&bench, is_heartbeat);
+    bench.tell(Event::Changed);
+    bench.answer(heartbeat, 0);
+    bench.play(0, 1, SECOND);
+    let hello = said(&bench, is_hello);
+    bench.wait(PATIENCE_MS);
+    assert_eq!(bench.said(is_lease), None, "it asks for nothing");
+    assert_eq!(bench.said(is_report), None, "nor does it say anything else");
+    bench.answer(hello, 0);
+    let report = said(&bench, is_report);
+    bench.answer(report, 0);
+    comes(&mut bench, 60_000, is_lease);
+}

@@ -207,7 +207,7 @@ impl World {
         {
             return;
         }
-        match self.dice.below(4) {
+        match self.dice.below(5) {
             0 => self.kill_worker(of, "by chance"),
             1 => {
                 self.note(|world| format!("worker {} hangs", world.workers[of].id));
@@ -218,6 +218,7 @@ impl World {
                 let event = if self.dice.chance(500) { Event::Finish } else { Event::EndNow };
                 self.tell(of, event);
             }
+            3 => self.tell(of, Event::Changed),
             _ => self.lie(of),
         }
     }

@@ -1,0 +1,182 @@
+//! Which of this machine's engines can play now.
+//!
+//! One that does not start is offered no more, so that its games go to other machines, and is tried again
+//! after a while, ever more rarely.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
+use tokio::sync::Notify;
+
+/// When an engine that did not start is tried again; twice as long after each further time.
+const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
+/// So often that is doubled: up to five minutes and a third.
+const DOUBLINGS_MAX: u32 = 6;
+
+/// The engines, and which of them can play.
+#[derive(Debug)]
+pub(super) struct Offers {
+    engines: Mutex<Vec<Offer>>,
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct Offer {
+    name: String,
+    /// What it was when it was started last; `None` if it never was.
+    engine: Option<OfferedEngine>,
+    /// When it is tried again, if it is not offered.
+    away_until: Option<Instant>,
+    /// How often in a row it did not start.
+    failures: u32,
+}
+
+impl Offers {
+    /// Of engines that were tried; those that did not start are tried again.
+    pub(super) fn new(tried: impl IntoIterator<Item = (String, Option<OfferedEngine>)>) -> Self {
+        let offer = |(name, engine): (String, Option<OfferedEngine>)| {
+            let mut offer = Offer { name, engine, away_until: None, failures: 0 };
+            if offer.engine.is_none() {
+                offer.withdraw();
+            }
+            offer
+        };
+        let engines = tried.into_iter().map(offer).collect();
+        Self { engines: Mutex::new(engines), changed: Notify::new() }
+    }
+
+    /// Those that can play.
+    pub(super) fn offered(&self) -> Vec<OfferedEngine> {
+        let here = |it: &Offer| it.engine.clone().filter(|_| it.away_until.is_none());
+        self.lock().iter().filter_map(here).collect()
+    }
+
+    /// Whether an engine cannot play now.
+    pub(super) fn is_away(&self, name: &str) -> bool {
+        self.lock().iter().any(|it| it.name == name && it.away_until.is_some())
+    }
+
+    /// It did not start. Returns for how long it is left alone, unless that is known already.
+    pub(super) fn withdraw(&self, name: &str) -> Option<Duration> {
+        let mut engines = self.lock();
+        let offer = engines.iter_mut().find(|it| it.name == name)?;
+        // Several games may find out at the same time.
+        let is_news = offer.away_until.is_none_or(|until| until <= Instant::now());
+        let wait = is_news.then(|| offer.withdraw())?;
+        self.changed.notify_one();
+        Some(wait)
+    }
+
+    /// It was started. Returns whether it can play again, or is another program than before.
+    pub(super) fn started(&self, name: &str, engine: OfferedEngine) -> bool {
+        let mut engines = self.lock();
+        let Some(offer) = engines.iter_mut().find(|it| it.name == name) else { return false };
+        let is_news = offer.away_until.take().is_some() || offer.engine.as_ref() != Some(&engine);
+        offer.engine = Some(engine);
+        if is_news {
+            self.changed.notify_one();
+        }
+        is_news
+    }
+
+    /// A game was begun by it, as this program.
+    pub(super) fn began(&self, name: &str, identity: &EngineIdentity) {
+        let mut engines = self.lock();
+        let Some(offer) = engines.iter_mut().find(|it| it.name == name) else { return };
+        offer.failures = 0;
+        if let Some(engine) = &mut offer.engine
+            && engine.identity != *identity
+        {
+            engine.identity = identity.clone();
+            self.changed.notify_one();
+        }
+    }
+
+    /// Those that are to be tried again now.
+    pub(super) fn due(&self) -> Vec<String> {
+        let now = Instant::now();
+        let is_due = |it: &&Offer| it.away_until.is_some_and(|until| until <= now);
+        self.lock().iter().filter(is_due).map(|it| it.name.clone()).collect()
+    }
+
+    /// When the next is to be tried again.
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        self.lock().iter().filter_map(|it| it.away_until).min()
+    }
+
+    /// Waits until what is offered, or what is due, has changed.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Offer>> {
+        self.engines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Offer {
+    fn withdraw(&mut self) -> Duration {
+        let wait = TRIED_AGAIN_AFTER * (1 << self.failures.min(DOUBLINGS_MAX));
+        self.failures += 1;
+        self.away_until = Some(Instant::now() + wait);
+        wait
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_engine::Protocol;
+
+    use super::*;
+
+    fn engine(name: &str, version: &str) -> OfferedEngine {
+        let identity = EngineIdentity {
+            name: version.to_owned(),
+            author: String::new(),
+            sha256: [0; 32],
+        };
+        OfferedEngine { engine: name.to_owned(), protocol: Protocol::Uci, at_once: 1, identity }
+    }
+
+    fn offers() -> Offers {
+        let fish = engine("fish", "1");
+        Offers::new([("fish".to_owned(), Some(fish)), ("bird".to_owned(), None)])
+    }
+
+    #[test]
+    fn what_does_not_start_is_offered_no_more_until_it_does() {
+        let offers = offers();
+        assert_eq!(offers.offered(), [engine("fish", "1")]);
+        assert!(offers.is_away("bird") && !offers.is_away("fish"));
+        assert_eq!(offers.withdraw("fish"), Some(TRIED_AGAIN_AFTER));
+        assert_eq!(offers.withdraw("fish"), None, "one of its games has said so");
+        assert!(offers.offered().is_empty() && offers.due().is_empty());
+        assert!(offers.started("bird", engine("bird", "1")));
+        assert!(offers.started("fish", engine("fish", "1")));
+        assert!(!offers.started("fish", engine("fish", "1")), "that is known");
+        assert_eq!(offers.offered(), [engine("fish", "1"), engine("bird", "1")]);
+        assert_eq!(offers.next_due(), None);
+    }
+
+    #[test]
+    fn it_is_left_alone_ever_longer_until_it_plays() {
+        let offers = offers();
+        let mut waits = Vec::new();
+        for _ in 0..9 {
+            waits.extend(offers.withdraw("fish").map(|wait| wait.as_secs()));
+            offers.started("fish", engine("fish", "1"));
+        }
+        assert_eq!(waits, [5, 10, 20, 40, 80, 160, 320, 320, 320]);
+        offers.began("fish", &engine("fish", "1").identity);
+        assert_eq!(offers.withdraw("fish"), Some(TRIED_AGAIN_AFTER));
+    }
+
+    #[test]
+    fn another_program_is_told_of() {
+        let offers = offers();
+        offers.began("fish", &engine("fish", "2").identity);
+        assert_eq!(offers.offered(), [engine("fish", "2")]);
+        assert!(offers.started("fish", engine("fish", "3")));
+    }
+}
