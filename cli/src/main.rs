@@ -22,6 +22,7 @@ mod held;
 mod interrupt;
 mod listen;
 mod logging;
+mod outcome;
 mod output;
 mod panic;
 mod player;

@@ -13,6 +13,7 @@ use spelrum_tournament::{MergedPairing, NamedFile, Plan, SweepError, SweepText, 
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::outcome::{self, Outcomes};
 use crate::output::count;
 use crate::sweep_edit::{Assignment, EditError, Edited, Edits, edit_sweep};
 
@@ -60,8 +61,8 @@ pub(crate) struct SweepFile {
 }
 
 impl SweepFile {
-    /// Reads, changes and plans a sweep.
-    pub(crate) fn read(arguments: &SweepArguments) -> Result<Self> {
+    /// Reads, changes and plans a sweep; players that other experiments found are looked up.
+    pub(crate) async fn read(arguments: &SweepArguments, outcomes: Outcomes<'_>) -> Result<Self> {
         let SweepArguments { file, settings, quick } = arguments;
         let edits = Edits { settings: settings.clone(), quick: *quick };
         let Edited { sweep: mut text, quickened } =
@@ -70,11 +71,13 @@ impl SweepFile {
                     .because(problem)
                     .help(remedy)
             })?;
+        let mut remarks = outcome::resolve(&mut text, outcomes).await?;
         read_named_files(&mut text, file.parent().unwrap_or(Path::new("")))?;
         let plan = plan_sweep(&text)?;
-        let remarks =
+        let of_plan =
             [quickened_text(&quickened), merged_text(&plan.merged), out_of_reach_text(&plan)];
-        Ok(Self { text, remarks: remarks.into_iter().flatten().collect(), plan })
+        remarks.extend(of_plan.into_iter().flatten());
+        Ok(Self { text, remarks, plan })
     }
 }
 

@@ -173,3 +173,51 @@ fn a_course_moves_to_another_database() {
     sandbox.run(&["delete", "even", "--yes", "--db", "new.db"]).expect_exit(0);
     assert_eq!(sandbox.sql("new.db", "SELECT count(*) FROM course_notes"), "0");
 }
+
+/// The player that a run found plays in another sweep, spelt out in what is stored of it.
+#[test]
+fn what_was_found_plays_in_another_sweep() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &sweep(4, 4));
+    let other = "name = \"next\"\ngame = \"connect-four\"\nseed = 1\ngames = 4\n\
+                 openings = { kind = \"random\", plies = 2 }\n\n\
+                 [players.found]\nfrom = { experiment = \"even\", run = 1, best = true }\n\n\
+                 [players.random]\nalgorithm = \"random\"\n";
+    sandbox.write("next.toml", other);
+    let ran = sandbox.run(&["run", "next.toml"]);
+    assert!(ran.stderr().contains("even.db"), "{}", ran.stderr());
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    let ran = sandbox.run(&["run", "next.toml"]);
+    let found = sandbox.sql(
+        "even.db",
+        "SELECT value_text FROM estimates WHERE run = 1 ORDER BY step DESC LIMIT 1",
+    );
+    let parameter =
+        sandbox.sql("even.db", "SELECT DISTINCT parameter FROM estimates").trim().to_owned();
+    let said = format!("found: even, run 1: {parameter} = {found}");
+    assert!(ran.expect_exit(0).stderr().contains(&said), "{}", ran.stderr());
+    let stored =
+        sandbox.run(&["sql", "--db", "next.db", "--csv", "SELECT sweep_toml FROM experiments"]);
+    let line = format!("{parameter} = {found}");
+    assert!(stored.stdout().contains(&line), "{line} in {}", stored.stdout());
+    assert!(stored.stdout().contains("# The best of even, run 1."), "{}", stored.stdout());
+    // The same again is the same experiment.
+    assert!(sandbox.run(&["run", "next.toml"]).stderr().contains("already"));
+    // What is not there, and what has no runs.
+    for (from, problem) in [
+        ("{ experiment = \"even\", run = 7 }", "it has 2 runs, 0 to 1"),
+        ("{ experiment = \"next\" }", "it has no runs"),
+        ("{ experiment = \"odd\" }", "odd.db"),
+        ("{ experiment = \"even\", worst = 1 }", "it has no `worst`"),
+    ] {
+        let text = other.replace("{ experiment = \"even\", run = 1, best = true }", from);
+        sandbox.write("wrong.toml", &text);
+        let ran = sandbox.run(&["run", "wrong.toml", "--dry-run"]);
+        assert!(ran.stderr().contains(problem), "{from}: {}", ran.stderr());
+        assert!(!ran.0.status.success(), "{from}");
+    }
+    // Through a coordinator.
+    let coordinator = sandbox.coordinator("even.db", "127.0.0.1:0");
+    let ran = sandbox.run(&["submit", "next.toml", "--coordinator", &coordinator.url]);
+    assert!(ran.expect_exit(0).stderr().contains(&said), "{}", ran.stderr());
+}

@@ -79,7 +79,7 @@ pub(super) fn add_reference(players: &mut Players, node: &Node) -> Result<Pairin
         return Err(Fault::at(place, problem, "choose another name: [reference] has this one"));
     }
     for Entry { key, key_place, .. } in &table.entries {
-        if matches!(key.as_str(), "like" | "use" | "vary") {
+        if matches!(key.as_str(), "from" | "like" | "use" | "vary") {
             let problem = format!("the reference cannot have `{key}`");
             return Err(Fault::at(key_place, problem, "spell out its parameters"));
         }

@@ -543,12 +543,19 @@ pub(super) static RANGE: [Key; 6] = [
 
 /// The keys of a player that are not parameters. The schema says of each algorithm what `vary` may
 /// have.
-pub(super) static PLAYER: [Key; 3] = [
+pub(super) static PLAYER: [Key; 4] = [
     Key::new(
         "like",
         "Like",
         "Starts from what another player says; keys here replace its keys.",
         Kind::Text,
+    ),
+    Key::new(
+        "from",
+        "From",
+        "Starts from what a run of another experiment with find, tune or evolve found: from = { experiment = \
+         \"othello-gp\", run = 2, best = true }. Keys here replace what it says.",
+        Kind::Own(schema::found),
     ),
     Key::new(
         "use",

@@ -13,6 +13,7 @@ pub(super) const PLAYERS_MAX: usize = 256;
 const PARAMETERS_MAX: usize = 128;
 
 const LIKE: &str = "like";
+const FROM: &str = "from";
 const USE: &str = "use";
 const VARY: &str = "vary";
 
@@ -107,6 +108,16 @@ fn template(player: &Entry, players: &Table, is_model: bool) -> Result<PlayerTem
         Some(parameters.remove(index))
     };
     take(LIKE);
+    if let Some((_, Entry { key_place, .. })) = take(FROM) {
+        // The programs that read sweeps look it up before they plan.
+        let problem =
+            format!("`from` of the player `{name}` stands for a player that was not looked up");
+        return Err(Fault::at(
+            key_place,
+            problem,
+            "spell its parameters out, or use spelrum submit",
+        ));
+    }
     let uses = take(USE).map_or(Ok(Vec::new()), |(_, uses)| merge::read(&uses.value))?;
     let mut varied = Vec::new();
     if let Some((distance, vary)) = take(VARY) {

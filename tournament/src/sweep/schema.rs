@@ -332,7 +332,8 @@ pub(super) fn players() -> Json {
         "anyOf": [reference()],
     });
     let mut elsewhere = player(elsewhere, &parameters(&algorithms));
-    let mentions = ["algorithm", "like", "use", "vary"].map(|key| json!({ "required": [key] }));
+    let mentions =
+        ["algorithm", "from", "like", "use", "vary"].map(|key| json!({ "required": [key] }));
     elsewhere["anyOf"] = json!(mentions);
     forms.push(elsewhere);
     json!({
@@ -343,6 +344,29 @@ pub(super) fn players() -> Json {
             "description": "A player: an algorithm with its parameters and limits.",
             "type": "object",
             "anyOf": forms,
+        },
+    })
+}
+
+/// A run of another experiment.
+pub(super) fn found() -> Json {
+    json!({
+        "type": "object",
+        "required": ["experiment"],
+        "additionalProperties": false,
+        "properties": {
+            "experiment": { "type": "string", "description": "Its name or UUID." },
+            "run": {
+                "type": "integer",
+                "minimum": 0,
+                "default": 0,
+                "description": "Which of its runs, from 0.",
+            },
+            "best": { "const": true, "description": "The best of the run." },
+            "db": {
+                "type": "string",
+                "description": "The results database that has it. Default: EXPERIMENT.db, or the coordinator.",
+            },
         },
     })
 }
