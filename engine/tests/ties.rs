@@ -99,22 +99,20 @@ fn each_of_the_best_moves_is_played_as_often() {
             }
         }
     }
-    assert!(several > 10, "{several}");
+    assert!(several > 8, "{several}");
 }
 
 /// Two ways to win with the next move: one is not missed for the other.
 #[test]
 fn wins_at_once_are_drawn_too() {
     let rules = TicTacToe::rules();
-    let position = TicTacToe::parse(&rules, "xx.oo.x.o").unwrap_or_else(|_| {
-        TicTacToe::parse(&rules, "xx.x.ooo.").unwrap_or_else(|_| TicTacToe::empty())
-    });
+    let position = TicTacToe::parse(&rules, "x.x.ooxo.").unwrap();
     let (value, moves) = best(&rules, &position, "lines", 2);
     for rest in DRAWING {
         let player = searcher(&rules, "lines", 2, rest);
         check_fair(&played(&rules, &position, &player, 200), &moves, 200, rest);
     }
-    assert!(value >= WIN_MIN, "{position}");
+    assert!(value >= WIN_MIN && moves.len() == 2, "{moves:?}");
 }
 
 /// In every game, whatever is drawn has the value that minimax finds, and the same key draws the same.
