@@ -164,8 +164,8 @@ fn trees_have_as_many_leaves_as_is_known() {
 #[test]
 fn games_that_are_over_are_leaves() {
     let (mut over, mut passes) = (0, 0);
-    for seed in 0..60 {
-        let (position, slow) = random_pair(56, seed);
+    for seed in 0..120 {
+        let (position, slow) = random_pair(54 + seed as usize % 9, seed);
         let leaves: Vec<u64> = (0..5).map(|depth| perft(&position, depth).leaves).collect();
         let expected: Vec<u64> = (0..5).map(|depth| slow.perft(depth)).collect();
         assert_eq!(leaves, expected, "{position:?}");
@@ -224,12 +224,12 @@ fn neither_side_may_have_a_move_left() {
         let ending = Ending { winner: Some(Side::Second), termination: WIPED_OUT };
         assert_eq!((over.ending(), over.disc_difference()), (Some(ending), -49));
     }
+    // All lines from a1 and h8 are of one colour.
     let rows = [
-        "bbbb....", "bbbb....", "bbbb....", "bbbb....", "wwww....", "wwww....", "wwww....",
-        "wwww....",
+        ".bbbbbbb", "wbbbbbbb", "wbbbbbbb", "wbbbwwwb", "wwwwbwwb", "wwwwwbwb", "wwwwwwbb",
+        "wwwwwww.",
     ];
-    let rows = rows.map(|row| row.replace("b...", "bb..").replace("w...", "ww.."));
-    let stuck = position(rows.each_ref().map(String::as_str), 'w');
+    let stuck = position(rows, 'w');
     let ending = Ending { winner: None, termination: NO_MOVES };
     assert_eq!((stuck.ending(), stuck.disc_difference()), (Some(ending), 0));
     assert_eq!(moves_of(&stuck), []);
@@ -255,21 +255,67 @@ fn texts_that_are_not_positions_or_moves() {
         ".".repeat(64) + " b",
     ];
     let listed: String = texts.iter().map(|text| format!("{}\n", refusal(text).problem)).collect();
-    insta::assert_snapshot!(listed);
+    insta::assert_snapshot!(listed, @r"
+    the position's length is 0 instead of 66
+    the position's length is 65 instead of 66
+    the position's length is 67 instead of 66
+    character 65 of the position is '.'
+    character 66 of the position is 'x'
+    character 1 of the position is 'B'
+    character 28 of the position is 'é'
+    there is no disc on d4
+    no discs lead from the middle to the one on a1
+    there is no disc on d4
+    ");
     let remedies = [&texts[0], &texts[7], &texts[8]].map(|text| refusal(text).remedy);
-    insta::assert_snapshot!(remedies.join("\n"));
+    insta::assert_snapshot!(remedies.join("\n"), @r"
+    write an Othello position as 64 characters, row by row from the top left: b for black, w for white, . for empty; then a space and who is to move, b or w
+    put discs on d4, e4, d5 and e5: they are there from the start
+    a move puts a disc beside another: let all of them be joined
+    ");
     let other_game = Nim::parse(&rules(), "3,4,5/w").unwrap_err();
-    insta::assert_snapshot!(other_game);
+    insta::assert_snapshot!(other_game, @"these are rules of othello, not of nim; give the rules of nim");
     let moves = ["i1", "D3", "d9", "d0", "d33", "Pass", "--", ""];
     let moves: String =
         moves.map(|text| Othello::initial().parse_move(text).unwrap_err().problem + "\n").concat();
-    insta::assert_snapshot!(moves);
+    insta::assert_snapshot!(moves, @r"
+    `i1` is not an Othello move
+    `D3` is not an Othello move
+    `d9` is not an Othello move
+    `d0` is not an Othello move
+    `d33` is not an Othello move
+    `Pass` is not an Othello move
+    `--` is not an Othello move
+    `` is not an Othello move
+    ");
 }
 
 #[test]
 fn boards_for_people() {
-    insta::assert_snapshot!(played("d3 c5").board());
-    insta::assert_snapshot!(played("e6 f4 e3 f6 g5 d6 e7 f5 c5").board());
+    insta::assert_snapshot!(played("d3 c5").board(), @r"
+      a b c d e f g h
+    1 . . . . . . . .
+    2 . . . . . . . .
+    3 . . . b . . . .
+    4 . . . b b . . .
+    5 . . w w w . . .
+    6 . . . . . . . .
+    7 . . . . . . . .
+    8 . . . . . . . .
+    black to move
+    ");
+    insta::assert_snapshot!(played("e6 f4 e3 f6 g5 d6 e7 f5 c5").board(), @r"
+      a b c d e f g h
+    1 . . . . . . . .
+    2 . . . . . . . .
+    3 . . . . b . . .
+    4 . . . b b b . .
+    5 . . b b b b b .
+    6 . . . b b b . .
+    7 . . . . b . . .
+    8 . . . . . . . .
+    black wins: one side has no disc left, 13 to 0
+    ");
 }
 
 /// Keys are recorded: these never change.
@@ -277,7 +323,7 @@ fn boards_for_people() {
 fn golden_keys() {
     let keys: Vec<u64> =
         random_game(Othello::initial(), 1).iter().step_by(7).map(Position::canonical_key).collect();
-    insta::assert_compact_debug_snapshot!(keys);
+    insta::assert_compact_debug_snapshot!(keys, @"[4068593082857088, 7369937857337855, 1911602355993810, 7086057047456629, 8690159968302722, 8552280532311086, 7864378903850035, 6079400421328275, 6327404144681985]");
 }
 
 /// The same discs with the other side to move are another position.
