@@ -105,8 +105,10 @@ impl Engines {
         let mut found = Vec::new();
         for some in names.chunks(TRIED_AT_ONCE) {
             let tried = thread::scope(|scope| {
-                let threads: Vec<_> =
-                    some.iter().map(|name| scope.spawn(|| offer(&pool, name, &|| aborted()))).collect();
+                let threads: Vec<_> = some
+                    .iter()
+                    .map(|name| scope.spawn(|| offer(&pool, name, &|| aborted())))
+                    .collect();
                 threads.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>()
             });
             found.extend(

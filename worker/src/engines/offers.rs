@@ -131,11 +131,8 @@ mod tests {
     use super::*;
 
     fn engine(name: &str, version: &str) -> OfferedEngine {
-        let identity = EngineIdentity {
-            name: version.to_owned(),
-            author: String::new(),
-            sha256: [0; 32],
-        };
+        let identity =
+            EngineIdentity { name: version.to_owned(), author: String::new(), sha256: [0; 32] };
         OfferedEngine { engine: name.to_owned(), protocol: Protocol::Uci, at_once: 1, identity }
     }
 
