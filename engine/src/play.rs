@@ -243,7 +243,8 @@ pub fn arbitrate<G: Game>(
         Some(_) => Outcome::Loss,
     };
     // A game that something else ended goes on by its rules, and has none.
-    let margin = position.margin().map(|ahead| if first_side == Side::First { ahead } else { -ahead });
+    let margin =
+        position.margin().map(|ahead| if first_side == Side::First { ahead } else { -ahead });
     let (wall_us, _) = asked.since(started);
     let termination = ending.termination;
     Ok(GameRecord { outcome, margin, termination, first_side, moves, wall_us })
