@@ -1,7 +1,7 @@
 //! Othello against a slow twin, known numbers and known games.
 
 use proptest::prelude::*;
-use spelrum_engine::evaluation::WEIGHT_MAX;
+use spelrum_engine::evaluation::{Features, WEIGHT_MAX};
 use spelrum_engine::games::othello::{NO_MOVES, SquareClass, WIPED_OUT};
 use spelrum_engine::games::{Nim, Othello, OthelloMove};
 use spelrum_engine::search::Limits;
@@ -76,6 +76,7 @@ proptest! {
             },
         });
         prop_assert_eq!(position.ending(), expected, "{:?}", position);
+        prop_assert_eq!(position.margin(), expected.map(|_| blacks - whites));
 
         let side = slow.to_move();
         let other = if side == 'b' { 'w' } else { 'b' };
@@ -89,6 +90,22 @@ proptest! {
             let index = class as usize;
             prop_assert_eq!(position.own_discs_on(class) as i32, own[index]);
             prop_assert_eq!(position.other_discs_on(class) as i32, others[index]);
+        }
+        for looks in [Side::First, Side::Second] {
+            let sides = if looks == Side::First { ['b', 'w'] } else { ['w', 'b'] };
+            for (feature, info) in (0..).zip(Othello::FEATURES) {
+                let mut found = [0.0];
+                position.features(looks, &[feature], &mut found);
+                let [whose, what] = [&info.name[..3], &info.name[3..]];
+                let side = sides[usize::from(whose == "opp")];
+                let counted = match what {
+                    "_bricks" => slow.count(side) as i32,
+                    "_allowed_moves" => slow.squares_of(side).len() as i32,
+                    "ty" => slow.count('.') as i32,
+                    class => slow.on_classes(side)[usize::from(class.as_bytes()[8] - b'a')],
+                };
+                prop_assert_eq!(found[0], f64::from(counted), "{} in {:?}", info.name, position);
+            }
         }
         if expected.is_none() {
             let of = |name, weights: &[i32]| value(&evaluation(&rules(), name, weights), &position);

@@ -2,7 +2,7 @@
 
 use super::evaluation::{OthelloDiscs, OthelloMobility, OthelloSquares};
 use super::{NO_MOVES, Othello, OthelloMove, WIPED_OUT, gtp, notation};
-use crate::evaluation::NoEvaluation;
+use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
 use crate::game::Game;
 use crate::outside::Protocol;
@@ -35,9 +35,11 @@ impl Game for Othello {
     /// None: perft of Othello counts leaves alone.
     const LEAF_KINDS: &'static [&'static str] = &[];
 
+    const MARGIN: Option<&'static str> = Some("discs");
+
     const ENDED_GAMES_ARE_LEAVES: bool = true;
 
-    evaluations!(OthelloMobility, OthelloSquares, OthelloDiscs, NoEvaluation);
+    evaluations!(OthelloMobility, OthelloSquares, OthelloDiscs, ExpressionEvaluation<Self>, NoEvaluation);
 
     fn from_rules(_rules: &Rules) -> Self {
         Self::initial()

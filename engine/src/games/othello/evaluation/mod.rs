@@ -1,6 +1,7 @@
-//! Othello's evaluations.
+//! Othello's evaluations, and what formulas may count.
 
 mod discs;
+mod features;
 mod mobility;
 mod squares;
 
