@@ -2,7 +2,7 @@
 
 use crate::book::{BookError, BookFormat, BookPosition};
 use crate::evaluation::{Contents, EvaluationVisitor};
-use crate::outside::Protocol;
+use crate::outside::{GtpBoard, Protocol};
 use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Parameters, Settings};
 use crate::position::{Ending, NotationError, Side};
 use crate::rules::{GameInfo, Rules, RulesError};
@@ -45,6 +45,9 @@ pub trait Game: Solvable {
     /// What programs of others that play it speak: its notation is then theirs.
     const PROTOCOLS: &'static [Protocol] = &[];
 
+    /// Its board for programs that speak GTP, where some do.
+    const GTP_BOARD: Option<GtpBoard> = None;
+
     /// All of this for code that knows no types. Not for a game to change.
     const INFO: &'static GameInfo = &GameInfo {
         name: Self::NAME,
@@ -57,6 +60,7 @@ pub trait Game: Solvable {
         history_matters: Self::HISTORY_MATTERS,
         margin: Self::MARGIN,
         protocols: Self::PROTOCOLS,
+        gtp_board: Self::GTP_BOARD,
     };
 
     /// Checks what the table of rules alone cannot.

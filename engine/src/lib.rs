@@ -159,7 +159,7 @@ pub use move_values::{MoveValue, MoveValues, MoveValuesError, check_reference, m
 pub use notation::{
     Played, book_positions, legal_moves, move_heard, moves_told, parse_legal_move, written_moves,
 };
-pub use outside::{OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
+pub use outside::{GtpBoard, OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
 pub use parameters::{
     ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,
     Parameters, Promise, Settings, TimeLeft, Value, format_duration_us, nearest, parse_duration_us,

@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::outside::Protocol;
+use crate::outside::{GtpBoard, Protocol};
 use crate::parameters::{
     EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, Settings, Value,
 };
@@ -91,6 +91,8 @@ pub struct GameInfo {
     pub margin: Option<&'static str>,
     /// What programs of others that play it speak.
     pub protocols: &'static [Protocol],
+    /// Its board for those that speak GTP.
+    pub gtp_board: Option<GtpBoard>,
 }
 
 impl GameInfo {

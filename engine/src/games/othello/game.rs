@@ -5,7 +5,7 @@ use super::{NO_MOVES, Othello, OthelloMove, WIPED_OUT, gtp, notation};
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
 use crate::game::Game;
-use crate::outside::Protocol;
+use crate::outside::{GtpBoard, Protocol};
 use crate::parameters::ParameterInfo;
 use crate::position::{Ending, NotationError, Side};
 use crate::rules::Rules;
@@ -29,6 +29,9 @@ impl Game for Othello {
     const RULES: &'static [ParameterInfo] = &[];
 
     const PROTOCOLS: &'static [Protocol] = &[Protocol::Gtp];
+
+    const GTP_BOARD: Option<GtpBoard> =
+        Some(GtpBoard { size: 8, black: Side::First, has_passes: true });
 
     const TERMINATIONS: &'static [Termination] = &[Termination::FULL_BOARD, NO_MOVES, WIPED_OUT];
 
