@@ -35,6 +35,8 @@ impl Game for Othello {
     /// None: perft of Othello counts leaves alone.
     const LEAF_KINDS: &'static [&'static str] = &[];
 
+    const MARGIN: Option<&'static str> = Some("discs");
+
     const ENDED_GAMES_ARE_LEAVES: bool = true;
 
     evaluations!(OthelloMobility, OthelloSquares, OthelloDiscs, NoEvaluation);

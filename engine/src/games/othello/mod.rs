@@ -249,6 +249,10 @@ impl Position for Othello {
         crate::position::mix_key(self.words(own, other))
     }
 
+    fn margin(&self) -> Option<i32> {
+        self.is_over().then(|| self.disc_difference())
+    }
+
     /// With the discs, where the game is over.
     fn status(&self) -> String {
         match self.ending() {
