@@ -7,7 +7,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::brute_force::{ExactScores, after, for_mover, minimax_of_move, moves_of};
-use common::{Counting, all_rules, key, player, random_position};
+use common::{Counting, all_rules, chosen, chosen_json, key, player, random_position};
 use proptest::prelude::*;
 use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation};
 use spelrum_engine::games::pentago::PentagoSolver;
@@ -16,7 +16,7 @@ use spelrum_engine::games::{ConnectFour, Nim, Pentago, TicTacToe};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Stop, WIN};
 use spelrum_engine::{
     EndedBy, Game, Knowledge, MoveValues, MoveValuesError, Optimal, PlainSolver, Player, Position,
-    Random, Rules, Solver, Timeless, Value, check_reference, move_values, solve, with_evaluation,
+    Random, Rules, Solver, Timeless, check_reference, move_values, solve, with_evaluation,
     with_game,
 };
 
@@ -25,8 +25,8 @@ fn exact(rules: &Rules) -> Player {
 }
 
 fn minimax(rules: &Rules, evaluation: &str, depth: u32) -> Player {
-    let json =
-        format!(r#"{{"algorithm": "minimax", "evaluation": "{evaluation}", "depth": {depth}}}"#);
+    let evaluation = chosen_json(rules, evaluation);
+    let json = format!(r#"{{"algorithm": "minimax", {evaluation}, "depth": {depth}}}"#);
     player(rules, &json)
 }
 
@@ -313,10 +313,9 @@ fn minimax_values_are_those_of_plain_minimax_in_every_game() {
                 let plies = random.below(G::start(&rules).unwrap().plies_left());
                 let position: G = random_position(&rules, plies, &mut random);
                 for info in G::EVALUATIONS {
-                    let given = [("evaluation".to_owned(), Value::Text(info.name.to_owned()))];
                     let evaluation = info.name;
                     let searched = Searched { rules: &rules, position: &position, evaluation };
-                    with_evaluation(&given.into(), searched).unwrap();
+                    with_evaluation(&chosen(info), searched).unwrap();
                 }
             });
         }

@@ -11,7 +11,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::brute_force::{after, moves_of};
-use common::{all_rules, key, random_position};
+use common::{all_rules, chosen, key, random_position};
 use spelrum_engine::evaluation::{GameEvaluation, NoEvaluation};
 use spelrum_engine::games::tic_tac_toe::evaluation::{TicTacToeLines, TicTacToeOpenLines};
 use spelrum_engine::games::{Nim, TicTacToe};
@@ -281,9 +281,7 @@ fn with_every_evaluation(check: &impl Check) {
             // From the beginning to near the end.
             let root: G = random_position(rules, seed as u32 * 4, &mut random);
             for info in G::EVALUATIONS {
-                let name = spelrum_engine::Value::Text(info.name.to_owned());
-                let given = Parameters::from([("evaluation".to_owned(), name)]);
-                with_evaluation(&given, Visitor(&root, check)).unwrap();
+                with_evaluation(&chosen(info), Visitor(&root, check)).unwrap();
             }
         }
     }

@@ -5,7 +5,7 @@
 mod common;
 
 use common::brute_force::{ExactScores, minimax, minimax_of_move};
-use common::{all_rules, key, player, random_position};
+use common::{all_rules, chosen, chosen_json, key, player, random_position};
 use spelrum_engine::Knowledge;
 use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation, NoEvaluation};
 use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
@@ -20,24 +20,23 @@ use spelrum_engine::{
 /// Players that must find minimax's value at this depth; `None` is unlimited. Of the many
 /// combinations of refinements a third, another for each seed.
 fn exact_players(rules: &Rules, evaluation: &str, depth: Option<u32>, seed: u64) -> Vec<Player> {
+    let evaluation = chosen_json(rules, evaluation);
     let depth = depth.map_or("\"unlimited\"".to_owned(), |depth| depth.to_string());
     let bounds = format!(r#""depth": {depth}, "nodes": 1000000000"#);
     let mut players = Vec::new();
     for shuffle in [true, false] {
         players.push(format!(
-            r#"{{"algorithm": "minimax", "evaluation": "{evaluation}", {bounds}, "shuffle": {shuffle}}}"#
+            r#"{{"algorithm": "minimax", {evaluation}, {bounds}, "shuffle": {shuffle}}}"#
         ));
         for (order, iterative) in [(false, false), (false, true), (true, false), (true, true)] {
             players.push(format!(
-                r#"{{"algorithm": "alpha-beta", "evaluation": "{evaluation}", {bounds},
+                r#"{{"algorithm": "alpha-beta", {evaluation}, {bounds},
                     "shuffle": {shuffle}, "order": {order}, "iterative": {iterative}}}"#
             ));
         }
     }
     for switches in refinements().iter().skip((seed % 3) as usize).step_by(3) {
-        players.push(format!(
-            r#"{{"algorithm": "alpha-beta", "evaluation": "{evaluation}", {bounds}{switches}}}"#
-        ));
+        players.push(format!(r#"{{"algorithm": "alpha-beta", {evaluation}, {bounds}{switches}}}"#));
     }
     players.iter().map(|json| player(rules, json)).collect()
 }
@@ -131,8 +130,7 @@ fn every_search_finds_minimaxs_value_in_every_game() {
                 let plies_max = G::start(&rules).unwrap().plies_left().min(PLIES_MAX) * 4 / 5;
                 let position: G = random_position(&rules, random.below(plies_max), &mut random);
                 for info in G::EVALUATIONS {
-                    let name = Value::Text(info.name.to_owned());
-                    let given = [("evaluation".to_owned(), name)].into();
+                    let given = chosen(info);
                     let evaluation = info.name;
                     let searched = Searched { rules: &rules, position: &position, evaluation, seed };
                     with_evaluation(&given, searched).unwrap();

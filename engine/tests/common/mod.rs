@@ -8,16 +8,43 @@ pub mod brute_force;
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
+use spelrum_engine::expression::FeatureInfo;
 use spelrum_engine::games::{Nim, Pentago};
 use spelrum_engine::{
-    EndedBy, Game, GameRecord, GameSetup, Host, Knowledge, MoveRecord, Player, Random, Rules,
-    Timeless, play_game, with_game,
+    EndedBy, EvaluationInfo, Game, GameRecord, GameSetup, Host, Knowledge, MoveRecord,
+    ParameterKind, Parameters, Player, Random, Rules, Timeless, Value, play_game, with_game,
 };
 
 /// A player from its parameters in JSON.
 pub fn player(rules: &Rules, json: &str) -> Player {
     let given = serde_json::from_str(json).unwrap();
     Player::from_parameters(rules, &given).unwrap_or_else(|error| panic!("{json}: {error}"))
+}
+
+/// The parameters that choose an evaluation, of one of formulas with a formula.
+pub fn chosen(info: &EvaluationInfo) -> Parameters {
+    let mut chosen: Parameters =
+        [("evaluation".to_owned(), Value::Text(info.name.to_owned()))].into();
+    for parameter in info.parameters {
+        if let ParameterKind::Formula(features) = parameter.kind {
+            chosen.insert(parameter.name.to_owned(), Value::Text(formula(features)));
+        }
+    }
+    chosen
+}
+
+/// The same by the evaluation's name, as members of an object in JSON.
+pub fn chosen_json(rules: &Rules, evaluation: &str) -> String {
+    let info = rules.evaluations().iter().find(|info| info.name == evaluation).unwrap();
+    let json = serde_json::to_string(&chosen(info)).unwrap();
+    json[1..json.len() - 1].to_owned()
+}
+
+/// A formula of several features with all functions in it, in which the sides do not weigh the same.
+fn formula(features: &[FeatureInfo]) -> String {
+    let mut names = features.iter().map(|info| info.name).cycle();
+    let [a, b, c, d, e, f, g] = std::array::from_fn(|_| names.next().unwrap());
+    format!("(+ (- (* 2 {a}) {b}) (/ (- {c} (* 1.5 {d})) (+ {e} (- {f} {g}))))")
 }
 
 /// The games under test: every game under its usual rules, and some under others.

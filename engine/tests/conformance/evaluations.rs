@@ -9,7 +9,7 @@ use spelrum_engine::{
 };
 
 use super::common::brute_force::{after, first_win, for_mover, moves_of, wins};
-use super::common::key;
+use super::common::{chosen, key};
 use super::keys::image_of;
 use super::{PlayedGame, Sample};
 
@@ -27,8 +27,12 @@ pub(super) fn check<G: Game>(sample: &Sample<'_, G>) {
         players.push(with_integers(info, |min, _| min));
         players.push(with_integers(info, |_, max| max));
         for mut player in players {
-            player.insert("evaluation".to_owned(), Value::Text(info.name.to_owned()));
+            player.extend(chosen(info));
             with_evaluation(&player, Check { sample }).unwrap();
+            if info.parameters.iter().any(|info| info.name == "view") {
+                player.insert("view".to_owned(), Value::Text("difference".to_owned()));
+                with_evaluation(&player, Check { sample }).unwrap();
+            }
         }
     }
 }
@@ -52,7 +56,9 @@ impl<G: Game> EvaluationVisitor<G> for Check<'_, '_, G> {
     fn visit<E: GameEvaluation<G>>(self, evaluation: E) {
         let Self { sample } = self;
         values_are_within_their_bounds(sample, &evaluation);
-        exchanging_the_sides_negates(sample, &evaluation);
+        if evaluation.is_antisymmetric() {
+            exchanging_the_sides_negates(sample, &evaluation);
+        }
         if evaluation.is_symmetric() {
             images_have_the_value_of_their_originals(sample, &evaluation);
         }

@@ -7,12 +7,12 @@ use spelrum_engine::search::genetic::{GeneticMinimax, GeneticParameters};
 use spelrum_engine::search::minimax::{self, Minimax};
 use spelrum_engine::search::{Budget, Evaluate, Found, Limits, Search};
 use spelrum_engine::{
-    Before, EndedBy, Game, Knowledge, Line, Position, Random, Rules, Side, Timeless, Value,
+    Before, EndedBy, Game, Knowledge, Line, Position, Random, Rules, Side, Timeless,
     with_evaluation,
 };
 
 use super::common::brute_force::{after, moves_of};
-use super::common::{key, play, player};
+use super::common::{chosen, key, play, player};
 use super::twin::Twin;
 
 type Move = <Chess as Position>::Move;
@@ -69,8 +69,7 @@ fn find(search: &mut impl Search<Chess>, game: &Played) -> (Found<Move>, u64, u6
 /// Does it with each evaluation of chess.
 fn with_each_evaluation(check: impl Check) {
     for info in Chess::EVALUATIONS {
-        let name = Value::Text(info.name.to_owned());
-        with_evaluation(&[("evaluation".to_owned(), name)].into(), Visit(&check)).unwrap();
+        with_evaluation(&chosen(info), Visit(&check)).unwrap();
     }
 }
 

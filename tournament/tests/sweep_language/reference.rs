@@ -175,6 +175,12 @@ fn every_parameter_is_described() {
             }
         }
     }
+    for info in Rules::games() {
+        let rules = Rules::from_name(info.name).unwrap();
+        for feature in rules.features() {
+            need(format!("| `{}` | `{}` | {} |", info.name, feature.name, feature.meaning));
+        }
+    }
     assert!(missing.is_empty(), "docs/sweeps.md lacks these rows:\n{}", missing.join("\n"));
 }
 
