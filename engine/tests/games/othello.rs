@@ -361,7 +361,8 @@ fn whose_turn_it_is_is_in_the_keys() {
 #[test]
 fn the_studys_third_tree_wins_most_games_against_random_play() {
     const GAMES: u64 = 400;
-    let tree = "(+ own_in_pos_d (- (+ (+ (/ empty empty) own_in_pos_a) own_in_pos_a) own_in_pos_e))";
+    let tree =
+        "(+ own_in_pos_d (- (+ (+ (/ empty empty) own_in_pos_a) own_in_pos_a) own_in_pos_e))";
     let json = format!(
         r#"{{"algorithm": "alpha-beta", "depth": 1, "ties": "random", "evaluation": "expression", "formula": "{tree}"}}"#
     );
