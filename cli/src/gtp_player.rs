@@ -1,12 +1,11 @@
-//! A player of ours that plays Pentago for another program, over GTP.
+//! A player of ours that plays for another program, over GTP.
 //!
-//! Farnebäck, *Specification of the Go Text Protocol, version 2, draft 2* (2002), with the moves of
-//! pentagod. Lines go in and answers come out; who carries them is not its affair.
+//! Farnebäck, *Specification of the Go Text Protocol, version 2, draft 2* (2002), with each game's own
+//! moves. Lines go in and answers come out; who carries them is not its affair.
 
-use spelrum_engine::games::Pentago;
 use spelrum_engine::{
-    Before, Game as _, Line, ParameterError, ParameterInfo, Parameters, Player, Position as _,
-    Protocol, Rules, Seat, Side, Turn, Value, parameters_of, seat_of,
+    Before, Game, GtpBoard, Line, ParameterError, ParameterInfo, Parameters, Player, Protocol,
+    Rules, Seat, Side, Turn, Value, parameters_of, seat_of,
 };
 
 use crate::clock::Clock;
@@ -21,17 +20,14 @@ const COMMANDS: &[(&str, &str)] = &[
     ("list_commands", "these"),
     ("help", "these, with what they do"),
     ("quit", "ends"),
-    ("boardsize", "6: the only one"),
+    ("boardsize", "N: the game's, the only one"),
     ("clear_board", "begins a game"),
-    (
-        "play",
-        "COLOUR MOVE: somebody has moved, white first; a move is row a to f, column 1 to 6, turn s to z",
-    ),
+    ("play", "COLOUR MOVE: somebody has moved"),
     ("genmove", "COLOUR: moves for the side to move"),
     ("undo", "N: takes back the last N moves, or one"),
     ("showboard", "the board"),
     ("winner", "white, black, draw or none"),
-    ("final_score", "the same, as W+1, B+1 or 0"),
+    ("final_score", "by how much, as W+3, B+1 or 0"),
     ("all_legal", "every legal move"),
     ("set", "NAME VALUE: a parameter of the player, such as `set depth 3`"),
     ("parameters", "those that there are, with their values"),
@@ -46,24 +42,28 @@ pub(crate) struct Reply {
     pub(crate) is_last: bool,
 }
 
+/// How a side passes, in games where it may.
+const PASS: &str = "pass";
+
 /// The player and its game.
-pub(crate) struct GtpPlayer {
+pub(crate) struct GtpPlayer<G: Game> {
     name: String,
     rules: Rules,
     /// As they were given.
     given: Parameters,
     key: [u8; 32],
-    positions: Vec<Pentago>,
-    before: Vec<Before<<Pentago as spelrum_engine::Position>::Move>>,
+    board: GtpBoard,
+    positions: Vec<G>,
+    before: Vec<Before<G::Move>>,
     /// It keeps what it has learnt.
-    seat: Option<Box<dyn Seat<Pentago>>>,
+    seat: Option<Box<dyn Seat<G>>>,
 }
 
-impl GtpPlayer {
+impl<G: Game> GtpPlayer<G> {
     /// A player that has begun a game, of parameters as a sweep would give them; nothing need bound it yet.
     ///
     /// # Errors
-    /// If the parameters are not a player's.
+    /// If the parameters are not a player's, or the rules not those of a game that is played over GTP.
     pub(crate) fn new(
         algorithm: &str,
         given: Parameters,
@@ -71,16 +71,24 @@ impl GtpPlayer {
         key: [u8; 32],
     ) -> Result<Self, ParameterError> {
         let name = format!("Spelrum {algorithm}");
-        let start = Pentago::start(&rules).map_err(|error| ParameterError {
+        let start = G::start(&rules).map_err(|error| ParameterError {
             key: None,
             problem: error.problem,
             remedy: error.remedy,
         })?;
+        let Some(board) = G::GTP_BOARD else {
+            return Err(ParameterError {
+                key: None,
+                problem: format!("{} is not played over GTP", G::NAME),
+                remedy: "choose a game that is".to_owned(),
+            });
+        };
         let own = Self {
             name,
             rules,
             given,
             key,
+            board,
             positions: vec![start],
             before: Vec::new(),
             seat: None,
@@ -96,7 +104,7 @@ impl GtpPlayer {
         Player::from_parameters(&self.rules, &self.given)
     }
 
-    fn position(&self) -> &Pentago {
+    fn position(&self) -> &G {
         self.positions.last().unwrap_or_else(|| unreachable!("the start is always there"))
     }
 
@@ -142,7 +150,7 @@ impl GtpPlayer {
             }
             "quit" => Ok(String::new()),
             "boardsize" => match arguments {
-                ["6"] => Ok(String::new()),
+                [size] if size.parse() == Ok(self.board.size) => Ok(String::new()),
                 _ => Err("unacceptable size".to_owned()),
             },
             "clear_board" => {
@@ -152,16 +160,11 @@ impl GtpPlayer {
                 Ok(String::new())
             }
             "play" => self.play(arguments),
-            "genmove" => self.genmove(),
+            "genmove" => self.genmove(arguments),
             "undo" => self.undo(arguments),
             "showboard" => Ok(format!("\n{}", self.position().board())),
             "winner" => Ok(self.winner().to_owned()),
-            "final_score" => Ok(match self.winner() {
-                "white" => "W+1",
-                "black" => "B+1",
-                _ => "0",
-            }
-            .to_owned()),
+            "final_score" => Ok(self.final_score()),
             "all_legal" => Ok(self.all_legal()),
             "set" => self.set(arguments),
             "parameters" => Ok(self.parameters()),
@@ -173,11 +176,8 @@ impl GtpPlayer {
         let &[colour, text] = arguments else {
             return Err("write a colour and a move".to_owned());
         };
-        let side = match colour.to_ascii_lowercase().as_str() {
-            "w" | "white" => Side::First,
-            "b" | "black" => Side::Second,
-            _ => return Err("the colours are white and black".to_owned()),
-        };
+        let side = self.side(colour)?;
+        self.pass_for(side);
         if self.position().to_move() != side {
             return Err("it is the other side's turn".to_owned());
         }
@@ -189,30 +189,58 @@ impl GtpPlayer {
         Ok(String::new())
     }
 
-    fn make(&mut self, mv: <Pentago as spelrum_engine::Position>::Move) {
-        let mut position = *self.position();
+    /// The side of a colour.
+    fn side(&self, colour: &str) -> Result<Side, String> {
+        match colour.to_ascii_lowercase().as_str() {
+            "w" | "white" => Ok(self.board.black.other()),
+            "b" | "black" => Ok(self.board.black),
+            _ => Err("the colours are white and black".to_owned()),
+        }
+    }
+
+    /// Passes for the other side where it can do nothing else: some never tell of a pass.
+    fn pass_for(&mut self, side: Side) {
+        let position = self.position();
+        if position.to_move() != side && position.legal_move_count() == 1 {
+            let mv = position.nth_legal_move(0);
+            if told::<G>(mv) == PASS {
+                self.make(mv);
+            }
+        }
+    }
+
+    fn make(&mut self, mv: G::Move) {
+        let mut position = self.position().clone();
         self.before.push(Before { mv, key: position.canonical_key() });
         position.play_unchecked(mv);
         self.positions.push(position);
     }
 
-    /// As its programs have it, the colour is not looked at: whose turn it is moves.
-    fn genmove(&mut self) -> Result<String, String> {
+    /// As the programs of each game have it: where nobody can pass, the colour is not looked at, and whose
+    /// turn it is moves.
+    fn genmove(&mut self, arguments: &[&str]) -> Result<String, String> {
         if self.position().is_over() {
-            return Ok("resign".to_owned());
+            return Ok(if self.board.has_passes { PASS } else { "resign" }.to_owned());
+        }
+        if let (true, [colour, ..]) = (self.board.has_passes, arguments) {
+            let side = self.side(colour)?;
+            self.pass_for(side);
+            if self.position().to_move() != side {
+                return Err("it is the other side's turn".to_owned());
+            }
         }
         if self.seat.is_none() {
             let player = self.player().map_err(|error| error.to_string())?;
-            self.seat = seat_of::<Pentago>(&player, self.key);
+            self.seat = seat_of::<G>(&player, self.key);
         }
         let opening = self.positions.first().map(ToString::to_string).unwrap_or_default();
-        let position = *self.position();
+        let position = self.position().clone();
         let line = Line { position: &position, before: &self.before };
         let turn = Turn { rules: &self.rules, opening: &opening, line, moves: &[] };
         let seat = self.seat.as_mut().ok_or("this player cannot play here")?;
         let mv = seat.choose(&turn, &Clock::default()).map_err(|fault| fault.to_string())?.mv;
         self.make(mv);
-        Ok(told(mv))
+        Ok(told::<G>(mv))
     }
 
     fn undo(&mut self, arguments: &[&str]) -> Result<String, String> {
@@ -232,9 +260,19 @@ impl GtpPlayer {
             None => "none",
             Some(ending) => match ending.winner {
                 None => "draw",
-                Some(Side::First) => "white",
-                Some(Side::Second) => "black",
+                Some(winner) if winner == self.board.black => "black",
+                Some(_) => "white",
             },
+        }
+    }
+
+    /// By the margin, or 1 in a game that has none.
+    fn final_score(&self) -> String {
+        let by = self.position().margin().map_or(1, i32::abs);
+        match self.winner() {
+            "white" => format!("W+{by}"),
+            "black" => format!("B+{by}"),
+            _ => "0".to_owned(),
         }
     }
 
@@ -244,7 +282,7 @@ impl GtpPlayer {
         }
         let mut moves = Vec::new();
         self.position().legal_moves(&mut moves);
-        moves.into_iter().map(told).collect::<Vec<_>>().join(" ")
+        moves.into_iter().map(told::<G>).collect::<Vec<_>>().join(" ")
     }
 
     fn infos(&self) -> impl Iterator<Item = &'static ParameterInfo> {
@@ -283,33 +321,34 @@ impl GtpPlayer {
     }
 }
 
-fn told(mv: <Pentago as spelrum_engine::Position>::Move) -> String {
-    Pentago::told(mv, Protocol::Gtp).unwrap_or_else(|| mv.to_string())
+fn told<G: Game>(mv: G::Move) -> String {
+    G::told(mv, Protocol::Gtp).unwrap_or_else(|| mv.to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
+    use spelrum_engine::games::{Othello, Pentago};
 
     use super::*;
 
-    fn player(depth: Option<i64>) -> GtpPlayer {
+    fn player<G: Game>(depth: Option<i64>) -> GtpPlayer<G> {
         let mut given = Parameters::from([
             ("algorithm".to_owned(), Value::Text("alpha-beta".to_owned())),
             ("shuffle".to_owned(), Value::Bool(false)),
         ]);
         given.extend(depth.map(|depth| ("depth".to_owned(), Value::Integer(depth))));
-        GtpPlayer::new("alpha-beta", given, Rules::usual::<Pentago>(), [0; 32]).unwrap()
+        GtpPlayer::new("alpha-beta", given, Rules::usual::<G>(), [0; 32]).unwrap()
     }
 
-    fn said(player: &mut GtpPlayer, lines: &[&str]) -> String {
+    fn said<G: Game>(player: &mut GtpPlayer<G>, lines: &[&str]) -> String {
         let said: String = lines.iter().map(|line| player.obey(line).text).collect();
         said.replace("= \n", "=\n")
     }
 
     #[test]
     fn it_keeps_to_the_protocol() {
-        let mut player = player(Some(1));
+        let mut player = player::<Pentago>(Some(1));
         assert_snapshot!(said(&mut player, &[
             "1 protocol_version", "", "# nothing", "2 boardsize 6", "3 boardsize 19", "known_command play",
             "4 play b a1s", "5 play w A1S", "6 play white b1t", "7 play b a1s", "8 play w q9", "play b",
@@ -361,7 +400,7 @@ mod tests {
 
     #[test]
     fn it_plays_to_the_end_and_then_gives_up() {
-        let mut player = player(None);
+        let mut player = player::<Pentago>(None);
         assert_snapshot!(said(&mut player, &["genmove w", "set depth 1", "set deepth 1", "set depth x"]), @r#"
     ? nothing bounds the search of `alpha-beta`; limit at least one of `depth`, `nodes`, `evaluations`, `move_time`
 
@@ -381,5 +420,69 @@ mod tests {
         }
         assert!((9..=36).contains(&moves), "{moves}");
         assert_eq!(player.obey("7 genmove b").text, "=7 resign\n\n");
+    }
+
+    #[test]
+    fn othello_begins_with_black_and_has_passes() {
+        let mut player = player::<Othello>(Some(1));
+        assert_snapshot!(said(&mut player, &[
+            "boardsize 6", "boardsize 8", "play w d3", "play b D3", "genmove b", "play b pass",
+            "play w pass", "play w c5", "all_legal", "final_score",
+        ]), @r"
+    ? unacceptable size
+
+    =
+
+    ? it is the other side's turn
+
+    =
+
+    ? it is the other side's turn
+
+    ? it is the other side's turn
+
+    ? illegal move
+
+    =
+
+    = b6 c6 d6 e6 f6
+
+    = 0
+    ");
+    }
+
+    /// Whether the controller tells of passes or not, the game goes on; after its end it is said to pass.
+    #[test]
+    fn othello_is_played_to_the_end_whoever_tells_of_passes() {
+        let mut passes = 0;
+        for (seed, tells) in (0..12).flat_map(|seed| [(seed, false), (seed, true)]) {
+            let mut player = player::<Othello>(Some(1));
+            for mv in ["d3", "c4", "f5", "e6"].into_iter().skip(seed % 4).take(1) {
+                player.obey(&format!("play b {mv}"));
+            }
+            player.obey(&format!("set shuffle {}", seed >= 4));
+            while player.obey("winner").text == "= none\n\n" {
+                let position = *player.position();
+                let colour = if position.to_move() == Side::First { "b" } else { "w" };
+                if position.own_moves() == 0 && !tells {
+                    passes += 1;
+                    let other = if colour == "b" { "w" } else { "b" };
+                    let reply = player.obey(&format!("genmove {other}")).text;
+                    assert!(reply.starts_with("= ") && !reply.contains("pass"), "{reply}");
+                } else {
+                    let reply = player.obey(&format!("genmove {colour}")).text;
+                    assert_eq!(reply == "= pass\n\n", position.own_moves() == 0, "{reply}");
+                }
+            }
+            assert_eq!(player.obey("genmove b").text, "= pass\n\n");
+            let margin = player.position().disc_difference();
+            let expected = match margin {
+                0 => "0".to_owned(),
+                1.. => format!("B+{margin}"),
+                ..0 => format!("W+{}", -margin),
+            };
+            assert_eq!(player.obey("final_score").text, format!("= {expected}\n\n"));
+        }
+        assert!(passes > 0, "no game had a pass");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::book::{BookError, BookFormat, BookPosition};
 use crate::evaluation::{Contents, EvaluationVisitor};
-use crate::outside::Protocol;
+use crate::outside::{GtpBoard, Protocol};
 use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Parameters, Settings};
 use crate::position::{Ending, NotationError, Side};
 use crate::rules::{GameInfo, Rules, RulesError};
@@ -30,12 +30,23 @@ pub trait Game: Solvable {
     /// The kinds of ended games that [`crate::perft()`] counts apart, by their names in its output.
     const LEAF_KINDS: &'static [&'static str];
 
+    /// Whether games that ended before the depth are leaves of [`crate::perft()`] where no kinds of ended
+    /// games are counted apart.
+    const ENDED_GAMES_ARE_LEAVES: bool = false;
+
     /// The game's evaluations, the default first. [`evaluations!`](crate::evaluations) writes this and
     /// [`Game::visit_evaluation`].
     const EVALUATIONS: &'static [EvaluationInfo];
 
+    /// What a game is won by beside winning it, in the plural, such as `discs`: what
+    /// [`Position::margin`](crate::Position::margin) counts. `None` where there is nothing of the kind.
+    const MARGIN: Option<&'static str> = None;
+
     /// What programs of others that play it speak: its notation is then theirs.
     const PROTOCOLS: &'static [Protocol] = &[];
+
+    /// Its board for programs that speak GTP, where some do.
+    const GTP_BOARD: Option<GtpBoard> = None;
 
     /// All of this for code that knows no types. Not for a game to change.
     const INFO: &'static GameInfo = &GameInfo {
@@ -47,7 +58,9 @@ pub trait Game: Solvable {
         leaf_kinds: Self::LEAF_KINDS,
         evaluations: Self::EVALUATIONS,
         history_matters: Self::HISTORY_MATTERS,
+        margin: Self::MARGIN,
         protocols: Self::PROTOCOLS,
+        gtp_board: Self::GTP_BOARD,
     };
 
     /// Checks what the table of rules alone cannot.

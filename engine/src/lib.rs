@@ -159,7 +159,7 @@ pub use move_values::{MoveValue, MoveValues, MoveValuesError, check_reference, m
 pub use notation::{
     Played, book_positions, legal_moves, move_heard, moves_told, parse_legal_move, written_moves,
 };
-pub use outside::{OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
+pub use outside::{GtpBoard, OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
 pub use parameters::{
     ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,
     Parameters, Promise, Settings, TimeLeft, Value, format_duration_us, nearest, parse_duration_us,
@@ -170,9 +170,9 @@ pub use play::{
     play_watched,
 };
 pub use player::Player;
-pub use position::{Before, Ending, Line, NotationError, Position, Side, SideName};
+pub use position::{Before, Ending, Line, MARGIN_MAX, NotationError, Position, Side, SideName};
 pub use records::{GameRecord, MoveRecord, Outcome, SearchReport};
-pub use referee::{Irregularity, referee};
+pub use referee::{Irregularity, referee, referee_margin};
 pub use replay::{ReplayedPosition, replay_moves};
 pub use rng::{PlayoutRandom, Random};
 pub use rules::{GameInfo, Rules, RulesError};

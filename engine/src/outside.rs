@@ -7,6 +7,7 @@ use crate::parameters::{
     AlgorithmInfo, ClockRule, ParameterDefault, ParameterError, ParameterInfo, Parameters,
     Settings, Value, shared,
 };
+use crate::position::Side;
 
 /// How a program of others is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +36,18 @@ impl Protocol {
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
+}
+
+/// A game's board as programs know it that speak the Go text protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GtpBoard {
+    /// Rows, and columns.
+    pub size: u32,
+    /// Which side is Black.
+    pub black: Side,
+    /// Whether a side may have to pass. Who is asked for a move after the end then passes, and gives up in a
+    /// game without passes.
+    pub has_passes: bool,
 }
 
 /// The `algorithm`s of players that are programs of others.

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use crate::game::Game;
 use crate::host::{Host, Timeless};
 use crate::play::{Board, PlayError, arbitrate};
-use crate::records::{GameRecord, MoveRecord, SearchReport};
+use crate::records::{GameRecord, MoveRecord, Outcome, SearchReport};
+use crate::rules::Rules;
 use crate::seat::{Answer, Fault, OutsidePlayer, OutsideSeat, Seat, TextTurn};
 use crate::termination::Termination;
 use crate::with_game;
@@ -26,7 +27,7 @@ impl Irregularity {
 
 /// Plays a record's moves on a board and compares what follows from the rules: that every move is legal
 /// and in its usual notation, whose it is, the key of the position before it and the number of legal
-/// moves there, which side moved first, where the game ended, why, and for whom. A forfeit is believed.
+/// moves there, which side moved first, where the game ended, why, for whom, and by how much. A forfeit is believed.
 /// Where scores end a game ([`Board::adjudication`]) the recorded ones must; what else the players' searches
 /// said of themselves is not looked at.
 ///
@@ -60,7 +61,34 @@ pub fn referee(board: &Board<'_>, record: &GameRecord) -> Result<(), Irregularit
             differs("the termination", record.termination.name(), ruled.termination.name())
         })
         .and_then(|()| differs("the outcome", word(record.outcome), word(ruled.outcome)))
+        .and_then(|()| differs("the margin", in_words(record.margin), in_words(ruled.margin)))
         .map_err(Irregularity)
+}
+
+/// Whether a game that ended like this can have this margin, as far as can be told without its moves: there is
+/// one exactly where the rules of a game that counts it ended it, and it is of who won.
+///
+/// # Errors
+/// What does not follow.
+pub fn referee_margin(
+    rules: &Rules,
+    outcome: Outcome,
+    termination: Termination,
+    margin: Option<i32>,
+) -> Result<(), Irregularity> {
+    let game = rules.game();
+    let is_ruled = game.margin.is_some() && game.terminations.contains(&termination);
+    let problem = match margin {
+        // A rule that looks back may end a game that goes on by its position.
+        None if !is_ruled || game.history_matters => return Ok(()),
+        None => "there is no margin",
+        Some(_) if !is_ruled => "there is a margin, and nothing that counts one ended the game",
+        Some(margin) => match (margin.signum(), outcome) {
+            (1, Outcome::Win) | (0, Outcome::Draw) | (-1, Outcome::Loss) => return Ok(()),
+            _ => "the margin is not of who won",
+        },
+    };
+    Err(Irregularity::new(problem))
 }
 
 fn play_again<G: Game>(board: &Board<'_>, record: &GameRecord) -> Result<GameRecord, PlayError> {
@@ -94,6 +122,11 @@ fn compare_moves(told: &MoveRecord, ruled: &MoveRecord) -> Result<(), String> {
 /// A variant's name in lower case.
 fn word(variant: impl Debug) -> String {
     format!("{variant:?}").to_lowercase()
+}
+
+/// A margin, or that there is none.
+fn in_words(margin: Option<i32>) -> String {
+    margin.map_or_else(|| "none".to_owned(), |margin| margin.to_string())
 }
 
 fn differs<T: PartialEq + Display>(what: &str, told: T, ruled: T) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::outside::Protocol;
+use crate::outside::{GtpBoard, Protocol};
 use crate::parameters::{
     EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, Settings, Value,
 };
@@ -87,8 +87,12 @@ pub struct GameInfo {
     pub evaluations: &'static [EvaluationInfo],
     /// Whether the moves before a position may decide how the game goes on from it.
     pub history_matters: bool,
+    /// What its margins count, in the plural, such as `discs`; `None` if its games have none.
+    pub margin: Option<&'static str>,
     /// What programs of others that play it speak.
     pub protocols: &'static [Protocol],
+    /// Its board for those that speak GTP.
+    pub gtp_board: Option<GtpBoard>,
 }
 
 impl GameInfo {

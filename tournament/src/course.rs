@@ -115,6 +115,9 @@ pub struct CellOutcome {
     pub losses: u64,
     /// Pairs by the first player's points in both games; of complete pairs only.
     pub pairs: PairCounts,
+    /// The sum of the margins of the games that count and have one
+    /// ([`GameRecord::margin`](spelrum_engine::GameRecord)): how far the first player was ahead in all.
+    pub margin_sum: i64,
 }
 
 impl CellOutcome {
@@ -123,7 +126,8 @@ impl CellOutcome {
     pub fn swapped(&self) -> Self {
         let mut pairs = self.pairs;
         pairs.0.reverse();
-        Self { wins: self.losses, losses: self.wins, pairs, ..self.clone() }
+        let margin_sum = -self.margin_sum;
+        Self { wins: self.losses, losses: self.wins, pairs, margin_sum, ..self.clone() }
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 
-use clap::{Args, Subcommand};
-use spelrum_engine::games::Pentago;
+use clap::{Args, Subcommand, ValueEnum};
+use spelrum_engine::games::{Othello, Pentago};
 use spelrum_engine::search::STACK_BYTES;
+use spelrum_engine::{Game, Rules};
 use spelrum_external::text::Assembler;
 use spelrum_external::uci::{Server, serve};
 
@@ -39,27 +40,39 @@ enum Protocol {
     /// Play chess over the universal chess interface, for GUIs and match runners
     #[command(after_help = EXAMPLES)]
     Uci(PlayerArguments),
-    /// Play Pentago over the Go text protocol, with the moves of pentagod; `help` lists what it knows
+    /// Play Pentago or Othello over the Go text protocol; `help` lists what it knows
     #[command(after_help = GTP_EXAMPLES)]
     Gtp(GtpArguments),
 }
 
 const GTP_EXAMPLES: &str = "\
-A move is the row from a to f, the column from 1 to 6 and the turn from s to z, quadrants clockwise from \
-the top left, each with its counter-clockwise turn first. `set NAME VALUE` changes a parameter, so in a \
-file of engines: gtp = { limits = [\"set depth {depth}\", \"set move_time {milliseconds}ms\"] }.
+A move of Pentago is the row from a to f, the column from 1 to 6 and the turn from s to z, quadrants \
+clockwise from the top left, each with its counter-clockwise turn first, as pentagod has it. A move of Othello is a \
+square, such as d3, or pass; Black moves first, and who must pass need not be told of. `set NAME VALUE` changes a \
+parameter, so in a file of engines: gtp = { limits = [\"set depth {depth}\", \"set move_time {milliseconds}ms\"] }.
 
 Examples:
   spelrum engine gtp --player alpha-beta --depth 4
+  spelrum engine gtp --game othello --player alpha-beta --depth 6
   spelrum engine gtp --player mcts --set move_time=1s --win-after-rotation";
 
 #[derive(Args, Debug)]
 struct GtpArguments {
     #[command(flatten)]
     player: PlayerArguments,
+    /// What is played
+    #[arg(long, value_enum, default_value_t = GtpGame::Pentago)]
+    game: GtpGame,
     /// Judge five in a row only after the turn, as pentagod does
     #[arg(long)]
     win_after_rotation: bool,
+}
+
+/// The games whose programs speak GTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum GtpGame {
+    Pentago,
+    Othello,
 }
 
 impl Engine {
@@ -82,13 +95,25 @@ fn uci(arguments: &PlayerArguments) -> Result<Exit> {
         .map_err(|error| CliError::new(Exit::Internal, "hear what to do").because(error))?;
     Ok(Exit::Success)
 }
-/// Answers line by line, until it is told to quit or nobody speaks any more.
+
 fn gtp(arguments: &GtpArguments) -> Result<Exit> {
-    let GtpArguments { player, win_after_rotation } = arguments;
-    let rules = Pentago::rules(!win_after_rotation);
+    let GtpArguments { player, game, win_after_rotation } = arguments;
+    match game {
+        GtpGame::Pentago => serve_gtp::<Pentago>(player, Pentago::rules(!win_after_rotation)),
+        GtpGame::Othello if *win_after_rotation => {
+            Err(CliError::new(Exit::Input, "set the rules of othello")
+                .because("`--win-after-rotation` is a rule of pentago")
+                .help("leave it out, or play --game pentago"))
+        }
+        GtpGame::Othello => serve_gtp::<Othello>(player, Othello::rules()),
+    }
+}
+
+/// Answers line by line, until it is told to quit or nobody speaks any more.
+fn serve_gtp<G: Game>(player: &PlayerArguments, rules: Rules) -> Result<Exit> {
     let (algorithm, given) = (player.algorithm().to_owned(), player.given()?);
     let key = key_of_seed(player.seed);
-    let made = move || GtpPlayer::new(&algorithm, given, rules, key);
+    let made = move || GtpPlayer::<G>::new(&algorithm, given, rules, key);
     // What is wrong is said before anybody is served; it is made where it plays, which needs room.
     made.clone()().map_err(|error| player.not_made(error))?;
     let playing = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {

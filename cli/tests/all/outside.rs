@@ -149,6 +149,40 @@ fn a_player_over_gtp_is_the_player() {
     assert_eq!(played("algorithm = \"gtp\"\nengine = \"ours\"\n"), inside);
 }
 
+/// Othello too, with its passes, whether the engine is told of them or not.
+#[test]
+fn a_player_of_othello_over_gtp_is_the_player() {
+    let sandbox = Sandbox::new();
+    let engine = |name: &str, pass: bool| {
+        format!(
+            "[engines.{name}]\nprotocol = \"gtp\"\ncommand = {SPELRUM:?}\n\
+             args = [\"engine\", \"gtp\", \"--game\", \"othello\", \"--player\", \"alpha-beta\", \
+             \"--set\", \"shuffle=false\"]\n\
+             gtp = {{ pass = {pass}, limits = [\"set depth {{depth}}\"] }}\n"
+        )
+    };
+    sandbox.write("engines.toml", &(engine("told", true) + &engine("untold", false)));
+    let other = "[players.other]\nalgorithm = \"alpha-beta\"\nevaluation = \"discs\"\n\
+                 depth = 1\nshuffle = false\n";
+    let played = |player: &str| {
+        let sweep = sweep(40, &format!("[players.ours]\n{player}depth = 1\n{other}"));
+        let sweep = sweep.replace("chess", "othello").replace("max_plies = 40\n", "");
+        sandbox.write("sweep.toml", &sweep);
+        let _gone = std::fs::remove_file(sandbox.path("match.db"));
+        run(&sandbox, &[]).expect_exit(0);
+        let games =
+            "SELECT group_concat(it, ' ') FROM (SELECT g.number || ':' || m.ply || m.move AS it
+            FROM moves AS m JOIN games AS g ON g.game_id = m.game_id ORDER BY g.number, m.ply)";
+        sandbox.sql("match.db", games)
+    };
+    let inside = played("algorithm = \"alpha-beta\"\nshuffle = false\n");
+    assert!(inside.contains("pass"), "no game has a pass");
+    for engine in ["told", "untold"] {
+        let outside = played(&format!("algorithm = \"gtp\"\nengine = \"{engine}\"\n"));
+        assert_eq!(outside, inside, "{engine}");
+    }
+}
+
 /// Each way to lose a game by a fault has its termination, the games go on, and nobody is left behind.
 #[test]
 fn misbehaviour_is_a_forfeit_with_a_name() {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{
-    Answer, ClockRule, EndedBy, Fault, Host, OutsidePlayer, OutsideRules, Parameters, Player,
-    Protocol, SearchReport, Side, TextTurn, Value, move_heard, moves_told,
+    Answer, ClockRule, EndedBy, Fault, GtpBoard, Host, OutsidePlayer, OutsideRules, Parameters,
+    Player, Protocol, Rules, SearchReport, Side, TextTurn, Value, move_heard, moves_told,
 };
 use spelrum_external::uci::{Score, ScoreValue};
 use spelrum_external::{
@@ -17,9 +17,6 @@ use spelrum_tournament::engines::{EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forf
 
 /// Where chess usually starts, which UCI has a word for.
 const USUAL_START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-
-/// Rows and columns of Pentago, the only game yet whose programs speak GTP.
-const BOARD_SIZE: u32 = 6;
 
 /// One side of one game, taken by a program of others.
 pub(super) struct EngineSeat {
@@ -60,7 +57,7 @@ pub(super) fn conditions(
         .any(|(_, value)| *value == Value::Bool(true));
     let conditions = Conditions {
         chess960,
-        board_size: (rules.protocol == Protocol::Gtp).then_some(BOARD_SIZE),
+        board_size: gtp_board(&cell.definition().rules, rules).map(|board| board.size),
         limits: Limits {
             depth: limits.depth,
             nodes: limits.nodes,
@@ -70,6 +67,17 @@ pub(super) fn conditions(
         margin: Duration::from_micros(rules.margin_us),
     };
     (options_of(player.parameters()), conditions)
+}
+
+/// The game's board, for a program that speaks GTP.
+fn gtp_board(game: &Rules, rules: &OutsideRules) -> Option<GtpBoard> {
+    (rules.protocol == Protocol::Gtp).then_some(game.game().gtp_board).flatten()
+}
+
+/// What a program calls a side: Black moves second, unless the game's board says otherwise.
+fn colour(board: Option<GtpBoard>, side: Side) -> Colour {
+    let black = board.map_or(Side::Second, |board| board.black);
+    if side == black { Colour::Black } else { Colour::White }
 }
 
 /// What a player with these parameters sets of its program.
@@ -270,16 +278,17 @@ impl OutsidePlayer for EngineSeat {
             self.failure = Some(EngineFailure { engine, kind, during: Phase::Move, transcript });
             return Err(Fault::Aborted);
         }
-        let to_move = match turn.to_move {
-            Side::First => Colour::White,
-            Side::Second => Colour::Black,
-        };
+        let board = gtp_board(turn.rules, &self.rules);
+        let to_move = colour(board, turn.to_move);
         let start = match self.rules.protocol {
             Protocol::Uci if turn.opening == USUAL_START && !self.conditions.chess960 => {
                 Start::Usual
             }
             Protocol::Uci => Start::Fen(turn.opening),
-            Protocol::Gtp => Start::Board { size: BOARD_SIZE, first: Colour::White },
+            Protocol::Gtp => Start::Board {
+                size: board.map_or(0, |board| board.size),
+                first: colour(board, Side::First),
+            },
         };
         let clock = self.clock(turn, to_move);
         let (moves, limits) = (&self.moves, self.conditions.limits);

@@ -5,7 +5,7 @@ use super::{BOTH_FIVE, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, Pentago, PentagoMove
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
 use crate::game::Game;
-use crate::outside::Protocol;
+use crate::outside::{GtpBoard, Protocol};
 use crate::parameters::{ParameterInfo, Value};
 use crate::position::{Ending, NotationError, Position, Side};
 use crate::rules::Rules;
@@ -40,6 +40,9 @@ impl Game for Pentago {
     )];
 
     const PROTOCOLS: &'static [Protocol] = &[Protocol::Gtp];
+
+    const GTP_BOARD: Option<GtpBoard> =
+        Some(GtpBoard { size: 6, black: Side::Second, has_passes: false });
 
     const TERMINATIONS: &'static [Termination] =
         &[FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, BOTH_FIVE, Termination::FULL_BOARD];
