@@ -1,4 +1,4 @@
-//! The courses that sweeps ask for: `[find]`. Another kind is a table of the sweep, a variant of [`RunSettings`]
+//! The courses that sweeps ask for: `[find]`, `[tune]`. Another kind is a table of the sweep, a variant of [`RunSettings`]
 //! and a [`Run`].
 //!
 //! Each point of a sweep's grid has a *run* of its own. All runs together are the experiment's [`Course`]: the
@@ -10,7 +10,10 @@ use serde::{Deserialize, Serialize};
 use spelrum_engine::{Parameters, Value};
 
 use super::find::{FindRun, FindSettings};
-use super::{Begun, CellOutcome, Course, CourseFault, Decision, NewCell, Note, Noted, Place};
+use super::tune::{TuneRun, TuneSettings};
+use super::{
+    Begun, CellOutcome, Course, CourseFault, Decision, NewCell, Note, Noted, Place, Setting,
+};
 use crate::plan::{AxisValue, Plan, PlannedCell};
 use crate::seeds;
 
@@ -45,6 +48,8 @@ pub struct Meeting {
 pub enum RunSettings {
     /// Finds the value of a parameter at which two players are even.
     Find(FindSettings),
+    /// Searches for the best settings of a player.
+    Tune(Box<TuneSettings>),
 }
 
 /// The kinds of courses.
@@ -53,17 +58,20 @@ pub enum RunSettings {
 pub enum CourseKind {
     /// `[find]`.
     Find,
+    /// `[tune]`.
+    Tune,
 }
 
 impl CourseKind {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::Find];
+    pub const ALL: [Self; 2] = [Self::Find, Self::Tune];
 
     /// Its name: the key of its table in a sweep, and what the database calls it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Find => "find",
+            Self::Tune => "tune",
         }
     }
 
@@ -78,6 +86,7 @@ impl CourseKind {
     pub const fn meets_all(self) -> bool {
         match self {
             Self::Find => false,
+            Self::Tune => true,
         }
     }
 
@@ -86,6 +95,7 @@ impl CourseKind {
     pub const fn axes(self) -> &'static [&'static str] {
         match self {
             Self::Find => &[RUN, STEP],
+            Self::Tune => &[RUN, STEP, TRIAL],
         }
     }
 }
@@ -94,38 +104,62 @@ impl CourseKind {
 pub const RUN: &str = "run";
 /// The axis of a run's steps, from 0.
 pub const STEP: &str = "step";
+/// The axis of what a step tries, from 0.
+pub const TRIAL: &str = "trial";
+
 impl RunSettings {
+    /// What its player begins with, of what it decides.
+    fn start(&self) -> Vec<Setting> {
+        match self {
+            Self::Find(_) => Vec::new(),
+            Self::Tune(tune) => tune.start(),
+        }
+    }
+
+    /// Whether what it decides of a player is all of its parameters, and not some.
+    const fn is_whole(&self) -> bool {
+        match self {
+            Self::Find(_) => false,
+            Self::Tune(_) => true,
+        }
+    }
+
     /// Of which kind.
     #[must_use]
     pub const fn kind(&self) -> CourseKind {
         match self {
             Self::Find(_) => CourseKind::Find,
+            Self::Tune(_) => CourseKind::Tune,
         }
     }
 
-    /// What its player has where a game takes longest, and most memory.
+    /// Its player where a game takes longest, and most memory: made of the one of its meetings.
     #[must_use]
-    pub fn dearest(&self) -> Vec<(String, Value)> {
+    pub fn dearest(&self, mut player: Parameters) -> Parameters {
         match self {
             Self::Find(FindSettings { parameter, .. }) => {
-                vec![(parameter.key.clone(), parameter.value(parameter.high))]
+                player.insert(parameter.key.clone(), parameter.value(parameter.high));
+                player
             }
+            Self::Tune(tune) => tune.dearest(),
         }
     }
 
-    /// How many steps it has at most: rounds of asking and being told.
+    /// How many cells it asks for at most, against so many opponents.
     #[must_use]
-    pub const fn steps(&self) -> u64 {
+    pub const fn cells_at_most(&self, opponents: u64) -> u64 {
         match self {
-            Self::Find(find) => find.steps,
+            Self::Find(find) => find.steps.saturating_mul(opponents),
+            Self::Tune(tune) => tune.cells_at_most(opponents),
         }
     }
 
     /// How many games it plays at most, made of so many cells that have so many games each.
     #[must_use]
-    pub const fn games_at_most(&self, meetings: u64, games: u64) -> u64 {
+    pub fn games_at_most(&self, meetings: u64, games: u64) -> u64 {
         match self {
             Self::Find(find) => find.steps.saturating_mul(meetings.saturating_mul(games)),
+            Self::Tune(tune) => tune.games_at_most(meetings, games),
         }
     }
 }
@@ -199,6 +233,8 @@ pub(super) trait Run: Send {
 /// A run with what its cells are made of.
 struct Running {
     run: Box<dyn Run>,
+    /// Whether it says all of a player's parameters.
+    is_whole: bool,
     /// What its cells are made of: one for each opponent, with the place of its player there.
     meetings: Vec<(NewCell, usize)>,
     /// Of each cell that it asked for, the place of its player.
@@ -237,12 +273,18 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
             player: cell.player_names[*subject].clone(),
             opponents,
             axes: cell.axes.iter().map(place).collect(),
+            start: settings.start(),
         });
         notes.push(Noted { run: number as u64, note });
         let run: Box<dyn Run> = match settings {
             RunSettings::Find(settings) => Box::new(FindRun::new(settings)),
+            RunSettings::Tune(settings) => {
+                let seed = (cell.definition.seed, number as u64);
+                Box::new(TuneRun::new(settings, seed, meetings.len(), cell.games))
+            }
         };
-        runs.push(Running { run, meetings, subjects: Vec::new(), noted_end: false });
+        let is_whole = settings.is_whole();
+        runs.push(Running { run, is_whole, meetings, subjects: Vec::new(), noted_end: false });
     }
     Some(Box::new(Runs { runs, cells: Vec::new(), notes, fault: None }))
 }
@@ -263,6 +305,9 @@ impl Running {
         let decided = [(subject, &asked.parameters), (1 - subject, &asked.opponent_parameters)];
         for (place, parameters) in decided.into_iter().filter(|(_, it)| !it.is_empty()) {
             let player: &mut Parameters = Arc::make_mut(&mut cell.definition.players[place]);
+            if self.is_whole {
+                player.clear();
+            }
             player.extend(parameters.iter().cloned());
         }
         // Games of different steps are different games, even where the same is tried again.

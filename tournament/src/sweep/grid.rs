@@ -322,8 +322,9 @@ impl Planner<'_> {
             let settings = course.settings(&self.file.axes, point, rules, &player.parameters())?;
             runs.push(DraftRun { settings, meetings: vec![(number, subject)] });
         }
-        let steps = runs.iter().map(|run| run.settings.steps()).fold(0, u64::saturating_add);
-        course.check_size(runs.len(), steps)?;
+        let cells_of = |run: &DraftRun| run.settings.cells_at_most(run.meetings.len() as u64);
+        let cells = runs.iter().map(cells_of).fold(0, u64::saturating_add);
+        course.check_size(runs.len(), cells)?;
         Ok(runs)
     }
 

@@ -5,6 +5,7 @@
 //! [`RunSettings`] of a run; the player has a value there that stands for what is to be decided.
 
 mod find;
+mod tune;
 
 use spelrum_engine::{Parameters, Rules};
 
@@ -12,7 +13,7 @@ use super::axes::Axis;
 use super::fault::Fault;
 use super::keys::{
     self, Key,
-    course::{RUNS_MAX, STEPS_MAX, find::FIND},
+    course::{RUNS_MAX, STEPS_MAX, find::FIND, tune::TUNE},
 };
 use super::pairing::Pairing;
 use super::players::Players;
@@ -31,6 +32,8 @@ pub(super) struct CourseInFile {
     pub(super) subject: usize,
     /// What its player says of the parameters that are decided: a value that stands for any.
     pub(super) stands_for: Vec<Entry>,
+    /// Whether this player meets itself, and nobody else.
+    meets_itself: bool,
 }
 
 /// Keys that a sweep with a course cannot have, each with why.
@@ -86,6 +89,8 @@ pub(super) fn read(
     let subject = table.subject(players, pairing)?;
     let stands_for = match kind {
         CourseKind::Find => table.stands_for()?,
+        // Its player says where it begins.
+        CourseKind::Tune => Vec::new(),
     };
     let player = players.template(subject);
     for Entry { key, .. } in &stands_for {
@@ -94,7 +99,8 @@ pub(super) fn read(
             return Err(Fault::at(&said.key_place, problem, "remove it from the player"));
         }
     }
-    Ok(Some(CourseInFile { kind, node: entry.value.clone(), subject, stands_for }))
+    let meets_itself = pairing.pairs.contains(&(subject, subject));
+    Ok(Some(CourseInFile { kind, node: entry.value.clone(), subject, stands_for, meets_itself }))
 }
 
 /// The table of a course.
@@ -107,6 +113,7 @@ struct Course<'a> {
 fn keys_of(kind: CourseKind) -> &'static [Key] {
     match kind {
         CourseKind::Find => &FIND,
+        CourseKind::Tune => &TUNE,
     }
 }
 
@@ -123,6 +130,7 @@ impl<'a> Course<'a> {
     fn example(&self) -> &'static str {
         match self.kind {
             CourseKind::Find => find::EXAMPLE,
+            CourseKind::Tune => tune::EXAMPLE,
         }
     }
 
@@ -161,6 +169,9 @@ impl<'a> Course<'a> {
             let remedy = "make what it varies an axis: each value gets a run of its own";
             return Err(Fault::at(&node.place, problem, remedy));
         };
+        if self.kind == CourseKind::Tune && pairing.pairs == [(subject, subject)] {
+            return Ok(subject);
+        }
         let other = pairing.pairs.iter().find(|(a, b)| (*a == subject) == (*b == subject));
         if let Some(&(a, b)) = other {
             let [a, b] = [a, b].map(|variant| &players.variants[variant].name);
@@ -170,7 +181,15 @@ impl<'a> Course<'a> {
                     true => format!("`{a}` would meet itself"),
                     false => format!("`{a}` and `{b}` meet, of whom `{name}` is neither"),
                 },
-                format!("write pairing = {{ gauntlet = \"{name}\" }}, with others to meet"),
+                match self.kind {
+                    CourseKind::Find => {
+                        format!("write pairing = {{ gauntlet = \"{name}\" }}, with others to meet")
+                    }
+                    CourseKind::Tune => format!(
+                        "write pairing = {{ gauntlet = \"{name}\" }}, with others to meet, or \
+                         pairing = {{ pairs = [[\"{name}\", \"{name}\"]] }}"
+                    ),
+                },
             ));
         }
         Ok(subject)
@@ -178,15 +197,19 @@ impl<'a> Course<'a> {
 }
 
 impl CourseInFile {
-    /// Refuses more runs, or steps of all of them together, than anybody holds.
-    pub(super) fn check_size(&self, runs: usize, steps: u64) -> Result<(), Fault> {
+    /// Refuses more runs, or cells of all of them together, than anybody holds.
+    pub(super) fn check_size(&self, runs: usize, cells: u64) -> Result<(), Fault> {
         let name = self.kind.name();
         let (problem, remedy) = if runs > RUNS_MAX {
             let remedy = format!("sweep fewer values, or pair fewer players: at most {RUNS_MAX}");
             (format!("`{name}` would have {runs} runs"), remedy)
-        } else if steps > STEPS_MAX.unsigned_abs() {
-            let remedy = format!("choose fewer: at most {STEPS_MAX} in all");
-            (format!("the {runs} runs of `{name}` would have {steps} steps"), remedy)
+        } else if cells > STEPS_MAX.unsigned_abs() {
+            let (what, fewer) = match self.kind {
+                CourseKind::Find => ("steps", "choose fewer"),
+                CourseKind::Tune => ("cells", "choose fewer steps, or meet fewer players"),
+            };
+            let remedy = format!("{fewer}: at most {STEPS_MAX} in all");
+            (format!("the {runs} runs of `{name}` would have {cells} {what}"), remedy)
         } else {
             return Ok(());
         };
@@ -205,6 +228,10 @@ impl CourseInFile {
         let course = Course::of(self.kind, &node)?;
         match self.kind {
             CourseKind::Find => course.find(rules, player).map(RunSettings::Find),
+            CourseKind::Tune => {
+                let tune = course.tune(rules, player, self.meets_itself)?;
+                Ok(RunSettings::Tune(Box::new(tune)))
+            }
         }
     }
 }

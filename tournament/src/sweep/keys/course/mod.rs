@@ -1,6 +1,7 @@
 //! The keys of tables such as `find`: of experiments that depend on their own results.
 
 pub(in crate::sweep) mod find;
+pub(in crate::sweep) mod tune;
 
 use serde_json::json;
 
