@@ -15,7 +15,9 @@ use spelrum_proto::results::{
 };
 use spelrum_proto::{WireError, v1};
 use spelrum_tournament::choice::{self, Accuracy};
-use spelrum_tournament::course::{Begun, Bounds, CourseKind, Estimate as Estimated, Place};
+use spelrum_tournament::course::{
+    Begun, Bounds, Confirmed, CourseKind, Estimate as Estimated, Place, Setting, SettingsScore,
+};
 use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
@@ -287,10 +289,26 @@ fn course_estimate() -> impl Strategy<Value = Estimated> {
 fn run() -> impl Strategy<Value = RunResult> {
     let kind = proptest::sample::select(CourseKind::ALL.to_vec());
     let place = (name(), axis_value()).prop_map(|(axis, value)| Place { axis, value });
-    let begun = (kind, name(), vec(name(), 0..3), vec(place, 0..3))
-        .prop_map(|(kind, player, opponents, axes)| Begun { kind, player, opponents, axes });
-    (count(), begun, count(), vec(course_estimate(), 0..3), any::<bool>()).prop_map(
-        |(run, begun, steps, estimates, ended)| RunResult { run, begun, steps, estimates, ended },
+    let start = (name(), axis_value()).prop_map(|(parameter, value)| Setting { parameter, value });
+    let begun = (kind, name(), vec(name(), 0..3), vec(place, 0..3), vec(start, 0..3)).prop_map(
+        |(kind, player, opponents, axes, start)| Begun { kind, player, opponents, axes, start },
+    );
+    let score = || {
+        (count(), figure(), figure(), figure())
+            .prop_map(|(games, score, low, high)| SettingsScore { games, score, low, high })
+    };
+    let confirmed =
+        (score(), option::of(score())).prop_map(|(found, start)| Confirmed { found, start });
+    let found = (vec(course_estimate(), 0..3), option::of(confirmed));
+    (count(), begun, count(), found, any::<bool>()).prop_map(
+        |(run, begun, steps, (estimates, confirmed), ended)| RunResult {
+            run,
+            begun,
+            steps,
+            estimates,
+            confirmed,
+            ended,
+        },
     )
 }
 

@@ -2,3 +2,7 @@
 //! [`crate::course`].
 
 pub mod bisection;
+pub mod cmaes;
+mod eigen;
+pub mod space;
+pub mod spsa;

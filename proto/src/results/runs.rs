@@ -1,16 +1,26 @@
 //! What came of the runs of an experiment that depends on its own results.
 
 use spelrum_tournament::AxisValue;
-use spelrum_tournament::course::{Begun, Bounds, CourseKind, Estimate, Place};
+use spelrum_tournament::course::{
+    Begun, Bounds, Confirmed, CourseKind, Estimate, Place, Setting, SettingsScore,
+};
 use spelrum_tournament::results::RunResult;
 
 use crate::wire_error::{finite, number};
 use crate::{Fault, WireError, v1};
 
 impl From<RunResult> for v1::CourseRun {
-    fn from(RunResult { run, begun, steps, estimates, ended }: RunResult) -> Self {
-        let Begun { kind, player, opponents, axes } = begun;
+    fn from(RunResult { run, begun, steps, estimates, confirmed, ended }: RunResult) -> Self {
+        let Begun { kind, player, opponents, axes, start } = begun;
         let place = |Place { axis, value }| v1::CoursePlace { axis, value: Some(shown(value)) };
+        let setting = |Setting { parameter, value }| v1::CourseSetting {
+            parameter,
+            value: Some(shown(value)),
+        };
+        let confirmed = confirmed.map(|Confirmed { found, start }| v1::CourseConfirmation {
+            found: Some(found.into()),
+            start: start.map(Into::into),
+        });
         Self {
             run,
             kind: kind.name().to_owned(),
@@ -20,7 +30,40 @@ impl From<RunResult> for v1::CourseRun {
             steps,
             estimates: estimates.into_iter().map(Into::into).collect(),
             ended,
+            start: start.into_iter().map(setting).collect(),
+            confirmed,
         }
+    }
+}
+
+impl From<SettingsScore> for v1::CourseScore {
+    fn from(SettingsScore { games, score, low, high }: SettingsScore) -> Self {
+        Self { games, score, low, high }
+    }
+}
+
+impl TryFrom<v1::CourseScore> for SettingsScore {
+    type Error = WireError;
+
+    fn try_from(told: v1::CourseScore) -> Result<Self, WireError> {
+        Ok(Self {
+            games: number("games", told.games)?,
+            score: finite("score", told.score)?,
+            low: finite("low", told.low)?,
+            high: finite("high", told.high)?,
+        })
+    }
+}
+
+impl TryFrom<v1::CourseConfirmation> for Confirmed {
+    type Error = WireError;
+
+    fn try_from(told: v1::CourseConfirmation) -> Result<Self, WireError> {
+        let found = told.found.ok_or_else(|| WireError::new("found", Fault::Missing))?;
+        Ok(Self {
+            found: found.try_into()?,
+            start: told.start.map(TryInto::try_into).transpose()?,
+        })
     }
 }
 
@@ -40,6 +83,9 @@ impl TryFrom<v1::CourseRun> for RunResult {
             .ok_or_else(|| WireError::new("kind", Fault::UnknownWord(told.kind.clone())))?;
         let place =
             |it: v1::CoursePlace| Ok(Place { axis: it.axis, value: read("axes", it.value)? });
+        let setting = |it: v1::CourseSetting| {
+            Ok(Setting { parameter: it.parameter, value: read("start", it.value)? })
+        };
         Ok(Self {
             run: number("run", told.run)?,
             begun: Begun {
@@ -47,6 +93,7 @@ impl TryFrom<v1::CourseRun> for RunResult {
                 player: told.player,
                 opponents: told.opponents,
                 axes: told.axes.into_iter().map(place).collect::<Result<_, WireError>>()?,
+                start: told.start.into_iter().map(setting).collect::<Result<_, WireError>>()?,
             },
             steps: number("steps", told.steps)?,
             estimates: told
@@ -54,6 +101,7 @@ impl TryFrom<v1::CourseRun> for RunResult {
                 .into_iter()
                 .map(TryInto::try_into)
                 .collect::<Result<_, WireError>>()?,
+            confirmed: told.confirmed.map(TryInto::try_into).transpose()?,
             ended: told.ended,
         })
     }

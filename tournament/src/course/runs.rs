@@ -1,4 +1,4 @@
-//! The courses that sweeps ask for: `[find]`. Another kind is a table of the sweep, a variant of [`RunSettings`]
+//! The courses that sweeps ask for: `[find]`, `[tune]`. Another kind is a table of the sweep, a variant of [`RunSettings`]
 //! and a [`Run`].
 //!
 //! Each point of a sweep's grid has a *run* of its own. All runs together are the experiment's [`Course`]: the
@@ -10,7 +10,10 @@ use serde::{Deserialize, Serialize};
 use spelrum_engine::{Parameters, Value};
 
 use super::find::{FindRun, FindSettings};
-use super::{Begun, CellOutcome, Course, CourseFault, Decision, NewCell, Note, Noted, Place};
+use super::tune::{TuneRun, TuneSettings};
+use super::{
+    Begun, CellOutcome, Course, CourseFault, Decision, NewCell, Note, Noted, Place, Setting,
+};
 use crate::plan::{AxisValue, Plan, PlannedCell};
 use crate::seeds;
 
@@ -26,10 +29,17 @@ pub struct CoursePlan {
 pub struct PlannedRun {
     /// What it does.
     pub settings: RunSettings,
-    /// The cell that its own are made of. It is not played itself: what the run decides about has a value there
-    /// that stands for any.
+    /// The cells that its own are made of: one for each opponent, in the order of the pairing, at least one.
+    pub meetings: Vec<Meeting>,
+}
+
+/// A cell that those of a run are made of. It is not played itself: what the run decides about has a value there
+/// that stands for any.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Meeting {
+    /// The cell.
     pub cell: PlannedCell,
-    /// Which of its players the run decides about: 0 or 1.
+    /// Which of its players the run decides about: 0 or 1; 0 where it is both.
     pub subject: usize,
 }
 
@@ -38,6 +48,8 @@ pub struct PlannedRun {
 pub enum RunSettings {
     /// Finds the value of a parameter at which two players are even.
     Find(FindSettings),
+    /// Searches for the best settings of a player.
+    Tune(Box<TuneSettings>),
 }
 
 /// The kinds of courses.
@@ -46,17 +58,20 @@ pub enum RunSettings {
 pub enum CourseKind {
     /// `[find]`.
     Find,
+    /// `[tune]`.
+    Tune,
 }
 
 impl CourseKind {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::Find];
+    pub const ALL: [Self; 2] = [Self::Find, Self::Tune];
 
     /// Its name: the key of its table in a sweep, and what the database calls it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Find => "find",
+            Self::Tune => "tune",
         }
     }
 
@@ -66,11 +81,21 @@ impl CourseKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// Whether a run of it meets all opponents of its player; otherwise each has a run of its own.
+    #[must_use]
+    pub const fn meets_all(self) -> bool {
+        match self {
+            Self::Find => false,
+            Self::Tune => true,
+        }
+    }
+
     /// What its cells have a place on beside the grid's axes: names that no axis of such a sweep may have.
     #[must_use]
     pub const fn axes(self) -> &'static [&'static str] {
         match self {
             Self::Find => &[RUN, STEP],
+            Self::Tune => &[RUN, STEP, TRIAL],
         }
     }
 }
@@ -79,31 +104,72 @@ impl CourseKind {
 pub const RUN: &str = "run";
 /// The axis of a run's steps, from 0.
 pub const STEP: &str = "step";
+/// The axis of what a step tries, from 0.
+pub const TRIAL: &str = "trial";
+
 impl RunSettings {
+    /// What its player begins with, of what it decides.
+    fn start(&self) -> Vec<Setting> {
+        match self {
+            Self::Find(_) => Vec::new(),
+            Self::Tune(tune) => tune.start(),
+        }
+    }
+
+    /// Whether what it decides of a player is all of its parameters, and not some.
+    const fn is_whole(&self) -> bool {
+        match self {
+            Self::Find(_) => false,
+            Self::Tune(_) => true,
+        }
+    }
+
     /// Of which kind.
     #[must_use]
     pub const fn kind(&self) -> CourseKind {
         match self {
             Self::Find(_) => CourseKind::Find,
+            Self::Tune(_) => CourseKind::Tune,
         }
     }
 
-    /// What its player has where a game takes longest, and most memory.
+    /// Its player where a game takes longest, and most memory: made of the one of its meetings.
     #[must_use]
-    pub fn dearest(&self) -> (String, Value) {
+    pub fn dearest(&self, mut player: Parameters) -> Parameters {
         match self {
             Self::Find(FindSettings { parameter, .. }) => {
-                (parameter.key.clone(), parameter.value(parameter.high))
+                player.insert(parameter.key.clone(), parameter.value(parameter.high));
+                player
             }
+            Self::Tune(tune) => tune.dearest(),
         }
     }
 
-    /// How often it plays its cell at most, each time with another value.
+    /// How many cells it asks for at most, against so many opponents.
     #[must_use]
-    pub const fn trials(&self) -> u64 {
+    pub const fn cells_at_most(&self, opponents: u64) -> u64 {
         match self {
-            Self::Find(find) => find.steps,
+            Self::Find(find) => find.steps.saturating_mul(opponents),
+            Self::Tune(tune) => tune.cells_at_most(opponents),
         }
+    }
+
+    /// How many games it plays at most, made of so many cells that have so many games each.
+    #[must_use]
+    pub fn games_at_most(&self, meetings: u64, games: u64) -> u64 {
+        match self {
+            Self::Find(find) => find.steps.saturating_mul(meetings.saturating_mul(games)),
+            Self::Tune(tune) => tune.games_at_most(meetings, games),
+        }
+    }
+}
+
+impl PlannedRun {
+    /// How many games it plays at most.
+    #[must_use]
+    pub fn games_at_most(&self) -> u64 {
+        let games = self.meetings.iter().map(|meeting| meeting.cell.games).max().unwrap_or(0);
+        self.settings.games_at_most(self.meetings.len() as u64, games)
     }
 }
 
@@ -117,8 +183,7 @@ impl CoursePlan {
     /// How many games its runs play together at most.
     #[must_use]
     pub fn games_at_most(&self) -> u64 {
-        let of_run = |run: &PlannedRun| run.settings.trials().saturating_mul(run.cell.games);
-        self.runs.iter().map(of_run).fold(0, u64::saturating_add)
+        self.runs.iter().map(PlannedRun::games_at_most).fold(0, u64::saturating_add)
     }
 }
 
@@ -127,8 +192,26 @@ impl CoursePlan {
 pub(super) struct Asked {
     /// What the player has that it decides about, by the names of definitions.
     pub(super) parameters: Vec<(String, Value)>,
+    /// Whom that player meets.
+    pub(super) opponent: Opponent,
+    /// What the other has in addition, by the names of definitions.
+    pub(super) opponent_parameters: Vec<(String, Value)>,
+    /// Cells of equal series start from the same openings: two numbers of the run's own. `None` is a series of
+    /// its own.
+    pub(super) series: Option<(u64, u64)>,
+    /// How many games it has, if not as many as the sweep says.
+    pub(super) games: Option<u64>,
     /// Its place on the axes of the course, beside that of its run.
     pub(super) axes: Vec<(String, AxisValue)>,
+}
+
+/// Whom the player of a run meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opponent {
+    /// The opponent of this number, from 0, in the order of the run's meetings.
+    Player(usize),
+    /// A player like itself, but for what the run decides.
+    OwnKind,
 }
 
 /// One run under way.
@@ -150,10 +233,12 @@ pub(super) trait Run: Send {
 /// A run with what its cells are made of.
 struct Running {
     run: Box<dyn Run>,
-    cell: NewCell,
-    subject: usize,
-    /// How many cells it asked for.
-    asked: u64,
+    /// Whether it says all of a player's parameters.
+    is_whole: bool,
+    /// What its cells are made of: one for each opponent, with the place of its player there.
+    meetings: Vec<(NewCell, usize)>,
+    /// Of each cell that it asked for, the place of its player.
+    subjects: Vec<usize>,
     noted_end: bool,
 }
 
@@ -173,38 +258,68 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
     let mut notes = Vec::new();
     let mut runs = Vec::new();
     for (number, planned) in course.runs.iter().enumerate() {
-        let PlannedRun { settings, cell, subject } = planned;
-        let (cell, subject) = (NewCell::of(plan, cell), *subject);
+        let PlannedRun { settings, meetings } = planned;
+        let meeting = |it: &Meeting| (NewCell::of(plan, &it.cell), it.subject);
+        let meetings: Vec<(NewCell, usize)> = meetings.iter().map(meeting).collect();
+        let opponent = |(cell, subject): &(NewCell, usize)| cell.player_names[1 - subject].clone();
+        let opponents = meetings.iter().map(opponent).collect();
+        let (cell, subject) = meetings.first()?;
         let place = |(axis, value): &(String, AxisValue)| Place {
             axis: axis.clone(),
             value: value.clone(),
         };
         let note = Note::Begun(Begun {
             kind: settings.kind(),
-            player: cell.player_names[subject].clone(),
-            opponents: vec![cell.player_names[1 - subject].clone()],
+            player: cell.player_names[*subject].clone(),
+            opponents,
             axes: cell.axes.iter().map(place).collect(),
+            start: settings.start(),
         });
         notes.push(Noted { run: number as u64, note });
         let run: Box<dyn Run> = match settings {
             RunSettings::Find(settings) => Box::new(FindRun::new(settings)),
+            RunSettings::Tune(settings) => {
+                let seed = (cell.definition.seed, number as u64);
+                Box::new(TuneRun::new(settings, seed, meetings.len(), cell.games))
+            }
         };
-        runs.push(Running { run, cell, subject, asked: 0, noted_end: false });
+        let is_whole = settings.is_whole();
+        runs.push(Running { run, is_whole, meetings, subjects: Vec::new(), noted_end: false });
     }
     Some(Box::new(Runs { runs, cells: Vec::new(), notes, fault: None }))
 }
 
 impl Running {
-    /// A cell that it asks for, as its `number`th.
-    fn new_cell(&self, run: usize, number: u64, asked: &Asked) -> NewCell {
-        let mut cell = self.cell.clone();
-        let player: &mut Parameters = Arc::make_mut(&mut cell.definition.players[self.subject]);
-        player.extend(asked.parameters.iter().cloned());
+    /// A cell that it asks for, as its `number`th, with the place of its player there.
+    fn new_cell(&self, run: usize, number: u64, asked: &Asked) -> (NewCell, usize) {
+        let meeting = match asked.opponent {
+            Opponent::Player(opponent) => opponent,
+            Opponent::OwnKind => 0,
+        };
+        let (mut cell, subject) = self.meetings[meeting].clone();
+        if asked.opponent == Opponent::OwnKind {
+            let own = Arc::clone(&cell.definition.players[subject]);
+            cell.definition.players[1 - subject] = own;
+            cell.player_names[1 - subject] = cell.player_names[subject].clone();
+        }
+        let decided = [(subject, &asked.parameters), (1 - subject, &asked.opponent_parameters)];
+        for (place, parameters) in decided.into_iter().filter(|(_, it)| !it.is_empty()) {
+            let player: &mut Parameters = Arc::make_mut(&mut cell.definition.players[place]);
+            if self.is_whole {
+                player.clear();
+            }
+            player.extend(parameters.iter().cloned());
+        }
         // Games of different steps are different games, even where the same is tried again.
-        cell.definition.seed = seeds::course_seed(cell.definition.seed, run as u64, number);
+        let seed = cell.definition.seed;
+        cell.definition.seed = match asked.series {
+            None => seeds::course_seed(seed, run as u64, number),
+            Some((one, other)) => seeds::series_seed(seed, run as u64, one, other),
+        };
+        cell.games = asked.games.unwrap_or(cell.games);
         cell.axes.push((RUN.to_owned(), AxisValue::whole(run as u64)));
         cell.axes.extend(asked.axes.iter().cloned());
-        cell
+        (cell, subject)
     }
 }
 
@@ -213,9 +328,10 @@ impl Runs {
         let mut new = Vec::new();
         for (number, running) in self.runs.iter_mut().enumerate() {
             for asked in running.run.ask() {
-                let own = running.asked;
-                new.push(running.new_cell(number, own, &asked));
-                running.asked += 1;
+                let own = running.subjects.len() as u64;
+                let (cell, subject) = running.new_cell(number, own, &asked);
+                new.push(cell);
+                running.subjects.push(subject);
                 self.cells.push((number, own));
             }
             let run = number as u64;
@@ -263,7 +379,8 @@ impl Course for Runs {
             return;
         };
         let running = &mut self.runs[run];
-        let seen = if running.subject == 0 { outcome.clone() } else { outcome.swapped() };
+        let is_first = usize::try_from(own).is_ok_and(|own| running.subjects.get(own) == Some(&0));
+        let seen = if is_first { outcome.clone() } else { outcome.swapped() };
         running.run.tell(own, &seen);
     }
 

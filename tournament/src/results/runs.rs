@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::course::{Begun, Estimate, Estimated, Note, Noted};
+use crate::course::{Begun, Confirmed, Estimate, Estimated, Note, Noted};
 
 /// A run, as far as it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,8 @@ pub struct RunResult {
     pub steps: u64,
     /// What it holds for the best: one for each parameter, none before its first step.
     pub estimates: Vec<Estimate>,
+    /// How good that proved to be, if the run confirms it and has.
+    pub confirmed: Option<Confirmed>,
     /// Whether it is done.
     pub ended: bool,
 }
@@ -27,6 +29,7 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
     struct Known {
         begun: Option<Begun>,
         latest: Option<(u64, Vec<Estimate>)>,
+        confirmed: Option<Confirmed>,
         ended: bool,
     }
     let mut runs = BTreeMap::<u64, Known>::new();
@@ -39,13 +42,14 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
                     known.latest = Some((step, estimates));
                 }
             }
+            Note::Confirmed(confirmed) => known.confirmed = Some(confirmed),
             Note::Ended => known.ended = true,
             Note::Tried(..) => {}
         }
     }
-    let result = |(run, Known { begun, latest, ended })| {
+    let result = |(run, Known { begun, latest, confirmed, ended })| {
         let (steps, estimates) = latest.map_or((0, Vec::new()), |(step, it)| (step + 1, it));
-        Some(RunResult { run, begun: begun?, steps, estimates, ended })
+        Some(RunResult { run, begun: begun?, steps, estimates, confirmed, ended })
     };
     runs.into_iter().filter_map(result).collect()
 }

@@ -14,7 +14,7 @@ use super::fault::{Fault, Span};
 use super::file::SweepFile;
 use super::made::{Made, Setting};
 use super::points::Points;
-use crate::course::{CoursePlan, PlannedRun, RunSettings};
+use crate::course::{CoursePlan, Meeting, PlannedRun, RunSettings};
 use crate::definition::{DefinitionJson, OpeningsRule, Task};
 use crate::plan::{Conditions, MergedPairing, Plan, PlannedAxis, PlannedCell};
 use crate::seeds::SEED_END;
@@ -86,20 +86,19 @@ struct DraftCell {
     games: Games,
 }
 
-/// A run of a course by the number of the cell that its own are made of.
+/// A run of a course by the numbers of the cells that its own are made of.
 struct DraftRun {
     settings: RunSettings,
-    cell: usize,
-    /// Which of its players the run decides about.
-    subject: usize,
+    /// Each with which of its players the run decides about.
+    meetings: Vec<(usize, usize)>,
 }
 
 /// The runs with the cells that theirs are made of.
 fn planned_runs(runs: Vec<DraftRun>, cells: &[PlannedCell]) -> Vec<PlannedRun> {
-    let run = |DraftRun { settings, cell, subject }: DraftRun| PlannedRun {
+    let meeting = |(cell, subject): (usize, usize)| Meeting { cell: cells[cell].clone(), subject };
+    let run = |DraftRun { settings, meetings }: DraftRun| PlannedRun {
         settings,
-        cell: cells[cell].clone(),
-        subject,
+        meetings: meetings.into_iter().map(meeting).collect(),
     };
     runs.into_iter().map(run).collect()
 }
@@ -300,12 +299,19 @@ impl Planner<'_> {
         )
     }
 
-    /// What the course does at each point, for each opponent.
+    /// What the course does at each point: for each opponent, or against all of them.
     fn runs(&self, cells: &[DraftCell]) -> Result<Vec<DraftRun>, Fault> {
         let Some(course) = &self.file.course else { return Ok(Vec::new()) };
         let mut runs = Vec::<DraftRun>::new();
+        let mut latest = None;
         for (number, cell) in cells.iter().enumerate() {
             let subject = usize::from(cell.names.0 != course.subject);
+            let is_of_latest = course.kind.meets_all() && latest == Some(cell.point);
+            if let Some(run) = runs.last_mut().filter(|_| is_of_latest) {
+                run.meetings.push((number, subject));
+                continue;
+            }
+            latest = Some(cell.point);
             let rules = &self.made.settings[cell.setting].rules;
             let (player, _) = self
                 .made
@@ -314,10 +320,11 @@ impl Planner<'_> {
                 .unwrap_or_else(|| unreachable!());
             let point = self.points.at(cell.point);
             let settings = course.settings(&self.file.axes, point, rules, &player.parameters())?;
-            runs.push(DraftRun { settings, cell: number, subject });
+            runs.push(DraftRun { settings, meetings: vec![(number, subject)] });
         }
-        let steps = runs.iter().map(|run| run.settings.trials()).sum();
-        course.check_size(runs.len(), steps)?;
+        let cells_of = |run: &DraftRun| run.settings.cells_at_most(run.meetings.len() as u64);
+        let cells = runs.iter().map(cells_of).fold(0, u64::saturating_add);
+        course.check_size(runs.len(), cells)?;
         Ok(runs)
     }
 

@@ -60,7 +60,7 @@ enum Kind {
 }
 
 /// The keys of a sweep.
-pub(super) static SWEEP: [Key; 28] = [
+pub(super) static SWEEP: [Key; 29] = [
     Key::new(
         "name",
         "Name",
@@ -233,7 +233,14 @@ pub(super) static SWEEP: [Key; 28] = [
         "Find",
         "Finds the value of a parameter at which two players are even, such as how much time one needs to be \
          the other's equal: { player = \"genetic\", parameter = \"move_time\", from = \"1ms\", to = \"1s\" }.",
-        Kind::Own(|| object(&course::FIND)),
+        Kind::Own(|| object(&course::find::FIND)),
+    ),
+    Key::new(
+        "tune",
+        "Tune",
+        "Searches for better settings of a player, and confirms them: { player = \"genetic\", parameters = { \
+         crossover_rate = { from = 0.0, to = 1.0 } } }.",
+        Kind::Own(|| object(&course::tune::TUNE)),
     ),
     Key::new(
         "override",

@@ -1,22 +1,25 @@
-//! `find`: what came of an experiment's cells decides which it gets next.
+//! Tables such as `find`: what came of an experiment's cells decides which it gets next. Each kind of course has a
+//! file of its own.
 //!
 //! The table of one names the player that it decides about. At each point of the grid it becomes the
 //! [`RunSettings`] of a run; the player has a value there that stands for what is to be decided.
 
-use spelrum_engine::{Parameters, Player, Rules, Value, parse_duration_us};
+mod find;
+mod tune;
+
+use spelrum_engine::{Parameters, Rules};
 
 use super::axes::Axis;
-use super::fault::{Fault, Span};
-use super::file::word;
+use super::fault::Fault;
 use super::keys::{
     self, Key,
-    course::{AT_ONCE_MAX, FIND, FIND_AT_ONCE, FIND_STEPS, RUNS_MAX, STEPS_MAX},
+    course::{RUNS_MAX, STEPS_MAX, find::FIND, tune::TUNE},
 };
 use super::pairing::Pairing;
 use super::players::Players;
 use super::template::substitute;
-use super::tree::{Entry, Node, Scalar, Table, Tree};
-use crate::course::{CourseKind, FindSettings, LedParameter, RunSettings, Unit};
+use super::tree::{Entry, Node, Table};
+use crate::course::{CourseKind, RunSettings};
 use crate::definition::Task;
 
 /// The course of a sweep, read. What may name axes is still a tree.
@@ -29,6 +32,8 @@ pub(super) struct CourseInFile {
     pub(super) subject: usize,
     /// What its player says of the parameters that are decided: a value that stands for any.
     pub(super) stands_for: Vec<Entry>,
+    /// Whether this player meets itself, and nobody else.
+    meets_itself: bool,
 }
 
 /// Keys that a sweep with a course cannot have, each with why.
@@ -82,7 +87,11 @@ pub(super) fn read(
         ));
     }
     let subject = table.subject(players, pairing)?;
-    let stands_for = table.stands_for()?;
+    let stands_for = match kind {
+        CourseKind::Find => table.stands_for()?,
+        // Its player says where it begins.
+        CourseKind::Tune => Vec::new(),
+    };
     let player = players.template(subject);
     for Entry { key, .. } in &stands_for {
         if let Some(said) = player.parameters.entries.iter().find(|it| it.key == *key) {
@@ -90,7 +99,8 @@ pub(super) fn read(
             return Err(Fault::at(&said.key_place, problem, "remove it from the player"));
         }
     }
-    Ok(Some(CourseInFile { kind, node: entry.value.clone(), subject, stands_for }))
+    let meets_itself = pairing.pairs.contains(&(subject, subject));
+    Ok(Some(CourseInFile { kind, node: entry.value.clone(), subject, stands_for, meets_itself }))
 }
 
 /// The table of a course.
@@ -103,6 +113,7 @@ struct Course<'a> {
 fn keys_of(kind: CourseKind) -> &'static [Key] {
     match kind {
         CourseKind::Find => &FIND,
+        CourseKind::Tune => &TUNE,
     }
 }
 
@@ -118,9 +129,8 @@ impl<'a> Course<'a> {
 
     fn example(&self) -> &'static str {
         match self.kind {
-            CourseKind::Find => {
-                "find = { player = \"genetic\", parameter = \"move_time\", from = \"1ms\", to = \"1s\" }"
-            }
+            CourseKind::Find => find::EXAMPLE,
+            CourseKind::Tune => tune::EXAMPLE,
         }
     }
 
@@ -159,6 +169,9 @@ impl<'a> Course<'a> {
             let remedy = "make what it varies an axis: each value gets a run of its own";
             return Err(Fault::at(&node.place, problem, remedy));
         };
+        if self.kind == CourseKind::Tune && pairing.pairs == [(subject, subject)] {
+            return Ok(subject);
+        }
         let other = pairing.pairs.iter().find(|(a, b)| (*a == subject) == (*b == subject));
         if let Some(&(a, b)) = other {
             let [a, b] = [a, b].map(|variant| &players.variants[variant].name);
@@ -168,112 +181,35 @@ impl<'a> Course<'a> {
                     true => format!("`{a}` would meet itself"),
                     false => format!("`{a}` and `{b}` meet, of whom `{name}` is neither"),
                 },
-                format!("write pairing = {{ gauntlet = \"{name}\" }}, with others to meet"),
+                match self.kind {
+                    CourseKind::Find => {
+                        format!("write pairing = {{ gauntlet = \"{name}\" }}, with others to meet")
+                    }
+                    CourseKind::Tune => format!(
+                        "write pairing = {{ gauntlet = \"{name}\" }}, with others to meet, or \
+                         pairing = {{ pairs = [[\"{name}\", \"{name}\"]] }}"
+                    ),
+                },
             ));
         }
         Ok(subject)
     }
-
-    /// What the player says of the parameters that are decided.
-    fn stands_for(&self) -> Result<Vec<Entry>, Fault> {
-        let parameter = self.required("parameter")?;
-        Ok(vec![Entry {
-            key: self.text("parameter")?.to_owned(),
-            key_place: parameter.place.clone(),
-            value: self.required("from")?.clone(),
-        }])
-    }
-
-    fn find(&self, rules: &Rules, player: &Parameters) -> Result<FindSettings, Fault> {
-        let log = word(self.table, "scale", &[("log", true), ("linear", false)])?.unwrap_or(true);
-        let [from, to] = [self.required("from")?, self.required("to")?];
-        let place = &self.required("parameter")?.place;
-        let parameter = led(rules, player, (self.text("parameter")?, place), [from, to], log)?;
-        Ok(FindSettings {
-            parameter,
-            steps: self.whole("steps", FIND_STEPS, 1, STEPS_MAX)?,
-            at_once: self.whole("at_once", FIND_AT_ONCE, 1, AT_ONCE_MAX)?,
-        })
-    }
-}
-
-/// A parameter with the ends of what is tried of it, of a player that has one of them.
-fn led(
-    rules: &Rules,
-    player: &Parameters,
-    (name, place): (&str, &Span),
-    ends: [&Node; 2],
-    log: bool,
-) -> Result<LedParameter, Fault> {
-    let microseconds = format!("{name}_us");
-    let (key, unit) = match (player.get(name), player.get(&microseconds)) {
-        (Some(Value::Integer(_)), _) => (name.to_owned(), Unit::Whole),
-        (Some(Value::Number(_)), _) => (name.to_owned(), Unit::Real),
-        (_, Some(Value::Integer(_))) => (microseconds, Unit::Microseconds),
-        _ => {
-            let problem = format!("`{name}` is not a number or a duration");
-            let remedy = "name a parameter such as \"move_time\", \"nodes\" or \"depth\"";
-            return Err(Fault::at(place, problem, remedy));
-        }
-    };
-    let number = |node: &Node| -> Result<f64, Fault> {
-        match (&node.tree, unit) {
-            (Tree::Scalar(Scalar::Integer(integer)), Unit::Whole | Unit::Real) => {
-                Ok(*integer as f64)
-            }
-            (Tree::Scalar(Scalar::Number(number)), Unit::Real) => Ok(*number),
-            (Tree::Scalar(Scalar::Text(text)), Unit::Microseconds) => {
-                parse_duration_us(text).map(|us| us as f64).ok_or_else(|| {
-                    node.wrong_type(&format!("`{name}`"), "a duration", "from = \"1ms\"")
-                })
-            }
-            _ => Err(node.wrong_type(
-                &format!("an end of `{name}`"),
-                match unit {
-                    Unit::Whole => "a whole number",
-                    Unit::Real => "a number",
-                    Unit::Microseconds => "a duration",
-                },
-                match unit {
-                    Unit::Whole => "from = 1, to = 100000",
-                    Unit::Real => "from = 0.1, to = 0.9",
-                    Unit::Microseconds => "from = \"1ms\", to = \"1s\"",
-                },
-            )),
-        }
-    };
-    let [low, high] = [number(ends[0])?, number(ends[1])?];
-    if low >= high {
-        let problem = format!("there is nothing between {} and {}", ends[0], ends[1]);
-        return Err(Fault::at(&ends[1].place, problem, "choose a greater end"));
-    }
-    if log && low <= 0.0 {
-        let problem = format!("{} has no logarithm", ends[0]);
-        return Err(Fault::at(
-            &ends[0].place,
-            problem,
-            "begin above 0, or write scale = \"linear\"",
-        ));
-    }
-    let parameter = LedParameter { name: name.to_owned(), key, unit, low, high, log };
-    // What lies between two good values is good.
-    let mut with_end = player.clone();
-    with_end.insert(parameter.key.clone(), parameter.value(high));
-    Player::from_parameters(rules, &with_end)
-        .map_err(|error| Fault::at(&ends[1].place, error.problem, error.remedy))?;
-    Ok(parameter)
 }
 
 impl CourseInFile {
-    /// Refuses more runs, or steps of all of them together, than anybody holds.
-    pub(super) fn check_size(&self, runs: usize, steps: u64) -> Result<(), Fault> {
+    /// Refuses more runs, or cells of all of them together, than anybody holds.
+    pub(super) fn check_size(&self, runs: usize, cells: u64) -> Result<(), Fault> {
         let name = self.kind.name();
         let (problem, remedy) = if runs > RUNS_MAX {
             let remedy = format!("sweep fewer values, or pair fewer players: at most {RUNS_MAX}");
             (format!("`{name}` would have {runs} runs"), remedy)
-        } else if steps > STEPS_MAX.unsigned_abs() {
-            let remedy = format!("choose fewer: at most {STEPS_MAX} in all");
-            (format!("the {runs} runs of `{name}` would have {steps} steps"), remedy)
+        } else if cells > STEPS_MAX.unsigned_abs() {
+            let (what, fewer) = match self.kind {
+                CourseKind::Find => ("steps", "choose fewer"),
+                CourseKind::Tune => ("cells", "choose fewer steps, or meet fewer players"),
+            };
+            let remedy = format!("{fewer}: at most {STEPS_MAX} in all");
+            (format!("the {runs} runs of `{name}` would have {cells} {what}"), remedy)
         } else {
             return Ok(());
         };
@@ -292,6 +228,10 @@ impl CourseInFile {
         let course = Course::of(self.kind, &node)?;
         match self.kind {
             CourseKind::Find => course.find(rules, player).map(RunSettings::Find),
+            CourseKind::Tune => {
+                let tune = course.tune(rules, player, self.meets_itself)?;
+                Ok(RunSettings::Tune(Box::new(tune)))
+            }
         }
     }
 }
