@@ -88,6 +88,7 @@ fn kind(info: &ParameterInfo, parameters: &Parameters) -> Option<Kind> {
         | ParameterKind::Evaluation
         | ParameterKind::Integers { .. }
         | ParameterKind::Text { .. }
+        | ParameterKind::Formula(_)
         | ParameterKind::Nested
         | ParameterKind::Content => return None,
     })
@@ -146,6 +147,7 @@ impl UciPlayer {
             | ParameterKind::Evaluation
             | ParameterKind::Integers { .. }
             | ParameterKind::Text { .. }
+            | ParameterKind::Formula(_)
             | ParameterKind::Nested
             | ParameterKind::Content => Value::Text(text.to_owned()),
         };

@@ -8,9 +8,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use crate::evaluation::{EvaluationVisitor, NoContents};
+use crate::expression::FeatureInfo;
 use crate::game::Game;
 use crate::parameters::{
-    AlgorithmInfo, EvaluationInfo, ParameterError, Parameters, Settings, Value, nearest, shared,
+    AlgorithmInfo, EvaluationInfo, ParameterError, ParameterKind, Parameters, Settings, Value,
+    nearest, shared,
 };
 use crate::rules::{GameInfo, Rules, RulesError};
 use crate::termination::Termination;
@@ -97,6 +99,17 @@ impl Rules {
     #[must_use]
     pub const fn evaluations(&self) -> &'static [EvaluationInfo] {
         self.game().evaluations
+    }
+
+    /// What formulas of the game may count ([`crate::evaluation::Features`]); nothing in a game that has
+    /// no formulas.
+    #[must_use]
+    pub fn features(&self) -> &'static [FeatureInfo] {
+        let parameters = self.evaluations().iter().flat_map(|evaluation| evaluation.parameters);
+        let mut features = parameters.filter_map(|info| {
+            if let ParameterKind::Formula(features) = info.kind { Some(features) } else { None }
+        });
+        features.next().unwrap_or_default()
     }
 }
 

@@ -1,8 +1,15 @@
 //! Static evaluations: as types that a search is compiled for, made from a player's parameters.
 //!
-//! Every evaluation is an integer for the side to move, antisymmetric (with the sides swapped it is
-//! negated) and strictly between `-WIN_MIN` and `WIN_MIN` for all parameters in their ranges. A
-//! game's own evaluations are files of its folder.
+//! Every evaluation is an integer for the side to move, strictly between `-WIN_MIN` and `WIN_MIN` for
+//! all parameters in their ranges, and antisymmetric (with the sides swapped it is negated) unless it
+//! says that it is not ([`Evaluate::is_antisymmetric`]). A game's own evaluations are files of its
+//! folder.
+
+mod expression;
+mod scale;
+
+pub use expression::{ExpressionEvaluation, Features, View};
+pub use scale::score;
 
 use std::sync::Arc;
 
@@ -22,6 +29,16 @@ pub trait Evaluate<P>: Send {
     /// Whether positions that the game's symmetries map to each other have the same value. A search
     /// takes such positions for one only where this holds.
     fn is_symmetric(&self) -> bool;
+
+    /// Whether a position has the negated value if everything is exchanged between the sides but the
+    /// turn, and so the same value if the turn is exchanged as well.
+    ///
+    /// No search needs it. Each compares values of positions with the same side to move, negated where
+    /// the other side asks; where two depths are compared, as in a pass or in quiescence, the turn is
+    /// worth something anyhow. It is what people expect of a value, and a test that finds mistakes.
+    fn is_antisymmetric(&self) -> bool {
+        true
+    }
 
     /// The best value of a move for who makes it, all moves of `position` evaluated together and
     /// counted as nodes: exact below `beta`, else at least `beta`. Only for positions where no move

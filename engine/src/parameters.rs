@@ -25,10 +25,14 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use crate::expression::{FORMULA_BYTES_MAX, FeatureInfo};
+
 pub use clock::{ClockRule, TimeLeft};
 pub use duration::{format_duration_us, parse_duration_us};
 pub use settings::Settings;
 pub(crate) use settings::wrong_word;
+
+pub use crate::nearest::nearest;
 
 /// The value of one parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -245,6 +249,16 @@ impl ParameterInfo {
         Self::new(name, kind, ParameterDefault::Required, meaning)
     }
 
+    /// A formula over these features of a game. A sweep must give it.
+    #[must_use]
+    pub const fn formula(
+        name: &'static str,
+        features: &'static [FeatureInfo],
+        meaning: &'static str,
+    ) -> Self {
+        Self::new(name, ParameterKind::Formula(features), ParameterDefault::Required, meaning)
+    }
+
     /// A table of values within values, such as a recipe. Who reads it says more of what it may be;
     /// a sweep must give it.
     #[must_use]
@@ -364,6 +378,9 @@ pub enum ParameterKind {
         /// The longest, in bytes.
         bytes_max: usize,
     },
+    /// A formula over these features, as [`Expression`](crate::expression::Expression) reads it. The
+    /// canonical map has it with one space between two parts.
+    Formula(&'static [FeatureInfo]),
     /// A table of values of a form that its reader knows, at most 10,000 of them,
     /// 32 deep.
     Nested,
@@ -393,6 +410,15 @@ impl fmt::Display for ParameterKind {
                 write!(f, "a list of {count_min} to {count_max} integers from {min} to {max}")
             }
             Self::Text { bytes_max } => write!(f, "a text of at most {bytes_max} bytes"),
+            Self::Formula(features) => {
+                let names = features.iter().map(|info| info.name).chain(["1", "1"]);
+                let [first, second] = [0, 1].map(|skipped| names.clone().nth(skipped));
+                let [first, second] = [first, second].map(Option::unwrap_or_default);
+                write!(
+                    f,
+                    "a formula such as \"(- {first} {second})\", at most {FORMULA_BYTES_MAX} bytes"
+                )
+            }
             Self::Nested => {
                 write!(f, "a table of at most {NESTED_VALUES_MAX} values, {NESTED_DEPTH_MAX} deep")
             }
@@ -515,22 +541,6 @@ pub(crate) mod shared {
         ParameterDefault::FirstEvaluation,
         "The static evaluation of positions where the search ends.",
     );
-}
-
-/// The candidate most like a word, if one is like it enough to be meant.
-///
-/// Likeness is the Damerau-Levenshtein distance relative to the longer of the two words.
-pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    const LIKE_ENOUGH: f64 = 0.5;
-    let mut best = None;
-    let mut best_likeness = LIKE_ENOUGH;
-    for candidate in candidates {
-        let likeness = strsim::normalized_damerau_levenshtein(word, candidate);
-        if likeness > best_likeness {
-            (best, best_likeness) = (Some(candidate), likeness);
-        }
-    }
-    best
 }
 
 /// `"a", "b" or "c"`.

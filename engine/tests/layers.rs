@@ -12,7 +12,10 @@ use spelrum_test_support::{Files, circles};
 
 /// The layers from the top down: what may be used by all that follows.
 const LAYERS: &[(&str, &[&str])] = &[
-    ("random numbers, parameters", &["rng.rs", "parameters.rs", "parameters/"]),
+    (
+        "random numbers, formulas, parameters",
+        &["rng.rs", "nearest.rs", "expression.rs", "expression/", "parameters.rs", "parameters/"],
+    ),
     ("positions", &["termination.rs", "position.rs", "book.rs", "knowledge.rs", "sketch.rs"]),
     (
         "host, limits, budget, score, endings by scores, solver traits",
@@ -30,7 +33,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("games with their solvers", &["games.rs", "games/*/"]),
-    ("evaluations", &["evaluation.rs", "games/*/evaluation.rs", "games/*/evaluation/"]),
+    (
+        "evaluations",
+        &["evaluation.rs", "evaluation/", "games/*/evaluation.rs", "games/*/evaluation/"],
+    ),
     ("searches", &["search/"]),
     ("catalogue", &["game.rs", "rules.rs", "games/*/game.rs", "catalogue.rs"]),
     ("notation, replay, perft, trees", &["notation.rs", "replay.rs", "perft.rs", "tree/"]),

@@ -5,6 +5,7 @@ use super::{
     ParameterDefault, ParameterError, ParameterInfo, ParameterKind, Parameters, Preset, Value,
     alternatives, nearest, parse_duration_us,
 };
+use crate::expression::{Expression, FORMULA_BYTES_MAX};
 
 /// The longest move time: a day.
 const DURATION_MAX_US: i64 = 86_400_000_000;
@@ -318,6 +319,15 @@ fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>
         (ParameterKind::Text { bytes_max }, Value::Text(text)) if text.len() <= bytes_max => {
             Some(value.clone())
         }
+        (ParameterKind::Formula(features), Value::Text(text))
+            if text.len() <= FORMULA_BYTES_MAX =>
+        {
+            let formula = Expression::parse(text, features).map_err(|error| {
+                let problem = format!("`{}`: {}", info.name, error.problem);
+                ParameterError::new(info.name, problem, error.remedy)
+            })?;
+            Some(Value::Text(formula.text(features)))
+        }
         (ParameterKind::Nested, Value::Table(_)) => {
             let (size, depth) = value.size_and_depth();
             (size <= NESTED_VALUES_MAX && depth <= NESTED_DEPTH_MAX).then(|| value.clone())
@@ -466,6 +476,7 @@ fn is_canonical_key(info: &ParameterInfo, key: &str) -> bool {
         | ParameterKind::Evaluation
         | ParameterKind::Integers { .. }
         | ParameterKind::Text { .. }
+        | ParameterKind::Formula(_)
         | ParameterKind::Nested
         | ParameterKind::Content => key == info.name,
     }
@@ -483,6 +494,7 @@ fn canonical_key(info: &ParameterInfo) -> String {
         | ParameterKind::Evaluation
         | ParameterKind::Integers { .. }
         | ParameterKind::Text { .. }
+        | ParameterKind::Formula(_)
         | ParameterKind::Nested
         | ParameterKind::Content => info.name.to_owned(),
     }

@@ -5,6 +5,7 @@
 //! misspelt keys, wrong types and another algorithm's parameters, and leaves the rest to planning.
 
 use serde_json::{Map, Value as Json, json};
+use spelrum_engine::expression::FORMULA_BYTES_MAX;
 use spelrum_engine::{
     ALGORITHMS, EvaluationInfo, GameInfo, OUTSIDE_ALGORITHMS, ParameterDefault, ParameterInfo,
     ParameterKind, Rules, meaning_of, parameters_of, presets_of,
@@ -500,6 +501,9 @@ fn kind_json(kind: ParameterKind) -> Json {
             },
         }),
         ParameterKind::Text { bytes_max } => json!({ "type": "string", "maxLength": bytes_max }),
+        ParameterKind::Formula(_) => {
+            json!({ "type": "string", "maxLength": FORMULA_BYTES_MAX })
+        }
         ParameterKind::Nested => json!({ "type": "object" }),
         ParameterKind::Content => json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" }),
     }

@@ -6,7 +6,7 @@ use super::{
     THREEFOLD_REPETITION, book, fen,
 };
 use crate::book::{BookError, BookFormat, BookPosition};
-use crate::evaluation::NoEvaluation;
+use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
 use crate::game::Game;
 use crate::outside::Protocol;
@@ -76,7 +76,7 @@ impl Game for Chess {
     /// None: perft of chess counts the positions at its depth alone.
     const LEAF_KINDS: &'static [&'static str] = &[];
 
-    evaluations!(ChessPositional, ChessMaterial, NoEvaluation);
+    evaluations!(ChessPositional, ChessMaterial, ExpressionEvaluation<Self>, NoEvaluation);
 
     fn check_rules(rules: &Rules) -> Result<(), RulesError> {
         let start = rules.integer("start");

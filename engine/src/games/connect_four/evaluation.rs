@@ -1,8 +1,12 @@
-//! Connect Four's evaluation `lines`.
+//! Connect Four's evaluation `lines`, and what formulas may count.
 
-use super::{ConnectFour, fours};
-use crate::evaluation::{Contents, Evaluate, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights};
+use super::{CELLS, COLUMN_BITS, COLUMNS, ConnectFour, ROWS, fours};
+use crate::evaluation::{
+    Contents, Evaluate, Features, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights,
+};
+use crate::expression::FeatureInfo;
 use crate::parameters::{EvaluationInfo, ParameterError, Settings};
+use crate::position::{Position, Side};
 
 // Each line adds or takes one weight at most.
 const _: () = assert!(fours::LINES as i32 <= WEIGHTS_SUMMED_MAX);
@@ -46,5 +50,50 @@ impl Evaluate<ConnectFour> for ConnectFourLines {
 
     fn is_symmetric(&self) -> bool {
         true
+    }
+}
+
+/// The middle column.
+const MIDDLE: u64 = ((1 << ROWS) - 1) << (COLUMN_BITS * (COLUMNS / 2));
+
+impl Features for ConnectFour {
+    const FEATURES: &'static [FeatureInfo] = &[
+        FeatureInfo::symmetric("own_discs", "discs"),
+        FeatureInfo::symmetric("opp_discs", "discs of the opponent"),
+        FeatureInfo::symmetric("own_line1", "lines of four with one own disc only"),
+        FeatureInfo::symmetric("opp_line1", "lines of four with one disc of the opponent only"),
+        FeatureInfo::symmetric("own_line2", "lines of four with two own discs only"),
+        FeatureInfo::symmetric("opp_line2", "lines of four with two discs of the opponent only"),
+        FeatureInfo::symmetric("own_line3", "lines of four with three own discs only"),
+        FeatureInfo::symmetric("opp_line3", "lines of four with three discs of the opponent only"),
+        FeatureInfo::symmetric("own_fours", "free cells on which a disc makes four"),
+        FeatureInfo::symmetric(
+            "opp_fours",
+            "free cells on which a disc of the opponent makes four",
+        ),
+        FeatureInfo::symmetric("own_middle", "discs in the middle column"),
+        FeatureInfo::symmetric("opp_middle", "discs of the opponent in the middle column"),
+        FeatureInfo::symmetric("empty", "free cells"),
+    ];
+
+    #[inline]
+    fn features(&self, side: Side, wanted: &[u16], values: &mut [f64]) {
+        let boards = match side == self.to_move() {
+            true => [self.own(), self.other()],
+            false => [self.other(), self.own()],
+        };
+        let taken = boards[0] | boards[1];
+        let mut open = None;
+        for (&feature, value) in wanted.iter().zip(values) {
+            // All but the last come in pairs: own, and the opponent's.
+            let (kind, whose) = (usize::from(feature / 2), usize::from(feature % 2));
+            *value = f64::from(match kind {
+                0 => boards[whose].count_ones(),
+                1..=3 => open.get_or_insert_with(|| fours::count_open(boards))[whose][kind - 1],
+                4 => (fours::completing(boards[whose]) & !taken).count_ones(),
+                5 => (boards[whose] & MIDDLE).count_ones(),
+                _ => CELLS - self.discs(),
+            });
+        }
     }
 }

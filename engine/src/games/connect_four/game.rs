@@ -2,7 +2,7 @@
 
 use super::evaluation::ConnectFourLines;
 use super::{ConnectFour, FOUR_IN_A_ROW, notation};
-use crate::evaluation::NoEvaluation;
+use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
 use crate::game::Game;
 use crate::parameters::ParameterInfo;
@@ -31,7 +31,7 @@ impl Game for ConnectFour {
 
     const LEAF_KINDS: &'static [&'static str] = &["four_in_a_row", "draw_full_board"];
 
-    evaluations!(ConnectFourLines, NoEvaluation);
+    evaluations!(ConnectFourLines, ExpressionEvaluation<Self>, NoEvaluation);
 
     fn from_rules(_rules: &Rules) -> Self {
         Self::empty()

@@ -2,7 +2,7 @@
 
 use super::evaluation::{PentagoLines, PentagoRuns};
 use super::{BOTH_FIVE, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, Pentago, PentagoMove, gtp, notation};
-use crate::evaluation::NoEvaluation;
+use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
 use crate::game::Game;
 use crate::outside::Protocol;
@@ -54,7 +54,7 @@ impl Game for Pentago {
         "draw_full_board",
     ];
 
-    evaluations!(PentagoRuns, PentagoLines, NoEvaluation);
+    evaluations!(PentagoRuns, PentagoLines, ExpressionEvaluation<Self>, NoEvaluation);
 
     fn told(mv: PentagoMove, _protocol: Protocol) -> Option<String> {
         Some(gtp::write(mv))

@@ -1,8 +1,12 @@
-//! Tic-tac-toe's evaluations `lines` and `open-lines`.
+//! Tic-tac-toe's evaluations `lines` and `open-lines`, and what formulas may count.
 
 use super::{LINES, TicTacToe};
-use crate::evaluation::{Contents, Evaluate, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights};
+use crate::evaluation::{
+    Contents, Evaluate, Features, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights,
+};
+use crate::expression::FeatureInfo;
 use crate::parameters::{EvaluationInfo, ParameterError, Settings};
+use crate::position::{Position, Side};
 
 // Each line adds or takes one weight at most.
 const _: () = assert!(LINES.len() as i32 <= WEIGHTS_SUMMED_MAX);
@@ -82,5 +86,47 @@ impl Evaluate<TicTacToe> for TicTacToeOpenLines {
 
     fn is_symmetric(&self) -> bool {
         true
+    }
+}
+
+const CENTRE: u16 = 0o020;
+const CORNERS: u16 = 0o505;
+
+impl Features for TicTacToe {
+    const FEATURES: &'static [FeatureInfo] = &[
+        FeatureInfo::symmetric("own_marks", "marks"),
+        FeatureInfo::symmetric("opp_marks", "marks of the opponent"),
+        FeatureInfo::symmetric("own_line1", "lines with one own mark only"),
+        FeatureInfo::symmetric("opp_line1", "lines with one mark of the opponent only"),
+        FeatureInfo::symmetric("own_line2", "lines with two own marks only"),
+        FeatureInfo::symmetric("opp_line2", "lines with two marks of the opponent only"),
+        FeatureInfo::symmetric("own_open_lines", "lines without a mark of the opponent"),
+        FeatureInfo::symmetric("opp_open_lines", "lines without an own mark"),
+        FeatureInfo::symmetric("own_centre", "1 with a mark on the centre, else 0"),
+        FeatureInfo::symmetric("opp_centre", "1 with a mark of the opponent on the centre, else 0"),
+        FeatureInfo::symmetric("own_corners", "marks in corners"),
+        FeatureInfo::symmetric("opp_corners", "marks of the opponent in corners"),
+        FeatureInfo::symmetric("empty", "free cells"),
+    ];
+
+    fn features(&self, side: Side, wanted: &[u16], values: &mut [f64]) {
+        let [mover, waiting] = self.own_and_other();
+        let marks = if side == self.to_move() { [mover, waiting] } else { [waiting, mover] };
+        for (&feature, value) in wanted.iter().zip(values) {
+            // All but the last come in pairs: own, and the opponent's.
+            let (kind, whose) = (feature / 2, usize::from(feature % 2));
+            let (own, other) = (marks[whose], marks[1 - whose]);
+            let open = move || LINES.iter().filter(move |&line| line & other == 0);
+            let with = |marks: u32| open().filter(move |&line| (line & own).count_ones() == marks);
+            *value = match kind {
+                0 => f64::from(own.count_ones()),
+                1 => with(1).count() as f64,
+                2 => with(2).count() as f64,
+                3 => open().count() as f64,
+                4 => f64::from((own & CENTRE).count_ones()),
+                5 => f64::from((own & CORNERS).count_ones()),
+                _ => f64::from(LINES.len() as u32 + 1 - (own | other).count_ones()),
+            };
+        }
     }
 }

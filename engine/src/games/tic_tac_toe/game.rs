@@ -2,7 +2,7 @@
 
 use super::evaluation::{TicTacToeLines, TicTacToeOpenLines};
 use super::{THREE_IN_A_ROW, TicTacToe};
-use crate::evaluation::NoEvaluation;
+use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
 use crate::game::Game;
 use crate::parameters::ParameterInfo;
@@ -30,7 +30,7 @@ impl Game for TicTacToe {
 
     const LEAF_KINDS: &'static [&'static str] = &["three_in_a_row", "draw_full_board"];
 
-    evaluations!(TicTacToeLines, TicTacToeOpenLines, NoEvaluation);
+    evaluations!(TicTacToeLines, TicTacToeOpenLines, ExpressionEvaluation<Self>, NoEvaluation);
 
     fn from_rules(_rules: &Rules) -> Self {
         Self::empty()

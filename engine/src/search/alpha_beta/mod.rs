@@ -14,6 +14,15 @@
 //! move turns out by table to lose to the next reply (`threats`), another is played that does not,
 //! without a value.
 //!
+//! # Which of several best moves
+//!
+//! The first that was tried, where a later one is only asked whether it is better. To a fixed depth and
+//! with `shuffle` alone that is each of them with the same chance, since the order of the moves does not
+//! depend on their values. Where it does (`iterative`, `order`, `combined`), `ties = "random"` says it:
+//! moves are then asked whether they are as good, and with each completed iteration one of the best is
+//! drawn, which is tried first in the next. Of moves that `distinct` takes for one, one is there to be
+//! drawn. What a limit leaves of an iteration draws nothing.
+//!
 //! # Switches
 //!
 //! Each is declared in the table of parameters as value-preserving (every combination of those
@@ -59,7 +68,7 @@ impl Algorithm for AlphaBetaPlay {
     const INFO: AlgorithmInfo = parameters::INFO;
 
     fn draws_random_numbers(settings: &Settings) -> bool {
-        settings.switch("shuffle")
+        settings.switch("shuffle") || parameters::draws_ties(settings)
     }
 
     fn memory_bytes(parameters: &Parameters) -> u64 {
@@ -93,6 +102,8 @@ pub struct AlphaBeta<P: Knowledge, E> {
     root_moves: Vec<P::Move>,
     /// What the root moves are worth that an iteration has searched, in the order of the search.
     root_values: Vec<i32>,
+    /// The root moves of the best value that an iteration has found: all of them if ties are drawn.
+    tied: Vec<P::Move>,
     /// Whether the root moves that are left are known not to lose to a reply.
     is_root_safe: bool,
     /// The moves of all positions from the root to here: a stack.
@@ -148,6 +159,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             evaluation,
             root_moves: Vec::new(),
             root_values: Vec::new(),
+            tied: Vec::new(),
             is_root_safe: false,
             moves: Vec::new(),
             keys: Vec::new(),
@@ -200,6 +212,6 @@ impl<P: Knowledge, E: Evaluate<P>> Search<P> for AlphaBeta<P, E> {
             };
             self.table.insert(table).begin_search();
         }
-        self.search_root(root, budget)
+        self.search_root(root, random, budget)
     }
 }

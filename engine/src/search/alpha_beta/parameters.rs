@@ -16,6 +16,10 @@ const QUIESCENCE_PLIES: u32 = 32;
 /// By how much a search after a pass is less deep where nothing else is said (Donninger 1993).
 const NULL_REDUCTION: u32 = 2;
 
+/// What `ties` may be.
+const FIRST: &str = "first";
+const RANDOM: &str = "random";
+
 /// The table of its parameters.
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "alpha-beta",
@@ -41,6 +45,15 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
         )
         .promises(Promise::ValuePreserving),
         root::SHUFFLE.promises(Promise::ValuePreserving),
+        ParameterInfo::word(
+            "ties",
+            &[FIRST, RANDOM],
+            FIRST,
+            "Which of the root moves of the best value is played: the first that was tried, or each \
+             with the same chance by the game's seed.",
+        )
+        .promises(Promise::ValuePreserving)
+        .added_later(),
         refinement(
             "pvs",
             "Principal-variation search: whether every move after the first is first asked only \
@@ -296,6 +309,8 @@ pub struct Options {
     pub order: bool,
     /// Whether root moves are tried in random order.
     pub shuffle: bool,
+    /// Whether among root moves of the best value one is drawn, and not the first played.
+    pub draw_ties: bool,
     /// Whether moves after the first are searched with a null window first.
     pub pvs: bool,
     /// Half the width of an iteration's first window; 0: the whole range.
@@ -340,6 +355,11 @@ pub struct Options {
     pub repetition: bool,
 }
 
+/// Whether one of several best moves is drawn.
+pub(super) fn draws_ties(settings: &Settings) -> bool {
+    settings.word("ties") == RANDOM
+}
+
 impl Options {
     pub(crate) fn from_settings(settings: &Settings) -> Self {
         let small = |name: &str| u32::try_from(settings.integer(name)).unwrap_or(u32::MAX);
@@ -351,6 +371,7 @@ impl Options {
             iterative,
             order: settings.switch("order"),
             shuffle: settings.switch("shuffle"),
+            draw_ties: draws_ties(settings),
             pvs: settings.switch("pvs"),
             aspiration: if iterative { small("aspiration") } else { 0 },
             table_mib: table.then(|| small("table_mib")),

@@ -7,6 +7,7 @@ use super::node::Step;
 use super::{AlphaBeta, Window};
 use crate::knowledge::{Knowledge, Sifted};
 use crate::limits::EndedBy;
+use crate::rng::Random;
 use crate::score;
 use crate::search::path::Path;
 use crate::search::{Budget, Evaluate, Found, NoMove, Stop, WIN, WIN_MIN, made, root};
@@ -18,11 +19,12 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     pub(super) fn search_root(
         &mut self,
         root: &P,
+        random: &mut Random,
         budget: &mut Budget<'_>,
     ) -> Result<Found<P::Move>, NoMove> {
         self.narrow_root(root);
         self.rank_root(root);
-        match self.deepen(root, budget) {
+        match self.deepen(root, Some(random), budget) {
             Ok(found) => Ok(found),
             Err((best, completed, Stop::Limit(limit))) => Ok(best.found(completed, limit)),
             Err((_, _, Stop::Aborted)) => Err(NoMove::Aborted),
@@ -33,7 +35,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     pub(super) fn value_of_root(&mut self, root: &P, budget: &mut Budget<'_>) -> Result<i32, Stop> {
         self.narrow_root(root);
         self.rank_root(root);
-        match self.deepen(root, budget) {
+        match self.deepen(root, None, budget) {
             Ok(found) => Ok(found.score.unwrap_or(score::WORST)),
             Err((_, _, stop)) => Err(stop),
         }
@@ -43,6 +45,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     fn narrow_root(&mut self, root: &P) {
         self.is_root_safe = false;
         if self.options.threats
+            && !self.options.draw_ties
             && root.can_win_at_once()
             && let Some(win) = root.winning_move()
         {
@@ -81,6 +84,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     fn deepen(
         &mut self,
         root: &P,
+        mut random: Option<&mut Random>,
         budget: &mut Budget<'_>,
     ) -> Result<Found<P::Move>, Stopped<P::Move>> {
         let depth_max = root::depth_or_max(self.options.depth);
@@ -97,7 +101,10 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
                 best = root::Best::unsearched(self.root_moves[0]);
             }
             return match self.iterate(root, depth_max, Window::WHOLE, budget, &mut best) {
-                Ok(_) => Ok(self.sight.completed(best, self.options.depth)),
+                Ok(_) => {
+                    self.draw_tied(&mut best, random);
+                    Ok(self.sight.completed(best, self.options.depth))
+                }
                 Err(stop) => Err((best, 0, stop)),
             };
         }
@@ -115,6 +122,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             if let Some(stop) = stop {
                 return Err((best, depth - 1, stop));
             }
+            self.draw_tied(&mut best, random.as_deref_mut());
             values = [values[1], Some(best.value())];
             if self.is_decided(best.value(), depth) || self.sight.is_whole() {
                 return Ok(best.found(depth, EndedBy::Proven));
@@ -184,6 +192,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         self.sight = root::Sight::default();
         self.sight.reach(1);
         self.root_values.clear();
+        self.tied.clear();
         self.root_depth = depth;
         let is_safe = self.is_root_safe;
         let mut value = score::WORST;
@@ -192,7 +201,9 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         for index in 0..self.root_moves.len() {
             let mv = self.root_moves[index];
             let child = made(root, mv, budget)?;
-            let window = Window { alpha: window.alpha.max(best.value()), ..window };
+            // What is to be asked of a move: whether it is better, or whether it is as good.
+            let unwanted = best.value() - i32::from(self.options.draw_ties);
+            let window = Window { alpha: window.alpha.max(unwanted), ..window };
             let step = Step { depth, ply: 0, is_first: index == 0, is_safe, reduction: 0 };
             self.path.push(mv, key);
             let of_move = self.move_value(root, (mv, &child), step, window, budget)?;
@@ -200,15 +211,33 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             self.root_values.push(of_move);
             value = value.max(of_move);
             if of_move > window.alpha {
-                best.offer(mv, of_move);
+                if best.offer(mv, of_move) {
+                    self.tied.clear();
+                }
+                self.tied.push(mv);
             }
-            if of_move >= window.beta {
+            // Another may also win with the next move.
+            let is_tie_possible = self.options.draw_ties && window.beta == score::BEST;
+            if of_move >= window.beta && !is_tie_possible {
                 break;
             }
         }
         self.leave_line();
         self.arrange_root(depth, best);
         Ok(value)
+    }
+
+    /// Takes one of the best moves of an iteration that was completed, and puts it before the others.
+    fn draw_tied(&mut self, best: &mut root::Best<P::Move>, random: Option<&mut Random>) {
+        let (true, Some(random)) = (self.options.draw_ties, random) else { return };
+        let tied = u32::try_from(self.tied.len()).unwrap_or(u32::MAX);
+        if tied < 2 {
+            return;
+        }
+        best.mv = self.tied[random.below(tied) as usize];
+        if let Some(place) = self.root_moves.iter().position(|&mv| mv == best.mv) {
+            self.root_moves[..=place].rotate_right(1);
+        }
     }
 
     const fn is_root_ordered(&self) -> bool {

@@ -12,7 +12,8 @@ const PIECES_MAX: i32 = 15;
 const _: () = assert!(PIECES_MAX <= WEIGHTS_SUMMED_MAX);
 
 /// The pieces that have a weight, in the order of the weights.
-const WEIGHED: [Piece; 5] = [Piece::Pawn, Piece::Knight, Piece::Bishop, Piece::Rook, Piece::Queen];
+pub(super) const WEIGHED: [Piece; 5] =
+    [Piece::Pawn, Piece::Knight, Piece::Bishop, Piece::Rook, Piece::Queen];
 
 /// The usual weights.
 pub(super) const USUAL: [i32; 5] = [100, 320, 330, 500, 900];

@@ -1,5 +1,6 @@
 //! Pentago's evaluations.
 
+mod features;
 mod last_ply;
 mod lines;
 mod runs;

@@ -1,0 +1,119 @@
+//! The evaluation `expression`: a formula over the features that a game names.
+
+use std::marker::PhantomData;
+
+use super::{Contents, Evaluate, GameEvaluation, score};
+use crate::expression::{Compiled, Expression, FeatureInfo};
+use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
+use crate::position::{Position, Side};
+
+/// A game that names what formulas may count in its positions.
+pub trait Features: Position {
+    /// Its features. A formula knows them by name, an [`Expression`] by their places in this list.
+    const FEATURES: &'static [FeatureInfo];
+
+    /// Writes the features whose places in the list are `wanted`, as `side` sees them, each into the
+    /// place of `values` with the same index. `wanted` is in ascending order, each once, and as long
+    /// as `values`.
+    ///
+    /// It is asked for once for each evaluation, and should cost little where little is wanted. Values
+    /// are finite. What is `own_` for one side is `opp_` for the other.
+    fn features(&self, side: Side, wanted: &[u16], values: &mut [f64]);
+}
+
+/// Whose view of a position is its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// That of the side that does not move, who in most games has just moved: its formula's value,
+    /// negated. So a search one ply deep makes the move after which the formula has the greatest value
+    /// for who made it.
+    Mover,
+    /// The formula's value for the side to move less that for the other: antisymmetric.
+    Difference,
+}
+
+const MOVER: &str = "mover";
+const DIFFERENCE: &str = "difference";
+
+/// `expression`: a [formula](Expression) over the game's features.
+#[derive(Clone, Debug)]
+pub struct ExpressionEvaluation<P> {
+    formula: Compiled,
+    view: View,
+    is_symmetric: bool,
+    game: PhantomData<fn() -> P>,
+}
+
+impl<P: Features> ExpressionEvaluation<P> {
+    /// The evaluation by a formula.
+    ///
+    /// # Panics
+    /// If it reads a feature that the game has not.
+    #[must_use]
+    pub fn new(formula: &Expression, view: View) -> Self {
+        let is_symmetric = |feature: u16| P::FEATURES[usize::from(feature)].is_symmetric;
+        Self {
+            formula: formula.compiled(),
+            view,
+            is_symmetric: formula.features().into_iter().all(is_symmetric),
+            game: PhantomData,
+        }
+    }
+
+    /// The formula's value as `side` sees the position.
+    #[inline]
+    pub fn value(&self, position: &P, side: Side) -> f64 {
+        self.formula.evaluate(|wanted, values| position.features(side, wanted, values))
+    }
+}
+
+impl<P: Features> GameEvaluation<P> for ExpressionEvaluation<P> {
+    const INFO: EvaluationInfo = EvaluationInfo {
+        name: "expression",
+        meaning: "A formula over the game's features.",
+        parameters: &[
+            ParameterInfo::formula(
+                "formula",
+                P::FEATURES,
+                "formula in prefix notation with +, -, *, / and the game's features",
+            ),
+            ParameterInfo::word(
+                "view",
+                &[MOVER, DIFFERENCE],
+                MOVER,
+                "whose formula counts: that of who has just moved, or that of the side to move less \
+                 the other's",
+            ),
+        ],
+    };
+
+    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+        let formula = Expression::parse(settings.word("formula"), P::FEATURES)
+            .map_err(|error| ParameterError::new("formula", error.problem, error.remedy))?;
+        let view = match settings.word("view") {
+            DIFFERENCE => View::Difference,
+            _ => View::Mover,
+        };
+        Ok(Self::new(&formula, view))
+    }
+}
+
+impl<P: Features> Evaluate<P> for ExpressionEvaluation<P> {
+    #[inline]
+    fn evaluate(&self, position: &P) -> i32 {
+        let side = position.to_move();
+        let others = self.value(position, side.other());
+        match self.view {
+            View::Mover => -score(others),
+            View::Difference => score(self.value(position, side) - others),
+        }
+    }
+
+    fn is_symmetric(&self) -> bool {
+        self.is_symmetric
+    }
+
+    fn is_antisymmetric(&self) -> bool {
+        self.view == View::Difference
+    }
+}

@@ -1,0 +1,17 @@
+//! The known word that a misspelt one was probably meant to be.
+
+/// The candidate most like a word, if one is like it enough to be meant.
+///
+/// Likeness is the Damerau-Levenshtein distance relative to the longer of the two words.
+pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    const LIKE_ENOUGH: f64 = 0.5;
+    let mut best = None;
+    let mut best_likeness = LIKE_ENOUGH;
+    for candidate in candidates {
+        let likeness = strsim::normalized_damerau_levenshtein(word, candidate);
+        if likeness > best_likeness {
+            (best, best_likeness) = (Some(candidate), likeness);
+        }
+    }
+    best
+}
