@@ -11,6 +11,7 @@
 //! the course stays what it is. What it asked for is stored before any of it is played; at a restart it is
 //! shown to the course again ([`Course::adopt`]) instead of being asked for anew.
 
+mod evolve;
 mod find;
 mod note;
 mod parameter;
@@ -18,6 +19,9 @@ mod runs;
 #[cfg(test)]
 mod tests;
 
+pub use evolve::{
+    EvolveSettings, Fitness, Generation, Individual, Meet, Reevaluate, Scored,
+};
 pub use find::FindSettings;
 pub use note::{Begun, Bounds, Estimate, Estimated, Note, Noted, Place, Setting, Tried};
 pub use parameter::{LedParameter, Unit};
@@ -115,6 +119,9 @@ pub struct CellOutcome {
     pub losses: u64,
     /// Pairs by the first player's points in both games; of complete pairs only.
     pub pairs: PairCounts,
+    /// The sum of the margins of the games that count and have one
+    /// ([`GameRecord::margin`](spelrum_engine::GameRecord)): how far the first player was ahead in all.
+    pub margin_sum: i64,
 }
 
 impl CellOutcome {
@@ -123,7 +130,8 @@ impl CellOutcome {
     pub fn swapped(&self) -> Self {
         let mut pairs = self.pairs;
         pairs.0.reverse();
-        Self { wins: self.losses, losses: self.wins, pairs, ..self.clone() }
+        let margin_sum = -self.margin_sum;
+        Self { wins: self.losses, losses: self.wins, pairs, margin_sum, ..self.clone() }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Searching for the best by noisy answers: numbers in, numbers out. What knows games, cells and sweeps is
-//! [`crate::course`].
+//! Searching for the best by noisy answers: numbers and formulas in, numbers and formulas out. What knows
+//! games, cells and sweeps is [`crate::course`].
 
 pub mod bisection;
+pub mod genetic_programming;

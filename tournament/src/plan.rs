@@ -308,13 +308,18 @@ impl Plan {
     pub fn foreseen(&self) -> Self {
         let mut foreseen = self.clone();
         let Some(course) = foreseen.course.take() else { return foreseen };
-        for PlannedRun { settings, mut cell, subject } in course.runs {
-            let mut parameters = foreseen.players[cell.players[subject]].parameters();
-            parameters.extend([settings.dearest()]);
-            cell.players[subject] =
-                number_of(&mut foreseen.players, PlannedPlayer::new(&parameters));
-            cell.games = cell.games.saturating_mul(settings.trials());
-            foreseen.cells.push(cell);
+        for run in course.runs {
+            let trials = run.trials();
+            let PlannedRun { settings, cell, subject, others } = run;
+            let trials_each = trials.div_ceil(1 + others.len() as u64);
+            for (mut cell, subject) in std::iter::once((cell, subject)).chain(others) {
+                let mut parameters = foreseen.players[cell.players[subject]].parameters();
+                parameters.extend(settings.dearest());
+                cell.players[subject] =
+                    number_of(&mut foreseen.players, PlannedPlayer::new(&parameters));
+                cell.games = cell.games.saturating_mul(trials_each);
+                foreseen.cells.push(cell);
+            }
         }
         foreseen
     }

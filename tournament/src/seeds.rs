@@ -13,6 +13,8 @@
 //! | attempt key | `spelrum opening attempt v1`, 0, openings key, attempt | a ChaCha8 key |
 //! | sample key | `spelrum sample v1`, 0, the sweep's seed | a ChaCha8 key |
 //! | course seed | `spelrum course seed v1`, 0, the sweep's seed, run, cell | the first 53 bits, big-endian |
+//! | series seed | `spelrum series seed v1`, 0, the sweep's seed, run, and two numbers | the first 53 bits, big-endian |
+//! | evolution key | `spelrum evolution v1`, 0, the sweep's seed, run, generation | a ChaCha8 key |
 //!
 //! The side is 0 for the player who moves first from the opening and 1 for the other. The
 //! openings key shuffles positions that were enumerated; attempt keys draw single playouts.
@@ -86,6 +88,18 @@ pub(crate) fn course_seed(seed: u64, run: u64, cell: u64) -> u64 {
     cell_seed_of(derive("spelrum course seed v1", &inputs.each_ref().map(|it| it.as_slice())))
 }
 
+/// The seed of the cells of a series that a run of a course asks for. Below [`SEED_END`].
+pub(crate) fn series_seed(seed: u64, run: u64, one: u64, other: u64) -> u64 {
+    let inputs = [seed, run, one, other].map(u64::to_be_bytes);
+    cell_seed_of(derive("spelrum series seed v1", &inputs.each_ref().map(|it| it.as_slice())))
+}
+
+/// The key of the random numbers that breed a generation of a run.
+pub(crate) fn evolution_key(seed: u64, run: u64, generation: u64) -> Key {
+    let inputs = [seed, run, generation].map(u64::to_be_bytes);
+    derive("spelrum evolution v1", &inputs.each_ref().map(|it| it.as_slice()))
+}
+
 /// JSON without white space: fields in their declared order, maps by key, floats in the shortest
 /// form that reads back to the same number.
 pub(crate) fn canonical_json(value: &impl Serialize) -> String {
@@ -151,6 +165,14 @@ mod tests {
         assert_eq!(hex(sample_key(2014)), GOLDEN_SAMPLE_KEY);
     }
 
+    #[test]
+    fn golden_evolution_key() {
+        assert_eq!(hex(evolution_key(2014, 2, 49)), GOLDEN_EVOLUTION_KEY);
+        assert_eq!(series_seed(2014, 2, 49, 1), 2_263_729_806_399_334);
+    }
+
+    const GOLDEN_EVOLUTION_KEY: &str =
+        "a8887ac6235c729a1dce9cc75b53f25727c4dc79985d2be164bd8a064c7bba9a";
     const GOLDEN_CELL_SEED: u64 = 7_579_142_485_160_680;
     const GOLDEN_PLAYER_KEYS: [&str; 3] = [
         "b036b1edf742d0974d48ec0218f92249991c96f9c4d3b1ff1ede9f117ba79d56",

@@ -5,7 +5,7 @@ use std::mem;
 use super::CellOutcome;
 use super::note::{Bounds, Estimate, Estimated, Note, Setting, Tried};
 use super::parameter::LedParameter;
-use super::runs::{Asked, Run, STEP};
+use super::runs::{Asked, Opponent, Run, STEP};
 use crate::optimize::bisection::{Bisection, Root};
 use crate::plan::AxisValue;
 
@@ -70,6 +70,9 @@ impl Run for FindRun {
             self.notes.push(Note::Tried(step, 0, Tried { settings: vec![setting] }));
             new.push(Asked {
                 parameters: vec![(parameter.key.clone(), parameter.value(value))],
+                opponent: Opponent::Player(0),
+                opponent_parameters: Vec::new(),
+                series: None,
                 axes: vec![(STEP.to_owned(), AxisValue::whole(step))],
             });
         }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{Parameters, Value};
 
+use super::evolve::{EvolveRun, EvolveSettings};
 use super::find::{FindRun, FindSettings};
 use super::{Begun, CellOutcome, Course, CourseFault, Decision, NewCell, Note, Noted, Place};
 use crate::plan::{AxisValue, Plan, PlannedCell};
@@ -31,6 +32,8 @@ pub struct PlannedRun {
     pub cell: PlannedCell,
     /// Which of its players the run decides about: 0 or 1.
     pub subject: usize,
+    /// The same of its further opponents, where a run meets several.
+    pub others: Vec<(PlannedCell, usize)>,
 }
 
 /// What a run does.
@@ -38,6 +41,8 @@ pub struct PlannedRun {
 pub enum RunSettings {
     /// Finds the value of a parameter at which two players are even.
     Find(FindSettings),
+    /// Breeds formulas.
+    Evolve(Box<EvolveSettings>),
 }
 
 /// The kinds of courses.
@@ -46,17 +51,20 @@ pub enum RunSettings {
 pub enum CourseKind {
     /// `[find]`.
     Find,
+    /// `[evolve]`.
+    Evolve,
 }
 
 impl CourseKind {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::Find];
+    pub const ALL: [Self; 2] = [Self::Find, Self::Evolve];
 
     /// Its name: the key of its table in a sweep, and what the database calls it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Find => "find",
+            Self::Evolve => "evolve",
         }
     }
 
@@ -71,6 +79,7 @@ impl CourseKind {
     pub const fn axes(self) -> &'static [&'static str] {
         match self {
             Self::Find => &[RUN, STEP],
+            Self::Evolve => &[RUN, RUN_GENERATION, RUN_INDIVIDUAL, RUN_MEETS],
         }
     }
 }
@@ -79,30 +88,44 @@ impl CourseKind {
 pub const RUN: &str = "run";
 /// The axis of a run's steps, from 0.
 pub const STEP: &str = "step";
+/// The axis of the generations of evolution, from 0.
+pub const RUN_GENERATION: &str = "generation";
+/// The axis of the individuals of a generation, from 0.
+pub const RUN_INDIVIDUAL: &str = "individual";
+/// The axis of those whom an individual meets of its own kind.
+pub const RUN_MEETS: &str = "meets";
+
 impl RunSettings {
     /// Of which kind.
     #[must_use]
     pub const fn kind(&self) -> CourseKind {
         match self {
             Self::Find(_) => CourseKind::Find,
+            Self::Evolve(_) => CourseKind::Evolve,
         }
     }
 
-    /// What its player has where a game takes longest, and most memory.
+    /// What its player has where a game takes longest, and most memory: nothing beside what its cell says where
+    /// that is as good as anything.
     #[must_use]
-    pub fn dearest(&self) -> (String, Value) {
+    pub fn dearest(&self) -> Option<(String, Value)> {
         match self {
             Self::Find(FindSettings { parameter, .. }) => {
-                (parameter.key.clone(), parameter.value(parameter.high))
+                Some((parameter.key.clone(), parameter.value(parameter.high)))
             }
+            Self::Evolve(_) => None,
         }
     }
+}
 
-    /// How often it plays its cell at most, each time with another value.
+impl PlannedRun {
+    /// How often it plays its cell at most, each time with something else.
     #[must_use]
-    pub const fn trials(&self) -> u64 {
-        match self {
-            Self::Find(find) => find.steps,
+    pub fn trials(&self) -> u64 {
+        match &self.settings {
+            RunSettings::Find(find) => find.steps,
+            // Its opponents have as many games each.
+            RunSettings::Evolve(evolve) => evolve.cells(1 + self.others.len() as u64),
         }
     }
 }
@@ -117,7 +140,7 @@ impl CoursePlan {
     /// How many games its runs play together at most.
     #[must_use]
     pub fn games_at_most(&self) -> u64 {
-        let of_run = |run: &PlannedRun| run.settings.trials().saturating_mul(run.cell.games);
+        let of_run = |run: &PlannedRun| run.trials().saturating_mul(run.cell.games);
         self.runs.iter().map(of_run).fold(0, u64::saturating_add)
     }
 }
@@ -127,8 +150,24 @@ impl CoursePlan {
 pub(super) struct Asked {
     /// What the player has that it decides about, by the names of definitions.
     pub(super) parameters: Vec<(String, Value)>,
+    /// Whom that player meets.
+    pub(super) opponent: Opponent,
+    /// What the other has in addition, by the names of definitions.
+    pub(super) opponent_parameters: Vec<(String, Value)>,
+    /// Cells of equal series start from the same openings: two numbers of the run's own. `None` is a series of
+    /// its own.
+    pub(super) series: Option<(u64, u64)>,
     /// Its place on the axes of the course, beside that of its run.
     pub(super) axes: Vec<(String, AxisValue)>,
+}
+
+/// Whom the player of a run meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opponent {
+    /// The opponent of this number, from 0.
+    Player(usize),
+    /// A player like itself, but for what the run decides.
+    OwnKind,
 }
 
 /// One run under way.
@@ -150,8 +189,10 @@ pub(super) trait Run: Send {
 /// A run with what its cells are made of.
 struct Running {
     run: Box<dyn Run>,
-    cell: NewCell,
-    subject: usize,
+    /// What its cells are made of: one for each opponent, with the place of its player there.
+    cells: Vec<(NewCell, usize)>,
+    /// Of each cell that it asked for, the place of its player.
+    subjects: Vec<usize>,
     /// How many cells it asked for.
     asked: u64,
     noted_end: bool,
@@ -173,38 +214,63 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
     let mut notes = Vec::new();
     let mut runs = Vec::new();
     for (number, planned) in course.runs.iter().enumerate() {
-        let PlannedRun { settings, cell, subject } = planned;
-        let (cell, subject) = (NewCell::of(plan, cell), *subject);
+        let PlannedRun { settings, cell, subject, others } = planned;
+        let first = std::iter::once((NewCell::of(plan, cell), *subject));
+        let others = others.iter().map(|(cell, subject)| (NewCell::of(plan, cell), *subject));
+        let cells: Vec<(NewCell, usize)> = first.chain(others).collect();
+        let (cell, subject) = &cells[0];
         let place = |(axis, value): &(String, AxisValue)| Place {
             axis: axis.clone(),
             value: value.clone(),
         };
+        let opponent = |(cell, subject): &(NewCell, usize)| cell.player_names[1 - subject].clone();
         let note = Note::Begun(Begun {
             kind: settings.kind(),
-            player: cell.player_names[subject].clone(),
-            opponents: vec![cell.player_names[1 - subject].clone()],
+            player: cell.player_names[*subject].clone(),
+            opponents: cells.iter().map(opponent).collect(),
             axes: cell.axes.iter().map(place).collect(),
         });
         notes.push(Noted { run: number as u64, note });
         let run: Box<dyn Run> = match settings {
             RunSettings::Find(settings) => Box::new(FindRun::new(settings)),
+            RunSettings::Evolve(settings) => {
+                let seed = (cell.definition.seed, number as u64);
+                Box::new(EvolveRun::new(settings, seed, cells.len()))
+            }
         };
-        runs.push(Running { run, cell, subject, asked: 0, noted_end: false });
+        runs.push(Running { run, cells, subjects: Vec::new(), asked: 0, noted_end: false });
     }
     Some(Box::new(Runs { runs, cells: Vec::new(), notes, fault: None }))
 }
 
 impl Running {
-    /// A cell that it asks for, as its `number`th.
-    fn new_cell(&self, run: usize, number: u64, asked: &Asked) -> NewCell {
-        let mut cell = self.cell.clone();
-        let player: &mut Parameters = Arc::make_mut(&mut cell.definition.players[self.subject]);
-        player.extend(asked.parameters.iter().cloned());
+    /// A cell that it asks for, as its `number`th, with the place of its player there.
+    fn new_cell(&self, run: usize, number: u64, asked: &Asked) -> (NewCell, usize) {
+        let template = match asked.opponent {
+            Opponent::Player(opponent) => opponent,
+            Opponent::OwnKind => 0,
+        };
+        let (cell, subject) = &self.cells[template];
+        let (mut cell, subject) = (cell.clone(), *subject);
+        if asked.opponent == Opponent::OwnKind {
+            let own = Arc::clone(&cell.definition.players[subject]);
+            cell.definition.players[1 - subject] = own;
+            cell.player_names[1 - subject] = cell.player_names[subject].clone();
+        }
+        let decided = [(subject, &asked.parameters), (1 - subject, &asked.opponent_parameters)];
+        for (place, parameters) in decided.into_iter().filter(|(_, it)| !it.is_empty()) {
+            let player: &mut Parameters = Arc::make_mut(&mut cell.definition.players[place]);
+            player.extend(parameters.iter().cloned());
+        }
         // Games of different steps are different games, even where the same is tried again.
-        cell.definition.seed = seeds::course_seed(cell.definition.seed, run as u64, number);
+        let seed = cell.definition.seed;
+        cell.definition.seed = match asked.series {
+            None => seeds::course_seed(seed, run as u64, number),
+            Some((one, other)) => seeds::series_seed(seed, run as u64, one, other),
+        };
         cell.axes.push((RUN.to_owned(), AxisValue::whole(run as u64)));
         cell.axes.extend(asked.axes.iter().cloned());
-        cell
+        (cell, subject)
     }
 }
 
@@ -214,7 +280,9 @@ impl Runs {
         for (number, running) in self.runs.iter_mut().enumerate() {
             for asked in running.run.ask() {
                 let own = running.asked;
-                new.push(running.new_cell(number, own, &asked));
+                let (cell, subject) = running.new_cell(number, own, &asked);
+                new.push(cell);
+                running.subjects.push(subject);
                 running.asked += 1;
                 self.cells.push((number, own));
             }
@@ -263,7 +331,8 @@ impl Course for Runs {
             return;
         };
         let running = &mut self.runs[run];
-        let seen = if running.subject == 0 { outcome.clone() } else { outcome.swapped() };
+        let is_first = usize::try_from(own).is_ok_and(|own| running.subjects.get(own) == Some(&0));
+        let seen = if is_first { outcome.clone() } else { outcome.swapped() };
         running.run.tell(own, &seen);
     }
 

@@ -40,7 +40,10 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
                 }
             }
             Note::Ended => known.ended = true,
-            Note::Tried(..) => {}
+            Note::Tried(..)
+            | Note::Individual(..)
+            | Note::Scored(..)
+            | Note::Generation(..) => {}
         }
     }
     let result = |(run, Known { begun, latest, ended })| {

@@ -1,7 +1,9 @@
-//! `find`: what came of an experiment's cells decides which it gets next.
+//! `find` and `evolve`: what came of an experiment's cells decides which it gets next.
 //!
 //! The table of one names the player that it decides about. At each point of the grid it becomes the
 //! [`RunSettings`] of a run; the player has a value there that stands for what is to be decided.
+
+mod evolve;
 
 use spelrum_engine::{Parameters, Player, Rules, Value, parse_duration_us};
 
@@ -10,13 +12,14 @@ use super::fault::{Fault, Span};
 use super::file::word;
 use super::keys::{
     self, Key,
+    course::evolve::{CELLS_MAX, EVOLVE, INDIVIDUALS_MAX},
     course::{AT_ONCE_MAX, FIND, FIND_AT_ONCE, FIND_STEPS, RUNS_MAX, STEPS_MAX},
 };
 use super::pairing::Pairing;
 use super::players::Players;
 use super::template::substitute;
 use super::tree::{Entry, Node, Scalar, Table, Tree};
-use crate::course::{CourseKind, FindSettings, LedParameter, RunSettings, Unit};
+use crate::course::{CourseKind, FindSettings, LedParameter, PlannedRun, RunSettings, Unit};
 use crate::definition::Task;
 
 /// The course of a sweep, read. What may name axes is still a tree.
@@ -27,6 +30,8 @@ pub(super) struct CourseInFile {
     pub(super) node: Node,
     /// The player that it decides about, by its place among the variants.
     pub(super) subject: usize,
+    /// Whether that player meets nobody but itself.
+    pub(super) meets_itself: bool,
     /// What its player says of the parameters that are decided: a value that stands for any.
     pub(super) stands_for: Vec<Entry>,
 }
@@ -82,6 +87,7 @@ pub(super) fn read(
         ));
     }
     let subject = table.subject(players, pairing)?;
+    let meets_itself = pairing.pairs == [(subject, subject)];
     let stands_for = table.stands_for()?;
     let player = players.template(subject);
     for Entry { key, .. } in &stands_for {
@@ -90,7 +96,8 @@ pub(super) fn read(
             return Err(Fault::at(&said.key_place, problem, "remove it from the player"));
         }
     }
-    Ok(Some(CourseInFile { kind, node: entry.value.clone(), subject, stands_for }))
+    let node = entry.value.clone();
+    Ok(Some(CourseInFile { kind, node, subject, meets_itself, stands_for }))
 }
 
 /// The table of a course.
@@ -103,6 +110,7 @@ struct Course<'a> {
 fn keys_of(kind: CourseKind) -> &'static [Key] {
     match kind {
         CourseKind::Find => &FIND,
+        CourseKind::Evolve => &EVOLVE,
     }
 }
 
@@ -120,6 +128,9 @@ impl<'a> Course<'a> {
         match self.kind {
             CourseKind::Find => {
                 "find = { player = \"genetic\", parameter = \"move_time\", from = \"1ms\", to = \"1s\" }"
+            }
+            CourseKind::Evolve => {
+                "evolve = { player = \"evolved\", population = 25, generations = 50 }"
             }
         }
     }
@@ -159,6 +170,9 @@ impl<'a> Course<'a> {
             let remedy = "make what it varies an axis: each value gets a run of its own";
             return Err(Fault::at(&node.place, problem, remedy));
         };
+        if self.kind == CourseKind::Evolve && pairing.pairs == [(subject, subject)] {
+            return Ok(subject);
+        }
         let other = pairing.pairs.iter().find(|(a, b)| (*a == subject) == (*b == subject));
         if let Some(&(a, b)) = other {
             let [a, b] = [a, b].map(|variant| &players.variants[variant].name);
@@ -176,6 +190,9 @@ impl<'a> Course<'a> {
 
     /// What the player says of the parameters that are decided.
     fn stands_for(&self) -> Result<Vec<Entry>, Fault> {
+        if self.kind == CourseKind::Evolve {
+            return Ok(vec![self.formula_that_stands_for_any()?]);
+        }
         let parameter = self.required("parameter")?;
         Ok(vec![Entry {
             key: self.text("parameter")?.to_owned(),
@@ -264,20 +281,67 @@ fn led(
     Ok(parameter)
 }
 
+/// What a run comes to at most.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunSize {
+    pub(super) cells: u64,
+    /// Of evolution: all that are bred.
+    pub(super) individuals: u64,
+}
+
+impl RunSize {
+    pub(super) fn of(run: &PlannedRun) -> Self {
+        let individuals = match &run.settings {
+            RunSettings::Find(_) => 0,
+            RunSettings::Evolve(it) => {
+                it.generations.saturating_mul(it.breeding.population as u64)
+            }
+        };
+        Self { cells: run.trials(), individuals }
+    }
+}
+
 impl CourseInFile {
-    /// Refuses more runs, or steps of all of them together, than anybody holds.
-    pub(super) fn check_size(&self, runs: usize, steps: u64) -> Result<(), Fault> {
+    /// Refuses more runs, or more of what all of them do together, than anybody holds.
+    pub(super) fn check_size(&self, runs: &[RunSize]) -> Result<(), Fault> {
         let name = self.kind.name();
-        let (problem, remedy) = if runs > RUNS_MAX {
+        let all = runs.len();
+        let sum = |of: fn(&RunSize) -> u64| runs.iter().map(of).fold(0, u64::saturating_add);
+        let bounds = match self.kind {
+            CourseKind::Find => [(sum(|it| it.cells), STEPS_MAX.unsigned_abs(), "steps"); 2],
+            CourseKind::Evolve => [
+                (sum(|it| it.cells), CELLS_MAX, "cells"),
+                (sum(|it| it.individuals), INDIVIDUALS_MAX, "individuals"),
+            ],
+        };
+        let (problem, remedy) = if all > RUNS_MAX {
             let remedy = format!("sweep fewer values, or pair fewer players: at most {RUNS_MAX}");
-            (format!("`{name}` would have {runs} runs"), remedy)
-        } else if steps > STEPS_MAX.unsigned_abs() {
-            let remedy = format!("choose fewer: at most {STEPS_MAX} in all");
-            (format!("the {runs} runs of `{name}` would have {steps} steps"), remedy)
+            (format!("`{name}` would have {all} runs"), remedy)
+        } else if let Some((there, max, what)) = bounds.into_iter().find(|it| it.0 > it.1) {
+            let remedy = format!("choose fewer: at most {max} in all");
+            (format!("the {all} runs of `{name}` would have {there} {what}"), remedy)
         } else {
             return Ok(());
         };
         Err(Fault::at(&self.node.place, problem, remedy))
+    }
+
+    /// How many runs there are of the same at a point.
+    pub(super) fn runs_each(&self, axes: &[Axis], point: &[u32]) -> Result<u64, Fault> {
+        match self.kind {
+            CourseKind::Find => Ok(1),
+            CourseKind::Evolve => {
+                Course::of(self.kind, &substitute(&self.node, axes, point))?.runs()
+            }
+        }
+    }
+
+    /// Whether a run meets all opponents, and not each opponent has a run of its own.
+    pub(super) fn meets_all(&self) -> bool {
+        match self.kind {
+            CourseKind::Find => false,
+            CourseKind::Evolve => true,
+        }
     }
 
     /// What the run at a point does, whose subject is this player there.
@@ -292,6 +356,9 @@ impl CourseInFile {
         let course = Course::of(self.kind, &node)?;
         match self.kind {
             CourseKind::Find => course.find(rules, player).map(RunSettings::Find),
+            CourseKind::Evolve => course
+                .evolve(rules, player, self.meets_itself)
+                .map(|settings| RunSettings::Evolve(Box::new(settings))),
         }
     }
 }

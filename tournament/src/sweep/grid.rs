@@ -9,6 +9,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::claimed::Claimed;
+use super::course::RunSize;
 use super::columns::{self, AxisColumns, ColumnSet, VariedColumns};
 use super::fault::{Fault, Span};
 use super::file::SweepFile;
@@ -35,7 +36,12 @@ pub(super) fn plan(file: &SweepFile, openings_cost_max: u64) -> Result<Plan, Fau
     planner.claimed.check(file)?;
     planner.check_openings(&cells)?;
     let runs = planner.runs(&cells)?;
-    Ok(planner.finish(cells, runs))
+    let plan = planner.finish(cells, runs);
+    if let Some((course, planned)) = file.course.as_ref().zip(plan.course.as_ref()) {
+        let sizes: Vec<RunSize> = planned.runs.iter().map(RunSize::of).collect();
+        course.check_size(&sizes)?;
+    }
+    Ok(plan)
 }
 
 /// Refuses more games than numbers that every reader of the database holds exactly.
@@ -86,22 +92,22 @@ struct DraftCell {
     games: Games,
 }
 
-/// A run of a course by the number of the cell that its own are made of.
+/// A run of a course by the numbers of the cells that its own are made of.
+#[derive(Clone)]
 struct DraftRun {
     settings: RunSettings,
-    cell: usize,
-    /// Which of its players the run decides about.
-    subject: usize,
+    /// One for each opponent, each with which of its players the run decides about.
+    cells: Vec<(usize, usize)>,
 }
 
 /// The runs with the cells that theirs are made of.
 fn planned_runs(runs: Vec<DraftRun>, cells: &[PlannedCell]) -> Vec<PlannedRun> {
-    let run = |DraftRun { settings, cell, subject }: DraftRun| PlannedRun {
-        settings,
-        cell: cells[cell].clone(),
-        subject,
+    let run = |DraftRun { settings, cells: of }: DraftRun| {
+        let mut of = of.into_iter().map(|(cell, subject)| (cells[cell].clone(), subject));
+        let (cell, subject) = of.next()?;
+        Some(PlannedRun { settings, cell, subject, others: of.collect() })
     };
-    runs.into_iter().map(run).collect()
+    runs.into_iter().filter_map(run).collect()
 }
 
 /// How many games a pairing gets at a point, and by which override, if not by the sweep.
@@ -300,12 +306,14 @@ impl Planner<'_> {
         )
     }
 
-    /// What the course does at each point, for each opponent.
+    /// What the course does at each point, for each opponent or for all of them together.
     fn runs(&self, cells: &[DraftCell]) -> Result<Vec<DraftRun>, Fault> {
         let Some(course) = &self.file.course else { return Ok(Vec::new()) };
         let mut runs = Vec::<DraftRun>::new();
-        for (number, cell) in cells.iter().enumerate() {
-            let subject = usize::from(cell.names.0 != course.subject);
+        let mut number = 0;
+        while let Some(cell) = cells.get(number) {
+            let place = |number: usize| (number, usize::from(cells[number].names.0 != course.subject));
+            let (_, subject) = place(number);
             let rules = &self.made.settings[cell.setting].rules;
             let (player, _) = self
                 .made
@@ -314,10 +322,14 @@ impl Planner<'_> {
                 .unwrap_or_else(|| unreachable!());
             let point = self.points.at(cell.point);
             let settings = course.settings(&self.file.axes, point, rules, &player.parameters())?;
-            runs.push(DraftRun { settings, cell: number, subject });
+            let at_point = cells[number..].iter().take_while(|it| it.point == cell.point).count();
+            let met = if course.meets_all() { at_point } else { 1 };
+            let draft = DraftRun { settings, cells: (number..number + met).map(place).collect() };
+            for _ in 0..course.runs_each(&self.file.axes, point)? {
+                runs.push(draft.clone());
+            }
+            number += met;
         }
-        let steps = runs.iter().map(|run| run.settings.trials()).sum();
-        course.check_size(runs.len(), steps)?;
         Ok(runs)
     }
 

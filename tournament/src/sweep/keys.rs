@@ -60,7 +60,7 @@ enum Kind {
 }
 
 /// The keys of a sweep.
-pub(super) static SWEEP: [Key; 28] = [
+pub(super) static SWEEP: [Key; 29] = [
     Key::new(
         "name",
         "Name",
@@ -234,6 +234,13 @@ pub(super) static SWEEP: [Key; 28] = [
         "Finds the value of a parameter at which two players are even, such as how much time one needs to be \
          the other's equal: { player = \"genetic\", parameter = \"move_time\", from = \"1ms\", to = \"1s\" }.",
         Kind::Own(|| object(&course::FIND)),
+    ),
+    Key::new(
+        "evolve",
+        "Evolve",
+        "Breeds the formula by which a player evaluates positions, by genetic programming: \
+         { player = \"evolved\", population = 25, generations = 50, fitness = \"score\" }.",
+        Kind::Own(|| object(&course::evolve::EVOLVE)),
     ),
     Key::new(
         "override",

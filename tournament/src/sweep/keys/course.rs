@@ -1,4 +1,6 @@
-//! The keys of `find`: of experiments that depend on their own results.
+//! The keys of `find`, and below it of `evolve`: of experiments that depend on their own results.
+
+pub(in crate::sweep) mod evolve;
 
 use serde_json::json;
 
