@@ -537,6 +537,7 @@ fn game(cell: CellId, number: u64) -> PlayedGame {
     let record = GameRecord {
         first_side: Side::First,
         outcome: outcomes[usize::try_from(random(3)).unwrap()],
+        margin: None,
         termination: termination_named("three_in_a_row").unwrap(),
         moves,
         wall_us: 20 + random(30),

@@ -34,6 +34,10 @@ pub trait Game: Solvable {
     /// [`Game::visit_evaluation`].
     const EVALUATIONS: &'static [EvaluationInfo];
 
+    /// What a game is won by beside winning it, in the plural, such as `discs`: what
+    /// [`Position::margin`](crate::Position::margin) counts. `None` where there is nothing of the kind.
+    const MARGIN: Option<&'static str> = None;
+
     /// What programs of others that play it speak: its notation is then theirs.
     const PROTOCOLS: &'static [Protocol] = &[];
 
@@ -47,6 +51,7 @@ pub trait Game: Solvable {
         leaf_kinds: Self::LEAF_KINDS,
         evaluations: Self::EVALUATIONS,
         history_matters: Self::HISTORY_MATTERS,
+        margin: Self::MARGIN,
         protocols: Self::PROTOCOLS,
     };
 

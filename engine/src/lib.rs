@@ -170,7 +170,7 @@ pub use play::{
     play_watched,
 };
 pub use player::Player;
-pub use position::{Before, Ending, Line, NotationError, Position, Side, SideName};
+pub use position::{Before, Ending, Line, MARGIN_MAX, NotationError, Position, Side, SideName};
 pub use records::{GameRecord, MoveRecord, Outcome, SearchReport};
 pub use referee::{Irregularity, referee};
 pub use replay::{ReplayedPosition, replay_moves};

@@ -242,8 +242,12 @@ pub fn arbitrate<G: Game>(
         Some(winner) if winner == first_side => Outcome::Win,
         Some(_) => Outcome::Loss,
     };
+    // A game that something else ended goes on by its rules, and has none.
+    let margin =
+        position.margin().map(|ahead| if first_side == Side::First { ahead } else { -ahead });
     let (wall_us, _) = asked.since(started);
-    Ok(GameRecord { outcome, termination: ending.termination, first_side, moves, wall_us })
+    let termination = ending.termination;
+    Ok(GameRecord { outcome, margin, termination, first_side, moves, wall_us })
 }
 
 fn legal<G: Game>(position: &G, answer: Answer<G::Move>) -> Result<Answer<G::Move>, Fault> {

@@ -209,6 +209,13 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
         None
     }
 
+    /// How far [`Side::First`] is ahead at the end of a game, in what the game counts
+    /// (`Game::MARGIN`), such as discs: negative where the other side is. At most [`MARGIN_MAX`] either
+    /// way, and of the winner's sign. `None` while the game goes on, and in a game that counts nothing.
+    fn margin(&self) -> Option<i32> {
+        None
+    }
+
     /// The leaves of the full tree of this depth if no game in it ended early, saturating at
     /// 2^53 - 1: the yardstick that a report holds a search's evaluations against. `None` for a game
     /// that has no closed form for it.
@@ -260,6 +267,9 @@ pub struct NotationError {
     /// What to write instead.
     pub remedy: String,
 }
+
+/// The greatest [`Position::margin`]: sums of squares over 90 million games stay below 2^53.
+pub const MARGIN_MAX: i32 = 10_000;
 
 /// The greatest number of leaves that [`Position::full_tree_leaves`] gives: 2^53 - 1.
 pub(crate) const LEAVES_MAX: u64 = (1 << 53) - 1;

@@ -12,6 +12,10 @@ use crate::termination::Termination;
 pub struct GameRecord {
     /// The result for the player who moved first from the opening.
     pub outcome: Outcome,
+    /// By how much, for the same player: how far it was ahead at the end, in what the game counts
+    /// ([`GameInfo::margin`](crate::GameInfo)), and negative where the other was. `None` in a game that
+    /// counts nothing, and where something else than the game's own rules ended it.
+    pub margin: Option<i32>,
     /// Why the game ended.
     pub termination: Termination,
     /// The side of the game that moved first from the opening: not always the one that moves first

@@ -26,7 +26,7 @@ impl Irregularity {
 
 /// Plays a record's moves on a board and compares what follows from the rules: that every move is legal
 /// and in its usual notation, whose it is, the key of the position before it and the number of legal
-/// moves there, which side moved first, where the game ended, why, and for whom. A forfeit is believed.
+/// moves there, which side moved first, where the game ended, why, for whom, and by how much. A forfeit is believed.
 /// Where scores end a game ([`Board::adjudication`]) the recorded ones must; what else the players' searches
 /// said of themselves is not looked at.
 ///
@@ -60,6 +60,7 @@ pub fn referee(board: &Board<'_>, record: &GameRecord) -> Result<(), Irregularit
             differs("the termination", record.termination.name(), ruled.termination.name())
         })
         .and_then(|()| differs("the outcome", word(record.outcome), word(ruled.outcome)))
+        .and_then(|()| differs("the margin", in_words(record.margin), in_words(ruled.margin)))
         .map_err(Irregularity)
 }
 
@@ -94,6 +95,11 @@ fn compare_moves(told: &MoveRecord, ruled: &MoveRecord) -> Result<(), String> {
 /// A variant's name in lower case.
 fn word(variant: impl Debug) -> String {
     format!("{variant:?}").to_lowercase()
+}
+
+/// A margin, or that there is none.
+fn in_words(margin: Option<i32>) -> String {
+    margin.map_or_else(|| "none".to_owned(), |margin| margin.to_string())
 }
 
 fn differs<T: PartialEq + Display>(what: &str, told: T, ruled: T) -> Result<(), String> {

@@ -87,6 +87,8 @@ pub struct GameInfo {
     pub evaluations: &'static [EvaluationInfo],
     /// Whether the moves before a position may decide how the game goes on from it.
     pub history_matters: bool,
+    /// What its margins count, in the plural, such as `discs`; `None` if its games have none.
+    pub margin: Option<&'static str>,
     /// What programs of others that play it speak.
     pub protocols: &'static [Protocol],
 }

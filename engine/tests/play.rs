@@ -240,6 +240,7 @@ fn the_hash_of_the_moves_is_fixed_for_all_time() {
     let mut game = GameRecord {
         first_side: Side::First,
         outcome: Outcome::Draw,
+        margin: None,
         termination: Termination::FULL_BOARD,
         moves: Vec::new(),
         wall_us: 0,

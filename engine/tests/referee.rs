@@ -49,6 +49,11 @@ type Change = fn(&mut GameRecord);
 fn whatever_is_changed_is_found() {
     let changes: &[(&str, Change, &str)] = &[
         ("outcome", |it| it.outcome = other(it.outcome), "the outcome is"),
+        (
+            "margin",
+            |it| it.margin = it.margin.map_or(Some(0), |margin| Some(margin + 1)),
+            "the margin is",
+        ),
         ("termination", |it| it.termination = Termination::MAX_PLIES, "the termination is"),
         ("first side", |it| it.first_side = it.first_side.other(), "the side that moved first is"),
         ("no moves", |it| it.moves.clear(), "the game is not over after its 0 moves"),
@@ -82,6 +87,21 @@ fn other(outcome: Outcome) -> Outcome {
     if outcome == Outcome::Win { Outcome::Loss } else { Outcome::Win }
 }
 
+/// Only the game's own rules say by how much it was won.
+#[test]
+fn a_margin_that_the_rules_do_not_give_is_found() {
+    for rules in all_rules() {
+        for max_plies in [None, Some(3)] {
+            let mut record = random_game(&rules, max_plies, 2);
+            let is_counted = rules.game().margin.is_some() && max_plies.is_none();
+            assert_eq!(record.margin.is_some(), is_counted, "{}", rules.name());
+            record.margin = if is_counted { None } else { Some(2) };
+            let problem = judge(&rules, max_plies, &record).unwrap_err();
+            assert!(problem.contains("the margin is"), "{}: {problem}", rules.name());
+        }
+    }
+}
+
 /// What searches say of themselves is not a matter of the rules, and a forfeit has no other witness.
 #[test]
 fn what_the_rules_cannot_know_is_believed() {
@@ -95,6 +115,7 @@ fn what_the_rules_cannot_know_is_believed() {
         record.termination = Termination::CRASH;
         // After one move it is the other's turn, who loses.
         record.outcome = Outcome::Win;
+        record.margin = None;
         assert_eq!(judge(&rules, None, &record), Ok(()), "{}", rules.name());
         record.outcome = other(record.outcome);
         assert_eq!(

@@ -76,6 +76,12 @@ impl Position for Ring {
         (self.cell == GOAL).then_some(Ending { winner, termination: AT_GOAL })
     }
 
+    fn margin(&self) -> Option<i32> {
+        let cells = i32::from(self.cells);
+        let winner = self.ending()?.winner;
+        Some(if winner == Some(Side::First) { cells } else { -cells })
+    }
+
     fn legal_moves(&self, moves: &mut Vec<Way>) {
         moves.extend((0..self.legal_move_count()).map(|index| self.nth_legal_move(index)));
     }
@@ -224,6 +230,7 @@ impl Game for Ring {
     ];
     const TERMINATIONS: &'static [Termination] = &[AT_GOAL, REPETITION];
     const LEAF_KINDS: &'static [&'static str] = &["at_goal"];
+    const MARGIN: Option<&'static str> = Some("cells");
 
     evaluations!(NoEvaluation, Heights);
 
@@ -307,6 +314,7 @@ fn the_arbiter_ends_a_game_by_what_came_before() {
     assert_eq!((repeated.outcome, repeated.termination), (Outcome::Draw, REPETITION));
     // The opening comes up before plies 0, 2 and 4.
     assert_eq!(repeated.moves.len(), 4);
+    assert_eq!(repeated.margin, None, "the counter is not at the goal");
     let decided = play([Way::Left, Way::Left]);
     assert_eq!((decided.outcome, decided.termination), (Outcome::Loss, AT_GOAL));
     assert_eq!(decided.moves.len(), 4);
@@ -324,6 +332,7 @@ fn a_game_says_which_side_moved_first() {
             arbitrate::<Ring>(&board, [&mut first, &mut second], &Timeless, watch).unwrap();
         assert_eq!(record.first_side, side);
         assert_eq!(record.outcome, Outcome::Win, "who moves first makes the third step");
+        assert_eq!(record.margin, Some(8), "a margin is seen from who moves first");
     }
 }
 

@@ -7,7 +7,7 @@ use spelrum_tournament::engines::EngineIdentity;
 use spelrum_tournament::{CellId, GameId, PlayedGame, names as words};
 
 use crate::limits::{MOVE_BYTES_MAX, PLIES_MAX, POSITION_BYTES_MAX};
-use crate::wire_error::{at_most, id, in_range, number, plain_text, unknown_word};
+use crate::wire_error::{at_most, id, in_range, margin, number, plain_text, unknown_word};
 use crate::{Fault, WireError, engines, names, v1};
 
 /// A game as its worker reports it.
@@ -32,6 +32,7 @@ pub fn to_wire(played: PlayedGame) -> v1::Game {
         opening,
         first_side: names::of_side(record.first_side).into(),
         outcome: names::of_outcome(record.outcome).into(),
+        margin: record.margin,
         termination: record.termination.name().to_owned(),
         moves_hash,
         started_unix_us,
@@ -75,6 +76,7 @@ pub fn check(game: &v1::Game) -> Result<GameId, WireError> {
     plain_text("opening", &game.opening, POSITION_BYTES_MAX)?;
     first_side(game)?;
     outcome(game)?;
+    margin("margin", game.margin)?;
     termination(game)?;
     number("moves_hash", game.moves_hash)?;
     let started = u64::try_from(game.started_unix_us)
@@ -119,7 +121,8 @@ pub fn from_wire(game: v1::Game) -> Result<PlayedGame, WireError> {
     for mv in game.moves {
         moves.push(move_from_wire(mv)?);
     }
-    let record = GameRecord { first_side, outcome, termination, moves, wall_us: game.wall_us };
+    let (margin, wall_us) = (game.margin, game.wall_us);
+    let record = GameRecord { first_side, outcome, margin, termination, moves, wall_us };
     Ok(PlayedGame {
         game: it,
         engine_revision: game.engine_revision,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use spelrum_engine::MARGIN_MAX;
+
 use crate::limits::NUMBER_MAX;
 
 /// A message that is malformed: which field, and how.
@@ -35,6 +37,8 @@ pub enum Fault {
         /// The greatest.
         max: u64,
     },
+    /// A margin beyond what a game may have.
+    MarginTooLarge(i32),
     /// A hash that is not 32 bytes long.
     NotAHash {
         /// Its length.
@@ -92,6 +96,9 @@ impl fmt::Display for WireError {
             Fault::OutOfRange { value, min, max } => {
                 write!(f, "is {value}, which is not in {min} to {max}")
             }
+            Fault::MarginTooLarge(margin) => {
+                write!(f, "is {margin}, which is not in -{MARGIN_MAX} to {MARGIN_MAX}")
+            }
             Fault::NotAHash { bytes } => write!(f, "has {bytes} bytes, but a hash has 32"),
             Fault::NotAUuid => write!(f, "is not a UUID"),
             Fault::UnknownWord(word) => write!(f, "is {word:?}, which this version does not know"),
@@ -142,6 +149,16 @@ pub(crate) fn in_range(field: &str, value: u64, min: u64, max: u64) -> Result<u6
         Ok(value)
     } else {
         Err(WireError::new(field, Fault::OutOfRange { value, min, max }))
+    }
+}
+
+/// A margin as games may have it, or none.
+pub(crate) fn margin(field: &str, margin: Option<i32>) -> Result<Option<i32>, WireError> {
+    match margin {
+        Some(margin) if margin.unsigned_abs() > MARGIN_MAX.unsigned_abs() => {
+            Err(WireError::new(field, Fault::MarginTooLarge(margin)))
+        }
+        Some(_) | None => Ok(margin),
     }
 }
 

@@ -43,6 +43,7 @@ fn record() -> GameRecord {
     GameRecord {
         first_side: Side::Second,
         outcome: Outcome::Loss,
+        margin: Some(-14),
         termination: BOTH_FIVE,
         moves: vec![
             mv(0, "a1", Some(-5), EndedBy::Time),
@@ -121,6 +122,9 @@ fn malformed_games_are_refused_by_field() {
         ("first_side", |it| it.first_side = 3),
         ("outcome", |it| it.outcome = 0),
         ("outcome", |it| it.outcome = 99),
+        ("margin", |it| it.margin = Some(10_001)),
+        ("margin", |it| it.margin = Some(-10_001)),
+        ("margin", |it| it.margin = Some(i32::MIN)),
         ("termination", |it| it.termination = "boredom".to_owned()),
         ("moves_hash", |it| it.moves_hash = u64::MAX),
         ("started_unix_us", |it| it.started_unix_us = -1),

@@ -1,6 +1,6 @@
 //! A game that was played: what a worker reports and the store keeps.
 
-use spelrum_engine::{ENGINE_REVISION, GameRecord, MoveRecord, MoveValue};
+use spelrum_engine::{ENGINE_REVISION, GameRecord, MARGIN_MAX, MoveRecord, MoveValue};
 
 use crate::engines::{ENGINE_NAME_BYTES_MAX, EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit};
 use crate::game::DerivedGame;
@@ -92,6 +92,11 @@ impl PlayedGame {
         number("its moves_hash", self.moves_hash)?;
         number("its wall_us", self.record.wall_us)?;
         number("its started_unix_us", self.started_unix_us.unsigned_abs())?;
+        if let Some(margin) = self.record.margin
+            && margin.unsigned_abs() > MARGIN_MAX.unsigned_abs()
+        {
+            return Err(format!("its margin is {margin}"));
+        }
         if self.values.len() > VALUES_MAX {
             return Err(format!("it has values of {} moves", self.values.len()));
         }

@@ -17,6 +17,8 @@ pub struct SettledResult {
     pub first_side: Side,
     /// For who moved first.
     pub outcome: Outcome,
+    /// For who moved first, in what the game counts.
+    pub margin: Option<i32>,
     /// The name of what ended it.
     pub termination: String,
     /// Its length.
@@ -62,7 +64,7 @@ pub enum Repeated {
 /// is nothing to differ from.
 ///
 /// Games of a player with a time limit may differ; all others of one engine revision must agree in who
-/// moved first, moves, outcome, termination, depth, nodes and scores (invariant 2).
+/// moved first, moves, outcome, margin, termination, depth, nodes and scores (invariant 2).
 #[must_use]
 pub fn compare(settled: Option<&SettledResult>, again: &PlayedGame) -> Repeated {
     let Some(settled) = settled else { return Repeated::Repeat };
@@ -72,6 +74,7 @@ pub fn compare(settled: Option<&SettledResult>, again: &PlayedGame) -> Repeated 
     let record = &again.record;
     let is_same = settled.first_side == record.first_side
         && settled.outcome == record.outcome
+        && settled.margin == record.margin
         && settled.termination == record.termination.name()
         && settled.plies == record.moves.len() as u64
         && settled.moves_hash == again.moves_hash

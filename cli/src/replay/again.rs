@@ -153,9 +153,9 @@ fn by_the_rules(
     moves: &[MoveRecord],
     host: &Replaying<'_>,
 ) -> Result<Option<Check>, PlayError> {
-    let GameEnd { first_side, outcome, termination, .. } = game.end;
+    let GameEnd { first_side, outcome, margin, termination, .. } = game.end;
     let (number, moves, wall_us) = (game.it.number, moves.to_vec(), game.wall_us.unwrap_or(0));
-    let record = GameRecord { outcome, termination, first_side, moves, wall_us };
+    let record = GameRecord { outcome, margin, termination, first_side, moves, wall_us };
     let derived = cell.derive(number);
     let forfeit = game.forfeit.as_ref();
     let ruled = cell

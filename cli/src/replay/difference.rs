@@ -73,6 +73,7 @@ impl Difference {
                     names::of_side(played.first_side),
                 ),
                 field("outcome", json!(recorded.outcome), json!(played.outcome)),
+                field("margin", recorded.margin, played.margin),
                 field("termination", recorded.termination.name(), played.termination.name()),
                 field("plies", recorded.plies, played.plies()),
                 field("moves_hash", recorded.moves_hash, played.moves_hash()),

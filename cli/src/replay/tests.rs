@@ -67,6 +67,7 @@ fn recorded(definition: CellDefinition, number: u64) -> RecordedGame {
         end: GameEnd {
             first_side: record.first_side,
             outcome: record.outcome,
+            margin: record.margin,
             termination: record.termination,
             plies: record.plies(),
             moves_hash: record.moves_hash(),

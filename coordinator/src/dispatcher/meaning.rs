@@ -135,6 +135,7 @@ mod tests {
     fn played(number: u64) -> ReportedWhat {
         let record = GameRecord {
             outcome: Outcome::Draw,
+            margin: None,
             termination: termination_named("five_by_placement").unwrap(),
             first_side: Side::First,
             moves: Vec::new(),

@@ -63,6 +63,7 @@ impl GameRow {
                 end: GameEnd {
                     first_side: word("first_side", self.first_side, names::side)?,
                     outcome: word("outcome", self.outcome, names::outcome)?,
+                    margin: None,
                     termination: word("termination", self.termination, termination_named)?,
                     plies: there("plies", self.plies)?,
                     moves_hash: unsigned(there("moves_hash", self.moves_hash)?),

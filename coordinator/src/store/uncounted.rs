@@ -120,6 +120,7 @@ impl Transaction<'_> {
             opening: found.position,
             first_side,
             outcome,
+            margin: None,
             termination: found.termination,
             plies: unsigned(found.plies),
             moves_hash: unsigned(found.moves_hash),

@@ -313,6 +313,7 @@ pub(crate) fn game(cell: CellId, number: u64, variety: u64) -> PlayedGame {
                 1 => Outcome::Draw,
                 _ => Outcome::Loss,
             },
+            margin: None,
             termination: termination("five_by_placement"),
             moves,
             wall_us: 5000 + variety,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use spelrum_engine::{Before, Game, Line, Random, perft};
+use spelrum_engine::{Before, Game, Line, MARGIN_MAX, Random, Side, perft};
 
 use super::Sample;
 use super::common::brute_force::{after, moves_of};
@@ -15,6 +15,7 @@ pub(super) fn check<G: Game>(sample: &Sample<'_, G>) {
     codes_tell_moves_apart(sample);
     moves_change_whose_turn_it_is(sample);
     games_end_within_their_bound(sample);
+    margins_are_of_ends_and_of_winners(sample);
     leaves_are_counted(sample);
     history_matters_where_it_is_said_to(sample);
 }
@@ -145,6 +146,24 @@ fn leaves_are_counted<G: Game>(sample: &Sample<'_, G>) {
         if let Some(full) = position.full_tree_leaves(depth) {
             let is_whole = ended.iter().all(|(_, leaves)| *leaves == 0);
             assert!(full == leaves || (full > leaves && !is_whole), "{position:?}: {full} leaves");
+        }
+    }
+}
+
+/// A game that counts something says of each end, and of nothing else, by how much it was won.
+fn margins_are_of_ends_and_of_winners<G: Game>(sample: &Sample<'_, G>) {
+    for position in sample.positions() {
+        let ending = position.ending();
+        let margin = position.margin();
+        assert_eq!(margin.is_some(), G::MARGIN.is_some() && ending.is_some(), "{position:?}");
+        if let (Some(ending), Some(margin)) = (ending, margin) {
+            let sign = match ending.winner {
+                Some(Side::First) => 1,
+                Some(Side::Second) => -1,
+                None => 0,
+            };
+            assert_eq!(margin.signum(), sign, "{position:?}");
+            assert!(margin.abs() <= MARGIN_MAX, "{position:?}");
         }
     }
 }

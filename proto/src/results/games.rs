@@ -12,7 +12,7 @@ use crate::engines::{
 };
 use crate::game::{check_move, game_id, move_from_wire, move_to_wire};
 use crate::limits::PLIES_MAX;
-use crate::wire_error::{at_most, id, number, unknown_word};
+use crate::wire_error::{at_most, id, margin, number, unknown_word};
 use crate::work::definition_hash;
 use crate::{Fault, WireError, names, v1};
 
@@ -69,6 +69,7 @@ impl From<Played> for v1::PlayedGame {
             opening,
             first_side: names::of_side(end.first_side).into(),
             outcome: names::of_outcome(end.outcome).into(),
+            margin: end.margin,
             termination: end.termination.name().to_owned(),
             plies: end.plies,
             moves_hash: end.moves_hash,
@@ -87,6 +88,7 @@ impl TryFrom<v1::PlayedGame> for Played {
                 .ok_or_else(|| variant("first_side", played.first_side))?,
             outcome: names::outcome(played.outcome())
                 .ok_or_else(|| variant("outcome", played.outcome))?,
+            margin: margin("margin", played.margin)?,
             termination: termination_named(&played.termination)
                 .ok_or_else(|| WireError::new("termination", unknown_word(&played.termination)))?,
             plies: played.plies,

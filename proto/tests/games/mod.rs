@@ -38,11 +38,13 @@ pub(super) fn mv() -> impl Strategy<Value = MoveRecord> {
 pub(super) fn game_summary() -> impl Strategy<Value = GameSummary> {
     let played = (name(), any::<[bool; 2]>(), any::<[u32; 2]>(), count()).prop_map(
         |(opening, [is_first, is_won], [plies, engine_revision], moves_hash)| {
+            let margin = i32::try_from(plies % 10_001).unwrap();
             GameResult::Played(Played {
                 opening,
                 end: GameEnd {
                     first_side: if is_first { Side::First } else { Side::Second },
                     outcome: if is_won { Outcome::Win } else { Outcome::Draw },
+                    margin: is_won.then_some(if is_first { margin } else { -margin }),
                     termination: if is_won { BOTH_FIVE } else { Termination::MAX_PLIES },
                     plies,
                     moves_hash,

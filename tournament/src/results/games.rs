@@ -14,6 +14,8 @@ pub struct GameEnd {
     pub first_side: Side,
     /// The result for the player who moved first.
     pub outcome: Outcome,
+    /// By how much, for the same player, in what the game counts ([`spelrum_engine::GameRecord::margin`]).
+    pub margin: Option<i32>,
     /// Why it ended.
     pub termination: Termination,
     /// How many plies it took.

@@ -105,7 +105,8 @@ fn read_played(
             if moves.len() as u64 != played.plies {
                 return Err(format!("{} moves of {} plies", moves.len(), played.plies));
             }
-            let record = GameRecord { outcome, termination, first_side, moves, wall_us };
+            let record =
+                GameRecord { outcome, margin: None, termination, first_side, moves, wall_us };
             let game = PlayedGame {
                 game,
                 engine_revision: played.engine_revision,
@@ -168,6 +169,7 @@ fn read_played(
                 opening: played.opening,
                 first_side,
                 outcome,
+                margin: None,
                 termination: termination.name().to_owned(),
                 plies: played.plies,
                 moves_hash: played.moves_hash,

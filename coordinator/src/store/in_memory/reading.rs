@@ -647,6 +647,7 @@ impl State {
                     end: GameEnd {
                         first_side: game.record.first_side,
                         outcome: game.record.outcome,
+                        margin: game.record.margin,
                         termination: game.record.termination,
                         plies: game.record.plies(),
                         moves_hash: game.moves_hash,

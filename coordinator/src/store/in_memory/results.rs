@@ -116,6 +116,7 @@ impl State {
             opening: game.opening.clone(),
             first_side: record.first_side,
             outcome: record.outcome,
+            margin: record.margin,
             termination: record.termination.name().to_owned(),
             plies: record.moves.len() as u64,
             moves_hash: game.moves_hash,
