@@ -284,13 +284,57 @@ fn course_estimate() -> impl Strategy<Value = Estimated> {
     })
 }
 
+fn generation() -> impl Strategy<Value = Generation> {
+    let counts = (count(), count(), count(), count());
+    let fitness = || option::of(figure());
+    (counts, fitness(), fitness(), fitness(), fitness(), (figure(), figure())).prop_map(
+        |(counts, best, mean, least, sd, (mean_size, mean_depth))| {
+            let (individuals, measured, best_individual, distinct) = counts;
+            Generation {
+                individuals,
+                measured,
+                best_individual,
+                best,
+                mean,
+                least,
+                sd,
+                distinct,
+                mean_size,
+                mean_depth,
+            }
+        },
+    )
+}
+
+fn relative() -> impl Strategy<Value = Relative> {
+    let texts = (name(), name(), name());
+    let counts = (count(), count(), count(), count());
+    (texts, counts, vec(count(), 0..3), option::of(figure())).prop_map(
+        |((formula, simplified, operator), counts, parents, fitness)| {
+            let (generation, index, size, depth) = counts;
+            let individual = Individual { formula, simplified, size, depth, operator, parents };
+            Relative { generation, index, individual, fitness }
+        },
+    )
+}
+
 fn run() -> impl Strategy<Value = RunResult> {
     let kind = proptest::sample::select(CourseKind::ALL.to_vec());
     let place = (name(), axis_value()).prop_map(|(axis, value)| Place { axis, value });
     let begun = (kind, name(), vec(name(), 0..3), vec(place, 0..3))
         .prop_map(|(kind, player, opponents, axes)| Begun { kind, player, opponents, axes });
-    (count(), begun, count(), vec(course_estimate(), 0..3), any::<bool>()).prop_map(
-        |(run, begun, steps, estimates, ended)| RunResult { run, begun, steps, estimates, ended },
+    let evolution = (vec(generation(), 0..3), vec(relative(), 0..3))
+        .prop_map(|(generations, family)| Evolution { generations, family });
+    let estimates = vec(course_estimate(), 0..3);
+    (count(), begun, count(), estimates, any::<bool>(), option::of(evolution)).prop_map(
+        |(run, begun, steps, estimates, ended, evolution)| RunResult {
+            run,
+            begun,
+            steps,
+            estimates,
+            ended,
+            evolution,
+        },
     )
 }
 

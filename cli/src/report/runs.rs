@@ -94,6 +94,7 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
     ]);
     let title = match kind {
         CourseKind::Find => "Where the players are even",
+        CourseKind::Evolve => "The best of the latest generation",
     };
     let mut table = TitledTable::new(RUNS, title, columns);
     let or_dash = |text: Option<&str>| text.unwrap_or("–").to_owned();

@@ -322,6 +322,7 @@ impl From<ToldRow> for CellOutcome {
             draws: unsigned(row.draws),
             losses: unsigned(row.losses),
             pairs: PairCounts(pairs.map(unsigned)),
+            margin_sum: 0,
         }
     }
 }

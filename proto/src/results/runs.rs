@@ -1,14 +1,16 @@
 //! What came of the runs of an experiment that depends on its own results.
 
 use spelrum_tournament::AxisValue;
-use spelrum_tournament::course::{Begun, Bounds, CourseKind, Estimate, Place};
-use spelrum_tournament::results::RunResult;
+use spelrum_tournament::course::{
+    Begun, Bounds, CourseKind, Estimate, Generation, Individual, Place,
+};
+use spelrum_tournament::results::{Evolution, Relative, RunResult};
 
 use crate::wire_error::{finite, number};
 use crate::{Fault, WireError, v1};
 
 impl From<RunResult> for v1::CourseRun {
-    fn from(RunResult { run, begun, steps, estimates, ended }: RunResult) -> Self {
+    fn from(RunResult { run, begun, steps, estimates, ended, evolution }: RunResult) -> Self {
         let Begun { kind, player, opponents, axes } = begun;
         let place = |Place { axis, value }| v1::CoursePlace { axis, value: Some(shown(value)) };
         Self {
@@ -20,7 +22,86 @@ impl From<RunResult> for v1::CourseRun {
             steps,
             estimates: estimates.into_iter().map(Into::into).collect(),
             ended,
+            evolution: evolution.map(Into::into),
         }
+    }
+}
+
+impl From<Evolution> for v1::Evolution {
+    fn from(Evolution { generations, family }: Evolution) -> Self {
+        let generation = |it: Generation| v1::Generation {
+            individuals: it.individuals,
+            measured: it.measured,
+            best_individual: it.best_individual,
+            best: it.best,
+            mean: it.mean,
+            least: it.least,
+            sd: it.sd,
+            distinct: it.distinct,
+            mean_size: it.mean_size,
+            mean_depth: it.mean_depth,
+        };
+        let relative = |Relative { generation, index, individual, fitness }: Relative| {
+            let Individual { formula, simplified, size, depth, operator, parents } = individual;
+            v1::Relative {
+                generation,
+                index,
+                formula,
+                simplified,
+                size,
+                depth,
+                operator,
+                parents,
+                fitness,
+            }
+        };
+        Self {
+            generations: generations.into_iter().map(generation).collect(),
+            family: family.into_iter().map(relative).collect(),
+        }
+    }
+}
+
+impl TryFrom<v1::Evolution> for Evolution {
+    type Error = WireError;
+
+    fn try_from(told: v1::Evolution) -> Result<Self, WireError> {
+        let fitness = |it: Option<f64>| it.map(|it| finite("fitness", it)).transpose();
+        let generation = |it: v1::Generation| {
+            Ok::<_, WireError>(Generation {
+                individuals: number("individuals", it.individuals)?,
+                measured: number("measured", it.measured)?,
+                best_individual: number("best_individual", it.best_individual)?,
+                best: fitness(it.best)?,
+                mean: fitness(it.mean)?,
+                least: fitness(it.least)?,
+                sd: fitness(it.sd)?,
+                distinct: number("distinct", it.distinct)?,
+                mean_size: finite("mean_size", it.mean_size)?,
+                mean_depth: finite("mean_depth", it.mean_depth)?,
+            })
+        };
+        let relative = |it: v1::Relative| {
+            let parents = it.parents.into_iter().map(|parent| number("parents", parent));
+            let individual = Individual {
+                formula: it.formula,
+                simplified: it.simplified,
+                size: number("size", it.size)?,
+                depth: number("depth", it.depth)?,
+                operator: it.operator,
+                parents: parents.collect::<Result<_, WireError>>()?,
+            };
+            Ok::<_, WireError>(Relative {
+                generation: number("generation", it.generation)?,
+                index: number("index", it.index)?,
+                individual,
+                fitness: fitness(it.fitness)?,
+            })
+        };
+        Ok(Self {
+            generations: told.generations.into_iter().map(generation).collect::<Result<_, _>>()?,
+            family: told.family.into_iter().map(relative).collect::<Result<_, _>>()?,
+        })
     }
 }
 
@@ -55,6 +136,7 @@ impl TryFrom<v1::CourseRun> for RunResult {
                 .map(TryInto::try_into)
                 .collect::<Result<_, WireError>>()?,
             ended: told.ended,
+            evolution: told.evolution.map(TryInto::try_into).transpose()?,
         })
     }
 }

@@ -89,11 +89,11 @@ pub const RUN: &str = "run";
 /// The axis of a run's steps, from 0.
 pub const STEP: &str = "step";
 /// The axis of the generations of evolution, from 0.
-pub const RUN_GENERATION: &str = "generation";
+pub(super) const RUN_GENERATION: &str = "generation";
 /// The axis of the individuals of a generation, from 0.
-pub const RUN_INDIVIDUAL: &str = "individual";
+pub(super) const RUN_INDIVIDUAL: &str = "individual";
 /// The axis of those whom an individual meets of its own kind.
-pub const RUN_MEETS: &str = "meets";
+pub(super) const RUN_MEETS: &str = "meets";
 
 impl RunSettings {
     /// Of which kind.

@@ -29,6 +29,7 @@ mod cells;
 mod claims;
 mod comparisons;
 mod engines;
+mod evolution;
 mod games;
 mod machine;
 mod missing_engines;
@@ -84,6 +85,7 @@ pub use report::{
     CellFailures, CellResult, CellStop, CellStrength, Costs, Detail, MoveCost, ReplayedGames,
     Report, SprtStanding, Stronger,
 };
+pub use evolution::{Evolution, FAMILY_MAX, Relative};
 pub use runs::{RunResult, runs_of};
 pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};
 pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};
