@@ -4,6 +4,7 @@
 //! it into a message and an exit code; everything else is in [`commands`].
 
 mod arguments;
+mod away;
 mod build;
 mod calibration;
 mod causes;

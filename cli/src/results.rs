@@ -1,5 +1,6 @@
 //! Where results come from: a database file, or a coordinator that answers for one.
 
+mod games;
 mod overview;
 
 use std::ops::ControlFlow;
@@ -11,16 +12,15 @@ use spelrum_coordinator::store::{
 };
 use spelrum_proto::limits::{NUMBER_MAX, PAGE_SIZE_MAX};
 use spelrum_proto::results::{
-    ComparisonsReader, PhasesReader, RatingsReader, ReportReader, cells_from_wire, filter_to_wire,
-    game_from_wire, progress_from_wire, settled_cells_from_wire, whole_games_from_wire,
+    ComparisonsReader, PhasesReader, RatingsReader, ReportReader, cells_from_wire, game_from_wire,
+    progress_from_wire, settled_cells_from_wire,
 };
 use spelrum_proto::{Reason, Refusal, WireError, v1};
+use spelrum_tournament::GameId;
 use spelrum_tournament::results::{
     CellCursor, CellResult, CellsPage, Comparisons, Detail, ExperimentSummary, FoundGame,
-    GameCursor, GamesFilter, GamesOf, GamesOrder, GamesQuestion, MissingGame, Phases, Progress,
-    Ratings, Report, SettledCells, SettledGame, Status, WhichGame, WholeGame, WholeGames,
+    MissingGame, Phases, Progress, Ratings, Report, SettledCells, SettledGame, Status, WhichGame,
 };
-use spelrum_tournament::{CellId, GameId};
 use tonic::{Code, Status as WireStatus};
 
 use crate::arguments::SourceArguments;
@@ -29,9 +29,6 @@ use crate::config::{self, ConfigFile, Target};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::remote::{self, Remote};
-
-/// Whole games that are asked for at once: a page has as many as are short.
-const WHOLE_GAMES_MAX: u32 = 250;
 
 /// A source of results. Both kinds are asked the same questions, and answer them alike.
 pub(crate) enum ResultsSource {
@@ -354,42 +351,6 @@ impl ResultsSource {
         }
     }
 
-    /// A part of a cell's games with their moves, by number: from the first on, or from where it goes on.
-    pub(crate) async fn whole_games(
-        &self,
-        cell: CellId,
-        filter: GamesFilter,
-        from: Option<GoesOn<GameCursor>>,
-    ) -> Result<(Vec<WholeGame>, Option<GoesOn<GameCursor>>)> {
-        let action = format!("read the games of cell {cell}");
-        match self {
-            Self::File(readers) => {
-                let question =
-                    GamesQuestion { of: GamesOf::Cell(cell), filter, order: GamesOrder::Number };
-                let after = from.and_then(GoesOn::cursor);
-                let WholeGames { games, next } =
-                    readers.whole_games(question, after, WHOLE_GAMES_MAX).await?;
-                Ok((games, next.map(GoesOn::After)))
-            }
-            Self::Coordinator(remote) => {
-                let list = v1::ListGamesRequest {
-                    of: Some(v1::list_games_request::Of::CellId(cell.0)),
-                    page_size: WHOLE_GAMES_MAX,
-                    page_token: from.map(GoesOn::token).unwrap_or_default(),
-                    filter: filter_to_wire(filter).into(),
-                    order: v1::GamesOrder::Number.into(),
-                };
-                let request = v1::GetGamesRequest { list: Some(list) };
-                let page = remote.results.clone().get_games(request).await;
-                let mut page = page.map_err(|status| failed_call(&action, &status))?.into_inner();
-                let next = GoesOn::page(std::mem::take(&mut page.next_page_token));
-                let games =
-                    whole_games_from_wire(page).map_err(|error| malformed(&action, &error))?;
-                Ok((games, next))
-            }
-        }
-    }
-
     /// Copies experiments, with everything of them, into a database of their own. `look` is told how far it
     /// is, in thousandths, where that is known, and can break it off.
     pub(crate) async fn export(
@@ -477,6 +438,7 @@ fn joined(
 }
 
 /// Where a list goes on.
+#[derive(Clone)]
 pub(crate) enum GoesOn<C> {
     /// In a file: after this one.
     After(C),

@@ -25,7 +25,7 @@ pub use evolve::{
 pub use find::FindSettings;
 pub use note::{Begun, Bounds, Estimate, Estimated, Note, Noted, Place, Setting, Tried};
 pub use parameter::{LedParameter, Unit};
-pub use runs::{CourseKind, CoursePlan, PlannedRun, RUN, RunSettings, STEP, course_of};
+pub use runs::{CourseKind, CoursePlan, Meeting, PlannedRun, RUN, RunSettings, STEP, course_of};
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use spelrum_engine::{Adjudication, Parameters, Rules, Value, memory_bytes_of};
 
 use crate::claims::Claim;
-use crate::course::{CoursePlan, PlannedRun};
+use crate::course::{CoursePlan, Meeting};
 use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule, Task};
 use crate::scheduler::Allocation;
 use crate::seeds::canonical_json;
@@ -309,15 +309,22 @@ impl Plan {
         let mut foreseen = self.clone();
         let Some(course) = foreseen.course.take() else { return foreseen };
         for run in course.runs {
-            let trials = run.trials();
-            let PlannedRun { settings, cell, subject, others } = run;
-            let trials_each = trials.div_ceil(1 + others.len() as u64);
-            for (mut cell, subject) in std::iter::once((cell, subject)).chain(others) {
-                let mut parameters = foreseen.players[cell.players[subject]].parameters();
-                parameters.extend(settings.dearest());
-                cell.players[subject] =
-                    number_of(&mut foreseen.players, PlannedPlayer::new(&parameters));
-                cell.games = cell.games.saturating_mul(trials_each);
+            let dearest = run.settings.dearest();
+            let mut games = run.games_at_most();
+            let mut meetings = run.meetings.len() as u64;
+            for Meeting { mut cell, subject } in run.meetings {
+                let meets_itself = cell.player_names[0] == cell.player_names[1];
+                for place in [Some(subject), meets_itself.then_some(1 - subject)] {
+                    let Some(place) = place else { continue };
+                    let mut parameters = foreseen.players[cell.players[place]].parameters();
+                    parameters.extend(dearest.iter().cloned());
+                    cell.players[place] =
+                        number_of(&mut foreseen.players, PlannedPlayer::new(&parameters));
+                }
+                // In whole pairs, and as many in all as the run has.
+                cell.games = games.div_ceil(2 * meetings).saturating_mul(2).min(games);
+                games -= cell.games;
+                meetings -= 1;
                 foreseen.cells.push(cell);
             }
         }

@@ -166,9 +166,13 @@ mod tests {
     }
 
     #[test]
+    fn golden_series_seed() {
+        assert_eq!(series_seed(2014, 2, 49, 1), 2_263_729_806_399_334);
+    }
+
+    #[test]
     fn golden_evolution_key() {
         assert_eq!(hex(evolution_key(2014, 2, 49)), GOLDEN_EVOLUTION_KEY);
-        assert_eq!(series_seed(2014, 2, 49, 1), 2_263_729_806_399_334);
     }
 
     const GOLDEN_EVOLUTION_KEY: &str =

@@ -1,14 +1,18 @@
 //! `spelrum games`: an experiment's games, for other programs and for people.
 
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use crate::arguments::SourceArguments;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::games::{AxisPlace, Pgn, Rows, Text, ToldGames, Wanted, WriteGames, write_games};
+use crate::games::{
+    AxisPlace, Pgn, Rows, Text, ToldGames, Wanted, WriteGames, follow_games, write_games,
+};
+use crate::interrupt::Interrupts;
 use crate::output::{NewFile, RowsFormat, count, not_for_a_terminal};
 use crate::results::ResultsSource;
 use crate::voice;
@@ -21,13 +25,18 @@ text is like chess's PGN: headers in brackets, then the moves in the game's nota
 who moved first has won. pgn is chess's PGN itself, for chess alone. csv, jsonl and parquet have one row for each game, with its moves as one text. \
 docs/export.md has all forms. Games whose moves are not stored say so.
 
+With --follow games come as they are settled, those that are there first, until the experiment is over; \
+Ctrl-C ends it sooner. A file is then written as they come, and one of this name is not replaced: games \
+are written behind what it has.
+
 To take whole experiments to another database: spelrum export.
 
 Examples:
   spelrum games --db tic-tac-toe.db
   spelrum games pentago-depth --db pentago-depth.db --axis depth=3 --player genetic --searches
   spelrum games --db pentago-depth.db --format csv --output games.csv
-  spelrum games pentago-depth --coordinator http://127.0.0.1:7878 --format jsonl";
+  spelrum games pentago-depth --coordinator http://127.0.0.1:7878 --format jsonl
+  spelrum games chess-engines --db chess-engines.db --format pgn --searches --follow >>games.pgn";
 
 /// Write an experiment's games as text, CSV, JSON lines or Parquet
 #[derive(Args, Debug)]
@@ -50,6 +59,9 @@ pub(crate) struct Games {
     /// Write to this file, once all games are there; one of this name is replaced
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Go on while games are played, and write each as it is settled
+    #[arg(long, short)]
+    follow: bool,
     /// Tell also of the search for each move: depth, score, nodes and time
     #[arg(long)]
     searches: bool,
@@ -102,6 +114,9 @@ impl Games {
         if self.format == Format::Parquet && self.output.is_none() && io::stdout().is_terminal() {
             return Err(not_for_a_terminal());
         }
+        if self.follow {
+            return self.follow().await;
+        }
         let told = match &self.output {
             None => self.write(BufWriter::new(io::stdout())).await?,
             Some(path) => {
@@ -115,15 +130,53 @@ impl Games {
         Ok(Exit::Success)
     }
 
-    async fn write(&self, out: impl Write + Send + 'static) -> Result<ToldGames> {
-        let source = ResultsSource::open(&self.source).await?;
-        let experiment = source.experiment(self.experiment.as_deref()).await?;
-        let wanted = Wanted {
+    fn wanted(&self) -> Wanted {
+        Wanted {
             cells: self.cells.clone(),
             players: self.players.clone(),
             places: self.places.clone(),
             uncounted: self.uncounted,
+        }
+    }
+
+    /// Writes games as they are settled, until the experiment or whoever reads along ends.
+    async fn follow(&self) -> Result<Exit> {
+        const ACTION: &str = "follow games";
+        if self.format == Format::Parquet {
+            return Err(CliError::new(Exit::Input, ACTION)
+                .because("a Parquet file can be read only once it is whole")
+                .help("choose --format csv or jsonl, or leave --follow out"));
+        }
+        let out: Box<dyn Write + Send> = match &self.output {
+            None => Box::new(io::stdout()),
+            Some(path) => {
+                let file = File::options().append(true).create(true).open(path);
+                Box::new(file.map_err(|error| {
+                    let action = format!("write {}", path.display());
+                    CliError::new(Exit::Input, action).because(error)
+                })?)
+            }
         };
+        let source = ResultsSource::open(&self.source).await?;
+        let experiment = source.experiment(self.experiment.as_deref()).await?;
+        let (wanted, mut told) = (self.wanted(), ToldGames::default());
+        let mut writer = self.format.writer(self.searches, BufWriter::new(out));
+        let interrupts = Interrupts::listen(|| {})?;
+        let exit = tokio::select! {
+            followed = follow_games(&source, &experiment, &wanted, &mut *writer, &mut told) => {
+                followed.map(|()| Exit::Success)?
+            }
+            () = interrupts.finish.cancelled() => interrupts.exit().unwrap_or(Exit::Interrupted),
+        };
+        writer.finish()?;
+        remark(told);
+        Ok(exit)
+    }
+
+    async fn write(&self, out: impl Write + Send + 'static) -> Result<ToldGames> {
+        let source = ResultsSource::open(&self.source).await?;
+        let experiment = source.experiment(self.experiment.as_deref()).await?;
+        let wanted = self.wanted();
         let mut writer = self.format.writer(self.searches, out);
         write_games(&source, &experiment, &wanted, &mut *writer).await
     }

@@ -3,7 +3,6 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use backon::{BackoffBuilder as _, ExponentialBuilder};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -14,6 +13,7 @@ use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{Task, Verdict};
 
 use crate::arguments::SourceArguments;
+use crate::away::Away;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
@@ -27,12 +27,6 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Looking takes at most this part of the time, however many cells an experiment has.
 const LOOK_SHARE: u32 = 20;
-
-/// How long to wait for a coordinator that is away: longer and longer, for ever.
-const AWAY: ExponentialBuilder = ExponentialBuilder::new()
-    .with_min_delay(LOOK_INTERVAL)
-    .with_max_delay(Duration::from_secs(10))
-    .without_max_times();
 
 const EXAMPLES: &str = "\
 Each cell gets a line when its last game is settled: its place on the axes, player and opponent, \
@@ -162,7 +156,7 @@ impl Watching {
         if !look.has_ended() {
             self.tell(&look, "progress")?;
         }
-        let mut away = None;
+        let mut away = Away::default();
         loop {
             let start = Instant::now();
             let wait = match self.look_again(&mut look, &mut last_game_id).await {
@@ -173,20 +167,12 @@ impl Watching {
                     return Ok(if has_failed { Exit::FailedGames } else { Exit::Success });
                 }
                 Ok(()) => {
-                    away = None;
+                    away = Away::default();
                     LOOK_INTERVAL.max(start.elapsed() * LOOK_SHARE)
                 }
-                // A coordinator may be started anew while somebody watches.
-                Err(error) if error.exit() == Exit::Network => {
-                    let waits = away.get_or_insert_with(|| {
-                        self.bar.suspend(|| voice::say(&away_text(&error)));
-                        AWAY.build()
-                    });
-                    waits.next().unwrap_or(LOOK_INTERVAL)
-                }
                 Err(error) => {
-                    self.bar.finish_and_clear();
-                    return Err(error);
+                    let waits = away.wait(error, |text| self.bar.suspend(|| voice::say(text)));
+                    waits.inspect_err(|_| self.bar.finish_and_clear())?
                 }
             };
             tokio::time::sleep(wait).await;
@@ -372,11 +358,4 @@ fn end_text(experiment: &ExperimentSummary, look: &Progress) -> String {
         text.push_str(&format!(", {failed} of them ({}) failed", percent(share)));
     }
     text
-}
-
-fn away_text(error: &crate::error::CliError) -> String {
-    let message = error.message(crate::error::MessageStyle::Plain).unwrap_or_default();
-    let problem = message.lines().next().unwrap_or_default();
-    let problem = problem.strip_prefix("error: ").unwrap_or(problem);
-    format!("the coordinator is away, looking again until it is back: {problem}")
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use indicatif::ProgressBar;
-use spelrum_external::EngineFile;
+use spelrum_external::{EngineFile, FailureKind};
 use spelrum_worker::{self as worker, Engines};
 
 use crate::arguments::{CoordinatorArguments, Offer, SlotsArguments};

@@ -1,5 +1,6 @@
 //! An experiment's games, one after the other, in the forms in which they leave: text and rows.
 
+mod follow;
 mod pgn;
 mod rows;
 mod text;
@@ -9,11 +10,12 @@ use std::io::{self, Write};
 use std::str::FromStr;
 
 use spelrum_engine::Outcome;
-use spelrum_tournament::CellDefinition;
 use spelrum_tournament::results::{
     CellResult, ExperimentSummary, GameResult, GamesFilter, Played, WholeGame,
 };
+use spelrum_tournament::{CellDefinition, CellId};
 
+pub(crate) use follow::follow_games;
 pub(crate) use pgn::Pgn;
 pub(crate) use rows::Rows;
 pub(crate) use text::Text;
@@ -180,6 +182,14 @@ pub(crate) struct ToldGames {
     pub(crate) without_moves: u64,
 }
 
+impl ToldGames {
+    fn add(&mut self, game: &Told<'_>) {
+        self.games += 1;
+        let lacks_moves = game.played().is_some() && game.whole.game.moves.is_none();
+        self.without_moves += u64::from(lacks_moves);
+    }
+}
+
 /// What writes games.
 pub(crate) trait WriteGames {
     /// Before the first: the axes' names, in the sweep's order.
@@ -187,6 +197,9 @@ pub(crate) trait WriteGames {
 
     /// One after the other.
     fn write(&mut self, game: &Told<'_>) -> Result<()>;
+
+    /// Lets whoever reads along see all that was written.
+    fn flush(&mut self) -> Result<()>;
 
     /// After the last.
     fn finish(&mut self) -> Result<()>;
@@ -226,9 +239,22 @@ pub(crate) async fn write_games(
         writer.finish()?;
         return Ok(told);
     }
-    Err(CliError::new(Exit::Input, "choose games")
+    Err(no_such_cell(experiment))
+}
+
+fn no_such_cell(experiment: &ExperimentSummary) -> CliError {
+    CliError::new(Exit::Input, "choose games")
         .because(format!("{} has no cell that is so", experiment.name))
-        .help("list its cells: spelrum sql 'SELECT cell_id, axes, player, opponent FROM results'"))
+        .help("list its cells: spelrum sql 'SELECT cell_id, axes, player, opponent FROM results'")
+}
+
+/// What decides the games of the cell that this one is of.
+fn definition_of(whole: &WholeGame, cell: CellId) -> Result<CellDefinition> {
+    whole.game.definition().map_err(|damage| {
+        CliError::new(Exit::Database, format!("read the definition of cell {cell}"))
+            .because(damage)
+            .help("use the version of spelrum that wrote this database")
+    })
 }
 
 struct Cell<'c> {
@@ -253,18 +279,11 @@ impl Cell<'_> {
             for whole in &games {
                 let definition = match &mut definition {
                     Some(known) => known,
-                    none => none.insert(whole.game.definition().map_err(|damage| {
-                        let action = format!("read the definition of cell {}", cell.cell);
-                        CliError::new(Exit::Database, action)
-                            .because(damage)
-                            .help("use the version of spelrum that wrote this database")
-                    })?),
+                    none => none.insert(definition_of(whole, cell.cell)?),
                 };
                 let game = Told { experiment, axes, cell, definition, whole };
                 writer.write(&game)?;
-                told.games += 1;
-                let lacks_moves = game.played().is_some() && whole.game.moves.is_none();
-                told.without_moves += u64::from(lacks_moves);
+                told.add(&game);
             }
             match next {
                 None => return Ok(()),

@@ -35,8 +35,12 @@ impl<W: Write> WriteGames for Pgn<W> {
         Ok(write_game(&mut self.out, game, self.searches)?)
     }
 
-    fn finish(&mut self) -> Result<()> {
+    fn flush(&mut self) -> Result<()> {
         Ok(self.out.flush()?)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.flush()
     }
 }
 

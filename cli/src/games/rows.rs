@@ -50,6 +50,10 @@ impl<W: Write + Send + 'static> WriteGames for Rows<W> {
         if self.waiting.len() >= ROWS_AT_ONCE { self.write_waiting() } else { Ok(()) }
     }
 
+    fn flush(&mut self) -> Result<()> {
+        self.write_waiting()
+    }
+
     fn finish(&mut self) -> Result<()> {
         self.write_waiting()?;
         match &mut self.writer {

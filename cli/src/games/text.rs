@@ -26,8 +26,12 @@ impl<W: Write> WriteGames for Text<W> {
         Ok(write_game(&mut self.out, game, self.searches)?)
     }
 
-    fn finish(&mut self) -> Result<()> {
+    fn flush(&mut self) -> Result<()> {
         Ok(self.out.flush()?)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.flush()
     }
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 use spelrum_tournament::course::{CourseKind, Estimate};
 use spelrum_tournament::results::{Report, RunResult};
 
+use super::evolution;
 use crate::output::{Column, TitledTable, count};
 
 /// The name of the table.
@@ -81,6 +82,40 @@ pub(super) fn grid_axes(report: &Report) -> Vec<&str> {
 /// What was found, if the experiment has runs.
 pub(super) fn table(report: &Report) -> Option<TitledTable> {
     let kind = report.runs.first()?.begun.kind;
+    let table = match kind {
+        CourseKind::Find => found(report),
+        CourseKind::Evolve => evolution::best(report, RUNS),
+    };
+    let mut notes = Vec::new();
+    if kind == CourseKind::Find {
+        notes.push(
+            "Value: of the player's parameter at which it scores half of the points, the median of what the \
+             games leave probable."
+                .to_owned(),
+        );
+    }
+    if kind == CourseKind::Evolve {
+        notes.push(format!(
+            "Where each comes from: spelrum report {} --table family.",
+            report.experiment.name
+        ));
+    }
+    if report.runs.iter().any(|run| !run.ended) {
+        let state = report.experiment.state;
+        notes.push(match state.is_over() {
+            false => "…: still going on.".to_owned(),
+            true => format!("…: broken off, since the experiment is {}.", state.name()),
+        });
+    }
+    notes.push(format!(
+        "What came of each cell: spelrum report {} --table cells.",
+        report.experiment.name
+    ));
+    Some(table.with_notes(notes))
+}
+
+/// Where players are even: a row for each parameter of each run.
+fn found(report: &Report) -> TitledTable {
     let axes = grid_axes(report);
     let mut columns = vec![Column::numbers("run")];
     columns.extend(axes.iter().map(|axis| Column::words(*axis)));
@@ -92,10 +127,7 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
         Column::numbers("value"),
         Column::words("95% interval"),
     ]);
-    let title = match kind {
-        CourseKind::Find => "Where the players are even",
-        CourseKind::Evolve => "The best of the latest generation",
-    };
+    let title = "Where the players are even";
     let mut table = TitledTable::new(RUNS, title, columns);
     let or_dash = |text: Option<&str>| text.unwrap_or("–").to_owned();
     for run in runs(report) {
@@ -115,26 +147,7 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
         ]);
         table.row(row);
     }
-    let mut notes = Vec::new();
-    if kind == CourseKind::Find {
-        notes.push(
-            "Value: of the player's parameter at which it scores half of the points, the median of what the \
-             games leave probable."
-                .to_owned(),
-        );
-    }
-    if report.runs.iter().any(|run| !run.ended) {
-        let state = report.experiment.state;
-        notes.push(match state.is_over() {
-            false => "…: still going on.".to_owned(),
-            true => format!("…: broken off, since the experiment is {}.", state.name()),
-        });
-    }
-    notes.push(format!(
-        "What came of each cell: spelrum report {} --table cells.",
-        report.experiment.name
-    ));
-    Some(table.with_notes(notes))
+    table
 }
 
 /// An interval in words; open where it reaches beyond what is tried.

@@ -229,6 +229,65 @@ fn pgn_is_read_again() {
     }
 }
 
+/// Each game once, as soon as it is settled, through a coordinator that is killed in between.
+#[test]
+fn games_are_followed_while_they_are_played() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", CHESS);
+    let mut coordinator = sandbox.coordinator_with("c.db", "127.0.0.1:0", "200ms");
+    let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
+    let follow = |source: [&str; 2], out: &str| {
+        let arguments = [&["games", "openings"][..], &source, &["--format", "pgn", "--searches"]];
+        let following = [&arguments.concat()[..], &["--follow", "--output", out]].concat();
+        sandbox.start(&following)
+    };
+    let games = |file: &str| {
+        let pgn = std::fs::read_to_string(sandbox.path(file)).unwrap_or_default();
+        let rounds = pgn.lines().filter(|line| line.starts_with("[Round "));
+        rounds.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut followers =
+        [follow(["--coordinator", &url], "there.pgn"), follow(["--db", "c.db"], "here.pgn")];
+    let _worker = sandbox.worker(&url, "1", &[]);
+    wait_until("a game is told", || !games("there.pgn").is_empty());
+    coordinator.process.kill();
+    coordinator = sandbox.coordinator_with("c.db", &address, "200ms");
+    for follower in &mut followers {
+        assert_eq!(follower.wait().code(), Some(0));
+    }
+    drop(coordinator);
+    let ids = "SELECT group_concat(round, '') FROM (SELECT '[Round \"' || cell_id || '.' || number || \
+               '\"]' AS round FROM games ORDER BY game_id)";
+    let expected = sandbox.sql("c.db", ids).replace("\"\"", "\"");
+    for file in ["there.pgn", "here.pgn"] {
+        assert_eq!(games(file).len(), 4);
+        assert_eq!(games(file).concat(), expected.trim_matches('"'), "{file}");
+    }
+    // All at once are the same games.
+    let all = sandbox.run(&["games", "--db", "c.db", "--format", "pgn", "--searches"]);
+    let sorted = |text: &str| {
+        let mut games: Vec<_> = text.split("[Event ").map(str::to_owned).collect();
+        games.sort();
+        games
+    };
+    let followed = std::fs::read_to_string(sandbox.path("there.pgn")).unwrap();
+    assert_eq!(sorted(all.stdout()), sorted(&followed));
+}
+
+#[test]
+fn what_cannot_be_followed_is_refused() {
+    let sandbox = played(&tic_tac_toe("small", 2));
+    let follow = ["games", "--db", "x.db", "--follow"];
+    let ran = sandbox.run(&[&follow[..], &["--format", "parquet", "--output", "x"]].concat());
+    assert!(ran.expect_exit(3).stderr().contains("--format csv or jsonl"));
+    let ran = sandbox.run(&[&follow[..], &["--player", "nobody"]].concat());
+    assert!(ran.expect_exit(3).stderr().contains("no cell that is so"));
+    // One that is over has been told.
+    let told = sandbox.run(&[&follow[..], &["--format", "csv"]].concat());
+    assert_eq!(told.expect_exit(0).stdout().lines().count(), 1 + 4);
+}
+
 #[test]
 fn pgn_is_for_chess() {
     let sandbox = played(&tic_tac_toe("small", 2));

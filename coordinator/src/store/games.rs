@@ -100,7 +100,11 @@ impl Readers {
             let limit = i64::from(games_max) + 1;
             let rows = list(&mut snapshot, question, after, limit).await?;
             let games = rows.into_iter().map(GameRow::read).collect::<Result<_, _>>()?;
-            Ok(GamesPage::of(games, usize::try_from(games_max).unwrap_or(usize::MAX)))
+            Ok(GamesPage::of(
+                games,
+                usize::try_from(games_max).unwrap_or(usize::MAX),
+                question.order,
+            ))
         };
         self.in_time(reading).await
     }
@@ -161,7 +165,8 @@ impl Readers {
         let mut snapshot = self.snapshot().await?;
         let rows = list(&mut snapshot, question, after, i64::from(games_max) + 1).await?;
         let games = rows.into_iter().map(GameRow::read).collect::<Result<_, _>>()?;
-        let page = GamesPage::of(games, usize::try_from(games_max).unwrap_or(usize::MAX));
+        let page =
+            GamesPage::of(games, usize::try_from(games_max).unwrap_or(usize::MAX), question.order);
         let listed = page.games.len();
         let (mut games, mut bytes) = (Vec::with_capacity(listed), 0);
         let mut of: Option<(CellId, CellFacts)> = None;
@@ -314,6 +319,14 @@ async fn list(
             let before = after.map_or(i64::MAX, |after| after.game_id);
             newest_of_cell(connection, cell, before, filter, limit).await
         }
+        (GamesOrder::Settled, GamesOf::Experiment(experiment)) => {
+            let after = after.map_or(0, |after| after.game_id);
+            settled_of_experiment(connection, experiment, after, filter, limit).await
+        }
+        (GamesOrder::Settled, GamesOf::Cell(cell)) => {
+            let after = after.map_or(0, |after| after.game_id);
+            settled_of_cell(connection, cell, after, filter, limit).await
+        }
         (GamesOrder::Number, GamesOf::Cell(cell)) => {
             let after = after.map_or(-1, |after| integer(after.game.number));
             in_order_of_cell(connection, cell, after, filter, limit).await
@@ -375,6 +388,58 @@ async fn newest_of_cell(
         ORDER BY +g.game_id DESC LIMIT ?4",
         cell.0,
         before,
+        filter,
+        limit
+    )
+    .fetch_all(connection)
+    .await?)
+}
+
+/// Games of an experiment that were settled after this one. It reads past those of others, in the order in which
+/// they came, so that whoever asks again reads only what is new.
+async fn settled_of_experiment(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+    after: i64,
+    filter: i64,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    Ok(games!(
+        "FROM games AS g NOT INDEXED
+        CROSS JOIN cells AS c ON c.cell_id = g.cell_id
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+        WHERE c.experiment_id = ?1 AND c.in_sweep = 1 AND g.game_id > ?2
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
+                OR ?3 = 3 AND g.counted = 1)
+        ORDER BY g.game_id LIMIT ?4",
+        experiment.0,
+        after,
+        filter,
+        limit
+    )
+    .fetch_all(connection)
+    .await?)
+}
+
+/// Games of a cell that were settled after this one.
+async fn settled_of_cell(
+    connection: &mut SqliteConnection,
+    cell: CellId,
+    after: i64,
+    filter: i64,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    // The plus keeps SQLite from going through the games of all cells.
+    Ok(games!(
+        "FROM games AS g
+        JOIN cells AS c ON c.cell_id = g.cell_id
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+        WHERE g.cell_id = ?1 AND +g.game_id > ?2
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
+                OR ?3 = 3 AND g.counted = 1)
+        ORDER BY +g.game_id LIMIT ?4",
+        cell.0,
+        after,
         filter,
         limit
     )

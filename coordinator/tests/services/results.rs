@@ -284,11 +284,15 @@ async fn cells_and_games_come_in_pages_across_a_restart() {
     let whole: Vec<_> = report.cells.into_iter().map(v1::CellResult::from).collect();
     assert_eq!(told, whole);
 
-    for order in [v1::GamesOrder::Unspecified, v1::GamesOrder::Number] {
+    let orders = [v1::GamesOrder::Unspecified, v1::GamesOrder::Number, v1::GamesOrder::Settled];
+    for order in orders {
         let (mut told, mut token) = (Vec::new(), String::new());
         loop {
             let page = client.list_games(games(token, order)).await.unwrap().into_inner();
             assert!(page.games.len() <= 7);
+            // What was settled last tells where the next games will come.
+            let may_go_on = order == v1::GamesOrder::Settled && !page.games.is_empty();
+            assert!(!may_go_on || !page.next_page_token.is_empty());
             told.extend(page.games.into_iter().map(|it| (it.game_id, it.cell_id, it.number)));
             token = page.next_page_token;
             if token.is_empty() {
@@ -299,6 +303,7 @@ async fn cells_and_games_come_in_pages_across_a_restart() {
         match order {
             v1::GamesOrder::Unspecified => assert!(told.is_sorted_by(|a, b| a.0 > b.0)),
             v1::GamesOrder::Number => assert!(told.is_sorted_by_key(|it| (it.1, it.2))),
+            v1::GamesOrder::Settled => assert!(told.is_sorted_by(|a, b| a.0 < b.0)),
         }
     }
 }

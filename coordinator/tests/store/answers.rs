@@ -183,6 +183,14 @@ async fn games_are_listed_in_either_order_in_pages() {
             listed(&readers, question, size).await.into_iter().map(|it| it.game_id).collect();
         assert_eq!(newest.len(), 29);
         assert!(newest.is_sorted_by(|later, earlier| later > earlier));
+        let mut settled = newest.clone();
+        settled.reverse();
+        let question = GamesQuestion { order: GamesOrder::Settled, ..question };
+        let told = listed(&readers, question, size).await;
+        assert_eq!(told.iter().map(|it| it.game_id).collect::<Vec<_>>(), settled);
+        let of_second = ids(GamesOf::Cell(second), GamesOrder::Settled).await;
+        let numbers: Vec<_> = of_second.iter().map(|it| it.number).collect();
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 9, 8]);
         let of_second = ids(GamesOf::Cell(second), GamesOrder::Newest).await;
         let numbers: Vec<_> = of_second.iter().map(|it| it.number).collect();
         assert_eq!(numbers, [8, 9, 6, 5, 4, 3, 2, 1, 0]);
@@ -193,6 +201,8 @@ async fn games_are_listed_in_either_order_in_pages() {
         for (of, order) in [
             (experiment, GamesOrder::Newest),
             (experiment, GamesOrder::Number),
+            (experiment, GamesOrder::Settled),
+            (GamesOf::Cell(first), GamesOrder::Settled),
             (GamesOf::Cell(first), GamesOrder::Newest),
             (GamesOf::Cell(first), GamesOrder::Number),
         ] {

@@ -556,7 +556,7 @@ async fn seen<R: Reading>(reading: &R, known: &Known) -> Vec<String> {
         }
         let settled = reading.settled_cells(experiment, 3, 2).await.unwrap();
         seen.push(format!("{settled:?}"));
-        for order in [GamesOrder::Newest, GamesOrder::Number] {
+        for order in [GamesOrder::Newest, GamesOrder::Number, GamesOrder::Settled] {
             let question = |of, filter| GamesQuestion { of, filter, order };
             let all = question(GamesOf::Experiment(experiment), GamesFilter::All);
             let mut after = None;

@@ -240,6 +240,16 @@ pub fn filter_to_wire(filter: GamesFilter) -> v1::GamesFilter {
     }
 }
 
+/// In which order a list of games is asked for.
+#[must_use]
+pub fn order_to_wire(order: GamesOrder) -> v1::GamesOrder {
+    match order {
+        GamesOrder::Newest => v1::GamesOrder::Unspecified,
+        GamesOrder::Number => v1::GamesOrder::Number,
+        GamesOrder::Settled => v1::GamesOrder::Settled,
+    }
+}
+
 /// The list that whole games are asked for by.
 ///
 /// # Errors
@@ -291,6 +301,7 @@ pub fn games_asked(request: &v1::ListGamesRequest) -> Result<GamesAsked<'_>, Wir
         order: match v1::GamesOrder::try_from(request.order) {
             Ok(v1::GamesOrder::Unspecified) => GamesOrder::Newest,
             Ok(v1::GamesOrder::Number) => GamesOrder::Number,
+            Ok(v1::GamesOrder::Settled) => GamesOrder::Settled,
             Err(_) => return Err(variant("order", request.order)),
         },
     })

@@ -73,6 +73,7 @@ impl Run for FindRun {
                 opponent: Opponent::Player(0),
                 opponent_parameters: Vec::new(),
                 series: None,
+                games: None,
                 axes: vec![(STEP.to_owned(), AxisValue::whole(step))],
             });
         }

@@ -1,4 +1,4 @@
-//! The courses that sweeps ask for: `[find]`. Another kind is a table of the sweep, a variant of [`RunSettings`]
+//! The courses that sweeps ask for: `[find]` and `[evolve]`. Another kind is a table of the sweep, a variant of [`RunSettings`]
 //! and a [`Run`].
 //!
 //! Each point of a sweep's grid has a *run* of its own. All runs together are the experiment's [`Course`]: the
@@ -27,13 +27,18 @@ pub struct CoursePlan {
 pub struct PlannedRun {
     /// What it does.
     pub settings: RunSettings,
-    /// The cell that its own are made of. It is not played itself: what the run decides about has a value there
-    /// that stands for any.
+    /// The cells that its own are made of: one for each opponent, in the order of the pairing, at least one.
+    pub meetings: Vec<Meeting>,
+}
+
+/// A cell that those of a run are made of. It is not played itself: what the run decides about has a value there
+/// that stands for any.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Meeting {
+    /// The cell.
     pub cell: PlannedCell,
-    /// Which of its players the run decides about: 0 or 1.
+    /// Which of its players the run decides about: 0 or 1; 0 where it is both.
     pub subject: usize,
-    /// The same of its further opponents, where a run meets several.
-    pub others: Vec<(PlannedCell, usize)>,
 }
 
 /// What a run does.
@@ -74,6 +79,15 @@ impl CourseKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// Whether a run of it meets all opponents of its player; otherwise each has a run of its own.
+    #[must_use]
+    pub const fn meets_all(self) -> bool {
+        match self {
+            Self::Find => false,
+            Self::Evolve => true,
+        }
+    }
+
     /// What its cells have a place on beside the grid's axes: names that no axis of such a sweep may have.
     #[must_use]
     pub const fn axes(self) -> &'static [&'static str] {
@@ -105,28 +119,43 @@ impl RunSettings {
         }
     }
 
-    /// What its player has where a game takes longest, and most memory: nothing beside what its cell says where
-    /// that is as good as anything.
+    /// What its player has where a game takes longest, and most memory.
     #[must_use]
-    pub fn dearest(&self) -> Option<(String, Value)> {
+    pub fn dearest(&self) -> Vec<(String, Value)> {
         match self {
             Self::Find(FindSettings { parameter, .. }) => {
-                Some((parameter.key.clone(), parameter.value(parameter.high)))
+                vec![(parameter.key.clone(), parameter.value(parameter.high))]
             }
-            Self::Evolve(_) => None,
+            // A formula takes as long as any other, nearly.
+            Self::Evolve(_) => Vec::new(),
+        }
+    }
+
+    /// How many steps it has at most: rounds of asking and being told.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        match self {
+            Self::Find(find) => find.steps,
+            Self::Evolve(evolve) => evolve.generations,
+        }
+    }
+
+    /// How many games it plays at most, made of so many cells that have so many games each.
+    #[must_use]
+    pub fn games_at_most(&self, meetings: u64, games: u64) -> u64 {
+        match self {
+            Self::Find(find) => find.steps.saturating_mul(meetings.saturating_mul(games)),
+            Self::Evolve(evolve) => evolve.cells(meetings).saturating_mul(games),
         }
     }
 }
 
 impl PlannedRun {
-    /// How often it plays its cell at most, each time with something else.
+    /// How many games it plays at most.
     #[must_use]
-    pub fn trials(&self) -> u64 {
-        match &self.settings {
-            RunSettings::Find(find) => find.steps,
-            // Its opponents have as many games each.
-            RunSettings::Evolve(evolve) => evolve.cells(1 + self.others.len() as u64),
-        }
+    pub fn games_at_most(&self) -> u64 {
+        let games = self.meetings.iter().map(|meeting| meeting.cell.games).max().unwrap_or(0);
+        self.settings.games_at_most(self.meetings.len() as u64, games)
     }
 }
 
@@ -140,8 +169,7 @@ impl CoursePlan {
     /// How many games its runs play together at most.
     #[must_use]
     pub fn games_at_most(&self) -> u64 {
-        let of_run = |run: &PlannedRun| run.trials().saturating_mul(run.cell.games);
-        self.runs.iter().map(of_run).fold(0, u64::saturating_add)
+        self.runs.iter().map(PlannedRun::games_at_most).fold(0, u64::saturating_add)
     }
 }
 
@@ -157,6 +185,8 @@ pub(super) struct Asked {
     /// Cells of equal series start from the same openings: two numbers of the run's own. `None` is a series of
     /// its own.
     pub(super) series: Option<(u64, u64)>,
+    /// How many games it has, if not as many as the sweep says.
+    pub(super) games: Option<u64>,
     /// Its place on the axes of the course, beside that of its run.
     pub(super) axes: Vec<(String, AxisValue)>,
 }
@@ -164,7 +194,7 @@ pub(super) struct Asked {
 /// Whom the player of a run meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opponent {
-    /// The opponent of this number, from 0.
+    /// The opponent of this number, from 0, in the order of the run's meetings.
     Player(usize),
     /// A player like itself, but for what the run decides.
     OwnKind,
@@ -190,11 +220,9 @@ pub(super) trait Run: Send {
 struct Running {
     run: Box<dyn Run>,
     /// What its cells are made of: one for each opponent, with the place of its player there.
-    cells: Vec<(NewCell, usize)>,
+    meetings: Vec<(NewCell, usize)>,
     /// Of each cell that it asked for, the place of its player.
     subjects: Vec<usize>,
-    /// How many cells it asked for.
-    asked: u64,
     noted_end: bool,
 }
 
@@ -214,20 +242,20 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
     let mut notes = Vec::new();
     let mut runs = Vec::new();
     for (number, planned) in course.runs.iter().enumerate() {
-        let PlannedRun { settings, cell, subject, others } = planned;
-        let first = std::iter::once((NewCell::of(plan, cell), *subject));
-        let others = others.iter().map(|(cell, subject)| (NewCell::of(plan, cell), *subject));
-        let cells: Vec<(NewCell, usize)> = first.chain(others).collect();
-        let (cell, subject) = &cells[0];
+        let PlannedRun { settings, meetings } = planned;
+        let meeting = |it: &Meeting| (NewCell::of(plan, &it.cell), it.subject);
+        let meetings: Vec<(NewCell, usize)> = meetings.iter().map(meeting).collect();
+        let opponent = |(cell, subject): &(NewCell, usize)| cell.player_names[1 - subject].clone();
+        let opponents = meetings.iter().map(opponent).collect();
+        let (cell, subject) = meetings.first()?;
         let place = |(axis, value): &(String, AxisValue)| Place {
             axis: axis.clone(),
             value: value.clone(),
         };
-        let opponent = |(cell, subject): &(NewCell, usize)| cell.player_names[1 - subject].clone();
         let note = Note::Begun(Begun {
             kind: settings.kind(),
             player: cell.player_names[*subject].clone(),
-            opponents: cells.iter().map(opponent).collect(),
+            opponents,
             axes: cell.axes.iter().map(place).collect(),
         });
         notes.push(Noted { run: number as u64, note });
@@ -235,10 +263,10 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
             RunSettings::Find(settings) => Box::new(FindRun::new(settings)),
             RunSettings::Evolve(settings) => {
                 let seed = (cell.definition.seed, number as u64);
-                Box::new(EvolveRun::new(settings, seed, cells.len()))
+                Box::new(EvolveRun::new(settings, seed, meetings.len()))
             }
         };
-        runs.push(Running { run, cells, subjects: Vec::new(), asked: 0, noted_end: false });
+        runs.push(Running { run, meetings, subjects: Vec::new(), noted_end: false });
     }
     Some(Box::new(Runs { runs, cells: Vec::new(), notes, fault: None }))
 }
@@ -246,12 +274,11 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
 impl Running {
     /// A cell that it asks for, as its `number`th, with the place of its player there.
     fn new_cell(&self, run: usize, number: u64, asked: &Asked) -> (NewCell, usize) {
-        let template = match asked.opponent {
+        let meeting = match asked.opponent {
             Opponent::Player(opponent) => opponent,
             Opponent::OwnKind => 0,
         };
-        let (cell, subject) = &self.cells[template];
-        let (mut cell, subject) = (cell.clone(), *subject);
+        let (mut cell, subject) = self.meetings[meeting].clone();
         if asked.opponent == Opponent::OwnKind {
             let own = Arc::clone(&cell.definition.players[subject]);
             cell.definition.players[1 - subject] = own;
@@ -268,6 +295,7 @@ impl Running {
             None => seeds::course_seed(seed, run as u64, number),
             Some((one, other)) => seeds::series_seed(seed, run as u64, one, other),
         };
+        cell.games = asked.games.unwrap_or(cell.games);
         cell.axes.push((RUN.to_owned(), AxisValue::whole(run as u64)));
         cell.axes.extend(asked.axes.iter().cloned());
         (cell, subject)
@@ -279,11 +307,10 @@ impl Runs {
         let mut new = Vec::new();
         for (number, running) in self.runs.iter_mut().enumerate() {
             for asked in running.run.ask() {
-                let own = running.asked;
+                let own = running.subjects.len() as u64;
                 let (cell, subject) = running.new_cell(number, own, &asked);
                 new.push(cell);
                 running.subjects.push(subject);
-                running.asked += 1;
                 self.cells.push((number, own));
             }
             let run = number as u64;

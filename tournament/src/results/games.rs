@@ -239,6 +239,8 @@ pub enum GamesOrder {
     Newest,
     /// By cell in the grid's order, then by number.
     Number,
+    /// As they were settled: whoever asks again from the last one on gets those that came since.
+    Settled,
 }
 
 /// A question for a list of settled games.
@@ -266,18 +268,18 @@ pub struct GameCursor {
 pub struct GamesPage {
     /// The games.
     pub games: Vec<GameSummary>,
-    /// Where the list goes on, if it does.
+    /// Where the list goes on, if it does or, [as they are settled](GamesOrder::Settled), may.
     pub next: Option<GameCursor>,
 }
 
 impl GamesPage {
     /// The first so many of these games, which are one more if there are more.
     #[must_use]
-    pub fn of(mut games: Vec<GameSummary>, games_max: usize) -> Self {
-        let has_more = games.len() > games_max;
+    pub fn of(mut games: Vec<GameSummary>, games_max: usize, order: GamesOrder) -> Self {
+        let goes_on = games.len() > games_max || order == GamesOrder::Settled;
         games.truncate(games_max);
         let cursor = |last: &GameSummary| GameCursor { game_id: last.game_id, game: last.game };
-        let next = has_more.then(|| games.last().map(cursor)).flatten();
+        let next = goes_on.then(|| games.last().map(cursor)).flatten();
         Self { games, next }
     }
 }

@@ -9,13 +9,13 @@ use std::mem;
 use std::sync::Arc;
 
 use super::claimed::Claimed;
-use super::course::RunSize;
 use super::columns::{self, AxisColumns, ColumnSet, VariedColumns};
 use super::fault::{Fault, Span};
+use super::keys::course::RUNS_MAX;
 use super::file::SweepFile;
 use super::made::{Made, Setting};
 use super::points::Points;
-use crate::course::{CoursePlan, PlannedRun, RunSettings};
+use crate::course::{CoursePlan, Meeting, PlannedRun, RunSettings};
 use crate::definition::{DefinitionJson, OpeningsRule, Task};
 use crate::plan::{Conditions, MergedPairing, Plan, PlannedAxis, PlannedCell};
 use crate::seeds::SEED_END;
@@ -36,12 +36,7 @@ pub(super) fn plan(file: &SweepFile, openings_cost_max: u64) -> Result<Plan, Fau
     planner.claimed.check(file)?;
     planner.check_openings(&cells)?;
     let runs = planner.runs(&cells)?;
-    let plan = planner.finish(cells, runs);
-    if let Some((course, planned)) = file.course.as_ref().zip(plan.course.as_ref()) {
-        let sizes: Vec<RunSize> = planned.runs.iter().map(RunSize::of).collect();
-        course.check_size(&sizes)?;
-    }
-    Ok(plan)
+    Ok(planner.finish(cells, runs))
 }
 
 /// Refuses more games than numbers that every reader of the database holds exactly.
@@ -96,18 +91,20 @@ struct DraftCell {
 #[derive(Clone)]
 struct DraftRun {
     settings: RunSettings,
-    /// One for each opponent, each with which of its players the run decides about.
-    cells: Vec<(usize, usize)>,
+    /// Each with which of its players the run decides about.
+    meetings: Vec<(usize, usize)>,
+    /// How often it is done.
+    times: u64,
 }
 
 /// The runs with the cells that theirs are made of.
 fn planned_runs(runs: Vec<DraftRun>, cells: &[PlannedCell]) -> Vec<PlannedRun> {
-    let run = |DraftRun { settings, cells: of }: DraftRun| {
-        let mut of = of.into_iter().map(|(cell, subject)| (cells[cell].clone(), subject));
-        let (cell, subject) = of.next()?;
-        Some(PlannedRun { settings, cell, subject, others: of.collect() })
+    let meeting = |(cell, subject): (usize, usize)| Meeting { cell: cells[cell].clone(), subject };
+    let run = |DraftRun { settings, meetings, times: _ }: DraftRun| PlannedRun {
+        settings,
+        meetings: meetings.into_iter().map(meeting).collect(),
     };
-    runs.into_iter().filter_map(run).collect()
+    runs.into_iter().map(run).collect()
 }
 
 /// How many games a pairing gets at a point, and by which override, if not by the sweep.
@@ -306,14 +303,19 @@ impl Planner<'_> {
         )
     }
 
-    /// What the course does at each point, for each opponent or for all of them together.
+    /// What the course does at each point: for each opponent, or against all of them.
     fn runs(&self, cells: &[DraftCell]) -> Result<Vec<DraftRun>, Fault> {
         let Some(course) = &self.file.course else { return Ok(Vec::new()) };
         let mut runs = Vec::<DraftRun>::new();
-        let mut number = 0;
-        while let Some(cell) = cells.get(number) {
-            let place = |number: usize| (number, usize::from(cells[number].names.0 != course.subject));
-            let (_, subject) = place(number);
+        let mut latest = None;
+        for (number, cell) in cells.iter().enumerate() {
+            let subject = usize::from(cell.names.0 != course.subject);
+            let is_of_latest = course.kind.meets_all() && latest == Some(cell.point);
+            if let Some(run) = runs.last_mut().filter(|_| is_of_latest) {
+                run.meetings.push((number, subject));
+                continue;
+            }
+            latest = Some(cell.point);
             let rules = &self.made.settings[cell.setting].rules;
             let (player, _) = self
                 .made
@@ -322,14 +324,18 @@ impl Planner<'_> {
                 .unwrap_or_else(|| unreachable!());
             let point = self.points.at(cell.point);
             let settings = course.settings(&self.file.axes, point, rules, &player.parameters())?;
-            let at_point = cells[number..].iter().take_while(|it| it.point == cell.point).count();
-            let met = if course.meets_all() { at_point } else { 1 };
-            let draft = DraftRun { settings, cells: (number..number + met).map(place).collect() };
-            for _ in 0..course.runs_each(&self.file.axes, point)? {
-                runs.push(draft.clone());
-            }
-            number += met;
+            let times = course.runs_each(&self.file.axes, point)?;
+            runs.push(DraftRun { settings, meetings: vec![(number, subject)], times });
         }
+        let runs: Vec<DraftRun> = runs
+            .into_iter()
+            .flat_map(|run| (0..run.times).map(move |_| run.clone()))
+            .take(RUNS_MAX + 1)
+            .collect();
+        let steps = runs.iter().map(|run| run.settings.steps()).fold(0, u64::saturating_add);
+        course.check_size(runs.len(), steps)?;
+        let sizes = runs.iter().map(|run| (&run.settings, run.meetings.len() as u64));
+        course.check_evolution(sizes)?;
         Ok(runs)
     }
 

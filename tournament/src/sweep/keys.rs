@@ -233,7 +233,7 @@ pub(super) static SWEEP: [Key; 29] = [
         "Find",
         "Finds the value of a parameter at which two players are even, such as how much time one needs to be \
          the other's equal: { player = \"genetic\", parameter = \"move_time\", from = \"1ms\", to = \"1s\" }.",
-        Kind::Own(|| object(&course::FIND)),
+        Kind::Own(|| object(&course::find::FIND)),
     ),
     Key::new(
         "evolve",

@@ -156,14 +156,13 @@ impl Reading for InMemory {
         let state = lock(&self.shared);
         let mut games = state.listed(question);
         if let Some(after) = after {
-            // All up to and with this one.
-            let is_past = |game: &GameSummary| match question.order {
-                GamesOrder::Newest => game.game_id >= after.game_id,
-                GamesOrder::Number => state.grid_place(game.game) <= state.grid_place(after.game),
-            };
-            games.retain(|game| !is_past(game));
+            games.retain(|game| match question.order {
+                GamesOrder::Newest => game.game_id < after.game_id,
+                GamesOrder::Settled => game.game_id > after.game_id,
+                GamesOrder::Number => state.grid_place(game.game) > state.grid_place(after.game),
+            });
         }
-        Ok(GamesPage::of(games, games_max as usize))
+        Ok(GamesPage::of(games, games_max as usize, question.order))
     }
 
     async fn game(&self, which: WhichGame) -> Result<FoundGame, StoreError> {
@@ -612,16 +611,17 @@ impl State {
                 cell.experiment == experiment && cell.in_sweep
             }
         };
-        let its = self.games.keys().filter(|game| is_its(**game));
-        let mut games: Vec<_> = its.map(|game| self.game_summary(*game)).collect();
-        games.retain(|game| match filter {
+        let passes = |game: &GameSummary| match filter {
             GamesFilter::All => true,
             GamesFilter::Uncounted => game.not_counted_reason.is_some(),
             GamesFilter::Failed => matches!(game.result, GameResult::Failed(_)),
             GamesFilter::Counted => game.not_counted_reason.is_none(),
-        });
+        };
+        let its = self.games.keys().filter(|game| is_its(**game));
+        let mut games: Vec<_> = its.map(|game| self.game_summary(*game)).filter(passes).collect();
         match order {
             GamesOrder::Newest => games.sort_by_key(|game| -game.game_id),
+            GamesOrder::Settled => games.sort_by_key(|game| game.game_id),
             GamesOrder::Number => games.sort_by_key(|game| self.grid_place(game.game)),
         }
         games

@@ -117,6 +117,12 @@ impl EvolveSettings {
         met.saturating_add(of_hall)
     }
 
+    /// How many individuals a run breeds in all.
+    #[must_use]
+    pub fn individuals(&self) -> u64 {
+        self.generations.saturating_mul(self.breeding.population as u64)
+    }
+
     /// How fit an individual is; `None` if a game of its failed, it has none, or it comes to no finite number.
     pub(super) fn fitness_of(&self, tally: &Tally) -> Option<f64> {
         if tally.games == 0 || tally.failed > 0 {

@@ -18,6 +18,10 @@ use crate::optimize::genetic_programming::trees::Initial;
 use crate::optimize::genetic_programming::variation::{Mutation, Points};
 use crate::optimize::genetic_programming::{Limits, Primitives};
 
+/// What its table may be.
+pub(super) const EXAMPLE: &str =
+    "evolve = { player = \"evolved\", population = 25, generations = 50 }";
+
 /// The player's parameter that is bred where the sweep does not say.
 const PARAMETER: &str = "formula";
 
@@ -41,7 +45,7 @@ impl Course<'_> {
     }
 
     /// How often the run is done.
-    pub(super) fn runs(&self) -> Result<u64, Fault> {
+    pub(super) fn runs_each(&self) -> Result<u64, Fault> {
         self.whole("runs", 1, 1, RUNS_EACH_MAX)
     }
 

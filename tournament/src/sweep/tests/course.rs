@@ -74,8 +74,9 @@ fn points_become_runs() {
     assert_eq!(names, ["depth", "run", "step"]);
     for run in &course.runs {
         // In the order of the pairing: the player that is decided about is the second.
-        assert_eq!(run.subject, 1);
-        assert!(run.cell.timed);
+        assert_eq!(run.meetings.len(), 1);
+        assert_eq!(run.meetings[0].subject, 1);
+        assert!(run.meetings[0].cell.timed);
     }
     // What is foreseen is what the runs are made of, where it costs most.
     let foreseen = plan.foreseen();
@@ -162,7 +163,7 @@ fn what_cannot_be_found_is_refused() {
 
 /// A game between players of whom more of the parameter is stronger, by a step.
 fn outcome(number: u64, plan: &Plan, value: f64, root: f64) -> CellOutcome {
-    let games = plan.course.as_ref().unwrap().runs[0].cell.games;
+    let games = plan.course.as_ref().unwrap().runs[0].meetings[0].cell.games;
     // The player that is decided about is the second.
     let pairs = games / 2;
     let (pairs, [wins, losses]) = match value < root {

@@ -1,25 +1,26 @@
-//! `find` and `evolve`: what came of an experiment's cells decides which it gets next.
+//! Tables such as `find`: what came of an experiment's cells decides which it gets next. Each kind of course has a
+//! file of its own.
 //!
 //! The table of one names the player that it decides about. At each point of the grid it becomes the
 //! [`RunSettings`] of a run; the player has a value there that stands for what is to be decided.
 
 mod evolve;
+mod find;
 
-use spelrum_engine::{Parameters, Player, Rules, Value, parse_duration_us};
+use spelrum_engine::{Parameters, Rules};
 
 use super::axes::Axis;
-use super::fault::{Fault, Span};
-use super::file::word;
+use super::fault::Fault;
 use super::keys::{
     self, Key,
     course::evolve::{CELLS_MAX, EVOLVE, INDIVIDUALS_MAX},
-    course::{AT_ONCE_MAX, FIND, FIND_AT_ONCE, FIND_STEPS, RUNS_MAX, STEPS_MAX},
+    course::{RUNS_MAX, STEPS_MAX, find::FIND},
 };
 use super::pairing::Pairing;
 use super::players::Players;
 use super::template::substitute;
-use super::tree::{Entry, Node, Scalar, Table, Tree};
-use crate::course::{CourseKind, FindSettings, LedParameter, PlannedRun, RunSettings, Unit};
+use super::tree::{Entry, Node, Table};
+use crate::course::{CourseKind, RunSettings};
 use crate::definition::Task;
 
 /// The course of a sweep, read. What may name axes is still a tree.
@@ -87,8 +88,10 @@ pub(super) fn read(
         ));
     }
     let subject = table.subject(players, pairing)?;
-    let meets_itself = pairing.pairs == [(subject, subject)];
-    let stands_for = table.stands_for()?;
+    let stands_for = match kind {
+        CourseKind::Find => table.stands_for()?,
+        CourseKind::Evolve => vec![table.formula_that_stands_for_any()?],
+    };
     let player = players.template(subject);
     for Entry { key, .. } in &stands_for {
         if let Some(said) = player.parameters.entries.iter().find(|it| it.key == *key) {
@@ -96,6 +99,7 @@ pub(super) fn read(
             return Err(Fault::at(&said.key_place, problem, "remove it from the player"));
         }
     }
+    let meets_itself = pairing.pairs == [(subject, subject)];
     let node = entry.value.clone();
     Ok(Some(CourseInFile { kind, node, subject, meets_itself, stands_for }))
 }
@@ -126,12 +130,8 @@ impl<'a> Course<'a> {
 
     fn example(&self) -> &'static str {
         match self.kind {
-            CourseKind::Find => {
-                "find = { player = \"genetic\", parameter = \"move_time\", from = \"1ms\", to = \"1s\" }"
-            }
-            CourseKind::Evolve => {
-                "evolve = { player = \"evolved\", population = 25, generations = 50 }"
-            }
+            CourseKind::Find => find::EXAMPLE,
+            CourseKind::Evolve => evolve::EXAMPLE,
         }
     }
 
@@ -187,143 +187,47 @@ impl<'a> Course<'a> {
         }
         Ok(subject)
     }
-
-    /// What the player says of the parameters that are decided.
-    fn stands_for(&self) -> Result<Vec<Entry>, Fault> {
-        if self.kind == CourseKind::Evolve {
-            return Ok(vec![self.formula_that_stands_for_any()?]);
-        }
-        let parameter = self.required("parameter")?;
-        Ok(vec![Entry {
-            key: self.text("parameter")?.to_owned(),
-            key_place: parameter.place.clone(),
-            value: self.required("from")?.clone(),
-        }])
-    }
-
-    fn find(&self, rules: &Rules, player: &Parameters) -> Result<FindSettings, Fault> {
-        let log = word(self.table, "scale", &[("log", true), ("linear", false)])?.unwrap_or(true);
-        let [from, to] = [self.required("from")?, self.required("to")?];
-        let place = &self.required("parameter")?.place;
-        let parameter = led(rules, player, (self.text("parameter")?, place), [from, to], log)?;
-        Ok(FindSettings {
-            parameter,
-            steps: self.whole("steps", FIND_STEPS, 1, STEPS_MAX)?,
-            at_once: self.whole("at_once", FIND_AT_ONCE, 1, AT_ONCE_MAX)?,
-        })
-    }
-}
-
-/// A parameter with the ends of what is tried of it, of a player that has one of them.
-fn led(
-    rules: &Rules,
-    player: &Parameters,
-    (name, place): (&str, &Span),
-    ends: [&Node; 2],
-    log: bool,
-) -> Result<LedParameter, Fault> {
-    let microseconds = format!("{name}_us");
-    let (key, unit) = match (player.get(name), player.get(&microseconds)) {
-        (Some(Value::Integer(_)), _) => (name.to_owned(), Unit::Whole),
-        (Some(Value::Number(_)), _) => (name.to_owned(), Unit::Real),
-        (_, Some(Value::Integer(_))) => (microseconds, Unit::Microseconds),
-        _ => {
-            let problem = format!("`{name}` is not a number or a duration");
-            let remedy = "name a parameter such as \"move_time\", \"nodes\" or \"depth\"";
-            return Err(Fault::at(place, problem, remedy));
-        }
-    };
-    let number = |node: &Node| -> Result<f64, Fault> {
-        match (&node.tree, unit) {
-            (Tree::Scalar(Scalar::Integer(integer)), Unit::Whole | Unit::Real) => {
-                Ok(*integer as f64)
-            }
-            (Tree::Scalar(Scalar::Number(number)), Unit::Real) => Ok(*number),
-            (Tree::Scalar(Scalar::Text(text)), Unit::Microseconds) => {
-                parse_duration_us(text).map(|us| us as f64).ok_or_else(|| {
-                    node.wrong_type(&format!("`{name}`"), "a duration", "from = \"1ms\"")
-                })
-            }
-            _ => Err(node.wrong_type(
-                &format!("an end of `{name}`"),
-                match unit {
-                    Unit::Whole => "a whole number",
-                    Unit::Real => "a number",
-                    Unit::Microseconds => "a duration",
-                },
-                match unit {
-                    Unit::Whole => "from = 1, to = 100000",
-                    Unit::Real => "from = 0.1, to = 0.9",
-                    Unit::Microseconds => "from = \"1ms\", to = \"1s\"",
-                },
-            )),
-        }
-    };
-    let [low, high] = [number(ends[0])?, number(ends[1])?];
-    if low >= high {
-        let problem = format!("there is nothing between {} and {}", ends[0], ends[1]);
-        return Err(Fault::at(&ends[1].place, problem, "choose a greater end"));
-    }
-    if log && low <= 0.0 {
-        let problem = format!("{} has no logarithm", ends[0]);
-        return Err(Fault::at(
-            &ends[0].place,
-            problem,
-            "begin above 0, or write scale = \"linear\"",
-        ));
-    }
-    let parameter = LedParameter { name: name.to_owned(), key, unit, low, high, log };
-    // What lies between two good values is good.
-    let mut with_end = player.clone();
-    with_end.insert(parameter.key.clone(), parameter.value(high));
-    Player::from_parameters(rules, &with_end)
-        .map_err(|error| Fault::at(&ends[1].place, error.problem, error.remedy))?;
-    Ok(parameter)
-}
-
-/// What a run comes to at most.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RunSize {
-    pub(super) cells: u64,
-    /// Of evolution: all that are bred.
-    pub(super) individuals: u64,
-}
-
-impl RunSize {
-    pub(super) fn of(run: &PlannedRun) -> Self {
-        let individuals = match &run.settings {
-            RunSettings::Find(_) => 0,
-            RunSettings::Evolve(it) => {
-                it.generations.saturating_mul(it.breeding.population as u64)
-            }
-        };
-        Self { cells: run.trials(), individuals }
-    }
 }
 
 impl CourseInFile {
-    /// Refuses more runs, or more of what all of them do together, than anybody holds.
-    pub(super) fn check_size(&self, runs: &[RunSize]) -> Result<(), Fault> {
+    /// Refuses more runs, or steps of all of them together, than anybody holds.
+    pub(super) fn check_size(&self, runs: usize, steps: u64) -> Result<(), Fault> {
         let name = self.kind.name();
-        let all = runs.len();
-        let sum = |of: fn(&RunSize) -> u64| runs.iter().map(of).fold(0, u64::saturating_add);
-        let bounds = match self.kind {
-            CourseKind::Find => [(sum(|it| it.cells), STEPS_MAX.unsigned_abs(), "steps"); 2],
-            CourseKind::Evolve => [
-                (sum(|it| it.cells), CELLS_MAX, "cells"),
-                (sum(|it| it.individuals), INDIVIDUALS_MAX, "individuals"),
-            ],
-        };
-        let (problem, remedy) = if all > RUNS_MAX {
+        let (problem, remedy) = if runs > RUNS_MAX {
             let remedy = format!("sweep fewer values, or pair fewer players: at most {RUNS_MAX}");
-            (format!("`{name}` would have {all} runs"), remedy)
-        } else if let Some((there, max, what)) = bounds.into_iter().find(|it| it.0 > it.1) {
-            let remedy = format!("choose fewer: at most {max} in all");
-            (format!("the {all} runs of `{name}` would have {there} {what}"), remedy)
+            (format!("`{name}` would have {runs} runs"), remedy)
+        } else if steps > STEPS_MAX.unsigned_abs() {
+            let remedy = format!("choose fewer: at most {STEPS_MAX} in all");
+            (format!("the {runs} runs of `{name}` would have {steps} steps"), remedy)
         } else {
             return Ok(());
         };
         Err(Fault::at(&self.node.place, problem, remedy))
+    }
+
+    /// Refuses more cells, or individuals of all runs together, than anybody holds.
+    pub(super) fn check_evolution<'r>(
+        &self,
+        runs: impl Iterator<Item = (&'r RunSettings, u64)>,
+    ) -> Result<(), Fault> {
+        let (mut cells, mut individuals) = (0_u64, 0_u64);
+        for (settings, meetings) in runs {
+            if let RunSettings::Evolve(evolve) = settings {
+                cells = cells.saturating_add(evolve.cells(meetings));
+                individuals = individuals.saturating_add(evolve.individuals());
+            }
+        }
+        let all = [(cells, CELLS_MAX, "cells"), (individuals, INDIVIDUALS_MAX, "individuals")];
+        match all.into_iter().find(|(there, max, _)| there > max) {
+            None => Ok(()),
+            Some((there, max, what)) => {
+                let problem = format!("all runs of `evolve` would have {there} {what}");
+                let remedy = format!(
+                    "choose fewer runs, generations or individuals: at most {max} {what} in all"
+                );
+                Err(Fault::at(&self.node.place, problem, remedy))
+            }
+        }
     }
 
     /// How many runs there are of the same at a point.
@@ -331,16 +235,8 @@ impl CourseInFile {
         match self.kind {
             CourseKind::Find => Ok(1),
             CourseKind::Evolve => {
-                Course::of(self.kind, &substitute(&self.node, axes, point))?.runs()
+                Course::of(self.kind, &substitute(&self.node, axes, point))?.runs_each()
             }
-        }
-    }
-
-    /// Whether a run meets all opponents, and not each opponent has a run of its own.
-    pub(super) fn meets_all(&self) -> bool {
-        match self.kind {
-            CourseKind::Find => false,
-            CourseKind::Evolve => true,
         }
     }
 

@@ -1,21 +1,8 @@
-//! The keys of `find`, and below it of `evolve`: of experiments that depend on their own results.
+//! The keys of `find`.
 
-pub(in crate::sweep) mod evolve;
-
-use serde_json::json;
-
-use super::super::schema;
-use super::{Key, Kind};
-
-/// Most steps of one run, and of all runs of a sweep: a coordinator that starts goes through them again
-/// (invariant 9).
-pub(in crate::sweep) const STEPS_MAX: i64 = 20_000;
-
-/// Most runs of a sweep: what each knows is held while it goes on (invariant 9).
-pub(in crate::sweep) const RUNS_MAX: usize = 1_000;
-
-/// Most settings that one run tries at a time.
-pub(in crate::sweep) const AT_ONCE_MAX: i64 = 256;
+use super::super::super::schema;
+use super::super::{Key, Kind};
+use super::{AT_ONCE_MAX, STEPS_MAX, whole};
 
 /// Steps of `find` where the sweep does not say.
 pub(in crate::sweep) const FIND_STEPS: i64 = 50;
@@ -61,9 +48,3 @@ pub(in crate::sweep) static FIND: [Key; 7] = [
         Kind::Own(|| whole(1, AT_ONCE_MAX, FIND_AT_ONCE)),
     ),
 ];
-
-/// A whole number, or an axis of such.
-fn whole(min: i64, max: i64, default: i64) -> serde_json::Value {
-    let whole = json!({ "type": "integer", "minimum": min, "maximum": max });
-    json!({ "anyOf": [whole, schema::reference()], "default": default })
-}

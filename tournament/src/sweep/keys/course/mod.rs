@@ -1,0 +1,24 @@
+//! The keys of tables such as `find`: of experiments that depend on their own results.
+
+pub(in crate::sweep) mod evolve;
+pub(in crate::sweep) mod find;
+
+use serde_json::json;
+
+use super::super::schema;
+
+/// Most steps of one run, and of all runs of a sweep: a coordinator that starts goes through them again
+/// (invariant 9).
+pub(in crate::sweep) const STEPS_MAX: i64 = 20_000;
+
+/// Most runs of a sweep: what each knows is held while it goes on (invariant 9).
+pub(in crate::sweep) const RUNS_MAX: usize = 1_000;
+
+/// Most settings that one run tries at a time.
+pub(in crate::sweep) const AT_ONCE_MAX: i64 = 256;
+
+/// A whole number, or an axis of such.
+fn whole(min: i64, max: i64, default: i64) -> serde_json::Value {
+    let whole = json!({ "type": "integer", "minimum": min, "maximum": max });
+    json!({ "anyOf": [whole, schema::reference()], "default": default })
+}
