@@ -64,6 +64,7 @@ macro_rules! with_game {
             $crate::games::Nim,
             $crate::games::ConnectFour,
             $crate::games::Chess,
+            $crate::games::Othello,
         ] $($call)+)
     };
 }

@@ -30,6 +30,10 @@ pub trait Game: Solvable {
     /// The kinds of ended games that [`crate::perft()`] counts apart, by their names in its output.
     const LEAF_KINDS: &'static [&'static str];
 
+    /// Whether games that ended before the depth are leaves of [`crate::perft()`] where no kinds of ended
+    /// games are counted apart.
+    const ENDED_GAMES_ARE_LEAVES: bool = false;
+
     /// The game's evaluations, the default first. [`evaluations!`](crate::evaluations) writes this and
     /// [`Game::visit_evaluation`].
     const EVALUATIONS: &'static [EvaluationInfo];

@@ -4,11 +4,13 @@
 pub mod chess;
 pub mod connect_four;
 pub mod nim;
+pub mod othello;
 pub mod pentago;
 pub mod tic_tac_toe;
 
 pub use chess::{Chess, ChessMove};
 pub use connect_four::{ConnectFour, ConnectFourMove};
 pub use nim::{Nim, NimMove};
+pub use othello::{Othello, OthelloMove};
 pub use pentago::{Pentago, PentagoMove};
 pub use tic_tac_toe::{TicTacToe, TicTacToeMove};

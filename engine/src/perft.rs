@@ -9,8 +9,9 @@ use crate::position::Position;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Perft {
     /// All leaves: positions at the depth, and games that ended before it or at it. Different
-    /// moves to equal positions count apart. Of a game that counts no kinds of ended games apart, as
-    /// is usual in chess, the positions at the depth alone.
+    /// moves to equal positions count apart. Of a game that does not take ended games for leaves
+    /// ([`Game::ENDED_GAMES_ARE_LEAVES`]) nor count kinds of them apart, as is usual in chess, the
+    /// positions at the depth alone.
     pub leaves: u64,
     /// The leaves where the game is over, by [`Game::LEAF_KINDS`].
     pub ended: Vec<(&'static str, u64)>,
@@ -75,11 +76,15 @@ impl<M: Copy> Counter<M> {
         self.buffers.push(moves);
     }
 
-    /// How many positions there are at a depth.
+    /// How many positions there are at a depth, with the games that ended before it if they count.
     fn positions<P: Game<Move = M>>(&mut self, position: &P, depth: u32) -> u64 {
         match depth {
             0 => return 1,
-            1 => return u64::from(position.legal_move_count()),
+            1 => {
+                let moves = u64::from(position.legal_move_count());
+                return moves + u64::from(P::ENDED_GAMES_ARE_LEAVES && moves == 0);
+            }
+            _ if P::ENDED_GAMES_ARE_LEAVES && position.is_over() => return 1,
             _ => {}
         }
         let mut moves = self.buffers.pop().unwrap_or_default();

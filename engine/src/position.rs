@@ -282,16 +282,20 @@ pub(crate) fn product_of_moves(moves: impl Iterator<Item = u64>, depth: u32) -> 
         .min(LEAVES_MAX)
 }
 
-/// Mixes words into a key below 2^53, for all time: from 0 on, each word is XORed in and the sum
-/// with 2^64 divided by the golden ratio goes through the finaliser of SplitMix64 (Steele, Lea &
-/// Flood 2014, "Fast splittable pseudorandom number generators", as revised by Vigna); the key is
-/// the highest 53 bits of the last result.
+/// Mixes words into a key below 2^53, for all time: the highest 53 bits of what [`mix`] makes of them.
 pub(crate) fn mix_key<const WORDS: usize>(words: [u64; WORDS]) -> u64 {
-    let mixed = words.into_iter().fold(0_u64, |state, word| {
+    mix(words) >> 11
+}
+
+/// Mixes words: from 0 on, each word is XORed in and the sum with 2^64 divided by the golden ratio goes
+/// through the finaliser of SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number
+/// generators", as revised by Vigna).
+#[inline]
+pub(crate) fn mix<const WORDS: usize>(words: [u64; WORDS]) -> u64 {
+    words.into_iter().fold(0_u64, |state, word| {
         let mut z = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
-    });
-    mixed >> 11
+    })
 }

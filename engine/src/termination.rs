@@ -19,7 +19,7 @@ pub struct TerminationInfo {
 }
 
 impl Termination {
-    /// The board is full and nobody has won: a draw.
+    /// The board is full: a draw, unless the game is one of filling it.
     pub const FULL_BOARD: Self =
         Self::new(&TerminationInfo { name: "full_board", words: "the board is full" });
     /// The game reached the sweep's greatest number of plies: adjudicated a draw.

@@ -31,6 +31,7 @@ const GAMES: &[(&str, Option<u32>)] = &[
     (r#"{"name": "connect-four"}"#, None),
     (r#"{"name": "chess"}"#, Some(40)),
     (r#"{"name": "chess", "chess960": true, "start": 0}"#, Some(40)),
+    (r#"{"name": "othello"}"#, None),
 ];
 
 /// Who plays whom, in every game.

@@ -122,8 +122,8 @@ fn leaves_are_counted<G: Game>(sample: &Sample<'_, G>) {
                     };
                     assert!(G::TERMINATIONS.contains(&ending.termination), "{ending:?}");
                     if G::LEAF_KINDS.is_empty() {
-                        // Then only what goes on to the depth is counted.
-                        leaves += u64::from(ply == depth);
+                        // Then only what goes on to the depth is counted, unless it is said otherwise.
+                        leaves += u64::from(ply == depth || G::ENDED_GAMES_ARE_LEAVES);
                         continue;
                     }
                     let mover = parent.to_move();

@@ -274,8 +274,8 @@ fn what_is_not_a_game_or_its_rules_is_refused() {
     insta::assert_snapshot!(listed(&["pentaggo", "Tic-Tac-Toe", "bridge", ""], game), @r"
     `pentaggo`: there is no game `pentaggo`; did you mean `pentago`?
     `Tic-Tac-Toe`: there is no game `Tic-Tac-Toe`; did you mean `tic-tac-toe`?
-    `bridge`: there is no game `bridge`; the games are pentago, tic-tac-toe, nim, connect-four, chess
-    ``: there is no game ``; the games are pentago, tic-tac-toe, nim, connect-four, chess
+    `bridge`: there is no game `bridge`; the games are pentago, tic-tac-toe, nim, connect-four, chess, othello
+    ``: there is no game ``; the games are pentago, tic-tac-toe, nim, connect-four, chess, othello
     ");
     let nim = |heaps: &[u32]| Nim::rules(heaps, false).unwrap_err();
     let problems = [&[][..], &[0, 0], &[3, 31], &[1; 9]].map(|heaps| nim(heaps).to_string());

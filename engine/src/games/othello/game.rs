@@ -1,0 +1,97 @@
+//! Othello in the catalogue.
+
+use super::evaluation::{OthelloDiscs, OthelloMobility, OthelloSquares};
+use super::{NO_MOVES, Othello, OthelloMove, WIPED_OUT, gtp, notation};
+use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
+use crate::evaluations;
+use crate::game::Game;
+use crate::outside::Protocol;
+use crate::parameters::ParameterInfo;
+use crate::position::{Ending, NotationError, Side};
+use crate::rules::Rules;
+use crate::sketch::{Piece, Sketch};
+use crate::termination::Termination;
+
+impl Othello {
+    /// The rules of the game.
+    #[must_use]
+    pub fn rules() -> Rules {
+        Rules::usual::<Self>()
+    }
+}
+
+impl Game for Othello {
+    const NAME: &'static str = "othello";
+
+    const MEANING: &'static str =
+        "Discs that enclose others flip them, on a board of 8×8 squares; more discs win.";
+
+    const RULES: &'static [ParameterInfo] = &[];
+
+    const PROTOCOLS: &'static [Protocol] = &[Protocol::Gtp];
+
+    const TERMINATIONS: &'static [Termination] = &[Termination::FULL_BOARD, NO_MOVES, WIPED_OUT];
+
+    /// None: perft of Othello counts leaves alone.
+    const LEAF_KINDS: &'static [&'static str] = &[];
+
+    const MARGIN: Option<&'static str> = Some("discs");
+
+    const ENDED_GAMES_ARE_LEAVES: bool = true;
+
+    evaluations!(OthelloMobility, OthelloSquares, OthelloDiscs, ExpressionEvaluation<Self>, NoEvaluation);
+
+    fn from_rules(_rules: &Rules) -> Self {
+        Self::initial()
+    }
+
+    fn read(_start: Self, text: &str) -> Result<Self, NotationError> {
+        notation::parse(text)
+    }
+
+    fn leaf_kind(_ending: Ending, _mover: Side) -> usize {
+        unreachable!("no kinds of leaves are counted apart")
+    }
+
+    fn heard(&self, text: &str, _protocol: Protocol) -> Result<OthelloMove, NotationError> {
+        gtp::read(text)
+    }
+
+    fn way_here(&self) -> Option<Vec<OthelloMove>> {
+        gtp::way_to(self)
+    }
+
+    fn sketch(&self) -> Sketch {
+        let [black, white] = self.black_and_white();
+        let cell = |square| match (black >> square & 1, white >> square & 1) {
+            (0, 0) => None,
+            (0, _) => Some(Side::Second),
+            _ => Some(Side::First),
+        };
+        Sketch::Board {
+            columns: 8,
+            block: 8,
+            pieces: [Piece::Disc, Piece::Ring],
+            cells: (0..super::SQUARES).map(cell).collect(),
+        }
+    }
+
+    fn explain(_rules: &Rules) -> String {
+        "A move is a square: d3 puts a disc on column d, row 3 from the top. It must enclose a run of \
+         the\nother side's discs in a straight line with another of yours; all that is enclosed \
+         flips.\nWho has no such move passes: write pass. When neither side can move, more discs win."
+            .to_owned()
+    }
+
+    fn stones(&self) -> Option<u32> {
+        Some(self.discs())
+    }
+
+    /// The plain solver usually takes a second at most with ten empty squares.
+    fn is_solved_soon(&self) -> bool {
+        self.empty_squares() <= SOLVED_SOON
+    }
+}
+
+/// Empty squares up to which the solver is done in a moment.
+const SOLVED_SOON: u32 = 10;
