@@ -172,7 +172,7 @@ pub use play::{
 pub use player::Player;
 pub use position::{Before, Ending, Line, MARGIN_MAX, NotationError, Position, Side, SideName};
 pub use records::{GameRecord, MoveRecord, Outcome, SearchReport};
-pub use referee::{Irregularity, referee};
+pub use referee::{Irregularity, referee, referee_margin};
 pub use replay::{ReplayedPosition, replay_moves};
 pub use rng::{PlayoutRandom, Random};
 pub use rules::{GameInfo, Rules, RulesError};

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use crate::game::Game;
 use crate::host::{Host, Timeless};
 use crate::play::{Board, PlayError, arbitrate};
-use crate::records::{GameRecord, MoveRecord, SearchReport};
+use crate::records::{GameRecord, MoveRecord, Outcome, SearchReport};
+use crate::rules::Rules;
 use crate::seat::{Answer, Fault, OutsidePlayer, OutsideSeat, Seat, TextTurn};
 use crate::termination::Termination;
 use crate::with_game;
@@ -62,6 +63,32 @@ pub fn referee(board: &Board<'_>, record: &GameRecord) -> Result<(), Irregularit
         .and_then(|()| differs("the outcome", word(record.outcome), word(ruled.outcome)))
         .and_then(|()| differs("the margin", in_words(record.margin), in_words(ruled.margin)))
         .map_err(Irregularity)
+}
+
+/// Whether a game that ended like this can have this margin, as far as can be told without its moves: there is
+/// one exactly where the rules of a game that counts it ended it, and it is of who won.
+///
+/// # Errors
+/// What does not follow.
+pub fn referee_margin(
+    rules: &Rules,
+    outcome: Outcome,
+    termination: Termination,
+    margin: Option<i32>,
+) -> Result<(), Irregularity> {
+    let game = rules.game();
+    let is_ruled = game.margin.is_some() && game.terminations.contains(&termination);
+    let problem = match margin {
+        // A rule that looks back may end a game that goes on by its position.
+        None if !is_ruled || game.history_matters => return Ok(()),
+        None => "there is no margin",
+        Some(_) if !is_ruled => "there is a margin, and nothing that counts one ended the game",
+        Some(margin) => match (margin.signum(), outcome) {
+            (1, Outcome::Win) | (0, Outcome::Draw) | (-1, Outcome::Loss) => return Ok(()),
+            _ => "the margin is not of who won",
+        },
+    };
+    Err(Irregularity::new(problem))
 }
 
 fn play_again<G: Game>(board: &Board<'_>, record: &GameRecord) -> Result<GameRecord, PlayError> {

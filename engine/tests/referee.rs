@@ -7,6 +7,7 @@ mod common;
 use common::{all_rules, key, player, start};
 use spelrum_engine::{
     Board, GameRecord, GameSetup, Outcome, Rules, Termination, Timeless, play_game, referee,
+    referee_margin,
 };
 
 /// A game of random moves.
@@ -95,6 +96,9 @@ fn a_margin_that_the_rules_do_not_give_is_found() {
             let mut record = random_game(&rules, max_plies, 2);
             let is_counted = rules.game().margin.is_some() && max_plies.is_none();
             assert_eq!(record.margin.is_some(), is_counted, "{}", rules.name());
+            let told = |margin| referee_margin(&rules, record.outcome, record.termination, margin);
+            assert_eq!(told(record.margin), Ok(()));
+            assert!(told(record.margin.map_or(Some(1), |margin| Some(-margin - 1))).is_err());
             record.margin = if is_counted { None } else { Some(2) };
             let problem = judge(&rules, max_plies, &record).unwrap_err();
             assert!(problem.contains("the margin is"), "{}: {problem}", rules.name());

@@ -39,7 +39,7 @@ pub use plan::{
 };
 pub use played::PlayedGame;
 pub use statistics::{
-    Clustered, Confidence, EloModel, GameCounts, Interval, OpeningCounts, OpeningKey,
+    Clustered, Confidence, EloModel, GameCounts, Interval, MarginSums, OpeningCounts, OpeningKey,
     OpeningSpread, OpeningSum, OverGames, PairCounts, PlayerTimeSums, SPRT_ELO_MAX, SPRT_ERROR_MAX,
     ScoreInterval, ScoreTest, Sprt, Strength, TimeSums, Verdict, elo_of_score, score_of_elo,
 };

@@ -96,6 +96,7 @@ pub fn compare_bare(settled: Option<&SettledResult>, again: &SettledResult) -> R
     }
     let is_same = settled.first_side == again.first_side
         && settled.outcome == again.outcome
+        && settled.margin == again.margin
         && settled.termination == again.termination
         && settled.plies == again.plies
         && settled.moves_hash == again.moves_hash

@@ -10,6 +10,7 @@
 
 mod clustered;
 mod interval;
+mod margins;
 mod moments;
 mod openings;
 mod per_game;
@@ -22,6 +23,7 @@ pub(crate) mod student;
 pub(crate) use clustered::student_quantile_95;
 pub use clustered::{Clustered, Interval, OpeningKey, OpeningSum};
 pub use interval::{Confidence, ScoreInterval, ScoreTest};
+pub use margins::MarginSums;
 pub use openings::{OpeningCounts, OpeningSpread};
 pub use per_game::{GameTimes, OverGames, PlayerTimeSums, TimeSums};
 pub use sprt::{EloModel, SPRT_ELO_MAX, SPRT_ERROR_MAX, Sprt, Verdict};

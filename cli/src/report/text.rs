@@ -496,6 +496,7 @@ mod tests {
             openings: None,
             first_mover: None,
             colours: (games > 0).then(|| colours(games)),
+            margin: None,
         };
         let cost = |player: &str, scale: f64, share| MoveCost {
             cell: CellId(1),

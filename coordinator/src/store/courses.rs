@@ -171,11 +171,12 @@ impl Transaction<'_> {
     pub async fn tell(&mut self, cell: CellId) -> Result<CellOutcome, StoreError> {
         sqlx::query!(
             "INSERT INTO told_cells (cell_id, games, games_failed, wins, draws, losses, pairs_0,
-                pairs_half, pairs_1, pairs_1_half, pairs_2)
+                pairs_half, pairs_1, pairs_1_half, pairs_2, margin_sum)
             SELECT c.cell_id, coalesce(r.games, 0), coalesce(r.games_failed, 0),
                 coalesce(r.wins, 0), coalesce(r.draws, 0), coalesce(r.losses, 0),
                 coalesce(r.pairs_0, 0), coalesce(r.pairs_half, 0), coalesce(r.pairs_1, 0),
-                coalesce(r.pairs_1_half, 0), coalesce(r.pairs_2, 0)
+                coalesce(r.pairs_1_half, 0), coalesce(r.pairs_2, 0),
+                coalesce(r.margin_sum, 0)
             FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
             WHERE c.cell_id = ?",
             cell.0
@@ -186,7 +187,7 @@ impl Transaction<'_> {
             ToldRow,
             r#"SELECT c.cell_id AS "cell_id!: i64", c.number AS "number!: i64", t.games,
                 t.games_failed, t.wins, t.draws, t.losses, t.pairs_0, t.pairs_half, t.pairs_1,
-                t.pairs_1_half, t.pairs_2
+                t.pairs_1_half, t.pairs_2, t.margin_sum
             FROM told_cells AS t JOIN cells AS c ON c.cell_id = t.cell_id WHERE t.cell_id = ?"#,
             cell.0
         )
@@ -201,7 +202,7 @@ impl Transaction<'_> {
             ToldRow,
             r#"SELECT c.cell_id AS "cell_id!: i64", c.number AS "number!: i64", t.games,
                 t.games_failed, t.wins, t.draws, t.losses, t.pairs_0, t.pairs_half, t.pairs_1,
-                t.pairs_1_half, t.pairs_2
+                t.pairs_1_half, t.pairs_2, t.margin_sum
             FROM cells AS c CROSS JOIN told_cells AS t ON t.cell_id = c.cell_id
             WHERE c.experiment_id = ?"#,
             experiment
@@ -353,6 +354,7 @@ struct ToldRow {
     pairs_1: i64,
     pairs_1_half: i64,
     pairs_2: i64,
+    margin_sum: i64,
 }
 
 impl From<ToldRow> for CellOutcome {
@@ -366,7 +368,7 @@ impl From<ToldRow> for CellOutcome {
             draws: unsigned(row.draws),
             losses: unsigned(row.losses),
             pairs: PairCounts(pairs.map(unsigned)),
-            margin_sum: 0,
+            margin_sum: row.margin_sum,
         }
     }
 }

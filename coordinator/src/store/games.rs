@@ -24,6 +24,7 @@ struct GameRow {
     opening: Option<String>,
     first_side: Option<String>,
     outcome: Option<String>,
+    margin: Option<i32>,
     termination: Option<String>,
     plies: Option<u32>,
     moves_hash: Option<i64>,
@@ -45,8 +46,8 @@ macro_rules! games {
                     ELSE c.second_player_name END AS "first_name!: String",
                 CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.second_player_name
                     ELSE c.first_player_name END AS "second_name!: String",
-                o.position AS "opening?: String", g.first_side, g.outcome, g.termination,
-                g.plies AS "plies: u32", g.moves_hash, g.engine_revision AS "engine_revision: u32",
+                o.position AS "opening?: String", g.first_side, g.outcome,
+                g.margin AS "margin: i32", g.termination, g.plies AS "plies: u32", g.moves_hash, g.engine_revision AS "engine_revision: u32",
                 g.wall_us, g.worker_id, g.not_counted_reason, g.failure
             "# + $from,
             $($argument),*
@@ -63,7 +64,7 @@ impl GameRow {
                 end: GameEnd {
                     first_side: word("first_side", self.first_side, names::side)?,
                     outcome: word("outcome", self.outcome, names::outcome)?,
-                    margin: None,
+                    margin: self.margin,
                     termination: word("termination", self.termination, termination_named)?,
                     plies: there("plies", self.plies)?,
                     moves_hash: unsigned(there("moves_hash", self.moves_hash)?),

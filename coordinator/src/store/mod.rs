@@ -12,7 +12,7 @@
 //! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
 //! | `courses` | cells that the coordinator itself adds, and what it was told of those before |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
-//! | `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows`, `opening_rows` | results |
+//! | `results`, `numbers`, `uncounted`, `refused`, `rollup`, `rollup_rows`, `opening_rows`, `margins` | results |
 //! | `values`, `accuracy` | what moves are worth by a reference, and how well players choose |
 //! | `readings`, `stops` | stop rules: what they read, and which games count by them |
 //! | `read` | connections that only read |
@@ -53,6 +53,7 @@ mod lock;
 mod lookups;
 #[cfg(test)]
 mod many;
+mod margins;
 mod needs;
 mod numbers;
 mod open;

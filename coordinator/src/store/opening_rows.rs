@@ -8,6 +8,7 @@ use spelrum_tournament::{ExperimentId, OpeningCounts, OpeningSpread, names};
 use sqlx::SqliteConnection;
 
 use super::error::StoreError;
+use super::margins::of_first_player;
 use super::numbers::real;
 use super::rollup::{self, Openings, SideSearches, half_points};
 use super::scheduling::unsigned;
@@ -58,7 +59,7 @@ pub(super) async fn add(
     openings: &Openings,
 ) -> Result<(), StoreError> {
     #[derive(Serialize)]
-    struct Row(i64, i64, [i64; 11], i64, f64, f64, i64, f64, f64);
+    struct Row(i64, i64, [i64; 13], i64, f64, f64, i64, f64, f64);
     if openings.is_empty() {
         return Ok(());
     }
@@ -80,6 +81,8 @@ pub(super) async fn add(
                 by_second,
                 sums.games_moving_first,
                 sums.half_points_moving_first,
+                sums.margin_games,
+                sums.margin_sum,
             ],
             first.games,
             first.wall_us_mean_sum,
@@ -96,12 +99,14 @@ pub(super) async fn add(
             pairs_won_by_second_mover, games_moving_first, half_points_moving_first,
             first_player_searched_games, first_player_wall_us_mean_sum,
             first_player_wall_us_mean_log_sum, second_player_searched_games,
-            second_player_wall_us_mean_sum, second_player_wall_us_mean_log_sum)
+            second_player_wall_us_mean_sum, second_player_wall_us_mean_log_sum, margin_games,
+            margin_sum)
         SELECT value ->> '$[0]', value ->> '$[1]', value ->> '$[2][0]', value ->> '$[2][1]',
             value ->> '$[2][2]', value ->> '$[2][3]', value ->> '$[2][4]', value ->> '$[2][5]',
             value ->> '$[2][6]', value ->> '$[2][7]', value ->> '$[2][8]', value ->> '$[2][9]',
             value ->> '$[2][10]', value ->> '$[3]', value ->> '$[4]', value ->> '$[5]',
-            value ->> '$[6]', value ->> '$[7]', value ->> '$[8]'
+            value ->> '$[6]', value ->> '$[7]', value ->> '$[8]', value ->> '$[2][11]',
+            value ->> '$[2][12]'
         FROM jsonb_each(?) WHERE true
         ON CONFLICT (cell_id, opening_number) DO UPDATE SET
             games = games + excluded.games,
@@ -129,7 +134,9 @@ pub(super) async fn add(
             second_player_wall_us_mean_sum =
                 second_player_wall_us_mean_sum + excluded.second_player_wall_us_mean_sum,
             second_player_wall_us_mean_log_sum =
-                second_player_wall_us_mean_log_sum + excluded.second_player_wall_us_mean_log_sum",
+                second_player_wall_us_mean_log_sum + excluded.second_player_wall_us_mean_log_sum,
+            margin_games = margin_games + excluded.margin_games,
+            margin_sum = margin_sum + excluded.margin_sum",
         list
     )
     .execute(connection)
@@ -147,7 +154,7 @@ pub(super) async fn sums(
     let mut openings = Openings::new();
     // The plus keeps SQLite from the index of counted games, which is in another order.
     let found = sqlx::query!(
-        r#"SELECT g.number, g.outcome AS "outcome!: String",
+        r#"SELECT g.number, g.outcome AS "outcome!: String", g.margin AS "margin: i32",
             coalesce(a.searched_moves, 0) AS "first_moves!: i64",
             coalesce(a.wall_us, 0) AS "first_wall_us!: i64",
             coalesce(b.searched_moves, 0) AS "second_moves!: i64",
@@ -176,6 +183,7 @@ pub(super) async fn sums(
         let sides =
             [side(row.first_moves, row.first_wall_us), side(row.second_moves, row.second_wall_us)];
         sums.add_game(moved_first, points, sides);
+        sums.add_margin(of_first_player(moved_first, row.margin));
         if let Some((number, other)) = before
             && numbering.swap_sides
             && number % 2 == 0

@@ -18,6 +18,7 @@ use spelrum_tournament::{OpeningCounts, OpeningSpread};
 use sqlx::SqlitePool;
 
 use super::error::StoreError;
+use super::margins::{Margins, over_openings};
 use super::numbers::real;
 use super::read::Readers;
 use super::readings::settled;
@@ -174,13 +175,18 @@ async fn intervals(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
     let found = sqlx::query!(
         r#"SELECT r.cell_id, r.wins, r.draws, r.losses, r.pairs_0, r.pairs_half, r.pairs_1,
             r.pairs_1_half, r.pairs_2, r.score, r.score_low, r.score_high, r.openings_effective,
-            r.openings_variance, c.swap_sides AS "swap_sides: bool", k.openings_count
+            r.openings_variance, r.margin_games, r.margin_sum, r.margin_squares, r.margin_pairs,
+            r.margin_pairs_sum, r.margin_products, r.margin_low, r.margin_high,
+            c.swap_sides AS "swap_sides: bool", k.openings_count
         FROM cell_results AS r JOIN cells AS c ON c.cell_id = r.cell_id
         JOIN conditions AS k ON k.conditions_id = c.conditions_id ORDER BY r.cell_id"#
     )
     .fetch_all(pool)
     .await?;
     let mut spreads = spreads(pool).await?;
+    let with_margins = found.iter().filter(|row| row.margin_games > 0);
+    let with_margins: Vec<i64> = with_margins.map(|row| row.cell_id).collect();
+    let mut of_openings = over_openings(&mut *pool.acquire().await?, &with_margins).await?;
     let found = found.into_iter().filter_map(|row| {
         let pairs = [row.pairs_0, row.pairs_half, row.pairs_1, row.pairs_1_half, row.pairs_2];
         let (wins, draws, losses) = (row.wins, row.draws, row.losses);
@@ -191,15 +197,28 @@ async fn intervals(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
             row.openings_count.is_some_and(|openings| openings > 1 && openings < units);
         let spread = spreads.remove(&row.cell_id).filter(|_| come_again);
         let interval = result.interval(row.swap_sides, spread);
+        let margins = Margins {
+            games: row.margin_games,
+            sum: row.margin_sum,
+            squares: row.margin_squares,
+            pairs: row.margin_pairs,
+            pairs_sum: row.margin_pairs_sum,
+            products: row.margin_products,
+        };
+        let of_openings = of_openings.remove(&row.cell_id).filter(|_| come_again);
+        let margin = margins.mean(of_openings.as_ref()).and_then(|it| it.interval);
         let stored = [row.score, row.score_low, row.score_high].map(Some);
-        let stored = (stored, row.openings_effective, row.openings_variance);
+        let stored_margin = [row.margin_low, row.margin_high];
+        let stored = (stored, row.openings_effective, row.openings_variance, stored_margin);
         let counted = [interval.score, interval.low, interval.high].map(Some);
-        let counted = (counted, spread.map(|it| it.effective), spread.map(|it| it.variance));
+        let margin = [margin.map(|it| it.low), margin.map(|it| it.high)];
+        let (effective, variance) = (spread.map(|it| it.effective), spread.map(|it| it.variance));
+        let counted = (counted, effective, variance, margin);
         (stored != counted).then(|| Difference {
             table: "cell_results",
             key: format!("cell_id {}", row.cell_id),
-            stored: Some(format!("score, low, high; openings {stored:?}")),
-            counted: Some(format!("score, low, high; openings {counted:?}")),
+            stored: Some(format!("score, low, high; openings; margin {stored:?}")),
+            counted: Some(format!("score, low, high; openings; margin {counted:?}")),
         })
     });
     Ok(found.collect())
@@ -478,7 +497,8 @@ const ROLLUPS: &[Rollup] = &[
             "games", "games_failed", "wins", "draws", "losses", "wins_moving_first",
             "draws_moving_first", "losses_moving_first", "pairs_0", "pairs_half", "pairs_1",
             "pairs_1_half", "pairs_2", "pairs_won_by_first_mover", "pairs_won_by_second_mover",
-            "distinct_games", "plies",
+            "distinct_games", "plies", "margin_games", "margin_sum", "margin_squares", "margin_pairs",
+            "margin_pairs_sum", "margin_products",
         ],
         reals: &["wall_us"],
         only: "true",
@@ -490,9 +510,16 @@ const ROLLUPS: &[Rollup] = &[
                 coalesce(q.pairs_1, 0) AS pairs_1, coalesce(q.pairs_1_half, 0) AS pairs_1_half,
                 coalesce(q.pairs_2, 0) AS pairs_2,
                 coalesce(q.pairs_won_by_first_mover, 0) AS pairs_won_by_first_mover,
-                coalesce(q.pairs_won_by_second_mover, 0) AS pairs_won_by_second_mover
+                coalesce(q.pairs_won_by_second_mover, 0) AS pairs_won_by_second_mover,
+                coalesce(q.margin_pairs, 0) AS margin_pairs,
+                coalesce(q.margin_pairs_sum, 0) AS margin_pairs_sum,
+                coalesce(q.margin_products, 0) AS margin_products
             FROM (
                 SELECT cell_id,
+                    sum(counted AND margin IS NOT NULL) AS margin_games,
+                    sum(CASE WHEN counted AND margin IS NOT NULL THEN own_margin ELSE 0 END) AS margin_sum,
+                    sum(CASE WHEN counted AND margin IS NOT NULL THEN margin * margin ELSE 0 END)
+                        AS margin_squares,
                     sum(counted) AS games,
                     sum(failure IS NOT NULL AND (stop_number IS NULL OR number < stop_number)) AS games_failed,
                     sum(CASE WHEN counted AND points = 1.0 THEN 1 ELSE 0 END) AS wins,
@@ -506,7 +533,8 @@ const ROLLUPS: &[Rollup] = &[
                 FROM (
                     SELECT *, CASE outcome WHEN 'draw' THEN 0.5
                         WHEN 'win' THEN moved_first * 1.0
-                        WHEN 'loss' THEN (1 - moved_first) * 1.0 END AS points
+                        WHEN 'loss' THEN (1 - moved_first) * 1.0 END AS points,
+                        CASE moved_first WHEN 1 THEN margin ELSE -margin END AS own_margin
                     FROM (
                         SELECT g.*, c.stop_number,
                             (g.number % 2 = 0 OR c.swap_sides = 0) AS moved_first
@@ -516,9 +544,17 @@ const ROLLUPS: &[Rollup] = &[
                 SELECT cell_id, sum(points = 0.0) AS pairs_0, sum(points = 0.5) AS pairs_half,
                     sum(points = 1.0) AS pairs_1, sum(points = 1.5) AS pairs_1_half,
                     sum(points = 2.0) AS pairs_2, sum(first_won = 2) AS pairs_won_by_first_mover,
-                    sum(second_won = 2) AS pairs_won_by_second_mover
+                    sum(second_won = 2) AS pairs_won_by_second_mover,
+                    sum(margins = 2) AS margin_pairs,
+                    sum(CASE margins WHEN 2 THEN even_margin - odd_margin ELSE 0 END)
+                        AS margin_pairs_sum,
+                    sum(CASE margins WHEN 2 THEN -even_margin * odd_margin ELSE 0 END)
+                        AS margin_products
                 FROM (
-                    SELECT g.cell_id, sum(g.outcome = 'win') AS first_won,
+                    SELECT g.cell_id, count(g.margin) AS margins,
+                        max(CASE g.number % 2 WHEN 0 THEN g.margin END) AS even_margin,
+                        max(CASE g.number % 2 WHEN 1 THEN g.margin END) AS odd_margin,
+                        sum(g.outcome = 'win') AS first_won,
                         sum(g.outcome = 'loss') AS second_won, sum(CASE g.outcome WHEN 'draw' THEN 0.5
                         WHEN 'win' THEN (g.number % 2 = 0) * 1.0
                         ELSE (g.number % 2 = 1) * 1.0 END) AS points
@@ -535,7 +571,8 @@ const ROLLUPS: &[Rollup] = &[
             "games", "wins", "draws", "losses", "first_mover_half_points", "games_moving_first",
             "half_points_moving_first", "pairs",
             "pairs_half_points", "pairs_won_by_first_mover", "pairs_won_by_second_mover",
-            "first_player_searched_games", "second_player_searched_games",
+            "first_player_searched_games", "second_player_searched_games", "margin_games",
+            "margin_sum",
         ],
         reals: &["first_player_wall_us_mean_sum", "second_player_wall_us_mean_sum"],
         only: "true",
@@ -550,7 +587,8 @@ const ROLLUPS: &[Rollup] = &[
                 sum(first_player_searched_games) AS first_player_searched_games,
                 sum(second_player_searched_games) AS second_player_searched_games,
                 total(first_player_wall_us_mean_sum) AS first_player_wall_us_mean_sum,
-                total(second_player_wall_us_mean_sum) AS second_player_wall_us_mean_sum
+                total(second_player_wall_us_mean_sum) AS second_player_wall_us_mean_sum,
+                sum(margin_games) AS margin_games, sum(margin_sum) AS margin_sum
             FROM (
                 SELECT cell_id, unit, unit % coalesce(openings_count, 1 << 62) AS opening_number,
                     count(*) AS games,
@@ -572,9 +610,12 @@ const ROLLUPS: &[Rollup] = &[
                     total(CASE moved_first WHEN 1 THEN mean_0 ELSE mean_1 END)
                         AS first_player_wall_us_mean_sum,
                     total(CASE moved_first WHEN 1 THEN mean_1 ELSE mean_0 END)
-                        AS second_player_wall_us_mean_sum
+                        AS second_player_wall_us_mean_sum,
+                    count(margin) AS margin_games,
+                    coalesce(sum(CASE moved_first WHEN 1 THEN margin ELSE -margin END), 0)
+                        AS margin_sum
                 FROM (
-                    SELECT g.cell_id, g.outcome, c.swap_sides, k.openings_count,
+                    SELECT g.cell_id, g.outcome, g.margin, c.swap_sides, k.openings_count,
                         g.number / (1 + c.swap_sides) AS unit,
                         g.number % 2 = 0 OR c.swap_sides = 0 AS moved_first,
                         (SELECT 1.0 * s.wall_us / nullif(s.searched_moves, 0) FROM game_sides AS s

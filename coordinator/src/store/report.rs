@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use spelrum_tournament::results::{
-    CellCursor, CellResult, CellStop, CellsPage, ColourResult, CostedPlayer, Costs, Detail,
-    MoveCost, MoveTimes, MoverCounts, Opponents, Places, ReplayedGames, Report, SettledCells,
-    first_mover as first_mover_score,
+    CellCursor, CellMargin, CellResult, CellStop, CellsPage, ColourResult, CostedPlayer, Costs,
+    Detail, MoveCost, MoveTimes, MoverCounts, Opponents, Places, ReplayedGames, Report,
+    SettledCells, first_mover as first_mover_score,
 };
 use spelrum_tournament::{
-    CellId, ExperimentId, OpeningSpread, PairCounts, ScoreInterval, Task, TimeSums,
+    CellId, ExperimentId, Interval, OpeningSpread, OverGames, PairCounts, ScoreInterval, Task,
+    TimeSums,
 };
 use sqlx::SqliteConnection;
 
@@ -70,6 +71,10 @@ struct CellRow {
     wins_moving_first: i64,
     draws_moving_first: i64,
     losses_moving_first: i64,
+    margin_games: i64,
+    margin_mean: Option<f64>,
+    margin_low: Option<f64>,
+    margin_high: Option<f64>,
     last_game_id: i64,
 }
 
@@ -143,6 +148,12 @@ impl CellRow {
                 ColourResult::of(moving_first.map(unsigned), &by_mover.of_player[0]),
                 ColourResult::of(moving_second.map(unsigned), &by_mover.of_player[1]),
             ]),
+            margin: self.margin_mean.map(|value| {
+                let interval = self.margin_low.zip(self.margin_high);
+                let interval = interval.map(|(low, high)| Interval { value, low, high });
+                let games = unsigned(self.margin_games);
+                CellMargin { games, mean: OverGames { value, interval } }
+            }),
         }
     }
 }
@@ -399,6 +410,8 @@ async fn cells(
             wins_moving_first AS "wins_moving_first!: i64",
             draws_moving_first AS "draws_moving_first!: i64",
             losses_moving_first AS "losses_moving_first!: i64",
+            margin_games AS "margin_games!: i64", margin_mean AS "margin_mean?: f64",
+            margin_low AS "margin_low?: f64", margin_high AS "margin_high?: f64",
             0 AS "last_game_id!: i64"
         FROM results AS r LEFT JOIN stop_rules AS s ON s.stop_rule_id = r.stop_rule_id
         WHERE experiment_id = ?1 AND (cell_number, cell_id) > (?2, ?3)
@@ -442,6 +455,8 @@ async fn settled_cells(
             r.wins_moving_first AS "wins_moving_first!: i64",
             r.draws_moving_first AS "draws_moving_first!: i64",
             r.losses_moving_first AS "losses_moving_first!: i64",
+            r.margin_games AS "margin_games!: i64", r.margin_mean AS "margin_mean?: f64",
+            r.margin_low AS "margin_low?: f64", r.margin_high AS "margin_high?: f64",
             f.last_game_id AS "last_game_id!: i64"
         FROM (
             SELECT g.cell_id, max(g.game_id) AS last_game_id FROM games AS g NOT INDEXED

@@ -282,7 +282,8 @@ impl Transaction<'_> {
             games.iter().map(|game| (game.cell_id(), game.number / 2)).collect();
         let list = rows(&pairs.into_iter().collect::<Vec<_>>())?;
         let found = sqlx::query!(
-            r#"SELECT g.cell_id, g.number, g.counted AS "counted: bool", g.outcome
+            r#"SELECT g.cell_id, g.number, g.counted AS "counted: bool", g.outcome,
+                g.margin AS "margin: i32"
             FROM jsonb_each(?) AS j
             JOIN games AS g ON g.cell_id = j.value ->> 0
                 AND g.number BETWEEN 2 * (j.value ->> 1) AND 2 * (j.value ->> 1) + 1"#,
@@ -292,7 +293,8 @@ impl Transaction<'_> {
         .await?;
         let found = found.into_iter().map(|row| {
             let outcome = row.outcome.as_deref().and_then(names::outcome);
-            ((row.cell_id, row.number), There { outcome: outcome.filter(|_| row.counted) })
+            let end = outcome.map(|outcome| CountedEnd { outcome, margin: row.margin });
+            ((row.cell_id, row.number), There { counted: end.filter(|_| row.counted) })
         });
         Ok(found.collect())
     }
@@ -351,10 +353,10 @@ impl Transaction<'_> {
             "INSERT INTO games (game_id, cell_id, number, opening_id, first_player_id,
                 second_player_id, first_side, outcome, termination, plies, moves_hash,
                 engine_revision, started_unix_us, wall_us, worker_id, counted,
-                not_counted_reason)
+                not_counted_reason, margin)
             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
                 value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11,
-                value ->> 12, value ->> 13, value ->> 14, value ->> 15, value ->> 16
+                value ->> 12, value ->> 13, value ->> 14, value ->> 15, value ->> 16, value ->> 17
             FROM jsonb_each(?)",
             list
         )
@@ -473,8 +475,15 @@ impl Transaction<'_> {
 /// A game that is settled already.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct There {
-    /// Its outcome for who moved first, if it counts.
-    pub(super) outcome: Option<Outcome>,
+    /// What it came to, if it counts.
+    pub(super) counted: Option<CountedEnd>,
+}
+
+/// What a game that counts came to, for who moved first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CountedEnd {
+    pub(super) outcome: Outcome,
+    pub(super) margin: Option<i32>,
 }
 
 /// A row of `games`, or of `uncounted_games` but for its id.
@@ -497,6 +506,7 @@ pub(super) struct GameRow(
     i64,
     bool,
     Option<&'static str>,
+    Option<i32>,
 );
 
 impl GameRow {
@@ -526,6 +536,7 @@ impl GameRow {
             checked.worker.0,
             not_counted_reason.is_none(),
             not_counted_reason,
+            record.margin,
         )
     }
 }

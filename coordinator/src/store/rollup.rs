@@ -7,6 +7,7 @@ use spelrum_engine::{EndedBy, MoveRecord, Outcome};
 use spelrum_tournament::results::time_bucket;
 use spelrum_tournament::{GameCounts, OpeningSpread, PairCounts, ScoreInterval};
 
+use super::margins::Margins;
 use super::numbers::{SAFE_MAX, real};
 
 /// Whether anything was searched for a move: not if it was forced.
@@ -147,6 +148,7 @@ pub(super) struct CellResult {
     pub(super) distinct_games: i64,
     pub(super) plies: i64,
     pub(super) wall_us: f64,
+    pub(super) margins: Margins,
 }
 
 impl CellResult {
@@ -211,6 +213,7 @@ impl CellResult {
             *own += times * theirs;
         }
         self.wall_us += times as f64 * wall_us;
+        self.margins.add_counts(&other.margins, times);
     }
 
     /// The mean score of the first player with its interval: over pairs, or over games if the cell's
@@ -256,6 +259,9 @@ pub(super) struct OpeningSums {
     pub(super) pairs_won: [i64; 2],
     /// Of the cell's first player, and of its second.
     pub(super) times: [GameTimes; 2],
+    /// Games that have a margin, and the sum of these, seen from the cell's first player.
+    pub(super) margin_games: i64,
+    pub(super) margin_sum: i64,
 }
 
 /// What searched moves cost one player, game by game.
@@ -305,6 +311,12 @@ impl OpeningSums {
         }
     }
 
+    /// Adds the margin of a game, if it has one.
+    pub(super) fn add_margin(&mut self, margin: Option<i64>) {
+        self.margin_games += i64::from(margin.is_some());
+        self.margin_sum += margin.unwrap_or(0);
+    }
+
     /// Adds a pair, as [`CellResult::add_pair`].
     pub(super) fn add_pair(&mut self, half_points: [usize; 2]) {
         self.pairs += 1;
@@ -332,6 +344,8 @@ impl OpeningSums {
                 wall_us_mean_sum: -times.wall_us_mean_sum,
                 wall_us_mean_log_sum: -times.wall_us_mean_log_sum,
             }),
+            margin_games: -self.margin_games,
+            margin_sum: -self.margin_sum,
         }
     }
 }

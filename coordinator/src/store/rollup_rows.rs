@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde::Serialize;
-use spelrum_engine::Outcome;
-
 use super::error::StoreError;
+use super::margins::{Margins, of_first_player, over_openings};
 use super::numbers::{count, real};
 use super::opening_rows;
-use super::results::{Checked, There};
+use super::results::{Checked, CountedEnd, There};
 use super::rollup::{CellResult, Openings, Searches, SideSums, half_points};
 use super::transaction::{Transaction, rows};
+use serde::Serialize;
 
 impl Transaction<'_> {
     /// Adds searches to `cell_depths` and `cell_move_times`.
@@ -92,8 +91,8 @@ impl Transaction<'_> {
     ) -> Result<(), StoreError> {
         let cells: BTreeSet<i64> = games.iter().map(Checked::cell_id).collect();
         let mut results = self.cell_results(cells.into_iter()).await?;
-        // Outcomes of this batch, to complete pairs with.
-        let mut settled: HashMap<(i64, i64), Outcome> = HashMap::with_capacity(games.len());
+        // Those of this batch, to complete pairs with.
+        let mut settled: HashMap<(i64, i64), CountedEnd> = HashMap::with_capacity(games.len());
         let mut openings = Openings::new();
         for ((game, sides), &distinct) in games.iter().zip(sides).zip(distinct) {
             let result = results.entry(game.cell_id()).or_default();
@@ -106,6 +105,9 @@ impl Transaction<'_> {
             let opening = openings.entry((game.cell_id(), opening)).or_default();
             let searches = sides.each_ref().map(SideSums::searches);
             opening.add_game(moves_first, game.half_points(), searches);
+            let margin = of_first_player(moves_first, game.played.record.margin);
+            result.margins.add(margin);
+            opening.add_margin(margin);
             result.distinct_games += i64::from(distinct);
             result.plies += count(game.played.record.moves.len());
             result.wall_us += real(game.played.record.wall_us);
@@ -114,8 +116,9 @@ impl Transaction<'_> {
                 continue;
             }
             let other = (game.cell_id(), game.number ^ 1);
-            let other_outcome = settled.get(&other).copied().or_else(|| there.get(&other)?.outcome);
-            if let Some(outcome) = other_outcome {
+            let other_end = settled.get(&other).copied().or_else(|| there.get(&other)?.counted);
+            if let Some(CountedEnd { outcome, margin: other_margin }) = other_end {
+                result.margins.add_pair([margin, of_first_player(!moves_first, other_margin)]);
                 let mut pair = [game.half_points(), half_points(!moves_first, outcome)];
                 if !moves_first {
                     pair.reverse();
@@ -123,7 +126,8 @@ impl Transaction<'_> {
                 result.add_pair(pair);
                 opening.add_pair(pair);
             }
-            settled.insert(game.id(), game.outcome());
+            let (outcome, margin) = (game.outcome(), game.played.record.margin);
+            settled.insert(game.id(), CountedEnd { outcome, margin });
         }
         opening_rows::add(self.connection(), &openings).await?;
         self.write_cell_results(&results).await
@@ -156,6 +160,14 @@ impl Transaction<'_> {
                 distinct_games: row.distinct_games,
                 plies: row.plies,
                 wall_us: row.wall_us,
+                margins: Margins {
+                    games: row.margin_games,
+                    sum: row.margin_sum,
+                    squares: row.margin_squares,
+                    pairs: row.margin_pairs,
+                    pairs_sum: row.margin_pairs_sum,
+                    products: row.margin_products,
+                },
             };
             (row.cell_id, result)
         });
@@ -180,6 +192,8 @@ impl Transaction<'_> {
             [f64; 3],
             Option<f64>,
             Option<f64>,
+            [i64; 6],
+            [Option<f64>; 2],
         );
         // Which unit an interval is over, a cell tells.
         self.fill_cells(results.keys().copied()).await?;
@@ -189,12 +203,17 @@ impl Transaction<'_> {
         });
         let come_again: Vec<i64> = come_again.map(|(&cell, _)| cell).collect();
         let spreads = opening_rows::spreads(self.connection(), &come_again).await?;
+        let have_margins = |cell: &i64| results.get(cell).is_some_and(|it| it.margins.games > 0);
+        let come_again: Vec<i64> = come_again.into_iter().filter(have_margins).collect();
+        let margins = over_openings(self.connection(), &come_again).await?;
         let list: Vec<Row> = results
             .iter()
             .map(|(&cell, result)| {
                 let swap_sides = self.cache.cells.get(&cell).is_none_or(|cell| cell.swap_sides);
                 let spread = spreads.get(&cell).copied();
                 let interval = result.interval(swap_sides, spread);
+                let Margins { games, sum, squares, pairs, pairs_sum, products } = result.margins;
+                let margin = result.margins.mean(margins.get(&cell)).and_then(|it| it.interval);
                 Row(
                     cell,
                     [
@@ -215,6 +234,8 @@ impl Transaction<'_> {
                     [interval.score, interval.low, interval.high],
                     spread.map(|spread| spread.effective),
                     spread.map(|spread| spread.variance),
+                    [games, sum, squares, pairs, pairs_sum, products],
+                    [margin.map(|it| it.low), margin.map(|it| it.high)],
                 )
             })
             .collect();
@@ -225,7 +246,8 @@ impl Transaction<'_> {
                 pairs_0, pairs_half, pairs_1, pairs_1_half, pairs_2,
                 pairs_won_by_first_mover, pairs_won_by_second_mover,
                 distinct_games, plies, wall_us, score, score_low, score_high,
-                openings_effective, openings_variance)
+                openings_effective, openings_variance, margin_games, margin_sum, margin_squares,
+                margin_pairs, margin_pairs_sum, margin_products, margin_low, margin_high)
             SELECT value ->> '$[0]', value ->> '$[1][0]', value ->> '$[1][1]',
                 value ->> '$[1][2]', value ->> '$[1][3]', value ->> '$[1][4]',
                 value ->> '$[1][5]', value ->> '$[1][6]', value ->> '$[1][7]',
@@ -234,7 +256,10 @@ impl Transaction<'_> {
                 value ->> '$[3][0]', value ->> '$[3][1]',
                 value ->> '$[4]', value ->> '$[5]', value ->> '$[6]',
                 value ->> '$[7][0]', value ->> '$[7][1]', value ->> '$[7][2]',
-                value ->> '$[8]', value ->> '$[9]'
+                value ->> '$[8]', value ->> '$[9]',
+                value ->> '$[10][0]', value ->> '$[10][1]', value ->> '$[10][2]',
+                value ->> '$[10][3]', value ->> '$[10][4]', value ->> '$[10][5]',
+                value ->> '$[11][0]', value ->> '$[11][1]'
             FROM jsonb_each(?)",
             list
         )

@@ -11,6 +11,7 @@ use spelrum_tournament::names;
 use spelrum_tournament::scheduler::CellProgress;
 
 use super::error::StoreError;
+use super::margins::of_first_player;
 use super::numbers::integer;
 use super::opening_rows;
 use super::results::{BEYOND_STOP, Likeness};
@@ -39,6 +40,8 @@ struct Moved {
     game_id: i64,
     number: i64,
     half_points: usize,
+    /// For the cell's first player.
+    margin: Option<i64>,
     likeness: Likeness,
     worker: i64,
     plies: i64,
@@ -110,16 +113,19 @@ impl Transaction<'_> {
         let mut sums =
             CellResult { games_failed: self.failed_games(piece).await?, ..<_>::default() };
         let mut workers = WorkerSums::default();
-        let mut halves: BTreeMap<i64, usize> = BTreeMap::new();
+        let mut halves: BTreeMap<i64, (usize, Option<i64>)> = BTreeMap::new();
         for game in &games {
             sums.add_points(cell.first_player_moves_first(game.number), game.half_points);
             sums.plies += game.plies;
             sums.wall_us += game.wall_us;
+            sums.margins.add(game.margin);
+            let half = (game.half_points, game.margin);
             if cell.swap_sides
-                && let Some(other) = halves.insert(game.number / 2, game.half_points)
+                && let Some((other, other_margin)) = halves.insert(game.number / 2, half)
             {
                 // In number order: in the first of the two it moved first.
                 sums.add_pair([other, game.half_points]);
+                sums.margins.add_pair([other_margin, game.margin]);
             }
             let sum = workers.played(game.worker, cell.experiment, game.started);
             sum.add(game.plies, game.wall_us);
@@ -168,7 +174,7 @@ impl Transaction<'_> {
         let Piece { cell, first, end, count } = piece;
         let found = sqlx::query!(
             r#"SELECT game_id AS "game_id!: i64", number, outcome AS "outcome!: String",
-                opening_id AS "opening_id!: i64", first_player_id, moves_hash AS "moves_hash!: i64",
+                margin AS "margin: i32", opening_id AS "opening_id!: i64", first_player_id, moves_hash AS "moves_hash!: i64",
                 worker_id AS "worker_id!: i64", plies AS "plies!: i64",
                 coalesce(wall_us, 0) AS "wall_us!: i64",
                 coalesce(started_unix_us, 0) AS "started!: i64"
@@ -190,6 +196,7 @@ impl Transaction<'_> {
                 game_id: row.game_id,
                 number: row.number,
                 half_points: half_points(moved_first, names::outcome(&row.outcome)?),
+                margin: of_first_player(moved_first, row.margin),
                 likeness: Likeness(cell, row.moves_hash, row.opening_id, row.first_player_id),
                 worker: row.worker_id,
                 plies: row.plies,

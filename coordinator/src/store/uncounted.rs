@@ -88,7 +88,7 @@ impl Transaction<'_> {
     ) -> Result<Option<SettledResult>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT g.game_id AS "game_id!: i64", g.first_side AS "first_side!: String",
-                g.outcome AS "outcome!: String", g.termination AS "termination!: String",
+                g.outcome AS "outcome!: String", g.margin AS "margin: i32", g.termination AS "termination!: String",
                 g.plies AS "plies!: i64", g.moves_hash AS "moves_hash!: i64",
                 g.engine_revision AS "engine_revision!: u32", o.position,
                 NOT EXISTS (
@@ -120,7 +120,7 @@ impl Transaction<'_> {
             opening: found.position,
             first_side,
             outcome,
-            margin: None,
+            margin: found.margin,
             termination: found.termination,
             plies: unsigned(found.plies),
             moves_hash: unsigned(found.moves_hash),
@@ -157,10 +157,11 @@ impl Transaction<'_> {
         let id = sqlx::query_scalar!(
             r#"INSERT INTO uncounted_games (cell_id, number, opening_id, first_player_id,
                 second_player_id, first_side, outcome, termination, plies, moves_hash,
-                engine_revision, started_unix_us, wall_us, worker_id, reason, received_unix_us)
+                engine_revision, started_unix_us, wall_us, worker_id, reason, margin,
+                received_unix_us)
             SELECT value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
                 value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12,
-                value ->> 13, value ->> 14, value ->> 16, ?2
+                value ->> 13, value ->> 14, value ->> 16, value ->> 17, ?2
             FROM jsonb_each(?1)
             RETURNING uncounted_game_id AS "id!: i64""#,
             list,

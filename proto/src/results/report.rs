@@ -1,8 +1,9 @@
 //! What came of cells, and what moves cost.
 
 use spelrum_tournament::results::{
-    CellAccuracy, CellResult, CellStop, CellsPage, ColourResult, Costs, EnginesUsed, MixedCell,
-    MoveCost, Overruns, ReplayedGames, Report, RunResult, SettledCells, StatedClaim, UsedEngine,
+    CellAccuracy, CellMargin, CellResult, CellStop, CellsPage, ColourResult, Costs, EnginesUsed,
+    MixedCell, MoveCost, Overruns, ReplayedGames, Report, RunResult, SettledCells, StatedClaim,
+    UsedEngine,
 };
 use spelrum_tournament::stopping::{Precision, StopRule};
 use spelrum_tournament::{
@@ -44,6 +45,10 @@ impl From<CellResult> for v1::CellResult {
             first_mover: cell.first_mover.map(Into::into),
             moving_first: cell.colours.map(|[first, _]| first.into()),
             moving_second: cell.colours.map(|[_, second]| second.into()),
+            margin: cell.margin.map(|CellMargin { games, mean }| v1::CellMargin {
+                games,
+                mean: Some(over_games_to_wire(mean)),
+            }),
             distinct_games: cell.distinct_games,
             score: cell.score.map(|score| score.score),
             score_low: cell.score.map(|score| score.low),
@@ -129,8 +134,15 @@ impl TryFrom<v1::CellResult> for CellResult {
                 .map(|score| score_from_wire("first_mover", &score))
                 .transpose()?,
             colours,
+            margin: cell.margin.map(margin_from_wire).transpose()?,
         })
     }
+}
+
+fn margin_from_wire(margin: v1::CellMargin) -> Result<CellMargin, WireError> {
+    let mean = over_games_from_wire("margin.mean", margin.mean)?;
+    let mean = mean.ok_or_else(|| WireError::new("margin.mean", Fault::Missing))?;
+    Ok(CellMargin { games: number("margin.games", margin.games)?, mean })
 }
 
 impl From<ColourResult> for v1::ColourResult {

@@ -3,9 +3,11 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use spelrum_tournament::results::{CellResult, CellStop, ColourResult};
+use spelrum_tournament::results::{CellMargin, CellResult, CellStop, ColourResult};
 use spelrum_tournament::stopping::{Precision, StopRule};
-use spelrum_tournament::{CellId, EloModel, OpeningSpread, PairCounts, ScoreInterval, Sprt};
+use spelrum_tournament::{
+    CellId, EloModel, Interval, OpeningSpread, OverGames, PairCounts, ScoreInterval, Sprt,
+};
 
 use crate::{figure, id, name};
 
@@ -97,6 +99,13 @@ pub(crate) fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
                         score,
                         low,
                         high,
+                    }),
+                    margin: spread.map(|[value, high]| CellMargin {
+                        games,
+                        mean: OverGames {
+                            value,
+                            interval: swap_sides.then_some(Interval { value, low: -high, high }),
+                        },
                     }),
                     colours: colours
                         .map(|(first, scores)| colours_of([wins, draws, losses], first, scores)),

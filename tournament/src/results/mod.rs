@@ -82,8 +82,8 @@ pub use ratings::{
 };
 pub use removal::{Removal, Removing};
 pub use report::{
-    CellFailures, CellResult, CellStop, CellStrength, Costs, Detail, MoveCost, ReplayedGames,
-    Report, SprtStanding, Stronger,
+    CellFailures, CellMargin, CellResult, CellStop, CellStrength, Costs, Detail, MoveCost,
+    ReplayedGames, Report, SprtStanding, Stronger,
 };
 pub use evolution::{Evolution, FAMILY_MAX, Relative};
 pub use runs::{RunResult, runs_of};

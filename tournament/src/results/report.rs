@@ -131,6 +131,18 @@ pub struct CellResult {
     /// The player's results where it moved first from the opening, and where it moved second. None from a
     /// coordinator that does not tell.
     pub colours: Option<[ColourResult; 2]>,
+    /// By how much it won, where the game counts that and its own rules ended a game that counts.
+    pub margin: Option<CellMargin>,
+}
+
+/// How far a cell's player was ahead at the end of its games, in what the game counts
+/// ([`GameInfo::margin`](spelrum_engine::GameInfo)), such as discs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CellMargin {
+    /// Games that count and have a margin: not those that a rule of the arbiter or a fault ended.
+    pub games: u64,
+    /// The mean of their margins, with a 95% interval over the units of the score ([`MarginSums`](crate::MarginSums)).
+    pub mean: OverGames,
 }
 
 /// A cell's stop rule, and where it stands.
@@ -397,6 +409,7 @@ mod tests {
             openings: None,
             first_mover: None,
             colours: None,
+            margin: None,
         }
     }
 

@@ -219,6 +219,7 @@ mod tests {
             openings: None,
             first_mover: None,
             colours: None,
+            margin: None,
         }
     }
 

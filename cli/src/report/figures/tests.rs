@@ -82,6 +82,7 @@ fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
             losses,
             score: Some(ScoreInterval { score: 0.65, low: 0.36, high: 0.87 }),
         })),
+        margin: None,
     });
     let moves = places.iter().zip(1..).flat_map(|(values, id)| {
         [(player, opponent, 12.5), (opponent, player, 1_250.0)].map(|(player, opponent, us)| {

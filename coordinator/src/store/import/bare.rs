@@ -39,8 +39,8 @@ impl Transaction<'_> {
         sqlx::query!(
             "INSERT INTO uncounted_games (cell_id, number, reason, opening_id, first_player_id,
                 second_player_id, first_side, outcome, termination, plies, moves_hash, worker_id,
-                engine_revision, started_unix_us, wall_us, received_unix_us)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                engine_revision, started_unix_us, wall_us, received_unix_us, margin)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
             cell,
             number,
             reason,
@@ -56,7 +56,8 @@ impl Transaction<'_> {
             result.engine_revision,
             game.started_unix_us,
             wall_us,
-            now
+            now,
+            result.margin
         )
         .execute(self.connection())
         .await?;
@@ -124,8 +125,8 @@ impl Transaction<'_> {
         let id = sqlx::query_scalar!(
             r#"INSERT INTO games (cell_id, number, opening_id, first_player_id, second_player_id,
                 first_side, outcome, termination, plies, moves_hash, worker_id, engine_revision,
-                started_unix_us, wall_us, counted, not_counted_reason)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, ?15)
+                started_unix_us, wall_us, counted, not_counted_reason, margin)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, ?15, ?16)
             RETURNING game_id AS "id!: i64""#,
             cell,
             number,
@@ -141,7 +142,8 @@ impl Transaction<'_> {
             result.engine_revision,
             game.started_unix_us,
             wall_us,
-            BEYOND_STOP
+            BEYOND_STOP,
+            result.margin
         )
         .fetch_one(self.connection())
         .await?;

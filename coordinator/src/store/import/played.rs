@@ -1,7 +1,7 @@
 //! What came of it: games of the file as an engine reports them, each looked at by the referee, or, where their
 //! moves are not stored, as what is summed up of them.
 
-use spelrum_engine::{GameRecord, termination_named};
+use spelrum_engine::{GameRecord, referee_margin, termination_named};
 use spelrum_tournament::engines::Forfeit;
 use spelrum_tournament::repeat::{SettledResult, SettledSearches};
 use spelrum_tournament::{CellId, GameId, PlayableCell, PlayedGame, names};
@@ -98,15 +98,14 @@ fn read_played(
     let first_side = names::side(&played.first_side).ok_or("an unknown side")?;
     let outcome = names::outcome(&played.outcome).ok_or("an unknown outcome")?;
     let termination = termination_named(&played.termination).ok_or("an unknown termination")?;
-    let (worker, started_unix_us, wall_us) =
-        (played.worker, played.started_unix_us, played.wall_us);
+    let (worker, started_unix_us, wall_us, margin) =
+        (played.worker, played.started_unix_us, played.wall_us, played.margin);
     match played.searches {
         SourceSearches::Moves(moves) => {
             if moves.len() as u64 != played.plies {
                 return Err(format!("{} moves of {} plies", moves.len(), played.plies));
             }
-            let record =
-                GameRecord { outcome, margin: None, termination, first_side, moves, wall_us };
+            let record = GameRecord { outcome, margin, termination, first_side, moves, wall_us };
             let game = PlayedGame {
                 game,
                 engine_revision: played.engine_revision,
@@ -151,6 +150,9 @@ fn read_played(
             let (engines, forfeit) = (played.engines, played.forfeit);
             playable
                 .referee_loser(game.number, termination, outcome)
+                .and_then(|()| {
+                    referee_margin(&playable.definition().rules, outcome, termination, margin)
+                })
                 .and_then(|()| match is_settled {
                     true => playable.referee_engines(
                         game.number,
@@ -169,7 +171,7 @@ fn read_played(
                 opening: played.opening,
                 first_side,
                 outcome,
-                margin: None,
+                margin,
                 termination: termination.name().to_owned(),
                 plies: played.plies,
                 moves_hash: played.moves_hash,

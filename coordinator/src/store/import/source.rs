@@ -128,6 +128,7 @@ pub(super) struct SourcePlayed {
     pub(super) engine_revision: u32,
     pub(super) started_unix_us: i64,
     pub(super) wall_us: u64,
+    pub(super) margin: Option<i32>,
     pub(super) searches: SourceSearches,
     /// Of a settled choice: what the moves of its position are worth.
     pub(super) values: Vec<MoveValue>,
@@ -415,7 +416,7 @@ impl Source {
     ) -> Result<Vec<SourceGame>, ImportError> {
         let found = self.all(
             "SELECT g.game_id, g.number, g.failure, o.position, g.first_side, g.outcome, g.termination,
-                g.plies, g.moves_hash, g.worker_id, g.engine_revision, g.started_unix_us, g.wall_us
+                g.plies, g.moves_hash, g.worker_id, g.engine_revision, g.started_unix_us, g.wall_us, g.margin
             FROM games AS g LEFT JOIN openings AS o ON o.opening_id = g.opening_id
             WHERE g.cell_id = ?1 AND g.number >= ?2 ORDER BY g.number LIMIT ?3",
             [cell, from, GAMES_AT_ONCE],
@@ -470,14 +471,14 @@ impl Source {
         let found = self.all(
             "SELECT g.uncounted_game_id, g.number, g.reason, o.position, g.first_side, g.outcome,
                 g.termination, g.plies, g.moves_hash, g.worker_id, g.engine_revision, g.started_unix_us,
-                g.wall_us, g.received_unix_us
+                g.wall_us, g.margin, g.received_unix_us
             FROM uncounted_games AS g JOIN openings AS o ON o.opening_id = g.opening_id
             WHERE g.cell_id = ?1 AND g.uncounted_game_id > ?2 ORDER BY g.uncounted_game_id LIMIT ?3",
             [cell, after, GAMES_AT_ONCE],
             |row| {
                 let reason = Some(text(row, 2, NAME_BYTES_MAX)?);
                 let what = SourceResult::Played(played(row, 3)?);
-                let (number, received_unix_us) = (number(row, 1)?, row.get(13)?);
+                let (number, received_unix_us) = (number(row, 1)?, row.get(14)?);
                 Ok((row.get(0)?, SourceGame { number, what, reason, received_unix_us }))
             },
         )?;
@@ -599,14 +600,14 @@ impl Source {
     }
 
     /// What the course was told of a cell.
-    pub(super) fn told(&self, cell: i64) -> Result<Option<[i64; 10]>, ImportError> {
+    pub(super) fn told(&self, cell: i64) -> Result<Option<[i64; 11]>, ImportError> {
         let found = self.all(
             "SELECT games, games_failed, wins, draws, losses, pairs_0, pairs_half, pairs_1, pairs_1_half,
-                pairs_2
+                pairs_2, margin_sum
             FROM told_cells WHERE cell_id = ?",
             [cell],
             |row| {
-                let mut told = [0; 10];
+                let mut told = [0; 11];
                 for (column, count) in told.iter_mut().enumerate() {
                     *count = row.get(column)?;
                 }
@@ -667,6 +668,7 @@ fn played(row: &Row<'_>, first: usize) -> rusqlite::Result<SourcePlayed> {
         engine_revision: row.get(first + 7)?,
         started_unix_us: row.get(first + 8)?,
         wall_us: number(row, first + 9)?,
+        margin: row.get(first + 10)?,
         searches: SourceSearches::Moves(Vec::new()),
         values: Vec::new(),
         engines: [None, None],

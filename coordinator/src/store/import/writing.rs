@@ -472,7 +472,7 @@ impl Transaction<'_> {
         &mut self,
         cell: CellId,
         attempts: &[Attempt],
-        told: Option<[i64; 10]>,
+        told: Option<[i64; 11]>,
     ) -> Result<(), StoreError> {
         let attempts = rows(attempts)?;
         sqlx::query!(
@@ -488,9 +488,10 @@ impl Transaction<'_> {
             let told = rows(&[told])?;
             sqlx::query!(
                 "INSERT OR IGNORE INTO told_cells (cell_id, games, games_failed, wins, draws, losses,
-                    pairs_0, pairs_half, pairs_1, pairs_1_half, pairs_2)
+                    pairs_0, pairs_half, pairs_1, pairs_1_half, pairs_2, margin_sum)
                 SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
-                    value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9
+                    value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9,
+                    value ->> 10
                 FROM jsonb_each(?1)",
                 told,
                 cell.0

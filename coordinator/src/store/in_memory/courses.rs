@@ -78,6 +78,9 @@ impl State {
                 continue;
             }
             let points = half_points(game.number);
+            if let Settled::Played { game, .. } = settled {
+                outcome.margin_sum += cell.margin(game).unwrap_or(0);
+            }
             outcome.games += 1;
             outcome.wins += u64::from(points == Some(2));
             outcome.draws += u64::from(points == Some(1));

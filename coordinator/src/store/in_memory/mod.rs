@@ -5,6 +5,7 @@ mod accuracy;
 mod courses;
 mod engines;
 mod judging;
+mod margins;
 mod overview;
 mod phases;
 mod reading;
@@ -15,6 +16,7 @@ mod sweeps;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use spelrum_engine::Outcome;
 use spelrum_tournament::course::{CellOutcome, Noted};
 use spelrum_tournament::results::StatedClaim;
 use spelrum_tournament::scheduler::{
@@ -159,6 +161,33 @@ struct Cell {
     asked_after: Option<u64>,
     /// What the course was told of it.
     told: Option<CellOutcome>,
+}
+
+impl Cell {
+    /// How many games it gets: up to where its stop rule ends it.
+    fn games_wanted(&self) -> u64 {
+        self.stop_number.unwrap_or(self.games_planned)
+    }
+
+    pub(super) fn first_player_moves_first(&self, number: u64) -> bool {
+        !self.swap_sides || number.is_multiple_of(2)
+    }
+
+    /// Which opening a game starts from.
+    fn opening_number(&self, number: u64) -> u64 {
+        let unit = if self.swap_sides { number / 2 } else { number };
+        unit % self.openings_count.unwrap_or(u64::MAX)
+    }
+
+    /// Half points of the first player in a game.
+    pub(super) fn half_points(&self, game: &PlayedGame) -> usize {
+        let points = match game.record.outcome {
+            Outcome::Win => 2,
+            Outcome::Draw => 1,
+            Outcome::Loss => 0,
+        };
+        if self.first_player_moves_first(game.game.number) { points } else { 2 - points }
+    }
 }
 
 /// How far an experiment's course is.

@@ -216,33 +216,6 @@ impl Reading for InMemory {
     }
 }
 
-impl Cell {
-    /// How many games it gets: up to where its stop rule ends it.
-    fn games_wanted(&self) -> u64 {
-        self.stop_number.unwrap_or(self.games_planned)
-    }
-
-    pub(super) fn first_player_moves_first(&self, number: u64) -> bool {
-        !self.swap_sides || number.is_multiple_of(2)
-    }
-
-    /// Which opening a game starts from.
-    fn opening_number(&self, number: u64) -> u64 {
-        let unit = if self.swap_sides { number / 2 } else { number };
-        unit % self.openings_count.unwrap_or(u64::MAX)
-    }
-
-    /// Half points of the first player in a game.
-    pub(super) fn half_points(&self, game: &PlayedGame) -> usize {
-        let points = match game.record.outcome {
-            Outcome::Win => 2,
-            Outcome::Draw => 1,
-            Outcome::Loss => 0,
-        };
-        if self.first_player_moves_first(game.game.number) { points } else { 2 - points }
-    }
-}
-
 impl State {
     /// The cells that an experiment's sweep names, in the grid's order.
     pub(super) fn cells_of(&self, experiment: ExperimentId) -> Vec<(CellId, &Cell)> {
@@ -507,6 +480,7 @@ impl State {
             openings: spread,
             first_mover: first_mover_score(&by_mover.of_mover, counted.len() as u64, draws),
             colours: Some(cell.colours(&counted, &by_mover)),
+            margin: self.margin(id, cell, spread.is_some()),
         }
     }
 
