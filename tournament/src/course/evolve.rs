@@ -178,7 +178,7 @@ impl EvolveRun {
                 opponent_parameters: formula.as_ref().map(parameters).unwrap_or_default(),
                 // All of a generation meet the same openings, and every generation others.
                 series: Some((generation, copy)),
-                games: None,
+                games: self.settings.games,
                 axes,
             });
         }

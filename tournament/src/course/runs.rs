@@ -145,7 +145,9 @@ impl RunSettings {
     pub fn games_at_most(&self, meetings: u64, games: u64) -> u64 {
         match self {
             Self::Find(find) => find.steps.saturating_mul(meetings.saturating_mul(games)),
-            Self::Evolve(evolve) => evolve.cells(meetings).saturating_mul(games),
+            Self::Evolve(evolve) => {
+                evolve.cells(meetings).saturating_mul(evolve.games.unwrap_or(games))
+            }
         }
     }
 }

@@ -27,6 +27,8 @@ pub struct EvolveSettings {
     pub hall_of_fame: usize,
     /// Who is measured again.
     pub reevaluate: Reevaluate,
+    /// How many games a meeting has, if not as many as a cell of the sweep: even.
+    pub games: Option<u64>,
 }
 
 /// How fit an individual is by its games.

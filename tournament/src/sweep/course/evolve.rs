@@ -4,7 +4,7 @@ use spelrum_engine::expression::{DEPTH_MAX, FeatureInfo, Function, NODES_MAX, No
 use spelrum_engine::{Parameters, Rules, Value};
 
 use super::super::fault::{Fault, did_you_mean};
-use super::super::file::{texts, word};
+use super::super::file::{number_of_games, texts, word};
 use super::super::keys::course::evolve::{
     DEPTH, ELITE, GENERATIONS, GENERATIONS_MAX, MUTATION_RATE, POPULATION, POPULATION_MAX,
     RUNS_EACH_MAX, TOURNAMENT_SIZE,
@@ -74,9 +74,11 @@ impl Course<'_> {
         let fitness = word(self.table, "fitness", &Fitness::ALL)?;
         let meet = word(self.table, "meet", &Meet::ALL)?.unwrap_or_default();
         let hall_of_fame = self.size("hall_of_fame", 0, 0, 1_000)?;
-        self.check_meetings(meet, fitness, hall_of_fame, meets_itself)?;
+        self.check_meetings(meet, hall_of_fame, meets_itself)?;
         let fitness = fitness.unwrap_or(Fitness::Score);
-        self.check_margins(fitness, rules)?;
+        if meet != Meet::KnockOut {
+            self.check_margins(fitness, rules)?;
+        }
         let breeding = Breeding {
             primitives,
             limits,
@@ -100,6 +102,7 @@ impl Course<'_> {
             meet,
             hall_of_fame,
             reevaluate: self.reevaluate(meet, hall_of_fame)?,
+            games: self.value("games").map(|node| number_of_games(node, true)).transpose()?,
         })
     }
 
@@ -267,7 +270,6 @@ impl Course<'_> {
     fn check_meetings(
         &self,
         meet: Meet,
-        fitness: Option<Fitness>,
         hall_of_fame: usize,
         meets_itself: bool,
     ) -> Result<(), Fault> {
@@ -280,11 +282,6 @@ impl Course<'_> {
                 "meet",
                 "nobody is there whom individuals could meet",
                 "write meet = \"league\" or \"knock-out\", or pair the player with others",
-            ),
-            Meet::KnockOut if fitness.is_some() => fault(
-                "fitness",
-                "in a knock-out, surviving rounds is fitness",
-                "remove `fitness`, or choose another `meet`",
             ),
             Meet::KnockOut if hall_of_fame > 0 => fault(
                 "hall_of_fame",

@@ -16,6 +16,7 @@ use super::keys::{
     course::evolve::{CELLS_MAX, EVOLVE, INDIVIDUALS_MAX},
     course::{RUNS_MAX, STEPS_MAX, find::FIND},
 };
+use super::merge;
 use super::pairing::Pairing;
 use super::players::Players;
 use super::template::substitute;
@@ -230,12 +231,18 @@ impl CourseInFile {
         }
     }
 
+    /// Its table at a point.
+    fn node_at(&self, axes: &[Axis], point: &[u32]) -> Result<Node, Fault> {
+        let used = merge::axes_of_course(&self.node, axes)?;
+        Ok(substitute(&merge::merge_course(&self.node, &used, axes, point), axes, point))
+    }
+
     /// How many runs there are of the same at a point.
     pub(super) fn runs_each(&self, axes: &[Axis], point: &[u32]) -> Result<u64, Fault> {
         match self.kind {
             CourseKind::Find => Ok(1),
             CourseKind::Evolve => {
-                Course::of(self.kind, &substitute(&self.node, axes, point))?.runs_each()
+                Course::of(self.kind, &self.node_at(axes, point)?)?.runs_each()
             }
         }
     }
@@ -248,8 +255,9 @@ impl CourseInFile {
         rules: &Rules,
         player: &Parameters,
     ) -> Result<RunSettings, Fault> {
-        let node = substitute(&self.node, axes, point);
+        let node = self.node_at(axes, point)?;
         let course = Course::of(self.kind, &node)?;
+        keys::check(course.table, &format!("`{}`", self.kind.name()), keys_of(self.kind))?;
         match self.kind {
             CourseKind::Find => course.find(rules, player).map(RunSettings::Find),
             CourseKind::Evolve => course

@@ -34,13 +34,31 @@ pub(in crate::sweep) const TOURNAMENT_SIZE: i64 = 3;
 pub(in crate::sweep) const RUNS_EACH_MAX: i64 = 100;
 
 /// The keys of `evolve`.
-pub(in crate::sweep) static EVOLVE: [Key; 24] = [
+pub(in crate::sweep) static EVOLVE: [Key; 26] = [
     Key::new("player", "Player", "Whose formula is bred.", Kind::Text).required(),
     Key::new(
         "parameter",
         "Parameter",
         "The parameter of the player that is bred, a formula. Default: \"formula\".",
         Kind::Text,
+    ),
+    Key::new(
+        "use",
+        "Use",
+        "Axes whose values are tables of these keys: at each point, what its table says holds: use = \"$wish\".",
+        Kind::Own(|| {
+            let axis = schema::reference();
+            json!({ "anyOf": [axis, { "type": "array", "items": axis }] })
+        }),
+    ),
+    Key::new(
+        "games",
+        "Games",
+        "Games of each meeting. Default: the sweep's `games`.",
+        Kind::Own(|| {
+            let games = json!({ "type": "integer", "minimum": 2, "multipleOf": 2 });
+            json!({ "anyOf": [games, schema::reference()] })
+        }),
     ),
     Key::new(
         "runs",
