@@ -16,16 +16,17 @@ use spelrum_proto::results::{
 use spelrum_proto::{WireError, v1};
 use spelrum_tournament::choice::{self, Accuracy};
 use spelrum_tournament::course::{
-    Begun, Bounds, Confirmed, CourseKind, Estimate as Estimated, Place, Setting, SettingsScore,
+    Begun, Bounds, Confirmed, CourseKind, Estimate as Estimated, Generation, Individual, Place,
+    Setting, SettingsScore,
 };
 use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
     Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, Costs, EnginesUsed,
-    ExperimentSummary, Meeting, MoveCost, Overruns, Progress, RatedGroup, RatedPlayer, Ratings,
-    Removal, Removing, ReplayedGames, Report, RunResult, SettledCells, SettledGame, StatedClaim,
-    Status, StopsOf, WhichGame, WorkerSummary,
+    Evolution, ExperimentSummary, Meeting, MoveCost, Overruns, Progress, RatedGroup, RatedPlayer,
+    Ratings, Relative, Removal, Removing, ReplayedGames, Report, RunResult, SettledCells,
+    SettledGame, StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{
@@ -286,6 +287,40 @@ fn course_estimate() -> impl Strategy<Value = Estimated> {
     })
 }
 
+fn generation() -> impl Strategy<Value = Generation> {
+    let counts = (count(), count(), count(), count());
+    let fitness = || option::of(figure());
+    (counts, fitness(), fitness(), fitness(), fitness(), (figure(), figure())).prop_map(
+        |(counts, best, mean, least, sd, (mean_size, mean_depth))| {
+            let (individuals, measured, best_individual, distinct) = counts;
+            Generation {
+                individuals,
+                measured,
+                best_individual,
+                best,
+                mean,
+                least,
+                sd,
+                distinct,
+                mean_size,
+                mean_depth,
+            }
+        },
+    )
+}
+
+fn relative() -> impl Strategy<Value = Relative> {
+    let texts = (name(), name(), name());
+    let counts = (count(), count(), count(), count());
+    (texts, counts, vec(count(), 0..3), option::of(figure())).prop_map(
+        |((formula, simplified, operator), counts, parents, fitness)| {
+            let (generation, index, size, depth) = counts;
+            let individual = Individual { formula, simplified, size, depth, operator, parents };
+            Relative { generation, index, individual, fitness }
+        },
+    )
+}
+
 fn run() -> impl Strategy<Value = RunResult> {
     let kind = proptest::sample::select(CourseKind::ALL.to_vec());
     let place = (name(), axis_value()).prop_map(|(axis, value)| Place { axis, value });
@@ -299,15 +334,18 @@ fn run() -> impl Strategy<Value = RunResult> {
     };
     let confirmed =
         (score(), option::of(score())).prop_map(|(found, start)| Confirmed { found, start });
-    let found = (vec(course_estimate(), 0..3), option::of(confirmed));
+    let evolution = (vec(generation(), 0..3), vec(relative(), 0..3))
+        .prop_map(|(generations, family)| Evolution { generations, family });
+    let found = (vec(course_estimate(), 0..3), option::of(confirmed), option::of(evolution));
     (count(), begun, count(), found, any::<bool>()).prop_map(
-        |(run, begun, steps, (estimates, confirmed), ended)| RunResult {
+        |(run, begun, steps, (estimates, confirmed, evolution), ended)| RunResult {
             run,
             begun,
             steps,
             estimates,
             confirmed,
             ended,
+            evolution,
         },
     )
 }

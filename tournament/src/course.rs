@@ -11,6 +11,7 @@
 //! the course stays what it is. What it asked for is stored before any of it is played; at a restart it is
 //! shown to the course again ([`Course::adopt`]) instead of being asked for anew.
 
+mod evolve;
 mod find;
 mod note;
 mod parameter;
@@ -19,6 +20,7 @@ mod runs;
 mod tests;
 mod tune;
 
+pub use evolve::{EvolveSettings, Fitness, Generation, Individual, Meet, Reevaluate, Scored};
 pub use find::FindSettings;
 pub use note::{
     Begun, Bounds, Confirmed, Estimate, Estimated, Note, Noted, Place, Setting, SettingsScore,

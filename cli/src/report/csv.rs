@@ -10,6 +10,7 @@ use super::claims_json;
 use super::columns::{Columns, Named, fields, flatten};
 use super::comparisons_json::Compared;
 use super::engines::Engines;
+use super::evolution;
 use super::json;
 use super::overview::Overview;
 use super::phases::Phases;
@@ -64,6 +65,18 @@ pub(super) fn of_engines(report: &results::Report) -> Result<Rows, serde_json::E
 pub(super) fn of_runs(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
     rows(&report.experiment.name, &axes, &runs(report))
+}
+
+/// Each generation that was bred.
+pub(super) fn of_generations(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
+    rows(&report.experiment.name, &axes, &evolution::generations(report))
+}
+
+/// The best that were bred, and their ancestors.
+pub(super) fn of_families(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
+    rows(&report.experiment.name, &axes, &evolution::families(report))
 }
 
 /// Each cell of each claim.

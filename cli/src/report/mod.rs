@@ -12,6 +12,7 @@ mod comparisons;
 mod comparisons_json;
 mod csv;
 mod engines;
+mod evolution;
 mod figures;
 mod json;
 mod overview;
@@ -72,6 +73,10 @@ pub(crate) enum TableName {
     Claims,
     /// What the runs of an experiment that depends on its own results found
     Runs,
+    /// Fitness by generation, where formulas were bred
+    Evolution,
+    /// The best that were bred, and their ancestors
+    Family,
     /// Who is stronger in each cell
     Cells,
     /// How well each player of an accuracy experiment chooses
@@ -302,7 +307,8 @@ fn facts(
 }
 
 /// The tables of an experiment that has runs, unless others are asked for.
-const SHOWN_OF_RUNS: [&str; 3] = [runs::RUNS, engines::ENGINES, text::FAILURES];
+const SHOWN_OF_RUNS: [&str; 4] =
+    [runs::RUNS, evolution::EVOLUTION, engines::ENGINES, text::FAILURES];
 
 /// The tables for people.
 async fn document(
@@ -336,6 +342,8 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
         | Shown::Table(
             TableName::Claims
             | TableName::Runs
+            | TableName::Evolution
+            | TableName::Family
             | TableName::Cells
             | TableName::Colours
             | TableName::Accuracy
@@ -397,7 +405,7 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
         // There are as many cells as steps, and what they are for is in one line.
         let is_shown = |table: &TitledTable| SHOWN_OF_RUNS.contains(&table.name);
         parts.retain(|part| matches!(part, Part::Table(table) if is_shown(table)));
-        figures.clear();
+        figures = evolution::figure(&report).into_iter().collect();
     } else if let Some(ratings) = ratings_worth_showing(source, of, &report).await {
         parts.extend(ratings::parts(&ratings, Meetings::IfTheyFit));
         figures.extend(figures::of_ratings(&ratings));
@@ -482,6 +490,16 @@ async fn table(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> 
         Shown::Table(TableName::Runs) => {
             let report = source.report(of, Detail::Cells).await?;
             let rows = csv::of_runs(&report);
+            return Ok(rows.map_err(io::Error::from)?);
+        }
+        Shown::Table(TableName::Evolution) => {
+            let report = source.report(of, Detail::Cells).await?;
+            let rows = csv::of_generations(&report);
+            return Ok(rows.map_err(io::Error::from)?);
+        }
+        Shown::Table(TableName::Family) => {
+            let report = source.report(of, Detail::Cells).await?;
+            let rows = csv::of_families(&report);
             return Ok(rows.map_err(io::Error::from)?);
         }
         Shown::Table(TableName::Engines) => {
@@ -594,6 +612,8 @@ async fn write_everything(
         claims: Vec<claims_json::Claim>,
         accuracy: Vec<accuracy_json::Accuracy<'a>>,
         runs: Vec<runs::Run<'a>>,
+        generations: Vec<evolution::GenerationRow<'a>>,
+        families: Vec<evolution::RelativeRow<'a>>,
         #[serde(flatten)]
         engines: engines::Engines<'a>,
         #[serde(flatten)]
@@ -625,6 +645,8 @@ async fn write_everything(
         claims: claims_json::claims(&report),
         accuracy: accuracy_json::accuracy(&report),
         runs: runs::runs(&report),
+        generations: evolution::generations(&report),
+        families: evolution::families(&report),
         engines: engines::Engines::from(&report),
         overview: overview.as_ref().map(overview::Overview::from),
     };

@@ -4,6 +4,7 @@ use serde::Serialize;
 use spelrum_tournament::course::{Confirmed, CourseKind, Estimate, SettingsScore};
 use spelrum_tournament::results::{Report, RunResult};
 
+use super::evolution;
 use crate::output::{Column, TitledTable, count};
 
 /// The name of the table.
@@ -60,8 +61,8 @@ fn row<'a>(axes: &[&str], run: &'a RunResult, estimate: Option<&'a Estimate>) ->
         let place = begun.axes.iter().find(|place| place.axis == **axis);
         place.map(|place| place.value.text.as_str())
     };
-    let start = estimate
-        .and_then(|it| begun.start.iter().find(|start| start.parameter == it.parameter));
+    let start =
+        estimate.and_then(|it| begun.start.iter().find(|start| start.parameter == it.parameter));
     let gain = run.confirmed.as_ref().map(Confirmed::gain);
     Run {
         run: *number,
@@ -97,6 +98,43 @@ pub(super) fn grid_axes(report: &Report) -> Vec<&str> {
 /// What was found, if the experiment has runs.
 pub(super) fn table(report: &Report) -> Option<TitledTable> {
     let kind = report.runs.first()?.begun.kind;
+    let table = match kind {
+        CourseKind::Find | CourseKind::Tune => found(report, kind),
+        CourseKind::Evolve => evolution::best(report, RUNS),
+    };
+    let mut notes = Vec::new();
+    if kind == CourseKind::Find {
+        notes.push(
+            "Value: of the player's parameter at which it scores half of the points, the median of what the \
+             games leave probable."
+                .to_owned(),
+        );
+    }
+    if kind == CourseKind::Tune {
+        notes.extend(report.runs.iter().map(confirmation));
+    }
+    if kind == CourseKind::Evolve {
+        notes.push(format!(
+            "Where each comes from: spelrum report {} --table family.",
+            report.experiment.name
+        ));
+    }
+    if report.runs.iter().any(|run| !run.ended) {
+        let state = report.experiment.state;
+        notes.push(match state.is_over() {
+            false => "…: still going on.".to_owned(),
+            true => format!("…: broken off, since the experiment is {}.", state.name()),
+        });
+    }
+    notes.push(format!(
+        "What came of each cell: spelrum report {} --table cells.",
+        report.experiment.name
+    ));
+    Some(table.with_notes(notes))
+}
+
+/// What runs hold for the best: a row for each parameter of each.
+fn found(report: &Report, kind: CourseKind) -> TitledTable {
     let axes = grid_axes(report);
     let mut columns = vec![Column::numbers("run")];
     columns.extend(axes.iter().map(|axis| Column::words(*axis)));
@@ -106,14 +144,12 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
         Column::numbers("steps"),
         Column::words("parameter"),
     ]);
-    columns.extend(match kind {
-        CourseKind::Find => [Column::numbers("value"), Column::words("95% interval")],
-        CourseKind::Tune => [Column::numbers("start"), Column::numbers("recommended")],
+    let is_tune = kind == CourseKind::Tune;
+    columns.extend(match is_tune {
+        true => [Column::numbers("start"), Column::numbers("recommended")],
+        false => [Column::numbers("value"), Column::words("95% interval")],
     });
-    let title = match kind {
-        CourseKind::Find => "Where the players are even",
-        CourseKind::Tune => "What is recommended",
-    };
+    let title = if is_tune { "What is recommended" } else { "Where the players are even" };
     let mut table = TitledTable::new(RUNS, title, columns);
     let or_dash = |text: Option<&str>| text.unwrap_or("–").to_owned();
     for run in runs(report) {
@@ -129,35 +165,13 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
             steps,
             or_dash(run.parameter),
         ]);
-        row.extend(match kind {
-            CourseKind::Find => [or_dash(run.value_text), interval(&run)],
-            CourseKind::Tune => [or_dash(run.start_text), or_dash(run.value_text)],
+        row.extend(match is_tune {
+            true => [or_dash(run.start_text), or_dash(run.value_text)],
+            false => [or_dash(run.value_text), interval(&run)],
         });
         table.row(row);
     }
-    let mut notes = Vec::new();
-    if kind == CourseKind::Find {
-        notes.push(
-            "Value: of the player's parameter at which it scores half of the points, the median of what the \
-             games leave probable."
-                .to_owned(),
-        );
-    }
-    if kind == CourseKind::Tune {
-        notes.extend(report.runs.iter().map(confirmation));
-    }
-    if report.runs.iter().any(|run| !run.ended) {
-        let state = report.experiment.state;
-        notes.push(match state.is_over() {
-            false => "…: still going on.".to_owned(),
-            true => format!("…: broken off, since the experiment is {}.", state.name()),
-        });
-    }
-    notes.push(format!(
-        "What came of each cell: spelrum report {} --table cells.",
-        report.experiment.name
-    ));
-    Some(table.with_notes(notes))
+    table
 }
 
 /// What came of the games that confirm a run, in words.

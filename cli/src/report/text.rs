@@ -8,7 +8,7 @@ use spelrum_tournament::results::{
 use spelrum_tournament::stopping::StopRule;
 
 use super::axes::{axis_columns, names_opponents, places};
-use super::{accuracy, colours, engines, runs};
+use super::{accuracy, colours, engines, evolution, runs};
 use crate::output::{
     Column, Document, Part, TitledTable, count, duration_us, optional, percent, ratio,
     relative_error, signed,
@@ -19,13 +19,16 @@ pub(super) fn parts(report: &Report) -> Vec<Part> {
     let found = runs::table(report);
     if report.cells.is_empty() {
         let none = Part::Words("no cells".to_owned());
-        return vec![found.map_or(none, Part::Table)];
+        let bred = [evolution::table(report), evolution::family(report)].into_iter().flatten();
+        let found: Vec<Part> = found.into_iter().chain(bred).map(Part::Table).collect();
+        return if found.is_empty() { vec![none] } else { found };
     }
     let mut tables = match report.experiment.task {
         Task::Game => vec![strength(report).with_notes(notes(report))],
         Task::Choice => accuracy::tables(report),
     };
-    tables.splice(0..0, found);
+    let bred = [evolution::table(report), evolution::family(report)].into_iter().flatten();
+    tables.splice(0..0, found.into_iter().chain(bred));
     tables.extend(colours::table(report).filter(|_| report.experiment.task.is_game()));
     if !report.moves.is_empty() {
         let table = costs(report, MOVES, "reach", &report.moves);

@@ -14,6 +14,7 @@ mod cookbook;
 mod dependencies;
 mod disk;
 mod engine;
+mod evolve;
 mod exchange;
 mod find;
 mod games;

@@ -237,3 +237,57 @@ async fn a_search_for_even_players_is_the_same_through_kills() {
     served.stop().await.unwrap();
     assert_eq!(found(&site).await, expected);
 }
+
+/// What is bred is the same through kills and commits that fail, individual by individual.
+#[tokio::test]
+async fn what_is_bred_is_the_same_through_kills() {
+    let sweep = "name = \"bred\"\ngame = \"tic-tac-toe\"\nseed = 5\ngames = 2\n\
+        pairing = { gauntlet = \"evolved\" }\n\
+        [players.evolved]\nalgorithm = \"alpha-beta\"\ndepth = 1\nties = \"random\"\n\
+        evaluation = \"expression\"\n\
+        [players.random]\nalgorithm = \"random\"\n\
+        [evolve]\nplayer = \"evolved\"\nruns = 2\npopulation = 4\ngenerations = 3\nelite = 1\n\
+        hall_of_fame = 1\ndepth = 2\n";
+    async fn bred(site: &Site) -> Vec<String> {
+        let readers = Readers::open(&site.db()).await.unwrap();
+        assert_eq!(readers.recount().await.unwrap(), []);
+        let table = readers
+            .query(
+                "SELECT 'cell', number, asked_after, definition_hash, wins, draws FROM cells
+                    JOIN told_cells USING (cell_id)
+                UNION ALL SELECT kind, run, step, trial, note, '' FROM course_notes
+                ORDER BY 1, 2, 3, 4",
+                1000,
+            )
+            .await
+            .unwrap();
+        let report = readers.report("bred", Detail::Cells).await.unwrap().unwrap();
+        readers.close().await;
+        assert_eq!(report.runs.len(), 2);
+        for run in &report.runs {
+            let evolution = run.evolution.as_ref().unwrap();
+            assert_eq!((run.steps, evolution.generations.len()), (3, 3));
+            assert_eq!(evolution.family[0].generation, 2);
+            assert_eq!(evolution.family[0].individual.formula, run.estimates[0].value.text);
+        }
+        table.rows.iter().map(|row| format!("{row:?}")).collect()
+    }
+    let undisturbed = Site::new();
+    let served = undisturbed.serve_with_courses(Arc::new(course::course_of)).await;
+    served.submit(sweep).await;
+    HandWorker::new(&served).await.work_until_done().await;
+    assert_eq!(served.summary("bred").await.state, "finished");
+    served.stop().await.unwrap();
+    let expected = bred(&undisturbed).await;
+    // Four meet random play at first; then each a champion, too. Individuals and what came of each; generations,
+    // estimates, beginnings and ends.
+    let cells = 2 * (4 + 2 * 8);
+    assert_eq!(expected.len(), cells + 2 * (2 * 12 + 2 * 3 + 2), "{expected:#?}");
+
+    let site = Site::new();
+    let usual: Arc<CourseOf> = Arc::new(course::course_of);
+    let served = disturbed(&site, &usual, sweep, &[1, 5, 2, 17, 20]).await;
+    HandWorker::new(&served).await.work_until_done().await;
+    served.stop().await.unwrap();
+    assert_eq!(bred(&site).await, expected);
+}

@@ -2,15 +2,17 @@
 
 use spelrum_tournament::AxisValue;
 use spelrum_tournament::course::{
-    Begun, Bounds, Confirmed, CourseKind, Estimate, Place, Setting, SettingsScore,
+    Begun, Bounds, Confirmed, CourseKind, Estimate, Generation, Individual, Place, Setting,
+    SettingsScore,
 };
-use spelrum_tournament::results::RunResult;
+use spelrum_tournament::results::{Evolution, Relative, RunResult};
 
 use crate::wire_error::{finite, number};
 use crate::{Fault, WireError, v1};
 
 impl From<RunResult> for v1::CourseRun {
-    fn from(RunResult { run, begun, steps, estimates, confirmed, ended }: RunResult) -> Self {
+    fn from(of: RunResult) -> Self {
+        let RunResult { run, begun, steps, estimates, confirmed, ended, evolution } = of;
         let Begun { kind, player, opponents, axes, start } = begun;
         let place = |Place { axis, value }| v1::CoursePlace { axis, value: Some(shown(value)) };
         let setting = |Setting { parameter, value }| v1::CourseSetting {
@@ -32,6 +34,7 @@ impl From<RunResult> for v1::CourseRun {
             ended,
             start: start.into_iter().map(setting).collect(),
             confirmed,
+            evolution: evolution.map(Into::into),
         }
     }
 }
@@ -60,9 +63,84 @@ impl TryFrom<v1::CourseConfirmation> for Confirmed {
 
     fn try_from(told: v1::CourseConfirmation) -> Result<Self, WireError> {
         let found = told.found.ok_or_else(|| WireError::new("found", Fault::Missing))?;
+        Ok(Self { found: found.try_into()?, start: told.start.map(TryInto::try_into).transpose()? })
+    }
+}
+
+impl From<Evolution> for v1::Evolution {
+    fn from(Evolution { generations, family }: Evolution) -> Self {
+        let generation = |it: Generation| v1::Generation {
+            individuals: it.individuals,
+            measured: it.measured,
+            best_individual: it.best_individual,
+            best: it.best,
+            mean: it.mean,
+            least: it.least,
+            sd: it.sd,
+            distinct: it.distinct,
+            mean_size: it.mean_size,
+            mean_depth: it.mean_depth,
+        };
+        let relative = |Relative { generation, index, individual, fitness }: Relative| {
+            let Individual { formula, simplified, size, depth, operator, parents } = individual;
+            v1::Relative {
+                generation,
+                index,
+                formula,
+                simplified,
+                size,
+                depth,
+                operator,
+                parents,
+                fitness,
+            }
+        };
+        Self {
+            generations: generations.into_iter().map(generation).collect(),
+            family: family.into_iter().map(relative).collect(),
+        }
+    }
+}
+
+impl TryFrom<v1::Evolution> for Evolution {
+    type Error = WireError;
+
+    fn try_from(told: v1::Evolution) -> Result<Self, WireError> {
+        let fitness = |it: Option<f64>| it.map(|it| finite("fitness", it)).transpose();
+        let generation = |it: v1::Generation| {
+            Ok::<_, WireError>(Generation {
+                individuals: number("individuals", it.individuals)?,
+                measured: number("measured", it.measured)?,
+                best_individual: number("best_individual", it.best_individual)?,
+                best: fitness(it.best)?,
+                mean: fitness(it.mean)?,
+                least: fitness(it.least)?,
+                sd: fitness(it.sd)?,
+                distinct: number("distinct", it.distinct)?,
+                mean_size: finite("mean_size", it.mean_size)?,
+                mean_depth: finite("mean_depth", it.mean_depth)?,
+            })
+        };
+        let relative = |it: v1::Relative| {
+            let parents = it.parents.into_iter().map(|parent| number("parents", parent));
+            let individual = Individual {
+                formula: it.formula,
+                simplified: it.simplified,
+                size: number("size", it.size)?,
+                depth: number("depth", it.depth)?,
+                operator: it.operator,
+                parents: parents.collect::<Result<_, WireError>>()?,
+            };
+            Ok::<_, WireError>(Relative {
+                generation: number("generation", it.generation)?,
+                index: number("index", it.index)?,
+                individual,
+                fitness: fitness(it.fitness)?,
+            })
+        };
         Ok(Self {
-            found: found.try_into()?,
-            start: told.start.map(TryInto::try_into).transpose()?,
+            generations: told.generations.into_iter().map(generation).collect::<Result<_, _>>()?,
+            family: told.family.into_iter().map(relative).collect::<Result<_, _>>()?,
         })
     }
 }
@@ -103,6 +181,7 @@ impl TryFrom<v1::CourseRun> for RunResult {
                 .collect::<Result<_, WireError>>()?,
             confirmed: told.confirmed.map(TryInto::try_into).transpose()?,
             ended: told.ended,
+            evolution: told.evolution.map(TryInto::try_into).transpose()?,
         })
     }
 }

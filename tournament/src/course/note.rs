@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Error;
 
-use super::CourseKind;
+use super::{CourseKind, Generation, Individual, Scored};
 use crate::plan::AxisValue;
 
 /// A note on one run.
@@ -29,6 +29,12 @@ pub enum Note {
     Estimated(u64, Estimated),
     /// How good that proved to be.
     Confirmed(Confirmed),
+    /// An individual: of which generation, and with which index there, both from 0.
+    Individual(u64, u64, Individual),
+    /// How this individual did.
+    Scored(u64, u64, Scored),
+    /// A generation that is measured.
+    Generation(u64, Generation),
     /// It is done.
     Ended,
 }
@@ -154,6 +160,9 @@ impl Note {
             Self::Tried(..) => "tried",
             Self::Estimated(..) => "estimated",
             Self::Confirmed(_) => "confirmed",
+            Self::Individual(..) => "individual",
+            Self::Scored(..) => "scored",
+            Self::Generation(..) => "generation",
             Self::Ended => "ended",
         }
     }
@@ -163,8 +172,10 @@ impl Note {
     pub const fn place(&self) -> (u64, u64) {
         match self {
             Self::Begun(_) | Self::Confirmed(_) | Self::Ended => (0, 0),
-            Self::Estimated(step, _) => (*step, 0),
-            Self::Tried(step, trial, _) => (*step, *trial),
+            Self::Estimated(step, _) | Self::Generation(step, _) => (*step, 0),
+            Self::Tried(step, trial, _)
+            | Self::Individual(step, trial, _)
+            | Self::Scored(step, trial, _) => (*step, *trial),
         }
     }
 
@@ -176,6 +187,9 @@ impl Note {
             Self::Tried(_, _, it) => serde_json::to_string(it),
             Self::Estimated(_, it) => serde_json::to_string(it),
             Self::Confirmed(it) => serde_json::to_string(it),
+            Self::Individual(_, _, it) => serde_json::to_string(it),
+            Self::Scored(_, _, it) => serde_json::to_string(it),
+            Self::Generation(_, it) => serde_json::to_string(it),
             Self::Ended => Ok("{}".to_owned()),
         };
         json.expect("texts, numbers and lists have a JSON")
@@ -192,6 +206,9 @@ impl Note {
             "tried" => Self::Tried(step, trial, serde_json::from_str(json)?),
             "estimated" => Self::Estimated(step, serde_json::from_str(json)?),
             "confirmed" => Self::Confirmed(serde_json::from_str(json)?),
+            "individual" => Self::Individual(step, trial, serde_json::from_str(json)?),
+            "scored" => Self::Scored(step, trial, serde_json::from_str(json)?),
+            "generation" => Self::Generation(step, serde_json::from_str(json)?),
             "ended" => Self::Ended,
             _ => return Ok(None),
         }))

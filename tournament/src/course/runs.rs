@@ -1,4 +1,5 @@
-//! The courses that sweeps ask for: `[find]`, `[tune]`. Another kind is a table of the sweep, a variant of [`RunSettings`]
+//! The courses that sweeps ask for: `[find]`, `[tune]` and `[evolve]`. Another kind is a table of the sweep, a
+//! variant of [`RunSettings`]
 //! and a [`Run`].
 //!
 //! Each point of a sweep's grid has a *run* of its own. All runs together are the experiment's [`Course`]: the
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{Parameters, Value};
 
+use super::evolve::{EvolveRun, EvolveSettings};
 use super::find::{FindRun, FindSettings};
 use super::tune::{TuneRun, TuneSettings};
 use super::{
@@ -50,6 +52,8 @@ pub enum RunSettings {
     Find(FindSettings),
     /// Searches for the best settings of a player.
     Tune(Box<TuneSettings>),
+    /// Breeds formulas.
+    Evolve(Box<EvolveSettings>),
 }
 
 /// The kinds of courses.
@@ -60,11 +64,13 @@ pub enum CourseKind {
     Find,
     /// `[tune]`.
     Tune,
+    /// `[evolve]`.
+    Evolve,
 }
 
 impl CourseKind {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Find, Self::Tune];
+    pub const ALL: [Self; 3] = [Self::Find, Self::Tune, Self::Evolve];
 
     /// Its name: the key of its table in a sweep, and what the database calls it.
     #[must_use]
@@ -72,6 +78,7 @@ impl CourseKind {
         match self {
             Self::Find => "find",
             Self::Tune => "tune",
+            Self::Evolve => "evolve",
         }
     }
 
@@ -86,7 +93,7 @@ impl CourseKind {
     pub const fn meets_all(self) -> bool {
         match self {
             Self::Find => false,
-            Self::Tune => true,
+            Self::Tune | Self::Evolve => true,
         }
     }
 
@@ -96,6 +103,7 @@ impl CourseKind {
         match self {
             Self::Find => &[RUN, STEP],
             Self::Tune => &[RUN, STEP, TRIAL],
+            Self::Evolve => &[RUN, RUN_GENERATION, RUN_INDIVIDUAL, RUN_MEETS],
         }
     }
 }
@@ -106,12 +114,18 @@ pub const RUN: &str = "run";
 pub const STEP: &str = "step";
 /// The axis of what a step tries, from 0.
 pub const TRIAL: &str = "trial";
+/// The axis of the generations of evolution, from 0.
+pub(super) const RUN_GENERATION: &str = "generation";
+/// The axis of the individuals of a generation, from 0.
+pub(super) const RUN_INDIVIDUAL: &str = "individual";
+/// The axis of those whom an individual meets of its own kind.
+pub(super) const RUN_MEETS: &str = "meets";
 
 impl RunSettings {
     /// What its player begins with, of what it decides.
     fn start(&self) -> Vec<Setting> {
         match self {
-            Self::Find(_) => Vec::new(),
+            Self::Find(_) | Self::Evolve(_) => Vec::new(),
             Self::Tune(tune) => tune.start(),
         }
     }
@@ -119,7 +133,7 @@ impl RunSettings {
     /// Whether what it decides of a player is all of its parameters, and not some.
     const fn is_whole(&self) -> bool {
         match self {
-            Self::Find(_) => false,
+            Self::Find(_) | Self::Evolve(_) => false,
             Self::Tune(_) => true,
         }
     }
@@ -130,6 +144,7 @@ impl RunSettings {
         match self {
             Self::Find(_) => CourseKind::Find,
             Self::Tune(_) => CourseKind::Tune,
+            Self::Evolve(_) => CourseKind::Evolve,
         }
     }
 
@@ -142,15 +157,27 @@ impl RunSettings {
                 player
             }
             Self::Tune(tune) => tune.dearest(),
+            // A formula takes about as long as any other.
+            Self::Evolve(_) => player,
         }
     }
 
     /// How many cells it asks for at most, against so many opponents.
     #[must_use]
-    pub const fn cells_at_most(&self, opponents: u64) -> u64 {
+    pub fn cells_at_most(&self, opponents: u64) -> u64 {
         match self {
             Self::Find(find) => find.steps.saturating_mul(opponents),
             Self::Tune(tune) => tune.cells_at_most(opponents),
+            Self::Evolve(evolve) => evolve.cells(opponents),
+        }
+    }
+
+    /// How many individuals it breeds at most.
+    #[must_use]
+    pub fn individuals(&self) -> u64 {
+        match self {
+            Self::Find(_) | Self::Tune(_) => 0,
+            Self::Evolve(evolve) => evolve.individuals(),
         }
     }
 
@@ -160,6 +187,9 @@ impl RunSettings {
         match self {
             Self::Find(find) => find.steps.saturating_mul(meetings.saturating_mul(games)),
             Self::Tune(tune) => tune.games_at_most(meetings, games),
+            Self::Evolve(evolve) => {
+                evolve.cells(meetings).saturating_mul(evolve.games.unwrap_or(games))
+            }
         }
     }
 }
@@ -281,6 +311,10 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
             RunSettings::Tune(settings) => {
                 let seed = (cell.definition.seed, number as u64);
                 Box::new(TuneRun::new(settings, seed, meetings.len(), cell.games))
+            }
+            RunSettings::Evolve(settings) => {
+                let seed = (cell.definition.seed, number as u64);
+                Box::new(EvolveRun::new(settings, seed, meetings.len()))
             }
         };
         let is_whole = settings.is_whole();

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::course::{Begun, Confirmed, Estimate, Estimated, Note, Noted};
+use super::evolution::{Evolution, KnownEvolution};
+use crate::course::{Begun, Confirmed, CourseKind, Estimate, Estimated, Note, Noted};
 
 /// A run, as far as it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +20,12 @@ pub struct RunResult {
     pub confirmed: Option<Confirmed>,
     /// Whether it is done.
     pub ended: bool,
+    /// What it bred, if it is one of `[evolve]`.
+    pub evolution: Option<Evolution>,
 }
 
 /// The runs that these notes are of, in the order of their numbers. Of the estimates of a run only the latest
-/// need be there.
+/// need be there, and of its individuals only the [family](Evolution::family) of the best.
 #[must_use]
 pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
     #[derive(Default)]
@@ -31,6 +34,7 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
         latest: Option<(u64, Vec<Estimate>)>,
         confirmed: Option<Confirmed>,
         ended: bool,
+        evolution: KnownEvolution,
     }
     let mut runs = BTreeMap::<u64, Known>::new();
     for Noted { run, note } in notes {
@@ -45,11 +49,17 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
             Note::Confirmed(confirmed) => known.confirmed = Some(confirmed),
             Note::Ended => known.ended = true,
             Note::Tried(..) => {}
+            note @ (Note::Individual(..) | Note::Scored(..) | Note::Generation(..)) => {
+                known.evolution.take(note);
+            }
         }
     }
-    let result = |(run, Known { begun, latest, confirmed, ended })| {
+    let result = |(run, Known { begun, latest, confirmed, ended, evolution })| {
+        let begun = begun?;
+        let is_evolution = begun.kind == CourseKind::Evolve;
+        let evolution = is_evolution.then(|| evolution.evolution());
         let (steps, estimates) = latest.map_or((0, Vec::new()), |(step, it)| (step + 1, it));
-        Some(RunResult { run, begun: begun?, steps, estimates, confirmed, ended })
+        Some(RunResult { run, begun, steps, estimates, confirmed, ended, evolution })
     };
     runs.into_iter().filter_map(result).collect()
 }

@@ -12,6 +12,7 @@ use super::claimed::Claimed;
 use super::columns::{self, AxisColumns, ColumnSet, VariedColumns};
 use super::fault::{Fault, Span};
 use super::file::SweepFile;
+use super::keys::course::RUNS_MAX;
 use super::made::{Made, Setting};
 use super::points::Points;
 use crate::course::{CoursePlan, Meeting, PlannedRun, RunSettings};
@@ -87,16 +88,19 @@ struct DraftCell {
 }
 
 /// A run of a course by the numbers of the cells that its own are made of.
+#[derive(Clone)]
 struct DraftRun {
     settings: RunSettings,
     /// Each with which of its players the run decides about.
     meetings: Vec<(usize, usize)>,
+    /// How often it is done.
+    times: u64,
 }
 
 /// The runs with the cells that theirs are made of.
 fn planned_runs(runs: Vec<DraftRun>, cells: &[PlannedCell]) -> Vec<PlannedRun> {
     let meeting = |(cell, subject): (usize, usize)| Meeting { cell: cells[cell].clone(), subject };
-    let run = |DraftRun { settings, meetings }: DraftRun| PlannedRun {
+    let run = |DraftRun { settings, meetings, times: _ }: DraftRun| PlannedRun {
         settings,
         meetings: meetings.into_iter().map(meeting).collect(),
     };
@@ -320,11 +324,15 @@ impl Planner<'_> {
                 .unwrap_or_else(|| unreachable!());
             let point = self.points.at(cell.point);
             let settings = course.settings(&self.file.axes, point, rules, &player.parameters())?;
-            runs.push(DraftRun { settings, meetings: vec![(number, subject)] });
+            let times = course.runs_each(&self.file.axes, point)?;
+            runs.push(DraftRun { settings, meetings: vec![(number, subject)], times });
         }
-        let cells_of = |run: &DraftRun| run.settings.cells_at_most(run.meetings.len() as u64);
-        let cells = runs.iter().map(cells_of).fold(0, u64::saturating_add);
-        course.check_size(runs.len(), cells)?;
+        let runs: Vec<DraftRun> = runs
+            .into_iter()
+            .flat_map(|run| (0..run.times).map(move |_| run.clone()))
+            .take(RUNS_MAX + 1)
+            .collect();
+        course.check_size(runs.iter().map(|run| (&run.settings, run.meetings.len() as u64)))?;
         Ok(runs)
     }
 

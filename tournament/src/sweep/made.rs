@@ -105,7 +105,10 @@ impl<'a> Made<'a> {
                 template_uses.note(&entry.value, axes)?;
             }
             if let Some((course, _)) = led.filter(|(_, subject)| *subject == number) {
-                template_uses.note(&course.node, axes)?;
+                for axis in merge::axes_of_course(&course.node, axes)? {
+                    template_uses.note_tables(axis, axes);
+                }
+                template_uses.note(&merge::merge_course(&course.node, &[], axes, &[]), axes)?;
             }
             uses.extend(&template_uses);
             // A player is read under the rules of its game.

@@ -41,6 +41,26 @@ pub(super) fn axes(template: &PlayerTemplate, axes: &[Axis]) -> Result<Vec<usize
     Ok(used)
 }
 
+/// The axes whose tables the table of a course uses.
+pub(super) fn axes_of_course(node: &Node, axes: &[Axis]) -> Result<Vec<usize>, Fault> {
+    let Tree::Table(table) = &node.tree else { return Ok(Vec::new()) };
+    let Some(entry) = table.get("use") else { return Ok(Vec::new()) };
+    read(&entry.value)?.iter().map(|node| axis(node, axes)).collect()
+}
+
+/// The table of a course at a point, where what the tables of these axes say goes over what it says itself.
+pub(super) fn merge_course(node: &Node, used: &[usize], axes: &[Axis], point: &[u32]) -> Node {
+    let Tree::Table(table) = &node.tree else { return node.clone() };
+    let mut table = table.clone();
+    table.entries.retain(|entry| entry.key != "use");
+    let tables = used.iter().map(|&axis| &axes[axis].values[point[axis] as usize]);
+    for entry in tables.flat_map(entries) {
+        table.entries.retain(|own| own.key != entry.key);
+        table.entries.push(entry.clone());
+    }
+    Node { place: node.place.clone(), tree: Tree::Table(table) }
+}
+
 /// The axis that a reference names, all of whose values must be tables.
 fn axis(node: &Node, axes: &[Axis]) -> Result<usize, Fault> {
     let name = node.text("`use`", EXAMPLE)?.trim_start_matches('$');

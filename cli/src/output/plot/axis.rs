@@ -104,6 +104,30 @@ impl Axis {
         Self { label: label.into(), scale: Scale::Linear, range, ticks }
     }
 
+    /// One of values of either sign, wide enough for all of these.
+    pub(crate) fn of_values(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        for value in values.filter(|value| value.is_finite()) {
+            (least, most) = (least.min(value), most.max(value));
+        }
+        if least > most {
+            (least, most) = (0.0, 1.0);
+        }
+        let margin = match (most - least) * 0.04 {
+            0.0 => (most.abs() * 0.04).max(0.1),
+            margin => margin,
+        };
+        let range = [least - margin, most + margin];
+        let step = round_step((range[1] - range[0]) / 6.0);
+        let from = (range[0] / step).ceil() as i64;
+        let to = (range[1] / step).floor() as i64;
+        // As many decimals as a step has.
+        let decimals = (-step.log10().floor()).max(0.0) as usize;
+        let ticks = (from..=to).map(|times| times as f64 * step);
+        let ticks = ticks.map(|value| (value, format!("{value:.decimals$}"))).collect();
+        Self { label: label.into(), scale: Scale::Linear, range, ticks }
+    }
+
     /// One of differences in Elo, wide enough for all of these.
     pub(crate) fn of_elo(label: impl Into<String>, elo: impl Iterator<Item = f64>) -> Self {
         let (mut least, mut most) = (0.0_f64, 0.0_f64);

@@ -4,6 +4,7 @@
 //! The table of one names the player that it decides about. At each point of the grid it becomes the
 //! [`RunSettings`] of a run; the player has a value there that stands for what is to be decided.
 
+mod evolve;
 mod find;
 mod tune;
 
@@ -13,8 +14,10 @@ use super::axes::Axis;
 use super::fault::Fault;
 use super::keys::{
     self, Key,
+    course::evolve::{CELLS_MAX, EVOLVE, INDIVIDUALS_MAX},
     course::{RUNS_MAX, STEPS_MAX, find::FIND, tune::TUNE},
 };
+use super::merge;
 use super::pairing::Pairing;
 use super::players::Players;
 use super::template::substitute;
@@ -30,10 +33,10 @@ pub(super) struct CourseInFile {
     pub(super) node: Node,
     /// The player that it decides about, by its place among the variants.
     pub(super) subject: usize,
+    /// Whether that player meets nobody but itself.
+    pub(super) meets_itself: bool,
     /// What its player says of the parameters that are decided: a value that stands for any.
     pub(super) stands_for: Vec<Entry>,
-    /// Whether this player meets itself, and nobody else.
-    meets_itself: bool,
 }
 
 /// Keys that a sweep with a course cannot have, each with why.
@@ -91,6 +94,7 @@ pub(super) fn read(
         CourseKind::Find => table.stands_for()?,
         // Its player says where it begins.
         CourseKind::Tune => Vec::new(),
+        CourseKind::Evolve => vec![table.formula_that_stands_for_any()?],
     };
     let player = players.template(subject);
     for Entry { key, .. } in &stands_for {
@@ -100,7 +104,8 @@ pub(super) fn read(
         }
     }
     let meets_itself = pairing.pairs.contains(&(subject, subject));
-    Ok(Some(CourseInFile { kind, node: entry.value.clone(), subject, stands_for, meets_itself }))
+    let node = entry.value.clone();
+    Ok(Some(CourseInFile { kind, node, subject, meets_itself, stands_for }))
 }
 
 /// The table of a course.
@@ -114,6 +119,7 @@ fn keys_of(kind: CourseKind) -> &'static [Key] {
     match kind {
         CourseKind::Find => &FIND,
         CourseKind::Tune => &TUNE,
+        CourseKind::Evolve => &EVOLVE,
     }
 }
 
@@ -131,6 +137,7 @@ impl<'a> Course<'a> {
         match self.kind {
             CourseKind::Find => find::EXAMPLE,
             CourseKind::Tune => tune::EXAMPLE,
+            CourseKind::Evolve => evolve::EXAMPLE,
         }
     }
 
@@ -169,7 +176,7 @@ impl<'a> Course<'a> {
             let remedy = "make what it varies an axis: each value gets a run of its own";
             return Err(Fault::at(&node.place, problem, remedy));
         };
-        if self.kind == CourseKind::Tune && pairing.pairs == [(subject, subject)] {
+        if self.kind != CourseKind::Find && pairing.pairs == [(subject, subject)] {
             return Ok(subject);
         }
         let other = pairing.pairs.iter().find(|(a, b)| (*a == subject) == (*b == subject));
@@ -185,7 +192,7 @@ impl<'a> Course<'a> {
                     CourseKind::Find => {
                         format!("write pairing = {{ gauntlet = \"{name}\" }}, with others to meet")
                     }
-                    CourseKind::Tune => format!(
+                    CourseKind::Tune | CourseKind::Evolve => format!(
                         "write pairing = {{ gauntlet = \"{name}\" }}, with others to meet, or \
                          pairing = {{ pairs = [[\"{name}\", \"{name}\"]] }}"
                     ),
@@ -197,23 +204,55 @@ impl<'a> Course<'a> {
 }
 
 impl CourseInFile {
-    /// Refuses more runs, or cells of all of them together, than anybody holds.
-    pub(super) fn check_size(&self, runs: usize, cells: u64) -> Result<(), Fault> {
-        let name = self.kind.name();
-        let (problem, remedy) = if runs > RUNS_MAX {
+    /// Refuses more runs, or more of what they have together, than anybody holds. `runs` are what they do, each with
+    /// how many it meets.
+    pub(super) fn check_size<'r>(
+        &self,
+        runs: impl ExactSizeIterator<Item = (&'r RunSettings, u64)>,
+    ) -> Result<(), Fault> {
+        let (name, number) = (self.kind.name(), runs.len());
+        if number > RUNS_MAX {
+            let problem = format!("`{name}` would have {number} runs");
             let remedy = format!("sweep fewer values, or pair fewer players: at most {RUNS_MAX}");
-            (format!("`{name}` would have {runs} runs"), remedy)
-        } else if cells > STEPS_MAX.unsigned_abs() {
-            let (what, fewer) = match self.kind {
-                CourseKind::Find => ("steps", "choose fewer"),
-                CourseKind::Tune => ("cells", "choose fewer steps, or meet fewer players"),
-            };
-            let remedy = format!("{fewer}: at most {STEPS_MAX} in all");
-            (format!("the {runs} runs of `{name}` would have {cells} {what}"), remedy)
-        } else {
-            return Ok(());
+            return Err(Fault::at(&self.node.place, problem, remedy));
+        }
+        let (mut cells, mut individuals) = (0_u64, 0_u64);
+        for (settings, meetings) in runs {
+            cells = cells.saturating_add(settings.cells_at_most(meetings));
+            individuals = individuals.saturating_add(settings.individuals());
+        }
+        let (what, cells_max, fewer) = match self.kind {
+            CourseKind::Find => ("steps", STEPS_MAX.unsigned_abs(), "choose fewer"),
+            CourseKind::Tune => {
+                ("cells", STEPS_MAX.unsigned_abs(), "choose fewer steps, or meet fewer players")
+            }
+            CourseKind::Evolve => {
+                ("cells", CELLS_MAX, "choose fewer runs, generations or individuals")
+            }
         };
-        Err(Fault::at(&self.node.place, problem, remedy))
+        let all = [(cells, cells_max, what), (individuals, INDIVIDUALS_MAX, "individuals")];
+        match all.into_iter().find(|(there, max, _)| there > max) {
+            None => Ok(()),
+            Some((there, max, what)) => {
+                let problem = format!("the {number} runs of `{name}` would have {there} {what}");
+                let remedy = format!("{fewer}: at most {max} {what} in all");
+                Err(Fault::at(&self.node.place, problem, remedy))
+            }
+        }
+    }
+
+    /// Its table at a point.
+    fn node_at(&self, axes: &[Axis], point: &[u32]) -> Result<Node, Fault> {
+        let used = merge::axes_of_course(&self.node, axes)?;
+        Ok(substitute(&merge::merge_course(&self.node, &used, axes, point), axes, point))
+    }
+
+    /// How many runs there are of the same at a point.
+    pub(super) fn runs_each(&self, axes: &[Axis], point: &[u32]) -> Result<u64, Fault> {
+        match self.kind {
+            CourseKind::Find | CourseKind::Tune => Ok(1),
+            CourseKind::Evolve => Course::of(self.kind, &self.node_at(axes, point)?)?.runs_each(),
+        }
     }
 
     /// What the run at a point does, whose subject is this player there.
@@ -224,14 +263,18 @@ impl CourseInFile {
         rules: &Rules,
         player: &Parameters,
     ) -> Result<RunSettings, Fault> {
-        let node = substitute(&self.node, axes, point);
+        let node = self.node_at(axes, point)?;
         let course = Course::of(self.kind, &node)?;
+        keys::check(course.table, &format!("`{}`", self.kind.name()), keys_of(self.kind))?;
         match self.kind {
             CourseKind::Find => course.find(rules, player).map(RunSettings::Find),
             CourseKind::Tune => {
                 let tune = course.tune(rules, player, self.meets_itself)?;
                 Ok(RunSettings::Tune(Box::new(tune)))
             }
+            CourseKind::Evolve => course
+                .evolve(rules, player, self.meets_itself)
+                .map(|settings| RunSettings::Evolve(Box::new(settings))),
         }
     }
 }

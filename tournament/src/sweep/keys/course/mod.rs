@@ -1,5 +1,6 @@
 //! The keys of tables such as `find`: of experiments that depend on their own results.
 
+pub(in crate::sweep) mod evolve;
 pub(in crate::sweep) mod find;
 pub(in crate::sweep) mod tune;
 

@@ -1,0 +1,128 @@
+//! Children of trees: crossover and mutation.
+
+use spelrum_engine::Random;
+use spelrum_engine::expression::{Expression, Node};
+
+use super::trees::{Root, grow};
+use super::{Limits, Primitives, below, one_of};
+
+/// Which nodes crossover takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Points {
+    /// Every node is as likely as any other.
+    Uniform,
+    /// Nine times of ten a function, else a leaf: Koza 1992, §6.5.
+    Functions,
+}
+
+impl Points {
+    /// All of them, with their names in sweeps.
+    pub const ALL: [(&'static str, Self); 2] =
+        [("uniform", Self::Uniform), ("functions", Self::Functions)];
+
+    /// A node of a tree.
+    fn draw(self, tree: &Expression, random: &mut Random) -> usize {
+        if self == Self::Functions && tree.size() > 1 {
+            let wants_function = below(10, random) < 9;
+            let is_wanted = |(_, node): &(usize, &Node)| (node.arity() > 0) == wants_function;
+            let wanted: Vec<usize> =
+                tree.nodes().iter().enumerate().filter(is_wanted).map(|(index, _)| index).collect();
+            return one_of(&wanted, random);
+        }
+        below(tree.size(), random)
+    }
+}
+
+/// How a tree is mutated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutation {
+    /// The label of one node is replaced by another of its kind, a function by a function and a leaf by a leaf:
+    /// *point* or *node replacement* mutation (the guide's §5.2.2), of one node.
+    Label,
+    /// A subtree is replaced by one that is grown: Koza 1992, §6.5.1; the guide's §5.2.1.
+    Subtree,
+}
+
+impl Mutation {
+    /// All of them, with their names in sweeps.
+    pub const ALL: [(&'static str, Self); 2] = [("label", Self::Label), ("subtree", Self::Subtree)];
+
+    /// A tree mutated.
+    #[must_use]
+    pub fn child(
+        self,
+        tree: &Expression,
+        primitives: &Primitives,
+        limits: Limits,
+        random: &mut Random,
+    ) -> Expression {
+        match self {
+            Self::Label => with_other_label(tree, primitives, random),
+            Self::Subtree => with_other_subtree(tree, primitives, limits, random),
+        }
+    }
+}
+
+/// The two children of a pair of trees: a node of each is drawn, and their subtrees are swapped.
+///
+/// Where a child would be beyond the limits, a child of the node whose subtree is too large for the other's
+/// place, drawn evenly, is taken in its stead, as often as it needs. (A subtree that does not fit has more
+/// levels or nodes than the one in its place, so it is not a leaf.)
+#[must_use]
+pub fn crossover(
+    [first, second]: [&Expression; 2],
+    points: Points,
+    limits: Limits,
+    random: &mut Random,
+) -> [Expression; 2] {
+    let mut at = [points.draw(first, random), points.draw(second, random)];
+    loop {
+        let swapped = |tree: &Expression, index: usize, from: &Expression, other: usize| {
+            tree.with_subtree(index, &from.nodes()[from.subtree(other)])
+                .ok()
+                .filter(|child| limits.allow(child))
+        };
+        let children = [swapped(first, at[0], second, at[1]), swapped(second, at[1], first, at[0])];
+        match children {
+            [Some(one), Some(other)] => return [one, other],
+            [None, _] => at[1] = operand(second, at[1], random),
+            [Some(_), None] => at[0] = operand(first, at[0], random),
+        }
+    }
+}
+
+/// One of a node's operands; of a leaf itself.
+fn operand(tree: &Expression, index: usize, random: &mut Random) -> usize {
+    tree.operands(index).map_or(index, |operands| one_of(&operands, random))
+}
+
+/// The tree with another label of its kind at one node. If there is none, the tree itself.
+fn with_other_label(tree: &Expression, primitives: &Primitives, random: &mut Random) -> Expression {
+    let index = below(tree.size(), random);
+    let label = tree.nodes()[index];
+    let others: Vec<Node> = match label {
+        Node::Function(_) => primitives.functions.iter().map(|&it| Node::Function(it)).collect(),
+        Node::Constant(_) | Node::Feature(_) => primitives.leaves.clone(),
+    };
+    let others: Vec<Node> = others.into_iter().filter(|other| *other != label).collect();
+    if others.is_empty() {
+        return tree.clone();
+    }
+    tree.with_node(index, one_of(&others, random)).unwrap_or_else(|_| tree.clone())
+}
+
+/// The tree with a grown subtree at one node, as deep as there is room for.
+fn with_other_subtree(
+    tree: &Expression,
+    primitives: &Primitives,
+    limits: Limits,
+    random: &mut Random,
+) -> Expression {
+    let index = below(tree.size(), random);
+    let room = Limits {
+        depth: limits.depth.saturating_sub(tree.levels()[index]),
+        nodes: limits.nodes.saturating_sub(tree.size() - tree.subtree(index).len()).max(1),
+    };
+    let subtree = grow(primitives, room.depth_of_full(room.depth), Root::Any, random);
+    tree.with_subtree(index, subtree.nodes()).unwrap_or_else(|_| tree.clone())
+}
