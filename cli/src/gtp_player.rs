@@ -328,6 +328,7 @@ fn told<G: Game>(mv: G::Move) -> String {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
+    use spelrum_engine::Position as _;
     use spelrum_engine::games::{Othello, Pentago};
 
     use super::*;

@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
-use spelrum_engine::games::{Nim, Pentago, TicTacToe};
+use spelrum_engine::games::{Nim, Othello, Pentago, TicTacToe};
 use spelrum_engine::search::Evaluate;
 use spelrum_engine::{Game, PlayoutRandom, Position, Random, Rules, perft};
 
@@ -139,6 +139,30 @@ fn random_games(criterion: &mut Criterion) {
     group.bench_function("tic-tac-toe", |bencher| bencher.iter(|| games(&tic_tac_toe)));
     group.throughput(Throughput::Elements(games(&nim)));
     group.bench_function("nim", |bencher| bencher.iter(|| games(&nim)));
+    let othello = Othello::initial();
+    group.throughput(Throughput::Elements(games(&othello)));
+    group.bench_function("othello", |bencher| bencher.iter(|| games(&othello)));
+    group.finish();
+}
+
+/// Leaves of Othello's tree, the last ply counted and not made; and a hundred games as a search plays
+/// them out, whose throughput is in plies.
+fn othello(criterion: &mut Criterion) {
+    let start = Othello::initial();
+    let mut group = criterion.benchmark_group("othello");
+    group.throughput(Throughput::Elements(perft(&start, 8).leaves));
+    group.bench_function("perft 8", |bencher| bencher.iter(|| perft(black_box(&start), 8)));
+    let ways: [(&str, fn(&mut Othello, &mut PlayoutRandom, u32) -> u32); 2] =
+        [("uniform", Othello::play_randomly), ("decisive", Othello::play_decisively)];
+    for (name, play) in ways {
+        let games = || {
+            let mut random = PlayoutRandom::from_seed(6);
+            let plies = |_| u64::from(play(&mut black_box(start), &mut random, u32::MAX));
+            (0..100).map(plies).sum::<u64>()
+        };
+        group.throughput(Throughput::Elements(games()));
+        group.bench_function(format!("100 playouts, {name}"), |bencher| bencher.iter(games));
+    }
     group.finish();
 }
 
@@ -174,5 +198,5 @@ fn playouts(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, children, moves, evaluations, random_games, playouts);
+criterion_group!(benches, children, moves, evaluations, random_games, othello, playouts);
 criterion_main!(benches);
