@@ -8,7 +8,7 @@ use spelrum_tournament::results::{
 use spelrum_tournament::stopping::StopRule;
 
 use super::axes::{axis_columns, names_opponents, places};
-use super::{accuracy, colours, engines, evolution, runs};
+use super::{accuracy, colours, engines, evolution, margins, runs};
 use crate::output::{
     Column, Document, Part, TitledTable, count, duration_us, optional, percent, ratio,
     relative_error, signed,
@@ -29,6 +29,7 @@ pub(super) fn parts(report: &Report) -> Vec<Part> {
     };
     let bred = [evolution::table(report), evolution::family(report)].into_iter().flatten();
     tables.splice(0..0, found.into_iter().chain(bred));
+    tables.extend(margins::table(report));
     tables.extend(colours::table(report).filter(|_| report.experiment.task.is_game()));
     if !report.moves.is_empty() {
         let table = costs(report, MOVES, "reach", &report.moves);
