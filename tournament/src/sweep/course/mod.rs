@@ -34,6 +34,8 @@ pub(super) struct CourseInFile {
     pub(super) stands_for: Vec<Entry>,
     /// Whether this player meets itself, and nobody else.
     meets_itself: bool,
+    /// How many games its cells have that confirm what was found; 0 where there are none.
+    pub(super) confirm: u64,
 }
 
 /// Keys that a sweep with a course cannot have, each with why.
@@ -100,7 +102,12 @@ pub(super) fn read(
         }
     }
     let meets_itself = pairing.pairs.contains(&(subject, subject));
-    Ok(Some(CourseInFile { kind, node: entry.value.clone(), subject, stands_for, meets_itself }))
+    let confirm = match kind {
+        CourseKind::Find => 0,
+        CourseKind::Tune => table.confirm()?,
+    };
+    let node = entry.value.clone();
+    Ok(Some(CourseInFile { kind, node, subject, stands_for, meets_itself, confirm }))
 }
 
 /// The table of a course.
