@@ -48,5 +48,6 @@ mod supervised;
 mod terminal;
 mod tidy;
 mod trees;
+mod tune;
 mod uci;
 mod watch;

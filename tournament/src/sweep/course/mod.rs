@@ -37,6 +37,8 @@ pub(super) struct CourseInFile {
     pub(super) meets_itself: bool,
     /// What its player says of the parameters that are decided: a value that stands for any.
     pub(super) stands_for: Vec<Entry>,
+    /// How many games its cells have that confirm what was found; 0 where there are none.
+    pub(super) confirm: u64,
 }
 
 /// Keys that a sweep with a course cannot have, each with why.
@@ -104,8 +106,12 @@ pub(super) fn read(
         }
     }
     let meets_itself = pairing.pairs.contains(&(subject, subject));
+    let confirm = match kind {
+        CourseKind::Find | CourseKind::Evolve => 0,
+        CourseKind::Tune => table.confirm()?,
+    };
     let node = entry.value.clone();
-    Ok(Some(CourseInFile { kind, node, subject, meets_itself, stands_for }))
+    Ok(Some(CourseInFile { kind, node, subject, meets_itself, stands_for, confirm }))
 }
 
 /// The table of a course.

@@ -72,7 +72,7 @@ impl Course<'_> {
     }
 
     /// How many games confirm what was found.
-    fn confirm(&self) -> Result<u64, Fault> {
+    pub(super) fn confirm(&self) -> Result<u64, Fault> {
         let most = (SEED_END >> 20).cast_signed();
         let confirm = self.whole("confirm", TUNE_CONFIRM, 0, most)?;
         match self.value("confirm") {

@@ -83,7 +83,7 @@ pub(in crate::sweep) static TUNE: [Key; 9] = [
         "confirm",
         "Confirm",
         "How many games each cell has in which what was found is held against the start at the end. 0: none.",
-        Kind::Own(|| whole(0, 1 << 33, TUNE_CONFIRM)),
+        Kind::Whole { min: 0, max: Some(1 << 33), default: Some(TUNE_CONFIRM) },
     ),
 ];
 
