@@ -16,6 +16,7 @@ mod accuracy;
 mod adjudication;
 mod claims;
 mod course;
+mod evolve;
 mod errors;
 mod files;
 mod game_timeout;
