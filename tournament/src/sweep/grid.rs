@@ -335,10 +335,11 @@ impl Planner<'_> {
             let times = course.runs_each(&self.file.axes, point)?;
             runs.push(DraftRun { settings, meetings: vec![(number, subject)], times });
         }
+        let runs_max = runs.len().max(RUNS_MAX + 1);
         let runs: Vec<DraftRun> = runs
             .into_iter()
             .flat_map(|run| (0..run.times).map(move |_| run.clone()))
-            .take(RUNS_MAX + 1)
+            .take(runs_max)
             .collect();
         course.check_size(runs.iter().map(|run| (&run.settings, run.meetings.len() as u64)))?;
         Ok(runs)

@@ -17,6 +17,7 @@ mod adjudication;
 mod claims;
 mod course;
 mod errors;
+mod evolve;
 mod files;
 mod game_timeout;
 mod keys;
