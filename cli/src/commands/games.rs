@@ -5,6 +5,8 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use spelrum_engine::{GameInfo, Rules};
+use spelrum_tournament::results::ExperimentSummary;
 
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
@@ -95,8 +97,15 @@ enum Format {
 }
 
 impl Format {
-    /// What writes games so.
-    fn writer(self, searches: bool, out: impl Write + Send + 'static) -> Box<dyn WriteGames> {
+    /// What writes games of an experiment so.
+    fn writer(
+        self,
+        experiment: &ExperimentSummary,
+        searches: bool,
+        out: impl Write + Send + 'static,
+    ) -> Box<dyn WriteGames> {
+        let is_its = |game: &&GameInfo| game.name == experiment.game;
+        let margins = Rules::games().into_iter().find(is_its).is_some_and(|it| it.margin.is_some());
         let rows = match self {
             Self::Text => return Box::new(Text { out, searches }),
             Self::Pgn => return Box::new(Pgn { out, searches }),
@@ -104,7 +113,7 @@ impl Format {
             Self::Jsonl => RowsFormat::Jsonl,
             Self::Parquet => RowsFormat::Parquet,
         };
-        Box::new(Rows::new(rows, searches, out))
+        Box::new(Rows::new(rows, searches, margins, out))
     }
 }
 
@@ -160,7 +169,7 @@ impl Games {
         let source = ResultsSource::open(&self.source).await?;
         let experiment = source.experiment(self.experiment.as_deref()).await?;
         let (wanted, mut told) = (self.wanted(), ToldGames::default());
-        let mut writer = self.format.writer(self.searches, BufWriter::new(out));
+        let mut writer = self.format.writer(&experiment, self.searches, BufWriter::new(out));
         let interrupts = Interrupts::listen(|| {})?;
         let exit = tokio::select! {
             followed = follow_games(&source, &experiment, &wanted, &mut *writer, &mut told) => {
@@ -177,7 +186,7 @@ impl Games {
         let source = ResultsSource::open(&self.source).await?;
         let experiment = source.experiment(self.experiment.as_deref()).await?;
         let wanted = self.wanted();
-        let mut writer = self.format.writer(self.searches, out);
+        let mut writer = self.format.writer(&experiment, self.searches, out);
         write_games(&source, &experiment, &wanted, &mut *writer).await
     }
 }

@@ -14,6 +14,7 @@ use crate::output::{RowsFormat, WriteRows, rows_writer};
 pub(crate) struct Rows<W> {
     format: RowsFormat,
     searches: bool,
+    margins: bool,
     /// Until it is known which columns there are.
     out: Option<W>,
     writer: Option<Box<dyn WriteRows>>,
@@ -24,8 +25,9 @@ pub(crate) struct Rows<W> {
 const ROWS_AT_ONCE: usize = 100;
 
 impl<W: Write + Send + 'static> Rows<W> {
-    pub(crate) fn new(format: RowsFormat, searches: bool, out: W) -> Self {
-        Self { format, searches, out: Some(out), writer: None, waiting: Vec::new() }
+    /// With what searches said, and with the margins of a game that has them.
+    pub(crate) fn new(format: RowsFormat, searches: bool, margins: bool, out: W) -> Self {
+        Self { format, searches, margins, out: Some(out), writer: None, waiting: Vec::new() }
     }
 
     fn write_waiting(&mut self) -> Result<()> {
@@ -40,13 +42,14 @@ impl<W: Write + Send + 'static> Rows<W> {
 impl<W: Write + Send + 'static> WriteGames for Rows<W> {
     fn begin(&mut self, axes: &[String]) -> Result<()> {
         if let Some(out) = self.out.take() {
-            self.writer = Some(rows_writer(self.format, columns(axes, self.searches), out)?);
+            self.writer =
+                Some(rows_writer(self.format, columns(axes, self.searches, self.margins), out)?);
         }
         Ok(())
     }
 
     fn write(&mut self, game: &Told<'_>) -> Result<()> {
-        self.waiting.push(row(game, self.searches));
+        self.waiting.push(row(game, self.searches, self.margins));
         if self.waiting.len() >= ROWS_AT_ONCE { self.write_waiting() } else { Ok(()) }
     }
 
@@ -103,12 +106,14 @@ const BEHIND: [&str; 27] = [
     "second_engine_sha256",
     "forfeit",
 ];
+/// What is added of a game that has margins: for who moved first.
+const MARGIN: &str = "margin";
 /// What searches add: for each move a word, `-` where there is nothing to tell.
 const SEARCHES: [&str; 5] = ["depths", "scores", "nodes", "times_us", "ended_by"];
 
 /// The columns' names.
-fn columns(axes: &[String], searches: bool) -> Vec<String> {
-    let fixed = || BEFORE.iter().chain(&BEHIND).chain(&SEARCHES);
+fn columns(axes: &[String], searches: bool, margins: bool) -> Vec<String> {
+    let fixed = || BEFORE.iter().chain(&BEHIND).chain(&SEARCHES).chain([&MARGIN]);
     // As in an experiment's own views: an axis may have any name.
     let axis = |name: &String| {
         let taken = fixed().any(|column| column.eq_ignore_ascii_case(name));
@@ -118,6 +123,7 @@ fn columns(axes: &[String], searches: bool) -> Vec<String> {
     let mut columns = own(&BEFORE);
     columns.extend(axes.iter().map(axis));
     columns.extend(own(&BEHIND));
+    columns.extend(margins.then(|| MARGIN.to_owned()));
     if searches {
         columns.extend(own(&SEARCHES));
     }
@@ -125,7 +131,7 @@ fn columns(axes: &[String], searches: bool) -> Vec<String> {
 }
 
 /// A game's values, in the order of the columns.
-fn row(game: &Told<'_>, searches: bool) -> Vec<SqlValue> {
+fn row(game: &Told<'_>, searches: bool, margins: bool) -> Vec<SqlValue> {
     let whole = &game.whole.game;
     let summary = &whole.summary;
     let played = game.played();
@@ -171,6 +177,10 @@ fn row(game: &Told<'_>, searches: bool) -> Vec<SqlValue> {
         row.extend([name, sha256].map(|it| optional(it, SqlValue::Text)));
     }
     row.push(optional(game.forfeit(), text));
+    if margins {
+        let margin = played.and_then(|it| it.end.margin);
+        row.push(optional(margin, |margin| SqlValue::Integer(margin.into())));
+    }
     if searches {
         let of_moves = |word: fn(&MoveRecord) -> String| {
             optional(whole.moves.as_deref(), |moves| words(moves, word))

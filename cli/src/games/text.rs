@@ -102,6 +102,7 @@ fn tags(game: &Told<'_>) -> Vec<(&'static str, String)> {
             ("Plies", played.end.plies.to_string()),
             ("EngineRevision", played.engine_revision.to_string()),
         ]);
+        tags.extend(played.end.margin.map(|margin| ("Margin", margin.to_string())));
     }
     if let Some(failure) = game.failure() {
         tags.extend([("Result", "*".to_owned()), ("Failure", failure.to_owned())]);

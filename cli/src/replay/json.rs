@@ -34,6 +34,9 @@ struct Game<'a> {
     first_side: &'static str,
     /// For who moved first.
     outcome: Outcome,
+    /// For the same, in what the game counts; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    margin: Option<i32>,
     termination: &'static str,
     plies: u32,
     moves_hash: u64,
@@ -161,6 +164,7 @@ impl<'a> Game<'a> {
             opening: &game.opening,
             first_side: names::of_side(game.end.first_side),
             outcome: game.end.outcome,
+            margin: game.end.margin,
             termination: game.end.termination.name(),
             plies: game.end.plies,
             moves_hash: game.end.moves_hash,

@@ -206,13 +206,17 @@ fn end(game: &RecordedGame) -> String {
         Outcome::Draw => "A draw".to_owned(),
         Outcome::Loss => format!("{second} wins"),
     };
+    let margin = game.end.margin.filter(|&margin| margin != 0);
+    let by = margin
+        .zip(game.definition.rules.game().margin)
+        .map_or_else(String::new, |(margin, what)| format!(" by {} {what}", margin.unsigned_abs()));
     let plies = match game.end.plies {
         1 => "1 ply".to_owned(),
         plies => format!("{plies} plies"),
     };
     let time = game.wall_us.map(|us| format!(" and {}", duration_us(us as f64)));
     let why = game.end.termination.words();
-    format!("{who} after {plies}{}: {why}.", time.unwrap_or_default())
+    format!("{who}{by} after {plies}{}: {why}.", time.unwrap_or_default())
 }
 
 /// The moves there are to show: those of the record, or else those of the same game played again.

@@ -11,6 +11,7 @@ use super::columns::{Columns, Named, fields, flatten};
 use super::comparisons_json::Compared;
 use super::engines::Engines;
 use super::json;
+use super::margins;
 use super::overview::Overview;
 use super::phases::Phases;
 use super::ratings_json::{Group, GroupRows};
@@ -43,6 +44,11 @@ pub(super) fn of_report(
 pub(super) fn of_colours(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let colours: Vec<json::Colours<'_>> = report.cells.iter().map(Into::into).collect();
     rows(&report.experiment.name, &report.axes, &colours)
+}
+
+/// By how much games are won.
+pub(super) fn of_margins(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    rows(&report.experiment.name, &report.axes, &margins::margins(report))
 }
 
 /// How well players choose: a row for each cell, or one for each cell and number of plies before the position.

@@ -5,6 +5,8 @@ use spelrum_tournament::OverGames;
 use spelrum_tournament::results::{self, CellFailures};
 use spelrum_tournament::stopping::StopRule;
 
+use super::margins::CellMargin;
+
 /// An experiment's results.
 #[derive(Debug, Serialize)]
 pub(super) struct Report<'a> {
@@ -116,6 +118,9 @@ pub(super) struct CellResult<'a> {
     /// What the player got where it moved first from the opening, and where it moved second.
     moving_first: Colour,
     moving_second: Colour,
+    /// By how much it won; absent where no game has a margin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    margin: Option<CellMargin>,
 }
 
 /// What a player got in its games of one colour; all null where nobody tells.
@@ -314,6 +319,7 @@ impl<'a> From<&'a results::CellResult> for CellResult<'a> {
             first_mover_high: cell.first_mover.map(|score| score.high),
             moving_first,
             moving_second,
+            margin: cell.margin.map(Into::into),
         }
     }
 }

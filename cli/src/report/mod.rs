@@ -14,12 +14,14 @@ mod csv;
 mod engines;
 mod figures;
 mod json;
+mod margins;
 mod overview;
 mod phases;
 mod ratings;
 mod ratings_json;
 mod runs;
 mod side_by_side;
+mod table_name;
 mod text;
 
 use std::io::{self, BufWriter, Write};
@@ -45,6 +47,8 @@ use crate::output::{
 use crate::results::ResultsSource;
 use crate::voice;
 
+pub(crate) use table_name::TableName;
+
 /// What a page says that has nothing to plot.
 const NOTHING_PLAYED: &str = "No game has been played yet, so that there is nothing to plot.";
 
@@ -63,53 +67,6 @@ pub(crate) enum ReportFormat {
     Csv,
     /// Everything
     Json,
-}
-
-/// The tables there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TableName {
-    /// What the sweep claimed of its results, and what came of it
-    Claims,
-    /// What the runs of an experiment that depends on its own results found
-    Runs,
-    /// Who is stronger in each cell
-    Cells,
-    /// How well each player of an accuracy experiment chooses
-    Accuracy,
-    /// The same by the plies of random play before the position
-    Plies,
-    /// What players score where they move first, and where they move second
-    Colours,
-    /// What a move costs
-    Moves,
-    /// What a move costs at each depth that searches completed
-    Depths,
-    /// Which programs of others the players were
-    Engines,
-    /// Cells in which games failed, or were lost and played again
-    Failures,
-    /// How strong players are on one scale
-    Ratings,
-    /// How much every two players differ on that scale
-    Differences,
-    /// Who scored what against whom
-    Meetings,
-    /// What is gained from cell to cell
-    Gains,
-    /// What each axis does over all cells
-    Effects,
-    /// Cells that were done again with other seeds
-    Replicates,
-    /// How long a move takes in each phase of the game
-    Phases,
-    /// How long a move takes in the same mix of phases
-    Standardised,
-    /// How long games are
-    Lengths,
-    /// How games end
-    Terminations,
-    /// What the results come from: who played on what, and how much
-    Workers,
 }
 
 /// What of the results is shown.
@@ -338,6 +295,7 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
             | TableName::Runs
             | TableName::Cells
             | TableName::Colours
+            | TableName::Margins
             | TableName::Accuracy
             | TableName::Plies
             | TableName::Moves
@@ -472,6 +430,11 @@ async fn table(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> 
         Shown::Table(TableName::Colours) => {
             let report = source.report(of, Detail::Cells).await?;
             let rows = csv::of_colours(&report);
+            return Ok(rows.map_err(io::Error::from)?);
+        }
+        Shown::Table(TableName::Margins) => {
+            let report = source.report(of, Detail::Cells).await?;
+            let rows = csv::of_margins(&report);
             return Ok(rows.map_err(io::Error::from)?);
         }
         Shown::Table(TableName::Claims) => {

@@ -8,7 +8,7 @@ use spelrum_tournament::results::{
 use spelrum_tournament::stopping::StopRule;
 
 use super::axes::{axis_columns, names_opponents, places};
-use super::{accuracy, colours, engines, runs};
+use super::{accuracy, colours, engines, margins, runs};
 use crate::output::{
     Column, Document, Part, TitledTable, count, duration_us, optional, percent, ratio,
     relative_error, signed,
@@ -26,6 +26,7 @@ pub(super) fn parts(report: &Report) -> Vec<Part> {
         Task::Choice => accuracy::tables(report),
     };
     tables.splice(0..0, found);
+    tables.extend(margins::table(report));
     tables.extend(colours::table(report).filter(|_| report.experiment.task.is_game()));
     if !report.moves.is_empty() {
         let table = costs(report, MOVES, "reach", &report.moves);

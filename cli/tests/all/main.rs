@@ -24,6 +24,7 @@ mod json;
 mod kill;
 mod life;
 mod list;
+mod margins;
 mod memory;
 mod migrations;
 mod missing_engines;

@@ -47,7 +47,8 @@ macro_rules! games {
                 CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.second_player_name
                     ELSE c.first_player_name END AS "second_name!: String",
                 o.position AS "opening?: String", g.first_side, g.outcome,
-                g.margin AS "margin: i32", g.termination, g.plies AS "plies: u32", g.moves_hash, g.engine_revision AS "engine_revision: u32",
+                g.margin AS "margin: i32", g.termination, g.plies AS "plies: u32", g.moves_hash,
+                g.engine_revision AS "engine_revision: u32",
                 g.wall_us, g.worker_id, g.not_counted_reason, g.failure
             "# + $from,
             $($argument),*

@@ -2,7 +2,8 @@
 
 use spelrum_coordinator::store::SqlValue;
 use spelrum_engine::{EndedBy, MoveRecord};
-use spelrum_tournament::{AxisValue, GameCounts, PairCounts, PlannedAxis};
+use spelrum_tournament::results::CellMargin;
+use spelrum_tournament::{AxisValue, GameCounts, MarginSums, PairCounts, PlannedAxis};
 
 use crate::fixture::{Store, add_cell_of, alpha_beta, empty_plan, game, genetic, plan, text};
 
@@ -72,6 +73,60 @@ async fn results_are_for_the_cells_first_player() {
         .map(|game| (game.moves_hash, game.opening.clone(), game.game.number % 2))
         .collect();
     assert_eq!(distinct, i64::try_from(by_hand.len()).unwrap());
+}
+
+/// Margins are recorded for who moved first, and told of the player that a row is about.
+#[tokio::test]
+async fn margins_are_those_of_the_player() {
+    let mut store = Store::new().await;
+    let cell = store.cell(0);
+    // The fixture's margins of these varieties: 0 is won by 1, 2 lost by 3, 6 won by 7, 5 lost by 6; 3 has none.
+    let varieties = [0, 0, 2, 2, 6, 3, 5];
+    let games: Vec<_> =
+        (0..).zip(varieties).map(|(number, variety)| game(cell, number, variety)).collect();
+    store.store(&games).await;
+    // By pairs, seen from the cell's first player: 1 − 1, −3 + 3, 7, −6.
+    let mut sums = MarginSums::default();
+    for (games, sum) in [(2, 0), (2, 0), (1, 7), (1, -6)] {
+        sums.add(games, sum);
+    }
+    let mean = sums.mean().unwrap();
+    let interval = mean.interval.unwrap();
+    let row = store
+        .rows(
+            "SELECT margin_games, margin_mean, margin_low, margin_high FROM results
+            WHERE cell_number = 0",
+        )
+        .await;
+    let expected = [mean.value, interval.low, interval.high].map(SqlValue::Real);
+    assert_eq!(row[0][0], SqlValue::Integer(6));
+    assert_eq!(row[0][1..], expected);
+    let report = store.writer.readers().report("small", <_>::default()).await.unwrap().unwrap();
+    assert_eq!(report.cells[0].margin, Some(CellMargin { games: 6, mean }));
+    assert_eq!(report.cells[1].margin, None, "a cell without a game");
+
+    let players = store
+        .texts(
+            "SELECT group_concat(player || ' ' || coalesce(margin, 'none'), ', ') FROM (
+                SELECT * FROM game_players WHERE number IN (2, 3, 5) ORDER BY number, side)
+            GROUP BY number",
+        )
+        .await;
+    assert_eq!(players, ["ab -3, gm 3", "gm -3, ab 3", "gm none, ab none"]);
+
+    // What a course is told stays as it was told.
+    let mut transaction = store.writer.begin().await.unwrap();
+    let told = transaction.tell(cell).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!((told.margin_sum, told.swapped().margin_sum), (1, -1));
+    assert_eq!(store.integer("SELECT margin_sum FROM told_cells").await, 1);
+
+    // Another result of a game keeps its own.
+    let mut other = game(cell, 0, 2);
+    other.started_unix_us += 1;
+    store.store(&[other]).await;
+    assert_eq!(store.integer("SELECT margin FROM uncounted_games").await, -3);
+    store.assert_recount().await;
 }
 
 /// Where sides are fixed the first player moves first in every game, and the game is the unit.

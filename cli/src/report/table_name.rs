@@ -1,0 +1,52 @@
+//! The tables that can be asked for by name.
+
+use clap::ValueEnum;
+
+/// The tables there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableName {
+    /// What the sweep claimed of its results, and what came of it
+    Claims,
+    /// What the runs of an experiment that depends on its own results found
+    Runs,
+    /// Who is stronger in each cell
+    Cells,
+    /// How well each player of an accuracy experiment chooses
+    Accuracy,
+    /// The same by the plies of random play before the position
+    Plies,
+    /// What players score where they move first, and where they move second
+    Colours,
+    /// By how much games are won, where the game counts that
+    Margins,
+    /// What a move costs
+    Moves,
+    /// What a move costs at each depth that searches completed
+    Depths,
+    /// Which programs of others the players were
+    Engines,
+    /// Cells in which games failed, or were lost and played again
+    Failures,
+    /// How strong players are on one scale
+    Ratings,
+    /// How much every two players differ on that scale
+    Differences,
+    /// Who scored what against whom
+    Meetings,
+    /// What is gained from cell to cell
+    Gains,
+    /// What each axis does over all cells
+    Effects,
+    /// Cells that were done again with other seeds
+    Replicates,
+    /// How long a move takes in each phase of the game
+    Phases,
+    /// How long a move takes in the same mix of phases
+    Standardised,
+    /// How long games are
+    Lengths,
+    /// How games end
+    Terminations,
+    /// What the results come from: who played on what, and how much
+    Workers,
+}
