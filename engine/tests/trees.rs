@@ -23,8 +23,7 @@ use spelrum_engine::tree::{
     count_plies, grow,
 };
 use spelrum_engine::{
-    Game, Knowledge, Line, Parameters, Position, Random, Rules, Side, Timeless, with_evaluation,
-    with_game,
+    Game, Knowledge, Line, Position, Random, Rules, Side, Timeless, with_evaluation, with_game,
 };
 
 const ALGORITHMS: [TreeAlgorithm; 4] = [

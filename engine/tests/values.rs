@@ -14,7 +14,7 @@ use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use spelrum_engine::search::{Evaluate, Limits, WIN, WIN_MIN};
 use spelrum_engine::{
     Analysis, EndedBy, Game, ParameterKind, Player, Position, Promise, Random, Rules, Timeless,
-    Value, analyze, parameters_of, solve, with_evaluation, with_game,
+    analyze, parameters_of, solve, with_evaluation, with_game,
 };
 
 /// Players that must find minimax's value at this depth; `None` is unlimited. Of the many
