@@ -414,7 +414,14 @@ fn course() -> impl Strategy<Value = String> {
             .prop_map(ToOwned::to_owned),
     ];
     let more = select(
-        &["", "steps = 2\n", "method = \"cma-es\"\n", "confirm = 3\n", "confirm = 0\n", "step = 1\n"][..],
+        &[
+            "",
+            "steps = 2\n",
+            "method = \"cma-es\"\n",
+            "confirm = 3\n",
+            "confirm = 0\n",
+            "step = 1\n",
+        ][..],
     );
     let tune = (player, parameter, tuned, more).prop_map(|(player, parameter, tuned, more)| {
         format!("[tune]\nplayer = {player:?}\n{more}parameters = {{ {parameter} = {tuned} }}\n")

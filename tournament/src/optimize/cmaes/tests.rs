@@ -101,6 +101,7 @@ fn choices_and_bounds() {
         let [Level::Choice(choice), Level::Part(real), Level::Part(whole)] = found[..] else {
             panic!()
         };
+        println!("{choice} {real} {whole}");
         right += u32::from(choice == 2 && real > 0.9 && whole == 1.0);
     }
     assert!(right >= 9, "{right}");

@@ -29,6 +29,7 @@ algorithm = \"random\"
 algorithm = \"genetic-minimax\"
 preset = \"study\"
 selection = \"tournament\"
+depth = 4
 nodes = 500
 
 [tune]
