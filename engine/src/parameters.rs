@@ -122,7 +122,20 @@ impl ParameterError {
     pub fn new(key: &str, problem: String, remedy: String) -> Self {
         Self { key: Some(key.to_owned()), problem, remedy }
     }
+
+    /// A key that is known and has no effect beside the others.
+    pub(crate) fn without_effect(key: &str, remedy: String) -> Self {
+        Self::new(key, format!("`{key}` {WITHOUT_EFFECT}"), remedy)
+    }
+
+    /// Whether a key is known, and has no effect beside the others: without it all may be well.
+    #[must_use]
+    pub fn is_without_effect(&self) -> bool {
+        self.problem.ends_with(WITHOUT_EFFECT)
+    }
 }
+
+const WITHOUT_EFFECT: &str = "has no effect here";
 
 /// One parameter: the single place that says what it is, what it may be and what it does.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -16,7 +16,8 @@ use spelrum_proto::results::{
 use spelrum_proto::{WireError, v1};
 use spelrum_tournament::choice::{self, Accuracy};
 use spelrum_tournament::course::{
-    Begun, Bounds, CourseKind, Estimate as Estimated, Generation, Individual, Place,
+    Begun, Bounds, Confirmed, CourseKind, Estimate as Estimated, Generation, Individual, Place, Setting,
+    SettingsScore,
 };
 use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
@@ -323,17 +324,26 @@ fn relative() -> impl Strategy<Value = Relative> {
 fn run() -> impl Strategy<Value = RunResult> {
     let kind = proptest::sample::select(CourseKind::ALL.to_vec());
     let place = (name(), axis_value()).prop_map(|(axis, value)| Place { axis, value });
-    let begun = (kind, name(), vec(name(), 0..3), vec(place, 0..3))
-        .prop_map(|(kind, player, opponents, axes)| Begun { kind, player, opponents, axes });
+    let start = (name(), axis_value()).prop_map(|(parameter, value)| Setting { parameter, value });
+    let begun = (kind, name(), vec(name(), 0..3), vec(place, 0..3), vec(start, 0..3)).prop_map(
+        |(kind, player, opponents, axes, start)| Begun { kind, player, opponents, axes, start },
+    );
+    let score = || {
+        (count(), figure(), figure(), figure())
+            .prop_map(|(games, score, low, high)| SettingsScore { games, score, low, high })
+    };
+    let confirmed =
+        (score(), option::of(score())).prop_map(|(found, start)| Confirmed { found, start });
     let evolution = (vec(generation(), 0..3), vec(relative(), 0..3))
         .prop_map(|(generations, family)| Evolution { generations, family });
-    let estimates = vec(course_estimate(), 0..3);
-    (count(), begun, count(), estimates, any::<bool>(), option::of(evolution)).prop_map(
-        |(run, begun, steps, estimates, ended, evolution)| RunResult {
+    let found = (vec(course_estimate(), 0..3), option::of(confirmed), option::of(evolution));
+    (count(), begun, count(), found, any::<bool>()).prop_map(
+        |(run, begun, steps, (estimates, confirmed, evolution), ended)| RunResult {
             run,
             begun,
             steps,
             estimates,
+            confirmed,
             ended,
             evolution,
         },

@@ -18,14 +18,22 @@ mod parameter;
 mod runs;
 #[cfg(test)]
 mod tests;
+mod tune;
 
 pub use evolve::{
     EvolveSettings, Fitness, Generation, Individual, Meet, Reevaluate, Scored,
 };
 pub use find::FindSettings;
-pub use note::{Begun, Bounds, Estimate, Estimated, Note, Noted, Place, Setting, Tried};
+pub use note::{
+    Begun, Bounds, Confirmed, Estimate, Estimated, Note, Noted, Place, Setting, SettingsScore,
+    Tried,
+};
 pub use parameter::{LedParameter, Unit};
-pub use runs::{CourseKind, CoursePlan, Meeting, PlannedRun, RUN, RunSettings, STEP, course_of};
+pub use runs::{
+    CourseKind, CoursePlan, Meeting, PlannedRun, RUN, RunSettings, STEP, TRIAL, course_of,
+};
+pub(crate) use tune::part_of;
+pub use tune::{Tunable, TuneMethod, TuneSettings, TunedParameter};
 
 use std::collections::BTreeSet;
 use std::fmt;

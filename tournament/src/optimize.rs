@@ -2,4 +2,8 @@
 //! games, cells and sweeps is [`crate::course`].
 
 pub mod bisection;
+pub mod cmaes;
+mod eigen;
 pub mod genetic_programming;
+pub mod space;
+pub mod spsa;

@@ -309,15 +309,14 @@ impl Plan {
         let mut foreseen = self.clone();
         let Some(course) = foreseen.course.take() else { return foreseen };
         for run in course.runs {
-            let dearest = run.settings.dearest();
             let mut games = run.games_at_most();
             let mut meetings = run.meetings.len() as u64;
             for Meeting { mut cell, subject } in run.meetings {
                 let meets_itself = cell.player_names[0] == cell.player_names[1];
                 for place in [Some(subject), meets_itself.then_some(1 - subject)] {
                     let Some(place) = place else { continue };
-                    let mut parameters = foreseen.players[cell.players[place]].parameters();
-                    parameters.extend(dearest.iter().cloned());
+                    let of_player = foreseen.players[cell.players[place]].parameters();
+                    let parameters = run.settings.dearest(of_player);
                     cell.players[place] =
                         number_of(&mut foreseen.players, PlannedPlayer::new(&parameters));
                 }

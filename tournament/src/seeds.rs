@@ -15,6 +15,7 @@
 //! | course seed | `spelrum course seed v1`, 0, the sweep's seed, run, cell | the first 53 bits, big-endian |
 //! | series seed | `spelrum series seed v1`, 0, the sweep's seed, run, and two numbers | the first 53 bits, big-endian |
 //! | evolution key | `spelrum evolution v1`, 0, the sweep's seed, run, generation | a ChaCha8 key |
+//! | tuning key | `spelrum tuning v1`, 0, the sweep's seed, run, step | a ChaCha8 key |
 //!
 //! The side is 0 for the player who moves first from the opening and 1 for the other. The
 //! openings key shuffles positions that were enumerated; attempt keys draw single playouts.
@@ -100,6 +101,12 @@ pub(crate) fn evolution_key(seed: u64, run: u64, generation: u64) -> Key {
     derive("spelrum evolution v1", &inputs.each_ref().map(|it| it.as_slice()))
 }
 
+/// The key of the random numbers that a step of a run of `[tune]` draws.
+pub(crate) fn tuning_key(seed: u64, run: u64, step: u64) -> Key {
+    let inputs = [seed, run, step].map(u64::to_be_bytes);
+    derive("spelrum tuning v1", &inputs.each_ref().map(|it| it.as_slice()))
+}
+
 /// JSON without white space: fields in their declared order, maps by key, floats in the shortest
 /// form that reads back to the same number.
 pub(crate) fn canonical_json(value: &impl Serialize) -> String {
@@ -166,6 +173,11 @@ mod tests {
     }
 
     #[test]
+    fn golden_tuning_key() {
+        assert_eq!(hex(tuning_key(2014, 2, 49)), GOLDEN_TUNING_KEY);
+    }
+
+    #[test]
     fn golden_series_seed() {
         assert_eq!(series_seed(2014, 2, 49, 1), 2_263_729_806_399_334);
     }
@@ -177,6 +189,8 @@ mod tests {
 
     const GOLDEN_EVOLUTION_KEY: &str =
         "a8887ac6235c729a1dce9cc75b53f25727c4dc79985d2be164bd8a064c7bba9a";
+    const GOLDEN_TUNING_KEY: &str =
+        "6139888656413f507acd56e5c2980125010b14f1820693df8403b4b0b3d3cca3";
     const GOLDEN_CELL_SEED: u64 = 7_579_142_485_160_680;
     const GOLDEN_PLAYER_KEYS: [&str; 3] = [
         "b036b1edf742d0974d48ec0218f92249991c96f9c4d3b1ff1ede9f117ba79d56",

@@ -1,7 +1,7 @@
 //! What came of the runs of an experiment that depends on its own results, for people and for programs.
 
 use serde::Serialize;
-use spelrum_tournament::course::{CourseKind, Estimate};
+use spelrum_tournament::course::{Confirmed, CourseKind, Estimate, SettingsScore};
 use spelrum_tournament::results::{Report, RunResult};
 
 use super::evolution;
@@ -29,6 +29,14 @@ pub(super) struct Run<'a> {
     low_text: Option<&'a str>,
     high: Option<f64>,
     high_text: Option<&'a str>,
+    /// What the player began with, where a run begins with something.
+    start: Option<f64>,
+    start_text: Option<&'a str>,
+    /// How much more of a game's point the best settings score than the first ones, all parameters together, by games
+    /// that nothing was decided by, with its 95% interval; null where that was not played.
+    gain: Option<f64>,
+    gain_low: Option<f64>,
+    gain_high: Option<f64>,
 }
 
 /// All of a report: a row for each parameter of each run.
@@ -53,6 +61,9 @@ fn row<'a>(axes: &[&str], run: &'a RunResult, estimate: Option<&'a Estimate>) ->
         let place = begun.axes.iter().find(|place| place.axis == **axis);
         place.map(|place| place.value.text.as_str())
     };
+    let start = estimate
+        .and_then(|it| begun.start.iter().find(|start| start.parameter == it.parameter));
+    let gain = run.confirmed.as_ref().map(Confirmed::gain);
     Run {
         run: *number,
         kind: begun.kind.name(),
@@ -68,6 +79,11 @@ fn row<'a>(axes: &[&str], run: &'a RunResult, estimate: Option<&'a Estimate>) ->
         low_text: low.map(|end| end.text.as_str()),
         high: high.and_then(|end| end.number),
         high_text: high.map(|end| end.text.as_str()),
+        start: start.and_then(|it| it.value.number),
+        start_text: start.map(|it| it.value.text.as_str()),
+        gain: gain.map(|[gain, ..]| gain),
+        gain_low: gain.map(|[_, low, _]| low),
+        gain_high: gain.map(|[.., high]| high),
     }
 }
 
@@ -83,7 +99,7 @@ pub(super) fn grid_axes(report: &Report) -> Vec<&str> {
 pub(super) fn table(report: &Report) -> Option<TitledTable> {
     let kind = report.runs.first()?.begun.kind;
     let table = match kind {
-        CourseKind::Find => found(report),
+        CourseKind::Find | CourseKind::Tune => found(report),
         CourseKind::Evolve => evolution::best(report, RUNS),
     };
     let mut notes = Vec::new();
@@ -93,6 +109,9 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
              games leave probable."
                 .to_owned(),
         );
+    }
+    if kind == CourseKind::Tune {
+        notes.extend(report.runs.iter().map(confirmation));
     }
     if kind == CourseKind::Evolve {
         notes.push(format!(
@@ -114,7 +133,7 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
     Some(table.with_notes(notes))
 }
 
-/// Where players are even: a row for each parameter of each run.
+/// Where players are even, or what is recommended: a row for each parameter of each run.
 fn found(report: &Report) -> TitledTable {
     let axes = grid_axes(report);
     let mut columns = vec![Column::numbers("run")];
@@ -124,10 +143,13 @@ fn found(report: &Report) -> TitledTable {
         Column::words("against"),
         Column::numbers("steps"),
         Column::words("parameter"),
-        Column::numbers("value"),
-        Column::words("95% interval"),
     ]);
-    let title = "Where the players are even";
+    let is_tuning = report.runs.iter().any(|run| run.begun.kind == CourseKind::Tune);
+    columns.extend(match is_tuning {
+        false => [Column::numbers("value"), Column::words("95% interval")],
+        true => [Column::numbers("start"), Column::numbers("recommended")],
+    });
+    let title = if is_tuning { "What is recommended" } else { "Where the players are even" };
     let mut table = TitledTable::new(RUNS, title, columns);
     let or_dash = |text: Option<&str>| text.unwrap_or("–").to_owned();
     for run in runs(report) {
@@ -142,12 +164,48 @@ fn found(report: &Report) -> TitledTable {
             run.opponents.join(", "),
             steps,
             or_dash(run.parameter),
-            or_dash(run.value_text),
-            interval(&run),
         ]);
+        row.extend(match is_tuning {
+            false => [or_dash(run.value_text), interval(&run)],
+            true => [or_dash(run.start_text), or_dash(run.value_text)],
+        });
         table.row(row);
     }
     table
+}
+
+/// What came of the games that confirm a run, in words.
+fn confirmation(run: &RunResult) -> String {
+    let name = format!("Run {}", count(run.run));
+    let is_same = run.begun.start.iter().zip(&run.estimates).all(|(start, estimate)| {
+        start.parameter == estimate.parameter && start.value == estimate.value
+    });
+    let Some(confirmed) = &run.confirmed else {
+        return match run.ended && is_same && !run.estimates.is_empty() {
+            true => format!("{name}: the start is recommended."),
+            false => format!("{name}: what is recommended is not confirmed."),
+        };
+    };
+    let score = |it: &SettingsScore| {
+        let [score, low, high] = [it.score, it.low, it.high].map(|it| format!("{:.1}", 100.0 * it));
+        format!("{score}% of {} games ({low}–{high}%)", count(it.games))
+    };
+    let Confirmed { found, start } = confirmed;
+    match start {
+        None => {
+            format!("{name}: the recommended settings score {} against the start.", score(found))
+        }
+        Some(start) => {
+            let points = confirmed.gain().map(|it| format!("{:+.1}", 100.0 * it));
+            let [gain, low, high] = points;
+            format!(
+                "{name}: the recommended settings score {}, the start {} against the same opponents: {gain} points \
+                 of a hundred, 95% interval {low} to {high}.",
+                score(found),
+                score(start)
+            )
+        }
+    }
 }
 
 /// An interval in words; open where it reaches beyond what is tried.

@@ -47,5 +47,6 @@ mod supervised;
 mod terminal;
 mod tidy;
 mod trees;
+mod tune;
 mod uci;
 mod watch;

@@ -280,7 +280,7 @@ pub(super) async fn runs(
     let mut notes = sqlx::query_as!(
         NoteRow,
         r#"SELECT n.run, n.kind, n.step, n.trial, n.note FROM course_notes AS n
-        WHERE n.experiment_id = ?1 AND (n.kind IN ('begun', 'ended', 'generation')
+        WHERE n.experiment_id = ?1 AND (n.kind IN ('begun', 'confirmed', 'ended', 'generation')
             OR n.kind = 'estimated' AND n.step = (
                 SELECT max(x.step) FROM course_notes AS x
                 WHERE x.experiment_id = ?1 AND x.run = n.run AND x.kind = 'estimated'))"#,

@@ -60,11 +60,8 @@ impl Settings {
                 && !is_constant(settings.value(other), wanted, evaluations)
             {
                 if given.contains_key(info.name) {
-                    return Err(ParameterError::new(
-                        info.name,
-                        format!("`{}` has no effect here", info.name),
-                        format!("leave it out, or set `{other}` to {wanted}"),
-                    ));
+                    let remedy = format!("leave it out, or set `{other}` to {wanted}");
+                    return Err(ParameterError::without_effect(info.name, remedy));
                 }
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use spelrum_tournament::AxisValue;
 use spelrum_tournament::course::{
-    Begun, Bounds, CourseKind, Estimate, Generation, Individual, Place,
+    Begun, Bounds, Confirmed, CourseKind, Estimate, Generation, Individual, Place, Setting, SettingsScore,
 };
 use spelrum_tournament::results::{Evolution, Relative, RunResult};
 
@@ -10,9 +10,19 @@ use crate::wire_error::{finite, number};
 use crate::{Fault, WireError, v1};
 
 impl From<RunResult> for v1::CourseRun {
-    fn from(RunResult { run, begun, steps, estimates, ended, evolution }: RunResult) -> Self {
-        let Begun { kind, player, opponents, axes } = begun;
+    fn from(
+        RunResult { run, begun, steps, estimates, confirmed, ended, evolution }: RunResult,
+    ) -> Self {
+        let Begun { kind, player, opponents, axes, start } = begun;
         let place = |Place { axis, value }| v1::CoursePlace { axis, value: Some(shown(value)) };
+        let setting = |Setting { parameter, value }| v1::CourseSetting {
+            parameter,
+            value: Some(shown(value)),
+        };
+        let confirmed = confirmed.map(|Confirmed { found, start }| v1::CourseConfirmation {
+            found: Some(found.into()),
+            start: start.map(Into::into),
+        });
         Self {
             run,
             kind: kind.name().to_owned(),
@@ -23,6 +33,8 @@ impl From<RunResult> for v1::CourseRun {
             estimates: estimates.into_iter().map(Into::into).collect(),
             ended,
             evolution: evolution.map(Into::into),
+            start: start.into_iter().map(setting).collect(),
+            confirmed,
         }
     }
 }
@@ -105,6 +117,37 @@ impl TryFrom<v1::Evolution> for Evolution {
     }
 }
 
+impl From<SettingsScore> for v1::CourseScore {
+    fn from(SettingsScore { games, score, low, high }: SettingsScore) -> Self {
+        Self { games, score, low, high }
+    }
+}
+
+impl TryFrom<v1::CourseScore> for SettingsScore {
+    type Error = WireError;
+
+    fn try_from(told: v1::CourseScore) -> Result<Self, WireError> {
+        Ok(Self {
+            games: number("games", told.games)?,
+            score: finite("score", told.score)?,
+            low: finite("low", told.low)?,
+            high: finite("high", told.high)?,
+        })
+    }
+}
+
+impl TryFrom<v1::CourseConfirmation> for Confirmed {
+    type Error = WireError;
+
+    fn try_from(told: v1::CourseConfirmation) -> Result<Self, WireError> {
+        let found = told.found.ok_or_else(|| WireError::new("found", Fault::Missing))?;
+        Ok(Self {
+            found: found.try_into()?,
+            start: told.start.map(TryInto::try_into).transpose()?,
+        })
+    }
+}
+
 impl From<Estimate> for v1::CourseEstimate {
     fn from(Estimate { parameter, value, interval }: Estimate) -> Self {
         let bounds =
@@ -121,6 +164,9 @@ impl TryFrom<v1::CourseRun> for RunResult {
             .ok_or_else(|| WireError::new("kind", Fault::UnknownWord(told.kind.clone())))?;
         let place =
             |it: v1::CoursePlace| Ok(Place { axis: it.axis, value: read("axes", it.value)? });
+        let setting = |it: v1::CourseSetting| {
+            Ok(Setting { parameter: it.parameter, value: read("start", it.value)? })
+        };
         Ok(Self {
             run: number("run", told.run)?,
             begun: Begun {
@@ -128,6 +174,7 @@ impl TryFrom<v1::CourseRun> for RunResult {
                 player: told.player,
                 opponents: told.opponents,
                 axes: told.axes.into_iter().map(place).collect::<Result<_, WireError>>()?,
+                start: told.start.into_iter().map(setting).collect::<Result<_, WireError>>()?,
             },
             steps: number("steps", told.steps)?,
             estimates: told
@@ -135,6 +182,7 @@ impl TryFrom<v1::CourseRun> for RunResult {
                 .into_iter()
                 .map(TryInto::try_into)
                 .collect::<Result<_, WireError>>()?,
+            confirmed: told.confirmed.map(TryInto::try_into).transpose()?,
             ended: told.ended,
             evolution: told.evolution.map(TryInto::try_into).transpose()?,
         })

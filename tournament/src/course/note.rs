@@ -33,6 +33,8 @@ pub enum Note {
     Scored(u64, u64, Scored),
     /// A generation that is measured.
     Generation(u64, Generation),
+    /// How good that proved to be.
+    Confirmed(Confirmed),
     /// It is done.
     Ended,
 }
@@ -48,6 +50,9 @@ pub struct Begun {
     pub opponents: Vec<String>,
     /// Its place on the grid's axes.
     pub axes: Vec<Place>,
+    /// The settings that it begins with, where it begins with some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub start: Vec<Setting>,
 }
 
 /// A place on an axis.
@@ -106,6 +111,46 @@ pub struct Bounds {
     pub high: Option<AxisValue>,
 }
 
+/// The best settings against those that a run began with, by games that nothing else was decided by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Confirmed {
+    /// What the best settings scored: against the same player with the first settings, or against the opponents.
+    pub found: SettingsScore,
+    /// What the first settings scored against the same opponents; absent where the best ones met them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<SettingsScore>,
+}
+
+/// A score with its 95% interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SettingsScore {
+    /// Over how many games that count.
+    pub games: u64,
+    /// The mean score of a game, over whole pairs.
+    pub score: f64,
+    /// The lower end of its interval.
+    pub low: f64,
+    /// The upper.
+    pub high: f64,
+}
+
+impl Confirmed {
+    /// How much more of a game's point the best settings score than the first ones, with the ends of its 95% interval:
+    /// of two scores by Newcombe's (1998) square and add; of one against the other twice what it is above a half.
+    #[must_use]
+    pub fn gain(&self) -> [f64; 3] {
+        let SettingsScore { score, low, high, .. } = self.found;
+        let Some(start) = &self.start else { return [score, low, high].map(|it| 2.0 * it - 1.0) };
+        let gain = score - start.score;
+        let both = |one: f64, other: f64| (one * one + other * other).sqrt();
+        [
+            gain,
+            gain - both(score - low, start.high - start.score),
+            gain + both(high - score, start.score - start.low),
+        ]
+    }
+}
+
 impl Note {
     /// Of which kind it is: what the database calls it.
     #[must_use]
@@ -117,6 +162,7 @@ impl Note {
             Self::Individual(..) => "individual",
             Self::Scored(..) => "scored",
             Self::Generation(..) => "generation",
+            Self::Confirmed(_) => "confirmed",
             Self::Ended => "ended",
         }
     }
@@ -125,7 +171,7 @@ impl Note {
     #[must_use]
     pub const fn place(&self) -> (u64, u64) {
         match self {
-            Self::Begun(_) | Self::Ended => (0, 0),
+            Self::Begun(_) | Self::Confirmed(_) | Self::Ended => (0, 0),
             Self::Estimated(step, _) | Self::Generation(step, _) => (*step, 0),
             Self::Tried(step, trial, _)
             | Self::Individual(step, trial, _)
@@ -143,6 +189,7 @@ impl Note {
             Self::Individual(_, _, it) => serde_json::to_string(it),
             Self::Scored(_, _, it) => serde_json::to_string(it),
             Self::Generation(_, it) => serde_json::to_string(it),
+            Self::Confirmed(it) => serde_json::to_string(it),
             Self::Ended => Ok("{}".to_owned()),
         };
         json.expect("texts, numbers and lists have a JSON")
@@ -161,6 +208,7 @@ impl Note {
             "individual" => Self::Individual(step, trial, serde_json::from_str(json)?),
             "scored" => Self::Scored(step, trial, serde_json::from_str(json)?),
             "generation" => Self::Generation(step, serde_json::from_str(json)?),
+            "confirmed" => Self::Confirmed(serde_json::from_str(json)?),
             "ended" => Self::Ended,
             _ => return Ok(None),
         }))

@@ -1,5 +1,5 @@
-//! The courses that sweeps ask for: `[find]` and `[evolve]`. Another kind is a table of the sweep, a variant of [`RunSettings`]
-//! and a [`Run`].
+//! The courses that sweeps ask for: `[find]`, `[evolve]`, `[tune]`. Another kind is a table of the sweep, a variant of
+//! [`RunSettings`] and a [`Run`].
 //!
 //! Each point of a sweep's grid has a *run* of its own. All runs together are the experiment's [`Course`]: the
 //! cells of one are played while another waits for results.
@@ -11,7 +11,10 @@ use spelrum_engine::{Parameters, Value};
 
 use super::evolve::{EvolveRun, EvolveSettings};
 use super::find::{FindRun, FindSettings};
-use super::{Begun, CellOutcome, Course, CourseFault, Decision, NewCell, Note, Noted, Place};
+use super::tune::{TuneRun, TuneSettings};
+use super::{
+    Begun, CellOutcome, Course, CourseFault, Decision, NewCell, Note, Noted, Place, Setting,
+};
 use crate::plan::{AxisValue, Plan, PlannedCell};
 use crate::seeds;
 
@@ -48,6 +51,8 @@ pub enum RunSettings {
     Find(FindSettings),
     /// Breeds formulas.
     Evolve(Box<EvolveSettings>),
+    /// Searches for the best settings of a player.
+    Tune(Box<TuneSettings>),
 }
 
 /// The kinds of courses.
@@ -58,11 +63,13 @@ pub enum CourseKind {
     Find,
     /// `[evolve]`.
     Evolve,
+    /// `[tune]`.
+    Tune,
 }
 
 impl CourseKind {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Find, Self::Evolve];
+    pub const ALL: [Self; 3] = [Self::Find, Self::Evolve, Self::Tune];
 
     /// Its name: the key of its table in a sweep, and what the database calls it.
     #[must_use]
@@ -70,6 +77,7 @@ impl CourseKind {
         match self {
             Self::Find => "find",
             Self::Evolve => "evolve",
+            Self::Tune => "tune",
         }
     }
 
@@ -84,7 +92,7 @@ impl CourseKind {
     pub const fn meets_all(self) -> bool {
         match self {
             Self::Find => false,
-            Self::Evolve => true,
+            Self::Evolve | Self::Tune => true,
         }
     }
 
@@ -94,6 +102,7 @@ impl CourseKind {
         match self {
             Self::Find => &[RUN, STEP],
             Self::Evolve => &[RUN, RUN_GENERATION, RUN_INDIVIDUAL, RUN_MEETS],
+            Self::Tune => &[RUN, STEP, TRIAL],
         }
     }
 }
@@ -108,35 +117,66 @@ pub(super) const RUN_GENERATION: &str = "generation";
 pub(super) const RUN_INDIVIDUAL: &str = "individual";
 /// The axis of those whom an individual meets of its own kind.
 pub(super) const RUN_MEETS: &str = "meets";
+/// The axis of what a step tries, from 0.
+pub const TRIAL: &str = "trial";
 
 impl RunSettings {
+    /// What its player begins with, of what it decides.
+    fn start(&self) -> Vec<Setting> {
+        match self {
+            Self::Find(_) | Self::Evolve(_) => Vec::new(),
+            Self::Tune(tune) => tune.start(),
+        }
+    }
+
+    /// Whether what it decides of a player is all of its parameters, and not some.
+    const fn is_whole(&self) -> bool {
+        match self {
+            Self::Find(_) | Self::Evolve(_) => false,
+            Self::Tune(_) => true,
+        }
+    }
+
     /// Of which kind.
     #[must_use]
     pub const fn kind(&self) -> CourseKind {
         match self {
             Self::Find(_) => CourseKind::Find,
             Self::Evolve(_) => CourseKind::Evolve,
+            Self::Tune(_) => CourseKind::Tune,
         }
     }
 
-    /// What its player has where a game takes longest, and most memory.
+    /// Its player where a game takes longest, and most memory: made of the one of its meetings.
     #[must_use]
-    pub fn dearest(&self) -> Vec<(String, Value)> {
+    pub fn dearest(&self, mut player: Parameters) -> Parameters {
         match self {
             Self::Find(FindSettings { parameter, .. }) => {
-                vec![(parameter.key.clone(), parameter.value(parameter.high))]
+                player.insert(parameter.key.clone(), parameter.value(parameter.high));
+                player
             }
             // A formula takes as long as any other, nearly.
-            Self::Evolve(_) => Vec::new(),
+            Self::Evolve(_) => player,
+            Self::Tune(tune) => tune.dearest(),
         }
     }
 
-    /// How many steps it has at most: rounds of asking and being told.
+    /// How many cells it asks for at most, against so many opponents.
     #[must_use]
-    pub fn steps(&self) -> u64 {
+    pub fn cells_at_most(&self, opponents: u64) -> u64 {
         match self {
-            Self::Find(find) => find.steps,
-            Self::Evolve(evolve) => evolve.generations,
+            Self::Find(find) => find.steps.saturating_mul(opponents),
+            Self::Evolve(evolve) => evolve.cells(opponents),
+            Self::Tune(tune) => tune.cells_at_most(opponents),
+        }
+    }
+
+    /// How many individuals it breeds in all, if it breeds any.
+    #[must_use]
+    pub fn individuals(&self) -> u64 {
+        match self {
+            Self::Find(_) | Self::Tune(_) => 0,
+            Self::Evolve(evolve) => evolve.individuals(),
         }
     }
 
@@ -148,6 +188,7 @@ impl RunSettings {
             Self::Evolve(evolve) => {
                 evolve.cells(meetings).saturating_mul(evolve.games.unwrap_or(games))
             }
+            Self::Tune(tune) => tune.games_at_most(meetings, games),
         }
     }
 }
@@ -221,6 +262,8 @@ pub(super) trait Run: Send {
 /// A run with what its cells are made of.
 struct Running {
     run: Box<dyn Run>,
+    /// Whether it says all of a player's parameters.
+    is_whole: bool,
     /// What its cells are made of: one for each opponent, with the place of its player there.
     meetings: Vec<(NewCell, usize)>,
     /// Of each cell that it asked for, the place of its player.
@@ -259,6 +302,7 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
             player: cell.player_names[*subject].clone(),
             opponents,
             axes: cell.axes.iter().map(place).collect(),
+            start: settings.start(),
         });
         notes.push(Noted { run: number as u64, note });
         let run: Box<dyn Run> = match settings {
@@ -266,9 +310,13 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
             RunSettings::Evolve(settings) => {
                 let seed = (cell.definition.seed, number as u64);
                 Box::new(EvolveRun::new(settings, seed, meetings.len()))
+            RunSettings::Tune(settings) => {
+                let seed = (cell.definition.seed, number as u64);
+                Box::new(TuneRun::new(settings, seed, meetings.len(), cell.games))
             }
         };
-        runs.push(Running { run, meetings, subjects: Vec::new(), noted_end: false });
+        let is_whole = settings.is_whole();
+        runs.push(Running { run, is_whole, meetings, subjects: Vec::new(), noted_end: false });
     }
     Some(Box::new(Runs { runs, cells: Vec::new(), notes, fault: None }))
 }
@@ -289,6 +337,9 @@ impl Running {
         let decided = [(subject, &asked.parameters), (1 - subject, &asked.opponent_parameters)];
         for (place, parameters) in decided.into_iter().filter(|(_, it)| !it.is_empty()) {
             let player: &mut Parameters = Arc::make_mut(&mut cell.definition.players[place]);
+            if self.is_whole {
+                player.clear();
+            }
             player.extend(parameters.iter().cloned());
         }
         // Games of different steps are different games, even where the same is tried again.

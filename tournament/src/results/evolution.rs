@@ -51,7 +51,11 @@ impl KnownEvolution {
             Note::Scored(generation, index, Scored { fitness, .. }) => {
                 self.fitness.insert((generation, index), fitness);
             }
-            Note::Begun(_) | Note::Tried(..) | Note::Estimated(..) | Note::Ended => {}
+            Note::Begun(_)
+            | Note::Tried(..)
+            | Note::Estimated(..)
+            | Note::Confirmed(_)
+            | Note::Ended => {}
         }
     }
 

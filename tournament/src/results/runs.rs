@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::evolution::{Evolution, KnownEvolution};
-use crate::course::{Begun, CourseKind, Estimate, Estimated, Note, Noted};
+use crate::course::{Begun, Confirmed, CourseKind, Estimate, Estimated, Note, Noted};
 
 /// A run, as far as it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +16,8 @@ pub struct RunResult {
     pub steps: u64,
     /// What it holds for the best: one for each parameter, none before its first step.
     pub estimates: Vec<Estimate>,
+    /// How good that proved to be, if the run confirms it and has.
+    pub confirmed: Option<Confirmed>,
     /// Whether it is done.
     pub ended: bool,
     /// What it bred, if it is one of `[evolve]`.
@@ -30,6 +32,7 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
     struct Known {
         begun: Option<Begun>,
         latest: Option<(u64, Vec<Estimate>)>,
+        confirmed: Option<Confirmed>,
         ended: bool,
         evolution: KnownEvolution,
     }
@@ -43,6 +46,7 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
                     known.latest = Some((step, estimates));
                 }
             }
+            Note::Confirmed(confirmed) => known.confirmed = Some(confirmed),
             Note::Ended => known.ended = true,
             Note::Tried(..) => {}
             note @ (Note::Individual(..) | Note::Scored(..) | Note::Generation(..)) => {
@@ -50,12 +54,12 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
             }
         }
     }
-    let result = |(run, Known { begun, latest, ended, evolution })| {
+    let result = |(run, Known { begun, latest, confirmed, ended, evolution })| {
         let begun = begun?;
         let is_evolution = begun.kind == CourseKind::Evolve;
         let evolution = is_evolution.then(|| evolution.evolution());
         let (steps, estimates) = latest.map_or((0, Vec::new()), |(step, it)| (step + 1, it));
-        Some(RunResult { run, begun, steps, estimates, ended, evolution })
+        Some(RunResult { run, begun, steps, estimates, confirmed, ended, evolution })
     };
     runs.into_iter().filter_map(result).collect()
 }

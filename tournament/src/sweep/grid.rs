@@ -237,7 +237,14 @@ impl Planner<'_> {
 
     /// From how many openings a cell's games start.
     fn openings_of(&self, cell: &DraftCell) -> u64 {
-        if self.file.swap_sides { cell.games.games / 2 } else { cell.games.games }
+        let games = self.most_games_of(cell);
+        if self.file.swap_sides { games / 2 } else { games }
+    }
+
+    /// How many games a cell has, or those that a course makes of it.
+    fn most_games_of(&self, cell: &DraftCell) -> u64 {
+        let confirm = self.file.course.as_ref().map_or(0, |course| course.confirm);
+        cell.games.games.max(confirm)
     }
 
     fn too_few_positions(&self, cell: &DraftCell, distinct: u64) -> Fault {
@@ -277,7 +284,8 @@ impl Planner<'_> {
             OpeningsRule::Listed { .. } => "a longer list".to_owned(),
         };
         let openings = if distinct == 1 { "opening" } else { "openings" };
-        let games = cell.games.games;
+        let games = self.most_games_of(cell);
+        let key = if games > cell.games.games { "confirm" } else { "games" };
         let (asked, possible) = match self.file.swap_sides {
             true => (format!("{games} games are {} pairs", self.openings_of(cell)), distinct * 2),
             false => {
@@ -297,7 +305,7 @@ impl Planner<'_> {
                 },
             ),
             format!(
-                "play games = {possible}, or take {more}, or let a player draw random numbers \
+                "play {key} = {possible}, or take {more}, or let a player draw random numbers \
                  (shuffle = true)"
             ),
         )
@@ -333,10 +341,11 @@ impl Planner<'_> {
             .flat_map(|run| (0..run.times).map(move |_| run.clone()))
             .take(runs_max)
             .collect();
-        let steps = runs.iter().map(|run| run.settings.steps()).fold(0, u64::saturating_add);
-        course.check_size(runs.len(), steps)?;
-        let sizes = runs.iter().map(|run| (&run.settings, run.meetings.len() as u64));
-        course.check_evolution(sizes)?;
+        let cells_of = |run: &DraftRun| run.settings.cells_at_most(run.meetings.len() as u64);
+        let cells = runs.iter().map(cells_of).fold(0, u64::saturating_add);
+        let individuals = runs.iter().map(|run| run.settings.individuals());
+        let individuals = individuals.fold(0, u64::saturating_add);
+        course.check_size(runs.len(), cells, individuals)?;
         Ok(runs)
     }
 

@@ -60,7 +60,7 @@ enum Kind {
 }
 
 /// The keys of a sweep.
-pub(super) static SWEEP: [Key; 29] = [
+pub(super) static SWEEP: [Key; 30] = [
     Key::new(
         "name",
         "Name",
@@ -241,6 +241,13 @@ pub(super) static SWEEP: [Key; 29] = [
         "Breeds the formula by which a player evaluates positions, by genetic programming: \
          { player = \"evolved\", population = 25, generations = 50, fitness = \"score\" }.",
         Kind::Own(|| object(&course::evolve::EVOLVE)),
+    ),
+    Key::new(
+        "tune",
+        "Tune",
+        "Searches for better settings of a player, and confirms them: { player = \"genetic\", parameters = { \
+         crossover_rate = { from = 0.0, to = 1.0 } } }.",
+        Kind::Own(|| object(&course::tune::TUNE)),
     ),
     Key::new(
         "override",

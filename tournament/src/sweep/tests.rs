@@ -28,6 +28,7 @@ mod ranges;
 mod sample;
 mod seeds;
 mod stop;
+mod tune;
 mod vary;
 
 /// The design's own example.

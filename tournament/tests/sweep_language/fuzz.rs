@@ -142,6 +142,10 @@ const WORDS: &[&str] = &[
     "parameter",
     "steps",
     "at_once",
+    "tune",
+    "parameters",
+    "confirm",
+    "cma-es",
     "method",
     "points",
     "latin-hypercube",
@@ -396,11 +400,26 @@ fn course() -> impl Strategy<Value = String> {
     let parameter = select(&["depth", "nodes", "nodes", "move_time", "algorithm", "like"][..]);
     let range = prop_oneof![Just((1.to_string(), 9.to_string())), (number(), number())];
     let more = select(&["", "steps = 2\n", "at_once = 3\n", "vary = { depth = [1, 2] }\n"][..]);
-    (player, parameter, range, more).prop_map(|(player, parameter, (from, to), more)| {
-        format!(
-            "[find]\nplayer = {player:?}\nparameter = {parameter:?}\nfrom = {from}\nto = {to}\n{more}"
-        )
-    })
+    let find = (player.clone(), parameter.clone(), range.clone(), more).prop_map(
+        |(player, parameter, (from, to), more)| {
+            format!(
+                "[find]\nplayer = {player:?}\nparameter = {parameter:?}\nfrom = {from}\nto = {to}\n{more}"
+            )
+        },
+    );
+    let tuned = prop_oneof![
+        4 => range.prop_map(|(from, to)| format!("{{ from = {from}, to = {to} }}")),
+        1 => value(),
+        1 => select(&["{ choices = [\"a\", 1] }", "{ choices = [] }", "{}", "{ start = 2 }"][..])
+            .prop_map(ToOwned::to_owned),
+    ];
+    let more = select(
+        &["", "steps = 2\n", "method = \"cma-es\"\n", "confirm = 3\n", "confirm = 0\n", "step = 1\n"][..],
+    );
+    let tune = (player, parameter, tuned, more).prop_map(|(player, parameter, tuned, more)| {
+        format!("[tune]\nplayer = {player:?}\n{more}parameters = {{ {parameter} = {tuned} }}\n")
+    });
+    prop_oneof![find, tune]
 }
 
 /// So many things at most, but most of the time none.

@@ -60,33 +60,7 @@ pub(super) fn led(
             return Err(Fault::at(place, problem, remedy));
         }
     };
-    let number = |node: &Node| -> Result<f64, Fault> {
-        match (&node.tree, unit) {
-            (Tree::Scalar(Scalar::Integer(integer)), Unit::Whole | Unit::Real) => {
-                Ok(*integer as f64)
-            }
-            (Tree::Scalar(Scalar::Number(number)), Unit::Real) => Ok(*number),
-            (Tree::Scalar(Scalar::Text(text)), Unit::Microseconds) => {
-                parse_duration_us(text).map(|us| us as f64).ok_or_else(|| {
-                    node.wrong_type(&format!("`{name}`"), "a duration", "from = \"1ms\"")
-                })
-            }
-            _ => Err(node.wrong_type(
-                &format!("an end of `{name}`"),
-                match unit {
-                    Unit::Whole => "a whole number",
-                    Unit::Real => "a number",
-                    Unit::Microseconds => "a duration",
-                },
-                match unit {
-                    Unit::Whole => "from = 1, to = 100000",
-                    Unit::Real => "from = 0.1, to = 0.9",
-                    Unit::Microseconds => "from = \"1ms\", to = \"1s\"",
-                },
-            )),
-        }
-    };
-    let [low, high] = [number(ends[0])?, number(ends[1])?];
+    let [low, high] = [number(ends[0], name, unit)?, number(ends[1], name, unit)?];
     if low >= high {
         let problem = format!("there is nothing between {} and {}", ends[0], ends[1]);
         return Err(Fault::at(&ends[1].place, problem, "choose a greater end"));
@@ -106,4 +80,28 @@ pub(super) fn led(
     Player::from_parameters(rules, &with_end)
         .map_err(|error| Fault::at(&ends[1].place, error.problem, error.remedy))?;
     Ok(parameter)
+}
+
+/// A number of a parameter.
+pub(super) fn number(node: &Node, name: &str, unit: Unit) -> Result<f64, Fault> {
+    match (&node.tree, unit) {
+        (Tree::Scalar(Scalar::Integer(integer)), Unit::Whole | Unit::Real) => Ok(*integer as f64),
+        (Tree::Scalar(Scalar::Number(number)), Unit::Real) => Ok(*number),
+        (Tree::Scalar(Scalar::Text(text)), Unit::Microseconds) => parse_duration_us(text)
+            .map(|us| us as f64)
+            .ok_or_else(|| node.wrong_type(&format!("`{name}`"), "a duration", "from = \"1ms\"")),
+        _ => Err(node.wrong_type(
+            &format!("an end of `{name}`"),
+            match unit {
+                Unit::Whole => "a whole number",
+                Unit::Real => "a number",
+                Unit::Microseconds => "a duration",
+            },
+            match unit {
+                Unit::Whole => "from = 1, to = 100000",
+                Unit::Real => "from = 0.1, to = 0.9",
+                Unit::Microseconds => "from = \"1ms\", to = \"1s\"",
+            },
+        )),
+    }
 }

@@ -6,6 +6,7 @@
 
 mod evolve;
 mod find;
+mod tune;
 
 use spelrum_engine::{Parameters, Rules};
 
@@ -14,7 +15,7 @@ use super::fault::Fault;
 use super::keys::{
     self, Key,
     course::evolve::{CELLS_MAX, EVOLVE, INDIVIDUALS_MAX},
-    course::{RUNS_MAX, STEPS_MAX, find::FIND},
+    course::{RUNS_MAX, STEPS_MAX, find::FIND, tune::TUNE},
 };
 use super::merge;
 use super::pairing::Pairing;
@@ -32,10 +33,12 @@ pub(super) struct CourseInFile {
     pub(super) node: Node,
     /// The player that it decides about, by its place among the variants.
     pub(super) subject: usize,
-    /// Whether that player meets nobody but itself.
-    pub(super) meets_itself: bool,
     /// What its player says of the parameters that are decided: a value that stands for any.
     pub(super) stands_for: Vec<Entry>,
+    /// Whether this player meets itself, and nobody else.
+    meets_itself: bool,
+    /// How many games its cells have that confirm what was found; 0 where there are none.
+    pub(super) confirm: u64,
 }
 
 /// Keys that a sweep with a course cannot have, each with why.
@@ -92,6 +95,8 @@ pub(super) fn read(
     let stands_for = match kind {
         CourseKind::Find => table.stands_for()?,
         CourseKind::Evolve => vec![table.formula_that_stands_for_any()?],
+        // Its player says where it begins.
+        CourseKind::Tune => Vec::new(),
     };
     let player = players.template(subject);
     for Entry { key, .. } in &stands_for {
@@ -100,9 +105,13 @@ pub(super) fn read(
             return Err(Fault::at(&said.key_place, problem, "remove it from the player"));
         }
     }
-    let meets_itself = pairing.pairs == [(subject, subject)];
+    let meets_itself = pairing.pairs.contains(&(subject, subject));
+    let confirm = match kind {
+        CourseKind::Find | CourseKind::Evolve => 0,
+        CourseKind::Tune => table.confirm()?,
+    };
     let node = entry.value.clone();
-    Ok(Some(CourseInFile { kind, node, subject, meets_itself, stands_for }))
+    Ok(Some(CourseInFile { kind, node, subject, stands_for, meets_itself, confirm }))
 }
 
 /// The table of a course.
@@ -116,6 +125,7 @@ fn keys_of(kind: CourseKind) -> &'static [Key] {
     match kind {
         CourseKind::Find => &FIND,
         CourseKind::Evolve => &EVOLVE,
+        CourseKind::Tune => &TUNE,
     }
 }
 
@@ -133,6 +143,7 @@ impl<'a> Course<'a> {
         match self.kind {
             CourseKind::Find => find::EXAMPLE,
             CourseKind::Evolve => evolve::EXAMPLE,
+            CourseKind::Tune => tune::EXAMPLE,
         }
     }
 
@@ -171,7 +182,7 @@ impl<'a> Course<'a> {
             let remedy = "make what it varies an axis: each value gets a run of its own";
             return Err(Fault::at(&node.place, problem, remedy));
         };
-        if self.kind == CourseKind::Evolve && pairing.pairs == [(subject, subject)] {
+        if self.kind != CourseKind::Find && pairing.pairs == [(subject, subject)] {
             return Ok(subject);
         }
         let other = pairing.pairs.iter().find(|(a, b)| (*a == subject) == (*b == subject));
@@ -183,7 +194,15 @@ impl<'a> Course<'a> {
                     true => format!("`{a}` would meet itself"),
                     false => format!("`{a}` and `{b}` meet, of whom `{name}` is neither"),
                 },
-                format!("write pairing = {{ gauntlet = \"{name}\" }}, with others to meet"),
+                match self.kind {
+                    CourseKind::Find => {
+                        format!("write pairing = {{ gauntlet = \"{name}\" }}, with others to meet")
+                    }
+                    CourseKind::Tune | CourseKind::Evolve => format!(
+                        "write pairing = {{ gauntlet = \"{name}\" }}, with others to meet, or \
+                         pairing = {{ pairs = [[\"{name}\", \"{name}\"]] }}"
+                    ),
+                },
             ));
         }
         Ok(subject)
@@ -191,44 +210,34 @@ impl<'a> Course<'a> {
 }
 
 impl CourseInFile {
-    /// Refuses more runs, or steps of all of them together, than anybody holds.
-    pub(super) fn check_size(&self, runs: usize, steps: u64) -> Result<(), Fault> {
+    /// Refuses more runs, or more of what all of them do together, than anybody holds.
+    pub(super) fn check_size(
+        &self,
+        runs: usize,
+        cells: u64,
+        individuals: u64,
+    ) -> Result<(), Fault> {
         let name = self.kind.name();
+        let (cells_max, what, fewer) = match self.kind {
+            CourseKind::Find => (STEPS_MAX.unsigned_abs(), "steps", "choose fewer"),
+            CourseKind::Tune => {
+                (STEPS_MAX.unsigned_abs(), "cells", "choose fewer steps, or meet fewer players")
+            }
+            CourseKind::Evolve => (CELLS_MAX, "cells", "choose fewer runs, generations or individuals"),
+        };
         let (problem, remedy) = if runs > RUNS_MAX {
             let remedy = format!("sweep fewer values, or pair fewer players: at most {RUNS_MAX}");
             (format!("`{name}` would have {runs} runs"), remedy)
-        } else if steps > STEPS_MAX.unsigned_abs() {
-            let remedy = format!("choose fewer: at most {STEPS_MAX} in all");
-            (format!("the {runs} runs of `{name}` would have {steps} steps"), remedy)
+        } else if cells > cells_max {
+            let remedy = format!("{fewer}: at most {cells_max} in all");
+            (format!("the {runs} runs of `{name}` would have {cells} {what}"), remedy)
+        } else if individuals > INDIVIDUALS_MAX {
+            let remedy = format!("{fewer}: at most {INDIVIDUALS_MAX} in all");
+            (format!("the {runs} runs of `{name}` would have {individuals} individuals"), remedy)
         } else {
             return Ok(());
         };
         Err(Fault::at(&self.node.place, problem, remedy))
-    }
-
-    /// Refuses more cells, or individuals of all runs together, than anybody holds.
-    pub(super) fn check_evolution<'r>(
-        &self,
-        runs: impl Iterator<Item = (&'r RunSettings, u64)>,
-    ) -> Result<(), Fault> {
-        let (mut cells, mut individuals) = (0_u64, 0_u64);
-        for (settings, meetings) in runs {
-            if let RunSettings::Evolve(evolve) = settings {
-                cells = cells.saturating_add(evolve.cells(meetings));
-                individuals = individuals.saturating_add(evolve.individuals());
-            }
-        }
-        let all = [(cells, CELLS_MAX, "cells"), (individuals, INDIVIDUALS_MAX, "individuals")];
-        match all.into_iter().find(|(there, max, _)| there > max) {
-            None => Ok(()),
-            Some((there, max, what)) => {
-                let problem = format!("all runs of `evolve` would have {there} {what}");
-                let remedy = format!(
-                    "choose fewer runs, generations or individuals: at most {max} {what} in all"
-                );
-                Err(Fault::at(&self.node.place, problem, remedy))
-            }
-        }
     }
 
     /// Its table at a point.
@@ -240,7 +249,7 @@ impl CourseInFile {
     /// How many runs there are of the same at a point.
     pub(super) fn runs_each(&self, axes: &[Axis], point: &[u32]) -> Result<u64, Fault> {
         match self.kind {
-            CourseKind::Find => Ok(1),
+            CourseKind::Find | CourseKind::Tune => Ok(1),
             CourseKind::Evolve => {
                 Course::of(self.kind, &self.node_at(axes, point)?)?.runs_each()
             }
@@ -263,6 +272,10 @@ impl CourseInFile {
             CourseKind::Evolve => course
                 .evolve(rules, player, self.meets_itself)
                 .map(|settings| RunSettings::Evolve(Box::new(settings))),
+            CourseKind::Tune => {
+                let tune = course.tune(rules, player, self.meets_itself)?;
+                Ok(RunSettings::Tune(Box::new(tune)))
+            }
         }
     }
 }

@@ -48,7 +48,7 @@ fn settings(plan: &Plan) -> Vec<FindSettings> {
     let course = plan.course.as_ref().unwrap();
     let find = |settings: &RunSettings| match settings {
         RunSettings::Find(find) => find.clone(),
-        other @ RunSettings::Evolve(_) => panic!("{other:?}"),
+        RunSettings::Evolve(_) | RunSettings::Tune(_) => panic!("{settings:?}"),
     };
     course.runs.iter().map(|run| find(&run.settings)).collect()
 }

@@ -2,6 +2,7 @@
 
 pub(in crate::sweep) mod evolve;
 pub(in crate::sweep) mod find;
+pub(in crate::sweep) mod tune;
 
 use serde_json::json;
 

@@ -1,0 +1,108 @@
+//! Eigenvalues and eigenvectors of a symmetric matrix by Jacobi's method (Golub & Van Loan 2013, section 8.5),
+//! row by row: nothing but + - * / sqrt in a fixed order, so that it gives the same bits on every machine. Libraries
+//! choose by the processor how they multiply.
+
+/// Sweeps over all places; a dozen are enough for any matrix that is searched with.
+const SWEEPS_MAX: usize = 64;
+
+/// A symmetric matrix taken apart: B diag(d) Bᵀ.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Eigen {
+    /// The eigenvalues d.
+    pub(super) values: Vec<f64>,
+    /// The eigenvectors are the columns of B.
+    pub(super) vectors: Vec<Vec<f64>>,
+}
+
+impl Eigen {
+    /// Of a symmetric matrix.
+    pub(super) fn of(matrix: &[Vec<f64>]) -> Self {
+        let n = matrix.len();
+        let mut a = matrix.to_vec();
+        let mut b: Vec<Vec<f64>> =
+            (0..n).map(|i| (0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect()).collect();
+        for _ in 0..SWEEPS_MAX {
+            let mut off = 0.0;
+            let mut on = 0.0;
+            for i in 0..n {
+                on += a[i][i] * a[i][i];
+                for j in i + 1..n {
+                    off += a[i][j] * a[i][j];
+                }
+            }
+            if off <= 1e-30 * on {
+                break;
+            }
+            for p in 0..n {
+                for q in p + 1..n {
+                    rotate(&mut a, &mut b, p, q);
+                }
+            }
+        }
+        Self { values: (0..n).map(|i| a[i][i]).collect(), vectors: b }
+    }
+}
+
+/// Makes the elements at (p, q) and (q, p) zero.
+fn rotate(a: &mut [Vec<f64>], b: &mut [Vec<f64>], p: usize, q: usize) {
+    let apq = a[p][q];
+    if apq == 0.0 {
+        return;
+    }
+    let tau = (a[q][q] - a[p][p]) / (2.0 * apq);
+    let root = (1.0 + tau * tau).sqrt();
+    let t = if tau >= 0.0 { 1.0 / (tau + root) } else { 1.0 / (tau - root) };
+    let c = 1.0 / (1.0 + t * t).sqrt();
+    let s = t * c;
+    for row in a.iter_mut().chain(b.iter_mut()) {
+        let (x, y) = (row[p], row[q]);
+        row[p] = c * x - s * y;
+        row[q] = s * x + c * y;
+    }
+    for k in 0..a.len() {
+        let (x, y) = (a[p][k], a[q][k]);
+        a[p][k] = c * x - s * y;
+        a[q][k] = s * x + c * y;
+    }
+    a[p][q] = 0.0;
+    a[q][p] = 0.0;
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{DMatrix, SymmetricEigen};
+    use spelrum_engine::Random;
+
+    use super::*;
+
+    /// The same as a library's, which need not give the same bits everywhere.
+    #[test]
+    fn matrices_are_taken_apart() {
+        let mut random = Random::from_key([5; 32]);
+        for n in [1, 2, 3, 7, 20] {
+            let mut matrix = vec![vec![0.0; n]; n];
+            for i in 0..n {
+                for j in 0..=i {
+                    matrix[i][j] = random.unit() - 0.5;
+                    matrix[j][i] = matrix[i][j];
+                }
+            }
+            let Eigen { values, vectors } = Eigen::of(&matrix);
+            for i in 0..n {
+                for j in 0..n {
+                    let again: f64 =
+                        (0..n).map(|k| vectors[i][k] * values[k] * vectors[j][k]).sum();
+                    assert!((again - matrix[i][j]).abs() < 1e-12, "{again} {}", matrix[i][j]);
+                    let product: f64 = (0..n).map(|k| vectors[k][i] * vectors[k][j]).sum();
+                    assert!((product - f64::from(u8::from(i == j))).abs() < 1e-12);
+                }
+            }
+            let twin = SymmetricEigen::new(DMatrix::from_fn(n, n, |i, j| matrix[i][j]));
+            let mut twin: Vec<f64> = twin.eigenvalues.iter().copied().collect();
+            let mut values = values;
+            twin.sort_by(f64::total_cmp);
+            values.sort_by(f64::total_cmp);
+            assert!(values.iter().zip(&twin).all(|(one, other)| (one - other).abs() < 1e-10));
+        }
+    }
+}
