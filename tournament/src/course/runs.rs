@@ -310,6 +310,7 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
             RunSettings::Evolve(settings) => {
                 let seed = (cell.definition.seed, number as u64);
                 Box::new(EvolveRun::new(settings, seed, meetings.len()))
+            }
             RunSettings::Tune(settings) => {
                 let seed = (cell.definition.seed, number as u64);
                 Box::new(TuneRun::new(settings, seed, meetings.len(), cell.games))
