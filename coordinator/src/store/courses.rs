@@ -310,7 +310,8 @@ pub(super) async fn runs(
             CROSS JOIN json_each(n.note, '$.parents') AS p
             WHERE f.distance < ?2
         )
-        SELECT n.run, n.kind, n.step, n.trial, n.note
+        SELECT n.run AS "run!: i64", n.kind AS "kind!: String", n.step AS "step!: i64",
+            n.trial AS "trial!: i64", n.note AS "note!: String"
         FROM family AS f
         CROSS JOIN course_notes AS n ON n.experiment_id = ?1 AND n.run = f.run
             AND n.kind IN ('individual', 'scored') AND n.step = f.generation
