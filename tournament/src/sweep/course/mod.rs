@@ -33,8 +33,6 @@ pub(super) struct CourseInFile {
     pub(super) node: Node,
     /// The player that it decides about, by its place among the variants.
     pub(super) subject: usize,
-    /// Whether that player meets nobody but itself.
-    pub(super) meets_itself: bool,
     /// What its player says of the parameters that are decided: a value that stands for any.
     pub(super) stands_for: Vec<Entry>,
     /// How many games its cells have that confirm what was found; 0 where there are none.

@@ -133,8 +133,8 @@ fn what_cannot_be_bred_is_refused() {
         ),
         (
             "generations = 10000",
-            "all runs of `evolve` would have 250010 cells; choose fewer runs, generations or individuals: at \
-             most 100000 cells in all; at: [evolve]",
+            "the 2 runs of `evolve` would have 250010 cells; choose fewer runs, generations or individuals: at \
+             most 100000 in all; at: [evolve]",
         ),
     ] {
         assert_eq!(refused(line), said, "{line}");
