@@ -167,7 +167,6 @@ impl RunSettings {
     pub fn cells_at_most(&self, opponents: u64) -> u64 {
         match self {
             Self::Find(find) => find.steps.saturating_mul(opponents),
-            Self::Evolve(evolve) => evolve.cells(opponents),
             Self::Tune(tune) => tune.cells_at_most(opponents),
             Self::Evolve(evolve) => evolve.cells(opponents),
         }

@@ -33,6 +33,8 @@ pub(super) struct CourseInFile {
     pub(super) node: Node,
     /// The player that it decides about, by its place among the variants.
     pub(super) subject: usize,
+    /// Whether that player meets nobody but itself.
+    pub(super) meets_itself: bool,
     /// What its player says of the parameters that are decided: a value that stands for any.
     pub(super) stands_for: Vec<Entry>,
     /// How many games its cells have that confirm what was found; 0 where there are none.
@@ -239,7 +241,7 @@ impl CourseInFile {
             None => Ok(()),
             Some((there, max, what)) => {
                 let problem = format!("the {number} runs of `{name}` would have {there} {what}");
-                let remedy = format!("{fewer}: at most {max} {what} in all");
+                let remedy = format!("{fewer}: at most {max} in all");
                 Err(Fault::at(&self.node.place, problem, remedy))
             }
         }
