@@ -152,7 +152,8 @@ fn othello(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("othello");
     group.throughput(Throughput::Elements(perft(&start, 8).leaves));
     group.bench_function("perft 8", |bencher| bencher.iter(|| perft(black_box(&start), 8)));
-    let ways: [(&str, fn(&mut Othello, &mut PlayoutRandom, u32) -> u32); 2] =
+    type Playout = fn(&mut Othello, &mut PlayoutRandom, u32) -> u32;
+    let ways: [(&str, Playout); 2] =
         [("uniform", Othello::play_randomly), ("decisive", Othello::play_decisively)];
     for (name, play) in ways {
         let games = || {

@@ -230,7 +230,17 @@ impl Engines {
             FailureKind::NotAllowed(_)
             | FailureKind::Option { .. }
             | FailureKind::Unsupported(_) => return NoGame::Unplayable(explained(failure)),
-            _ => {}
+            FailureKind::Missing(_)
+            | FailureKind::NotExecutable { .. }
+            | FailureKind::NoProcess(_)
+            | FailureKind::NoAnswer { .. }
+            | FailureKind::Refused { .. }
+            | FailureKind::Crash(_)
+            | FailureKind::Hang { .. }
+            | FailureKind::OutOfTime { .. }
+            | FailureKind::NoMove(_)
+            | FailureKind::IllegalMove(_)
+            | FailureKind::Gone => {}
         }
         match offer(&self.0.pool, &failure.engine, &|| host.wants_none()) {
             Ok(engine) => {

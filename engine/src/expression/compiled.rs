@@ -32,7 +32,7 @@ const FEW: usize = 32;
 /// More than any formula needs: the most leaves and the most results at once.
 const MOST: usize = 1_024;
 
-const _: () = assert!(super::NODES_MAX.div_ceil(2) + super::DEPTH_MAX + 1 <= MOST);
+const _: () = assert!(super::NODES_MAX.div_ceil(2) + super::DEPTH_MAX < MOST);
 
 impl Compiled {
     pub(super) fn new(expression: &Expression) -> Self {

@@ -1,3 +1,5 @@
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind of many")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_engine::Value;

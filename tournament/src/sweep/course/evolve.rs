@@ -116,11 +116,9 @@ impl Course<'_> {
 
     fn check_parameter(&self, player: &Parameters, features: &[FeatureInfo]) -> Result<(), Fault> {
         let name = self.bred()?;
-        let is_formula = |value: &Value| match value {
-            Value::Text(text) => {
-                spelrum_engine::expression::Expression::parse(text, features).is_ok()
-            }
-            _ => false,
+        let is_formula = |value: &Value| {
+            let Value::Text(text) = value else { return false };
+            spelrum_engine::expression::Expression::parse(text, features).is_ok()
         };
         if player.get(name).is_some_and(is_formula) {
             return Ok(());

@@ -1,5 +1,7 @@
 //! Sweeps with `evolve`: what becomes of their grid, and what is refused.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind of many")]
+
 use super::{plan_sweep, render};
 use crate::course::{EvolveSettings, Fitness, Meet, Reevaluate, RunSettings};
 use crate::optimize::genetic_programming::selection::{Parsimony, Selection};

@@ -1,6 +1,8 @@
 //! Sweeps with `tune`: what becomes of them, what is refused, and what a run makes of players whose best settings are
 //! known.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind of many")]
+
 use spelrum_engine::{Random, Value};
 
 use super::{plan_sweep, render};
@@ -141,7 +143,7 @@ fn strength(parameters: &spelrum_engine::Parameters) -> f64 {
     // Nobody says what has no effect.
     assert_eq!(parameters.contains_key("tournament_size"), !roulette);
     -2.0 * square(number("crossover_rate") - 0.3)
-        - 0.3 * square((number("population") / 40.0).ln())
+        - 0.3 * square(libm::log(number("population") / 40.0))
         - 0.03 * square(number("weight_run3") - 6.0)
         + if roulette { 0.6 } else { 0.0 }
 }
@@ -151,7 +153,7 @@ fn match_of(number: u64, cell: &NewCell, itself: bool, random: &mut Random) -> C
     let is_led = |place: usize| cell.player_names[place] == "genetic";
     let strengths = [0, 1].map(|it| if is_led(it) { strength(of(it)) } else { -0.5 });
     assert_eq!(itself, is_led(0) && is_led(1));
-    let won = 1.0 / (1.0 + (strengths[1] - strengths[0]).exp());
+    let won = 1.0 / (1.0 + libm::exp(strengths[1] - strengths[0]));
     let mut outcome = CellOutcome { number, games: cell.games, ..CellOutcome::default() };
     for _ in 0..cell.games / 2 {
         let mut half_points = 0;
