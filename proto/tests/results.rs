@@ -16,17 +16,17 @@ use spelrum_proto::results::{
 use spelrum_proto::{WireError, v1};
 use spelrum_tournament::choice::{self, Accuracy};
 use spelrum_tournament::course::{
-    Begun, Bounds, Confirmed, CourseKind, Estimate as Estimated, Generation, Individual, Place, Setting,
-    SettingsScore,
+    Begun, Bounds, Confirmed, CourseKind, Estimate as Estimated, Generation, Individual, Place,
+    Setting, SettingsScore,
 };
 use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
-    Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, Costs, EnginesUsed, Evolution,
-    ExperimentSummary, Meeting, MoveCost, Overruns, Progress, RatedGroup, RatedPlayer, Ratings, Relative,
-    Removal, Removing, ReplayedGames, Report, RunResult, SettledCells, SettledGame, StatedClaim,
-    Status, StopsOf, WhichGame, WorkerSummary,
+    Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, Costs, EnginesUsed,
+    Evolution, ExperimentSummary, Meeting, MoveCost, Overruns, Progress, RatedGroup, RatedPlayer,
+    Ratings, Relative, Removal, Removing, ReplayedGames, Report, RunResult, SettledCells,
+    SettledGame, StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{

@@ -20,9 +20,7 @@ mod runs;
 mod tests;
 mod tune;
 
-pub use evolve::{
-    EvolveSettings, Fitness, Generation, Individual, Meet, Reevaluate, Scored,
-};
+pub use evolve::{EvolveSettings, Fitness, Generation, Individual, Meet, Reevaluate, Scored};
 pub use find::FindSettings;
 pub use note::{
     Begun, Bounds, Confirmed, Estimate, Estimated, Note, Noted, Place, Setting, SettingsScore,

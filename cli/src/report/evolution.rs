@@ -87,8 +87,7 @@ pub(super) fn families(report: &Report) -> Vec<RelativeRow<'_>> {
     let mut rows = Vec::new();
     for (run, axes, evolution) in evolved(report) {
         for it in &evolution.family {
-            let Individual { formula, simplified, size, depth, operator, parents } =
-                &it.individual;
+            let Individual { formula, simplified, size, depth, operator, parents } = &it.individual;
             rows.push(RelativeRow {
                 run: run.run,
                 axes: axes.clone(),
@@ -140,13 +139,8 @@ impl Group<'_> {
         self.runs.iter().map(|run| run.len()).max().unwrap_or(0)
     }
 
-    fn spread(
-        &self,
-        generation: usize,
-        of: impl Fn(&Generation) -> Option<f64>,
-    ) -> Option<Spread> {
-        let all: Vec<f64> =
-            self.runs.iter().filter_map(|run| of(run.get(generation)?)).collect();
+    fn spread(&self, generation: usize, of: impl Fn(&Generation) -> Option<f64>) -> Option<Spread> {
+        let all: Vec<f64> = self.runs.iter().filter_map(|run| of(run.get(generation)?)).collect();
         let least = all.iter().copied().reduce(f64::min)?;
         let most = all.iter().copied().reduce(f64::max)?;
         let mean = all.iter().sum::<f64>() / all.len() as f64;
@@ -316,8 +310,9 @@ pub(super) fn family(report: &Report) -> Option<TitledTable> {
             ]);
         }
     }
-    let mut notes =
-        vec!["Parents: individuals of the generation before. Who was elite is there once.".to_owned()];
+    let mut notes = vec![
+        "Parents: individuals of the generation before. Who was elite is there once.".to_owned(),
+    ];
     if left_out > 0 {
         notes.push(format!(
             "{} earlier ancestors are left out: --format csv, or the view individuals, has them.",

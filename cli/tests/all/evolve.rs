@@ -81,7 +81,8 @@ fn a_run_prints_what_it_bred() {
     assert!(page.stdout().contains("<svg"));
 
     // The views have what the notes say.
-    let individuals = "SELECT count(*), count(DISTINCT run), sum(kept), sum(games) FROM individuals";
+    let individuals =
+        "SELECT count(*), count(DISTINCT run), sum(kept), sum(games) FROM individuals";
     assert_eq!(sandbox.sql("results.db", individuals), "80,2,16,800");
     let cells = "SELECT count(*), max(generation) FROM individual_cells";
     assert_eq!(sandbox.sql("results.db", cells), "64,4");

@@ -2,7 +2,8 @@
 
 use spelrum_tournament::AxisValue;
 use spelrum_tournament::course::{
-    Begun, Bounds, Confirmed, CourseKind, Estimate, Generation, Individual, Place, Setting, SettingsScore,
+    Begun, Bounds, Confirmed, CourseKind, Estimate, Generation, Individual, Place, Setting,
+    SettingsScore,
 };
 use spelrum_tournament::results::{Evolution, Relative, RunResult};
 

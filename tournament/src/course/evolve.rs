@@ -151,8 +151,7 @@ impl EvolveRun {
                 Other::Opponent(number) => number,
                 Other::Individual(_) | Other::Champion(_) => 0,
             };
-            let copies =
-                self.series.entry((own.clone(), formula.clone(), number)).or_insert(0);
+            let copies = self.series.entry((own.clone(), formula.clone(), number)).or_insert(0);
             let copy = *copies;
             *copies += 1;
             let parameters = |tree: &Expression| {
@@ -202,19 +201,20 @@ impl EvolveRun {
         }
         let trees: Vec<Expression> =
             self.individuals.iter().map(|bred| bred.tree.clone()).collect();
-        self.notes.push(Note::Generation(
-            generation,
-            Generation::of(&trees, &candidates, &ranking),
-        ));
+        self.notes
+            .push(Note::Generation(generation, Generation::of(&trees, &candidates, &ranking)));
         let best = &trees[ranking.order[0]];
         let text = best.text(settings.features);
-        self.notes.push(Note::Estimated(generation, Estimated {
-            estimates: vec![Estimate {
-                parameter: settings.parameter.clone(),
-                value: AxisValue { number: None, text },
-                interval: None,
-            }],
-        }));
+        self.notes.push(Note::Estimated(
+            generation,
+            Estimated {
+                estimates: vec![Estimate {
+                    parameter: settings.parameter.clone(),
+                    value: AxisValue { number: None, text },
+                    interval: None,
+                }],
+            },
+        ));
         if settings.hall_of_fame > 0 {
             self.hall_of_fame.retain(|champion| champion != best);
             self.hall_of_fame.push(best.clone());

@@ -58,6 +58,7 @@ pub use cells::{CellCursor, CellsPage, SettledCells};
 pub use claims::{StatedCell, StatedClaim, ToldClaim, WhyExploratory};
 pub use comparisons::{CellsToCompare, Comparisons};
 pub use engines::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};
+pub use evolution::{Evolution, FAMILY_MAX, Relative};
 pub use games::{
     DefinitionDamage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter,
     GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,
@@ -85,7 +86,6 @@ pub use report::{
     CellFailures, CellMargin, CellResult, CellStop, CellStrength, Costs, Detail, MoveCost,
     ReplayedGames, Report, SprtStanding, Stronger,
 };
-pub use evolution::{Evolution, FAMILY_MAX, Relative};
 pub use runs::{RunResult, runs_of};
 pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};
 pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};

@@ -39,7 +39,13 @@ impl Game for Othello {
 
     const ENDED_GAMES_ARE_LEAVES: bool = true;
 
-    evaluations!(OthelloMobility, OthelloSquares, OthelloDiscs, ExpressionEvaluation<Self>, NoEvaluation);
+    evaluations!(
+        OthelloMobility,
+        OthelloSquares,
+        OthelloDiscs,
+        ExpressionEvaluation<Self>,
+        NoEvaluation
+    );
 
     fn from_rules(_rules: &Rules) -> Self {
         Self::initial()

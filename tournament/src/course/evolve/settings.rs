@@ -69,11 +69,8 @@ pub enum Meet {
 
 impl Meet {
     /// All of them, with their names in sweeps.
-    pub const ALL: [(&'static str, Self); 3] = [
-        ("opponents", Self::Opponents),
-        ("league", Self::League),
-        ("knock-out", Self::KnockOut),
-    ];
+    pub const ALL: [(&'static str, Self); 3] =
+        [("opponents", Self::Opponents), ("league", Self::League), ("knock-out", Self::KnockOut)];
 }
 
 /// Who is measured, although something is known of it.

@@ -77,7 +77,16 @@ fn outcome(number: u64, cell: &NewCell) -> CellOutcome {
     };
     let margin_sum = 3 * wins as i64 - games as i64;
     let losses = games - wins;
-    CellOutcome { number, games, wins, losses, margin_sum, pairs: PairCounts::default(), draws: 0, games_failed: 0 }
+    CellOutcome {
+        number,
+        games,
+        wins,
+        losses,
+        margin_sum,
+        pairs: PairCounts::default(),
+        draws: 0,
+        games_failed: 0,
+    }
 }
 
 /// A course to its end: the cells, those that were asked for at a time, and the notes.
@@ -123,7 +132,9 @@ impl Played {
 
     fn scored(&self) -> BTreeMap<(u64, u64, u64), Scored> {
         let scored = |it: &Noted| match &it.note {
-            Note::Scored(generation, index, of) => Some(((it.run, *generation, *index), of.clone())),
+            Note::Scored(generation, index, of) => {
+                Some(((it.run, *generation, *index), of.clone()))
+            }
             _ => None,
         };
         self.notes.iter().filter_map(scored).collect()
@@ -169,9 +180,9 @@ fn every_individual_is_measured_and_noted() {
     // The runs are not the same, and the best never gets worse.
     assert_ne!(individuals[&(0, 0, 0)].formula, individuals[&(1, 0, 0)].formula);
     for (&(run, generation, _), score) in scored.iter().filter(|(_, score)| score.rank == 0) {
-        let next = scored.iter().find(|(key, score)| {
-            (key.0, key.1) == (run, generation + 1) && score.rank == 0
-        });
+        let next = scored
+            .iter()
+            .find(|(key, score)| (key.0, key.1) == (run, generation + 1) && score.rank == 0);
         assert!(next.is_none_or(|(_, next)| next.fitness >= score.fitness));
     }
 }
@@ -186,7 +197,11 @@ fn cells_of_a_generation_share_their_openings() {
     let mut seeds = BTreeMap::<(String, String), BTreeSet<u64>>::new();
     for cell in &played.cells {
         let place = |axis: &str| {
-            cell.axes.iter().find(|(it, _)| it == axis).map(|(_, value)| value.text.clone()).unwrap()
+            cell.axes
+                .iter()
+                .find(|(it, _)| it == axis)
+                .map(|(_, value)| value.text.clone())
+                .unwrap()
         };
         let formula = formulas(cell).into_iter().flatten().next().unwrap();
         let seen = seeds.entry((place("generation"), formula)).or_default();
@@ -269,8 +284,10 @@ fn a_failed_game_puts_an_individual_last() {
     let first = &played.generations()[0];
     assert_eq!((first.individuals, first.measured), (7, 4));
     // Nobody has a fitness: it goes on.
-    let nobody = self::played(&plan, |number, cell| {
-        CellOutcome { games: 0, games_failed: 4, ..outcome(number, cell) }
+    let nobody = self::played(&plan, |number, cell| CellOutcome {
+        games: 0,
+        games_failed: 4,
+        ..outcome(number, cell)
     });
     let last = nobody.generations().pop().unwrap();
     assert_eq!((last.best, last.mean, last.least, last.sd), (None, None, None, None));
@@ -278,10 +295,11 @@ fn a_failed_game_puts_an_individual_last() {
 
 #[test]
 fn all_meet_all_in_a_league() {
-    let plan = plan(&sweep("meet = \"league\"").replace(
-        "pairing = { gauntlet = \"bred\" }",
-        "pairing = \"self-play\"",
-    ).replace("[players.random]\nalgorithm = \"random\"\n", ""));
+    let plan = plan(
+        &sweep("meet = \"league\"")
+            .replace("pairing = { gauntlet = \"bred\" }", "pairing = \"self-play\"")
+            .replace("[players.random]\nalgorithm = \"random\"\n", ""),
+    );
     let played = played(&plan, outcome);
     assert_eq!(played.cells.len(), 6 * 21);
     assert_eq!(settings(&plan).cells(1), 6 * 21);
@@ -339,8 +357,7 @@ fn everybody_meets_the_hall_of_fame() {
     assert!(!against_own.is_empty());
     let best = |generation: u64| {
         let scored = played.scored();
-        let (key, _) =
-            scored.iter().find(|(key, it)| key.1 == generation && it.rank == 0).unwrap();
+        let (key, _) = scored.iter().find(|(key, it)| key.1 == generation && it.rank == 0).unwrap();
         played.individuals()[key].formula.clone()
     };
     let met = |generation: &str| -> BTreeSet<String> {

@@ -102,12 +102,7 @@ impl Breeding {
     /// # Panics
     /// If there are none, or the ranking is not of them.
     #[must_use]
-    pub fn next(
-        &self,
-        trees: &[Expression],
-        ranking: &Ranking,
-        random: &mut Random,
-    ) -> Vec<Bred> {
+    pub fn next(&self, trees: &[Expression], ranking: &Ranking, random: &mut Random) -> Vec<Bred> {
         let mut new = Generation::new(self);
         for &place in ranking.order.iter().take(self.elite.min(self.population)) {
             let tree = trees[place].clone();
@@ -120,16 +115,10 @@ impl Breeding {
     }
 
     /// The child of a mutation, or the two of a crossover.
-    fn children(
-        &self,
-        trees: &[Expression],
-        ranking: &Ranking,
-        random: &mut Random,
-    ) -> Vec<Bred> {
+    fn children(&self, trees: &[Expression], ranking: &Ranking, random: &mut Random) -> Vec<Bred> {
         if random.unit() < self.mutation_rate {
             let parent = ranking.select(self.selection, random);
-            let tree =
-                self.mutation.child(&trees[parent], &self.primitives, self.limits, random);
+            let tree = self.mutation.child(&trees[parent], &self.primitives, self.limits, random);
             return vec![Bred { tree, operator: Operator::Mutation, parents: vec![parent] }];
         }
         let parents = [(); 2].map(|()| ranking.select(self.selection, random));

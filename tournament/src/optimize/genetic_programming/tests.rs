@@ -25,10 +25,7 @@ fn text(tree: &Expression) -> String {
 }
 
 fn primitives(functions: &[Function], features: u16) -> Primitives {
-    Primitives {
-        functions: functions.to_vec(),
-        leaves: (0..features).map(Node::Feature).collect(),
-    }
+    Primitives { functions: functions.to_vec(), leaves: (0..features).map(Node::Feature).collect() }
 }
 
 fn all() -> Primitives {
@@ -66,11 +63,7 @@ fn assert_shares<T: Ord + std::fmt::Debug>(
 }
 
 /// How probable each tree of a grown one is, by going through all draws there are.
-fn grown(
-    primitives: &Primitives,
-    depth: usize,
-    root: Root,
-) -> BTreeMap<Vec<Node>, f64> {
+fn grown(primitives: &Primitives, depth: usize, root: Root) -> BTreeMap<Vec<Node>, f64> {
     let Primitives { functions, leaves } = primitives;
     let mut shares = BTreeMap::new();
     let labels = match (depth, root) {
@@ -137,9 +130,10 @@ fn ramped_half_and_half_has_the_same_number_of_each_depth_and_kind() {
         .map(|number| Initial::Ramped.tree(&primitives, limits, 6, number, &mut random))
         .collect();
     for depth in 2..=6 {
-        let full = trees.iter().step_by(2).filter(|it| {
-            it.depth() == depth && it.size() == (1 << (depth + 1)) - 1
-        });
+        let full = trees
+            .iter()
+            .step_by(2)
+            .filter(|it| it.depth() == depth && it.size() == (1 << (depth + 1)) - 1);
         assert_eq!(full.count(), 5, "of depth {depth}");
     }
     assert!(trees.iter().skip(1).step_by(2).all(|it| (1..=6).contains(&it.depth())));
@@ -196,9 +190,7 @@ fn crossover_swaps_as_often_as_all_pairs_of_nodes_say() {
     ] {
         let mut random = random(seed);
         let counted = counted(draws, || {
-            crossover([&one, &other], Points::Uniform, limits, &mut random)
-                .each_ref()
-                .map(text)
+            crossover([&one, &other], Points::Uniform, limits, &mut random).each_ref().map(text)
         });
         let mut expected = BTreeMap::new();
         let share = 1.0 / (one.size() * other.size()) as f64;
@@ -382,9 +374,8 @@ fn golden_generation() {
     let mut random = random(18);
     let first = breeding.first(&mut random);
     let trees: Vec<Expression> = first.into_iter().map(|it| it.tree).collect();
-    let candidates: Vec<Candidate> = (0..6)
-        .map(|it| Candidate { fitness: Some(f64::from(it)), size: 1 })
-        .collect();
+    let candidates: Vec<Candidate> =
+        (0..6).map(|it| Candidate { fitness: Some(f64::from(it)), size: 1 }).collect();
     let ranking = Ranking::of(&candidates, Parsimony::Free);
     let next = breeding.next(&trees, &ranking, &mut random);
     let shown: Vec<String> = trees.iter().map(text).collect();

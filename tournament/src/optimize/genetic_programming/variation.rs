@@ -82,8 +82,7 @@ pub fn crossover(
                 .ok()
                 .filter(|child| limits.allow(child))
         };
-        let children =
-            [swapped(first, at[0], second, at[1]), swapped(second, at[1], first, at[0])];
+        let children = [swapped(first, at[0], second, at[1]), swapped(second, at[1], first, at[0])];
         match children {
             [Some(one), Some(other)] => return [one, other],
             [None, _] => at[1] = operand(second, at[1], random),

@@ -64,12 +64,15 @@ impl Course<'_> {
         if elite >= population {
             let place = [self.value("elite"), self.value("population")];
             let place = place.into_iter().flatten().next().unwrap_or(self.node);
-            let problem = format!("an elite of {elite} leaves no room in a population of {population}");
-            let remedy = format!("choose an elite of at most {}, or more individuals", population - 1);
+            let problem =
+                format!("an elite of {elite} leaves no room in a population of {population}");
+            let remedy =
+                format!("choose an elite of at most {}, or more individuals", population - 1);
             return Err(Fault::at(&place.place, problem, remedy));
         }
         let depth = self.size("depth", DEPTH, 0, DEPTH_MAX as i64)?;
-        let limits = Limits { depth, nodes: self.size("nodes", NODES_MAX as i64, 1, NODES_MAX as i64)? };
+        let limits =
+            Limits { depth, nodes: self.size("nodes", NODES_MAX as i64, 1, NODES_MAX as i64)? };
         let initial_depth = self.size("initial_depth", depth as i64, 0, depth as i64)?;
         let fitness = word(self.table, "fitness", &Fitness::ALL)?;
         let meet = word(self.table, "meet", &Meet::ALL)?.unwrap_or_default();
@@ -111,11 +114,7 @@ impl Course<'_> {
         self.whole(key, default, min, max).map(|size| usize::try_from(size).unwrap_or(usize::MAX))
     }
 
-    fn check_parameter(
-        &self,
-        player: &Parameters,
-        features: &[FeatureInfo],
-    ) -> Result<(), Fault> {
+    fn check_parameter(&self, player: &Parameters, features: &[FeatureInfo]) -> Result<(), Fault> {
         let name = self.bred()?;
         let is_formula = |value: &Value| match value {
             Value::Text(text) => {
@@ -143,7 +142,11 @@ impl Course<'_> {
                         Function::ALL.into_iter().find(|it| it.symbol().to_string() == text);
                     let Some(function) = function else {
                         let problem = format!("there is no function \"{text}\"");
-                        return Err(Fault::at(place, problem, "choose from \"+\", \"-\", \"*\" and \"/\""));
+                        return Err(Fault::at(
+                            place,
+                            problem,
+                            "choose from \"+\", \"-\", \"*\" and \"/\"",
+                        ));
                     };
                     if functions.contains(&function) {
                         let problem = format!("the function \"{text}\" is there twice");
@@ -161,7 +164,11 @@ impl Course<'_> {
                     let Some(number) = all.iter().position(|feature| feature.name == text) else {
                         let problem = format!("{game} has no feature `{text}`");
                         let known = all.iter().map(|feature| feature.name);
-                        return Err(Fault::at(place, problem, did_you_mean(text, "features", known)));
+                        return Err(Fault::at(
+                            place,
+                            problem,
+                            did_you_mean(text, "features", known),
+                        ));
                     };
                     let leaf = Label::Feature(u16::try_from(number).unwrap_or(u16::MAX));
                     if leaves.contains(&leaf) {
@@ -181,7 +188,11 @@ impl Course<'_> {
                     Tree::Scalar(Scalar::Integer(integer)) => *integer as f64,
                     Tree::Scalar(Scalar::Number(number)) => *number,
                     Tree::Scalar(_) | Tree::Array(_) | Tree::Table(_) => {
-                        return Err(node.wrong_type("a constant", "a number", "constants = [1, 10]"));
+                        return Err(node.wrong_type(
+                            "a constant",
+                            "a number",
+                            "constants = [1, 10]",
+                        ));
                     }
                 };
                 // Formulas cannot tell -0 from 0.
@@ -255,7 +266,11 @@ impl Course<'_> {
             Tree::Scalar(Scalar::Number(number)) => *number,
             Tree::Scalar(Scalar::Bool(_)) | Tree::Array(_) | Tree::Table(_) => {
                 let wanted = "a word or a number";
-                return Err(node.wrong_type("`parsimony`", wanted, "parsimony = \"lexicographic\""));
+                return Err(node.wrong_type(
+                    "`parsimony`",
+                    wanted,
+                    "parsimony = \"lexicographic\"",
+                ));
             }
         };
         match price >= 0.0 {

@@ -223,7 +223,9 @@ impl CourseInFile {
             CourseKind::Tune => {
                 (STEPS_MAX.unsigned_abs(), "cells", "choose fewer steps, or meet fewer players")
             }
-            CourseKind::Evolve => (CELLS_MAX, "cells", "choose fewer runs, generations or individuals"),
+            CourseKind::Evolve => {
+                (CELLS_MAX, "cells", "choose fewer runs, generations or individuals")
+            }
         };
         let (problem, remedy) = if runs > RUNS_MAX {
             let remedy = format!("sweep fewer values, or pair fewer players: at most {RUNS_MAX}");
@@ -250,9 +252,7 @@ impl CourseInFile {
     pub(super) fn runs_each(&self, axes: &[Axis], point: &[u32]) -> Result<u64, Fault> {
         match self.kind {
             CourseKind::Find | CourseKind::Tune => Ok(1),
-            CourseKind::Evolve => {
-                Course::of(self.kind, &self.node_at(axes, point)?)?.runs_each()
-            }
+            CourseKind::Evolve => Course::of(self.kind, &self.node_at(axes, point)?)?.runs_each(),
         }
     }
 

@@ -124,9 +124,9 @@ pub(in crate::sweep) static EVOLVE: [Key; 26] = [
         "duplicates",
         "Duplicates",
         "Whether two individuals of a generation may be the same, simplified. Default: true.",
-        Kind::Own(|| {
-            json!({ "anyOf": [{ "type": "boolean" }, schema::reference()], "default": true })
-        }),
+        Kind::Own(
+            || json!({ "anyOf": [{ "type": "boolean" }, schema::reference()], "default": true }),
+        ),
     ),
     Key::new(
         "initial",
