@@ -616,7 +616,7 @@ fn made_up_sweeps_reach_plans_and_errors() {
 
     let mut runner = TestRunner::deterministic();
     let (mut planned, mut problems) = (0, std::collections::BTreeSet::new());
-    for _ in 0..600 {
+    for _ in 0..1200 {
         let text = sweep().new_tree(&mut runner).unwrap().current();
         match check(&with_file(text, "x........\n".to_owned())) {
             Ok(_) => planned += 1,
@@ -627,7 +627,7 @@ fn made_up_sweeps_reach_plans_and_errors() {
         }
     }
     let kinds = problems.len();
-    assert!(planned >= 15 && kinds >= 40, "{planned} of 600 were planned; {kinds}: {problems:#?}");
+    assert!(planned >= 15 && kinds >= 40, "{planned} of 1200 were planned; {kinds}: {problems:#?}");
 }
 
 const SMALL: &str = "name = \"x\"\ngame = \"tic-tac-toe\"\ngames = 2\n";
