@@ -115,7 +115,9 @@ impl TunedParameter {
             Value::Integer(it) => AxisValue { number: Some(it as f64), text: it.to_string() },
             Value::Number(it) => AxisValue { number: Some(it), text: it.to_string() },
             Value::Text(text) => AxisValue { number: None, text },
-            other => AxisValue { number: None, text: other.to_string() },
+            value @ (Value::List(_) | Value::Table(_)) => {
+                AxisValue { number: None, text: value.to_string() }
+            }
         }
     }
 

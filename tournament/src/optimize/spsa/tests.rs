@@ -130,10 +130,10 @@ fn steps_are_those_of_the_formulas() {
         let won = f64::from(k % 7) - 3.0;
         spsa.tell(&perturbed, won);
         // The last iteration has the perturbation and the step that are given.
-        let c = 0.05 * 100_f64.powf(0.101);
-        let c_k = c / (f64::from(k) + 1.0).powf(0.101);
-        let a = 0.002 * 0.05 * 0.05 * 110_f64.powf(0.602);
-        let a_k = a / (10.0 + f64::from(k) + 1.0).powf(0.602);
+        let c = 0.05 * libm::pow(100.0, 0.101);
+        let c_k = c / libm::pow(f64::from(k) + 1.0, 0.101);
+        let a = 0.002 * 0.05 * 0.05 * libm::pow(110.0, 0.602);
+        let a_k = a / libm::pow(10.0 + f64::from(k) + 1.0, 0.602);
         let delta = if plus > minus { 1.0 } else { -1.0 };
         assert!((plus - (theta + c_k * delta)).abs() < 1e-9, "{plus} {theta}");
         theta += a_k * (2.0 * won) / (2.0 * c_k * delta);

@@ -134,14 +134,14 @@ fn strength(parameters: &spelrum_engine::Parameters) -> f64 {
     let number = |key: &str| match parameters.get(key) {
         Some(Value::Integer(integer)) => *integer as f64,
         Some(Value::Number(number)) => *number,
-        _ => 0.0,
+        Some(_) | None => 0.0,
     };
     let square = |it: f64| it * it;
     let roulette = parameters.get("selection") == Some(&Value::Text("roulette".to_owned()));
     // Nobody says what has no effect.
     assert_eq!(parameters.contains_key("tournament_size"), !roulette);
     -2.0 * square(number("crossover_rate") - 0.3)
-        - 0.3 * square((number("population") / 40.0).ln())
+        - 0.3 * square(libm::log(number("population") / 40.0))
         - 0.03 * square(number("weight_run3") - 6.0)
         + if roulette { 0.6 } else { 0.0 }
 }
@@ -151,7 +151,7 @@ fn match_of(number: u64, cell: &NewCell, itself: bool, random: &mut Random) -> C
     let is_led = |place: usize| cell.player_names[place] == "genetic";
     let strengths = [0, 1].map(|it| if is_led(it) { strength(of(it)) } else { -0.5 });
     assert_eq!(itself, is_led(0) && is_led(1));
-    let won = 1.0 / (1.0 + (strengths[1] - strengths[0]).exp());
+    let won = 1.0 / (1.0 + libm::exp(strengths[1] - strengths[0]));
     let mut outcome = CellOutcome { number, games: cell.games, ..CellOutcome::default() };
     for _ in 0..cell.games / 2 {
         let mut half_points = 0;
@@ -189,9 +189,9 @@ fn play(plan: &Plan, itself: bool) -> (Vec<NewCell>, Vec<Note>) {
 }
 
 fn confirmed(notes: &[Note]) -> &Confirmed {
-    let confirmed = notes.iter().find_map(|note| match note {
-        Note::Confirmed(confirmed) => Some(confirmed),
-        _ => None,
+    let confirmed = notes.iter().find_map(|note| {
+        let Note::Confirmed(confirmed) = note else { return None };
+        Some(confirmed)
     });
     confirmed.unwrap()
 }
@@ -206,9 +206,9 @@ fn finds(text: &str, itself: bool) {
     hashes.sort();
     hashes.dedup();
     assert_eq!(hashes.len(), asked.len());
-    let last = notes.iter().rev().find_map(|note| match note {
-        Note::Estimated(149, estimated) => Some(&estimated.estimates),
-        _ => None,
+    let last = notes.iter().rev().find_map(|note| {
+        let Note::Estimated(149, estimated) = note else { return None };
+        Some(&estimated.estimates)
     });
     let values: Vec<_> = last.unwrap().iter().map(|it| it.value.text.as_str()).collect();
     let [gain, low, high] = confirmed(&notes).gain();
