@@ -196,6 +196,7 @@ impl CmaEs {
     }
 
     /// Equations 41 to 47, for the better half in order.
+    #[expect(clippy::needless_range_loop, reason = "formulas of matrices have indices")]
     fn update(&mut self, best: &[&[f64]]) {
         let Constants { weights, mu_eff, c_sigma, d_sigma, c_c, c_1, c_mu, chi, .. } =
             self.constants.clone();

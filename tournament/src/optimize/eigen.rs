@@ -18,6 +18,7 @@ pub(super) struct Eigen {
 
 impl Eigen {
     /// Of a symmetric matrix.
+    #[expect(clippy::needless_range_loop, reason = "formulas of matrices have indices")]
     pub(super) fn of(matrix: &[Vec<f64>]) -> Self {
         let n = matrix.len();
         let mut a = matrix.to_vec();
@@ -46,6 +47,7 @@ impl Eigen {
 }
 
 /// Makes the elements at (p, q) and (q, p) zero.
+#[expect(clippy::needless_range_loop, reason = "formulas of matrices have indices")]
 fn rotate(a: &mut [Vec<f64>], b: &mut [Vec<f64>], p: usize, q: usize) {
     let apq = a[p][q];
     if apq == 0.0 {
@@ -79,6 +81,7 @@ mod tests {
 
     /// The same as a library's, which need not give the same bits everywhere.
     #[test]
+    #[expect(clippy::needless_range_loop, reason = "formulas of matrices have indices")]
     fn matrices_are_taken_apart() {
         let mut random = Random::from_key([5; 32]);
         for n in [1, 2, 3, 7, 20] {

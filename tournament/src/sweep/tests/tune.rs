@@ -136,7 +136,7 @@ fn strength(parameters: &spelrum_engine::Parameters) -> f64 {
     let number = |key: &str| match parameters.get(key) {
         Some(Value::Integer(integer)) => *integer as f64,
         Some(Value::Number(number)) => *number,
-        _ => 0.0,
+        Some(_) | None => 0.0,
     };
     let square = |it: f64| it * it;
     let roulette = parameters.get("selection") == Some(&Value::Text("roulette".to_owned()));
@@ -191,9 +191,9 @@ fn play(plan: &Plan, itself: bool) -> (Vec<NewCell>, Vec<Note>) {
 }
 
 fn confirmed(notes: &[Note]) -> &Confirmed {
-    let confirmed = notes.iter().find_map(|note| match note {
-        Note::Confirmed(confirmed) => Some(confirmed),
-        _ => None,
+    let confirmed = notes.iter().find_map(|note| {
+        let Note::Confirmed(confirmed) = note else { return None };
+        Some(confirmed)
     });
     confirmed.unwrap()
 }
@@ -208,9 +208,9 @@ fn finds(text: &str, itself: bool) {
     hashes.sort();
     hashes.dedup();
     assert_eq!(hashes.len(), asked.len());
-    let last = notes.iter().rev().find_map(|note| match note {
-        Note::Estimated(149, estimated) => Some(&estimated.estimates),
-        _ => None,
+    let last = notes.iter().rev().find_map(|note| {
+        let Note::Estimated(149, estimated) = note else { return None };
+        Some(&estimated.estimates)
     });
     let values: Vec<_> = last.unwrap().iter().map(|it| it.value.text.as_str()).collect();
     let [gain, low, high] = confirmed(&notes).gain();
