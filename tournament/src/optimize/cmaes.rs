@@ -9,8 +9,6 @@
 //! next one (as Hansen 2011, "A CMA-ES for mixed-integer nonlinear optimization", has it): otherwise all points would
 //! be alike before anything is known.
 
-#![expect(clippy::needless_range_loop, reason = "indices as in the equations")]
-
 use spelrum_engine::Random;
 
 use super::eigen::Eigen;

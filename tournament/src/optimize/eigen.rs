@@ -2,8 +2,6 @@
 //! row by row: nothing but + - * / sqrt in a fixed order, so that it gives the same bits on every machine. Libraries
 //! choose by the processor how they multiply.
 
-#![expect(clippy::needless_range_loop, reason = "indices as in the equations")]
-
 /// Sweeps over all places; a dozen are enough for any matrix that is searched with.
 const SWEEPS_MAX: usize = 64;
 

@@ -1,8 +1,6 @@
 //! Sweeps with `tune`: what becomes of them, what is refused, and what a run makes of players whose best settings are
 //! known.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind of many")]
-
 use spelrum_engine::{Random, Value};
 
 use super::{plan_sweep, render};
