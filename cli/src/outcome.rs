@@ -16,6 +16,7 @@ use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::output::count;
 use crate::results::ResultsSource;
+use crate::sweep_file::{SweepArguments, SweepFile, UnplannedSweep};
 
 /// The key of a player that stands for what was found.
 const FROM: &str = "from";
@@ -38,12 +39,22 @@ struct Wanted {
     db: Option<PathBuf>,
 }
 
+/// Reads, changes and plans a sweep; players that other experiments found are looked up.
+pub(crate) async fn read_sweep(
+    arguments: &SweepArguments,
+    outcomes: Outcomes<'_>,
+) -> Result<SweepFile> {
+    let mut sweep = UnplannedSweep::read(arguments)?;
+    let remarks = resolve(&mut sweep.text, outcomes).await?;
+    sweep.plan(remarks)
+}
+
 /// Replaces `from` of every player that has it, and says what it was replaced by. A sweep without, and one that is
 /// not TOML, stays as it is.
 ///
 /// # Errors
 /// If it does not say what is meant, or nothing of the kind has been found.
-pub(crate) async fn resolve(sweep: &mut SweepText, outcomes: Outcomes<'_>) -> Result<Vec<String>> {
+async fn resolve(sweep: &mut SweepText, outcomes: Outcomes<'_>) -> Result<Vec<String>> {
     let Ok(mut document) = sweep.text.parse::<DocumentMut>() else { return Ok(Vec::new()) };
     let mut remarks = Vec::new();
     for wanted in wanted(&document, &sweep.name)? {

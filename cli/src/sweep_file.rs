@@ -13,7 +13,6 @@ use spelrum_tournament::{MergedPairing, NamedFile, Plan, SweepError, SweepText, 
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::outcome::{self, Outcomes};
 use crate::output::count;
 use crate::sweep_edit::{Assignment, EditError, Edited, Edits, edit_sweep};
 
@@ -60,24 +59,39 @@ pub(crate) struct SweepFile {
     pub(crate) remarks: Vec<String>,
 }
 
-impl SweepFile {
-    /// Reads, changes and plans a sweep; players that other experiments found are looked up.
-    pub(crate) async fn read(arguments: &SweepArguments, outcomes: Outcomes<'_>) -> Result<Self> {
+/// A sweep that is read and changed, and not planned yet.
+pub(crate) struct UnplannedSweep {
+    /// The file, and those that it names once it is planned.
+    pub(crate) text: SweepText,
+    quickened: Vec<(i64, i64)>,
+    /// Where the files are that it names.
+    directory: PathBuf,
+}
+
+impl UnplannedSweep {
+    /// Reads and changes a sweep.
+    pub(crate) fn read(arguments: &SweepArguments) -> Result<Self> {
         let SweepArguments { file, settings, quick } = arguments;
         let edits = Edits { settings: settings.clone(), quick: *quick };
-        let Edited { sweep: mut text, quickened } =
+        let Edited { sweep: text, quickened } =
             edit_sweep(&read_text(file)?, &edits).map_err(|EditError { problem, remedy }| {
                 CliError::new(Exit::Input, format!("change the sweep {}", file.display()))
                     .because(problem)
                     .help(remedy)
             })?;
-        let mut remarks = outcome::resolve(&mut text, outcomes).await?;
-        read_named_files(&mut text, file.parent().unwrap_or(Path::new("")))?;
+        let directory = file.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(Self { text, quickened, directory })
+    }
+
+    /// Reads the files that it names, and plans it. Remarks of the plan come behind these.
+    pub(crate) fn plan(self, mut remarks: Vec<String>) -> Result<SweepFile> {
+        let Self { mut text, quickened, directory } = self;
+        read_named_files(&mut text, &directory)?;
         let plan = plan_sweep(&text)?;
         let of_plan =
             [quickened_text(&quickened), merged_text(&plan.merged), out_of_reach_text(&plan)];
         remarks.extend(of_plan.into_iter().flatten());
-        Ok(Self { text, remarks, plan })
+        Ok(SweepFile { text, remarks, plan })
     }
 }
 

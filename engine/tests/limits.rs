@@ -6,11 +6,11 @@ mod common;
 
 use common::{
     Counting, Irregular, READINGS_OF_CHEAP_NODES, all_rules, key, play, play_and_replay, player,
-    replay, start, stops, without_times,
+    random_position, replay, start, stops, without_times,
 };
 use proptest::prelude::*;
-use spelrum_engine::games::Pentago;
-use spelrum_engine::{Analysis, EndedBy, PlayError, Player, Rules, Timeless, analyze};
+use spelrum_engine::games::{Othello, Pentago};
+use spelrum_engine::{Analysis, EndedBy, PlayError, Player, Random, Rules, Timeless, analyze};
 
 /// Every search there is, without its limits.
 const SEARCHES: &[&str] = &[
@@ -46,7 +46,15 @@ fn analysed(rules: &Rules, position: &str, player: &Player) -> Analysis {
 
 /// A position of every game whose tree is larger than the limits below.
 fn positions() -> Vec<(Rules, String)> {
-    all_rules().into_iter().map(|rules| (rules.clone(), start(&rules))).collect()
+    let position = |rules: &Rules| match rules.is_of::<Othello>() {
+        // It begins with few moves.
+        true => {
+            let mut random = Random::from_key(key(11));
+            random_position::<Othello>(rules, 24, &mut random).to_string()
+        }
+        false => start(rules),
+    };
+    all_rules().into_iter().map(|rules| (rules.clone(), position(&rules))).collect()
 }
 
 #[test]
@@ -187,23 +195,20 @@ fn the_clock_is_read_only_for_a_time_limit_and_seldom_while_nodes_are_cheap() {
 
 #[test]
 fn every_search_gives_up_when_the_host_aborts() {
-    for rules in all_rules() {
+    for (rules, position) in positions() {
         // Refined searches are done with the small games before they have looked often.
         let refined = if rules.is_of::<Pentago>() { REFINED } else { &[] };
         for search in SEARCHES.iter().chain(refined) {
             let player = limited(&rules, search, r#""nodes": 1000000000"#);
             for abort_at_look in [1, 2, 5] {
                 let host = Counting { abort_at_look: Some(abort_at_look), ..Counting::default() };
-                let aborted = analyze(&rules, &start(&rules), &player, key(1), &host);
+                let aborted = analyze(&rules, &position, &player, key(1), &host);
                 assert_eq!(aborted, Err(PlayError::Aborted), "{search}");
             }
         }
         let random = player(&rules, r#"{"algorithm": "random"}"#);
         let host = Counting { abort_at_look: Some(1), ..Counting::default() };
-        assert_eq!(
-            analyze(&rules, &start(&rules), &random, key(1), &host),
-            Err(PlayError::Aborted)
-        );
+        assert_eq!(analyze(&rules, &position, &random, key(1), &host), Err(PlayError::Aborted));
     }
 }
 

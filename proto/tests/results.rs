@@ -15,18 +15,14 @@ use spelrum_proto::results::{
 };
 use spelrum_proto::{WireError, v1};
 use spelrum_tournament::choice::{self, Accuracy};
-use spelrum_tournament::course::{
-    Begun, Bounds, Confirmed, CourseKind, Estimate as Estimated, Generation, Individual, Place,
-    Setting, SettingsScore,
-};
 use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
     Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, Costs, EnginesUsed,
-    Evolution, ExperimentSummary, Meeting, MoveCost, Overruns, Progress, RatedGroup, RatedPlayer,
-    Ratings, Relative, Removal, Removing, ReplayedGames, Report, RunResult, SettledCells,
-    SettledGame, StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
+    ExperimentSummary, Meeting, MoveCost, Overruns, Progress, RatedGroup, RatedPlayer, Ratings,
+    Removal, Removing, ReplayedGames, Report, SettledCells, SettledGame, StatedClaim, Status,
+    StopsOf, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{
@@ -37,11 +33,13 @@ use spelrum_tournament::{
 mod cells;
 mod engines;
 mod games;
+mod runs;
 mod stated;
 
 use cells::{cell, colours_of};
 use engines::{forfeit, identity, mixed_cell, used_engine};
 use games::{game_summary, mv};
+use runs::run;
 use stated::{claim, claim_of};
 
 fn name() -> impl Strategy<Value = String> + Clone {
@@ -275,79 +273,6 @@ prop_compose! {
 
 fn axis_value() -> impl Strategy<Value = AxisValue> {
     (option::of(figure()), name()).prop_map(|(number, text)| AxisValue { number, text })
-}
-
-fn course_estimate() -> impl Strategy<Value = Estimated> {
-    let bounds = (option::of(axis_value()), option::of(axis_value()))
-        .prop_map(|(low, high)| Bounds { low, high });
-    (name(), axis_value(), option::of(bounds)).prop_map(|(parameter, value, interval)| Estimated {
-        parameter,
-        value,
-        interval,
-    })
-}
-
-fn generation() -> impl Strategy<Value = Generation> {
-    let counts = (count(), count(), count(), count());
-    let fitness = || option::of(figure());
-    (counts, fitness(), fitness(), fitness(), fitness(), (figure(), figure())).prop_map(
-        |(counts, best, mean, least, sd, (mean_size, mean_depth))| {
-            let (individuals, measured, best_individual, distinct) = counts;
-            Generation {
-                individuals,
-                measured,
-                best_individual,
-                best,
-                mean,
-                least,
-                sd,
-                distinct,
-                mean_size,
-                mean_depth,
-            }
-        },
-    )
-}
-
-fn relative() -> impl Strategy<Value = Relative> {
-    let texts = (name(), name(), name());
-    let counts = (count(), count(), count(), count());
-    (texts, counts, vec(count(), 0..3), option::of(figure())).prop_map(
-        |((formula, simplified, operator), counts, parents, fitness)| {
-            let (generation, index, size, depth) = counts;
-            let individual = Individual { formula, simplified, size, depth, operator, parents };
-            Relative { generation, index, individual, fitness }
-        },
-    )
-}
-
-fn run() -> impl Strategy<Value = RunResult> {
-    let kind = proptest::sample::select(CourseKind::ALL.to_vec());
-    let place = (name(), axis_value()).prop_map(|(axis, value)| Place { axis, value });
-    let start = (name(), axis_value()).prop_map(|(parameter, value)| Setting { parameter, value });
-    let begun = (kind, name(), vec(name(), 0..3), vec(place, 0..3), vec(start, 0..3)).prop_map(
-        |(kind, player, opponents, axes, start)| Begun { kind, player, opponents, axes, start },
-    );
-    let score = || {
-        (count(), figure(), figure(), figure())
-            .prop_map(|(games, score, low, high)| SettingsScore { games, score, low, high })
-    };
-    let confirmed =
-        (score(), option::of(score())).prop_map(|(found, start)| Confirmed { found, start });
-    let evolution = (vec(generation(), 0..3), vec(relative(), 0..3))
-        .prop_map(|(generations, family)| Evolution { generations, family });
-    let found = (vec(course_estimate(), 0..3), option::of(confirmed), option::of(evolution));
-    (count(), begun, count(), found, any::<bool>()).prop_map(
-        |(run, begun, steps, (estimates, confirmed, evolution), ended)| RunResult {
-            run,
-            begun,
-            steps,
-            estimates,
-            confirmed,
-            ended,
-            evolution,
-        },
-    )
 }
 
 fn report() -> impl Strategy<Value = Report> {

@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::logging;
-use crate::outcome::Outcomes;
+use crate::outcome::{self, Outcomes};
 use crate::output::count;
 use crate::progress::{self, Progress};
 use crate::remote::Manner;
@@ -77,7 +77,7 @@ pub(crate) struct Run {
 impl Run {
     /// Plays the sweep to its end, or to a Ctrl-C.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let sweep = SweepFile::read(&self.sweep, Outcomes::Here).await?;
+        let sweep = outcome::read_sweep(&self.sweep, Outcomes::Here).await?;
         let in_this_directory = || PathBuf::from(format!("{}.db", sweep.plan.name));
         let db = self.db.clone().unwrap_or_else(in_this_directory);
         if self.dry_run {

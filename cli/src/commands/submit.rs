@@ -10,7 +10,7 @@ use crate::arguments::CoordinatorArguments;
 use crate::change::{self, Change, ClaimStanding};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::outcome::Outcomes;
+use crate::outcome::{self, Outcomes};
 use crate::output::{count, write_json};
 use crate::remote::{self, Manner};
 use crate::sweep_file::{SweepArguments, SweepFile};
@@ -84,7 +84,7 @@ impl Submit {
     pub(crate) async fn run(self) -> Result<Exit> {
         let needs_none = self.dry_run && self.coordinator.coordinator.is_none();
         let outcomes = if needs_none { Outcomes::Here } else { Outcomes::At(&self.coordinator) };
-        let sweep = SweepFile::read(&self.sweep, outcomes).await?;
+        let sweep = outcome::read_sweep(&self.sweep, outcomes).await?;
         for remark in &sweep.remarks {
             voice::say(remark);
         }

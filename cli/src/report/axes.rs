@@ -18,6 +18,14 @@ pub(super) fn places(report: &Report, values: &[Option<String>]) -> impl Iterato
     places.map(|(_, value)| optional(value.as_deref(), ToOwned::to_owned))
 }
 
+/// The axes of the grid: those that runs have places on.
+pub(super) fn grid_axes(report: &Report) -> Vec<&str> {
+    let is_of_grid = |axis: &&str| {
+        report.runs.iter().any(|run| run.begun.axes.iter().any(|place| place.axis == **axis))
+    };
+    report.axes.iter().map(String::as_str).filter(is_of_grid).collect()
+}
+
 /// Where only two players meet, it goes without saying whom each has met; who chooses alone meets nobody.
 pub(super) fn names_opponents(report: &Report) -> bool {
     if !report.experiment.task.is_game() {

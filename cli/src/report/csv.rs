@@ -6,6 +6,7 @@ use serde::Serialize;
 use spelrum_tournament::results;
 
 use super::accuracy_json;
+use super::axes::grid_axes;
 use super::claims_json;
 use super::columns::{Columns, Named, fields, flatten};
 use super::comparisons_json::Compared;
@@ -16,7 +17,7 @@ use super::margins;
 use super::overview::Overview;
 use super::phases::Phases;
 use super::ratings_json::{Group, GroupRows};
-use super::runs::{grid_axes, runs};
+use super::runs::runs;
 use super::side_by_side;
 use crate::output::CsvField;
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use spelrum_tournament::course::{Generation, Individual};
 use spelrum_tournament::results::{Report, RunResult};
 
-use super::runs::grid_axes;
+use super::axes::grid_axes;
 use crate::output::{
     Axis, Chart, Column, Curves, Estimate, Figure, Panel, Point, TitledTable, count,
 };

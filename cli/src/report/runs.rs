@@ -4,6 +4,7 @@ use serde::Serialize;
 use spelrum_tournament::course::{Confirmed, CourseKind, Estimate, SettingsScore};
 use spelrum_tournament::results::{Report, RunResult};
 
+use super::axes::grid_axes;
 use super::evolution;
 use crate::output::{Column, TitledTable, count};
 
@@ -85,14 +86,6 @@ fn row<'a>(axes: &[&str], run: &'a RunResult, estimate: Option<&'a Estimate>) ->
         gain_low: gain.map(|[_, low, _]| low),
         gain_high: gain.map(|[.., high]| high),
     }
-}
-
-/// The axes of the grid: those that runs have places on.
-pub(super) fn grid_axes(report: &Report) -> Vec<&str> {
-    let is_of_grid = |axis: &&str| {
-        report.runs.iter().any(|run| run.begun.axes.iter().any(|place| place.axis == **axis))
-    };
-    report.axes.iter().map(String::as_str).filter(is_of_grid).collect()
 }
 
 /// What was found, if the experiment has runs.

@@ -29,7 +29,7 @@ fn margins_are_told_in_all_forms_and_survive_an_export() {
             = CASE outcome WHEN 'win' THEN 1 WHEN 'draw' THEN 0 ELSE -1 END";
         assert_eq!(sandbox.sql("x.db", of_winners), "20");
         let is_told = "SELECT abs(r.margin_mean - (SELECT avg(p.margin) FROM game_players AS p
-                WHERE p.player = r.player)) < 1e-9 AND r.margin_low < r.margin_mean
+                WHERE p.player = r.player)) < 1e-9 AND r.margin_low < r.margin_mean AS told
             FROM results AS r";
         assert_eq!(sandbox.sql("x.db", is_told), "1");
 

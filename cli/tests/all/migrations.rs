@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest as _, Sha256};
 
 /// Every migration with the SHA-256 of its file.
-const RELEASED: [(&str, &str); 10] = [
+const RELEASED: [(&str, &str); 12] = [
     ("0001_tables.sql", "545c1643c6607764fc45aa5bbc5971c8d64fcbea168c90215d6c549ec45f77c3"),
     ("0002_views.sql", "36e5f5e2454ef680f347a04448e91d7b5f42dffb77a27835e68f040564e71024"),
     ("0003_stop_rules.sql", "2474e2925fd7afbe1e6cd42e8504b9367b597084badd4d5013853801ef2cfe8c"),
@@ -17,6 +17,8 @@ const RELEASED: [(&str, &str); 10] = [
     ("0008_accuracy.sql", "a52b515419baebac65c17d7cad9f34cb873f9d224177fff88b536e5908fbd5c5"),
     ("0009_engines.sql", "fccc40e5309fd755102d8d346ae21e981b01d80492737024f306215151020d78"),
     ("0010_courses.sql", "0c327385f0d477eb532954215fcdb9552bb2067d2ec5acd1330181f58f01e8f9"),
+    ("0011_margins.sql", "dfbde93fc1dc6a166b472cee0a6fd3bd08fa63100e4f57f0c7e7444ad74263ea"),
+    ("0012_evolution.sql", "0cde8256b71195086f6c678aeac293221fde0ca2b5b114fc154437cab5778c82"),
 ];
 
 #[test]

@@ -167,6 +167,7 @@ fn a_player_of_othello_over_gtp_is_the_player() {
     let played = |player: &str| {
         let sweep = sweep(40, &format!("[players.ours]\n{player}depth = 1\n{other}"));
         let sweep = sweep.replace("chess", "othello").replace("max_plies = 40\n", "");
+        let sweep = sweep.replace("plies = 3", "plies = 4");
         sandbox.write("sweep.toml", &sweep);
         let _gone = std::fs::remove_file(sandbox.path("match.db"));
         run(&sandbox, &[]).expect_exit(0);

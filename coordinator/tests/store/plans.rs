@@ -47,7 +47,7 @@ const MAY_READ_ALL: [(&str, &str); 17] = [
     (r#"SELECT count(*) AS "games!: i64" FROM games"#, CHECKS),
     ("CASE WHEN g.number >= c.stop_number", CHECKS),
     ("OR c.stop_number IS NOT NULL OR c.decided_number <> 0", CHECKS),
-    ("r.openings_variance, c.swap_sides", CHECKS),
+    ("r.openings_variance, r.margin_games", CHECKS),
     ("FROM cell_openings AS o JOIN cells", CHECKS),
     ("WHERE +g.counted = 1 AND s.searched_moves > 0", CHECKS),
     ("r.pairs_1_half, r.pairs_2, c.swap_sides", UPGRADES),
