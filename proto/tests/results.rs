@@ -39,7 +39,7 @@ mod stated;
 use cells::{cell, colours_of};
 use engines::{forfeit, identity, mixed_cell, used_engine};
 use games::{game_summary, mv};
-use runs::run;
+use runs::{course_estimate, run};
 use stated::{claim, claim_of};
 
 fn name() -> impl Strategy<Value = String> + Clone {

@@ -11,7 +11,7 @@ use spelrum_tournament::results::{Evolution, Relative, RunResult};
 
 use super::{axis_value, count, figure, name};
 
-fn course_estimate() -> impl Strategy<Value = Estimated> {
+pub(super) fn course_estimate() -> impl Strategy<Value = Estimated> {
     let bounds = (option::of(axis_value()), option::of(axis_value()))
         .prop_map(|(low, high)| Bounds { low, high });
     (name(), axis_value(), option::of(bounds)).prop_map(|(parameter, value, interval)| Estimated {
