@@ -33,7 +33,7 @@ pub struct TuneSettings {
 pub enum TuneMethod {
     /// By [`crate::optimize::spsa`].
     Spsa {
-        /// r of the last iteration; [`usual_step`] if `None`.
+        /// r of the last iteration; the usual one if `None`.
         step: Option<f64>,
         /// c of the last iteration.
         perturbation: f64,
