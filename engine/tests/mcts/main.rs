@@ -11,8 +11,9 @@ mod values;
 use common::{all_rules, key};
 use proptest::prelude::*;
 use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation};
-use spelrum_engine::games::Pentago;
+use spelrum_engine::games::chess::evaluation::ChessMaterial;
 use spelrum_engine::games::pentago::evaluation::PentagoRuns;
+use spelrum_engine::games::{Chess, Pentago};
 use spelrum_engine::search::mcts::{Bound, Choice, Mcts, MctsParameters, PlayoutPolicy};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search};
 use spelrum_engine::{
@@ -105,6 +106,30 @@ fn compare<G: Game, E: Evaluate<G> + Clone>(
         }
         position.play_unchecked(position.random_move(&mut random));
     }
+}
+
+/// A search without curiosity goes down one line, until its positions repeat: a draw by what came
+/// before, which no position shows by itself.
+#[test]
+fn a_line_that_repeats_ends_for_both() {
+    let parameters = MctsParameters {
+        simulations: Some(263),
+        bound: Bound::Ucb1,
+        exploration: 0.0,
+        first_play_urgency: 0.0,
+        expand_visits: 1,
+        playout: PlayoutPolicy::Uniform,
+        playouts: 2,
+        playout_plies: 1_000,
+        evaluation_scale: 10.0,
+        solver: false,
+        choice: Choice::Robust,
+        reuse: false,
+        max_tree_nodes: 1 << 14,
+    };
+    let (rules, limits) = (Rules::usual::<Chess>(), Limits::default());
+    let seed = 10_134_896_813_951_028_872;
+    compare::<Chess, _>(&rules, ChessMaterial::default(), parameters, &limits, seed);
 }
 
 proptest! {

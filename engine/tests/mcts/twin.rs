@@ -3,7 +3,7 @@
 
 use spelrum_engine::search::mcts::{Bound, Choice, MctsParameters, PlayoutPolicy};
 use spelrum_engine::search::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN};
-use spelrum_engine::{EndedBy, Ending, Line, PlayoutRandom, Position, Random, Side};
+use spelrum_engine::{Before, EndedBy, Ending, Line, PlayoutRandom, Position, Random, Side};
 
 pub(super) struct Twin<P: Position, E> {
     parameters: MctsParameters,
@@ -41,10 +41,11 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         Self { parameters, evaluation, kept: None }
     }
 
-    /// A simulation from a node: its result for white, and what is known of the node for its mover.
+    /// A simulation from a node, with the moves that led to it: its result for white.
     fn simulate(
         &self,
         node: &mut Node<P>,
+        before: &mut Vec<Before<P::Move>>,
         budget: &mut Budget<'_>,
         random: &mut PlayoutRandom,
     ) -> Result<f64, Stop> {
@@ -54,10 +55,13 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
         let mv = if is_new { node.order[place] } else { node.children[place].mv };
         budget.enter()?;
         let mut position = node.position.clone();
+        before.push(Before { mv, key: position.canonical_key() });
         position.play_unchecked(mv);
 
         let mut known = Known::No;
-        let result = if let Some(ending) = position.ending() {
+        let by_itself = position.ending();
+        let ending = by_itself.or_else(|| P::adjudicate(Line { position: &position, before }));
+        let result = if let Some(ending) = ending {
             known = match ending.winner {
                 None => Known::Draw,
                 Some(winner) if winner == mover => Known::Win(1),
@@ -73,7 +77,7 @@ impl<P: Position, E: Evaluate<P>> Twin<P, E> {
                 self.play_out(&position, mover, &mut known, budget, random)?
             } else {
                 let below = child.node.get_or_insert_with(|| Node::new(&position, random));
-                let result = self.simulate(below, budget, random)?;
+                let result = self.simulate(below, before, budget, random)?;
                 let side = position.to_move();
                 known = match below.known() {
                     Known::Win(plies) if side == mover => Known::Win(plies + 1),
@@ -259,7 +263,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Twin<P, E> {
             if Some(simulations) == self.parameters.simulations {
                 break EndedBy::Simulations;
             }
-            match self.simulate(&mut node, budget, &mut random) {
+            match self.simulate(&mut node, &mut line.before.to_vec(), budget, &mut random) {
                 Ok(_) => simulations += 1,
                 Err(Stop::Limit(ended_by)) => break ended_by,
                 Err(Stop::Aborted) => return Err(NoMove::Aborted),
