@@ -13,7 +13,7 @@ use spelrum_engine::search::Evaluate;
 use spelrum_engine::{Game, PlayoutRandom, Position, Random, Rules, perft};
 
 #[expect(dead_code, reason = "the tests look at more of it")]
-#[path = "../tests/games/slow_pentago.rs"]
+#[path = "../tests/all/games/slow_pentago.rs"]
 mod slow_pentago;
 
 use slow_pentago::SlowBoard;

@@ -13,7 +13,7 @@ use spelrum_engine::search::genetic::{GeneticMinimax, GeneticParameters};
 use spelrum_engine::search::{Budget, Evaluate, Limits, Search};
 use spelrum_engine::{Game, Line, Position, Random, Rules, Timeless};
 
-#[path = "../tests/genetic/twin.rs"]
+#[path = "../tests/all/genetic/twin.rs"]
 mod twin;
 
 /// A position after eight random moves.

@@ -12,7 +12,7 @@ use spelrum_engine::search::mcts::{Bound, Mcts, MctsParameters, PlayoutPolicy};
 use spelrum_engine::search::{Budget, Limits, Search};
 use spelrum_engine::{Line, Random, Timeless};
 
-#[path = "../tests/mcts/twin.rs"]
+#[path = "../tests/all/mcts/twin.rs"]
 mod twin;
 
 const SIMULATIONS: u64 = 20_000;

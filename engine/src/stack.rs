@@ -1,7 +1,7 @@
 //! How much stack a search needs.
 //!
 //! Searches and solvers call themselves once for each ply that they look ahead, so that whoever
-//! runs one must give its thread as much as the greatest depth may take. `engine/tests/stack.rs`
+//! runs one must give its thread as much as the greatest depth may take. `engine/tests/all/stack.rs`
 //! searches a game that lasts longer than that on just so much.
 
 use crate::parameters::shared::DEPTH_MAX;

@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
+#[expect(dead_code, reason = "it needs some of it")]
 mod common;
 
 use std::fmt::Write;

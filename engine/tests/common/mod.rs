@@ -1,5 +1,4 @@
 //! What several tests need: players from JSON, positions from seeds, clocks that tick oddly.
-#![expect(dead_code, reason = "every test is a crate of its own and uses some of it")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 #![expect(unreachable_pub, reason = "a module of tests, shared by several crates")]
 

@@ -1,0 +1,140 @@
+//! The engine's files import one way: each layer uses only those above it in the list.
+//!
+//! Layers are roles, not folders: a game's folder holds its rules and solver, its evaluations
+//! (`evaluation.rs` or `evaluation/`) and what the catalogue wants to know (`game.rs`), and the files
+//! are sorted by their names.
+
+use std::path::Path;
+
+use spelrum_test_support::{Files, circles};
+
+/// The layers from the top down: what may be used by all that follows.
+const LAYERS: &[(&str, &[&str])] = &[
+    (
+        "random numbers, formulas, parameters",
+        &["rng.rs", "nearest.rs", "expression.rs", "expression/", "parameters.rs", "parameters/"],
+    ),
+    ("positions", &["termination.rs", "position.rs", "book.rs", "knowledge.rs", "sketch.rs"]),
+    (
+        "host, limits, budget, score, endings by scores, solver traits",
+        &[
+            "host.rs",
+            "clock.rs",
+            "limits.rs",
+            "memory.rs",
+            "budget.rs",
+            "score.rs",
+            "stack.rs",
+            "solver.rs",
+            "outside.rs",
+            "adjudication.rs",
+        ],
+    ),
+    ("games with their solvers", &["games.rs", "games/*/"]),
+    (
+        "evaluations",
+        &["evaluation.rs", "evaluation/", "games/*/evaluation.rs", "games/*/evaluation/"],
+    ),
+    ("searches", &["search/"]),
+    ("catalogue", &["game.rs", "rules.rs", "games/*/game.rs", "catalogue.rs"]),
+    ("notation, replay, perft, trees", &["notation.rs", "replay.rs", "perft.rs", "tree/"]),
+    ("players", &["player.rs"]),
+    (
+        "records, seats, playing, analysing, solving, values of moves",
+        &[
+            "records.rs",
+            "seat.rs",
+            "play.rs",
+            "referee.rs",
+            "analyze.rs",
+            "solve.rs",
+            "move_values.rs",
+        ],
+    ),
+    ("the crate's front", &["lib.rs"]),
+];
+
+/// Macros stand at the crate's root wherever they are written.
+const MACROS: &[(&str, &str)] = &[("with_game", "catalogue.rs"), ("evaluations", "game.rs")];
+
+#[test]
+fn each_layer_uses_only_those_above_it() {
+    let files = files();
+    let mut wrong = Vec::new();
+    for (file, imports) in files.imports() {
+        let own = layer(&file);
+        for import in imports {
+            let other = layer(&import);
+            if other > own {
+                let names = [own, other].map(|layer| LAYERS[layer].0);
+                wrong.push(format!("{file} ({}) uses {import} ({})", names[0], names[1]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Files that use each other lie in one folder, as a module and its parts do.
+#[test]
+fn no_circle_leaves_its_folder() {
+    for (file, other) in circles(&files().imports()) {
+        assert_eq!(folder(&file), folder(&other), "{file} and {other} use each other");
+    }
+}
+
+/// The folder of a module's parts: a module's own file, beside the folder or in it, belongs there.
+fn folder(file: &str) -> String {
+    let stem = file.strip_suffix(".rs").unwrap();
+    let top: Vec<&str> = stem.split('/').collect();
+    match top.as_slice() {
+        ["games", game, ..] => format!("games/{game}"),
+        ["search", search, _, ..] => format!("search/{search}"),
+        ["search", "mod" | "algorithm" | "root"] => "search".to_owned(),
+        [first, ..] => (*first).to_owned(),
+        [] => unreachable!("every file has a name"),
+    }
+}
+
+/// The test sees what it is about: an import that goes the wrong way would be found.
+#[test]
+fn imports_are_found_whatever_their_form() {
+    let files = files();
+    let imports = files.imports();
+    for (file, import) in [
+        ("play.rs", "catalogue.rs"),
+        ("games/nim/game.rs", "game.rs"),
+        ("games/nim/game.rs", "games/nim/mod.rs"),
+        ("search/alpha_beta/node.rs", "knowledge.rs"),
+        ("search/alpha_beta/ranking.rs", "search/alpha_beta/ordering.rs"),
+        ("games/pentago/evaluation/runs.rs", "games/pentago/patterns.rs"),
+        ("parameters/settings.rs", "parameters.rs"),
+    ] {
+        assert!(imports[file].contains(import), "{file} uses {import}: {:?}", imports[file]);
+    }
+}
+
+/// The last row that fits: the more particular names stand further down.
+fn layer(file: &str) -> usize {
+    let fits = |pattern: &str| match pattern.split_once('*') {
+        None => file == pattern || (pattern.ends_with('/') && file.starts_with(pattern)),
+        Some((before, after)) => file.strip_prefix(before).is_some_and(|rest| {
+            rest.split_once('/').is_some_and(|(_, rest)| {
+                let after = &after[1..];
+                rest == after
+                    || after.is_empty()
+                    || (after.ends_with('/') && rest.starts_with(after))
+            })
+        }),
+    };
+    let rows = LAYERS.iter().enumerate();
+    let found = rows.filter(|(_, (_, patterns))| patterns.iter().any(|pattern| fits(pattern)));
+    found.map(|(layer, _)| layer).max().unwrap_or_else(|| panic!("{file} is in no layer"))
+}
+
+fn files() -> Files {
+    let of_root = |item: &str| {
+        let found = MACROS.iter().find(|(name, _)| *name == item);
+        Some(found.unwrap_or_else(|| panic!("{item} is used of the root")).1)
+    };
+    Files::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), of_root)
+}

@@ -1,0 +1,34 @@
+//! The engine from outside. One test binary, so that what the tests share is compiled and linked once: every search, for
+//! every game and evaluation.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod adjudication;
+mod chess;
+mod conformance;
+mod expressions;
+mod games;
+mod genetic;
+mod knowledge;
+mod known_counts;
+mod layers;
+mod limits;
+mod mcts;
+mod move_values;
+mod pace;
+mod pentago_values;
+mod play;
+mod players;
+mod referee;
+mod seats;
+mod solver;
+mod stack;
+mod tactics;
+mod ties;
+mod toy_game;
+mod trees;
+mod turns;
+mod values;
