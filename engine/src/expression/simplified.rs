@@ -11,8 +11,9 @@ impl Expression {
     /// - x + 0, x - 0, x × 1 and x / 1 are x; x × 0 is 0, x / 0 is 1;
     /// - operands of sums and products are in the order of their nodes.
     ///
-    /// What floats do not promise is left as it is: (a + b) + c may differ from a + (b + c). Equal
-    /// simplified forms have equal values; equal values may have different forms.
+    /// What floats do not promise is left as it is: (a + b) + c may differ from a + (b + c). Formulas of
+    /// equal simplified forms have equal values wherever every value on the way is finite in both; equal
+    /// values may have different forms.
     #[must_use]
     pub fn simplified(&self) -> Self {
         // From the last node to the first: operands come before their function.

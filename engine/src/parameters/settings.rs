@@ -316,9 +316,15 @@ fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>
         (ParameterKind::Text { bytes_max }, Value::Text(text)) if text.len() <= bytes_max => {
             Some(value.clone())
         }
-        (ParameterKind::Formula(features), Value::Text(text))
-            if text.len() <= FORMULA_BYTES_MAX =>
-        {
+        (ParameterKind::Formula(features), Value::Text(text)) => {
+            // So long a text is not repeated in its error.
+            if text.len() > FORMULA_BYTES_MAX {
+                return Err(ParameterError::new(
+                    info.name,
+                    format!("`{}` has {} bytes", info.name, text.len()),
+                    format!("at most {FORMULA_BYTES_MAX} are allowed"),
+                ));
+            }
             let formula = Expression::parse(text, features).map_err(|error| {
                 let problem = format!("`{}`: {}", info.name, error.problem);
                 ParameterError::new(info.name, problem, error.remedy)

@@ -4,6 +4,7 @@ use insta::assert_snapshot;
 
 use super::super::shared;
 use super::*;
+use crate::expression::FeatureInfo;
 use crate::limits::Limits;
 
 const EVALUATION_INFOS: &[EvaluationInfo] = &[
@@ -151,4 +152,29 @@ fn what_is_required_is_asked_for() {
     assert_snapshot!(error, @r#"`depth` is missing; write an integer from 1 to 1000, or "unlimited""#);
     let error = Settings::read(&STRICT, "snakes", &[], &parameters(r#""preset": "x""#));
     assert_snapshot!(error.unwrap_err(), @"`strict` has no parameter `preset`; its parameters are `depth`");
+}
+
+#[test]
+fn a_formula_that_is_too_long_is_not_repeated() {
+    const READER: AlgorithmInfo = AlgorithmInfo {
+        meaning: "Made up.",
+        name: "reader",
+        parameters: &[ParameterInfo::formula(
+            "formula",
+            &[FeatureInfo::symmetric("snakes", "snakes")],
+            "What counts.",
+        )],
+        presets: &[],
+        bounded_by: &[],
+    };
+    let read = |formula: &str| {
+        let given = Parameters::from([("formula".to_owned(), Value::Text(formula.to_owned()))]);
+        Settings::read(&READER, "snakes", &[], &given)
+    };
+    let padded = |bytes: usize| format!("{:bytes$}", "snakes");
+    let longest = read(&padded(FORMULA_BYTES_MAX)).unwrap();
+    assert_eq!(longest.word("formula"), "snakes");
+    let error = read(&padded(FORMULA_BYTES_MAX + 1)).unwrap_err();
+    assert_eq!(error.key.as_deref(), Some("formula"));
+    assert_snapshot!(error, @"`formula` has 16385 bytes; at most 16384 are allowed");
 }
