@@ -4,8 +4,8 @@
 //! moves. Lines go in and answers come out; who carries them is not its affair.
 
 use spelrum_engine::{
-    Before, Game, GtpBoard, Line, ParameterError, ParameterInfo, Parameters, Player, Protocol,
-    Rules, Seat, Side, Turn, Value, parameters_of, seat_of,
+    Before, Game, GtpBoard, Line, ParameterDefault, ParameterError, ParameterInfo, Parameters,
+    Player, Protocol, Rules, Seat, Side, Turn, Value, parameters_of, seat_of,
 };
 
 use crate::clock::Clock;
@@ -55,6 +55,9 @@ pub(crate) struct GtpPlayer<G: Game> {
     board: GtpBoard,
     positions: Vec<G>,
     before: Vec<Before<G::Move>>,
+    /// Of each of these moves, whether it was told, by either side: else it is a pass that was taken as made
+    /// for the sake of the move behind it.
+    is_told: Vec<bool>,
     /// It keeps what it has learnt.
     seat: Option<Box<dyn Seat<G>>>,
 }
@@ -91,6 +94,7 @@ impl<G: Game> GtpPlayer<G> {
             board,
             positions: vec![start],
             before: Vec::new(),
+            is_told: Vec::new(),
             seat: None,
         };
         // A limit may still come; what else is wrong is said at once.
@@ -154,8 +158,7 @@ impl<G: Game> GtpPlayer<G> {
                 _ => Err("unacceptable size".to_owned()),
             },
             "clear_board" => {
-                self.positions.truncate(1);
-                self.before.clear();
+                self.take_back_to(0);
                 self.seat = None;
                 Ok(String::new())
             }
@@ -177,15 +180,21 @@ impl<G: Game> GtpPlayer<G> {
             return Err("write a colour and a move".to_owned());
         };
         let side = self.side(colour)?;
-        self.pass_for(side);
-        if self.position().to_move() != side {
-            return Err("it is the other side's turn".to_owned());
+        // Its own answer after the end is told again by who keeps the game.
+        let is_over = self.board.has_passes && self.position().is_over();
+        if is_over && text.eq_ignore_ascii_case(PASS) {
+            return Ok(String::new());
         }
+        self.on_turn_of(side, |own| own.hear(text))
+    }
+
+    /// Makes a move that somebody has made.
+    fn hear(&mut self, text: &str) -> Result<String, String> {
         let mv = self.position().heard(text, Protocol::Gtp).map_err(|error| error.problem)?;
         if !self.position().is_legal(mv) {
             return Err("illegal move".to_owned());
         }
-        self.make(mv);
+        self.make(mv, true);
         Ok(String::new())
     }
 
@@ -198,22 +207,49 @@ impl<G: Game> GtpPlayer<G> {
         }
     }
 
+    /// Lets a side move, behind a pass of the other if need be. What fails leaves the game as it was.
+    fn on_turn_of(
+        &mut self,
+        side: Side,
+        act: impl FnOnce(&mut Self) -> Result<String, String>,
+    ) -> Result<String, String> {
+        let count = self.before.len();
+        self.pass_for(side);
+        let said = if self.position().to_move() == side {
+            act(self)
+        } else {
+            Err("it is the other side's turn".to_owned())
+        };
+        if said.is_err() {
+            self.take_back_to(count);
+        }
+        said
+    }
+
     /// Passes for the other side where it can do nothing else: some never tell of a pass.
     fn pass_for(&mut self, side: Side) {
         let position = self.position();
         if position.to_move() != side && position.legal_move_count() == 1 {
             let mv = position.nth_legal_move(0);
             if told::<G>(mv) == PASS {
-                self.make(mv);
+                self.make(mv, false);
             }
         }
     }
 
-    fn make(&mut self, mv: G::Move) {
+    fn make(&mut self, mv: G::Move, is_told: bool) {
         let mut position = self.position().clone();
         self.before.push(Before { mv, key: position.canonical_key() });
+        self.is_told.push(is_told);
         position.play_unchecked(mv);
         self.positions.push(position);
+    }
+
+    /// To where so many moves had been made.
+    fn take_back_to(&mut self, count: usize) {
+        self.before.truncate(count);
+        self.is_told.truncate(count);
+        self.positions.truncate(count + 1);
     }
 
     /// As the programs of each game have it: where nobody can pass, the colour is not looked at, and whose
@@ -224,11 +260,13 @@ impl<G: Game> GtpPlayer<G> {
         }
         if let (true, [colour, ..]) = (self.board.has_passes, arguments) {
             let side = self.side(colour)?;
-            self.pass_for(side);
-            if self.position().to_move() != side {
-                return Err("it is the other side's turn".to_owned());
-            }
+            return self.on_turn_of(side, Self::choose);
         }
+        self.choose()
+    }
+
+    /// Searches for a move and makes it.
+    fn choose(&mut self) -> Result<String, String> {
         if self.seat.is_none() {
             let player = self.player().map_err(|error| error.to_string())?;
             self.seat = seat_of::<G>(&player, self.key);
@@ -239,18 +277,24 @@ impl<G: Game> GtpPlayer<G> {
         let turn = Turn { rules: &self.rules, opening: &opening, line, moves: &[] };
         let seat = self.seat.as_mut().ok_or("this player cannot play here")?;
         let mv = seat.choose(&turn, &Clock::default()).map_err(|fault| fault.to_string())?.mv;
-        self.make(mv);
+        self.make(mv, true);
         Ok(told::<G>(mv))
     }
 
+    /// A pass that was taken as made goes with the move behind it: who counts moves does not know of it.
     fn undo(&mut self, arguments: &[&str]) -> Result<String, String> {
-        let count = match arguments {
+        let count: usize = match arguments {
             [] => 1,
             [count, ..] => count.parse().map_err(|_| "write a number of moves".to_owned())?,
         };
-        let left = self.before.len().checked_sub(count).ok_or("cannot undo")?;
-        self.before.truncate(left);
-        self.positions.truncate(left + 1);
+        let mut left = self.before.len();
+        for _ in 0..count {
+            left = left.checked_sub(1).ok_or("cannot undo")?;
+            while left > 0 && !self.is_told[left - 1] {
+                left -= 1;
+            }
+        }
+        self.take_back_to(left);
         self.seat = None;
         Ok(String::new())
     }
@@ -293,15 +337,20 @@ impl<G: Game> GtpPlayer<G> {
         parameters_of(text("algorithm")).iter()
     }
 
-    /// The next move is searched for with it; what cannot bound a search yet is taken as well.
+    /// The next move is searched for with it; what cannot bound a search yet is taken as well, and an
+    /// evaluation whose formula is still to come.
     fn set(&mut self, arguments: &[&str]) -> Result<String, String> {
-        let &[name, value] = arguments else { return Err("write a name and a value".to_owned()) };
+        let Some((name, value @ [_, ..])) = arguments.split_first() else {
+            return Err("write a name and a value".to_owned());
+        };
+        // A formula has spaces.
+        let value = value.join(" ");
         let setting = [format!("{name}={value}")];
         let given = player::settings(&setting).map_err(|_| format!("`{value}` is not a value"))?;
         let before = self.given.clone();
         self.given.extend(given);
         match self.player() {
-            Err(error) if error.key.is_some() => {
+            Err(error) if error.key.as_deref().is_some_and(|key| !self.may_still_come(key)) => {
                 self.given = before;
                 Err(error.to_string())
             }
@@ -310,6 +359,13 @@ impl<G: Game> GtpPlayer<G> {
                 Ok(String::new())
             }
         }
+    }
+
+    /// Whether this is what an evaluation cannot do without, and was not set yet.
+    fn may_still_come(&self, key: &str) -> bool {
+        let mut infos = G::EVALUATIONS.iter().flat_map(|evaluation| evaluation.parameters);
+        !self.given.contains_key(key)
+            && infos.any(|info| info.name == key && info.default == ParameterDefault::Required)
     }
 
     fn parameters(&self) -> String {
@@ -476,6 +532,12 @@ mod tests {
                 }
             }
             assert_eq!(player.obey("genmove b").text, "= pass\n\n");
+            let end = *player.position();
+            assert_eq!(said(&mut player, &["play b pass", "play w PASS"]), "=\n\n=\n\n");
+            for line in ["play b a1", "play white", "play red pass"] {
+                assert!(player.obey(line).text.starts_with('?'), "{line}");
+            }
+            assert_eq!(*player.position(), end);
             let margin = player.position().disc_difference();
             let expected = match margin {
                 0 => "0".to_owned(),
@@ -485,5 +547,89 @@ mod tests {
             assert_eq!(player.obey("final_score").text, format!("= {expected}\n\n"));
         }
         assert!(passes > 0, "no game had a pass");
+    }
+
+    /// A game of Othello where a side can but pass, with the colours of that side and of the other.
+    fn before_a_pass() -> (GtpPlayer<Othello>, [&'static str; 2]) {
+        for (mv, shuffle) in ["d3", "c4", "f5", "e6"].map(|mv| [(mv, false), (mv, true)]).concat() {
+            let mut player = player::<Othello>(Some(1));
+            player.obey(&format!("play b {mv}"));
+            player.obey(&format!("set shuffle {shuffle}"));
+            while player.obey("winner").text == "= none\n\n" {
+                let position = *player.position();
+                let is_black = position.to_move() == Side::First;
+                let colours = if is_black { ["b", "w"] } else { ["w", "b"] };
+                if position.own_moves() == 0 {
+                    return (player, colours);
+                }
+                player.obey(&format!("genmove {}", colours[0]));
+            }
+        }
+        panic!("no game had a pass");
+    }
+
+    /// Who never told of a pass does not know that there is one to take back.
+    #[test]
+    fn a_pass_that_nobody_told_is_taken_back_with_its_move() {
+        let (mut player, [passing, moving]) = before_a_pass();
+        let (position, count) = (*player.position(), player.before.len());
+        // One that was told is a move as any other.
+        player.obey(&format!("play {passing} pass"));
+        player.obey(&format!("genmove {moving}"));
+        assert_eq!(player.before.len(), count + 2);
+        assert_eq!(player.obey("undo").text, "=\n\n");
+        assert_eq!(player.before.len(), count + 1);
+        assert_eq!(player.obey("undo").text, "=\n\n");
+        assert_eq!(*player.position(), position);
+
+        player.obey(&format!("genmove {moving}"));
+        assert_eq!(player.before.len(), count + 2);
+        assert_eq!(player.obey("undo").text, "=\n\n");
+        assert_eq!(*player.position(), position);
+
+        player.obey(&format!("genmove {moving}"));
+        let moves = count + 1;
+        let too_many = format!("undo {}", moves + 1);
+        assert_eq!(player.obey(&too_many).text, "? cannot undo\n\n");
+        assert_eq!(player.before.len(), count + 2);
+        assert_eq!(player.obey("undo 2").text, "=\n\n");
+        assert_eq!(player.before.len(), count - 1);
+        assert_eq!(player.is_told.len(), count - 1);
+    }
+
+    /// Also not by a pass that the command would have had to take as made.
+    #[test]
+    fn what_is_refused_changes_no_game() {
+        let (mut player, [_, moving]) = before_a_pass();
+        let (position, count) = (*player.position(), player.before.len());
+        player.obey("set depth unlimited");
+        for line in ["play M q9", "play M d4", "play M pass", "play M", "genmove M", "undo 99"] {
+            let line = line.replace('M', moving);
+            let reply = player.obey(&line).text;
+            assert!(reply.starts_with('?'), "{line}: {reply}");
+            assert_eq!((*player.position(), player.before.len()), (position, count), "{line}");
+        }
+        player.obey("set depth 1");
+        assert!(player.obey(&format!("genmove {moving}")).text.starts_with("= "));
+    }
+
+    #[test]
+    fn a_formula_is_set_behind_its_evaluation() {
+        let mut player = player::<Othello>(Some(1));
+        let mut says = |line: &str, reply: &str| {
+            let text = player.obey(line).text;
+            assert!(text.starts_with(reply), "{line}: {text}");
+        };
+        let formula = "set formula (- own_bricks opp_bricks)";
+        says(formula, "? `formula` is not a parameter of the evaluation");
+        says("set evaluation expresion", "? othello has no evaluation \"expresion\"");
+        says("set evaluation expression", "=\n");
+        says("genmove b", "? `formula` is missing");
+        says("set formula (- own_bricks", "? `formula`: ");
+        says("set depth", "? write a name and a value");
+        says(formula, "=\n");
+        says("genmove b", "= ");
+        says("set formula (+ own_bricks) 3", "? `formula`: ");
+        says("genmove w", "= ");
     }
 }

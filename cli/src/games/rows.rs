@@ -113,7 +113,7 @@ const SEARCHES: [&str; 5] = ["depths", "scores", "nodes", "times_us", "ended_by"
 
 /// The columns' names.
 fn columns(axes: &[String], searches: bool, margins: bool) -> Vec<String> {
-    let fixed = || BEFORE.iter().chain(&BEHIND).chain(&SEARCHES).chain([&MARGIN]);
+    let fixed = || BEFORE.iter().chain(&BEHIND).chain(&SEARCHES).chain(margins.then_some(&MARGIN));
     // As in an experiment's own views: an axis may have any name.
     let axis = |name: &String| {
         let taken = fixed().any(|column| column.eq_ignore_ascii_case(name));
@@ -220,5 +220,22 @@ fn axis_value(value: &str) -> SqlValue {
         (Ok(integer), _) if is_plain => SqlValue::Integer(integer),
         (_, Ok(real)) if is_plain && real.is_finite() => SqlValue::Real(real),
         _ => text(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only a column that is there takes a name.
+    #[test]
+    fn an_axis_called_like_a_column_is_renamed() {
+        let axes = ["margin", "Seed", "depth"].map(str::to_owned);
+        let named = |margins: bool| {
+            let columns = columns(&axes, false, margins);
+            columns[BEFORE.len()..BEFORE.len() + axes.len()].join(" ")
+        };
+        assert_eq!(named(false), "margin axis_Seed depth");
+        assert_eq!(named(true), "axis_margin axis_Seed depth");
     }
 }

@@ -15,7 +15,7 @@ pub(super) const MARGINS: &str = "margins";
 pub(super) struct CellMargin {
     games: u64,
     mean: f64,
-    /// Null of a single unit.
+    /// Null of fewer than two units of equal weight.
     low: Option<f64>,
     high: Option<f64>,
 }
@@ -61,9 +61,10 @@ fn counted_in(game: &str) -> Option<&'static str> {
     Rules::games().into_iter().find(|it| it.name == game)?.margin
 }
 
-/// The mean of each cell that has one.
+/// The mean of each cell, also where no game that was played has a margin; none in a game that has no margins.
 pub(super) fn table(report: &Report) -> Option<TitledTable> {
-    let what = counted_in(&report.experiment.game).unwrap_or("points");
+    let counted = counted_in(&report.experiment.game).filter(|_| report.experiment.task.is_game());
+    let what = counted.unwrap_or("points");
     let mut columns = axis_columns(report);
     columns.extend([
         Column::words("player"),
@@ -73,18 +74,23 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
         Column::words("95% interval"),
     ]);
     let mut table = TitledTable::new(MARGINS, "By how much the player wins", columns);
-    let mut is_empty = true;
+    let (mut is_empty, mut is_partial) = (true, false);
     for cell in &report.cells {
-        let Some(results::CellMargin { games, mean }) = cell.margin else { continue };
+        if cell.margin.is_none() && (counted.is_none() || cell.games == 0) {
+            continue;
+        }
+        let games = cell.margin.map_or(0, |it| it.games);
+        let mean = cell.margin.map(|it| it.mean);
         is_empty = false;
-        let interval = mean.interval;
+        is_partial |= games < cell.games;
+        let none = || "–".to_owned();
         let row = [
             cell.player.clone(),
             cell.opponent.clone(),
             count(games),
-            shown(mean.value),
-            interval
-                .map_or("–".to_owned(), |it| format!("{} to {}", shown(it.low), shown(it.high))),
+            mean.map_or_else(none, |it| shown(it.value)),
+            mean.and_then(|it| it.interval)
+                .map_or_else(none, |it| format!("{} to {}", shown(it.low), shown(it.high))),
         ];
         table.row(places(report, &cell.axes).chain(row));
     }
@@ -92,9 +98,7 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
         "{}: how many it has more than its opponent at the end, in the mean over games.",
         capitalised(what)
     )];
-    let is_partial =
-        |cell: &results::CellResult| cell.margin.is_some_and(|it| it.games < cell.games);
-    if report.cells.iter().any(is_partial) {
+    if is_partial {
         notes.push("Games: those that the game's own rules ended.".to_owned());
     }
     (!is_empty).then(|| table.with_notes(notes))

@@ -70,6 +70,21 @@ fn margins_are_told_in_all_forms_and_survive_an_export() {
     }
 }
 
+/// A cell does not vanish because its games were ended by something else than the game.
+#[test]
+fn cells_without_a_margin_are_told_of() {
+    let sandbox = Sandbox::new();
+    let text = sweep("moves").replacen("seed = 3\n", "seed = 3\nmax_plies = 4\n", 1);
+    sandbox.write("sweep.toml", &text);
+    sandbox.run(&["run", "sweep.toml", "--db", "x.db"]).expect_exit(0);
+    assert_eq!(sandbox.sql("x.db", "SELECT count(*) || '/' || count(margin) FROM games"), "20/0");
+    let table = report(&sandbox, "x.db", &["--table", "margins"]);
+    let row = table.lines().find(|line| line.contains("minimax")).expect("the cell has a row");
+    let words: Vec<&str> = row.split_whitespace().collect();
+    assert!(words.ends_with(&["0", "–", "–"]), "{table}");
+    assert!(table.contains("Games: those that the game's own rules ended."), "{table}");
+}
+
 #[test]
 fn games_that_count_nothing_say_nothing_of_margins() {
     let sandbox = Sandbox::new();

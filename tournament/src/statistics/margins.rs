@@ -114,7 +114,7 @@ mod tests {
                 for _ in 0..pairs {
                     let opening = draw(10);
                     let margins = [6 + opening + draw(20), 6 + opening + draw(20)];
-                    // One in ten was lost by a fault, and has none.
+                    // One in nine was lost by a fault, and has none.
                     let is_whole = draw(4) != 0;
                     let (games, sum) =
                         if is_whole { (2, margins[0] + margins[1]) } else { (1, margins[0]) };
