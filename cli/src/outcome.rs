@@ -6,9 +6,9 @@
 use std::path::PathBuf;
 
 use spelrum_engine::{Parameters, Value};
-use spelrum_tournament::SweepText;
 use spelrum_tournament::course::{Estimate, RUN};
 use spelrum_tournament::results::{Detail, ExperimentSummary, GamesFilter, RunResult};
+use spelrum_tournament::{AxisValue, SweepText};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value as Toml};
 
 use crate::arguments::{CoordinatorArguments, SourceArguments};
@@ -74,14 +74,26 @@ async fn resolve(sweep: &mut SweepText, outcomes: Outcomes<'_>) -> Result<Vec<St
         if let Some(mut first) = inserted.first().and_then(|key| table.key_mut(key)) {
             first.leaf_decor_mut().set_prefix(format!("# The best of {experiment}, run {run}.\n"));
         }
-        let found: Vec<String> =
-            estimates.iter().map(|it| format!("{} = {}", it.parameter, it.value.text)).collect();
+        let found: Vec<String> = estimates.iter().map(remark).collect();
         remarks.push(format!("{player}: {experiment}, run {run}: {}", found.join(", ")));
     }
     if !remarks.is_empty() {
         sweep.text = document.to_string();
     }
     Ok(remarks)
+}
+
+/// What was found of a parameter; where that may lie beyond what was tried, so much is said.
+fn remark(Estimate { parameter, value, interval }: &Estimate) -> String {
+    let found = format!("{parameter} = {}", value.text);
+    let text = |end: &AxisValue| end.text.clone();
+    let ends = interval.as_ref().map(|it| (it.low.as_ref().map(text), it.high.as_ref().map(text)));
+    match ends {
+        None | Some((Some(_), Some(_))) => found,
+        Some((Some(low), None)) => format!("{found} (95% interval: {low} or more)"),
+        Some((None, Some(high))) => format!("{found} (95% interval: {high} or less)"),
+        Some((None, None)) => format!("{found} (95% interval: anywhere)"),
+    }
 }
 
 /// The players that are to be looked up.
@@ -150,7 +162,11 @@ async fn found(wanted: &Wanted, outcomes: Outcomes<'_>) -> Result<(Parameters, V
         let problem = "the run is not at its end yet".to_owned();
         return failed(problem, format!("finish it first: spelrum watch {experiment}"));
     }
-    let Some(parameters) = parameters(&source, &of, found).await? else {
+    let parameters = match &found.player_json {
+        Some(json) => serde_json::from_str(json).ok(),
+        None => parameters(&source, &of, found).await?,
+    };
+    let Some(parameters) = parameters else {
         return failed(
             "none of its games are kept".to_owned(),
             "spell the player out: the report says what was found".to_owned(),
@@ -253,8 +269,6 @@ fn toml(value: &Value) -> Toml {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::AxisValue;
-
     use super::*;
 
     fn wanted_of(from: &str) -> std::result::Result<Vec<Wanted>, String> {

@@ -19,7 +19,8 @@ use spelrum_proto::{Reason, Refusal, WireError, v1};
 use spelrum_tournament::GameId;
 use spelrum_tournament::results::{
     CellCursor, CellResult, CellsPage, Comparisons, Detail, ExperimentSummary, FoundGame,
-    MissingGame, Phases, Progress, Ratings, Report, SettledCells, SettledGame, Status, WhichGame,
+    MissingGame, Phases, Progress, Ratings, Report, RunResult, SettledCells, SettledGame, Status,
+    WhichGame,
 };
 use tonic::{Code, Status as WireStatus};
 
@@ -253,6 +254,30 @@ impl ResultsSource {
             }
         };
         progress.ok_or_else(|| gone(ACTION))
+    }
+
+    /// What the runs of an experiment found so far; nothing of one that does not depend on its own results, or if the
+    /// coordinator is of a release that does not tell it.
+    pub(crate) async fn runs(&self, of: &ExperimentSummary) -> Result<Vec<RunResult>> {
+        const ACTION: &str = "go on watching";
+        let remote = match self {
+            Self::File(readers) => return Ok(readers.runs(of.experiment).await?),
+            Self::Coordinator(remote) => remote,
+        };
+        let request = v1::GetRunsRequest { experiment: of.uuid.clone() };
+        let mut parts = match remote.results.clone().get_runs(request).await {
+            Err(status) if status.code() == Code::Unimplemented => return Ok(Vec::new()),
+            answer => unless_gone(answer, ACTION)?.ok_or_else(|| gone(ACTION))?,
+        };
+        let mut runs = Vec::new();
+        while let Some(part) =
+            parts.message().await.map_err(|status| failed_call(ACTION, &status))?
+        {
+            for run in part.runs {
+                runs.push(run.try_into().map_err(|error| malformed(ACTION, &error))?);
+            }
+        }
+        Ok(runs)
     }
 
     /// The cells of an experiment that are settled, of those that got a result after this game: some of

@@ -23,8 +23,8 @@ mod tune;
 pub use evolve::{EvolveSettings, Fitness, Generation, Individual, Meet, Reevaluate, Scored};
 pub use find::FindSettings;
 pub use note::{
-    Begun, Bounds, Confirmed, Estimate, Estimated, Note, Noted, Place, Setting, SettingsScore,
-    Tried,
+    Begun, Bounds, Confirmed, Ended, Estimate, Estimated, Note, Noted, Place, Setting,
+    SettingsScore, Tried,
 };
 pub use parameter::{LedParameter, Unit};
 pub use runs::{
@@ -58,6 +58,11 @@ pub trait Course: Send {
 
     /// What came of the next cell.
     fn tell(&mut self, outcome: &CellOutcome);
+
+    /// Why it cannot go on from what it adopted: it would have decided otherwise.
+    fn fault(&self) -> Option<CourseFault> {
+        None
+    }
 
     /// What is to be known of it since this was called last; nothing of what it adopted.
     fn take_notes(&mut self) -> Vec<Noted> {
@@ -151,9 +156,7 @@ pub enum CourseFault {
     #[error("it asks for cells and names none")]
     AddsNothing,
     /// What it asked for once is not what it asks for now.
-    #[error(
-        "it asks for other cells than before; go on with the release that the experiment was begun with"
-    )]
+    #[error("it asks for other cells than before")]
     OtherThanBefore,
     /// A cell has a seed that is out of range.
     #[error("a cell that it asks for has the seed {0}, which is too large")]
@@ -265,6 +268,12 @@ impl Led {
             adopt(&mut *led.course, led.told);
         }
         led
+    }
+
+    /// Why a course that was [restored](Self::restore) cannot go on here. It may where it was begun.
+    #[must_use]
+    pub fn fault(&self) -> Option<CourseFault> {
+        self.course.fault()
     }
 
     /// How many cells the course was told of.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use spelrum_tournament::course::{Generation, Individual};
-use spelrum_tournament::results::{Report, RunResult};
+use spelrum_tournament::results::{ELITE, FAMILY_MAX, Report, RunResult};
 
 use super::axes::grid_axes;
 use crate::output::{
@@ -286,10 +286,11 @@ pub(super) fn family(report: &Report) -> Option<TitledTable> {
     ];
     let mut table = TitledTable::new(FAMILY, "Where the best come from", columns);
     let mut left_out = 0;
-    let mut is_empty = true;
+    let (mut is_empty, mut is_cut) = (true, false);
     for (run, _, evolution) in evolved(report) {
+        is_cut |= evolution.family.len() >= FAMILY_MAX;
         // The elite are who they were.
-        let bred = evolution.family.iter().filter(|it| it.individual.operator != "elite");
+        let bred = evolution.family.iter().filter(|it| it.individual.operator != ELITE);
         for (place, it) in bred.enumerate() {
             if place >= RELATIVES_SHOWN {
                 left_out += 1;
@@ -315,7 +316,8 @@ pub(super) fn family(report: &Report) -> Option<TitledTable> {
     ];
     if left_out > 0 {
         notes.push(format!(
-            "{} earlier ancestors are left out: --format csv, or the view individuals, has them.",
+            "{}{} earlier ancestors are left out: the view individuals has them.",
+            if is_cut { "More than " } else { "" },
             count(left_out)
         ));
     }

@@ -1,10 +1,12 @@
 //! Sweeps that breed formulas: what they print, through kills, on four processes, and when they move to another
 //! database.
 
-use crate::sandbox::{Sandbox, Watched, wait_until};
+use crate::courses::assert_moves;
+use crate::sandbox::Sandbox;
+use crate::watch::Watcher;
 
 /// Two runs of which no clock decides anything.
-fn sweep(generations: u32, games: u32) -> String {
+fn sweep(generations: u64, games: u32) -> String {
     format!(
         "name = \"bred\"
 game = \"tic-tac-toe\"
@@ -33,19 +35,6 @@ depth = 3
 constants = [10]
 "
     )
-}
-
-/// Every individual with what came of it, and every counted game.
-fn course(sandbox: &Sandbox, db: &str) -> String {
-    let statement = "
-        SELECT 'note', run, kind, step, trial, note, '' FROM course_notes
-        UNION ALL
-        SELECT 'game', c.number, c.asked_after, g.number, g.outcome, c.definition_hash, g.moves_hash
-            FROM games AS g JOIN cells AS c USING (cell_id) WHERE g.counted = 1
-        ORDER BY 1, 2, 3, 4, 5";
-    let ran = sandbox.run(&["sql", "--db", db, "--csv", statement]);
-    ran.expect_exit(0);
-    ran.stdout().to_owned()
 }
 
 #[test]
@@ -91,38 +80,59 @@ fn a_run_prints_what_it_bred() {
     assert_eq!(sandbox.sql("results.db", best), "10");
 }
 
+/// In a module of this name, for those who only look at kills.
+mod kill {
+    use super::sweep;
+    use crate::courses::assert_same_through_kills;
+    use crate::kill::kills;
+    use crate::sandbox::Sandbox;
+
+    #[test]
+    fn what_is_bred_is_the_same_on_one_process_and_on_four_that_are_killed() {
+        let sandbox = Sandbox::new();
+        let generations = 4 + 2 * kills();
+        sandbox.write("sweep.toml", &sweep(generations, 20));
+        assert_same_through_kills(&sandbox, 2 * (8 + (generations - 1) * 6) * 20, kills());
+    }
+}
+
+/// Every generation once, instead of its individuals; to programs both.
 #[test]
-fn what_is_bred_is_the_same_on_one_process_and_on_four_that_are_killed() {
+fn whoever_watches_sees_generations() {
     let sandbox = Sandbox::new();
-    sandbox.write("sweep.toml", &sweep(6, 20));
-    sandbox.run(&["run", "sweep.toml", "--db", "one.db", "--slots", "1"]).expect_exit(0);
-    sandbox.run(&["check", "--db", "one.db"]).expect_exit(0);
-    let expected = course(&sandbox, "one.db");
-    assert_eq!(sandbox.settled("one.db"), 2 * (8 + 5 * 6) * 20);
+    sandbox.write("sweep.toml", &sweep(4, 10));
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let url = coordinator.url.as_str();
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
+    let mut by_url = Watcher::start(&sandbox, &["--coordinator", url]);
+    let mut by_file = Watcher::start(&sandbox, &["bred", "--db", "c.db", "--json"]);
+    by_url.line();
+    by_file.line();
+    let mut worker = sandbox.worker(url, "2", &["--exit-when-done"]);
+    let ((told, code), (objects, code_by_file)) = (by_url.end(), by_file.end());
+    assert_eq!((code, code_by_file), (Some(0), Some(0)));
+    worker.wait();
 
-    let mut run =
-        Watched::start(&sandbox, &["run", "sweep.toml", "--db", "run.db", "--slots", "2"]);
-    run.read_until("into run.db");
-    wait_until("games are settled", || sandbox.settled("run.db") >= 200);
-    run.process.kill();
-    sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
-    assert_eq!(course(&sandbox, "run.db"), expected);
+    let generations =
+        "SELECT printf('run %d  generation %d  best %.3f  mean %.3f  least %.3f  %d formulas',
+        run, generation, best, mean, least, distinct_forms) AS line FROM generations";
+    let generations = sandbox.run(&["sql", "--db", "c.db", "--csv", generations]);
+    let mut expected: Vec<&str> = generations.stdout().lines().skip(1).collect();
+    expected.extend(["run 0  is done", "run 1  is done"]);
+    expected.sort_unstable();
+    let (end, told) = told.split_last().unwrap();
+    // SQL rounds otherwise.
+    let mut told: Vec<&str> = told.iter().map(|line| line.split(" of ").next().unwrap()).collect();
+    told.sort_unstable();
+    assert_eq!(told, expected);
+    assert_eq!(end, "bred is finished: 520 of 520 games settled in 52 cells");
 
-    let mut coordinator = sandbox.coordinator_with("four.db", "127.0.0.1:0", "500ms");
-    let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
-    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
-    let mut workers = [(); 3].map(|()| sandbox.worker(&url, "1", &[]));
-    wait_until("games are settled", || sandbox.settled("four.db") >= 200);
-    coordinator.process.kill();
-    workers[0].kill();
-    coordinator = sandbox.coordinator_with("four.db", &address, "500ms");
-    sandbox.wait_until_finished(&coordinator);
-    sandbox.run(&["check", "--db", "four.db"]).expect_exit(0);
-    assert_eq!(course(&sandbox, "four.db"), expected);
-
-    // A coordinator tells the same report as the file.
-    let report = |of: [&str; 2]| sandbox.run(&["report", of[0], of[1]]).stdout().to_owned();
-    assert_eq!(report(["--coordinator", &coordinator.url]), report(["--db", "one.db"]));
+    let objects: Vec<serde_json::Value> =
+        objects.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |event: &str| objects.iter().filter(|it| it["event"] == event).count();
+    assert_eq!((of("run"), of("cell")), (10, 52));
+    let best = objects.iter().filter(|it| it["event"] == "run" && it["best"].is_f64());
+    assert_eq!(best.filter(|it| it["kind"] == "evolve" && it["experiment"] == "bred").count(), 8);
 }
 
 #[test]
@@ -130,9 +140,5 @@ fn what_was_bred_moves_to_another_database() {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", &sweep(3, 4));
     sandbox.run(&["run", "sweep.toml", "--db", "results.db"]).expect_exit(0);
-    sandbox.run(&["export", "bred", "--output", "part.db", "--db", "results.db"]).expect_exit(0);
-    sandbox.run(&["import", "part.db", "--db", "new.db"]).expect_exit(0);
-    assert_eq!(course(&sandbox, "new.db"), course(&sandbox, "results.db"));
-    let report = |db| sandbox.run(&["report", "--db", db]).stdout().to_owned();
-    assert_eq!(report("new.db"), report("results.db"));
+    assert_moves(&sandbox, "bred");
 }

@@ -1,7 +1,8 @@
 //! Sweeps that look for the value at which two players are even: what they print, through kills, on four
 //! processes, and when they move to another database.
 
-use crate::sandbox::{Sandbox, Watched, wait_until};
+use crate::courses::{assert_moves, assert_same_through_kills};
+use crate::sandbox::Sandbox;
 
 /// Two runs over nodes: the same games everywhere.
 fn sweep(steps: u32, games: u32) -> String {
@@ -33,19 +34,6 @@ steps = {steps}
     )
 }
 
-/// What was tried and found, and every counted game.
-fn course(sandbox: &Sandbox, db: &str) -> String {
-    let statement = "
-        SELECT 'note', run, kind, step, trial, note, '' FROM course_notes
-        UNION ALL
-        SELECT 'game', c.number, c.asked_after, g.number, g.outcome, c.definition_hash, g.moves_hash
-            FROM games AS g JOIN cells AS c USING (cell_id) WHERE g.counted = 1
-        ORDER BY 1, 2, 3, 4, 5";
-    let ran = sandbox.run(&["sql", "--db", db, "--csv", statement]);
-    ran.expect_exit(0);
-    ran.stdout().to_owned()
-}
-
 #[test]
 fn a_run_prints_what_it_found() {
     let sandbox = Sandbox::new();
@@ -59,8 +47,8 @@ fn a_run_prints_what_it_found() {
 
     run  depth  player  against    steps  parameter    value  95% interval
     ───────────────────────────────────────────────────────────────────────
-      0  1      mcts    alphabeta      8  simulations      6  4–7
-      1  2      mcts    alphabeta      8  simulations    300  278 or more
+      0  1      mcts    alphabeta      8  simulations      6  4–8
+      1  2      mcts    alphabeta      8  simulations    300  98 or more
     Value: of the player's parameter at which it scores half of the points, the median of what the games leave probable.
     What came of each cell: spelrum report even --table cells.
     "#);
@@ -76,8 +64,8 @@ fn a_run_prints_what_it_found() {
     csv.expect_exit(0);
     insta::assert_snapshot!(csv.stdout(), @r#"
     experiment,run,kind,depth,player,opponents,steps,ended,parameter,value,value_text,low,low_text,high,high_text,start,start_text,gain,gain_low,gain_high
-    even,0,find,1,mcts,["alphabeta"],8,true,simulations,6.0,6,4.0,4,7.0,7,,,,,
-    even,1,find,2,mcts,["alphabeta"],8,true,simulations,300.0,300,278.0,278,,,,,,,
+    even,0,find,1,mcts,["alphabeta"],8,true,simulations,6.0,6,4.0,4,8.0,8,,,,,
+    even,1,find,2,mcts,["alphabeta"],8,true,simulations,300.0,300,98.0,98,,,,,,,
     "#);
     let json = sandbox.run(&["report", "--db", "results.db", "--json"]);
     let json: serde_json::Value = serde_json::from_str(json.stdout()).unwrap();
@@ -133,30 +121,7 @@ fn a_course_that_is_broken_off_says_so() {
 fn a_course_is_the_same_on_one_process_and_on_four_that_are_killed() {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", &sweep(10, 40));
-    sandbox.run(&["run", "sweep.toml", "--db", "one.db", "--slots", "1"]).expect_exit(0);
-    sandbox.run(&["check", "--db", "one.db"]).expect_exit(0);
-    let expected = course(&sandbox, "one.db");
-    assert_eq!(sandbox.settled("one.db"), 800);
-
-    let mut run =
-        Watched::start(&sandbox, &["run", "sweep.toml", "--db", "run.db", "--slots", "2"]);
-    run.read_until("into run.db");
-    wait_until("games are settled", || sandbox.settled("run.db") >= 100);
-    run.process.kill();
-    sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
-    assert_eq!(course(&sandbox, "run.db"), expected);
-
-    let mut coordinator = sandbox.coordinator_with("four.db", "127.0.0.1:0", "500ms");
-    let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
-    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
-    let mut workers = [(); 3].map(|()| sandbox.worker(&url, "1", &[]));
-    wait_until("games are settled", || sandbox.settled("four.db") >= 100);
-    coordinator.process.kill();
-    workers[0].kill();
-    coordinator = sandbox.coordinator_with("four.db", &address, "500ms");
-    sandbox.wait_until_finished(&coordinator);
-    sandbox.run(&["check", "--db", "four.db"]).expect_exit(0);
-    assert_eq!(course(&sandbox, "four.db"), expected);
+    assert_same_through_kills(&sandbox, 800, 1);
 }
 
 #[test]
@@ -164,12 +129,7 @@ fn a_course_moves_to_another_database() {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", &sweep(6, 8));
     sandbox.run(&["run", "sweep.toml", "--db", "results.db"]).expect_exit(0);
-    sandbox.run(&["export", "even", "--output", "part.db", "--db", "results.db"]).expect_exit(0);
-    assert_eq!(course(&sandbox, "part.db"), course(&sandbox, "results.db"));
-    sandbox.run(&["import", "part.db", "--db", "new.db"]).expect_exit(0);
-    assert_eq!(course(&sandbox, "new.db"), course(&sandbox, "results.db"));
-    let report = |db| sandbox.run(&["report", "--db", db]).stdout().to_owned();
-    assert_eq!(report("new.db"), report("results.db"));
+    assert_moves(&sandbox, "even");
     sandbox.run(&["delete", "even", "--yes", "--db", "new.db"]).expect_exit(0);
     assert_eq!(sandbox.sql("new.db", "SELECT count(*) FROM course_notes"), "0");
 }

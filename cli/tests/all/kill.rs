@@ -13,7 +13,7 @@ const HEARTBEAT: &str = "200ms";
 const GAMES_BETWEEN: u64 = 100;
 
 /// How often each test kills: `SPELRUM_KILLS`, or a few times.
-fn kills() -> u64 {
+pub(crate) fn kills() -> u64 {
     std::env::var("SPELRUM_KILLS").map_or(3, |kills| kills.parse().unwrap())
 }
 

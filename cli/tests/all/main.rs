@@ -11,6 +11,7 @@ mod check;
 mod claims;
 mod config;
 mod cookbook;
+mod courses;
 mod dependencies;
 mod disk;
 mod engine;

@@ -1,6 +1,7 @@
 //! Sweeps that tune a player: what they print, through kills and on four processes.
 
-use crate::sandbox::{Sandbox, Watched, wait_until};
+use crate::courses::assert_same_through_kills;
+use crate::sandbox::Sandbox;
 
 /// Over simulations: the same games everywhere.
 fn sweep(more: &str) -> String {
@@ -34,19 +35,6 @@ fn against_alphabeta() -> String {
         + "method = \"cma-es\"\npopulation = 6\nsteps = 5\nconfirm = 40\n"
 }
 
-/// What was tried and found, and every counted game.
-fn course(sandbox: &Sandbox, db: &str) -> String {
-    let statement = "
-        SELECT 'note', run, kind, step, trial, note, '' FROM course_notes
-        UNION ALL
-        SELECT 'game', c.number, c.asked_after, g.number, g.outcome, c.definition_hash, g.moves_hash
-            FROM games AS g JOIN cells AS c USING (cell_id) WHERE g.counted = 1
-        ORDER BY 1, 2, 3, 4, 5";
-    let ran = sandbox.run(&["sql", "--db", db, "--csv", statement]);
-    ran.expect_exit(0);
-    ran.stdout().to_owned()
-}
-
 #[test]
 fn a_run_prints_what_it_recommends() {
     let sandbox = Sandbox::new();
@@ -72,30 +60,7 @@ fn a_run_prints_what_it_recommends() {
 fn a_course_is_the_same_on_one_process_and_on_four_that_are_killed() {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", &against_alphabeta());
-    let ran = sandbox.run(&["run", "sweep.toml", "--db", "one.db", "--slots", "1"]);
-    ran.expect_exit(0);
-    assert!(ran.stdout().contains("against the same opponents"), "{}", ran.stdout());
-    sandbox.run(&["check", "--db", "one.db"]).expect_exit(0);
-    let expected = course(&sandbox, "one.db");
-    assert_eq!(sandbox.settled("one.db"), 680);
-
-    let mut run =
-        Watched::start(&sandbox, &["run", "sweep.toml", "--db", "run.db", "--slots", "2"]);
-    run.read_until("into run.db");
-    wait_until("games are settled", || sandbox.settled("run.db") >= 100);
-    run.process.kill();
-    sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
-    assert_eq!(course(&sandbox, "run.db"), expected);
-
-    let mut coordinator = sandbox.coordinator_with("four.db", "127.0.0.1:0", "500ms");
-    let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
-    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
-    let mut workers = [(); 3].map(|()| sandbox.worker(&url, "1", &[]));
-    wait_until("games are settled", || sandbox.settled("four.db") >= 100);
-    coordinator.process.kill();
-    workers[0].kill();
-    coordinator = sandbox.coordinator_with("four.db", &address, "500ms");
-    sandbox.wait_until_finished(&coordinator);
-    sandbox.run(&["check", "--db", "four.db"]).expect_exit(0);
-    assert_eq!(course(&sandbox, "four.db"), expected);
+    assert_same_through_kills(&sandbox, 680, 1);
+    let report = sandbox.run(&["report", "--db", "one.db"]);
+    assert!(report.stdout().contains("against the same opponents"), "{}", report.stdout());
 }

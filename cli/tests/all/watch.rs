@@ -9,25 +9,25 @@ use serde_json::Value;
 use crate::sandbox::{Process, Sandbox, tic_tac_toe};
 
 /// A watcher whose lines are read.
-struct Watcher {
+pub(crate) struct Watcher {
     process: Process,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Watcher {
-    fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+    pub(crate) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
         let mut command = sandbox.spelrum(&[&["watch"], arguments].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Self { process: Process(child), lines }
     }
 
-    fn line(&mut self) -> String {
+    pub(crate) fn line(&mut self) -> String {
         self.lines.next().expect("there is a line").unwrap()
     }
 
     /// All other lines, and the exit code.
-    fn end(mut self) -> (Vec<String>, Option<i32>) {
+    pub(crate) fn end(mut self) -> (Vec<String>, Option<i32>) {
         let rest = self.lines.map(Result::unwrap).collect();
         (rest, self.process.wait().code())
     }

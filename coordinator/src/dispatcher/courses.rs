@@ -30,23 +30,26 @@ impl Courses {
         for open in store.open_courses().await? {
             let (experiment, name) = (open.experiment, open.name.clone());
             match self.restored(open) {
-                Some(led) => {
+                Ok(led) => {
                     self.led.insert(experiment, led);
                 }
-                None => tracing::warn!(
+                // It stays open, for a release that can.
+                Err(problem) => tracing::warn!(
                     experiment = name,
-                    "not going on with the course of an experiment: this release does not know it; \
-                     use the release it was begun with"
+                    "not going on with the course of an experiment: {problem}; use the release that it was begun with"
                 ),
             }
         }
         Ok(())
     }
 
-    fn restored(&self, open: OpenCourse) -> Option<Led> {
+    /// A course as far as it was, or why it cannot go on here.
+    fn restored(&self, open: OpenCourse) -> Result<Led, String> {
         let sweep = SweepText { files: open.files, ..SweepText::new(&open.name, &open.toml) };
-        let plan = plan_sweep(&sweep).ok()?;
-        let course = (self.of)(&plan)?;
-        Some(Led::restore(course, &plan, open.cells))
+        let unknown = || "this release does not know it".to_owned();
+        let plan = plan_sweep(&sweep).map_err(|_| unknown())?;
+        let course = (self.of)(&plan).ok_or_else(unknown)?;
+        let led = Led::restore(course, &plan, open.cells);
+        led.fault().map_or(Ok(led), |fault| Err(fault.to_string()))
     }
 }

@@ -202,6 +202,24 @@ impl Results for ResultsService {
         Ok(Response::new(progress.into()))
     }
 
+    type GetRunsStream = Pin<Box<dyn Stream<Item = Result<v1::GetRunsResponse, Status>> + Send>>;
+
+    async fn get_runs(
+        &self,
+        request: Request<v1::GetRunsRequest>,
+    ) -> Result<Response<Self::GetRunsStream>, Status> {
+        let which = &request.get_ref().experiment;
+        let experiment = self.experiment_id(which).await?;
+        let place = self.place()?;
+        let runs = self.readers.runs(experiment).await.map_err(too_much)?;
+        // One at a time: each may have many generations, and formulas of some length.
+        let parts = runs.into_iter().map(move |run| {
+            let _place = &place;
+            Ok(v1::GetRunsResponse { runs: vec![run.into()] })
+        });
+        Ok(Response::new(Box::pin(stream::iter(parts))))
+    }
+
     async fn list_experiments(
         &self,
         request: Request<v1::ListExperimentsRequest>,

@@ -13,6 +13,7 @@ use super::cells::{Place, ROWS_AT_ONCE};
 use super::error::StoreError;
 use super::files::files;
 use super::numbers::{integer, safe};
+use super::read::Readers;
 use super::scheduling::unsigned;
 use super::transaction::{Transaction, rows};
 
@@ -55,6 +56,21 @@ impl Writer {
             });
         }
         Ok(courses)
+    }
+}
+
+impl Readers {
+    /// What the runs of an experiment found so far, in the order of their numbers; nothing of one that does not
+    /// depend on its own results.
+    ///
+    /// # Errors
+    /// If the database fails, or takes too long.
+    pub async fn runs(&self, experiment: ExperimentId) -> Result<Vec<RunResult>, StoreError> {
+        self.in_time(async {
+            let mut snapshot = self.snapshot().await?;
+            runs(&mut snapshot, experiment).await
+        })
+        .await
     }
 }
 
@@ -288,7 +304,8 @@ pub(super) async fn runs(
     )
     .fetch_all(&mut *connection)
     .await?;
-    // Each generation has one of a family at least, so that no more of them are looked at than are shown.
+    // Each generation in which one was bred has one of a family at least, so that no more of them are looked at than are
+    // shown; elite are followed to where they were bred.
     let generations = integer(FAMILY_MAX as u64);
     let families = sqlx::query_as!(
         NoteRow,
@@ -303,7 +320,8 @@ pub(super) async fn runs(
         family (run, generation, individual, distance) AS (
             SELECT run, generation, best, 1 FROM latest
             UNION
-            SELECT f.run, f.generation - 1, p.value, f.distance + 1
+            SELECT f.run, f.generation - 1, p.value,
+                f.distance + (n.note ->> 'operator' <> 'elite')
             FROM family AS f
             CROSS JOIN course_notes AS n ON n.experiment_id = ?1 AND n.run = f.run
                 AND n.kind = 'individual' AND n.step = f.generation AND n.trial = f.individual

@@ -318,7 +318,8 @@ impl StoreError {
                 release that this one was begun with"
                 .to_owned(),
             Self::HasCourse { .. } => {
-                "submit its sweep as it was, or start a new experiment of this name with --new"
+                "submit its sweep as it was, comments and description aside, or start a new experiment of this name \
+                 with --new"
                     .to_owned()
             }
             Self::ManyCells { .. } => {

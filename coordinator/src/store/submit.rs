@@ -7,7 +7,7 @@ use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::change::Change;
 use spelrum_tournament::claims::{ClaimStanding, Restatement};
 use spelrum_tournament::scheduler::{Allocation, Attempts, CellState, ExperimentState};
-use spelrum_tournament::{ExperimentId, Plan};
+use spelrum_tournament::{ExperimentId, Plan, SweepText, plan_sweep};
 use sqlx::{Connection as _, SqliteConnection};
 
 use super::change::{Subject, check, compare, record_name};
@@ -95,7 +95,8 @@ pub(super) struct Candidate {
     pub(super) state: ExperimentState,
     /// Whether this very submit was carried out.
     pub(super) repeated: bool,
-    /// Whether it has this text already, and the files that it names.
+    /// Whether it has this text already, and the files that it names; of one with a course, another that asks for the
+    /// same.
     pub(super) same_text: bool,
     pub(super) engine_revision: u32,
     /// Whether it has, or had, a course of its own.
@@ -131,6 +132,16 @@ enum Decision {
 }
 
 impl Sweep<'_> {
+    /// Whether another text asks for the same, but for its comments and what it says of itself: what takes a course of
+    /// its own goes on then, as it was.
+    pub(super) fn asks_what_did(&self, toml: &str, files: BTreeMap<String, String>) -> bool {
+        let plan = plan_sweep(&SweepText { files, ..SweepText::new(&self.plan.name, toml) });
+        plan.is_ok_and(|mut plan| {
+            plan.description.clone_from(&self.plan.description);
+            plan == *self.plan
+        })
+    }
+
     /// Finds what the sweep is about, and refuses what cannot be.
     async fn decide(&self, connection: &mut SqliteConnection) -> Result<Decision, StoreError> {
         let Some(found) = self.existing(connection).await? else { return Ok(Decision::Begin) };
@@ -165,8 +176,9 @@ impl Sweep<'_> {
         .fetch_optional(&mut *connection)
         .await?;
         let Some(row) = found else { return Ok(None) };
-        let same_text = row.sweep_toml == self.toml
-            && files(connection, row.experiment_id).await? == *self.files;
+        let files = files(connection, row.experiment_id).await?;
+        let same_text = (row.sweep_toml == self.toml && files == *self.files)
+            || (row.has_course && self.asks_what_did(&row.sweep_toml, files));
         Ok(Some(Existing {
             experiment: row.experiment_id,
             uuid: row.uuid,

@@ -8,10 +8,22 @@ use spelrum_engine::Value;
 use spelrum_proto::{Reason, v1};
 use spelrum_tournament::course;
 use spelrum_tournament::course::{CellOutcome, Course, Decision, NewCell};
-use spelrum_tournament::results::Detail;
+use spelrum_tournament::results::{Detail, RunResult};
 use spelrum_tournament::{AxisValue, Plan};
+use tonic::Status;
 
 use spelrum_test_support::{HandWorker, Served, Site, quick_sweep, reason, submission};
+
+/// What the runs of an experiment found, by the question of those who watch.
+async fn runs(served: &Served, experiment: &str) -> Result<Vec<RunResult>, Status> {
+    let request = v1::GetRunsRequest { experiment: experiment.to_owned() };
+    let mut parts = served.results().await.get_runs(request).await?.into_inner();
+    let mut runs = Vec::new();
+    while let Some(part) = parts.message().await? {
+        runs.extend(part.runs.into_iter().map(|run| RunResult::try_from(run).unwrap()));
+    }
+    Ok(runs)
+}
 
 /// Doubles minimax's depth, or adds one to it, by who won more in the cell before, until it has added so
 /// many cells.
@@ -178,6 +190,9 @@ async fn a_changed_sweep_is_refused() {
     let uuid = served.submit(&sweep()).await.experiment_uuid;
     let again = served.submit(&sweep()).await;
     assert_eq!((again.experiment_uuid, again.existed), (uuid.clone(), true));
+    let said = sweep().replace("name =", "# What was it?\ndescription = \"what it was\"\nname =");
+    let again = served.submit(&said).await;
+    assert_eq!((again.experiment_uuid, again.existed), (uuid.clone(), true));
     let more = sweep().replace("games = 12", "games = 14");
     let changed = served.experiments().await.submit(submission(&more)).await;
     assert_eq!(reason(changed), Reason::NameTaken);
@@ -277,7 +292,13 @@ async fn what_is_bred_is_the_same_through_kills() {
     served.submit(sweep).await;
     HandWorker::new(&served).await.work_until_done().await;
     assert_eq!(served.summary("bred").await.state, "finished");
+    let told = runs(&served, "bred").await.unwrap();
+    assert_eq!(reason(runs(&served, "bread").await), Reason::UnknownExperiment);
     served.stop().await.unwrap();
+    let readers = Readers::open(&undisturbed.db()).await.unwrap();
+    let report = readers.report("bred", Detail::Cells).await.unwrap().unwrap();
+    readers.close().await;
+    assert_eq!(told, report.runs, "whoever watches is told what a report says");
     let expected = bred(&undisturbed).await;
     // Four meet random play at first; then each a champion, too. Individuals and what came of each; generations,
     // estimates, beginnings and ends.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::{Strategy as _, any, prop_assert_eq};
 use spelrum_coordinator::store::{Refused, Removed, Removing, Submitted, Writer};
-use spelrum_tournament::course::{Note, Noted};
+use spelrum_tournament::course::{Ended, Note, Noted};
 use spelrum_tournament::scheduler::{
     Attempts, CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState,
 };
@@ -201,7 +201,7 @@ async fn a_deleted_experiment_leaves_nothing_behind_and_others_as_they_were() {
     let cell = store.cell(0);
     let mut transaction = store.writer.begin().await.unwrap();
     transaction.tell(cell).await.unwrap();
-    let noted = Noted { run: 0, note: Note::Ended };
+    let noted = Noted { run: 0, note: Note::Ended(Ended::default()) };
     transaction.note(ExperimentId(first), &[noted]).await.unwrap();
     transaction.commit().await.unwrap();
     let before = rows_of(&store, first).await;

@@ -12,7 +12,8 @@ use crate::{Fault, WireError, v1};
 
 impl From<RunResult> for v1::CourseRun {
     fn from(of: RunResult) -> Self {
-        let RunResult { run, begun, steps, estimates, confirmed, ended, evolution } = of;
+        let RunResult { run, begun, steps, estimates, confirmed, ended, player_json, evolution } =
+            of;
         let Begun { kind, player, opponents, axes, start } = begun;
         let place = |Place { axis, value }| v1::CoursePlace { axis, value: Some(shown(value)) };
         let setting = |Setting { parameter, value }| v1::CourseSetting {
@@ -35,6 +36,7 @@ impl From<RunResult> for v1::CourseRun {
             start: start.into_iter().map(setting).collect(),
             confirmed,
             evolution: evolution.map(Into::into),
+            player_json: player_json.unwrap_or_default(),
         }
     }
 }
@@ -181,6 +183,7 @@ impl TryFrom<v1::CourseRun> for RunResult {
                 .collect::<Result<_, WireError>>()?,
             confirmed: told.confirmed.map(TryInto::try_into).transpose()?,
             ended: told.ended,
+            player_json: Some(told.player_json).filter(|json| !json.is_empty()),
             evolution: told.evolution.map(TryInto::try_into).transpose()?,
         })
     }

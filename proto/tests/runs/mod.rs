@@ -71,14 +71,16 @@ pub(super) fn run() -> impl Strategy<Value = RunResult> {
     let evolution = (vec(generation(), 0..3), vec(relative(), 0..3))
         .prop_map(|(generations, family)| Evolution { generations, family });
     let found = (vec(course_estimate(), 0..3), option::of(confirmed), option::of(evolution));
-    (count(), begun, count(), found, any::<bool>()).prop_map(
-        |(run, begun, steps, (estimates, confirmed, evolution), ended)| RunResult {
+    let ended = (any::<bool>(), option::of(name()));
+    (count(), begun, count(), found, ended).prop_map(
+        |(run, begun, steps, (estimates, confirmed, evolution), (ended, player_json))| RunResult {
             run,
             begun,
             steps,
             estimates,
             confirmed,
             ended,
+            player_json,
             evolution,
         },
     )

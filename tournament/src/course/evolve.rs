@@ -223,7 +223,9 @@ impl EvolveRun {
         }
         if settings.reevaluate == Reevaluate::New {
             let keep = |tally: &Tally| Tally { kept: true, ..tally.clone() };
-            self.measured.extend(trees.iter().cloned().zip(tallies.iter().map(keep)));
+            // One whose games failed is measured again where it comes again.
+            let whole = trees.iter().zip(&tallies).filter(|(_, tally)| tally.failed == 0);
+            self.measured.extend(whole.map(|(tree, tally)| (tree.clone(), keep(tally))));
         }
         let next = generation + 1;
         if next >= settings.generations {

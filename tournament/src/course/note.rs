@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Error;
+use spelrum_engine::Parameters;
 
 use super::{CourseKind, Generation, Individual, Scored};
 use crate::plan::AxisValue;
@@ -36,7 +37,7 @@ pub enum Note {
     /// A generation that is measured.
     Generation(u64, Generation),
     /// It is done.
-    Ended,
+    Ended(Ended),
 }
 
 /// A run that begins.
@@ -121,6 +122,14 @@ pub struct Confirmed {
     pub start: Option<SettingsScore>,
 }
 
+/// A run that is done.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ended {
+    /// All parameters of the best player, if the run decided which of them it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub player: Option<Parameters>,
+}
+
 /// A score with its 95% interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SettingsScore {
@@ -163,7 +172,7 @@ impl Note {
             Self::Individual(..) => "individual",
             Self::Scored(..) => "scored",
             Self::Generation(..) => "generation",
-            Self::Ended => "ended",
+            Self::Ended(_) => "ended",
         }
     }
 
@@ -171,7 +180,7 @@ impl Note {
     #[must_use]
     pub const fn place(&self) -> (u64, u64) {
         match self {
-            Self::Begun(_) | Self::Confirmed(_) | Self::Ended => (0, 0),
+            Self::Begun(_) | Self::Confirmed(_) | Self::Ended(_) => (0, 0),
             Self::Estimated(step, _) | Self::Generation(step, _) => (*step, 0),
             Self::Tried(step, trial, _)
             | Self::Individual(step, trial, _)
@@ -190,7 +199,7 @@ impl Note {
             Self::Individual(_, _, it) => serde_json::to_string(it),
             Self::Scored(_, _, it) => serde_json::to_string(it),
             Self::Generation(_, it) => serde_json::to_string(it),
-            Self::Ended => Ok("{}".to_owned()),
+            Self::Ended(it) => serde_json::to_string(it),
         };
         json.expect("texts, numbers and lists have a JSON")
     }
@@ -209,7 +218,7 @@ impl Note {
             "individual" => Self::Individual(step, trial, serde_json::from_str(json)?),
             "scored" => Self::Scored(step, trial, serde_json::from_str(json)?),
             "generation" => Self::Generation(step, serde_json::from_str(json)?),
-            "ended" => Self::Ended,
+            "ended" => Self::Ended(serde_json::from_str(json)?),
             _ => return Ok(None),
         }))
     }

@@ -14,7 +14,7 @@ use super::evolve::{EvolveRun, EvolveSettings};
 use super::find::{FindRun, FindSettings};
 use super::tune::{TuneRun, TuneSettings};
 use super::{
-    Begun, CellOutcome, Course, CourseFault, Decision, NewCell, Note, Noted, Place, Setting,
+    Begun, CellOutcome, Course, CourseFault, Decision, Ended, NewCell, Note, Noted, Place, Setting,
 };
 use crate::plan::{AxisValue, Plan, PlannedCell};
 use crate::seeds;
@@ -138,6 +138,14 @@ impl RunSettings {
         }
     }
 
+    /// Whether its player meets the opponents of its meetings, and not only its own kind.
+    const fn meets_opponents(&self) -> bool {
+        match self {
+            Self::Find(_) | Self::Tune(_) => true,
+            Self::Evolve(evolve) => evolve.meets()[0],
+        }
+    }
+
     /// Of which kind.
     #[must_use]
     pub const fn kind(&self) -> CourseKind {
@@ -256,6 +264,11 @@ pub(super) trait Run: Send {
     /// Whether it wants to hear no more.
     fn has_ended(&self) -> bool;
 
+    /// All parameters of the player that it holds for the best, if it decides which of them that has.
+    fn best_player(&self) -> Option<Parameters> {
+        None
+    }
+
     /// What is to be known of it since this was called last.
     fn take_notes(&mut self) -> Vec<Note>;
 }
@@ -292,8 +305,11 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
         let meeting = |it: &Meeting| (NewCell::of(plan, &it.cell), it.subject);
         let meetings: Vec<(NewCell, usize)> = meetings.iter().map(meeting).collect();
         let opponent = |(cell, subject): &(NewCell, usize)| cell.player_names[1 - subject].clone();
-        let opponents = meetings.iter().map(opponent).collect();
         let (cell, subject) = meetings.first()?;
+        let opponents = match settings.meets_opponents() {
+            true => meetings.iter().map(opponent).collect(),
+            false => vec![cell.player_names[*subject].clone()],
+        };
         let place = |(axis, value): &(String, AxisValue)| Place {
             axis: axis.clone(),
             value: value.clone(),
@@ -372,7 +388,8 @@ impl Runs {
             self.notes.extend(running.run.take_notes().into_iter().map(|note| Noted { run, note }));
             if running.run.has_ended() && !running.noted_end {
                 running.noted_end = true;
-                self.notes.push(Noted { run, note: Note::Ended });
+                let ended = Ended { player: running.run.best_player() };
+                self.notes.push(Noted { run, note: Note::Ended(ended) });
             }
         }
         new
@@ -416,6 +433,10 @@ impl Course for Runs {
         let is_first = usize::try_from(own).is_ok_and(|own| running.subjects.get(own) == Some(&0));
         let seen = if is_first { outcome.clone() } else { outcome.swapped() };
         running.run.tell(own, &seen);
+    }
+
+    fn fault(&self) -> Option<CourseFault> {
+        self.fault.clone()
     }
 
     fn take_notes(&mut self) -> Vec<Noted> {

@@ -58,10 +58,10 @@ enum Trials {
 
 struct Step {
     trials: Trials,
-    /// Of the cells that it asked for, in order: which trial each is of.
-    cells: VecDeque<usize>,
-    /// What came of each trial so far.
-    tallies: Vec<Tally>,
+    /// Of the cells that it asked for, in order: which trial each is of, and against which opponent.
+    cells: VecDeque<(usize, usize)>,
+    /// What came of each trial so far, against each opponent.
+    tallies: Vec<Vec<Tally>>,
 }
 
 #[derive(Clone, Default)]
@@ -78,9 +78,9 @@ enum Stage {
 }
 
 impl Tally {
-    fn add(&mut self, outcome: &CellOutcome) {
-        self.games += outcome.games;
-        for (sum, pairs) in self.pairs.0.iter_mut().zip(outcome.pairs.0) {
+    fn add(&mut self, other: &Self) {
+        self.games += other.games;
+        for (sum, pairs) in self.pairs.0.iter_mut().zip(other.pairs.0) {
             *sum += pairs;
         }
     }
@@ -97,6 +97,23 @@ impl Tally {
         let interval = self.pairs.interval();
         let (score, low, high) = (interval.score, interval.low, interval.high);
         SettingsScore { games: self.games, score, low, high }
+    }
+}
+
+impl Step {
+    /// What came of each trial, over those opponents that all trials have pairs against: who plays a strong one only
+    /// in games that fail must not look better for it. A trial without any pair has none here, and is left out.
+    fn compared(&self) -> Vec<Tally> {
+        let has_any = |of: &&Vec<Tally>| of.iter().any(|tally| tally.pairs.pairs() > 0);
+        let have_met = |opponent: usize| {
+            self.tallies.iter().filter(has_any).all(|of| of[opponent].pairs.pairs() > 0)
+        };
+        let mut compared = vec![Tally::default(); self.tallies.len()];
+        for (sum, of) in compared.iter_mut().zip(&self.tallies) {
+            let met = of.iter().enumerate().filter(|(opponent, _)| have_met(*opponent));
+            met.for_each(|(_, tally)| sum.add(tally));
+        }
+        compared
     }
 }
 
@@ -242,16 +259,17 @@ impl TuneRun {
                         (TRIAL.to_owned(), AxisValue::whole(trial as u64)),
                     ],
                 });
-                cells.push_back(trial);
+                cells.push_back((trial, opponent));
             }
         }
-        let tallies = vec![Tally::default(); settings.len()];
+        let tallies = vec![vec![Tally::default(); meetings]; settings.len()];
         self.open.push_back(Step { trials, cells, tallies });
     }
 
     /// All of a step is there.
-    fn finish(&mut self, Step { trials, tallies, .. }: &Step) {
-        match (trials, &mut self.search) {
+    fn finish(&mut self, step: &Step) {
+        let tallies = step.compared();
+        match (&step.trials, &mut self.search) {
             (Trials::Confirmation, _) => {
                 let start = tallies.get(1).map(Tally::score);
                 self.notes.push(Note::Confirmed(Confirmed { found: tallies[0].score(), start }));
@@ -259,7 +277,7 @@ impl TuneRun {
                 return;
             }
             (Trials::Sides(perturbed), Search::Spsa(spsa)) => {
-                let won = match &**tallies {
+                let won = match &*tallies {
                     [only] => only.won(),
                     [plus, minus, ..] => {
                         plus.won().zip(minus.won()).map(|(one, other)| one - other)
@@ -286,7 +304,10 @@ impl TuneRun {
         self.notes.push(Note::Estimated(self.told, estimated));
         self.told += 1;
         if self.told >= self.settings.steps {
-            let is_new = self.best() != self.start();
+            // Settings that are not the same may still make the same player.
+            let [best, start] =
+                [self.best(), self.start()].map(|levels| self.settings.player_with(&levels));
+            let is_new = best != start;
             let confirms = self.settings.confirm > 0 && is_new;
             self.stage = if confirms { Stage::Confirming } else { Stage::Ended };
         }
@@ -311,8 +332,9 @@ impl Run for TuneRun {
     fn tell(&mut self, _number: u64, outcome: &CellOutcome) {
         // In the order in which they were asked for.
         let Some(step) = self.open.front_mut() else { return };
-        if let Some(trial) = step.cells.pop_front() {
-            step.tallies[trial].add(outcome);
+        if let Some((trial, opponent)) = step.cells.pop_front() {
+            step.tallies[trial][opponent]
+                .add(&Tally { games: outcome.games, pairs: outcome.pairs });
         }
         if step.cells.is_empty()
             && let Some(step) = self.open.pop_front()
@@ -325,7 +347,39 @@ impl Run for TuneRun {
         self.stage == Stage::Ended
     }
 
+    fn best_player(&self) -> Option<Parameters> {
+        Some(self.settings.player_with(&self.best()))
+    }
+
     fn take_notes(&mut self) -> Vec<Note> {
         mem::take(&mut self.notes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who meets the stronger opponent only in games that fail looks no better for it; who meets nobody is left out.
+    #[test]
+    fn trials_are_compared_over_those_whom_all_have_met() {
+        let pairs =
+            |lost, won| Tally { games: 2 * (lost + won), pairs: PairCounts([lost, 0, 0, 0, won]) };
+        let none = Tally::default();
+        let (weak, strong) = (pairs(1, 9), pairs(8, 2));
+        let of = |tallies: Vec<Vec<Tally>>| {
+            let step = Step { trials: Trials::Confirmation, cells: VecDeque::new(), tallies };
+            step.compared().iter().map(Tally::won).collect::<Vec<_>>()
+        };
+        let both = vec![weak.clone(), strong.clone()];
+        assert_eq!(of(vec![both.clone(), both.clone()]), [Some(0.2), Some(0.2)]);
+        let half = vec![weak.clone(), none.clone()];
+        assert_eq!(of(vec![half, both.clone()]), [Some(1.6), Some(1.6)]);
+        let nobody = vec![none.clone(), none.clone()];
+        assert_eq!(of(vec![nobody.clone(), both.clone()]), [None, Some(0.2)]);
+        assert_eq!(of(vec![nobody.clone(), nobody]), [None, None]);
+        // Never the same opponent: nothing to compare.
+        let other = vec![none.clone(), strong];
+        assert_eq!(of(vec![vec![weak, none], other]), [None, None]);
     }
 }

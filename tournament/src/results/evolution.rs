@@ -3,9 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::course::{Generation, Individual, Note, Scored};
+use crate::optimize::genetic_programming::breeding::Operator;
 
 /// So many of a family are shown at most: the best, and its ancestors from the latest on.
 pub const FAMILY_MAX: usize = 64;
+
+/// The operator of those who went on as they were.
+pub const ELITE: &str = Operator::Elite.name();
 
 /// What a run of `[evolve]` bred, as far as it is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,7 +17,8 @@ pub struct Evolution {
     /// The generations that are measured, in order.
     pub generations: Vec<Generation>,
     /// The best individual of the latest of them, and its ancestors: the latest generations first, and in each
-    /// in the order of their indices; [`FAMILY_MAX`] at most.
+    /// in the order of their indices; [`FAMILY_MAX`] at most. Ancestors stand where they were bred: as elite they are not
+    /// there again.
     pub family: Vec<Relative>,
 }
 
@@ -55,7 +60,7 @@ impl KnownEvolution {
             | Note::Confirmed(_)
             | Note::Tried(..)
             | Note::Estimated(..)
-            | Note::Ended => {}
+            | Note::Ended(_) => {}
         }
     }
 
@@ -71,6 +76,9 @@ impl KnownEvolution {
                 let place = (generation, index);
                 let Some(individual) = self.individuals.remove(&place) else { continue };
                 parents.extend(individual.parents.iter().copied());
+                if individual.operator == ELITE && !family.is_empty() {
+                    continue;
+                }
                 let fitness = self.fitness.get(&place).copied().flatten();
                 family.push(Relative { generation, index, individual, fitness });
             }

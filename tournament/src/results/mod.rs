@@ -58,7 +58,7 @@ pub use cells::{CellCursor, CellsPage, SettledCells};
 pub use claims::{StatedCell, StatedClaim, ToldClaim, WhyExploratory};
 pub use comparisons::{CellsToCompare, Comparisons};
 pub use engines::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};
-pub use evolution::{Evolution, FAMILY_MAX, Relative};
+pub use evolution::{ELITE, Evolution, FAMILY_MAX, Relative};
 pub use games::{
     DefinitionDamage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter,
     GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,

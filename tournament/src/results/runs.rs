@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::evolution::{Evolution, KnownEvolution};
-use crate::course::{Begun, Confirmed, CourseKind, Estimate, Estimated, Note, Noted};
+use crate::course::{Begun, Confirmed, CourseKind, Ended, Estimate, Estimated, Note, Noted};
+use crate::seeds::canonical_json;
 
 /// A run, as far as it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,8 @@ pub struct RunResult {
     pub confirmed: Option<Confirmed>,
     /// Whether it is done.
     pub ended: bool,
+    /// All parameters of its best player as JSON, once it is done, if it decided which of them that has.
+    pub player_json: Option<String>,
     /// What it bred, if it is one of `[evolve]`.
     pub evolution: Option<Evolution>,
 }
@@ -33,7 +36,7 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
         begun: Option<Begun>,
         latest: Option<(u64, Vec<Estimate>)>,
         confirmed: Option<Confirmed>,
-        ended: bool,
+        ended: Option<Ended>,
         evolution: KnownEvolution,
     }
     let mut runs = BTreeMap::<u64, Known>::new();
@@ -47,7 +50,7 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
                 }
             }
             Note::Confirmed(confirmed) => known.confirmed = Some(confirmed),
-            Note::Ended => known.ended = true,
+            Note::Ended(ended) => known.ended = Some(ended),
             Note::Tried(..) => {}
             note @ (Note::Individual(..) | Note::Scored(..) | Note::Generation(..)) => {
                 known.evolution.take(note);
@@ -59,7 +62,10 @@ pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
         let is_evolution = begun.kind == CourseKind::Evolve;
         let evolution = is_evolution.then(|| evolution.evolution());
         let (steps, estimates) = latest.map_or((0, Vec::new()), |(step, it)| (step + 1, it));
-        Some(RunResult { run, begun, steps, estimates, confirmed, ended, evolution })
+        let player = ended.as_ref().and_then(|ended| ended.player.as_ref());
+        let player_json = player.map(canonical_json);
+        let ended = ended.is_some();
+        Some(RunResult { run, begun, steps, estimates, confirmed, ended, player_json, evolution })
     };
     runs.into_iter().filter_map(result).collect()
 }

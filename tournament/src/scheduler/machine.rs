@@ -179,7 +179,7 @@ impl Scheduler {
         self.experiments.get(&experiment).is_some_and(|it| it.open && !it.is_over())
     }
 
-    /// Drains which open experiments have had a cell settled.
+    /// Drains which open experiments have had a cell settled, or are to be looked at after a restart.
     pub fn take_settled(&mut self) -> BTreeSet<ExperimentId> {
         std::mem::take(&mut self.settled)
     }

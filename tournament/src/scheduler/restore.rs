@@ -64,6 +64,9 @@ impl Scheduler {
             scheduler.finish_if_settled(experiment, &mut effects);
         }
         scheduler.pending = effects;
+        // What was settled before may not have been told: games also come in from other databases.
+        let open = scheduler.experiments.keys().copied();
+        scheduler.settled = open.filter(|it| scheduler.is_open(*it)).collect();
         scheduler.debug_assert_consistent();
         scheduler
     }

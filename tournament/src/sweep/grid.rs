@@ -36,6 +36,7 @@ pub(super) fn plan(file: &SweepFile, openings_cost_max: u64) -> Result<Plan, Fau
     planner.claimed.check(file)?;
     planner.check_openings(&cells)?;
     let runs = planner.runs(&cells)?;
+    planner.check_bred(&cells, &runs)?;
     Ok(planner.finish(cells, runs))
 }
 
@@ -343,6 +344,44 @@ impl Planner<'_> {
             .collect();
         course.check_size(runs.iter().map(|run| (&run.settings, run.meetings.len() as u64)))?;
         Ok(runs)
+    }
+
+    /// Refuses individuals that would repeat their games: as [`Self::check_openings`], of the cells that evolution makes
+    /// of these.
+    fn check_bred(&mut self, cells: &[DraftCell], runs: &[DraftRun]) -> Result<(), Fault> {
+        let Some(course) = &self.file.course else { return Ok(()) };
+        for run in runs {
+            let RunSettings::Evolve(evolve) = &run.settings else { continue };
+            let [meets_opponents, meets_its_kind] = evolve.meets();
+            for &(number, subject) in &run.meetings {
+                let cell = &cells[number];
+                let draws =
+                    |place: usize| self.made.players[cell.players[place]].draws_random_numbers;
+                let repeats = meets_its_kind || meets_opponents && !draws(1 - subject);
+                let games = evolve.games.unwrap_or(cell.games.games);
+                if !repeats || draws(subject) {
+                    continue;
+                }
+                let distinct = self.made.distinct_openings(cell.setting, games / 2)?;
+                if distinct < games / 2 {
+                    let name = self.names(cell)[subject];
+                    let problem = format!(
+                        "an individual would repeat its games: {games} games are {} pairs, there {} {distinct} distinct \
+                         {}, and `{name}` draws no random numbers",
+                        games / 2,
+                        if distinct == 1 { "is" } else { "are" },
+                        if distinct == 1 { "opening" } else { "openings" },
+                    );
+                    let remedy = format!(
+                        "play games = {}, or take more openings, such as openings = {{ kind = \"random\", plies = 4 }}, \
+                         or let `{name}` have ties = \"random\"",
+                        distinct * 2
+                    );
+                    return Err(Fault::at(&course.node.place, problem, remedy));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn finish(self, cells: Vec<DraftCell>, runs: Vec<DraftRun>) -> Plan {

@@ -25,7 +25,8 @@ impl State {
         let candidate = Candidate {
             state: it.state,
             repeated: it.versions.contains(sweep.uuid),
-            same_text: it.toml == sweep.toml && it.files == *sweep.files,
+            same_text: (it.toml == sweep.toml && it.files == *sweep.files)
+                || (it.course.is_some() && sweep.asks_what_did(&it.toml, it.files.clone())),
             engine_revision: it.engine_revision,
             has_course: it.course.is_some(),
         };

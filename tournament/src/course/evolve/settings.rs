@@ -116,6 +116,13 @@ impl EvolveSettings {
         met.saturating_add(of_hall)
     }
 
+    /// Whether individuals meet the opponents, and whether they meet others of their own kind.
+    #[must_use]
+    pub const fn meets(&self) -> [bool; 2] {
+        let meets_opponents = matches!(self.meet, Meet::Opponents);
+        [meets_opponents, !meets_opponents || self.hall_of_fame > 0]
+    }
+
     /// How many individuals a run breeds in all.
     #[must_use]
     pub fn individuals(&self) -> u64 {

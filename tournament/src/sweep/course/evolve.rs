@@ -49,12 +49,14 @@ impl Course<'_> {
         self.whole("runs", 1, 1, RUNS_EACH_MAX)
     }
 
-    /// What the runs do. `meets_itself` says whether the pairing lets the player meet nobody but itself.
+    /// What the runs do. `meets_itself` says whether the pairing lets the player meet nobody but itself,
+    /// `cut_off_by` what ends games before the game's own rules do.
     pub(super) fn evolve(
         &self,
         rules: &Rules,
         player: &Parameters,
         meets_itself: bool,
+        cut_off_by: Option<&str>,
     ) -> Result<EvolveSettings, Fault> {
         let features = rules.features();
         let primitives = self.primitives(rules.name(), features)?;
@@ -80,7 +82,7 @@ impl Course<'_> {
         self.check_meetings(meet, hall_of_fame, meets_itself)?;
         let fitness = fitness.unwrap_or(Fitness::Score);
         if meet != Meet::KnockOut {
-            self.check_margins(fitness, rules)?;
+            self.check_margins(fitness, rules, cut_off_by)?;
         }
         let breeding = Breeding {
             primitives,
@@ -305,13 +307,24 @@ impl Course<'_> {
         }
     }
 
-    fn check_margins(&self, fitness: Fitness, rules: &Rules) -> Result<(), Fault> {
-        if !fitness.needs_margins() || has_margins(rules) {
-            return Ok(());
-        }
+    fn check_margins(
+        &self,
+        fitness: Fitness,
+        rules: &Rules,
+        cut_off_by: Option<&str>,
+    ) -> Result<(), Fault> {
         let node = self.value("fitness").unwrap_or(self.node);
-        let problem = format!("games of {} have no margin", rules.name());
-        Err(Fault::at(&node.place, problem, "write fitness = \"score\""))
+        let problem = match cut_off_by {
+            _ if !fitness.needs_margins() => return Ok(()),
+            _ if !has_margins(rules) => format!("games of {} have no margin", rules.name()),
+            Some(key) => format!("games that `{key}` ends have no margin, and would count as even"),
+            None => return Ok(()),
+        };
+        let remedy = match cut_off_by.filter(|_| has_margins(rules)) {
+            Some(key) => format!("remove `{key}`, or write fitness = \"score\""),
+            None => "write fitness = \"score\"".to_owned(),
+        };
+        Err(Fault::at(&node.place, problem, remedy))
     }
 
     fn reevaluate(&self, meet: Meet, hall_of_fame: usize) -> Result<Reevaluate, Fault> {

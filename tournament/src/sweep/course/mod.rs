@@ -39,6 +39,8 @@ pub(super) struct CourseInFile {
     pub(super) stands_for: Vec<Entry>,
     /// How many games its cells have that confirm what was found; 0 where there are none.
     pub(super) confirm: u64,
+    /// What ends games before the game's own rules do, if the sweep says so: such a game has no margin.
+    cut_off_by: Option<&'static str>,
 }
 
 /// Keys that a sweep with a course cannot have, each with why.
@@ -110,8 +112,12 @@ pub(super) fn read(
         CourseKind::Find | CourseKind::Evolve => 0,
         CourseKind::Tune => table.confirm()?,
     };
+    let is_limited = |node: &Node| !matches!(node.text("", ""), Ok("unlimited"));
+    let limited =
+        root.get("max_plies").filter(|entry| is_limited(&entry.value)).map(|_| "max_plies");
+    let cut_off_by = root.get("adjudication").map(|_| "adjudication").or(limited);
     let node = entry.value.clone();
-    Ok(Some(CourseInFile { kind, node, subject, meets_itself, stands_for, confirm }))
+    Ok(Some(CourseInFile { kind, node, subject, meets_itself, stands_for, confirm, cut_off_by }))
 }
 
 /// The table of a course.
@@ -279,7 +285,7 @@ impl CourseInFile {
                 Ok(RunSettings::Tune(Box::new(tune)))
             }
             CourseKind::Evolve => course
-                .evolve(rules, player, self.meets_itself)
+                .evolve(rules, player, self.meets_itself, self.cut_off_by)
                 .map(|settings| RunSettings::Evolve(Box::new(settings))),
         }
     }

@@ -211,7 +211,7 @@ fn a_run_finds_where_players_are_even() {
     });
     let last = last.unwrap();
     assert!((last.value.number.unwrap() - 40.0).abs() < 1.0, "{last:?}");
-    assert_eq!(notes.iter().filter(|note| matches!(note, Note::Ended)).count(), 2);
+    assert_eq!(notes.iter().filter(|note| matches!(note, Note::Ended(_))).count(), 2);
     // The same again.
     assert_eq!(play(&plan, 40_000.0), (asked, notes));
 }

@@ -141,6 +141,38 @@ fn what_cannot_be_bred_is_refused() {
     ] {
         assert_eq!(refused(line), said, "{line}");
     }
+    // Games that something else ends have no margin.
+    for (line, key) in [
+        ("adjudication = { resign = { score = 600 } }", "adjudication"),
+        ("max_plies = 50", "max_plies"),
+    ] {
+        let text = EVOLVE.replace("seed = 3", &format!("seed = 3\n{line}"));
+        let error = plan_sweep(&SweepText::new("test.toml", &text)).unwrap_err();
+        let said = format!("games that `{key}` ends have no margin, and would count as even");
+        assert_eq!(error.to_string(), said);
+        plan(
+            &text
+                .replace("fitness = \"margin\"", "fitness = \"score\"")
+                .replace("[evolve]", "[evolve]\nfitness = \"score\""),
+        );
+    }
+    plan(&EVOLVE.replace("seed = 3", "seed = 3\nmax_plies = \"unlimited\""));
+    // Individuals that repeat their games: among themselves, and in more games than the sweep's cells have.
+    let sure = EVOLVE.replace("ties = \"random\"\n", "");
+    plan(&sure);
+    for more in ["meet = \"league\"", "hall_of_fame = 1"] {
+        let error =
+            plan_sweep(&SweepText::new("test.toml", format!("{sure}{more}\n"))).unwrap_err();
+        let said = "an individual would repeat its games: 20 games are 10 pairs, there is 1 distinct opening, and \
+                    `evolved` draws no random numbers";
+        assert_eq!(error.to_string(), said);
+        plan(&format!("{EVOLVE}{more}\n"));
+    }
+    let surely = sure.replace("algorithm = \"random\"", "algorithm = \"minimax\"\ndepth = 1");
+    plan(&surely.replace("games = 20", "games = 2"));
+    let more = surely.replace("games = 20", "games = 2") + "games = 200\n";
+    let error = plan_sweep(&SweepText::new("test.toml", &more)).unwrap_err();
+    assert!(error.to_string().contains("200 games are 100 pairs"), "{error}");
     // A game without margins, one without features, and nobody to meet.
     let no_margin = EVOLVE.replace("othello", "tic-tac-toe");
     let error = plan_sweep(&SweepText::new("test.toml", &no_margin)).unwrap_err();

@@ -5,7 +5,7 @@ use spelrum_engine::{Random, Value};
 
 use super::{plan_sweep, render};
 use crate::course::{
-    CellOutcome, Confirmed, CourseKind, Decision, NewCell, Note, RunSettings, TuneMethod,
+    CellOutcome, Confirmed, CourseKind, Decision, Ended, NewCell, Note, RunSettings, TuneMethod,
     TuneSettings, course_of,
 };
 use crate::plan::Plan;
@@ -215,7 +215,15 @@ fn finds(text: &str, itself: bool) {
     println!("{values:?} {gain} {low} {high}");
     assert_eq!(values[3], "roulette");
     assert!(low > 0.0 && gain > 0.1 && high < 1.0, "{gain} {low} {high}");
-    assert_eq!(notes.iter().filter(|note| matches!(note, Note::Ended)).count(), 1);
+    // The player that was confirmed, without what has no effect beside a roulette.
+    let ended: Vec<_> = notes
+        .iter()
+        .filter_map(|note| if let Note::Ended(it) = note { Some(it) } else { None })
+        .collect();
+    let [Ended { player: Some(player) }] = ended[..] else { panic!("{ended:?}") };
+    assert!(!player.contains_key("tournament_size"), "{player:?}");
+    let confirming = asked.last().unwrap().definition.players.each_ref();
+    assert!(confirming.iter().any(|it| ***it == *player), "{player:?} {confirming:?}");
     let tried = notes.iter().filter(|note| matches!(note, Note::Tried(..))).count();
     assert!(tried >= 300, "{tried}");
     // The same again.

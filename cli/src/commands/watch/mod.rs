@@ -1,5 +1,7 @@
 //! `spelrum watch`: how an experiment goes, until it ends.
 
+mod runs;
+
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
@@ -21,6 +23,7 @@ use crate::output::{count, optional, percent, write_json_line};
 use crate::progress::{self, LogTimes, RANGE_HELP, rate_text, settled_text};
 use crate::results::ResultsSource;
 use crate::voice;
+use runs::{RunNews, ToldRuns};
 
 /// How often it looks, if a look takes no time.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
@@ -32,15 +35,17 @@ const EXAMPLES: &str = "\
 Each cell gets a line when its last game is settled: its place on the axes, player and opponent, \
 wins, draws and losses of the player, its score with a 95% interval; and how its stop rule has ended it, if it \
 has: after how many games, and which strength a sequential test has taken. It ends when the experiment \
-does; Ctrl-C ends the watching and nothing else. In a pipe a line says how far it is, at once, \
+does. Of one that depends on its own results, each run's generations or steps get a line instead. Ctrl-C ends the watching and nothing else. In a pipe a line says how far it is, at once, \
 after 30 s, then after 1, 2 and 5 min, then every 10 min.
 
 {RANGE}
 
-JSON, one object a line: event (progress, cell or end). progress and end: experiment, state, \
+JSON, one object a line: event (progress, cell, run or end). progress and end: experiment, state, \
 games_planned, games_settled, games_failed, cells, cells_settled, stop_rule, cells_stopped, games_per_second, seconds_left, \
 seconds_left_low, seconds_left_high. cell: experiment, cell_id, axes, player, opponent, wins, \
-draws, losses, games_failed, score, score_low, score_high, stopped_after, sprt_verdict. What is not known is null.
+draws, losses, games_failed, score, score_low, score_high, stopped_after, sprt_verdict. run: experiment, run, kind, axes, player, and of a generation generation, \
+best, mean, least, distinct, mean_size; of other steps steps and estimates (parameter, value, value_text, low_text, \
+high_text); of what confirms a run gain, gain_low, gain_high; of its end ended. What is not known is null.
 
 Examples:
   spelrum watch --coordinator http://127.0.0.1:7878
@@ -79,6 +84,14 @@ struct JsonLook<'a> {
     seconds_left_high: Option<f64>,
 }
 
+/// Something new of a run in JSON.
+#[derive(Serialize)]
+struct JsonRun<'a> {
+    experiment: &'a str,
+    #[serde(flatten)]
+    news: &'a RunNews,
+}
+
 /// A cell that is settled, also in JSON.
 #[derive(Serialize)]
 struct SettledCell<'a> {
@@ -115,6 +128,7 @@ impl Watch {
             start: Instant::now(),
             pace: Pace::default(),
             log: LogTimes::default(),
+            runs: ToldRuns::default(),
         };
         tokio::select! {
             ended = watching.watch() => ended,
@@ -143,6 +157,7 @@ struct Watching {
     start: Instant,
     pace: Pace,
     log: LogTimes,
+    runs: ToldRuns,
 }
 
 impl Watching {
@@ -150,6 +165,8 @@ impl Watching {
         // Here what is wrong with the question or the source comes out.
         let mut look = self.source.progress(&self.experiment).await?;
         let mut last_game_id = look.last_game_id;
+        // What is known at first is not news.
+        self.runs.news(self.source.runs(&self.experiment).await?);
         self.bar.set_prefix(self.experiment.task.noun(look.games_planned));
         self.bar.set_length(look.games_planned);
         self.seen(&look);
@@ -186,6 +203,7 @@ impl Watching {
         *last_game_id = (*last_game_id).min(look.last_game_id);
         // After the look: when the experiment has ended, all its cells are told.
         self.tell_settled_cells(last_game_id).await?;
+        self.tell_runs().await?;
         self.seen(look);
         if !look.has_ended() && self.bar.is_hidden() && self.log.is_due(self.start.elapsed()) {
             self.tell(look, "progress")?;
@@ -215,13 +233,30 @@ impl Watching {
     }
 
     fn tell_cell(&self, cell: &SettledCell<'_>) -> Result<()> {
+        // To people each individual or trial says less than the run that tries it.
+        if self.runs.is_any() && !self.json {
+            return Ok(());
+        }
+        self.say(cell, || cell_text(self.experiment.task, cell))
+    }
+
+    /// What is new of the runs of an experiment that has some.
+    async fn tell_runs(&mut self) -> Result<()> {
+        if !self.runs.is_any() {
+            return Ok(());
+        }
+        for news in self.runs.news(self.source.runs(&self.experiment).await?) {
+            let experiment = &self.experiment.name;
+            self.say(&JsonRun { experiment, news: &news }, || news.text())?;
+        }
+        Ok(())
+    }
+
+    /// A line, above the bar if there is one.
+    fn say(&self, json: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
         self.bar.suspend(|| {
             let mut out = anstream::stdout().lock();
-            if self.json {
-                write_json_line(&mut out, cell)
-            } else {
-                writeln!(out, "{}", cell_text(self.experiment.task, cell))
-            }
+            if self.json { write_json_line(&mut out, json) } else { writeln!(out, "{}", text()) }
         })?;
         Ok(())
     }

@@ -1,0 +1,184 @@
+//! What is new of the runs of an experiment that depends on its own results.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use spelrum_tournament::course::{Bounds, Confirmed, Estimate, Generation};
+use spelrum_tournament::results::{RunResult, places_text};
+
+use crate::output::{count, optional};
+
+/// What was told of each run.
+#[derive(Debug, Default)]
+pub(super) struct ToldRuns(BTreeMap<u64, Told>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    steps: u64,
+    is_confirmed: bool,
+    has_ended: bool,
+}
+
+/// Something new of a run, also in JSON.
+#[derive(Debug, Serialize)]
+pub(super) struct RunNews {
+    event: &'static str,
+    run: u64,
+    kind: &'static str,
+    /// As `depth=2, budget=10ms`; null without axes.
+    axes: Option<String>,
+    player: String,
+    #[serde(flatten)]
+    what: What,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum What {
+    Generation {
+        generation: u64,
+        best: Option<f64>,
+        mean: Option<f64>,
+        least: Option<f64>,
+        distinct: u64,
+        mean_size: f64,
+    },
+    Step {
+        steps: u64,
+        estimates: Vec<Found>,
+    },
+    Confirmed {
+        gain: f64,
+        gain_low: f64,
+        gain_high: f64,
+    },
+    Ended {
+        ended: bool,
+    },
+}
+
+/// The best value of a parameter, as far as is known. Ends of its 95% interval are null where there is none, or where
+/// one lies beyond what is tried.
+#[derive(Debug, Serialize)]
+struct Found {
+    parameter: String,
+    value: Option<f64>,
+    value_text: String,
+    low_text: Option<String>,
+    high_text: Option<String>,
+}
+
+impl ToldRuns {
+    /// Whether there is a run.
+    pub(super) fn is_any(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// What is new since the last time: generations one by one, of other steps the latest.
+    pub(super) fn news(&mut self, runs: Vec<RunResult>) -> Vec<RunNews> {
+        let mut news = Vec::new();
+        for run in runs {
+            let told = self.0.entry(run.run).or_default();
+            let before = *told;
+            let generations = run.evolution.map(|it| it.generations).unwrap_or_default();
+            told.steps = run.steps.max(generations.len() as u64);
+            told.is_confirmed = run.confirmed.is_some();
+            told.has_ended = run.ended;
+
+            let mut whats: Vec<What> =
+                (0..).zip(generations).skip(before.steps as usize).map(What::generation).collect();
+            if run.steps > before.steps && !run.estimates.is_empty() && whats.is_empty() {
+                let estimates = run.estimates.into_iter().map(Into::into).collect();
+                whats.push(What::Step { steps: run.steps, estimates });
+            }
+            if let Some(confirmed) = run.confirmed.filter(|_| !before.is_confirmed) {
+                whats.push(confirmed.into());
+            }
+            if run.ended && !before.has_ended {
+                whats.push(What::Ended { ended: true });
+            }
+            let (axes, values): (Vec<_>, Vec<_>) =
+                run.begun.axes.into_iter().map(|it| (it.axis, Some(it.value.text))).unzip();
+            let axes = places_text(&axes, &values);
+            news.extend(whats.into_iter().map(|what| RunNews {
+                event: "run",
+                run: run.run,
+                kind: run.begun.kind.name(),
+                axes: axes.clone(),
+                player: run.begun.player.clone(),
+                what,
+            }));
+        }
+        news
+    }
+}
+
+impl RunNews {
+    /// `run 1  depth=2  generation 7  best 0.910  mean 0.744  least 0.410  64 formulas of 11.2 nodes`,
+    /// `run 1  depth=2  after 8 steps  simulations = 6 (4–7)`
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("run {}", count(self.run));
+        if let Some(axes) = &self.axes {
+            text.push_str("  ");
+            text.push_str(axes);
+        }
+        text.push_str("  ");
+        text.push_str(&match &self.what {
+            What::Generation { generation, best, mean, least, distinct, mean_size } => {
+                let [best, mean, least] =
+                    [best, mean, least].map(|it| optional(*it, |it| format!("{it:.3}")));
+                format!(
+                    "generation {}  best {best}  mean {mean}  least {least}  {} formulas of {mean_size:.1} nodes",
+                    count(*generation),
+                    count(*distinct)
+                )
+            }
+            What::Step { steps, estimates } => {
+                let estimates: Vec<_> = estimates.iter().map(Found::text).collect();
+                let noun = if *steps == 1 { "step" } else { "steps" };
+                format!("after {} {noun}  {}", count(*steps), estimates.join("  "))
+            }
+            What::Confirmed { gain, gain_low, gain_high } => {
+                let [gain, low, high] = [gain, gain_low, gain_high].map(|it| format!("{:+.1}", 100.0 * it));
+                format!("confirmed  {gain} points of a hundred against the start ({low} to {high})")
+            }
+            What::Ended { .. } => "is done".to_owned(),
+        });
+        text
+    }
+}
+
+impl What {
+    fn generation((generation, of): (u64, Generation)) -> Self {
+        let Generation { best, mean, least, distinct, mean_size, .. } = of;
+        Self::Generation { generation, best, mean, least, distinct, mean_size }
+    }
+}
+
+impl From<Confirmed> for What {
+    fn from(confirmed: Confirmed) -> Self {
+        let [gain, gain_low, gain_high] = confirmed.gain();
+        Self::Confirmed { gain, gain_low, gain_high }
+    }
+}
+
+impl From<Estimate> for Found {
+    fn from(Estimate { parameter, value, interval }: Estimate) -> Self {
+        let Bounds { low, high } = interval.unwrap_or(Bounds { low: None, high: None });
+        let [low_text, high_text] = [low, high].map(|end| end.map(|end| end.text));
+        Self { parameter, value: value.number, value_text: value.text, low_text, high_text }
+    }
+}
+
+impl Found {
+    fn text(&self) -> String {
+        let Self { parameter, value_text, low_text, high_text, .. } = self;
+        let interval = match (low_text, high_text) {
+            (Some(low), Some(high)) => format!(" ({low}–{high})"),
+            (Some(low), None) => format!(" ({low} or more)"),
+            (None, Some(high)) => format!(" ({high} or less)"),
+            (None, None) => String::new(),
+        };
+        format!("{parameter} = {value_text}{interval}")
+    }
+}
