@@ -94,6 +94,8 @@ impl FromStr for Endgame {
         let kings = pieces.iter().filter(|piece| **piece == Piece::King).count();
         if kings != 2 || pieces.first() != Some(&Piece::King) {
             let problem = match kings {
+                0 => "it has no king".to_owned(),
+                1 => "it has one king, not two".to_owned(),
                 2 => "it does not begin with white's king".to_owned(),
                 kings => format!("it has {kings} kings, not two"),
             };
