@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use spelrum_engine::games::Chess;
-use spelrum_engine::tables::{EndgameTable, TableValue};
-use spelrum_engine::{Game as _, Random};
+use spelrum_engine::tables::{EndgameTable, PIECES_MAX, TableValue};
+use spelrum_engine::{Game as _, Random, Side};
 
 /// Positions that are looked up in turn.
 const POSITIONS: usize = 1 << 16;
@@ -51,7 +51,8 @@ fn main() {
         if is_checked {
             let tables = successors::Tables::make(name);
             let begun = cpu();
-            println!("  {} values follow in {:?}", tables.check(1, 1), cpu() - begun);
+            let (checked, all) = (tables.check(1, 1), tables.main().positions().count());
+            println!("  {checked} of {all} values follow in {:?}", cpu() - begun);
         }
     }
     println!("peak memory {}", peak_memory());
@@ -68,16 +69,21 @@ fn look_up(table: &EndgameTable) {
         })
         .collect();
     let rounds = 200;
-    let squares: Vec<_> = drawn
+    let squares: Vec<(Side, [u8; PIECES_MAX])> = drawn
         .iter()
-        .map(|position| (position.to_move(), position.squares().collect::<Vec<u8>>()))
+        .map(|position| {
+            let mut squares = [0; PIECES_MAX];
+            squares.iter_mut().zip(position.squares()).for_each(|(place, at)| *place = at);
+            (position.to_move(), squares)
+        })
         .collect();
+    let men = table.endgame().letters().count();
     let each =
         |value: Option<TableValue>| u64::from(value.and_then(TableValue::plies).unwrap_or(0));
     let begun = cpu();
     let mut sum = 0;
     for _ in 0..rounds {
-        sum += squares.iter().map(|(side, at)| each(table.value_at(*side, at))).sum::<u64>();
+        sum += squares.iter().map(|(side, at)| each(table.value_at(*side, &at[..men]))).sum::<u64>();
     }
     tell("squares", rounds, cpu() - begun, sum);
     let chess: Vec<Chess> = drawn

@@ -55,7 +55,7 @@ pub use counts::{Longest, SideCounts, TableCounts};
 pub use endgame::{Endgame, EndgameError, PIECES_MAX};
 pub use retrograde::Progress;
 
-use placement::Placement;
+use placement::{Placement, index_of_board};
 
 /// A position's value without a mistake on either side, for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl TableValue {
 
 /// What a table's bytes say: plies to mate, or one of these.
 mod code {
-    /// The greatest number of plies. That of four pieces without pawns is 70.
+    /// The greatest number of plies. That of four pieces is 80 (`KRKN`).
     pub(super) const PLIES_MAX: u8 = 252;
     /// A draw: no legal move, and no check.
     pub(super) const STALEMATE: u8 = 253;
@@ -188,9 +188,10 @@ impl EndgameTable {
         if has_rights(Color::White) || has_rights(Color::Black) {
             return None;
         }
-        let placement = Placement::of_board(board, self.endgame.men(), false)
-            .or_else(|| Placement::of_board(board, self.endgame.men(), true))?;
-        TableValue::of_code(self.code_of(&placement))
+        let men = self.endgame.men();
+        let index =
+            index_of_board(board, men, false).or_else(|| index_of_board(board, men, true))?;
+        TableValue::of_code(self.codes[index])
     }
 
     /// The value with the pieces on these squares (a1 is 0, b1 is 1, h8 is 63), in the order of

@@ -28,22 +28,6 @@ impl Placement {
         placement
     }
 
-    /// Where a board that has as many pieces has these; with `changed` colours, if it has each in the
-    /// other.
-    #[inline]
-    pub(super) fn of_board(board: &Board, men: &[(Color, Piece)], changed: bool) -> Option<Self> {
-        let color = |color: Color| if changed { !color } else { color };
-        let mut placement = Self::new(color(board.side_to_move()), std::iter::empty());
-        let mut taken = BitBoard::EMPTY;
-        for (place, &(of, piece)) in placement.squares.iter_mut().zip(men) {
-            let square = (board.colored_pieces(color(of), piece) & !taken).next_square()?;
-            taken |= square.bitboard();
-            *place = square;
-        }
-        placement.len = men.len() as u8;
-        Some(placement)
-    }
-
     /// How many places the table of so many pieces has.
     pub(super) const fn places(men: usize) -> usize {
         (2 * PAIRS) << (6 * (men - 2))
@@ -72,12 +56,8 @@ impl Placement {
 
     #[inline]
     fn index_by(&self, pair: usize, symmetry: usize) -> usize {
-        let images = &IMAGES[symmetry];
-        let first = self.turn as usize * PAIRS + pair;
-        let others = &self.squares()[2..];
-        others
-            .iter()
-            .fold(first, |index, square| index << 6 | usize::from(images[*square as usize]))
+        let others = self.squares()[2..].iter().map(|square| *square as usize);
+        index_of(self.turn, pair, symmetry, others)
     }
 
     /// What stands in this place of the table of so many pieces.
@@ -157,6 +137,43 @@ impl Placement {
         builder.side_to_move = self.turn;
         builder.build().map_or_else(|_| String::new(), |board| board.to_string())
     }
+}
+
+/// The place of a board that has as many pieces, if it has these; with `changed` colours, if it has each
+/// in the other. `None` if it has others, or its kings touch.
+#[inline]
+pub(super) fn index_of_board(
+    board: &Board,
+    men: &[(Color, Piece)],
+    changed: bool,
+) -> Option<usize> {
+    let color = |color: Color| if changed { !color } else { color };
+    let kings = [Color::White, Color::Black].map(|of| board.king(color(of)) as usize);
+    let code = KINGS.code[kings[0]][kings[1]];
+    let mut taken = BitBoard::EMPTY;
+    let mut squares = [0; PIECES_MAX - 2];
+    let others = &men[2..];
+    for (place, &(of, piece)) in squares.iter_mut().zip(others) {
+        let square = (board.colored_pieces(color(of), piece) & !taken).next_square()?;
+        taken |= square.bitboard();
+        *place = square as usize;
+    }
+    let (pair, symmetry) = (usize::from(code & 511), usize::from(code >> 9));
+    let turn = color(board.side_to_move());
+    let others = squares.into_iter().take(others.len());
+    (code != NO_PAIR).then(|| index_of(turn, pair, symmetry, others))
+}
+
+#[inline]
+fn index_of(
+    turn: Color,
+    pair: usize,
+    symmetry: usize,
+    others: impl Iterator<Item = usize>,
+) -> usize {
+    let images = &IMAGES[symmetry & 7];
+    let first = turn as usize * PAIRS + pair;
+    others.fold(first, |index, square| index << 6 | usize::from(images[square & 63]))
 }
 
 /// Where a piece that is not a pawn can go, to empty squares or to the first piece on its way.

@@ -8,7 +8,7 @@ pub(super) const NO_PAIR: u16 = u16::MAX;
 
 /// Where each symmetry puts each square. Of its number, bit 0 turns files round, bit 1 ranks, and bit 2
 /// then exchanges files and ranks. 4 is the reflection that keeps the diagonal a1-h8.
-pub(super) const IMAGES: [[u8; 64]; 8] = images();
+pub(super) static IMAGES: [[u8; 64]; 8] = images();
 
 /// The symmetry that keeps the diagonal a1-h8.
 pub(super) const DIAGONAL: usize = 4;
@@ -53,6 +53,7 @@ const fn images() -> [[u8; 64]; 8] {
 }
 
 const fn kings() -> Kings {
+    let images = images();
     let mut kings =
         Kings { code: [[NO_PAIR; 64]; 64], squares: [[0; 2]; PAIRS], is_diagonal: [false; PAIRS] };
     let mut number = 0;
@@ -73,7 +74,7 @@ const fn kings() -> Kings {
         let (white, black) = (pair / 64, pair % 64);
         let mut symmetry = 0;
         while kings.code[white][black] == NO_PAIR && symmetry < 8 {
-            let image = [IMAGES[symmetry][white] as usize, IMAGES[symmetry][black] as usize];
+            let image = [images[symmetry][white] as usize, images[symmetry][black] as usize];
             if is_reduced(image[0], image[1]) {
                 kings.code[white][black] = kings.code[image[0]][image[1]] | (symmetry as u16) << 9;
             }
