@@ -62,7 +62,7 @@ impl TableCache {
             Ok(None) => {}
             Err(problem) => warn(
                 &format!("the table {} cannot be used: {problem}", path.display()),
-                "nothing: it is made again",
+                "nothing to do: it is made again",
             ),
         }
         let table = EndgameTable::make(endgame, tell);

@@ -83,7 +83,8 @@ fn look_up(table: &EndgameTable) {
     let begun = cpu();
     let mut sum = 0;
     for _ in 0..rounds {
-        sum += squares.iter().map(|(side, at)| each(table.value_at(*side, &at[..men]))).sum::<u64>();
+        sum +=
+            squares.iter().map(|(side, at)| each(table.value_at(*side, &at[..men]))).sum::<u64>();
     }
     tell("squares", rounds, cpu() - begun, sum);
     let chess: Vec<Chess> = drawn

@@ -241,7 +241,7 @@ fn write_histograms(out: &mut dyn Write, counts: &TableCounts) -> io::Result<()>
     let mut histograms: Vec<(&[u64], usize)> = Vec::new();
     for (side, name) in counts.sides.iter().zip(["white", "black"]) {
         // Wins begin with one move, losses with none.
-        let kinds = [(&side.wins_by_moves, "wins", 1), (&side.losses_by_moves, "is lost", 0)];
+        let kinds = [(&side.wins_by_moves, "wins", 1), (&side.losses_by_moves, "loses", 0)];
         for (histogram, what, first) in kinds {
             if !histogram.is_empty() {
                 columns.push(Column::numbers(format!("{name} to move {what}")));
