@@ -88,7 +88,7 @@ fn other_positions_are_not_in_the_table() {
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
         "8/8/8/8/2k5/8/1Q6/K7 w - - 0 1",
         "8/8/8/8/2k5/8/1P6/K7 w - - 0 1",
-        "8/8/8/8/8/2k5/1RR5/K7 w - - 0 1",
+        "8/8/8/8/3k4/8/1RR5/K7 w - - 0 1",
         "8/8/8/8/8/2k5/8/K7 w - - 0 1",
         // The table knows no castling.
         "8/8/8/8/8/2k5/8/4K2R w K - 0 1",
