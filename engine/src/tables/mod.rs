@@ -45,7 +45,7 @@ mod symmetry;
 
 use std::fmt;
 
-use cozy_chess::{Board, Color, Square};
+use cozy_chess::{Board, Color};
 
 use crate::games::Chess;
 use crate::position::Side;
@@ -55,7 +55,7 @@ pub use counts::{Longest, SideCounts, TableCounts};
 pub use endgame::{Endgame, EndgameError, PIECES_MAX};
 pub use retrograde::Progress;
 
-use placement::{Placement, index_of_board};
+use placement::{Placement, index_of_board, index_of_squares};
 
 /// A position's value without a mistake on either side, for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,8 +207,7 @@ impl EndgameTable {
             Side::First => Color::White,
             Side::Second => Color::Black,
         };
-        let squares = squares.iter().map(|square| Square::ALL[usize::from(*square)]);
-        TableValue::of_code(self.code_of(&Placement::new(turn, squares)))
+        TableValue::of_code(self.codes[index_of_squares(turn, squares)?])
     }
 
     /// Every legal position up to symmetry, in the table's order: the same on every machine.

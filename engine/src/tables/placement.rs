@@ -164,6 +164,20 @@ pub(super) fn index_of_board(
     (code != NO_PAIR).then(|| index_of(turn, pair, symmetry, others))
 }
 
+/// The place of an endgame's pieces on these squares, in its order, or `None` if the kings touch.
+///
+/// # Panics
+/// If a number is above 63, or there are no kings.
+#[inline]
+pub(super) fn index_of_squares(turn: Color, squares: &[u8]) -> Option<usize> {
+    let code = KINGS.code[usize::from(squares[0])][usize::from(squares[1])];
+    let others = &squares[2..];
+    assert!(others.iter().all(|square| *square < 64), "squares are numbered from 0 to 63");
+    let (pair, symmetry) = (usize::from(code & 511), usize::from(code >> 9));
+    let others = others.iter().map(|square| usize::from(*square));
+    (code != NO_PAIR).then(|| index_of(turn, pair, symmetry, others))
+}
+
 #[inline]
 fn index_of(
     turn: Color,
