@@ -200,18 +200,16 @@ fn write_text(out: &mut dyn Write, endgame: &Endgame, counts: &TableCounts) -> i
     let columns =
         [Column::words(""), Column::numbers("white to move"), Column::numbers("black to move")];
     let mut table = TextTable::new(&columns);
-    let figures: [(&str, fn(&SideCounts) -> u64); 6] = [
-        ("legal positions", |side| side.legal),
-        ("won by the side to move", |side| side.wins),
-        ("drawn", |side| side.draws),
-        ("  stalemates", |side| side.stalemates),
-        ("lost by the side to move", |side| side.losses),
-        ("  mates", |side| side.mates),
-    ];
-    for (name, figure) in figures {
+    let mut row = |name: &str, figure: fn(&SideCounts) -> u64| {
         let cells = counts.sides.iter().map(|side| count(figure(side)));
         table.row([name.to_owned()].into_iter().chain(cells));
-    }
+    };
+    row("legal positions", |side| side.legal);
+    row("won by the side to move", |side| side.wins);
+    row("drawn", |side| side.draws);
+    row("  stalemates", |side| side.stalemates);
+    row("lost by the side to move", |side| side.losses);
+    row("  mates", |side| side.mates);
     table.write(out)?;
     write_histograms(out, counts)?;
     for (side, name) in counts.sides.iter().zip(["white", "black"]) {
