@@ -57,6 +57,17 @@ fn the_longest_wins_are_the_published_ones() {
     }
 }
 
+/// As they came out where every value was held against those of its successors.
+#[test]
+fn kbnk_has_the_counts_that_were_checked() {
+    let counts = table("KBNK").counts();
+    let [white, black] = &counts.sides;
+    assert_eq!((white.legal, white.wins, white.draws), (10_875_504, 10_822_184, 53_320));
+    assert_eq!((black.legal, black.losses, black.draws), (13_660_584, 11_188_168, 2_472_416));
+    assert_eq!((black.mates, black.stalemates), (464, 12_888));
+    assert_eq!((white.longest_win_plies(), black.longest_loss_plies()), (Some(65), Some(66)));
+}
+
 /// What one side's counts say is told again with the colours changed.
 #[test]
 fn the_same_pieces_on_the_other_side_have_the_same_counts() {

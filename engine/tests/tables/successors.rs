@@ -119,7 +119,44 @@ fn value(table: &EndgameTable, men: &[(Color, Piece)], board: &Board) -> Option<
 
 #[cfg(test)]
 mod tests {
+    use cozy_chess::{Board, BoardBuilder, Color, Square, get_king_moves};
+    use spelrum_engine::Random;
+
     use super::Tables;
+
+    /// What `cozy-chess` takes for legal with the men on these squares.
+    fn legal(tables: &Tables, turn: Color, squares: [Square; 4]) -> Option<Board> {
+        let mut builder = BoardBuilder::empty();
+        builder.side_to_move = turn;
+        for (&(color, piece), square) in tables.men.iter().zip(squares) {
+            if builder.square_mut(square).replace((piece, color)).is_some() {
+                return None;
+            }
+        }
+        let do_kings_touch = get_king_moves(squares[0]).has(squares[1]);
+        if do_kings_touch { None } else { builder.build().ok() }
+    }
+
+    #[test]
+    fn tables_have_the_legal_positions_and_no_others() {
+        let mut random = Random::from_key([9; 32]);
+        for name in ["KBNK", "KRKB", "KQQK"] {
+            let tables = Tables::make(name);
+            let mut known = 0;
+            for _ in 0..50_000 {
+                let squares: [Square; 4] =
+                    std::array::from_fn(|_| Square::index(random.below(64) as usize));
+                for (turn, side) in Color::ALL.into_iter().zip(crate::SIDES) {
+                    let at = squares.map(|square| square as u8);
+                    let value = tables.main.value_at(side, &at);
+                    let board = legal(&tables, turn, squares);
+                    assert_eq!(value.is_some(), board.is_some(), "{name} {turn} {squares:?}");
+                    known += u32::from(value.is_some());
+                }
+            }
+            assert!(known > 20_000, "{name}: {known}");
+        }
+    }
 
     #[test]
     fn every_value_of_three_pieces_follows_from_its_successors() {
