@@ -13,6 +13,7 @@ mod clock;
 mod commands;
 mod config;
 mod embedded;
+mod endgame_tables;
 mod engines;
 mod error;
 mod exit;

@@ -144,6 +144,7 @@ mod sketch;
 mod solve;
 mod solver;
 mod stack;
+pub mod tables;
 mod termination;
 pub mod tree;
 

@@ -26,6 +26,7 @@ pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod steer;
 pub(crate) mod submit;
+pub(crate) mod table;
 pub(crate) mod tree;
 pub(crate) mod watch;
 pub(crate) mod worker;
@@ -136,6 +137,8 @@ pub(crate) enum Command {
     Engine(engine::Engine),
     /// Find the exact value of a position and all moves that reach it
     Solve(solve::Solve),
+    /// Make an exact table of a chess endgame, and show what it counts
+    Table(table::Table),
     /// Count the move sequences from a position
     Perft(perft::Perft),
     /// Draw a game tree as lecture slides do, or count it
@@ -184,6 +187,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Coordinator(coordinator) => on_runtime(coordinator.run()),
         Command::Worker(worker) => on_runtime(worker.run()),
         Command::Solve(solve) => on_runtime(solve.run()),
+        Command::Table(table) => on_runtime(table.run()),
         Command::Submit(submit) => on_runtime(submit.run()),
         Command::Status(status) => on_runtime(status.run()),
         Command::Watch(watch) => on_runtime(watch.run()),

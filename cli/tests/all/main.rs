@@ -46,6 +46,7 @@ mod stats;
 mod steering;
 mod stopping;
 mod supervised;
+mod table;
 mod terminal;
 mod tidy;
 mod trees;

@@ -39,6 +39,7 @@ impl Sandbox {
             .env_remove("SPELRUM_TOKEN")
             .env_remove("SPELRUM_CONFIG")
             .env("XDG_CONFIG_HOME", self.path("config"))
+            .env_remove("XDG_CACHE_HOME")
             .env("HOME", self.directory.path())
             .env_remove("RUST_LOG")
             .env("NO_COLOR", "1")

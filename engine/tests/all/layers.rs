@@ -31,6 +31,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("games with their solvers", &["games.rs", "games/*/"]),
+    ("tables of endgames", &["tables/"]),
     (
         "evaluations",
         &["evaluation.rs", "evaluation/", "games/*/evaluation.rs", "games/*/evaluation/"],

@@ -118,9 +118,9 @@ impl Chess {
         u32::from(self.board.fullmove_number())
     }
 
-    /// The board, for evaluations.
+    /// The board, for evaluations and tables.
     #[inline]
-    const fn cozy(&self) -> &Board {
+    pub(crate) const fn cozy(&self) -> &Board {
         &self.board
     }
 

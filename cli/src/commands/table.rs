@@ -1,0 +1,262 @@
+//! `spelrum table`: an exact table of a chess endgame, and what it counts.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+use spelrum_engine::tables::{
+    Endgame, EndgameError, EndgameTable, Longest, Progress, SideCounts, TableCounts,
+};
+
+use crate::endgame_tables::{Origin, TableCache};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::interrupt::Interrupts;
+use crate::output::{Column, TextTable, count, duration_us, percent, write_json};
+use crate::waiting::while_waiting;
+
+const EXAMPLES: &str = "\
+An endgame is named by white's pieces and then black's, each with its king first: K, Q, R, B, N, up to \
+four in all and no pawns. For every position the table knows who mates and in how many plies, if who \
+wins does so as fast as possible and who loses as slowly; captures lead to the table of the pieces \
+that are left. There is no castling, and the rules of fifty moves and of repetition are left out.
+
+The counts are of all legal positions, those that are the same up to symmetry each for itself; two \
+like pieces count once. A win in n moves has n moves of the winner, a loss in n moves as many of \
+the loser: mates are losses in 0.
+
+A table is made once, in seconds, and kept in $XDG_CACHE_HOME/spelrum or ~/.cache/spelrum (4 MB for \
+four pieces). It is checked by its hash whenever it is read, and made again if it is damaged.
+
+JSON: endgame, sha256 (of the table's bytes: the same on every machine), file (null if it is not kept), \
+origin (read, made), and sides, with white to move and with black: to_move (w or b), legal, wins, \
+draws, losses, mates, stalemates, win_histogram_by_moves (from 1 on), loss_histogram_by_moves (from 0 \
+on), longest_win and longest_loss (plies, moves, positions, and one of them as FEN: example).
+
+Examples:
+  spelrum table KRK
+  spelrum table KBNK --json
+  spelrum table KQKR --cache /var/cache/spelrum";
+
+/// Make an exact table of a chess endgame, and show what it counts
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Table {
+    /// White's pieces, then black's, such as KRK, KBNK or KQKR
+    #[arg(value_name = "ENDGAME")]
+    name: String,
+    /// Keep tables in this directory [default: $XDG_CACHE_HOME/spelrum or ~/.cache/spelrum]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    cache: Option<PathBuf>,
+    /// Make the table anew, and keep it nowhere
+    #[arg(long)]
+    no_cache: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    endgame: &'a str,
+    sha256: String,
+    file: Option<String>,
+    origin: &'static str,
+    sides: [SideJson<'a>; 2],
+}
+
+#[derive(Serialize)]
+struct SideJson<'a> {
+    to_move: char,
+    legal: u64,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    mates: u64,
+    stalemates: u64,
+    win_histogram_by_moves: &'a [u64],
+    loss_histogram_by_moves: &'a [u64],
+    longest_win: Option<LongestJson<'a>>,
+    longest_loss: Option<LongestJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct LongestJson<'a> {
+    plies: u32,
+    moves: u32,
+    positions: u64,
+    example: &'a str,
+}
+
+impl Table {
+    /// Makes it, or reads it, and prints.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let endgame: Endgame = self.name.parse().map_err(|error: EndgameError| {
+            CliError::new(Exit::Input, "read the endgame's name")
+                .because(error.problem)
+                .help(error.remedy)
+        })?;
+        let cache = match self.cache {
+            Some(directory) => Some(TableCache::at(directory)),
+            None if self.no_cache => None,
+            None => TableCache::of_user(),
+        };
+        let interrupts = Interrupts::listen(|| {})?;
+        let progress: Arc<Mutex<String>> = Arc::default();
+        let told = Arc::clone(&progress);
+        let what = move |elapsed: Duration| {
+            let progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+            let elapsed = duration_us(elapsed.as_micros() as f64);
+            format!("making {progress}, {elapsed}; Ctrl-C gives up")
+        };
+        let work = {
+            let (cache, endgame) = (cache.clone(), endgame.clone());
+            move || {
+                let tell = |progress: Progress<'_>| {
+                    let share = progress.decided as f64 / progress.places as f64;
+                    *told.lock().unwrap_or_else(PoisonError::into_inner) = format!(
+                        "{}: {} plies from mate, {} decided",
+                        progress.endgame,
+                        progress.plies,
+                        percent(share)
+                    );
+                };
+                let (table, origin) = match cache {
+                    Some(cache) => cache.table(&endgame, tell),
+                    None => (EndgameTable::make(&endgame, tell), Origin::MadeOnly),
+                };
+                let counts = table.counts();
+                (table, origin, counts)
+            }
+        };
+        let Some((table, origin, counts)) = while_waiting(&interrupts, what, work).await? else {
+            return Ok(interrupts.exit().unwrap_or(Exit::Interrupted));
+        };
+        let file = match origin {
+            Origin::Read | Origin::Made => cache.map(|cache| cache.file(&endgame)),
+            Origin::MadeOnly => None,
+        };
+        let mut out = anstream::stdout().lock();
+        if self.json {
+            write_json(&mut out, &json(&table, origin, file, &counts))?;
+        } else {
+            write_text(&mut out, &endgame, &counts)?;
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn json<'a>(
+    table: &'a EndgameTable,
+    origin: Origin,
+    file: Option<PathBuf>,
+    counts: &'a TableCounts,
+) -> Json<'a> {
+    let side = |to_move, counts: &'a SideCounts| SideJson {
+        to_move,
+        legal: counts.legal,
+        wins: counts.wins,
+        draws: counts.draws,
+        losses: counts.losses,
+        mates: counts.mates,
+        stalemates: counts.stalemates,
+        win_histogram_by_moves: counts.wins_by_moves.as_slice(),
+        loss_histogram_by_moves: counts.losses_by_moves.as_slice(),
+        longest_win: counts.longest_win.as_ref().map(longest_json),
+        longest_loss: counts.longest_loss.as_ref().map(longest_json),
+    };
+    let [white, black] = &counts.sides;
+    Json {
+        endgame: table.endgame().name(),
+        sha256: table.sha256().iter().map(|byte| format!("{byte:02x}")).collect(),
+        file: file.map(|file| file.display().to_string()),
+        origin: match origin {
+            Origin::Read => "read",
+            Origin::Made | Origin::MadeOnly => "made",
+        },
+        sides: [side('w', white), side('b', black)],
+    }
+}
+
+fn longest_json(longest: &Longest) -> LongestJson<'_> {
+    LongestJson {
+        plies: longest.plies,
+        moves: moves(longest),
+        positions: longest.positions,
+        example: &longest.fen,
+    }
+}
+
+/// Moves of the side to move to the end.
+fn moves(longest: &Longest) -> u32 {
+    longest.plies.div_ceil(2)
+}
+
+fn write_text(out: &mut dyn Write, endgame: &Endgame, counts: &TableCounts) -> io::Result<()> {
+    writeln!(out, "{endgame}\n")?;
+    let columns =
+        [Column::words(""), Column::numbers("white to move"), Column::numbers("black to move")];
+    let mut table = TextTable::new(&columns);
+    let mut row = |name: &str, figure: fn(&SideCounts) -> u64| {
+        let cells = counts.sides.iter().map(|side| count(figure(side)));
+        table.row([name.to_owned()].into_iter().chain(cells));
+    };
+    row("legal positions", |side| side.legal);
+    row("won by the side to move", |side| side.wins);
+    row("drawn", |side| side.draws);
+    row("  stalemates", |side| side.stalemates);
+    row("lost by the side to move", |side| side.losses);
+    row("  mates", |side| side.mates);
+    table.write(out)?;
+    write_histograms(out, counts)?;
+    for (side, name) in counts.sides.iter().zip(["white", "black"]) {
+        for (longest, what) in [(&side.longest_win, "wins"), (&side.longest_loss, "loses")] {
+            let Some(longest) = longest else { continue };
+            writeln!(
+                out,
+                "\n{name} to move {what} in {} moves ({} plies) at most: {}, such as\n  {}",
+                moves(longest),
+                longest.plies,
+                positions(longest.positions),
+                longest.fen
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn positions(number: u64) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} position{plural}", count(number))
+}
+
+/// How many positions are won and lost in how many moves; a column for each side's that has any.
+fn write_histograms(out: &mut dyn Write, counts: &TableCounts) -> io::Result<()> {
+    let mut columns = vec![Column::numbers("moves")];
+    let mut histograms: Vec<(&[u64], usize)> = Vec::new();
+    for (side, name) in counts.sides.iter().zip(["white", "black"]) {
+        // Wins begin with one move, losses with none.
+        let kinds = [(&side.wins_by_moves, "wins", 1), (&side.losses_by_moves, "loses", 0)];
+        for (histogram, what, first) in kinds {
+            if !histogram.is_empty() {
+                columns.push(Column::numbers(format!("{name} to move {what}")));
+                histograms.push((histogram, first));
+            }
+        }
+    }
+    let end = histograms.iter().map(|(histogram, first)| histogram.len() + first).max();
+    let Some(end) = end else { return Ok(()) };
+    let mut table = TextTable::new(&columns);
+    for moves in 0..end {
+        let cells = histograms.iter().map(|(histogram, first)| {
+            let number = moves.checked_sub(*first).and_then(|place| histogram.get(place));
+            number.map_or_else(String::new, |number| count(*number))
+        });
+        table.row([moves.to_string()].into_iter().chain(cells));
+    }
+    writeln!(out)?;
+    table.write(out)
+}

@@ -1,0 +1,108 @@
+//! Tables of endgames, kept in a directory: made once on a machine, checked whenever they are read.
+//!
+//! A file that cannot be read, or is not what was written, is told of and made again; one that cannot
+//! be written is told of, and the table is used as it is in memory.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy as _;
+use spelrum_engine::tables::{Endgame, EndgameTable, Progress};
+
+use crate::error::warn;
+
+/// No table is as large as this.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// Where tables are kept.
+#[derive(Clone, Debug)]
+pub(crate) struct TableCache {
+    directory: PathBuf,
+}
+
+/// Where a table came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It was read from its file.
+    Read,
+    /// It was made, and its file written.
+    Made,
+    /// It was made, and is kept nowhere.
+    MadeOnly,
+}
+
+impl TableCache {
+    /// In this directory; it is made when something is written there.
+    pub(crate) fn at(directory: PathBuf) -> Self {
+        Self { directory }
+    }
+
+    /// In the user's cache directory; `None` if there is none.
+    pub(crate) fn of_user() -> Option<Self> {
+        // A service may have no home.
+        let strategy = etcetera::choose_base_strategy().ok()?;
+        Some(Self::at(strategy.cache_dir().join("spelrum")))
+    }
+
+    /// The file of a table.
+    pub(crate) fn file(&self, endgame: &Endgame) -> PathBuf {
+        self.directory.join(format!("{endgame}.table"))
+    }
+
+    /// The table, read if it is there and otherwise made and written.
+    pub(crate) fn table(
+        &self,
+        endgame: &Endgame,
+        tell: impl FnMut(Progress<'_>),
+    ) -> (EndgameTable, Origin) {
+        let path = self.file(endgame);
+        match read(&path, endgame) {
+            Ok(Some(table)) => return (table, Origin::Read),
+            Ok(None) => {}
+            Err(problem) => warn(
+                &format!("the table {} cannot be used: {problem}", path.display()),
+                "nothing to do: it is made again",
+            ),
+        }
+        let table = EndgameTable::make(endgame, tell);
+        let origin = match self.write(&path, &table) {
+            Ok(()) => Origin::Made,
+            Err(error) => {
+                warn(
+                    &format!("the table {} cannot be kept: {error}", path.display()),
+                    "name a directory that you may write to with --cache, or none with --no-cache",
+                );
+                Origin::MadeOnly
+            }
+        };
+        (table, origin)
+    }
+
+    /// Under a name of this process's own until all of it is there.
+    fn write(&self, path: &Path, table: &EndgameTable) -> std::io::Result<()> {
+        std::fs::create_dir_all(&self.directory)?;
+        let partial = path.with_extension(format!("{}.partial", std::process::id()));
+        let written = std::fs::write(&partial, table.to_bytes())
+            .and_then(|()| std::fs::rename(&partial, path));
+        if written.is_err() {
+            // Whatever is left of it is of no use.
+            let _ = std::fs::remove_file(&partial);
+        }
+        written
+    }
+}
+
+/// The table in this file, checked; `None` if there is no file.
+fn read(path: &Path, endgame: &Endgame) -> Result<Option<EndgameTable>, String> {
+    let mut bytes = Vec::new();
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+        Ok(there) if !there.is_file() => return Err("it is not a file".to_owned()),
+        Ok(_) => {}
+    }
+    let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_end(&mut bytes));
+    read.map_err(|error| error.to_string())?;
+    EndgameTable::from_bytes(endgame, &bytes).map(Some).map_err(|error| error.to_string())
+}

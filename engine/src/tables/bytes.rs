@@ -1,0 +1,119 @@
+//! A table as bytes: a header that says what it is, the values, and a hash of both.
+//!
+//! ```text
+//! 8    `SPELTBL\n`
+//! 2    the version of all this, little-endian as what follows
+//! 2    n, the length of the name
+//! n    the endgame's name
+//! 8    the number of values
+//! …    the values, a byte each: plies to mate (odd a win, even a loss), 253 a stalemate, 254 another
+//!      draw, 255 not a legal position
+//! 32   the SHA-256 of all before it
+//! ```
+
+use sha2::{Digest, Sha256};
+
+use super::placement::Placement;
+use super::{Endgame, EndgameTable};
+
+const MAGIC: &[u8; 8] = b"SPELTBL\n";
+
+/// Rises when anything of the format changes, the order of the values too.
+const VERSION: u16 = 1;
+
+const HASH_BYTES: usize = 32;
+
+/// Bytes that are not the table that was asked for. The table can be made again.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TableBytesError {
+    /// They begin otherwise than a table.
+    #[error("it is not a table")]
+    NotATable,
+    /// Another version of the format.
+    #[error("it is a table of version {found}, and this is version {VERSION}")]
+    Version {
+        /// Its version.
+        found: u16,
+    },
+    /// The table of another endgame.
+    #[error("it is the table of another endgame than {asked}")]
+    Endgame {
+        /// What was asked for.
+        asked: String,
+    },
+    /// Cut off, or longer than it should be.
+    #[error("it has {found} bytes, and should have {expected}")]
+    Length {
+        /// Its bytes.
+        found: usize,
+        /// What they should be.
+        expected: usize,
+    },
+    /// Not what was written.
+    #[error("its content does not have the hash that it was written with")]
+    Hash,
+}
+
+impl EndgameTable {
+    /// The table as bytes, with a hash of them at the end.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = header(&self.endgame);
+        bytes.extend_from_slice(&self.codes);
+        let hash = Sha256::digest(&bytes);
+        bytes.extend_from_slice(&hash);
+        bytes
+    }
+
+    /// Reads the table of this endgame and checks all of it.
+    ///
+    /// # Errors
+    /// If the bytes are not those that [`EndgameTable::to_bytes`] gave of this endgame's table.
+    pub fn from_bytes(endgame: &Endgame, bytes: &[u8]) -> Result<Self, TableBytesError> {
+        let header = header(endgame);
+        let (version_at, name_at) = (MAGIC.len(), MAGIC.len() + 2);
+        if !bytes.starts_with(MAGIC) {
+            return Err(TableBytesError::NotATable);
+        }
+        let Some(version) = bytes.get(version_at..name_at) else {
+            return Err(TableBytesError::NotATable);
+        };
+        let found = u16::from_le_bytes([version[0], version[1]]);
+        if found != VERSION {
+            return Err(TableBytesError::Version { found });
+        }
+        let places = Placement::places(endgame.men().len());
+        let expected = header.len() + places + HASH_BYTES;
+        if !bytes.starts_with(&header) && bytes.len() >= header.len() {
+            return Err(TableBytesError::Endgame { asked: endgame.name().to_owned() });
+        }
+        if bytes.len() != expected {
+            return Err(TableBytesError::Length { found: bytes.len(), expected });
+        }
+        let (content, hash) = bytes.split_at(expected - HASH_BYTES);
+        if Sha256::digest(content).as_slice() != hash {
+            return Err(TableBytesError::Hash);
+        }
+        Ok(Self { endgame: endgame.clone(), codes: content[header.len()..].to_vec() })
+    }
+
+    /// The SHA-256 at the end of the bytes: tables of an endgame that are the same have the same.
+    #[must_use]
+    pub fn sha256(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(header(&self.endgame));
+        hash.update(&self.codes);
+        hash.finalize().into()
+    }
+}
+
+fn header(endgame: &Endgame) -> Vec<u8> {
+    let name = endgame.name().as_bytes();
+    let places = Placement::places(endgame.men().len()) as u64;
+    let mut header = MAGIC.to_vec();
+    header.extend_from_slice(&VERSION.to_le_bytes());
+    header.extend_from_slice(&(name.len() as u16).to_le_bytes());
+    header.extend_from_slice(name);
+    header.extend_from_slice(&places.to_le_bytes());
+    header
+}

@@ -1,0 +1,133 @@
+//! Which pieces an ending has, by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cozy_chess::{Color, Piece};
+
+/// Pieces that an endgame has at most, the kings as well.
+pub const PIECES_MAX: usize = 4;
+
+/// Which pieces there are, two kings and up to two others, none of them a pawn. Its name is that of
+/// white's pieces and then of black's, each with the king first: `KBNK`, `KRKB`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endgame {
+    name: String,
+    /// White's king, black's king, white's other pieces, black's.
+    men: Vec<(Color, Piece)>,
+}
+
+/// A name that no table has, with what is wrong and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct EndgameError {
+    /// What is wrong.
+    pub problem: String,
+    /// What to write instead.
+    pub remedy: String,
+}
+
+impl Endgame {
+    /// The name, such as `KBNK`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The pieces as FEN writes them, in the order of a table's squares: white's king, black's king,
+    /// white's other pieces, black's.
+    pub fn letters(&self) -> impl Iterator<Item = char> + '_ {
+        self.men.iter().map(|&(color, piece)| letter(color, piece))
+    }
+
+    /// What is left when the piece in this place has been captured.
+    pub(super) fn without(&self, man: usize) -> Self {
+        let mut men = self.men.clone();
+        men.remove(man);
+        Self::of_men(men)
+    }
+
+    /// Each piece with its colour, in the order of a table's squares.
+    pub(super) fn men(&self) -> &[(Color, Piece)] {
+        &self.men
+    }
+
+    /// How many orders of like pieces there are: 2 if both others are the same, else 1.
+    pub(super) fn orders(&self) -> u64 {
+        if self.men.len() == PIECES_MAX && self.men[2] == self.men[3] { 2 } else { 1 }
+    }
+
+    fn of_men(men: Vec<(Color, Piece)>) -> Self {
+        let of_color = |color| {
+            men.iter()
+                .filter(move |man| man.0 == color)
+                .map(|man| letter(Color::White, man.1))
+                .collect::<String>()
+        };
+        Self { name: of_color(Color::White) + &of_color(Color::Black), men }
+    }
+}
+
+impl FromStr for Endgame {
+    type Err = EndgameError;
+
+    /// Small letters are read as well, and a side's pieces in any order after its king.
+    fn from_str(name: &str) -> Result<Self, EndgameError> {
+        let wrong = |problem: String, remedy: &str| {
+            Err(EndgameError { problem, remedy: remedy.to_owned() })
+        };
+        const HOW: &str = "write white's pieces and then black's, each with its king first, such as \
+                           KRK, KBNK or KRKB";
+        let mut pieces = Vec::new();
+        for letter in name.chars() {
+            let Ok(piece) = Piece::try_from(letter.to_ascii_lowercase()) else {
+                return wrong(format!("{letter:?} is not a piece"), HOW);
+            };
+            pieces.push(piece);
+        }
+        if pieces.contains(&Piece::Pawn) {
+            return wrong(
+                "there is a pawn".to_owned(),
+                "tables are of kings, queens, rooks, bishops and knights alone: name one without P",
+            );
+        }
+        let kings = pieces.iter().filter(|piece| **piece == Piece::King).count();
+        if kings != 2 || pieces.first() != Some(&Piece::King) {
+            let problem = match kings {
+                0 => "it has no king".to_owned(),
+                1 => "it has one king, not two".to_owned(),
+                2 => "it does not begin with white's king".to_owned(),
+                kings => format!("it has {kings} kings, not two"),
+            };
+            return wrong(problem, HOW);
+        }
+        if pieces.len() > PIECES_MAX {
+            return wrong(
+                format!("it has {} pieces", pieces.len()),
+                &format!("a table has {PIECES_MAX} at most, the kings as well"),
+            );
+        }
+        let mut men = vec![(Color::White, Piece::King), (Color::Black, Piece::King)];
+        let black = pieces.iter().rposition(|piece| *piece == Piece::King).unwrap_or(0);
+        for (color, others) in [
+            (Color::White, &mut pieces[1..black].to_vec()),
+            (Color::Black, &mut pieces[black + 1..].to_vec()),
+        ] {
+            others.sort_by_key(|piece| std::cmp::Reverse(*piece as usize));
+            men.extend(others.iter().map(|piece| (color, *piece)));
+        }
+        Ok(Self::of_men(men))
+    }
+}
+
+impl fmt::Display for Endgame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// A capital for white.
+fn letter(color: Color, piece: Piece) -> char {
+    let letter = char::from(piece);
+    if color == Color::White { letter.to_ascii_uppercase() } else { letter }
+}

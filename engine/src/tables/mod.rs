@@ -1,0 +1,255 @@
+//! Exact tables of chess endings: how many plies every position of up to four pieces without pawns is
+//! from mate.
+//!
+//! An [`Endgame`] is which pieces there are, by name: `KBNK` is white's king, bishop and knight against
+//! black's king. Its [`EndgameTable`] is made by [`EndgameTable::make`], has a byte for each position up
+//! to symmetry, and is written and read as bytes ([`EndgameTable::to_bytes`]): where they are kept is
+//! for others to say.
+//!
+//! ```
+//! use spelrum_engine::games::Chess;
+//! use spelrum_engine::tables::{Endgame, EndgameTable, TableValue};
+//! use spelrum_engine::Game;
+//!
+//! let table = EndgameTable::make(&"KRK".parse()?, |_| {});
+//! let position = Chess::parse(&Chess::rules(), "8/8/8/8/8/2k5/1R6/K7 w - - 0 1")?;
+//! assert_eq!(table.value(&position), Some(TableValue::Win { plies: 31 }));
+//!
+//! let white = &table.counts().sides[0];
+//! assert_eq!((white.legal, white.wins, white.longest_win_plies()), (175_168, 175_168, Some(31)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What a value is
+//!
+//! The plies to mate if both play their best: who wins as fast as possible, who loses as slowly. A
+//! mated position has 0, so that wins are odd and losses even. Captures lead to the table of the pieces
+//! that are left. There is no castling, and neither the fifty moves nor repetition are known here:
+//! stalemates and what nobody wins are draws.
+//!
+//! # Symmetry
+//!
+//! Without pawns and castling the eight symmetries of the square change nothing (Thompson 1986,
+//! "Retrograde Analysis of Certain Endgames", ICCA Journal 9.3; Heinz 2000, "Scalable Search in
+//! Computer Chess", chapter 5). The white king is brought to the triangle a1-d1-d4, and with it on the
+//! diagonal a1-h8 the black one to or below that diagonal: 462 pairs of kings that do not touch. So a
+//! table of four pieces has 2 · 462 · 64 · 64 = 3,784,704 bytes. Two like pieces (`KNNK`) have both
+//! orders in it.
+
+mod bytes;
+mod counts;
+mod endgame;
+mod placement;
+mod retrograde;
+mod symmetry;
+
+use std::fmt;
+
+use cozy_chess::{Board, Color};
+
+use crate::games::Chess;
+use crate::position::Side;
+
+pub use bytes::TableBytesError;
+pub use counts::{Longest, SideCounts, TableCounts};
+pub use endgame::{Endgame, EndgameError, PIECES_MAX};
+pub use retrograde::Progress;
+
+use placement::{Placement, index_of_board, index_of_squares};
+
+/// A position's value without a mistake on either side, for the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableValue {
+    /// It mates in so many plies, an odd number.
+    Win {
+        /// Plies to mate.
+        plies: u32,
+    },
+    /// Nobody mates.
+    Draw,
+    /// It is mated in so many plies, an even number: 0 where it is mated already.
+    Loss {
+        /// Plies to mate.
+        plies: u32,
+    },
+}
+
+impl TableValue {
+    /// 1 if the side to move wins, 0 for a draw, -1 if it loses.
+    #[must_use]
+    pub const fn value(self) -> i32 {
+        match self {
+            Self::Win { .. } => 1,
+            Self::Draw => 0,
+            Self::Loss { .. } => -1,
+        }
+    }
+
+    /// Plies to mate, or `None` for a draw.
+    #[must_use]
+    pub const fn plies(self) -> Option<u32> {
+        match self {
+            Self::Win { plies } | Self::Loss { plies } => Some(plies),
+            Self::Draw => None,
+        }
+    }
+
+    /// What the byte says; `None` of what is not a legal position.
+    #[inline]
+    const fn of_code(code: u8) -> Option<Self> {
+        match code {
+            code::ILLEGAL => None,
+            code::DRAW | code::STALEMATE => Some(Self::Draw),
+            plies if plies % 2 == 1 => Some(Self::Win { plies: plies as u32 }),
+            plies => Some(Self::Loss { plies: plies as u32 }),
+        }
+    }
+}
+
+/// What a table's bytes say: plies to mate, or one of these.
+mod code {
+    /// The greatest number of plies. That of four pieces is 80 (`KRKN`).
+    pub(super) const PLIES_MAX: u8 = 252;
+    /// A draw: no legal move, and no check.
+    pub(super) const STALEMATE: u8 = 253;
+    /// A draw that is played on.
+    pub(super) const DRAW: u8 = 254;
+    /// Two pieces on one square, or the side that is not to move is in check.
+    pub(super) const ILLEGAL: u8 = 255;
+}
+
+/// The values of all positions of an endgame.
+#[derive(Clone, PartialEq, Eq)]
+pub struct EndgameTable {
+    endgame: Endgame,
+    /// By [`Placement::index`].
+    codes: Vec<u8>,
+}
+
+/// A position of a table's: one of each up to symmetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TablePosition {
+    placement: Placement,
+    /// Its value for the side to move.
+    pub value: TableValue,
+    /// Positions of the board that are the same up to symmetry, this one too: 4 where both kings are
+    /// on the diagonal a1-h8, where its mirror image may be in the table as well, and 8 elsewhere. With
+    /// two like pieces each of them is in the table twice.
+    pub images: u32,
+}
+
+impl TablePosition {
+    /// Whose move it is: white is the first side.
+    #[must_use]
+    pub fn to_move(&self) -> Side {
+        match self.placement.turn {
+            Color::White => Side::First,
+            Color::Black => Side::Second,
+        }
+    }
+
+    /// Where the pieces are, in the order of [`Endgame::letters`]: a1 is 0, b1 is 1, h8 is 63.
+    pub fn squares(&self) -> impl Iterator<Item = u8> + '_ {
+        self.placement.squares().iter().map(|square| *square as u8)
+    }
+}
+
+impl EndgameTable {
+    /// Makes the table, and first those of its captures. `tell` hears how it goes, after each ply.
+    ///
+    /// One thread; memory is three bytes a position, 11 MB for four pieces.
+    #[must_use]
+    pub fn make(endgame: &Endgame, mut tell: impl FnMut(Progress<'_>)) -> Self {
+        retrograde::make(endgame, &mut tell)
+    }
+
+    /// Which pieces it is about.
+    #[must_use]
+    pub const fn endgame(&self) -> &Endgame {
+        &self.endgame
+    }
+
+    /// The value of a position, also with colours changed: black's bishop and knight against white's
+    /// king are looked up in `KBNK`. `None` if it has other pieces than these, or rights to castle.
+    #[must_use]
+    pub fn value(&self, position: &Chess) -> Option<TableValue> {
+        self.value_of_board(position.cozy())
+    }
+
+    #[inline]
+    fn value_of_board(&self, board: &Board) -> Option<TableValue> {
+        if board.occupied().len() as usize != self.endgame.men().len() {
+            return None;
+        }
+        let has_rights = |color| {
+            let rights = board.castle_rights(color);
+            rights.short.is_some() || rights.long.is_some()
+        };
+        if has_rights(Color::White) || has_rights(Color::Black) {
+            return None;
+        }
+        let men = self.endgame.men();
+        let index =
+            index_of_board(board, men, false).or_else(|| index_of_board(board, men, true))?;
+        TableValue::of_code(self.codes[index])
+    }
+
+    /// The value with the pieces on these squares (a1 is 0, b1 is 1, h8 is 63), in the order of
+    /// [`Endgame::letters`]. `None` if that is not a legal position.
+    ///
+    /// # Panics
+    /// If there are more or fewer squares than pieces, or a number above 63.
+    #[must_use]
+    #[inline]
+    pub fn value_at(&self, to_move: Side, squares: &[u8]) -> Option<TableValue> {
+        assert_eq!(squares.len(), self.endgame.men().len(), "a square for each piece");
+        let turn = match to_move {
+            Side::First => Color::White,
+            Side::Second => Color::Black,
+        };
+        TableValue::of_code(self.codes[index_of_squares(turn, squares)?])
+    }
+
+    /// Every legal position up to symmetry, in the table's order: the same on every machine.
+    pub fn positions(&self) -> impl Iterator<Item = TablePosition> + '_ {
+        (0..self.codes.len()).filter_map(|index| self.position(index))
+    }
+
+    /// The position in this place of the table, of [`EndgameTable::len`]; `None` if none is legal there.
+    #[must_use]
+    pub fn position(&self, index: usize) -> Option<TablePosition> {
+        let value = TableValue::of_code(*self.codes.get(index)?)?;
+        let placement = Placement::at(index, self.endgame.men().len());
+        Some(TablePosition { placement, value, images: placement.images() })
+    }
+
+    /// A position of this table as FEN.
+    #[must_use]
+    pub fn fen(&self, position: &TablePosition) -> String {
+        position.placement.fen(self.endgame.men())
+    }
+
+    /// Places in the table; some of them have no legal position.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "no table is empty")]
+    pub const fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// The counts of all positions, those that are the same up to symmetry each for itself.
+    #[must_use]
+    pub fn counts(&self) -> TableCounts {
+        counts::count(self)
+    }
+
+    #[inline]
+    fn code_of(&self, placement: &Placement) -> u8 {
+        placement.index().map_or(code::ILLEGAL, |index| self.codes[index])
+    }
+}
+
+impl fmt::Debug for EndgameTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EndgameTable({}, {} places)", self.endgame, self.codes.len())
+    }
+}
