@@ -9,7 +9,7 @@
 #![expect(clippy::print_stdout, reason = "its figures are what it is for")]
 
 // Part of the tests has what checks a table.
-#[path = "../tests/tables/successors.rs"]
+#[path = "../tests/all/tables/successors.rs"]
 mod successors;
 
 use std::hint::black_box;

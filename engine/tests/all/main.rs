@@ -26,6 +26,7 @@ mod referee;
 mod seats;
 mod solver;
 mod stack;
+mod tables;
 mod tactics;
 mod ties;
 mod toy_game;

@@ -2,7 +2,7 @@
 
 use spelrum_engine::tables::{Endgame, EndgameTable, TableBytesError};
 
-use crate::table;
+use super::table;
 
 fn endgame(name: &str) -> Endgame {
     name.parse().unwrap()

@@ -146,7 +146,7 @@ mod tests {
             for _ in 0..50_000 {
                 let squares: [Square; 4] =
                     std::array::from_fn(|_| Square::index(random.below(64) as usize));
-                for (turn, side) in Color::ALL.into_iter().zip(crate::SIDES) {
+                for (turn, side) in Color::ALL.into_iter().zip(super::super::SIDES) {
                     let at = squares.map(|square| square as u8);
                     let value = tables.main.value_at(side, &at);
                     let board = legal(&tables, turn, squares);

@@ -3,7 +3,7 @@
 use spelrum_engine::Random;
 use spelrum_engine::tables::{EndgameTable, TableValue};
 
-use crate::{SIDES, chess, table};
+use super::{SIDES, chess, table};
 
 /// The square's eight images.
 fn images(square: u8) -> [u8; 8] {

@@ -4,7 +4,7 @@ use cozy_chess::{Board, BoardBuilder, Color, Piece, Square, get_king_moves};
 use spelrum_engine::Side;
 use spelrum_engine::tables::TableValue;
 
-use crate::table;
+use super::table;
 
 /// Bare kings, a draw.
 const BARE: u32 = u32::MAX;

@@ -1,5 +1,4 @@
 //! Tables of endgames against known counts and slow, obvious twins.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod bytes;
 mod counts;

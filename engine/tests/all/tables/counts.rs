@@ -1,6 +1,6 @@
 //! Known counts.
 
-use crate::table;
+use super::table;
 
 /// All positions of king and rook against king, as an independent generator of the project's reference
 /// data counted them.
