@@ -36,7 +36,7 @@ impl From<RunResult> for v1::CourseRun {
             start: start.into_iter().map(setting).collect(),
             confirmed,
             evolution: evolution.map(Into::into),
-            player_json: player_json.unwrap_or_default(),
+            player_json,
         }
     }
 }
@@ -183,7 +183,7 @@ impl TryFrom<v1::CourseRun> for RunResult {
                 .collect::<Result<_, WireError>>()?,
             confirmed: told.confirmed.map(TryInto::try_into).transpose()?,
             ended: told.ended,
-            player_json: Some(told.player_json).filter(|json| !json.is_empty()),
+            player_json: told.player_json,
             evolution: told.evolution.map(TryInto::try_into).transpose()?,
         })
     }
