@@ -158,7 +158,7 @@ fn what_cannot_be_bred_is_refused() {
     }
     plan(&EVOLVE.replace("seed = 3", "seed = 3\nmax_plies = \"unlimited\""));
     // Individuals that repeat their games: among themselves, and in more games than the sweep's cells have.
-    let sure = EVOLVE.replace("ties = \"random\"\n", "");
+    let sure = EVOLVE.replace("ties = \"random\"", "shuffle = false");
     plan(&sure);
     for more in ["meet = \"league\"", "hall_of_fame = 1"] {
         let error =
@@ -168,7 +168,8 @@ fn what_cannot_be_bred_is_refused() {
         assert_eq!(error.to_string(), said);
         plan(&format!("{EVOLVE}{more}\n"));
     }
-    let surely = sure.replace("algorithm = \"random\"", "algorithm = \"minimax\"\ndepth = 1");
+    let surely = sure
+        .replace("algorithm = \"random\"", "algorithm = \"minimax\"\ndepth = 1\nshuffle = false");
     plan(&surely.replace("games = 20", "games = 2"));
     let more = surely.replace("games = 20", "games = 2") + "games = 200\n";
     let error = plan_sweep(&SweepText::new("test.toml", &more)).unwrap_err();
