@@ -163,7 +163,11 @@ async fn found(wanted: &Wanted, outcomes: Outcomes<'_>) -> Result<(Parameters, V
         return failed(problem, format!("finish it first: spelrum watch {experiment}"));
     }
     let parameters = match &found.player_json {
-        Some(json) => serde_json::from_str(json).ok(),
+        Some(json) => serde_json::from_str(json).map(Some).map_err(|damage| {
+            CliError::new(Exit::Database, action.clone())
+                .because(damage)
+                .help("use the version of spelrum that wrote this database")
+        })?,
         None => parameters(&source, &of, found).await?,
     };
     let Some(parameters) = parameters else {

@@ -63,4 +63,15 @@ fn a_course_is_the_same_on_one_process_and_on_four_that_are_killed() {
     assert_same_through_kills(&sandbox, 680, 1);
     let report = sandbox.run(&["report", "--db", "one.db"]);
     assert!(report.stdout().contains("against the same opponents"), "{}", report.stdout());
+
+    // Who was found plays elsewhere, whole.
+    let next = "name = \"next\"\ngame = \"connect-four\"\nseed = 1\ngames = 4\n\
+                openings = { kind = \"random\", plies = 2 }\n\n\
+                [players.found]\nfrom = { experiment = \"tuned\", db = \"one.db\" }\n\n\
+                [players.random]\nalgorithm = \"random\"\n";
+    sandbox.write("next.toml", next);
+    sandbox.run(&["run", "next.toml", "--db", "next.db"]).expect_exit(0);
+    let found = "SELECT json(note ->> 'player') FROM course_notes WHERE kind = 'ended'";
+    let played = "SELECT json(parameters_json) FROM players WHERE algorithm = 'mcts'";
+    assert_eq!(sandbox.sql("next.db", played), sandbox.sql("one.db", found));
 }
