@@ -97,7 +97,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
     }
 
     fn say_report(&mut self, caller: Caller, results_max: usize, actions: &mut Vec<Action<R, C>>) {
-        let hurry = self.is_playing_over();
+        let hurry = self.is_playing_over() || self.starves();
         if self.report.is_open(self.now)
             && self.outbox.is_due(results_max, hurry, self.now)
             && let Some(results) = self.outbox.report(results_max, self.now)
@@ -105,6 +105,14 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             let patience_ms = self.report.begin(self.now, self.settings.patience_ms);
             self.call(Kind::Report, patience_ms, Call::Report { caller, results }, actions);
         }
+    }
+
+    /// Whether there are no games here, and the coordinator had none when it was asked last: what is not
+    /// reported yet may be what a course waits for, or what holds leases that keep others away.
+    fn starves(&self) -> bool {
+        self.idle_until.is_some_and(|until| until > self.now)
+            && self.idle_slots.len() == self.slots.len()
+            && self.games.are_none()
     }
 
     fn say_get_cell(&mut self, actions: &mut Vec<Action<R, C>>) {

@@ -104,6 +104,11 @@ impl<C: Clone> Games<C> {
         *self = Self::new();
     }
 
+    /// Whether nothing is held that no slot has.
+    pub(super) fn are_none(&self) -> bool {
+        self.arriving.is_empty() && self.waiting.is_empty()
+    }
+
     /// The next games for a slot.
     pub(super) fn take(&mut self, slots: NonZeroU32, cells: &Cells<C>) -> Option<Taken<C>> {
         let share = self.count.div_ceil(2 * u64::from(slots.get()));

@@ -81,6 +81,26 @@ fn a_refused_failure_gives_its_lease_back() {
     assert_eq!((tally.acknowledged, tally.refused), (1, 1));
 }
 
+/// What others wait for, a course or those whom leases keep away, is not kept until a report is full.
+#[test]
+fn who_has_no_games_and_gets_none_reports_at_once() {
+    let mut bench = playing(1, 2);
+    for _ in 0..2 {
+        bench.play(0, 10, SECOND);
+    }
+    assert_eq!(bench.said(is_report), None, "more games may come");
+    let call = comes(&mut bench, 100, |it| matches!(it, Call::Lease(_)));
+    bench.answer(call, 0);
+    said(&bench, is_report);
+
+    // Not while games are played.
+    let mut bench = playing(2, 2);
+    bench.play(0, 10, SECOND);
+    let call = comes(&mut bench, 100, |it| matches!(it, Call::Lease(_)));
+    bench.answer(call, 0);
+    assert_eq!(bench.said(is_report), None, "a slot plays on");
+}
+
 /// What is given back might be granted again in the same instant, for ever.
 #[test]
 fn after_a_refused_cell_its_games_go_back_and_nothing_is_asked_for_a_while() {
