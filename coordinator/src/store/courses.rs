@@ -124,7 +124,7 @@ impl Transaction<'_> {
             r#"SELECT
                 EXISTS (
                     SELECT 1 FROM json_each(?1) AS j
-                    JOIN cells AS c ON c.definition_hash = j.value AND c.experiment_id = ?2
+                    CROSS JOIN cells AS c ON c.definition_hash = j.value AND +c.experiment_id = ?2
                 ) AS "again!: bool",
                 (SELECT coalesce(max(number), -1) + 1 FROM cells WHERE experiment_id = ?2)
                     AS "next!: i64""#,

@@ -46,15 +46,17 @@ impl Transaction<'_> {
         experiment: i64,
         cells: &mut [CellState],
     ) -> Result<(), StoreError> {
-        if cells.is_empty() {
-            return Ok(());
-        }
+        let Some((first, last)) = ends(cells) else { return Ok(()) };
         let players = sqlx::query!(
             r#"SELECT player_id AS "player_id!: i64", parameters_json FROM players
             WHERE player_id IN (
-                SELECT first_player_id FROM cells WHERE experiment_id = ?1
-                UNION SELECT second_player_id FROM cells WHERE experiment_id = ?1)"#,
-            experiment
+                SELECT first_player_id FROM cells
+                WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3
+                UNION SELECT second_player_id FROM cells
+                WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3)"#,
+            experiment,
+            first,
+            last
         )
         .fetch_all(self.connection())
         .await?;
@@ -64,8 +66,10 @@ impl Transaction<'_> {
             .collect();
         let pairs = sqlx::query!(
             r#"SELECT cell_id AS "cell_id!: i64", first_player_id, second_player_id FROM cells
-            WHERE experiment_id = ?"#,
-            experiment
+            WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3"#,
+            experiment,
+            first,
+            last
         )
         .fetch_all(self.connection())
         .await?;
@@ -84,6 +88,14 @@ impl Transaction<'_> {
         }
         Ok(())
     }
+}
+
+/// The least and the greatest number of some cells; `None` of no cells. A course adds a few cells to tens of
+/// thousands, again and again: what is looked up for them lies between these. In a query the plus in
+/// `+experiment_id` keeps SQLite from going over all cells of the experiment instead.
+pub(super) fn ends(cells: &[CellState]) -> Option<(i64, i64)> {
+    let ids = || cells.iter().map(|cell| cell.cell.0);
+    ids().min().zip(ids().max())
 }
 
 /// What equals one that is known is the same.

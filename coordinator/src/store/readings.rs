@@ -7,6 +7,7 @@ use spelrum_tournament::stopping::{OpeningTally, Points, Reading, Settled, Tally
 use spelrum_tournament::{GameCounts, PairCounts, names};
 
 use super::error::StoreError;
+use super::needs::ends;
 use super::scheduling::unsigned;
 use super::stop_rules;
 use super::transaction::Transaction;
@@ -21,6 +22,7 @@ impl Transaction<'_> {
         experiment: i64,
         cells: &mut [CellState],
     ) -> Result<(), StoreError> {
+        let Some((first, last)) = ends(cells) else { return Ok(()) };
         let found = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool",
                 c.stop_rule_id, c.decided_number, c.stop_number, k.openings_count,
@@ -33,9 +35,11 @@ impl Transaction<'_> {
             FROM cells AS c
             JOIN conditions AS k ON k.conditions_id = c.conditions_id
             LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
-            WHERE c.experiment_id = ?
+            WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3
                 AND (c.stop_rule_id IS NOT NULL OR c.stop_number IS NOT NULL)"#,
-            experiment
+            experiment,
+            first,
+            last
         )
         .fetch_all(self.connection())
         .await?;
