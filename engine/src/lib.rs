@@ -125,6 +125,7 @@ mod limits;
 mod memory;
 mod move_values;
 mod nearest;
+pub mod network;
 mod notation;
 mod outside;
 mod parameters;

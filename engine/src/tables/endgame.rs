@@ -48,7 +48,7 @@ impl Endgame {
     }
 
     /// Each piece with its colour, in the order of a table's squares.
-    pub(super) fn men(&self) -> &[(Color, Piece)] {
+    pub(crate) fn men(&self) -> &[(Color, Piece)] {
         &self.men
     }
 

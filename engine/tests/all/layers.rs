@@ -34,7 +34,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tables of endgames", &["tables/"]),
     (
         "evaluations",
-        &["evaluation.rs", "evaluation/", "games/*/evaluation.rs", "games/*/evaluation/"],
+        &[
+            "evaluation.rs",
+            "evaluation/",
+            "network/",
+            "games/*/evaluation.rs",
+            "games/*/evaluation/",
+        ],
     ),
     ("searches", &["search/"]),
     ("catalogue", &["game.rs", "rules.rs", "games/*/game.rs", "catalogue.rs"]),

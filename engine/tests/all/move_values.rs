@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::common::brute_force::{ExactScores, after, for_mover, minimax_of_move, moves_of};
-use crate::common::{Counting, all_rules, chosen, chosen_json, key, player, random_position};
+use crate::common::{
+    Counting, all_rules, chosen, chosen_json, evaluations_of_parameters, key, player,
+    random_position,
+};
 use proptest::prelude::*;
 use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation};
 use spelrum_engine::games::pentago::PentagoSolver;
@@ -308,7 +311,7 @@ fn minimax_values_are_those_of_plain_minimax_in_every_game() {
                 let mut random = random(seed);
                 let plies = random.below(G::start(&rules).unwrap().plies_left());
                 let position: G = random_position(&rules, plies, &mut random);
-                for info in G::EVALUATIONS {
+                for info in evaluations_of_parameters::<G>() {
                     let evaluation = info.name;
                     let searched = Searched { rules: &rules, position: &position, evaluation };
                     with_evaluation(&chosen(info), searched).unwrap();

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::common::brute_force::{after, moves_of};
-use crate::common::{all_rules, chosen, key, random_position};
+use crate::common::{all_rules, chosen, evaluations_of_parameters, key, random_position};
 use spelrum_engine::evaluation::{GameEvaluation, NoEvaluation};
 use spelrum_engine::games::tic_tac_toe::evaluation::{TicTacToeLines, TicTacToeOpenLines};
 use spelrum_engine::games::{Nim, TicTacToe};
@@ -275,7 +275,7 @@ fn with_every_evaluation(check: &impl Check) {
             let mut random = Random::from_key(key(seed));
             // From the beginning to near the end.
             let root: G = random_position(rules, seed as u32 * 4, &mut random);
-            for info in G::EVALUATIONS {
+            for info in evaluations_of_parameters::<G>() {
                 with_evaluation(&chosen(info), Visitor(&root, check)).unwrap();
             }
         }

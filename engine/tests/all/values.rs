@@ -1,7 +1,9 @@
 //! What searches find, against slow obvious twins, theory and reference values.
 
 use crate::common::brute_force::{ExactScores, minimax, minimax_of_move};
-use crate::common::{all_rules, chosen, chosen_json, key, player, random_position};
+use crate::common::{
+    all_rules, chosen, chosen_json, evaluations_of_parameters, key, player, random_position,
+};
 use spelrum_engine::Knowledge;
 use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation, NoEvaluation};
 use spelrum_engine::games::pentago::evaluation::{PentagoLines, PentagoRuns};
@@ -125,7 +127,7 @@ fn every_search_finds_minimaxs_value_in_every_game() {
                 let mut random = Random::from_key(key(seed));
                 let plies_max = G::start(&rules).unwrap().plies_left().min(PLIES_MAX) * 4 / 5;
                 let position: G = random_position(&rules, random.below(plies_max), &mut random);
-                for info in G::EVALUATIONS {
+                for info in evaluations_of_parameters::<G>() {
                     let given = chosen(info);
                     let evaluation = info.name;
                     let searched = Searched { rules: &rules, position: &position, evaluation, seed };

@@ -11,13 +11,21 @@ use spelrum_engine::expression::FeatureInfo;
 use spelrum_engine::games::{Nim, Pentago};
 use spelrum_engine::{
     EndedBy, EvaluationInfo, Game, GameRecord, GameSetup, Host, Knowledge, MoveRecord,
-    ParameterKind, Parameters, Player, Random, Rules, Timeless, Value, play_game, with_game,
+    ParameterInfo, ParameterKind, Parameters, Player, Random, Rules, Timeless, Value, play_game,
+    with_game,
 };
 
 /// A player from its parameters in JSON.
 pub fn player(rules: &Rules, json: &str) -> Player {
     let given = serde_json::from_str(json).unwrap();
     Player::from_parameters(rules, &given).unwrap_or_else(|error| panic!("{json}: {error}"))
+}
+
+/// The game's evaluations that can be made of parameters alone. What needs data that is kept elsewhere is
+/// attacked where that is made: `network`.
+pub fn evaluations_of_parameters<G: Game>() -> impl Iterator<Item = &'static EvaluationInfo> {
+    let needs_data = |info: &ParameterInfo| info.kind == ParameterKind::Content;
+    G::EVALUATIONS.iter().filter(move |info| !info.parameters.iter().any(needs_data))
 }
 
 /// The parameters that choose an evaluation, of one of formulas with a formula.

@@ -9,6 +9,7 @@ use crate::book::{BookError, BookFormat, BookPosition};
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
 use crate::game::Game;
+use crate::network::NetworkEvaluation;
 use crate::outside::Protocol;
 use crate::parameters::{ParameterInfo, Value};
 use crate::position::{Ending, NotationError, Position as _, Side};
@@ -76,7 +77,13 @@ impl Game for Chess {
     /// None: perft of chess counts the positions at its depth alone.
     const LEAF_KINDS: &'static [&'static str] = &[];
 
-    evaluations!(ChessPositional, ChessMaterial, ExpressionEvaluation<Self>, NoEvaluation);
+    evaluations!(
+        ChessPositional,
+        ChessMaterial,
+        ExpressionEvaluation<Self>,
+        NetworkEvaluation,
+        NoEvaluation
+    );
 
     fn check_rules(rules: &Rules) -> Result<(), RulesError> {
         let start = rules.integer("start");

@@ -11,12 +11,12 @@ use spelrum_engine::{
 use super::keys::image_of;
 use super::{PlayedGame, Sample};
 use crate::common::brute_force::{after, first_win, for_mover, moves_of, wins};
-use crate::common::{chosen, key};
+use crate::common::{chosen, evaluations_of_parameters, key};
 
 pub(super) fn check<G: Game>(sample: &Sample<'_, G>) {
     assert!(!G::EVALUATIONS.is_empty());
     let mut random = Random::from_key(key(2));
-    for info in G::EVALUATIONS {
+    for info in evaluations_of_parameters::<G>() {
         let mut players = vec![Parameters::new()];
         for size in [3, 100, i64::MAX] {
             players.push(with_integers(info, |min, max| {

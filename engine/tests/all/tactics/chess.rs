@@ -13,7 +13,7 @@ use spelrum_engine::{
 
 use super::twin::Twin;
 use crate::common::brute_force::{after, moves_of};
-use crate::common::{chosen, key, play, player};
+use crate::common::{chosen, evaluations_of_parameters, key, play, player};
 
 type Move = <Chess as Position>::Move;
 
@@ -69,7 +69,7 @@ fn find(search: &mut impl Search<Chess>, game: &Played) -> (Found<Move>, u64, u6
 /// Does it with each evaluation of chess but formulas: with one that nobody made for chess, the slow twin's
 /// quiescence goes through every exchange there is, for minutes.
 fn with_each_evaluation(check: impl Check) {
-    for info in Chess::EVALUATIONS.iter().filter(|info| info.name != "expression") {
+    for info in evaluations_of_parameters::<Chess>().filter(|info| info.name != "expression") {
         with_evaluation(&chosen(info), Visit(&check)).unwrap();
     }
 }

@@ -1,0 +1,47 @@
+//! Networks that learn from an [endgame's table](crate::tables) how far its positions are from mate, and
+//! then stand in for it as a static evaluation.
+//!
+//! A [`Recipe`] is made of parameters and decides everything; [`train`] makes a [`Network`] of it and the
+//! table, the same bit for bit on every machine; its bytes ([`Network::to_bytes`]) are named by their
+//! hash where a player has the evaluation `network` ([`NetworkEvaluation`]).
+//!
+//! ```
+//! use spelrum_engine::network::{Recipe, train};
+//! use spelrum_engine::tables::EndgameTable;
+//! use spelrum_engine::{Timeless, Value};
+//!
+//! let given = [
+//!     ("ending", Value::Text("KRK".into())),
+//!     ("inputs", Value::Text("one-hot".into())),
+//!     ("epochs", Value::Integer(2)),
+//! ];
+//! let recipe = Recipe::from_parameters(&given.map(|(key, value)| (key.to_owned(), value)).into())?;
+//! let table = EndgameTable::make(recipe.endgame(), |_| {});
+//! let trained = train(&recipe, &table, &Timeless, |_| {})?;
+//! assert!(trained.runs[0].validation_error < trained.runs[0].constant_error / 2.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is learnt
+//!
+//! Of the positions that white wins, a number that is greater the nearer mate is: `target_start` less
+//! the plies to mate, divided by `target_over`. Draws are not learnt from: a search sees them by what
+//! is captured. Training is plain stochastic gradient descent in floats of 32 bits, whose sums have a
+//! fixed order (`lanes.rs`).
+
+mod bytes;
+mod dense;
+mod evaluation;
+mod examples;
+mod inputs;
+mod lanes;
+mod model;
+mod recipe;
+mod squares;
+mod train;
+
+pub use bytes::NetworkBytesError;
+pub use evaluation::NetworkEvaluation;
+pub use model::Network;
+pub use recipe::Recipe;
+pub use train::{Epoch, Run, SideErrors, TrainError, Trained, train};

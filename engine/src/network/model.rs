@@ -1,0 +1,97 @@
+//! A trained network: what it says of positions.
+
+use super::dense::{COLUMNS_MAX, Dense};
+use super::inputs::{Active, Inputs};
+use super::lanes::{Lane, ZERO};
+use super::recipe::{Architecture, Networks};
+use super::squares::{Orientation, Squares};
+use crate::position::Side;
+use crate::tables::Endgame;
+
+/// Lanes of the units' values in most networks; others need [`COLUMNS_MAX`].
+const COLUMNS_FEW: usize = 16;
+
+/// Weights, and all that is needed to ask what they say of a position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    pub(super) architecture: Architecture,
+    /// One, or one for white to move and one for black.
+    pub(super) parts: Vec<Dense>,
+    orientation: Orientation,
+    inputs: Inputs,
+}
+
+impl Network {
+    pub(super) fn new(architecture: Architecture, parts: Vec<Dense>) -> Self {
+        let orientation = Orientation::of(&architecture.endgame, architecture.rotations);
+        let inputs = architecture.inputs();
+        Self { architecture, parts, orientation, inputs }
+    }
+
+    /// Networks of this form whose weights are all 0.
+    pub(super) fn zeros(architecture: &Architecture) -> Vec<Dense> {
+        let Architecture { hidden, activation, networks, .. } = architecture;
+        let inputs = architecture.inputs().count();
+        vec![Dense::zeros(inputs, hidden, *activation); networks.count()]
+    }
+
+    /// The ending whose positions it knows.
+    #[must_use]
+    pub const fn endgame(&self) -> &Endgame {
+        &self.architecture.endgame
+    }
+
+    /// Whether it says the same of all positions that are mirror images of each other.
+    #[must_use]
+    pub const fn is_symmetric(&self) -> bool {
+        self.orientation.is_symmetric()
+    }
+
+    /// How many weights and biases it has.
+    #[must_use]
+    pub fn weights(&self) -> usize {
+        self.architecture.weights()
+    }
+
+    /// What it says of the position with the pieces on these squares (a1 is 0, b1 is 1, h8 is 63), in the
+    /// order of [`Endgame::letters`], from 0 to 1: the nearer to white's mate, the more. Whether the
+    /// position is legal is not asked.
+    ///
+    /// # Panics
+    /// If there are more or fewer squares than pieces.
+    #[must_use]
+    #[inline]
+    pub fn output(&self, to_move: Side, squares: &[u8]) -> f32 {
+        assert_eq!(squares.len(), self.inputs.men, "a square for each piece");
+        let seen = self.orientation.seen(Squares::new(squares));
+        let part = self.part(to_move);
+        if part.columns() <= COLUMNS_FEW {
+            self.output_of(part, seen, to_move, &mut [ZERO; COLUMNS_FEW])
+        } else {
+            self.output_of(part, seen, to_move, &mut [ZERO; COLUMNS_MAX])
+        }
+    }
+
+    /// The same as plies to mate, which it may take for less than none.
+    ///
+    /// # Panics
+    /// If there are more or fewer squares than pieces.
+    #[must_use]
+    pub fn plies(&self, to_move: Side, squares: &[u8]) -> f64 {
+        self.architecture.target.plies(self.output(to_move, squares))
+    }
+
+    #[inline]
+    fn output_of(&self, part: &Dense, seen: Squares, to_move: Side, values: &mut [Lane]) -> f32 {
+        let mut active = Active::NONE;
+        self.inputs.read(seen, to_move == Side::First, &mut active);
+        part.forward(&active, values)
+    }
+
+    fn part(&self, to_move: Side) -> &Dense {
+        match self.architecture.networks {
+            Networks::One | Networks::Black => &self.parts[0],
+            Networks::Each => &self.parts[to_move.index()],
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! What decides a network's weights, as parameters.
+
+use super::dense::{Activation, numbers_of};
+use super::inputs::{InputSet, Inputs};
+use crate::parameters::{
+    AlgorithmInfo, ParameterDefault, ParameterError, ParameterInfo, Parameters, Settings, Value,
+    shared,
+};
+use crate::tables::{Endgame, PIECES_MAX};
+
+/// Most units of a hidden layer.
+pub(super) const UNITS_MAX: usize = 1_024;
+/// Most hidden layers.
+pub(super) const LAYERS_MAX: usize = 3;
+/// Most weights and biases of all networks of a recipe.
+pub(super) const WEIGHTS_MAX: usize = 1 << 20;
+/// Most examples that are shown, each as often as there are epochs: days of work.
+const STEPS_MAX: u64 = 100_000_000_000;
+/// More examples than any table has.
+const EXAMPLES_MAX: i64 = 1 << 24;
+
+/// Of what a position is worth to the side with the pieces, at mate, and by how many plies it is 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Target {
+    pub(super) start: f64,
+    pub(super) over: f64,
+}
+
+impl Target {
+    /// What a network shall say of a position so many plies from mate.
+    pub(super) fn of(self, plies: u32) -> f32 {
+        (self.start - f64::from(plies) / self.over).clamp(0.0, 1.0) as f32
+    }
+
+    /// How many plies a network's answer stands for.
+    pub(super) fn plies(self, answer: f32) -> f64 {
+        (self.start - f64::from(answer)) * self.over
+    }
+}
+
+/// Which networks there are, and which positions they value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Networks {
+    /// One that is told whose move it is.
+    One,
+    /// One for white to move and one for black.
+    Each,
+    /// One for black to move, which values positions with white to move as if it were black's.
+    Black,
+}
+
+impl Networks {
+    /// By their names, in the order of their numbers in a network's bytes.
+    pub(super) const NAMES: [&str; 3] = ["one", "each", "black"];
+    pub(super) const ALL: [Self; 3] = [Self::One, Self::Each, Self::Black];
+
+    pub(super) const fn count(self) -> usize {
+        match self {
+            Self::One | Self::Black => 1,
+            Self::Each => 2,
+        }
+    }
+
+    /// Whether a network learns from positions with white to move, and with black.
+    pub(super) const fn learns(self, network: usize) -> [bool; 2] {
+        match (self, network) {
+            (Self::One, _) => [true, true],
+            (Self::Each, 0) => [true, false],
+            (Self::Each | Self::Black, _) => [false, true],
+        }
+    }
+}
+
+/// How the distance between a network's answer and its target is made one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loss {
+    /// Half its square.
+    Squared,
+    /// The cross-entropy of the two, each taken for the chance of one of two outcomes.
+    CrossEntropy,
+}
+
+/// How the rate goes down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Schedule {
+    Constant,
+    Linear,
+    Cosine,
+}
+
+/// What a network has and how it sees positions.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Architecture {
+    pub(super) endgame: Endgame,
+    pub(super) set: InputSet,
+    pub(super) rotations: bool,
+    pub(super) hidden: Vec<usize>,
+    pub(super) activation: Activation,
+    pub(super) target: Target,
+    pub(super) networks: Networks,
+}
+
+impl Architecture {
+    pub(super) fn inputs(&self) -> Inputs {
+        let men = self.endgame.men().len();
+        Inputs { set: self.set, men, has_turn: self.networks == Networks::One }
+    }
+
+    /// Weights and biases of all its networks.
+    pub(super) fn weights(&self) -> usize {
+        self.networks.count() * numbers_of(self.inputs().count(), &self.hidden)
+    }
+}
+
+/// What a network is trained from: all that decides its weights.
+///
+/// Every parameter has a value, so that defaults may change later. Equal recipes give equal weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recipe {
+    parameters: Parameters,
+    pub(super) architecture: Architecture,
+    /// Only without rotations.
+    pub(super) mirrored: bool,
+    /// 0: all there are.
+    pub(super) examples: usize,
+    pub(super) validation: usize,
+    pub(super) epochs: u32,
+    pub(super) batch: usize,
+    pub(super) rate: f64,
+    pub(super) schedule: Schedule,
+    pub(super) loss: Loss,
+    pub(super) patience: u32,
+    pub(super) seed: u64,
+}
+
+const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "network",
+    meaning: "A network that learns how far positions of an ending are from mate.",
+    parameters: Recipe::PARAMETERS,
+    presets: &[],
+    bounded_by: &[],
+};
+
+const SCHEDULES: [&str; 3] = ["constant", "linear", "cosine"];
+const LOSSES: [&str; 2] = ["squared", "cross-entropy"];
+
+impl Recipe {
+    /// The recipe's keys, as in a sweep.
+    pub const PARAMETERS: &'static [ParameterInfo] = &[
+        ParameterInfo::text(
+            "ending",
+            8,
+            "Which pieces there are, white's and then black's: KRK, KBNK. White has more.",
+        ),
+        ParameterInfo::word(
+            "inputs",
+            &InputSet::NAMES,
+            "king-pairs",
+            "What the network is told: file and rank of each piece (coordinates); moves of a king from \
+             black's king to a8 and to each other piece (distances); both; and those of the other \
+             pieces to each other (all-distances); the square of each piece among 64 (one-hot); these \
+             and each piece's together with that of black's king (king-pairs), or of every two \
+             pieces (pairs).",
+        ),
+        ParameterInfo::switch(
+            "rotations",
+            true,
+            "Whether the board is turned and mirrored so that black's king is on the highest rank \
+             and then on the first file that it can have. A single bishop is on a light square in \
+             any case.",
+        ),
+        ParameterInfo::switch(
+            "mirrored",
+            true,
+            "Whether examples are drawn from all positions of the board; if not, there is one of all \
+             that are mirror images of each other.",
+        )
+        .only_with("rotations", ParameterDefault::Bool(false)),
+        ParameterInfo::integers(
+            "hidden",
+            1..=LAYERS_MAX,
+            1..=UNITS_MAX as i64,
+            &[32],
+            "Units of each hidden layer.",
+        ),
+        ParameterInfo::word(
+            "activation",
+            &Activation::NAMES,
+            "relu",
+            "What a unit of a hidden layer makes of its sum. The output is a sigmoid.",
+        ),
+        ParameterInfo::word(
+            "networks",
+            &Networks::NAMES,
+            "each",
+            "Whether one network is told whose move it is, or there is one for each side to move, or \
+             one for black to move, which values the others as if it were black's move.",
+        ),
+        ParameterInfo::number(
+            "target_start",
+            0.0..=1.0,
+            0.9,
+            "What the network shall say of mate.",
+        ),
+        ParameterInfo::number(
+            "target_over",
+            1.0..=1_000.0,
+            80.0,
+            "By how many plies from mate that is less by 1; below 0 it is 0.",
+        ),
+        ParameterInfo::integer(
+            "examples",
+            0..=EXAMPLES_MAX,
+            0,
+            "Positions that each network learns from, of those that white wins; 0 is all but those to \
+             validate by.",
+        ),
+        ParameterInfo::integer(
+            "validation",
+            1..=1_000_000,
+            1_000,
+            "Positions that each network is validated by. No example is a mirror image of one.",
+        ),
+        ParameterInfo::integer(
+            "epochs",
+            1..=100_000,
+            20,
+            "How often each example is shown at most.",
+        ),
+        ParameterInfo::integer(
+            "batch",
+            1..=4_096,
+            1,
+            "After how many examples the weights are changed, by the mean of what each would change.",
+        ),
+        ParameterInfo::number(
+            "rate",
+            0.000_001..=1_000.0,
+            0.1,
+            "By how much of the error's gradient the weights are changed.",
+        ),
+        ParameterInfo::word(
+            "schedule",
+            &SCHEDULES,
+            "linear",
+            "Whether the rate stays as it is or goes down to 0 over all epochs, in a line or by a \
+             cosine.",
+        ),
+        ParameterInfo::word(
+            "loss",
+            &LOSSES,
+            "squared",
+            "The error whose gradient it is: half the squared difference, or the cross-entropy.",
+        ),
+        ParameterInfo::integer(
+            "patience",
+            0..=100_000,
+            0,
+            "After how many epochs without a better one training ends; 0 is never. The weights of the \
+             best are kept in any case.",
+        ),
+        ParameterInfo::integer(
+            "seed",
+            0..=shared::COUNT_MAX,
+            0,
+            "What examples, their order and the first weights are drawn by.",
+        ),
+    ];
+
+    /// Makes a recipe of what a sweep says. What is not named gets its default.
+    ///
+    /// # Errors
+    /// An unknown key, a value of another type or outside its range, an ending that no table has or in
+    /// which white is not the stronger side, more weights than 2^20, or more than 10^11 examples shown in
+    /// all epochs.
+    pub fn from_parameters(given: &Parameters) -> Result<Self, ParameterError> {
+        const ALGORITHM: &str = "algorithm";
+        if given.contains_key(ALGORITHM) {
+            return Err(ParameterError::new(
+                ALGORITHM,
+                format!("`{}` has no parameter `{ALGORITHM}`", INFO.name),
+                "leave it out".to_owned(),
+            ));
+        }
+        let settings = Settings::read(&INFO, "chess", &[], given)?;
+        let endgame = endgame_of(settings.word("ending"))?;
+        let mut parameters = settings.canonical();
+        parameters.remove(ALGORITHM);
+        parameters.insert("ending".to_owned(), Value::Text(endgame.name().to_owned()));
+        let count = |name: &str| u64::try_from(settings.integer(name)).unwrap_or(0);
+        // The table's ranges are far inside those of these types.
+        let small = |name: &str| u32::try_from(count(name)).unwrap_or(u32::MAX);
+        let hidden = settings.integers("hidden").into_iter();
+        let recipe = Self {
+            architecture: Architecture {
+                endgame,
+                set: chosen(&settings, "inputs", &InputSet::NAMES, InputSet::ALL),
+                rotations: settings.switch("rotations"),
+                hidden: hidden.map(|units| usize::try_from(units).unwrap_or(UNITS_MAX)).collect(),
+                activation: chosen(&settings, "activation", &Activation::NAMES, Activation::ALL),
+                target: Target {
+                    start: settings.number("target_start"),
+                    over: settings.number("target_over"),
+                },
+                networks: chosen(&settings, "networks", &Networks::NAMES, Networks::ALL),
+            },
+            mirrored: matches!(settings.said("mirrored"), Some(Value::Bool(true))),
+            examples: small("examples") as usize,
+            validation: small("validation") as usize,
+            epochs: small("epochs"),
+            batch: small("batch") as usize,
+            rate: settings.number("rate"),
+            schedule: chosen(
+                &settings,
+                "schedule",
+                &SCHEDULES,
+                [Schedule::Constant, Schedule::Linear, Schedule::Cosine],
+            ),
+            loss: chosen(&settings, "loss", &LOSSES, [Loss::Squared, Loss::CrossEntropy]),
+            patience: small("patience"),
+            seed: count("seed"),
+            parameters,
+        };
+        recipe.check()?;
+        Ok(recipe)
+    }
+
+    fn check(&self) -> Result<(), ParameterError> {
+        let weights = self.weights();
+        if weights > WEIGHTS_MAX {
+            return Err(ParameterError::new(
+                "hidden",
+                format!("the networks have {weights} weights"),
+                format!("at most {WEIGHTS_MAX} are allowed: choose fewer units, or other `inputs`"),
+            ));
+        }
+        let steps = self.steps();
+        if steps > STEPS_MAX {
+            return Err(ParameterError::new(
+                "epochs",
+                format!("up to {steps} examples are shown in all epochs"),
+                format!("at most {STEPS_MAX} are allowed: choose fewer `epochs` or `examples`"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// All parameters, defaults spelt out. [`Recipe::from_parameters`] of these gives an equal recipe, and
+    /// equal recipes have equal ones.
+    #[must_use]
+    pub const fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The ending whose table it learns from.
+    #[must_use]
+    pub const fn endgame(&self) -> &Endgame {
+        &self.architecture.endgame
+    }
+
+    /// How many weights and biases its networks have.
+    #[must_use]
+    pub fn weights(&self) -> usize {
+        self.architecture.weights()
+    }
+
+    /// How many examples are shown at most, each as often as there are epochs; where all there are were
+    /// asked for, more than that by some.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        let asked = if self.examples == 0 { u64::MAX } else { self.examples as u64 };
+        let each = (0..self.architecture.networks.count())
+            .map(|network| asked.min(self.positions_max(network)));
+        each.sum::<u64>() * u64::from(self.epochs)
+    }
+
+    /// About as many bytes as training takes, the table not counted.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        /// Weights, those that are best so far and a gradient.
+        const WEIGHT_BYTES: u64 = 3 * 4;
+        const EXAMPLE_BYTES: u64 = 4;
+        const BESIDE_BYTES: u64 = 1 << 20;
+        // Where examples are drawn from, and those that are kept.
+        let drawn = |network| 2 * EXAMPLE_BYTES * self.positions_max(network);
+        let most = (0..self.architecture.networks.count()).map(drawn).max().unwrap_or(0);
+        // Of a layer of one unit, eight are kept.
+        let lanes = if self.architecture.hidden.iter().any(|units| *units < 8) { 8 } else { 2 };
+        BESIDE_BYTES + most + WEIGHT_BYTES * lanes * self.weights() as u64
+    }
+
+    /// A bound on the positions that a network can learn from.
+    fn positions_max(&self, network: usize) -> u64 {
+        const PAIRS_OF_KINGS: u64 = 462;
+        let sides = self.architecture.networks.learns(network).map(u64::from).iter().sum::<u64>();
+        let others = self.architecture.endgame.men().len() - 2;
+        let images = if self.mirrored { 8 } else { 1 };
+        sides * images * (PAIRS_OF_KINGS << (6 * others))
+    }
+}
+
+/// The ending of this name, if white is the stronger side in it.
+fn endgame_of(name: &str) -> Result<Endgame, ParameterError> {
+    const KEY: &str = "ending";
+    let endgame: Endgame = name.parse().map_err(|error: crate::tables::EndgameError| {
+        let problem = format!("`{KEY}` cannot be {name:?}: {}", error.problem);
+        ParameterError::new(KEY, problem, error.remedy)
+    })?;
+    let of = |color| {
+        let men = endgame.men().iter().filter(move |man| man.0 == color);
+        men.map(|man| man.1).collect::<Vec<_>>()
+    };
+    let [white, black] = [cozy_chess::Color::White, cozy_chess::Color::Black].map(of);
+    if white.len() < 2 || white == black {
+        return Err(ParameterError::new(
+            KEY,
+            format!("white is not the stronger side in {endgame}"),
+            "name the pieces of the side that mates first, such as KRK, KBNK or KQKR".to_owned(),
+        ));
+    }
+    Ok(endgame)
+}
+
+/// What a word stands for.
+fn chosen<T: Copy, const N: usize>(
+    settings: &Settings,
+    name: &str,
+    names: &[&str; N],
+    values: [T; N],
+) -> T {
+    let word = settings.word(name);
+    // The word was checked.
+    let at = names.iter().position(|name| *name == word).unwrap_or(0);
+    values[at]
+}
+
+const _: () = assert!(PIECES_MAX == 4, "what networks are told is of three or four pieces");
+const _: () = assert!(matches!(Recipe::PARAMETERS[0].default, ParameterDefault::Required));

@@ -1,0 +1,251 @@
+//! Pieces on their squares, packed, and how a recipe turns and mirrors the board.
+
+use cozy_chess::Piece;
+
+use crate::tables::{Endgame, PIECES_MAX};
+
+/// The squares of an endgame's pieces: a byte each, that of black's king highest, then white's king, the
+/// third piece and the fourth. What there is no piece for is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Squares(u32);
+
+/// The numbers of the files in each byte, and those of the ranks.
+const FILES: u32 = 0x0707_0707;
+const RANKS: u32 = 0x3838_3838;
+
+impl Squares {
+    /// From the squares in the order of [`Endgame::letters`].
+    ///
+    /// # Panics
+    /// If there are no two kings.
+    #[inline]
+    pub(super) fn new(squares: &[u8]) -> Self {
+        let at = |place: usize| squares.get(place).copied().unwrap_or(0);
+        Self(u32::from_be_bytes([squares[1], squares[0], at(2), at(3)]))
+    }
+
+    /// In the order of [`Endgame::letters`]; 0 where there is no piece.
+    #[inline]
+    pub(super) const fn in_order(self) -> [u8; PIECES_MAX] {
+        let [black, white, third, fourth] = self.0.to_be_bytes();
+        [white, black, third, fourth]
+    }
+
+    /// The image by a symmetry of the board: bit 0 turns files round, bit 1 ranks, and bit 2 then
+    /// exchanges files and ranks, as in tables.
+    #[inline]
+    const fn image(self, symmetry: u32) -> Self {
+        let mut packed = self.0;
+        if symmetry & 1 != 0 {
+            packed ^= FILES;
+        }
+        if symmetry & 2 != 0 {
+            packed ^= RANKS;
+        }
+        if symmetry & 4 != 0 {
+            packed = (packed & FILES) << 3 | (packed & RANKS) >> 3;
+        }
+        Self(packed)
+    }
+}
+
+/// How positions of an endgame are turned before a network sees them.
+///
+/// - With exactly one bishop on the board, it stands on a light square: where it does not, files are
+///   turned round. Nothing of the kind is done where there is none, or more than one.
+/// - Two like pieces are in the order of their squares.
+/// - With rotations, of all images that are left (four with one bishop, eight otherwise) the one is
+///   taken that has black's king on the highest rank, and on the first file of those; where there are
+///   several, white's king decides likewise, then the other pieces.
+///
+/// So with rotations a8 is the corner nearest to black's king, of those of the bishop's colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Orientation {
+    /// The bytes that have a piece.
+    used: u32,
+    /// How far to the right the only bishop's byte is.
+    bishop: Option<u32>,
+    /// Whether the third and the fourth piece are alike.
+    alike: bool,
+    rotations: bool,
+}
+
+impl Orientation {
+    pub(super) fn of(endgame: &Endgame, rotations: bool) -> Self {
+        let men = endgame.men();
+        let mut bishops = men
+            .iter()
+            .enumerate()
+            .filter(|(_, man)| man.1 == Piece::Bishop)
+            .map(|(place, _)| place);
+        let bishop = match (bishops.next(), bishops.next()) {
+            (Some(only), None) => Some(8 * (PIECES_MAX - 1 - only) as u32),
+            _ => None,
+        };
+        Self {
+            used: u32::MAX << (8 * (PIECES_MAX - men.len())),
+            bishop,
+            alike: men.len() == PIECES_MAX && men[2] == men[3],
+            rotations,
+        }
+    }
+
+    /// Whether all images of a position are seen alike.
+    pub(super) const fn is_symmetric(&self) -> bool {
+        self.rotations
+    }
+
+    /// The squares as a network sees them.
+    #[inline]
+    pub(super) fn seen(&self, squares: Squares) -> Squares {
+        if self.rotations {
+            self.class(squares)
+        } else {
+            self.in_order(self.with_light_bishop(squares))
+        }
+    }
+
+    /// One and the same of all images of a position: the one that is seen with rotations.
+    #[inline]
+    pub(super) fn class(&self, squares: Squares) -> Squares {
+        // Ranks from the highest down are in the order of numbers.
+        let upside_down = self.with_light_bishop(squares).image(2);
+        let image = |symmetry| self.in_order(upside_down.image(symmetry));
+        let least = self.symmetries().iter().map(|symmetry| image(*symmetry)).min();
+        self.in_order(least.unwrap_or(upside_down).image(2))
+    }
+
+    /// The images of a position as a network without rotations sees them, some of them more than once.
+    pub(super) fn images(&self, squares: Squares) -> impl Iterator<Item = Squares> {
+        let (orientation, squares) = (*self, self.with_light_bishop(squares));
+        self.symmetries().iter().map(move |symmetry| orientation.in_order(squares.image(*symmetry)))
+    }
+
+    /// Those that keep the colour of a bishop's square.
+    const fn symmetries(&self) -> &'static [u32] {
+        match self.bishop {
+            None => &[0, 1, 2, 3, 4, 5, 6, 7],
+            Some(_) => &[0, 3, 4, 7],
+        }
+    }
+
+    #[inline]
+    fn with_light_bishop(&self, squares: Squares) -> Squares {
+        match self.bishop {
+            // The square's file and rank have one even number and one odd.
+            Some(byte) if (squares.0 ^ (squares.0 >> 3)) >> byte & 1 == 0 => squares.image(1),
+            Some(_) | None => squares,
+        }
+    }
+
+    #[inline]
+    fn in_order(&self, squares: Squares) -> Squares {
+        let mut packed = squares.0 & self.used;
+        if self.alike {
+            let pair = packed as u16;
+            packed = packed & 0xffff_0000 | u32::from(pair.min(pair.swap_bytes()));
+        }
+        Squares(packed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn orientation(name: &str, rotations: bool) -> Orientation {
+        Orientation::of(&name.parse().unwrap(), rotations)
+    }
+
+    fn is_light(square: u8) -> bool {
+        (square % 8 + square / 8) % 2 == 1
+    }
+
+    /// The image as one would write it down: by file and rank.
+    fn image(square: u8, symmetry: u32) -> u8 {
+        let (mut file, mut rank) = (square % 8, square / 8);
+        if symmetry & 1 != 0 {
+            file = 7 - file;
+        }
+        if symmetry & 2 != 0 {
+            rank = 7 - rank;
+        }
+        if symmetry & 4 != 0 {
+            (file, rank) = (rank, file);
+        }
+        rank * 8 + file
+    }
+
+    const NAMES: [&str; 7] = ["KRK", "KBK", "KBNK", "KRKB", "KBKB", "KBBK", "KNNK"];
+
+    proptest! {
+        #[test]
+        fn squares_are_unpacked_as_they_were_packed(squares: [u8; 4]) {
+            let squares = squares.map(|square| square & 63);
+            prop_assert_eq!(Squares::new(&squares).in_order(), squares);
+            for symmetry in 0..8 {
+                let expected = squares.map(|square| image(square, symmetry));
+                prop_assert_eq!(Squares::new(&squares).image(symmetry).in_order(), expected);
+            }
+        }
+
+        /// Whatever way the board is turned, and whichever of two like pieces is named first, a class is
+        /// the same; and a network without rotations sees what the position is, or its mirror image.
+        #[test]
+        fn images_are_of_one_class(squares: [u8; 4], name in prop::sample::select(&NAMES)) {
+            let men = name.len();
+            let squares = squares.map(|square| square & 63);
+            let (plain, turned) = (orientation(name, false), orientation(name, true));
+            let packed = |squares: [u8; 4]| Squares::new(&squares[..men]);
+            let class = plain.class(packed(squares));
+            prop_assert_eq!(turned.class(class), class);
+            let mut images = std::collections::BTreeSet::new();
+            for symmetry in 0..8 {
+                let mut squares = squares.map(|square| image(square, symmetry));
+                prop_assert_eq!(plain.class(packed(squares)), class);
+                prop_assert_eq!(turned.seen(packed(squares)), class);
+                images.insert(plain.seen(packed(squares)));
+                if ["KBBK", "KNNK"].contains(&name) {
+                    let seen = plain.seen(packed(squares));
+                    squares.swap(2, 3);
+                    prop_assert_eq!(plain.class(packed(squares)), class);
+                    prop_assert_eq!(plain.seen(packed(squares)), seen);
+                }
+            }
+            prop_assert_eq!(plain.images(packed(squares)).collect::<std::collections::BTreeSet<_>>(), images.clone());
+            let black = |it: &Squares| (it.in_order()[1] / 8, 7 - it.in_order()[1] % 8);
+            prop_assert_eq!(images.iter().map(black).max(), Some(black(&class)));
+            for seen in images {
+                let places = seen.in_order();
+                if ["KBK", "KBNK"].contains(&name) {
+                    prop_assert!(is_light(places[2]));
+                }
+                if name == "KRKB" {
+                    prop_assert!(is_light(places[3]));
+                }
+                prop_assert!(places[men..].iter().all(|square| *square == 0));
+            }
+        }
+    }
+
+    /// Nearest of the corners that a bishop mates in, whichever there are.
+    #[test]
+    fn with_rotations_a8_is_the_nearest_corner() {
+        let far = |square: u8, corner: u8| {
+            (square % 8).abs_diff(corner % 8).max((square / 8).abs_diff(corner / 8))
+        };
+        for king in 0..64 {
+            for bishop in (0..64).filter(|bishop| *bishop != king) {
+                let seen = orientation("KBNK", true).seen(Squares::new(&[9, king, bishop, 22]));
+                let corners: &[u8] = if is_light(bishop) { &[7, 56] } else { &[0, 63] };
+                let nearest = corners.iter().map(|corner| far(king, *corner)).min();
+                assert_eq!(Some(far(seen.in_order()[1], 56)), nearest);
+            }
+            let seen = orientation("KRK", true).seen(Squares::new(&[9, king, 22]));
+            let nearest = [0, 7, 56, 63].into_iter().map(|corner| far(king, corner)).min();
+            assert_eq!(Some(far(seen.in_order()[1], 56)), nearest);
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! Stochastic gradient descent: one example after the other, or a few at a time.
+
+use super::Network;
+use super::dense::Dense;
+use super::examples::{Example, Examples, Purpose, stream};
+use super::inputs::{Active, Inputs};
+use super::lanes::{Lane, ZERO};
+use super::recipe::{Loss, Recipe, Schedule, Target};
+use crate::host::Host;
+use crate::position::Side;
+use crate::tables::EndgameTable;
+
+/// Examples that are shown before the host is asked again.
+const EXAMPLES_BETWEEN_LOOKS: usize = 256;
+
+/// How it went in one epoch of one network. Errors are roots of mean squares, in plies: what the answer
+/// and its target differ by, times the plies that a difference of 1 stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Epoch {
+    /// Which network, from 0.
+    pub network: u32,
+    /// Which epoch, from 1.
+    pub epoch: u32,
+    /// The error over the examples, each as it was shown, with the weights of that moment.
+    pub training_error: f64,
+    /// The error over the positions to validate by, after the epoch.
+    pub validation_error: f64,
+}
+
+/// How the training of one network went. Errors are those of [`Epoch`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Run {
+    /// Which network, from 0.
+    pub network: u32,
+    /// Positions that there are to learn from, mirror images counted once.
+    pub positions: u64,
+    /// Positions that it learnt from.
+    pub examples: u64,
+    /// Positions that it was validated by.
+    pub validation: u64,
+    /// The epoch whose weights were kept, from 1: the first of the least validation error.
+    pub best_epoch: u32,
+    /// Its validation error.
+    pub validation_error: f64,
+    /// The validation error of who always says the mean of the examples' targets.
+    pub constant_error: f64,
+}
+
+/// How well one side's positions among those to validate by were learnt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SideErrors {
+    /// Which network values them, from 0.
+    pub network: u32,
+    /// Whose move it is: white is the first side.
+    pub to_move: Side,
+    /// How many there are.
+    pub positions: u64,
+    /// The mean of their plies to mate.
+    pub mean_plies: f64,
+    /// The standard deviation of their plies to mate: the error of who always says the mean.
+    pub spread: f64,
+    /// The error of the trained network, as in [`Epoch`].
+    pub error: f64,
+}
+
+/// What came of a training.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trained {
+    /// The network, with the weights of each part's best epoch.
+    pub network: Network,
+    /// Every epoch, those of the first network first.
+    pub epochs: Vec<Epoch>,
+    /// How the training of each network went.
+    pub runs: Vec<Run>,
+    /// How well each side's positions were learnt, of those that a network learnt from.
+    pub sides: Vec<SideErrors>,
+}
+
+/// Why nothing came of a training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TrainError {
+    /// The host no longer wants it.
+    #[error("the training was aborted")]
+    Aborted,
+    /// Weights grew beyond what a float can hold.
+    #[error(
+        "network {network} diverged in epoch {epoch}: its weights are no longer finite; choose a \
+         smaller `rate`"
+    )]
+    Diverged {
+        /// Which network, from 0.
+        network: u32,
+        /// In which epoch, from 1.
+        epoch: u32,
+    },
+    /// The ending has fewer positions that white wins than were asked for.
+    #[error(
+        "network {network} needs {needed} positions that white wins, and the ending has {found}; ask \
+         for fewer `examples`, or fewer for `validation`"
+    )]
+    TooFewPositions {
+        /// Which network, from 0.
+        network: u32,
+        /// How many are needed.
+        needed: u64,
+        /// How many there are, as they would be drawn.
+        found: u64,
+    },
+}
+
+/// Trains a network: a pure function of the recipe and the table. `host` is asked thousands of times a
+/// second whether it is still wanted; `tell` hears of each epoch.
+///
+/// # Errors
+/// If the host aborts, weights stop being finite numbers, or there are too few positions.
+///
+/// # Panics
+/// If the table is of another ending than the recipe.
+pub fn train(
+    recipe: &Recipe,
+    table: &EndgameTable,
+    host: &dyn Host,
+    mut tell: impl FnMut(&Epoch),
+) -> Result<Trained, TrainError> {
+    assert_eq!(table.endgame(), recipe.endgame(), "the table is of the recipe's ending");
+    let mut trained = Trained {
+        network: Network::new(recipe.architecture.clone(), Network::zeros(&recipe.architecture)),
+        epochs: Vec::new(),
+        runs: Vec::new(),
+        sides: Vec::new(),
+    };
+    for part in 0..recipe.architecture.networks.count() {
+        let examples = Examples::draw(recipe, table, part, host)?;
+        let epochs = &mut trained.epochs;
+        let mut note = |epoch: Epoch| {
+            tell(&epoch);
+            epochs.push(epoch);
+        };
+        let mut training = Training::new(recipe, part);
+        let run = training.run(examples, host, &mut note, &mut trained.sides)?;
+        trained.runs.push(run);
+        trained.network.parts[part] = training.weights;
+    }
+    Ok(trained)
+}
+
+/// A network in training.
+struct Training<'r> {
+    recipe: &'r Recipe,
+    network: usize,
+    inputs: Inputs,
+    weights: Dense,
+    /// What the examples of a batch add up to; none where each changes the weights at once.
+    batch: Option<Batch>,
+    active: Active,
+    values: Vec<Lane>,
+    deltas: Vec<Lane>,
+}
+
+struct Batch {
+    gradient: Dense,
+    /// The inputs of which the gradient is not 0.
+    rows: Vec<u32>,
+    is_in_rows: Vec<bool>,
+}
+
+impl<'r> Training<'r> {
+    fn new(recipe: &'r Recipe, network: usize) -> Self {
+        let architecture = &recipe.architecture;
+        let inputs = architecture.inputs();
+        let zeros = || Dense::zeros(inputs.count(), &architecture.hidden, architecture.activation);
+        let mut weights = zeros();
+        weights.randomise(inputs.active(), &mut stream(recipe.seed, network, Purpose::Weights));
+        let batch = (recipe.batch > 1).then(|| Batch {
+            gradient: zeros(),
+            rows: Vec::new(),
+            is_in_rows: vec![false; inputs.count()],
+        });
+        let columns = weights.columns();
+        Self {
+            recipe,
+            network,
+            inputs,
+            weights,
+            batch,
+            active: Active::NONE,
+            values: vec![ZERO; columns],
+            deltas: vec![ZERO; columns],
+        }
+    }
+
+    /// Trains and leaves the best weights.
+    fn run(
+        &mut self,
+        examples: Examples,
+        host: &dyn Host,
+        note: &mut dyn FnMut(Epoch),
+        sides: &mut Vec<SideErrors>,
+    ) -> Result<Run, TrainError> {
+        let Examples { mut training, validation, positions } = examples;
+        let network = self.network as u32;
+        let mut order = stream(self.recipe.seed, self.network, Purpose::Order);
+        let mut best: Option<(f64, u32, Dense)> = None;
+        for epoch in 1..=self.recipe.epochs {
+            order.shuffle(&mut training);
+            let training_error = self.show(&training, rate(self.recipe, epoch), host)?;
+            let validation_error = self.error(&validation);
+            if !validation_error.is_finite() || !self.weights.is_finite() {
+                return Err(TrainError::Diverged { network, epoch });
+            }
+            note(Epoch { network, epoch, training_error, validation_error });
+            match &mut best {
+                Some((least, best_epoch, _)) if validation_error >= *least => {
+                    let waited = epoch - *best_epoch;
+                    if self.recipe.patience > 0 && waited >= self.recipe.patience {
+                        break;
+                    }
+                }
+                Some((least, best_epoch, weights)) => {
+                    (*least, *best_epoch) = (validation_error, epoch);
+                    weights.clone_from(&self.weights);
+                }
+                None => best = Some((validation_error, epoch, self.weights.clone())),
+            }
+        }
+        let Some((validation_error, best_epoch, weights)) = best else {
+            unreachable!("there is one epoch at least");
+        };
+        self.weights = weights;
+        let target = self.recipe.architecture.target;
+        for to_move in [Side::First, Side::Second] {
+            let of_side = |it: &&Example| it.white_moves() == (to_move == Side::First);
+            let of_side: Vec<Example> = validation.iter().filter(of_side).copied().collect();
+            if of_side.is_empty() {
+                continue;
+            }
+            let plies = of_side.iter().map(|it| f64::from(it.plies()));
+            let mean_plies = mean(plies.clone());
+            sides.push(SideErrors {
+                network,
+                to_move,
+                positions: of_side.len() as u64,
+                mean_plies,
+                spread: mean(plies.map(|plies| square(plies - mean_plies))).sqrt(),
+                error: self.error(&of_side),
+            });
+        }
+        let targets = |of: &[Example]| -> Vec<f64> {
+            of.iter().map(|it| f64::from(target.of(it.plies()))).collect()
+        };
+        let guess = mean(targets(&training).into_iter());
+        let squares = targets(&validation).into_iter().map(|target| square(target - guess));
+        Ok(Run {
+            network,
+            positions,
+            examples: training.len() as u64,
+            validation: validation.len() as u64,
+            best_epoch,
+            validation_error,
+            constant_error: target.over * mean(squares).sqrt(),
+        })
+    }
+
+    /// Shows every example once, in their order, and says the error with which they were met.
+    fn show(
+        &mut self,
+        examples: &[Example],
+        rate: f64,
+        host: &dyn Host,
+    ) -> Result<f64, TrainError> {
+        let mut squares = 0.0;
+        let batch = self.recipe.batch;
+        let mut shown = 0;
+        for examples in examples.chunks(batch) {
+            let scale = -(rate / examples.len() as f64) as f32;
+            for example in examples {
+                if shown % EXAMPLES_BETWEEN_LOOKS == 0 && host.aborted() {
+                    return Err(TrainError::Aborted);
+                }
+                shown += 1;
+                squares += square(self.learn(*example, scale));
+            }
+            if let Some(Batch { gradient, rows, is_in_rows }) = &mut self.batch {
+                self.weights.take(scale, gradient, rows);
+                rows.drain(..).for_each(|row| is_in_rows[row as usize] = false);
+            }
+        }
+        Ok(self.target().over * (squares / shown as f64).sqrt())
+    }
+
+    /// Learns from one example, at once or with its batch, and says by how much it was wrong before.
+    #[inline]
+    fn learn(&mut self, example: Example, scale: f32) -> f64 {
+        let answer = self.answer(example);
+        let error = answer - self.target().of(example.plies());
+        let delta = match self.recipe.loss {
+            Loss::Squared => error * answer * (1.0 - answer),
+            Loss::CrossEntropy => error,
+        };
+        let Self { weights, batch, active, values, deltas, .. } = self;
+        weights.backward(delta, values, deltas);
+        match batch {
+            None => weights.add_gradient(scale, active, values, delta, deltas),
+            Some(Batch { gradient, rows, is_in_rows }) => {
+                gradient.add_gradient(1.0, active, values, delta, deltas);
+                for (row, _) in active.iter() {
+                    if !std::mem::replace(&mut is_in_rows[row], true) {
+                        rows.push(row as u32);
+                    }
+                }
+            }
+        }
+        f64::from(error)
+    }
+
+    #[inline]
+    fn answer(&mut self, example: Example) -> f32 {
+        self.inputs.read(example.squares(), example.white_moves(), &mut self.active);
+        self.weights.forward(&self.active, &mut self.values)
+    }
+
+    /// The error over these positions.
+    fn error(&mut self, examples: &[Example]) -> f64 {
+        let target = self.target();
+        let mut each = |example: &Example| {
+            square(f64::from(self.answer(*example) - target.of(example.plies())))
+        };
+        let sum = examples.iter().fold(0.0, |sum, example| sum + each(example));
+        target.over * (sum / examples.len() as f64).sqrt()
+    }
+
+    const fn target(&self) -> Target {
+        self.recipe.architecture.target
+    }
+}
+
+/// The rate of an epoch.
+fn rate(recipe: &Recipe, epoch: u32) -> f64 {
+    let done = f64::from(epoch - 1) / f64::from(recipe.epochs);
+    recipe.rate
+        * match recipe.schedule {
+            Schedule::Constant => 1.0,
+            Schedule::Linear => 1.0 - done,
+            Schedule::Cosine => 0.5 * (1.0 + libm::cos(std::f64::consts::PI * done)),
+        }
+}
+
+fn square(number: f64) -> f64 {
+    number * number
+}
+
+/// Added up in their order.
+fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = numbers.len();
+    numbers.fold(0.0, |sum, number| sum + number) / count as f64
+}
