@@ -61,7 +61,8 @@ impl CliError {
             PlayError::Aborted
             | PlayError::Opening(_)
             | PlayError::OtherGame
-            | PlayError::NotOurs(_) => Self::new(Exit::Internal, action).because(error),
+            | PlayError::NotOurs(_)
+            | PlayError::Network(_) => Self::new(Exit::Internal, action).because(error),
         }
     }
 

@@ -90,6 +90,7 @@ fn kind(info: &ParameterInfo, parameters: &Parameters) -> Option<Kind> {
         | ParameterKind::Text { .. }
         | ParameterKind::Formula(_)
         | ParameterKind::Nested
+        | ParameterKind::Recipe(_)
         | ParameterKind::Content => return None,
     })
 }
@@ -149,6 +150,7 @@ impl UciPlayer {
             | ParameterKind::Text { .. }
             | ParameterKind::Formula(_)
             | ParameterKind::Nested
+            | ParameterKind::Recipe(_)
             | ParameterKind::Content => Value::Text(text.to_owned()),
         };
         let mut parameters = self.parameters.clone();

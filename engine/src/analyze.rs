@@ -55,6 +55,7 @@ fn analyze_in<G: Game>(
     host: &dyn Host,
 ) -> Result<Analysis, PlayError> {
     let position: G = opening_position(rules, position)?;
+    prepare(player, host)?;
     let mut seat = SearchSeat::<G>::new(player, key, None).ok_or_else(|| no_seat(player))?;
     let started = Reading::take(host);
     let mut chosen = match seat.search(Line::from_start(&position), host) {

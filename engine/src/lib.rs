@@ -163,7 +163,7 @@ pub use notation::{
 };
 pub use outside::{GtpBoard, OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
 pub use parameters::{
-    ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,
+    ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind, RecipeInfo,
     Parameters, Promise, Settings, TimeLeft, Value, format_duration_us, nearest, parse_duration_us,
 };
 pub use perft::{DistinctPositions, Perft, distinct_positions, perft};

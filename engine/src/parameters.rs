@@ -279,6 +279,16 @@ impl ParameterInfo {
         Self::new(name, ParameterKind::Nested, ParameterDefault::Required, meaning)
     }
 
+    /// A required table with keys of its own.
+    #[must_use]
+    pub const fn recipe(
+        name: &'static str,
+        recipe: &'static RecipeInfo,
+        meaning: &'static str,
+    ) -> Self {
+        Self::new(name, ParameterKind::Recipe(recipe), ParameterDefault::Required, meaning)
+    }
+
     /// The content hash of data that is kept elsewhere. A sweep must give it.
     #[must_use]
     pub const fn content(name: &'static str, meaning: &'static str) -> Self {
@@ -397,8 +407,27 @@ pub enum ParameterKind {
     /// A table of values of a form that its reader knows, at most 10,000 of them,
     /// 32 deep.
     Nested,
+    /// A table of keys with a table of their own, such as what a network is made from. The canonical map has
+    /// every one of them.
+    Recipe(&'static RecipeInfo),
     /// The SHA-256 of data, as 64 hexadecimal digits in lower case.
     Content,
+}
+
+/// What a [`ParameterKind::Recipe`] may say.
+#[derive(Clone, Copy, Debug)]
+pub struct RecipeInfo {
+    /// Its keys.
+    pub keys: &'static [ParameterInfo],
+    /// Checks what it says, and fills in what it does not say.
+    pub canonical: fn(&Parameters) -> Result<Parameters, ParameterError>,
+}
+
+/// One recipe, and not another that says the same: there is one of each kind.
+impl PartialEq for RecipeInfo {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.keys, other.keys)
+    }
 }
 
 /// The most values in a nested parameter.
@@ -434,6 +463,10 @@ impl fmt::Display for ParameterKind {
             }
             Self::Nested => {
                 write!(f, "a table of at most {NESTED_VALUES_MAX} values, {NESTED_DEPTH_MAX} deep")
+            }
+            Self::Recipe(recipe) => {
+                let keys = recipe.keys.iter().map(|info| info.name);
+                write!(f, "a table of {}", keys.collect::<Vec<_>>().join(", "))
             }
             Self::Content => write!(f, "a SHA-256 as 64 hexadecimal digits in lower case"),
         }

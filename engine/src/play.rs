@@ -83,6 +83,17 @@ pub enum PlayError {
     /// A player did not get the memory that one of its parameters asks for.
     #[error("failed to play: {}; {}", .0, .0.remedy())]
     Memory(MemoryRefused),
+    /// There is no network of the recipe that a player names.
+    #[error("failed to play: a player's network: {0}")]
+    Network(TrainError),
+}
+
+/// Trains the network of a player that has one, so that its first move does not take that time.
+pub(crate) fn prepare(player: &Player, host: &dyn Host) -> Result<(), PlayError> {
+    network::prepare(player.parameters(), host).map_err(|error| match error {
+        TrainError::Aborted => PlayError::Aborted,
+        error => PlayError::Network(error),
+    })
 }
 
 /// Plays one game between two of our players. The thread needs
@@ -113,6 +124,7 @@ pub fn play_watched(
         };
         let seat = |index: usize| {
             let player = setup.players[index];
+            prepare(player, host)?;
             SearchSeat::<G>::new(player, setup.keys[index], setup.stops)
                 .ok_or_else(|| no_seat(player))
         };
@@ -133,14 +145,18 @@ pub fn play_between(
 ) -> Result<GameRecord, PlayError> {
     with_game!(board.rules, G => {
         let [first, second] = participants;
-        let (mut first, mut second) = (seated::<G>(first)?, seated::<G>(second)?);
+        let (mut first, mut second) = (seated::<G>(first, host)?, seated::<G>(second, host)?);
         arbitrate(board, [&mut *first, &mut *second], host, watch)
     })
 }
 
-fn seated<'a, G: Game>(participant: Participant<'a>) -> Result<Box<dyn Seat<G> + 'a>, PlayError> {
+fn seated<'a, G: Game>(
+    participant: Participant<'a>,
+    host: &dyn Host,
+) -> Result<Box<dyn Seat<G> + 'a>, PlayError> {
     Ok(match participant {
         Participant::Player { player, key } => {
+            prepare(player, host)?;
             seat_of(player, key).ok_or_else(|| no_seat(player))?
         }
         Participant::Outside(player) => Box::new(OutsideSeat(player)),

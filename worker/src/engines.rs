@@ -299,7 +299,8 @@ impl Engines {
             PlayError::Opening(_)
             | PlayError::OtherGame
             | PlayError::NotOurs(_)
-            | PlayError::Memory(_) => NoGame::Unplayable(error.to_string()).into(),
+            | PlayError::Memory(_)
+            | PlayError::Network(_) => NoGame::Unplayable(error.to_string()).into(),
         })?;
         let loser = usize::from(record.outcome == Outcome::Win);
         let forfeit = seats[loser].as_mut().filter(|_| record.termination.is_forfeit());

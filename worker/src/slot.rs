@@ -202,7 +202,8 @@ impl From<PlayError> for Unplayed {
             PlayError::Opening(_)
             | PlayError::OtherGame
             | PlayError::NotOurs(_)
-            | PlayError::Memory(_) => Self::Fault(error.to_string()),
+            | PlayError::Memory(_)
+            | PlayError::Network(_) => Self::Fault(error.to_string()),
         }
     }
 }

@@ -137,7 +137,12 @@ pub(crate) fn play_again(
         Err(PlayError::Memory(refused)) => {
             return Err(failed().help(refused.remedy()).because(refused));
         }
-        Err(error @ (PlayError::Opening(_) | PlayError::OtherGame | PlayError::NotOurs(_))) => {
+        Err(
+            error @ (PlayError::Opening(_)
+            | PlayError::OtherGame
+            | PlayError::NotOurs(_)
+            | PlayError::Network(_)),
+        ) => {
             return Err(failed().because(error));
         }
     };

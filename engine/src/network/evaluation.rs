@@ -1,42 +1,85 @@
 //! Chess's evaluation `network`.
 
-use std::sync::Arc;
-
 use cozy_chess::{BitBoard, Board, Color};
 
-use super::Network;
-use crate::evaluation::{Contents, Evaluate, GameEvaluation, content_of};
+use super::shared::SharedNetwork;
+use super::{Network, Recipe, TrainError};
+use crate::evaluation::{Contents, Evaluate, GameEvaluation};
 use crate::games::Chess;
-use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
+use crate::host::Host;
+use crate::parameters::{
+    EvaluationInfo, ParameterError, ParameterInfo, Parameters, RecipeInfo, Settings, Value,
+};
 use crate::position::Side;
 use crate::score::WIN_MIN;
-use crate::tables::PIECES_MAX;
+use crate::tables::{Endgame, PIECES_MAX};
 
 /// What a network's greatest output is worth.
 const SCALE: f32 = 100_000.0;
 
 const _: () = assert!(SCALE as i32 + 1 < WIN_MIN);
 
+const KEY: &str = "network";
+
+const RECIPE: RecipeInfo = RecipeInfo {
+    keys: Recipe::PARAMETERS,
+    canonical: |given| Ok(Recipe::from_parameters(given)?.parameters()),
+};
+
 /// `network`: what a [`Network`] says of the positions of its ending, in hundred-thousandths and 1 more,
 /// for the side with white's pieces, whichever colour they have; less than 0 for the other. Every other
 /// position is 0: that a piece is lost is worse than anything the network says, and that there are more
 /// pieces than it knows tells it nothing.
+///
+/// A player names the network's recipe. Its weights follow from that: it is trained where it is played
+/// with, once in a process, by [`prepare`] or when the first position is evaluated. Where training comes to
+/// nothing every position is 0, and [`prepare`] says why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkEvaluation {
-    network: Arc<Network>,
+    network: SharedNetwork,
+}
+
+/// Trains the network of the player with these parameters, which are all spelt out, if it has one and
+/// nobody in this process has trained it. It takes a while: games whose moves have little time should not
+/// begin with it.
+///
+/// # Errors
+/// If the host aborts, or training comes to nothing.
+pub fn prepare(player: &Parameters, host: &dyn Host) -> Result<(), TrainError> {
+    recipe_of(player).map_or(Ok(()), |recipe| SharedNetwork::of(recipe).prepare(host).map(|_| ()))
+}
+
+/// How much memory training the network of the player with these parameters may take, in bytes; 0 of one
+/// that has none.
+pub(crate) fn memory_bytes(player: &Parameters) -> u64 {
+    recipe_of(player).map_or(0, |recipe| recipe.memory_bytes())
+}
+
+/// The recipe of the network of the player with these parameters.
+fn recipe_of(player: &Parameters) -> Option<Recipe> {
+    let is_network = matches!(player.get("evaluation"), Some(Value::Text(name)) if name == KEY);
+    match player.get(KEY) {
+        // No player has a recipe that is none.
+        Some(Value::Table(recipe)) if is_network => Recipe::from_parameters(recipe).ok(),
+        Some(_) | None => None,
+    }
 }
 
 impl NetworkEvaluation {
-    /// The evaluation by a network.
+    /// The evaluation by the network of this recipe.
     #[must_use]
-    pub fn new(network: Network) -> Self {
-        Self { network: Arc::new(network) }
+    pub fn new(recipe: Recipe) -> Self {
+        Self { network: SharedNetwork::of(recipe) }
     }
 
-    /// The network.
+    /// The network, trained if it has not been; `None` where training comes to nothing.
     #[must_use]
-    pub fn network(&self) -> &Network {
-        &self.network
+    pub fn network(&self) -> Option<&Network> {
+        self.network.network()
+    }
+
+    fn endgame(&self) -> &Endgame {
+        self.network.recipe().endgame()
     }
 
     /// Whose move it is, white being who has the ending's white pieces, and the pieces' squares as white
@@ -45,7 +88,7 @@ impl NetworkEvaluation {
     fn find(&self, board: &Board, changed: bool, squares: &mut [u8]) -> Option<Side> {
         let color = |color: Color| if changed { !color } else { color };
         let mut taken = BitBoard::EMPTY;
-        for (place, &(of, piece)) in squares.iter_mut().zip(self.network.endgame().men()) {
+        for (place, &(of, piece)) in squares.iter_mut().zip(self.endgame().men()) {
             let square = (board.colored_pieces(color(of), piece) & !taken).next_square()?;
             taken |= square.bitboard();
             *place = square.relative_to(color(Color::White)) as u8;
@@ -61,24 +104,25 @@ impl GameEvaluation<Chess> for NetworkEvaluation {
     const INFO: EvaluationInfo = EvaluationInfo {
         name: "network",
         meaning: "What a network learnt of an ending's distances to mate; 0 with other pieces.",
-        parameters: &[ParameterInfo::content("weights", "the network's weights")],
+        parameters: &[ParameterInfo::recipe(
+            KEY,
+            &RECIPE,
+            "what the network is made from: its weights follow from that",
+        )],
     };
 
-    fn from_settings(settings: &Settings, contents: &dyn Contents) -> Result<Self, ParameterError> {
-        const KEY: &str = "weights";
-        let bytes = content_of(settings, KEY, contents)?;
-        let network = Network::from_bytes(&bytes).map_err(|error| {
-            let problem = format!("what `{KEY}` stands for is no network: {error}");
-            ParameterError::new(KEY, problem, "name the weights of a network".to_owned())
-        })?;
-        Ok(Self::new(network))
+    fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
+        match settings.value(KEY) {
+            Value::Table(recipe) => Recipe::from_parameters(recipe).map(Self::new),
+            _ => unreachable!("the table of parameters has checked it"),
+        }
     }
 }
 
 impl Evaluate<Chess> for NetworkEvaluation {
     fn evaluate(&self, position: &Chess) -> i32 {
         let board = position.cozy();
-        let men = self.network.endgame().men().len();
+        let men = self.endgame().men().len();
         if board.occupied().len() as usize != men {
             return 0;
         }
@@ -86,11 +130,12 @@ impl Evaluate<Chess> for NetworkEvaluation {
         let squares = &mut squares[..men];
         let mut find = |changed| self.find(board, changed, squares);
         let Some(to_move) = find(false).or_else(|| find(true)) else { return 0 };
-        let score = 1 + (self.network.output(to_move, squares) * SCALE) as i32;
+        let Some(network) = self.network() else { return 0 };
+        let score = 1 + (network.output(to_move, squares) * SCALE) as i32;
         if to_move == Side::First { score } else { -score }
     }
 
     fn is_symmetric(&self) -> bool {
-        self.network.is_symmetric()
+        self.network.recipe().is_symmetric()
     }
 }

@@ -2,8 +2,8 @@
 //! then stand in for it as a static evaluation.
 //!
 //! A [`Recipe`] is made of parameters and decides everything; [`train`] makes a [`Network`] of it and the
-//! table, the same bit for bit on every machine; its bytes ([`Network::to_bytes`]) are named by their
-//! hash where a player has the evaluation `network` ([`NetworkEvaluation`]).
+//! table, the same bit for bit on every machine. A player with the evaluation `network` names the recipe
+//! ([`NetworkEvaluation`]), and the network is trained where it plays.
 //!
 //! ```
 //! use spelrum_engine::network::{Recipe, train};
@@ -37,11 +37,13 @@ mod inputs;
 mod lanes;
 mod model;
 mod recipe;
+mod shared;
 mod squares;
 mod train;
 
 pub use bytes::NetworkBytesError;
-pub use evaluation::NetworkEvaluation;
+pub(crate) use evaluation::memory_bytes;
+pub use evaluation::{NetworkEvaluation, prepare};
 pub use model::Network;
 pub use recipe::Recipe;
 pub use train::{Epoch, Run, SideErrors, TrainError, Trained, train};

@@ -2,6 +2,7 @@
 
 use super::dense::{Activation, numbers_of};
 use super::inputs::{InputSet, Inputs};
+use super::squares::Orientation;
 use crate::parameters::{
     AlgorithmInfo, ParameterDefault, ParameterError, ParameterInfo, Parameters, Settings, Value,
     shared,
@@ -323,6 +324,11 @@ impl Recipe {
         };
         recipe.check()?;
         Ok(recipe)
+    }
+
+    /// Whether its network says the same of all positions that are mirror images of each other.
+    pub(super) fn is_symmetric(&self) -> bool {
+        Orientation::of(self.endgame(), self.architecture.rotations).is_symmetric()
     }
 
     fn check(&self) -> Result<(), ParameterError> {

@@ -335,6 +335,13 @@ fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>
             let (size, depth) = value.size_and_depth();
             (size <= NESTED_VALUES_MAX && depth <= NESTED_DEPTH_MAX).then(|| value.clone())
         }
+        (ParameterKind::Recipe(recipe), Value::Table(said)) => {
+            let canonical = (recipe.canonical)(said).map_err(|error| {
+                let problem = format!("`{}`: {}", info.name, error.problem);
+                ParameterError::new(info.name, problem, error.remedy)
+            })?;
+            Some(Value::Table(canonical))
+        }
         (ParameterKind::Content, Value::Text(text)) if is_content_hash(text) => {
             Some(value.clone())
         }
@@ -481,6 +488,7 @@ fn is_canonical_key(info: &ParameterInfo, key: &str) -> bool {
         | ParameterKind::Text { .. }
         | ParameterKind::Formula(_)
         | ParameterKind::Nested
+        | ParameterKind::Recipe(_)
         | ParameterKind::Content => key == info.name,
     }
 }
@@ -499,6 +507,7 @@ fn canonical_key(info: &ParameterInfo) -> String {
         | ParameterKind::Text { .. }
         | ParameterKind::Formula(_)
         | ParameterKind::Nested
+        | ParameterKind::Recipe(_)
         | ParameterKind::Content => info.name.to_owned(),
     }
 }

@@ -33,7 +33,9 @@ macro_rules! algorithms {
             const BESIDE_BYTES: u64 = 1 << 20;
             let Some(Value::Text(name)) = parameters.get("algorithm") else { return BESIDE_BYTES };
             $(if name == <$algorithm as Algorithm>::INFO.name {
-                return BESIDE_BYTES + <$algorithm as Algorithm>::memory_bytes(parameters);
+                return BESIDE_BYTES
+                    + <$algorithm as Algorithm>::memory_bytes(parameters)
+                    + network::memory_bytes(parameters);
             })+
             BESIDE_BYTES
         }

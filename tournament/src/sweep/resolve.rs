@@ -241,7 +241,10 @@ pub(super) fn player(
     let mut given = Parameters::new();
     for Said { key, value: node, .. } in said {
         let is_whole = info(key).is_some_and(|info| {
-            matches!(info.kind, ParameterKind::Nested | ParameterKind::Integers { .. })
+            matches!(
+                info.kind,
+                ParameterKind::Nested | ParameterKind::Recipe(_) | ParameterKind::Integers { .. }
+            )
         });
         if !is_whole && !matches!(node.tree, Tree::Scalar(_)) {
             return Err(Fault::at(

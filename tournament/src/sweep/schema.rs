@@ -529,6 +529,14 @@ fn kind_json(kind: ParameterKind) -> Json {
             json!({ "type": "string", "maxLength": FORMULA_BYTES_MAX })
         }
         ParameterKind::Nested => json!({ "type": "object" }),
+        ParameterKind::Recipe(recipe) => {
+            let keys = recipe.keys.iter().map(|info| {
+                let Parameter { name, description, value, .. } = parameter(info);
+                let value = json!({ "description": description, "anyOf": [value, reference()] });
+                (name, value)
+            });
+            json!({ "type": "object", "properties": keys.collect::<serde_json::Map<_, _>>(), "additionalProperties": false })
+        }
         ParameterKind::Content => json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" }),
     }
 }
