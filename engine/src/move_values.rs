@@ -37,7 +37,7 @@ pub struct MoveValue {
     /// The move in the game's notation.
     pub mv: String,
     /// Its value for who makes it: the greater, the better. By exact values 1 a win, 0 a draw and -1 a
-    /// loss, by minimax its score.
+    /// loss, by minimax its score, by tables of endings plies.
     pub value: i64,
 }
 
@@ -73,7 +73,7 @@ pub enum MoveValuesError {
 }
 
 /// Whether a player's word on moves can be taken ([`move_values`]): `exact`, or `minimax` with a depth,
-/// either with no limit but one on nodes.
+/// either with no limit but one on nodes, or `table`.
 ///
 /// # Errors
 /// If not: which parameter is at fault, and what to write instead.
@@ -83,6 +83,7 @@ pub fn check_reference(reference: &Player) -> Result<(), ParameterError> {
 
 /// The value of every legal move of a position by a reference.
 ///
+/// That of `table` is in plies to mate ([`TableValue::on_scale`](crate::tables::TableValue::on_scale)).
 /// That of `exact` is 1 where the move wins, 0 where it draws and -1 where it loses, if nobody errs from
 /// there on. That of `minimax` with depth d is the score of the position after the move at depth d - 1,
 /// for who made it: what plain minimax of that depth compares when it chooses. Either depends on the

@@ -11,6 +11,7 @@ use crate::outside::{self, OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
 use crate::parameters::{
     AlgorithmInfo, ParameterError, ParameterKind, Parameters, Settings, Value, wrong_word,
 };
+use crate::position::NotationError;
 use crate::rules::Rules;
 use crate::search::Search;
 use crate::search::algorithm::Maker;
@@ -45,7 +46,8 @@ impl Player {
     ///
     /// # Errors
     /// An unknown algorithm or key (with the nearest known one), a value of the wrong type or
-    /// outside its range, an evaluation this game lacks, or a search that nothing bounds.
+    /// outside its range, an algorithm that does not play this game, an evaluation that it lacks, or a
+    /// search that nothing bounds.
     pub fn from_parameters(rules: &Rules, given: &Parameters) -> Result<Self, ParameterError> {
         Self::with_contents(rules, given, &NoContents)
     }
@@ -75,6 +77,7 @@ impl Player {
         if let Some(protocol) = Protocol::named(info.name) {
             return Self::outside_of::<G>(protocol, &settings);
         }
+        registry::check_game::<G>(info)?;
         let compile = Compile { info, settings: &settings };
         let evaluates = info.parameters.iter().any(|it| it.kind == ParameterKind::Evaluation);
         let maker: Maker<G> = if evaluates {
@@ -122,6 +125,28 @@ impl Player {
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
+    }
+
+    /// Whether it can play games that begin with this position of its game: one that plays by tables needs
+    /// a position that they have.
+    ///
+    /// # Errors
+    /// If it cannot, with what to begin with instead. For a player that cannot begin anywhere, also if the
+    /// text is not a position of the game.
+    pub fn check_start(&self, rules: &Rules, start: &str) -> Result<(), ParameterError> {
+        let algorithm = match self.parameters.get("algorithm") {
+            Some(Value::Text(name)) => name.as_str(),
+            Some(_) | None => "",
+        };
+        if registry::begins_anywhere(algorithm) {
+            return Ok(());
+        }
+        with_game!(rules, G => {
+            let start = G::parse(rules, start).map_err(|NotationError { problem, remedy }| {
+                ParameterError { key: None, problem, remedy }
+            })?;
+            registry::check_start(algorithm, &start)
+        })
     }
 
     /// What bounds its moves.

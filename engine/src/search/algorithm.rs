@@ -11,6 +11,9 @@ pub(crate) trait Algorithm {
     /// Its name, meaning, parameters and presets.
     const INFO: AlgorithmInfo;
 
+    /// Whether its games may begin with any position, so that [`Algorithm::check_start`] need not be asked.
+    const BEGINS_ANYWHERE: bool = true;
+
     /// Whether moves depend on random numbers, so that a repeated opening may give another game.
     fn draws_random_numbers(settings: &Settings) -> bool;
 
@@ -24,6 +27,16 @@ pub(crate) trait Algorithm {
     /// that searches all depths up to it, nor one whose depth is a length that it reached somewhere.
     fn has_full_tree(_parameters: &Parameters) -> bool {
         false
+    }
+
+    /// Whether it plays this game, and what is wrong if not.
+    fn check_game<P: Solvable>() -> Result<(), ParameterError> {
+        Ok(())
+    }
+
+    /// Whether its games may begin with this position, and what is wrong if not.
+    fn check_start<P: Solvable>(_start: &P) -> Result<(), ParameterError> {
+        Ok(())
     }
 
     /// Whether a player with these parameters, which are all spelt out, gives every move a value that

@@ -12,6 +12,7 @@ pub(crate) mod random;
 pub(crate) mod reference;
 pub(crate) mod registry;
 mod root;
+pub(crate) mod table;
 
 pub use crate::budget::Budget;
 pub use crate::evaluation::{Evaluate, LastPly};

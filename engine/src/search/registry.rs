@@ -1,7 +1,7 @@
 //! The algorithms there are. One is registered by its line at the end of the list below.
 
 use super::algorithm::{Algorithm, Maker};
-use super::{alpha_beta, exact, genetic, mcts, minimax, random, reference};
+use super::{alpha_beta, exact, genetic, mcts, minimax, random, reference, table};
 use crate::evaluation::GameEvaluation;
 use crate::outside;
 use crate::parameters::{
@@ -64,6 +64,33 @@ macro_rules! algorithms {
             Err(reference::not_of_this_algorithm(name))
         }
 
+        /// [`Algorithm::check_game`] of the algorithm that `info` is of.
+        pub(crate) fn check_game<P: Solvable>(info: &AlgorithmInfo) -> Result<(), ParameterError> {
+            $(if info.name == <$algorithm as Algorithm>::INFO.name {
+                return <$algorithm as Algorithm>::check_game::<P>();
+            })+
+            unreachable!("every table is of an algorithm: {}", info.name)
+        }
+
+        /// [`Algorithm::BEGINS_ANYWHERE`] of the algorithm of this name; so does one that is not ours.
+        pub(crate) fn begins_anywhere(name: &str) -> bool {
+            $(if name == <$algorithm as Algorithm>::INFO.name {
+                return <$algorithm as Algorithm>::BEGINS_ANYWHERE;
+            })+
+            true
+        }
+
+        /// [`Algorithm::check_start`] of the algorithm of this name, if it is one of ours.
+        pub(crate) fn check_start<P: Solvable>(
+            name: &str,
+            start: &P,
+        ) -> Result<(), ParameterError> {
+            $(if name == <$algorithm as Algorithm>::INFO.name {
+                return <$algorithm as Algorithm>::check_start(start);
+            })+
+            Ok(())
+        }
+
         /// [`Algorithm::maker`] of the algorithm that `info` is of.
         pub(crate) fn maker<P: Solvable, E: GameEvaluation<P>>(
             info: &AlgorithmInfo,
@@ -85,6 +112,7 @@ algorithms! {
     genetic::GeneticPlay,
     mcts::MctsPlay,
     exact::ExactPlay,
+    table::TablePlay,
 }
 
 /// The parameters an algorithm takes, limits included, also one of others; empty for an unknown one.
@@ -92,21 +120,21 @@ algorithms! {
 /// Those of its evaluation come on top: [`crate::Rules::evaluations`].
 #[must_use]
 pub fn parameters_of(algorithm: &str) -> &'static [ParameterInfo] {
-    table(algorithm).map_or(&[], |info| info.parameters)
+    info_of(algorithm).map_or(&[], |info| info.parameters)
 }
 
 /// What an algorithm is, in a sentence; `None` for an unknown one.
 #[must_use]
 pub fn meaning_of(algorithm: &str) -> Option<&'static str> {
-    table(algorithm).map(|info| info.meaning)
+    info_of(algorithm).map(|info| info.meaning)
 }
 
 /// What an algorithm's key `preset` may be, the default first; nothing if it has no such key.
 #[must_use]
 pub fn presets_of(algorithm: &str) -> Vec<&'static str> {
-    table(algorithm).into_iter().flat_map(|info| info.presets).map(|preset| preset.name).collect()
+    info_of(algorithm).into_iter().flat_map(|info| info.presets).map(|preset| preset.name).collect()
 }
 
-fn table(algorithm: &str) -> Option<&'static AlgorithmInfo> {
+fn info_of(algorithm: &str) -> Option<&'static AlgorithmInfo> {
     TABLES.iter().chain(outside::TABLES).find(|info| info.name == algorithm)
 }

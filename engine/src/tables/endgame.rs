@@ -1,12 +1,18 @@
 //! Which pieces an ending has, by name.
 
 use std::fmt;
+use std::mem;
 use std::str::FromStr;
 
-use cozy_chess::{Color, Piece};
+use cozy_chess::{Board, Color, Piece};
+
+use crate::games::Chess;
 
 /// Pieces that an endgame has at most, the kings as well.
 pub const PIECES_MAX: usize = 4;
+
+/// What there may be beside kings, in the order of names.
+const OTHERS: [Piece; 4] = [Piece::Queen, Piece::Rook, Piece::Bishop, Piece::Knight];
 
 /// Which pieces there are, two kings and up to two others, none of them a pawn. Its name is that of
 /// white's pieces and then of black's, each with the king first: `KBNK`, `KRKB`.
@@ -32,6 +38,32 @@ impl Endgame {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// That of a position's pieces, with the side as white that has more of them, or the greater:
+    /// positions with colours changed have one table. `None` if no table has them: with more than
+    /// [`PIECES_MAX`] pieces, a pawn, or a right to castle.
+    #[must_use]
+    pub fn of(position: &Chess) -> Option<Self> {
+        let board = position.cozy();
+        let is_large = board.occupied().len() as usize > PIECES_MAX;
+        if is_large || !board.pieces(Piece::Pawn).is_empty() || has_castle_rights(board) {
+            return None;
+        }
+        let others = |color| {
+            let pieces = OTHERS.into_iter();
+            let of = |piece| board.colored_pieces(color, piece).into_iter().map(move |_| piece);
+            pieces.flat_map(of).collect::<Vec<Piece>>()
+        };
+        let (mut white, mut black) = (others(Color::White), others(Color::Black));
+        // Greater pieces have greater numbers.
+        if (black.len(), &black) > (white.len(), &white) {
+            mem::swap(&mut white, &mut black);
+        }
+        let mut men = vec![(Color::White, Piece::King), (Color::Black, Piece::King)];
+        men.extend(white.into_iter().map(|piece| (Color::White, piece)));
+        men.extend(black.into_iter().map(|piece| (Color::Black, piece)));
+        Some(Self::of_men(men))
     }
 
     /// The pieces as FEN writes them, in the order of a table's squares: white's king, black's king,
@@ -124,6 +156,15 @@ impl fmt::Display for Endgame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
+}
+
+/// Whether anybody may still castle: no table has that.
+pub(super) fn has_castle_rights(board: &Board) -> bool {
+    let of = |color| {
+        let rights = board.castle_rights(color);
+        rights.short.is_some() || rights.long.is_some()
+    };
+    of(Color::White) || of(Color::Black)
 }
 
 /// A capital for white.

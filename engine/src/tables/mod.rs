@@ -4,7 +4,8 @@
 //! An [`Endgame`] is which pieces there are, by name: `KBNK` is white's king, bishop and knight against
 //! black's king. Its [`EndgameTable`] is made by [`EndgameTable::make`], has a byte for each position up
 //! to symmetry, and is written and read as bytes ([`EndgameTable::to_bytes`]): where they are kept is
-//! for others to say.
+//! for others to say. [`shared`] has each once a process, and [`value`], [`move_values`] and [`solve`]
+//! ask those for a position.
 //!
 //! ```
 //! use spelrum_engine::games::Chess;
@@ -41,6 +42,7 @@ mod counts;
 mod endgame;
 mod placement;
 mod retrograde;
+mod shared;
 mod symmetry;
 
 use std::fmt;
@@ -54,7 +56,9 @@ pub use bytes::TableBytesError;
 pub use counts::{Longest, SideCounts, TableCounts};
 pub use endgame::{Endgame, EndgameError, PIECES_MAX};
 pub use retrograde::Progress;
+pub use shared::{TableSolution, install_source, move_values, shared, solve, value};
 
+use endgame::has_castle_rights;
 use placement::{Placement, index_of_board, index_of_squares};
 
 /// A position's value without a mistake on either side, for the side to move.
@@ -93,6 +97,32 @@ impl TableValue {
             Self::Draw => None,
         }
     }
+
+    /// The value for who made the move that led to the position which this is the value of: a ply
+    /// more, and the other way round.
+    #[must_use]
+    pub const fn for_mover(self) -> Self {
+        match self {
+            Self::Win { plies } => Self::Loss { plies: plies + 1 },
+            Self::Draw => Self::Draw,
+            Self::Loss { plies } => Self::Win { plies: plies + 1 },
+        }
+    }
+
+    /// One number that is greater the better the value is, on a scale of plies: of a win
+    /// [`TableValue::SCALE`] less the plies to mate, of a loss its negative, 0 of a draw. So who wins
+    /// five plies later has lost five, and who lets a win go more than that.
+    #[must_use]
+    pub const fn on_scale(self) -> i32 {
+        match self {
+            Self::Win { plies } => Self::SCALE - plies as i32,
+            Self::Draw => 0,
+            Self::Loss { plies } => plies as i32 - Self::SCALE,
+        }
+    }
+
+    /// What [`TableValue::on_scale`] never reaches. No table has a win of as many plies.
+    pub const SCALE: i32 = 256;
 
     /// What the byte says; `None` of what is not a legal position.
     #[inline]
@@ -178,14 +208,8 @@ impl EndgameTable {
 
     #[inline]
     fn value_of_board(&self, board: &Board) -> Option<TableValue> {
-        if board.occupied().len() as usize != self.endgame.men().len() {
-            return None;
-        }
-        let has_rights = |color| {
-            let rights = board.castle_rights(color);
-            rights.short.is_some() || rights.long.is_some()
-        };
-        if has_rights(Color::White) || has_rights(Color::Black) {
+        let has_as_many = board.occupied().len() as usize == self.endgame.men().len();
+        if !has_as_many || has_castle_rights(board) {
             return None;
         }
         let men = self.endgame.men();
@@ -227,6 +251,30 @@ impl EndgameTable {
     #[must_use]
     pub fn fen(&self, position: &TablePosition) -> String {
         position.placement.fen(self.endgame.men())
+    }
+
+    /// A position that is the same as this one up to symmetry, as FEN: the one that the symmetry of this
+    /// number leads to. Of the number, bit 0 turns files round, bit 1 ranks, and bit 2 then exchanges
+    /// files and ranks; higher bits say nothing. Numbers keep their meaning for all time.
+    #[must_use]
+    pub fn turned_fen(&self, position: &TablePosition, symmetry: u8) -> String {
+        position.placement.turned(symmetry).fen(self.endgame.men())
+    }
+
+    /// The first place of this table that has the same position as this place, up to symmetry and the
+    /// order of like pieces: a position may be there twice, with both kings on the diagonal a1-h8 and
+    /// with two like pieces, or even four times.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    #[must_use]
+    pub fn first_place(&self, index: usize) -> usize {
+        assert!(index < self.codes.len(), "a place of the table");
+        let placement = Placement::at(index, self.endgame.men().len());
+        let other_order = (self.endgame.orders() > 1).then(|| placement.exchanged());
+        let placements = [Some(placement), other_order].into_iter().flatten();
+        let places = placements.filter_map(|it| it.both_indices());
+        places.fold(index, |least, (one, mirrored)| least.min(one).min(mirrored.unwrap_or(one)))
     }
 
     /// Places in the table; some of them have no legal position.

@@ -113,6 +113,21 @@ impl Placement {
         moved
     }
 
+    /// What a symmetry makes of it: [`IMAGES`] says which.
+    pub(super) fn turned(&self, symmetry: u8) -> Self {
+        let images = &IMAGES[usize::from(symmetry & 7)];
+        let squares = self.squares().iter();
+        let turned = squares.map(|square| Square::index(usize::from(images[*square as usize])));
+        Self::new(self.turn, turned)
+    }
+
+    /// The same with the last two pieces changing places.
+    pub(super) fn exchanged(&self) -> Self {
+        let mut exchanged = *self;
+        exchanged.squares.swap(PIECES_MAX - 2, PIECES_MAX - 1);
+        exchanged
+    }
+
     /// The same without one piece, as the table without it has them.
     pub(super) fn without(&self, man: usize) -> Self {
         let kept = self.squares().iter().enumerate().filter(|(other, _)| *other != man);

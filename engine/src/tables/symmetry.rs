@@ -7,7 +7,7 @@ pub(super) const PAIRS: usize = 462;
 pub(super) const NO_PAIR: u16 = u16::MAX;
 
 /// Where each symmetry puts each square. Of its number, bit 0 turns files round, bit 1 ranks, and bit 2
-/// then exchanges files and ranks. 4 is the reflection that keeps the diagonal a1-h8.
+/// then exchanges files and ranks: that is so for all time. 4 is the reflection that keeps the diagonal a1-h8.
 pub(super) static IMAGES: [[u8; 64]; 8] = images();
 
 /// The symmetry that keeps the diagonal a1-h8.

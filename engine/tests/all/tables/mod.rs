@@ -4,6 +4,8 @@ mod bytes;
 mod counts;
 mod forward;
 mod names;
+mod player;
+mod shared;
 mod successors;
 mod symmetry;
 

@@ -1,0 +1,167 @@
+//! The player of chess endings: it looks its moves up in exact tables.
+
+use std::any::{Any, TypeId};
+
+use super::algorithm::{Algorithm, Maker};
+use super::random::RandomMove;
+use super::reference::Reference;
+use super::{Budget, Found, NoMove, Search, Stop, made, root};
+use crate::evaluation::GameEvaluation;
+use crate::games::Chess;
+use crate::limits::EndedBy;
+use crate::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings};
+use crate::position::{Line, Position};
+use crate::rng::Random;
+use crate::score;
+use crate::solver::Solvable;
+use crate::tables::{self, Endgame, PIECES_MAX, TableValue};
+
+const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "table",
+    meaning: "Plays chess endings of up to four pieces without pawns by exact tables: the fastest mate, the \
+              longest defence.",
+    parameters: &[root::SHUFFLE],
+    presets: &[],
+    bounded_by: &[],
+};
+
+/// The table player as an algorithm.
+pub(crate) struct TablePlay;
+
+impl Algorithm for TablePlay {
+    const INFO: AlgorithmInfo = INFO;
+
+    const BEGINS_ANYWHERE: bool = false;
+
+    fn draws_random_numbers(settings: &Settings) -> bool {
+        settings.switch("shuffle")
+    }
+
+    /// The tables of one ending and of what captures lead to, as they are made. They are the process's,
+    /// but each game may be of another ending.
+    fn memory_bytes(_parameters: &Parameters) -> u64 {
+        16 << 20
+    }
+
+    fn check_game<P: Solvable>() -> Result<(), ParameterError> {
+        if TypeId::of::<P>() == TypeId::of::<Chess>() {
+            return Ok(());
+        }
+        Err(ParameterError::new(
+            "algorithm",
+            "`table` is of chess endings".to_owned(),
+            "choose another algorithm, or play endings of chess".to_owned(),
+        ))
+    }
+
+    fn check_start<P: Solvable>(start: &P) -> Result<(), ParameterError> {
+        if chess(start).is_some_and(|position| Endgame::of(position).is_some()) {
+            return Ok(());
+        }
+        Err(ParameterError::new(
+            "algorithm",
+            format!("`table` has no table of `{start}`, and games may begin there"),
+            format!(
+                "begin with an ending, openings = {{ kind = \"ending\", ending = \"KRK\" }}, or list \
+                 positions of at most {PIECES_MAX} pieces, none of them a pawn, without rights to castle"
+            ),
+        ))
+    }
+
+    fn check_reference(_parameters: &Parameters) -> Result<(), ParameterError> {
+        Ok(())
+    }
+
+    fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, _evaluation: E) -> Maker<P> {
+        let shuffle = settings.switch("shuffle");
+        Maker::new(move || Box::new(TableSearch { shuffle }))
+            .with_reference(|| Box::new(TableValues))
+    }
+}
+
+/// Plays a move of the best value there is in the table of the position's pieces, and after captures in
+/// that of those which are left: the fastest mate, the longest defence, or any draw. Among equals the
+/// first that was tried.
+///
+/// A mate in n plies scores as one that a search has seen. What tables do not know (the fifty moves, and
+/// repetition) it does not know either. In a position that no table has it plays as
+/// [`RandomMove`] does.
+#[derive(Clone, Copy, Debug)]
+struct TableSearch {
+    /// Whether moves are tried in random order.
+    shuffle: bool,
+}
+
+impl<P: Position> Search<P> for TableSearch {
+    fn search(
+        &mut self,
+        line: Line<'_, P>,
+        budget: &mut Budget<'_>,
+        random: &mut Random,
+    ) -> Result<Found<P::Move>, NoMove> {
+        let root = line.position;
+        if value_of(root).is_none() {
+            return RandomMove.search(line, budget, random);
+        }
+        let mut moves = Vec::new();
+        root::list_moves(root, self.shuffle, random, &mut moves);
+        let mut best = root::Best::unsearched(moves[0]);
+        for mv in moves {
+            let child = match made(root, mv, budget) {
+                Ok(child) => child,
+                Err(Stop::Aborted) => return Err(NoMove::Aborted),
+                Err(Stop::Limit(limit)) => return Ok(best.found(0, limit)),
+            };
+            best.offer(mv, scored(known_value(&child).for_mover()));
+        }
+        Ok(best.found(1, EndedBy::Proven))
+    }
+}
+
+/// Exact values of moves in plies: [`TableValue::on_scale`]. A position that no table has ends them as a
+/// limit on the depth does.
+#[derive(Clone, Copy, Debug)]
+struct TableValues;
+
+impl<P: Position> Reference<P> for TableValues {
+    fn move_values(
+        &mut self,
+        position: &P,
+        budget: &mut Budget<'_>,
+        values: &mut Vec<(P::Move, i32)>,
+    ) -> Result<(), Stop> {
+        if value_of(position).is_none() {
+            return Err(Stop::Limit(EndedBy::Depth));
+        }
+        values.clear();
+        let mut moves = Vec::new();
+        position.legal_moves(&mut moves);
+        for mv in moves {
+            let child = made(position, mv, budget)?;
+            values.push((mv, known_value(&child).for_mover().on_scale()));
+        }
+        Ok(())
+    }
+}
+
+/// The position as one of chess; `None` of every other game.
+fn chess<P: Position>(position: &P) -> Option<&Chess> {
+    (position as &dyn Any).downcast_ref()
+}
+
+fn value_of<P: Position>(position: &P) -> Option<TableValue> {
+    tables::value(chess(position)?)
+}
+
+/// The value of what a move leads to from a position that a table has.
+fn known_value<P: Position>(child: &P) -> TableValue {
+    value_of(child).expect("moves of pieces that a table has lead to such pieces")
+}
+
+fn scored(value: TableValue) -> i32 {
+    match value {
+        TableValue::Win { plies } => score::won_in(plies),
+        TableValue::Draw => 0,
+        TableValue::Loss { plies } => -score::won_in(plies),
+    }
+}

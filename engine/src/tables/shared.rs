@@ -1,0 +1,110 @@
+//! Tables made once a process, and positions looked up in them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use super::{Endgame, EndgameTable, TableValue};
+use crate::games::{Chess, ChessMove};
+use crate::position::Position;
+
+type Source = fn(&Endgame) -> EndgameTable;
+
+static SOURCE: OnceLock<Source> = OnceLock::new();
+
+/// By the endgame's name. There are 36 of four pieces: all tables together have 137 MB (invariant 9).
+static SHARED: RwLock<BTreeMap<String, Slot>> = RwLock::new(BTreeMap::new());
+
+/// Filled by whoever asks first, while others who ask wait.
+type Slot = Arc<OnceLock<Arc<EndgameTable>>>;
+
+/// The endgame's table, made the first time that anybody in this process asks for it. Who asks while it
+/// is being made waits for it.
+///
+/// A table is a pure function of its endgame, so that what is remembered here changes no answer.
+///
+/// # Panics
+/// If the source that was installed gives the table of another endgame.
+#[must_use]
+pub fn shared(endgame: &Endgame) -> Arc<EndgameTable> {
+    let slot = {
+        let known = SHARED.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(endgame.name()).cloned()
+    };
+    let slot = slot.unwrap_or_else(|| {
+        let mut known = SHARED.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(endgame.name().to_owned()).or_default())
+    });
+    let table = slot.get_or_init(|| {
+        let made = match SOURCE.get() {
+            Some(source) => source(endgame),
+            None => EndgameTable::make(endgame, |_| {}),
+        };
+        assert_eq!(made.endgame(), endgame, "a source gives the table that it is asked for");
+        Arc::new(made)
+    });
+    Arc::clone(table)
+}
+
+/// Says where [`shared`] has the tables from that nobody has asked for yet: they need not be made where
+/// they are kept. The source must give what [`EndgameTable::make`] gives. One counts in a process, the
+/// first: whether it is this one.
+pub fn install_source(source: fn(&Endgame) -> EndgameTable) -> bool {
+    SOURCE.set(source).is_ok()
+}
+
+/// The value of a position by the shared table of its pieces; `None` if no table has them
+/// ([`Endgame::of`]).
+#[must_use]
+pub fn value(position: &Chess) -> Option<TableValue> {
+    shared(&Endgame::of(position)?).value(position)
+}
+
+/// Every legal move in canonical order with what it is worth to who makes it, by the shared tables;
+/// `None` if no table has the position. Of a game that is over there is no move, also where the
+/// fifty moves have ended it, of which tables do not know.
+#[must_use]
+pub fn move_values(position: &Chess) -> Option<Vec<(ChessMove, TableValue)>> {
+    let table = shared(&Endgame::of(position)?);
+    let mut moves = Vec::new();
+    position.legal_moves(&mut moves);
+    let worth = |mv: ChessMove| {
+        let mut child = position.clone();
+        child.play_unchecked(mv);
+        // A capture leads to another table.
+        let value = table.value(&child).or_else(|| value(&child))?;
+        Some((mv, value.for_mover()))
+    };
+    moves.into_iter().map(worth).collect()
+}
+
+/// A position solved by its table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableSolution {
+    /// Its value for the side to move, with the plies to mate.
+    pub value: TableValue,
+    /// All moves that keep it, in canonical order: those that mate soonest, or are mated latest, or all
+    /// that draw. None where the game is over.
+    pub best_moves: Vec<ChessMove>,
+}
+
+/// Solves a position by the shared tables; `None` if no table has it ([`Endgame::of`]).
+///
+/// ```
+/// use spelrum_engine::games::Chess;
+/// use spelrum_engine::tables::{self, TableValue};
+/// use spelrum_engine::Game;
+///
+/// let position = Chess::parse(&Chess::rules(), "7k/8/5K2/8/8/8/8/R7 w - - 0 1")?;
+/// let solution = tables::solve(&position).expect("it has three pieces");
+/// assert_eq!(solution.value, TableValue::Win { plies: 3 });
+/// let moves: Vec<String> = solution.best_moves.iter().map(ToString::to_string).collect();
+/// assert_eq!(moves, ["f6g6", "f6f7"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn solve(position: &Chess) -> Option<TableSolution> {
+    let value = value(position)?;
+    let moves = move_values(position)?;
+    let best_moves = moves.into_iter().filter(|&(_, it)| it == value).map(|(mv, _)| mv).collect();
+    Some(TableSolution { value, best_moves })
+}
