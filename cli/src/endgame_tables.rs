@@ -21,6 +21,14 @@ pub(crate) struct TableCache {
     directory: PathBuf,
 }
 
+/// Has the engine take the tables that it needs from the user's cache directory.
+pub(crate) fn install() {
+    spelrum_engine::tables::install_source(|endgame| match TableCache::of_user() {
+        Some(cache) => cache.table(endgame, |_| {}).0,
+        None => EndgameTable::make(endgame, |_| {}),
+    });
+}
+
 /// Where a table came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -71,7 +79,8 @@ impl TableCache {
             Err(error) => {
                 warn(
                     &format!("the table {} cannot be kept: {error}", path.display()),
-                    "name a directory that you may write to with --cache, or none with --no-cache",
+                    "let the user write there, or set XDG_CACHE_HOME to a directory where it may; \
+                     `spelrum table` also has --cache and --no-cache",
                 );
                 Origin::MadeOnly
             }

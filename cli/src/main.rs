@@ -62,6 +62,7 @@ fn main() -> ExitCode {
     if let Some(color) = arguments::asked_color(std::env::args_os()) {
         color.write_global();
     }
+    endgame_tables::install();
     panic::caught(|| match Arguments::try_parse() {
         Ok(arguments) => {
             arguments.everywhere.apply();

@@ -4,7 +4,7 @@ use crate::clock::Reading;
 use crate::game::Game;
 use crate::host::Host;
 use crate::notation::opening_position;
-use crate::play::{PlayError, no_seat};
+use crate::play::{PlayError, no_seat, prepare};
 use crate::player::Player;
 use crate::position::{Line, Side};
 use crate::records::SearchReport;

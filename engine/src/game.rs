@@ -8,6 +8,7 @@ use crate::position::{Ending, NotationError, Side};
 use crate::rules::{GameInfo, Rules, RulesError};
 use crate::sketch::Sketch;
 use crate::solver::Solvable;
+use crate::tables::TableValue;
 use crate::termination::Termination;
 
 /// A game with everything that generic code needs to go from data to it. What is played by
@@ -159,6 +160,12 @@ pub trait Game: Solvable {
     /// notation, unless the game has something better.
     fn sketch(&self) -> Sketch {
         Sketch::Notation(self.to_string())
+    }
+
+    /// What an endgame table says of the position, without a search: its value, and the moves that keep it,
+    /// in canonical order; `None` where no table has it.
+    fn table_solution(&self) -> Option<(TableValue, Vec<Self::Move>)> {
+        None
     }
 
     /// Whether the solver usually needs no more than a few seconds from here.

@@ -163,8 +163,9 @@ pub use notation::{
 };
 pub use outside::{GtpBoard, OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
 pub use parameters::{
-    ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind, RecipeInfo,
-    Parameters, Promise, Settings, TimeLeft, Value, format_duration_us, nearest, parse_duration_us,
+    ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,
+    Parameters, Promise, RecipeInfo, Settings, TimeLeft, Value, format_duration_us, nearest,
+    parse_duration_us,
 };
 pub use perft::{DistinctPositions, Perft, distinct_positions, perft};
 pub use play::{

@@ -7,6 +7,7 @@ use crate::clock::Reading;
 use crate::game::Game;
 use crate::host::Host;
 use crate::limits::MemoryRefused;
+use crate::network::{self, TrainError};
 use crate::notation::opening_position;
 use crate::player::Player;
 use crate::position::{Before, Ending, Line, NotationError, Side};

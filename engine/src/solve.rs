@@ -21,6 +21,9 @@ pub struct Solved {
     pub to_move: Side,
     /// 1 if the side to move wins, 0 for a draw, -1 if it loses.
     pub value: i32,
+    /// Plies to mate if both play their best, where an endgame table has the position and it is not a draw.
+    /// The moves are then those that mate soonest, or are mated latest.
+    pub plies_to_mate: Option<u32>,
     /// How many moves there are to choose from.
     pub legal_moves: u32,
     /// Moves that reach the value, one at least, in canonical order and the game's notation.
@@ -89,9 +92,24 @@ fn solve_in<G: Game>(
 ) -> Result<Solved, SolveError> {
     stack::assert_fits::<G>();
     let position: G = opening_position(rules, position)?;
+    let started = Reading::take(host);
+    if let Some((value, moves)) = position.table_solution() {
+        let (wall_us, cpu_us) = Reading::take(host).since(started);
+        return Ok(Solved {
+            position: position.to_string(),
+            to_move: position.to_move(),
+            value: value.value(),
+            plies_to_mate: value.plies(),
+            are_all: true,
+            legal_moves: position.legal_move_count(),
+            optimal_moves: moves.iter().map(ToString::to_string).collect(),
+            nodes: 0,
+            wall_us,
+            cpu_us,
+        });
+    }
     let mut solver = G::Solver::default();
     let mut budget = Budget::new(limits, host);
-    let started = Reading::take(host);
     let mut moves = Vec::new();
     let found = match solve_within(&mut solver, &position, &mut budget, &mut moves) {
         Ok(found) => found,
@@ -105,6 +123,7 @@ fn solve_in<G: Game>(
         position: position.to_string(),
         to_move: position.to_move(),
         value: found.value,
+        plies_to_mate: None,
         are_all: found.are_all,
         legal_moves: position.legal_move_count(),
         optimal_moves: moves.iter().map(ToString::to_string).collect(),

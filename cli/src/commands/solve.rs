@@ -30,8 +30,12 @@ ever: give a limit. A limit that ends the solving leaves the value unknown (in J
 `optimal_moves` and `moves` are null). A won position of so few marbles is told with the winning \
 moves found, and so is one whose other moves a limit left unknown: `optimal_moves` is null then.
 
+In chess, endings of up to four pieces without pawns are answered from their tables (`spelrum table`), \
+without a search: the moves are those that mate soonest, or are mated latest. Other positions of chess \
+are solved only where mate is near.
+
 JSON, with the keys of the reference data: game, board, to_move (w or b), stones (Pentago), value \
-(1, 0, -1 for the side to move), legal_moves, optimal_moves (how many), optimal_moves_x8 (Pentago: \
+(1, 0, -1 for the side to move), plies_to_mate (from a table; 0 where it is mate), legal_moves, optimal_moves (how many), optimal_moves_x8 (Pentago: \
 where a placement that makes five counts eight times), optimal_list (Pentago: cell, quadrant, \
 direction), moves (the same in the game's notation), nodes, ended_by, wall_us, cpu_us.
 
@@ -39,7 +43,8 @@ Examples:
   spelrum solve tic-tac-toe
   spelrum solve pentago --position bw....b..ww.wb.wwbbwwb...bbb...w..bw
   spelrum solve pentago --position bwbbw.wwwbww.b.w....w.bwb.bbwb.wbb.w --json
-  spelrum solve nim --rule heaps=[3,4,5] --time 10s";
+  spelrum solve nim --rule heaps=[3,4,5] --time 10s
+  spelrum solve chess --position '8/8/8/8/8/2k5/1R6/K7 w - - 0 1'";
 
 /// Find the exact value of a position and all moves that reach it
 #[derive(Args, Debug)]
@@ -68,6 +73,8 @@ struct Json<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     stones: Option<u32>,
     value: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plies_to_mate: Option<u32>,
     legal_moves: u32,
     optimal_moves: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,7 +112,7 @@ impl Solve {
         let position: P = self.position.position_to_play(rules, "solve the position")?;
         let limits = Limits { nodes: self.nodes, move_time_us: self.time, ..Limits::default() };
         let interrupts = Interrupts::listen(|| {})?;
-        if !position.is_solved_soon() {
+        if !position.is_solved_soon() && position.table_solution().is_none() {
             say("so many cells are empty that this may take very long; Ctrl-C gives up");
         }
         let given_up: Arc<AtomicBool> = Arc::default();
@@ -175,6 +182,7 @@ impl Report {
             to_move: rules.game().side(self.to_move).letter,
             stones: self.stones,
             value: self.solved.as_ref().map(|solved| solved.value),
+            plies_to_mate: self.solved.as_ref().and_then(|solved| solved.plies_to_mate),
             legal_moves: self.legal_moves,
             optimal_moves: moves.filter(|_| are_all).map(<[String]>::len),
             optimal_moves_x8: list.as_ref().filter(|_| are_all).map(|moves| {
@@ -205,6 +213,11 @@ impl Report {
                     _ => "-1: a loss",
                 };
                 writeln!(out, "value          {value} for the side to move")?;
+                if let Some(plies) = solved.plies_to_mate {
+                    let plies =
+                        if plies == 1 { "1 ply".to_owned() } else { format!("{plies} plies") };
+                    writeln!(out, "mate           in {plies}, by the table")?;
+                }
                 let moves = &solved.optimal_moves;
                 let shown = &moves[..moves.len().min(MOVES_SHOWN)];
                 let at_least = if solved.are_all { "" } else { "at least " };

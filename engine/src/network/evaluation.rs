@@ -23,7 +23,7 @@ const KEY: &str = "network";
 
 const RECIPE: RecipeInfo = RecipeInfo {
     keys: Recipe::PARAMETERS,
-    canonical: |given| Ok(Recipe::from_parameters(given)?.parameters()),
+    canonical: |given| Recipe::from_parameters(given).map(|recipe| recipe.parameters().clone()),
 };
 
 /// `network`: what a [`Network`] says of the positions of its ending, in hundred-thousandths and 1 more,

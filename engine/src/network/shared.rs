@@ -29,7 +29,7 @@ impl SharedNetwork {
     /// The one of this recipe.
     pub(super) fn of(recipe: Recipe) -> Self {
         // Parameters have keys that are texts and finite numbers, which JSON has.
-        let key = serde_json::to_string(&recipe.parameters()).unwrap_or_default();
+        let key = serde_json::to_string(recipe.parameters()).unwrap_or_default();
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(inner) = known.get(&key).and_then(Weak::upgrade) {
             return Self { inner };

@@ -3,6 +3,7 @@
 use super::algorithm::{Algorithm, Maker};
 use super::{alpha_beta, exact, genetic, mcts, minimax, random, reference, table};
 use crate::evaluation::GameEvaluation;
+use crate::network;
 use crate::outside;
 use crate::parameters::{
     AlgorithmInfo, ParameterError, ParameterInfo, Parameters, Settings, Value,

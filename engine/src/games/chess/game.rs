@@ -15,6 +15,7 @@ use crate::parameters::{ParameterInfo, Value};
 use crate::position::{Ending, NotationError, Position as _, Side};
 use crate::rules::{Rules, RulesError};
 use crate::sketch::Sketch;
+use crate::tables::{self, TableValue};
 use crate::termination::Termination;
 
 /// The number of chess's own start position among those of Chess960.
@@ -143,6 +144,10 @@ impl Game for Chess {
 
     fn sketch(&self) -> Sketch {
         Sketch::Pieces { columns: 8, cells: fen::rows(&self.board).flatten().collect() }
+    }
+
+    fn table_solution(&self) -> Option<(TableValue, Vec<ChessMove>)> {
+        tables::solve(self).map(|solution| (solution.value, solution.best_moves))
     }
 
     fn is_solved_soon(&self) -> bool {
