@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::Serialize;
-use spelrum_engine::Outcome;
+use spelrum_engine::games::Chess;
+use spelrum_engine::{Game as _, Outcome, tables};
 use spelrum_tournament::{DefinitionJson, GameId, PlayedGame, WorkerId, names};
 
 use super::error::StoreError;
@@ -251,10 +252,12 @@ impl Transaction<'_> {
         if missing.is_empty() {
             return Ok(());
         }
-        let list = rows(&missing)?;
+        let plies = |(game, position): &(String, String)| plies_to_mate(game, position);
+        let list: Vec<_> = missing.iter().map(|name| (&name.0, &name.1, plies(name))).collect();
+        let list = rows(&list)?;
         sqlx::query!(
-            "INSERT INTO openings (game, position)
-            SELECT value ->> 0, value ->> 1 FROM jsonb_each(?) WHERE true
+            "INSERT INTO openings (game, position, plies_to_mate)
+            SELECT value ->> 0, value ->> 1, value ->> 2 FROM jsonb_each(?) WHERE true
             ON CONFLICT (game, position) DO NOTHING",
             list
         )
@@ -605,4 +608,16 @@ pub(super) fn move_rows<'g>(id: i64, game: &Checked<'g>) -> impl Iterator<Item =
             names::of_ended_by(search.ended_by),
         )
     })
+}
+
+/// Plies to mate from an opening that was drawn from an ending: whoever draws openings, plays or referees such
+/// games has the ending's table. `None` of others.
+fn plies_to_mate(game: &str, position: &str) -> Option<u32> {
+    // Two kings and two other pieces, with whose move it is and the counters.
+    const BYTES_MAX: usize = 64;
+    if game != Chess::NAME || position.len() > BYTES_MAX {
+        return None;
+    }
+    let position = Chess::parse(&Chess::rules(), position).ok()?;
+    tables::known_value(&position)?.plies()
 }

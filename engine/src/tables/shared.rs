@@ -59,6 +59,18 @@ pub fn value(position: &Chess) -> Option<TableValue> {
     shared(&Endgame::of(position)?).value(position)
 }
 
+/// The same by a table that somebody in this process has asked for; `None` also if nobody has. It never
+/// takes long.
+#[must_use]
+pub fn known_value(position: &Chess) -> Option<TableValue> {
+    let endgame = Endgame::of(position)?;
+    let slot = {
+        let known = SHARED.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(endgame.name()).cloned()?
+    };
+    slot.get()?.value(position)
+}
+
 /// Every legal move in canonical order with what it is worth to who makes it, by the shared tables;
 /// `None` if no table has the position. Of a game that is over there is no move, also where the
 /// fifty moves have ended it, of which tables do not know.
