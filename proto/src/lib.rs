@@ -35,10 +35,10 @@ pub mod v1 {
 /// The protocol's major number: equal majors work together.
 pub const PROTOCOL_MAJOR: u32 = 1;
 /// The protocol's minor number: fields and calls were added.
-pub const PROTOCOL_MINOR: u32 = 5;
+pub const PROTOCOL_MINOR: u32 = 6;
 /// The earliest minor number of workers: earlier ones cannot read all that definitions may hold now, and would
 /// report such games as failed, or say nothing of a margin that the rules give.
-pub const WORKER_MINOR_MIN: u32 = 5;
+pub const WORKER_MINOR_MIN: u32 = 6;
 
 /// The contract's descriptors, for the reflection service.
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/spelrum.v1.bin"));

@@ -172,6 +172,9 @@ fn every_parameter_is_described() {
                     "| `{game}` | `\"{}\"` | `{name}` | `{default}` | {meaning} |",
                     of.name
                 ));
+                if let ParameterKind::Recipe(recipe) = weight.kind {
+                    recipe.keys.iter().for_each(|info| need(parameter_row(info)));
+                }
             }
         }
     }
