@@ -14,6 +14,7 @@ mod cookbook;
 mod courses;
 mod dependencies;
 mod disk;
+mod endings;
 mod engine;
 mod evolve;
 mod exchange;

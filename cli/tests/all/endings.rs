@@ -1,0 +1,101 @@
+//! Chess endings in sweeps: drawn from a table, played by it, and by networks that learnt from it.
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+/// King and rook against king, white to move, `games` times against the longest defence.
+fn sweep(games: u32, players: &str) -> String {
+    format!(
+        "name = \"krk\"\ngame = \"chess\"\nseed = 7\ngames = {games}\nswap_sides = false\nmax_plies = 100\n\
+         openings = {{ kind = \"ending\", ending = \"KRK\" }}\n\
+         pairing = {{ pairs = [[\"white\", \"black\"]] }}\n\
+         [players.black]\nalgorithm = \"table\"\n{players}"
+    )
+}
+
+/// Two plies ahead by a network that was trained for a moment.
+const NETWORK: &str = "[players.white]\nalgorithm = \"alpha-beta\"\ndepth = 2\nevaluation = \"network\"\n\
+    [players.white.network]\nending = \"KRK\"\nepochs = 2\nexamples = 4000\nvalidation = 200\n";
+
+#[test]
+fn the_table_mates_in_as_many_moves_as_it_says() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &sweep(64, "[players.white]\nalgorithm = \"table\"\n"));
+    sandbox.run(&["run", "sweep.toml", "--db", "x.db"]).expect_exit(0);
+    sandbox.run(&["check", "--db", "x.db"]).expect_exit(0);
+    let told =
+        "SELECT count(*) || ' ' || sum(mated) || ' ' || min(plies_more) || ' ' || max(plies_more)
+            || ' ' || count(DISTINCT moves_to_mate) || ' ' || group_concat(DISTINCT attacker)
+        FROM mates";
+    assert_eq!(sandbox.sql("x.db", told), "64 64 0 0 16 white");
+    // Whoever imports them knows that as well.
+    sandbox.run(&["export", "--db", "x.db", "--output", "e.db"]).expect_exit(0);
+    sandbox.run(&["import", "e.db", "--db", "new.db"]).expect_exit(0);
+    assert_eq!(sandbox.sql("new.db", told), "64 64 0 0 16 white");
+    assert!(sandbox.path(".cache/spelrum/KRK.table").exists(), "the table is kept");
+}
+
+#[test]
+fn a_network_plays_the_same_games_wherever_it_is_trained() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &sweep(48, NETWORK));
+    sandbox.run(&["run", "sweep.toml", "--db", "x.db"]).expect_exit(0);
+    let mates: u64 = sandbox.sql("x.db", "SELECT sum(mated) FROM mates").parse().unwrap();
+    assert!(mates > 24, "{mates} of 48");
+
+    let coordinator = sandbox.coordinator("y.db", "127.0.0.1:0");
+    let url = coordinator.address().to_owned();
+    let workers = [(); 2].map(|()| sandbox.worker(&url, "1", &[]));
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
+    sandbox.wait_until_finished(&coordinator);
+    drop((workers, coordinator));
+    assert_eq!(sandbox.all_games("x.db"), sandbox.all_games("y.db"));
+}
+
+#[test]
+fn a_network_that_diverges_costs_its_own_games_only() {
+    let sandbox = Sandbox::new();
+    let diverging =
+        NETWORK.replace("epochs = 2", "epochs = 2\nrate = 1000").replace("white", "wild");
+    let text = sweep(4, &[NETWORK, &diverging].concat())
+        .replace("[\"white\", \"black\"]", "[\"wild\", \"black\"], [\"white\", \"black\"]");
+    sandbox.write("sweep.toml", &text);
+    let ran = sandbox.run(&["run", "sweep.toml", "--db", "x.db"]);
+    assert!(
+        ran.stdout().contains("diverged") || ran.stderr().contains("diverged"),
+        "{}",
+        ran.stderr()
+    );
+    let told = "SELECT group_concat(player || ' ' || games || ' ' || games_failed) FROM results ORDER BY 1";
+    assert_eq!(sandbox.sql("x.db", told), "wild 0 4,white 4 0");
+    let failure =
+        sandbox.sql("x.db", "SELECT DISTINCT failure FROM games WHERE failure IS NOT NULL");
+    assert!(
+        failure.contains("network 0 diverged") && failure.contains("smaller `rate`"),
+        "{failure}"
+    );
+}
+
+#[test]
+fn endings_are_solved_by_their_tables() {
+    let sandbox = Sandbox::new();
+    let solve = |fen: &str, more: &[&str]| {
+        sandbox.run(&[&["solve", "chess", "--position", fen], more].concat())
+    };
+    let ran = solve("8/8/8/8/8/2k5/1R6/K7 w - - 0 1", &[]);
+    let text = ran.expect_exit(0).stdout();
+    assert!(text.contains("\nmate           in 31 plies, by the table\n"), "{text}");
+    assert!(text.contains(" 8 of 16: a1b1 a1a2 "), "{text}");
+    let json = |fen: &str| -> Value {
+        serde_json::from_str(solve(fen, &["--json"]).expect_exit(0).stdout()).unwrap()
+    };
+    // The same with colours changed, and one that is lost, and one that captures draw.
+    let won = json("k7/1r6/2K5/8/8/8/8/8 b - - 0 1");
+    assert_eq!((&won["value"], &won["plies_to_mate"]), (&1.into(), &31.into()));
+    let lost = json("k7/8/1K6/8/8/8/8/7R b - - 0 1");
+    assert_eq!((&lost["value"], &lost["plies_to_mate"]), (&(-1).into(), &2.into()));
+    let drawn = json("8/8/8/8/8/8/1kR5/7K b - - 0 1");
+    assert_eq!((&drawn["value"], &drawn["plies_to_mate"]), (&0.into(), &Value::Null));
+    assert_eq!(drawn["moves"], serde_json::json!(["b2c2"]));
+}
