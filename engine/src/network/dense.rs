@@ -318,53 +318,10 @@ pub(super) fn numbers_of(inputs: usize, units: &[usize]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::inputs::{InputSet, Inputs};
+    use super::super::recipe::Loss;
     use super::super::squares::Squares;
+    use super::super::twin::{Twin, dense_inputs};
     use super::*;
-
-    /// The network in floats of 64 bits, as one would write it down.
-    struct Twin {
-        activation: Activation,
-        units: Vec<usize>,
-        numbers: Vec<f64>,
-    }
-
-    impl Twin {
-        fn of(dense: &Dense) -> Self {
-            let units = dense.hidden.iter().map(|layer| layer.units).collect();
-            let numbers = dense.numbers().into_iter().map(f64::from).collect();
-            Self { activation: dense.activation, units, numbers }
-        }
-
-        fn output(&self, inputs: &[f64]) -> f64 {
-            let sigmoid = |x: f64| 1.0 / (1.0 + libm::exp(-x));
-            let mut numbers = self.numbers.as_slice();
-            let mut values = inputs.to_vec();
-            for (layer, units) in self.units.iter().copied().chain([1]).enumerate() {
-                let (weights, rest) = numbers.split_at(values.len() * units);
-                let (biases, rest) = rest.split_at(units);
-                let sum = |unit: usize| {
-                    let products = values.iter().zip(weights.iter().skip(unit).step_by(units));
-                    biases[unit] + products.map(|(value, weight)| value * weight).sum::<f64>()
-                };
-                let activation = |sum: f64| match self.activation {
-                    _ if layer == self.units.len() => sigmoid(sum),
-                    Activation::Sigmoid => sigmoid(sum),
-                    Activation::Tanh => libm::tanh(sum),
-                    Activation::Relu => sum.max(0.0),
-                };
-                values = (0..units).map(|unit| activation(sum(unit))).collect();
-                numbers = rest;
-            }
-            assert!(numbers.is_empty());
-            values[0]
-        }
-    }
-
-    fn dense_inputs(active: &Active, count: usize) -> Vec<f64> {
-        let mut dense = vec![0.0; count];
-        active.iter().for_each(|(input, value)| dense[input] = f64::from(value));
-        dense
-    }
 
     /// Networks of all forms with weights that are not 0, and a position of theirs.
     fn each(mut check: impl FnMut(Dense, &Active, usize)) {
@@ -400,7 +357,6 @@ mod tests {
     #[test]
     fn the_gradient_is_that_of_differences() {
         const TARGET: f64 = 0.3;
-        const STEP: f64 = 1e-5;
         each(|dense, active, count| {
             let inputs = dense_inputs(active, count);
             let mut twin = Twin::of(&dense);
@@ -413,14 +369,7 @@ mod tests {
             let mut gradient = Dense::zeros(count, &units, dense.activation);
             gradient.add_gradient(2.0, active, &values, delta, &deltas);
             for (at, found) in gradient.numbers().into_iter().enumerate() {
-                let mut loss = |step: f64| {
-                    let weight = twin.numbers[at];
-                    twin.numbers[at] = weight + step;
-                    let error = twin.output(&inputs) - TARGET;
-                    twin.numbers[at] = weight;
-                    error * error / 2.0
-                };
-                let expected = 2.0 * (loss(STEP) - loss(-STEP)) / (2.0 * STEP);
+                let expected = 2.0 * twin.slope(at, &inputs, TARGET, Loss::Squared);
                 assert!((f64::from(found) - expected).abs() < 2e-5, "{at}: {found} {expected}");
             }
             // Units that only fill a lane stay 0.

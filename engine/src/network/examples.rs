@@ -7,10 +7,14 @@ use crate::host::Host;
 use crate::rng::Random;
 use crate::tables::{EndgameTable, TableValue};
 
-/// A position that white wins, as the network sees it: the squares in six bits each, those of the first
-/// piece lowest, then the plies to mate, which are odd where white is to move.
+/// A position that white wins, or a draw, as the network sees it: the squares in six bits each, those of
+/// the first piece lowest, then the plies to mate, which are odd where white is to move, or one of the two
+/// numbers that stand for a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Example(u32);
+
+/// What draws have for plies, with white to move and with black: odd and even.
+const DRAWS: [u32; 2] = [255, 254];
 
 impl Example {
     fn new(squares: Squares, plies: u32) -> Self {
@@ -23,12 +27,22 @@ impl Example {
         Squares::new(&[0, 6, 12, 18].map(|shift| (self.0 >> shift & 63) as u8))
     }
 
-    pub(super) const fn plies(self) -> u32 {
-        self.0 >> 24
+    /// Plies to mate; `None` of a draw.
+    #[inline]
+    pub(super) const fn plies(self) -> Option<u32> {
+        let plies = self.code();
+        if plies < DRAWS[1] { Some(plies) } else { None }
     }
 
+    #[inline]
     pub(super) const fn white_moves(self) -> bool {
-        self.plies() % 2 == 1
+        self.code() % 2 == 1
+    }
+
+    /// Plies to mate, or what stands for a draw with this side to move.
+    #[inline]
+    pub(super) const fn code(self) -> u32 {
+        self.0 >> 24
     }
 }
 
@@ -72,8 +86,13 @@ impl Examples {
         let architecture = &recipe.architecture;
         let orientation = Orientation::of(&architecture.endgame, architecture.rotations);
         let mut random = stream(recipe.seed, network, Purpose::Draw);
-        let mut classes =
-            classes(table, &orientation, architecture.networks.learns(network), host)?;
+        let mut classes = classes(
+            table,
+            &orientation,
+            architecture.networks.learns(network),
+            recipe.draws,
+            host,
+        )?;
         let positions = classes.len() as u64;
         let needed = recipe.validation + recipe.examples.max(1);
         let too_few = |found: usize| {
@@ -106,11 +125,13 @@ impl Examples {
     }
 }
 
-/// One of each class of positions that white wins with these sides to move, in ascending order.
+/// One of each class of positions that white wins, or that are draws if these are learnt from, with these
+/// sides to move, in ascending order.
 fn classes(
     table: &EndgameTable,
     orientation: &Orientation,
     learns: [bool; 2],
+    draws: bool,
     host: &dyn Host,
 ) -> Result<Vec<Example>, TrainError> {
     let mut classes = Vec::new();
@@ -123,6 +144,7 @@ fn classes(
         let plies = match position.value {
             TableValue::Win { plies } if side == 0 => plies,
             TableValue::Loss { plies } if side == 1 => plies,
+            TableValue::Draw if draws => DRAWS[side],
             TableValue::Win { .. } | TableValue::Loss { .. } | TableValue::Draw => continue,
         };
         if learns[side] {
@@ -139,7 +161,7 @@ fn classes(
 /// All mirror images of these positions, each once, in ascending order.
 fn images(of: &[Example], orientation: &Orientation) -> Vec<Example> {
     let each = |example: &Example| {
-        let plies = example.plies();
+        let plies = example.code();
         orientation.images(example.squares()).map(move |image| Example::new(image, plies))
     };
     let mut images: Vec<Example> = of.iter().flat_map(each).collect();
@@ -154,7 +176,158 @@ fn turn(examples: &mut [Example], orientation: &Orientation, random: &mut Random
         let mut images = orientation.images(example.squares());
         let count = images.size_hint().0 as u32;
         if let Some(image) = images.nth(random.below(count) as usize) {
-            *example = Example::new(image, example.plies());
+            *example = Example::new(image, example.code());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use crate::host::Timeless;
+    use crate::position::Side;
+
+    fn table(name: &str) -> EndgameTable {
+        EndgameTable::make(&name.parse().unwrap(), |_| {})
+    }
+
+    fn recipe(name: &str, more: &str) -> Recipe {
+        let json = format!(r#"{{"ending": "{name}", "validation": 100{more}}}"#);
+        Recipe::from_parameters(&serde_json::from_str(&json).unwrap()).unwrap()
+    }
+
+    fn draw(recipe: &Recipe, table: &EndgameTable, network: usize) -> Examples {
+        Examples::draw(recipe, table, network, &Timeless).unwrap()
+    }
+
+    fn orientation(recipe: &Recipe) -> Orientation {
+        Orientation::of(recipe.endgame(), recipe.architecture.rotations)
+    }
+
+    /// Every example is what the table says, none comes twice, and no mirror image of one to validate by
+    /// is learnt from.
+    #[test]
+    fn examples_are_of_the_table() {
+        for (name, more) in [
+            ("KRK", ""),
+            ("KRK", r#", "rotations": false"#),
+            ("KRK", r#", "rotations": false, "mirrored": false, "networks": "one""#),
+            ("KQK", r#", "rotations": false, "draws": true, "networks": "black""#),
+        ] {
+            let (recipe, table) = (recipe(name, more), table(name));
+            let orientation = orientation(&recipe);
+            for network in 0..recipe.architecture.networks.count() {
+                let examples = draw(&recipe, &table, network);
+                let learns = recipe.architecture.networks.learns(network);
+                let class = |it: &Example| (orientation.class(it.squares()), it.code());
+                let validation: BTreeSet<_> = examples.validation.iter().map(class).collect();
+                assert_eq!((examples.validation.len(), validation.len()), (100, 100));
+                let training: BTreeSet<_> = examples.training.iter().map(class).collect();
+                assert!(training.is_disjoint(&validation));
+                assert_eq!((training.len() + validation.len()) as u64, examples.positions);
+                let distinct: BTreeSet<_> = examples.training.iter().copied().collect();
+                assert_eq!(distinct.len(), examples.training.len());
+                if recipe.mirrored {
+                    assert!(training.len() * 7 < distinct.len());
+                } else {
+                    assert_eq!(training.len(), distinct.len());
+                }
+                for example in examples.training.iter().chain(&examples.validation) {
+                    let side = usize::from(!example.white_moves());
+                    assert!(learns[side]);
+                    let to_move = [Side::First, Side::Second][side];
+                    let squares = example.squares().in_order();
+                    let expected = match (table.value_at(to_move, &squares[..3]), side) {
+                        (Some(TableValue::Win { plies }), 0)
+                        | (Some(TableValue::Loss { plies }), 1) => Some(plies),
+                        (Some(TableValue::Draw), _) if recipe.draws => None,
+                        (other, _) => panic!("{example:?} has the value {other:?}"),
+                    };
+                    assert_eq!(example.plies(), expected);
+                    assert_eq!(orientation.seen(example.squares()), example.squares());
+                }
+            }
+        }
+    }
+
+    /// With all there are, as many as a count of the whole board.
+    #[test]
+    fn none_is_left_out() {
+        let counts = table("KRK").counts();
+        let table = table("KRK");
+        let all = |more: &str, network: usize| {
+            let recipe = recipe("KRK", more);
+            let (examples, orientation) = (draw(&recipe, &table, network), orientation(&recipe));
+            let images = |it: &Example| {
+                let images: BTreeSet<_> = orientation.images(it.squares()).collect();
+                images.len() as u64
+            };
+            let validation = examples.validation.iter().map(images).sum::<u64>();
+            match recipe.mirrored {
+                true => examples.training.len() as u64 + validation,
+                false => examples.training.iter().map(images).sum::<u64>() + validation,
+            }
+        };
+        for more in ["", r#", "rotations": false"#, r#", "rotations": false, "mirrored": false"#] {
+            let found = [0, 1].map(|network| all(more, network));
+            assert_eq!(found, [counts.sides[0].wins, counts.sides[1].losses], "{more}");
+        }
+        let draws = r#", "draws": true"#;
+        assert_eq!(all(draws, 1), counts.sides[1].legal);
+        let one = r#", "networks": "one", "draws": true"#;
+        assert_eq!(all(one, 0), counts.sides[0].legal + counts.sides[1].legal);
+    }
+
+    #[test]
+    fn a_seed_draws_one_and_the_same() {
+        let table = table("KRK");
+        let drawn = |seed: u32, network: usize| {
+            let recipe = recipe("KRK", &format!(r#", "examples": 500, "seed": {seed}"#));
+            let examples = draw(&recipe, &table, network);
+            assert_eq!(examples.training.len(), 500);
+            (examples.training, examples.validation)
+        };
+        assert_eq!(drawn(1, 0), drawn(1, 0));
+        assert_ne!(drawn(1, 0), drawn(2, 0));
+        let words = |purpose| stream(3, 0, purpose).seed();
+        let words = [Purpose::Draw, Purpose::Weights, Purpose::Order].map(words);
+        assert_eq!(BTreeSet::from(words).len(), 3);
+    }
+
+    #[test]
+    fn too_few_are_not_enough() {
+        let table = table("KRK");
+        let needed = |more: &str| {
+            let json = format!(r#"{{"ending": "KRK"{more}}}"#);
+            let recipe = Recipe::from_parameters(&serde_json::from_str(&json).unwrap()).unwrap();
+            match Examples::draw(&recipe, &table, 0, &Timeless) {
+                Err(TrainError::TooFewPositions { network: 0, needed, found }) => (needed, found),
+                Err(other) => panic!("{other}"),
+                Ok(examples) => panic!("{} were drawn", examples.training.len()),
+            }
+        };
+        let (_, all) = needed(r#", "validation": 1000000"#);
+        assert_eq!(needed(&format!(r#", "validation": {all}"#)), (all + 1, all));
+        let more = all - 99;
+        assert_eq!(
+            needed(&format!(r#", "validation": 100, "examples": {more}"#)),
+            (100 + more, all)
+        );
+        let recipe = recipe("KRK", &format!(r#", "examples": {}"#, all - 100));
+        assert_eq!(draw(&recipe, &table, 0).training.len() as u64, all - 100);
+    }
+
+    /// How often each class is turned each way.
+    #[test]
+    fn positions_are_turned_every_way() {
+        let recipe = recipe("KRK", r#", "rotations": false, "mirrored": false"#);
+        let examples = draw(&recipe, &table("KRK"), 0);
+        let mut counts: BTreeMap<u8, u32> = BTreeMap::new();
+        for example in &examples.training {
+            *counts.entry(example.squares().in_order()[1]).or_default() += 1;
+        }
+        assert_eq!(counts.len(), 64, "black's king is everywhere");
     }
 }

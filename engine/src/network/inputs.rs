@@ -17,8 +17,6 @@ pub(super) enum InputSet {
     OneHot,
     /// The same, and of each piece beside black's king an input for each pair of squares of the two.
     KingPairs,
-    /// The same of every two pieces.
-    Pairs,
 }
 
 /// Most inputs that are not 0: of four pieces eight coordinates, seven distances and the side to move.
@@ -61,23 +59,21 @@ const PAIRS: usize = SQUARES * SQUARES;
 
 impl InputSet {
     /// By their names, in the order of their numbers in a network's bytes.
-    pub(super) const NAMES: [&str; 7] = [
+    pub(super) const NAMES: [&str; 6] = [
         "coordinates",
         "distances",
         "coordinates-distances",
         "all-distances",
         "one-hot",
         "king-pairs",
-        "pairs",
     ];
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 6] = [
         Self::Coordinates,
         Self::Distances,
         Self::CoordinatesDistances,
         Self::AllDistances,
         Self::OneHot,
         Self::KingPairs,
-        Self::Pairs,
     ];
 
     const fn has_coordinates(self) -> bool {
@@ -101,7 +97,6 @@ impl Inputs {
             InputSet::AllDistances => 2 * men + 1 + others + between,
             InputSet::OneHot => SQUARES * men,
             InputSet::KingPairs => SQUARES * men + PAIRS * others,
-            InputSet::Pairs => SQUARES * men + PAIRS * (others + between),
         };
         of_set + self.has_turn as usize
     }
@@ -112,7 +107,6 @@ impl Inputs {
         let of_set = match self.set {
             InputSet::OneHot => men,
             InputSet::KingPairs => men + others,
-            InputSet::Pairs => men + others + others * (others - 1) / 2,
             InputSet::Coordinates
             | InputSet::Distances
             | InputSet::CoordinatesDistances
@@ -128,9 +122,7 @@ impl Inputs {
         let squares = &squares[..self.men];
         active.count = 0;
         match self.set {
-            InputSet::OneHot | InputSet::KingPairs | InputSet::Pairs => {
-                self.read_squares(squares, active);
-            }
+            InputSet::OneHot | InputSet::KingPairs => self.read_squares(squares, active),
             InputSet::Coordinates
             | InputSet::Distances
             | InputSet::CoordinatesDistances
@@ -173,17 +165,11 @@ impl Inputs {
             active.push(begin + usize::from(*square), 1.0);
             begin += SQUARES;
         }
-        if self.set == InputSet::OneHot {
-            return;
-        }
-        let mut push = |first: u8, second: u8| {
-            active.push(begin + SQUARES * usize::from(first) + usize::from(second), 1.0);
-            begin += PAIRS;
-        };
-        others(squares).for_each(|other| push(squares[1], other));
-        if self.set == InputSet::Pairs {
-            for (at, first) in others(squares).enumerate() {
-                others(squares).skip(at + 1).for_each(|second| push(first, second));
+        if self.set == InputSet::KingPairs {
+            for other in others(squares) {
+                let pair = SQUARES * usize::from(squares[1]) + usize::from(other);
+                active.push(begin + pair, 1.0);
+                begin += PAIRS;
             }
         }
     }
@@ -278,8 +264,6 @@ mod tests {
             |number: usize, first: usize, second: usize| 256 + 4_096 * number + 64 * first + second;
         let with_king = [pair(0, 57, 18), pair(1, 57, 53), pair(2, 57, 6)];
         assert_eq!(ones(InputSet::KingPairs), [&one_hot[..], &with_king].concat());
-        let others = [pair(3, 18, 53), pair(4, 18, 6), pair(5, 53, 6)];
-        assert_eq!(ones(InputSet::Pairs), [&one_hot[..], &with_king, &others].concat());
     }
 
     #[test]

@@ -25,9 +25,9 @@
 //! # What is learnt
 //!
 //! Of the positions that white wins, a number that is greater the nearer mate is: `target_start` less
-//! the plies to mate, divided by `target_over`. Draws are not learnt from: a search sees them by what
-//! is captured. Training is plain stochastic gradient descent in floats of 32 bits, whose sums have a
-//! fixed order (`lanes.rs`).
+//! the plies to mate, divided by `target_over`, or 0 if that is more. Draws are learnt from only where a
+//! recipe says so: a search sees most of them by what is captured. Training is plain stochastic gradient
+//! descent in floats of 32 bits, whose sums have a fixed order (`lanes.rs`).
 
 mod bytes;
 mod dense;
@@ -36,10 +36,13 @@ mod examples;
 mod inputs;
 mod lanes;
 mod model;
+mod order;
 mod recipe;
 mod shared;
 mod squares;
 mod train;
+#[cfg(test)]
+mod twin;
 
 pub use bytes::NetworkBytesError;
 pub(crate) use evaluation::memory_bytes;

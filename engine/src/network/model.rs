@@ -60,7 +60,8 @@ impl Network {
     /// # Panics
     /// If there are more or fewer squares than pieces.
     #[must_use]
-    #[inline]
+    // A search that had this in each of its plies would need more stack.
+    #[inline(never)]
     pub fn output(&self, to_move: Side, squares: &[u8]) -> f32 {
         assert_eq!(squares.len(), self.inputs.men, "a square for each piece");
         let seen = self.orientation.seen(Squares::new(squares));
@@ -68,8 +69,13 @@ impl Network {
         if part.columns() <= COLUMNS_FEW {
             self.output_of(part, seen, to_move, &mut [ZERO; COLUMNS_FEW])
         } else {
-            self.output_of(part, seen, to_move, &mut [ZERO; COLUMNS_MAX])
+            self.output_of_many(part, seen, to_move)
         }
+    }
+
+    #[inline(never)]
+    fn output_of_many(&self, part: &Dense, seen: Squares, to_move: Side) -> f32 {
+        self.output_of(part, seen, to_move, &mut [ZERO; COLUMNS_MAX])
     }
 
     /// The same as plies to mate, which it may take for less than none.

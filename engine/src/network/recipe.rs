@@ -28,8 +28,10 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// What a network shall say of a position so many plies from mate.
-    pub(super) fn of(self, plies: u32) -> f32 {
+    /// What a network shall say of a position so many plies from mate, or of a draw.
+    #[inline]
+    pub(super) fn of(self, plies: Option<u32>) -> f32 {
+        let Some(plies) = plies else { return 0.0 };
         (self.start - f64::from(plies) / self.over).clamp(0.0, 1.0) as f32
     }
 
@@ -122,6 +124,7 @@ pub struct Recipe {
     pub(super) architecture: Architecture,
     /// Only without rotations.
     pub(super) mirrored: bool,
+    pub(super) draws: bool,
     /// 0: all there are.
     pub(super) examples: usize,
     pub(super) validation: usize,
@@ -130,6 +133,7 @@ pub struct Recipe {
     pub(super) rate: f64,
     pub(super) schedule: Schedule,
     pub(super) loss: Loss,
+    pub(super) balance: f64,
     pub(super) patience: u32,
     pub(super) seed: u64,
 }
@@ -159,9 +163,8 @@ impl Recipe {
             "king-pairs",
             "What the network is told: file and rank of each piece (coordinates); moves of a king from \
              black's king to a8 and to each other piece (distances); both; and those of the other \
-             pieces to each other (all-distances); the square of each piece among 64 (one-hot); these \
-             and each piece's together with that of black's king (king-pairs), or of every two \
-             pieces (pairs).",
+             pieces to each other (all-distances); the square of each piece among 64 (one-hot); that, \
+             and each piece's together with that of black's king among 4096 (king-pairs).",
         ),
         ParameterInfo::switch(
             "rotations",
@@ -181,7 +184,7 @@ impl Recipe {
             "hidden",
             1..=LAYERS_MAX,
             1..=UNITS_MAX as i64,
-            &[32],
+            &[40, 32],
             "Units of each hidden layer.",
         ),
         ParameterInfo::word(
@@ -209,6 +212,11 @@ impl Recipe {
             80.0,
             "By how many plies from mate that is less by 1; below 0 it is 0.",
         ),
+        ParameterInfo::switch(
+            "draws",
+            false,
+            "Whether draws are learnt from as well, of which the network shall say 0.",
+        ),
         ParameterInfo::integer(
             "examples",
             0..=EXAMPLES_MAX,
@@ -225,7 +233,7 @@ impl Recipe {
         ParameterInfo::integer(
             "epochs",
             1..=100_000,
-            20,
+            24,
             "How often each example is shown at most.",
         ),
         ParameterInfo::integer(
@@ -237,7 +245,7 @@ impl Recipe {
         ParameterInfo::number(
             "rate",
             0.000_001..=1_000.0,
-            0.1,
+            0.4,
             "By how much of the error's gradient the weights are changed.",
         ),
         ParameterInfo::word(
@@ -250,8 +258,15 @@ impl Recipe {
         ParameterInfo::word(
             "loss",
             &LOSSES,
-            "squared",
+            "cross-entropy",
             "The error whose gradient it is: half the squared difference, or the cross-entropy.",
+        ),
+        ParameterInfo::number(
+            "balance",
+            0.0..=1.0,
+            0.7,
+            "How far rare distances to mate are shown as often as frequent ones: 0 shows each example \
+             once an epoch, 1 each distance as often as any other.",
         ),
         ParameterInfo::integer(
             "patience",
@@ -306,6 +321,7 @@ impl Recipe {
                 networks: chosen(&settings, "networks", &Networks::NAMES, Networks::ALL),
             },
             mirrored: matches!(settings.said("mirrored"), Some(Value::Bool(true))),
+            draws: settings.switch("draws"),
             examples: small("examples") as usize,
             validation: small("validation") as usize,
             epochs: small("epochs"),
@@ -318,6 +334,7 @@ impl Recipe {
                 [Schedule::Constant, Schedule::Linear, Schedule::Cosine],
             ),
             loss: chosen(&settings, "loss", &LOSSES, [Loss::Squared, Loss::CrossEntropy]),
+            balance: settings.number("balance"),
             patience: small("patience"),
             seed: count("seed"),
             parameters,
@@ -387,8 +404,8 @@ impl Recipe {
         const WEIGHT_BYTES: u64 = 3 * 4;
         const EXAMPLE_BYTES: u64 = 4;
         const BESIDE_BYTES: u64 = 1 << 20;
-        // Where examples are drawn from, and those that are kept.
-        let drawn = |network| 2 * EXAMPLE_BYTES * self.positions_max(network);
+        // As they are drawn, in groups, and in the order of an epoch.
+        let drawn = |network| 3 * EXAMPLE_BYTES * self.positions_max(network);
         let most = (0..self.architecture.networks.count()).map(drawn).max().unwrap_or(0);
         // Of a layer of one unit, eight are kept.
         let lanes = if self.architecture.hidden.iter().any(|units| *units < 8) { 8 } else { 2 };

@@ -5,6 +5,7 @@ use super::dense::Dense;
 use super::examples::{Example, Examples, Purpose, stream};
 use super::inputs::{Active, Inputs};
 use super::lanes::{Lane, ZERO};
+use super::order::Order;
 use super::recipe::{Loss, Recipe, Schedule, Target};
 use crate::host::Host;
 use crate::position::Side;
@@ -197,13 +198,17 @@ impl<'r> Training<'r> {
         note: &mut dyn FnMut(Epoch),
         sides: &mut Vec<SideErrors>,
     ) -> Result<Run, TrainError> {
-        let Examples { mut training, validation, positions } = examples;
+        let Examples { training, validation, positions } = examples;
         let network = self.network as u32;
-        let mut order = stream(self.recipe.seed, self.network, Purpose::Order);
+        let target = self.target();
+        let guess = mean(training.iter().map(|it| f64::from(target.of(it.plies()))));
+        let count = training.len() as u64;
+        let random = stream(self.recipe.seed, self.network, Purpose::Order);
+        let mut order = Order::new(training, self.recipe.balance, random);
         let mut best: Option<(f64, u32, Dense)> = None;
         for epoch in 1..=self.recipe.epochs {
-            order.shuffle(&mut training);
-            let training_error = self.show(&training, rate(self.recipe, epoch), host)?;
+            let shown = order.next_epoch();
+            let training_error = self.show(shown, rate(self.recipe, epoch), host)?;
             let validation_error = self.error(&validation);
             if !validation_error.is_finite() || !self.weights.is_finite() {
                 return Err(TrainError::Diverged { network, epoch });
@@ -227,14 +232,14 @@ impl<'r> Training<'r> {
             unreachable!("there is one epoch at least");
         };
         self.weights = weights;
-        let target = self.recipe.architecture.target;
+        let plies = |it: &Example| it.plies().map_or(target.start * target.over, f64::from);
         for to_move in [Side::First, Side::Second] {
             let of_side = |it: &&Example| it.white_moves() == (to_move == Side::First);
             let of_side: Vec<Example> = validation.iter().filter(of_side).copied().collect();
             if of_side.is_empty() {
                 continue;
             }
-            let plies = of_side.iter().map(|it| f64::from(it.plies()));
+            let plies = of_side.iter().map(plies);
             let mean_plies = mean(plies.clone());
             sides.push(SideErrors {
                 network,
@@ -245,15 +250,12 @@ impl<'r> Training<'r> {
                 error: self.error(&of_side),
             });
         }
-        let targets = |of: &[Example]| -> Vec<f64> {
-            of.iter().map(|it| f64::from(target.of(it.plies()))).collect()
-        };
-        let guess = mean(targets(&training).into_iter());
-        let squares = targets(&validation).into_iter().map(|target| square(target - guess));
+        let of = |it: &Example| square(f64::from(target.of(it.plies())) - guess);
+        let squares = validation.iter().map(of);
         Ok(Run {
             network,
             positions,
-            examples: training.len() as u64,
+            examples: count,
             validation: validation.len() as u64,
             best_epoch,
             validation_error,
@@ -353,4 +355,74 @@ fn square(number: f64) -> f64 {
 fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = numbers.len();
     numbers.fold(0.0, |sum, number| sum + number) / count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::twin::{Twin, dense_inputs};
+    use super::*;
+    use crate::host::Timeless;
+
+    fn recipe(json: &str) -> Recipe {
+        Recipe::from_parameters(&serde_json::from_str(json).unwrap()).unwrap()
+    }
+
+    /// Descent by the differences of a plain network, example by example and batch by batch.
+    #[test]
+    fn weights_go_where_plain_descent_takes_them() {
+        let table = EndgameTable::make(&"KRK".parse().unwrap(), |_| {});
+        for (batch, loss) in [(1, "squared"), (1, "cross-entropy"), (7, "squared")] {
+            for (inputs, activation) in [("all-distances", "sigmoid"), ("one-hot", "tanh")] {
+                let recipe = recipe(&format!(
+                    r#"{{"ending": "KRK", "networks": "one", "hidden": [3, 2], "rate": 0.8,
+                        "examples": 40, "validation": 5, "target_over": 40, "batch": {batch},
+                        "loss": "{loss}", "inputs": "{inputs}", "activation": "{activation}"}}"#
+                ));
+                let examples = Examples::draw(&recipe, &table, 0, &Timeless).unwrap();
+                let mut training = Training::new(&recipe, 0);
+                let mut twin = Twin::of(&training.weights);
+                let count = training.inputs.count();
+                let mut squares = 0.0;
+                for batch in examples.training.chunks(recipe.batch) {
+                    let mut change = vec![0.0; twin.numbers.len()];
+                    for example in batch {
+                        let mut active = Active::NONE;
+                        let white_moves = example.white_moves();
+                        training.inputs.read(example.squares(), white_moves, &mut active);
+                        let inputs = dense_inputs(&active, count);
+                        let target = 0.9 - f64::from(example.plies().unwrap()) / 40.0;
+                        squares += square(twin.output(&inputs) - target);
+                        for (at, change) in change.iter_mut().enumerate() {
+                            let slope = twin.slope(at, &inputs, target, recipe.loss);
+                            *change -= 0.8 / batch.len() as f64 * slope;
+                        }
+                    }
+                    twin.numbers.iter_mut().zip(change).for_each(|(it, change)| *it += change);
+                }
+                let error = training.show(&examples.training, 0.8, &Timeless).unwrap();
+                let expected = 40.0 * (squares / 40.0).sqrt();
+                assert!((error - expected).abs() < 1e-3, "{error} {expected}");
+                for (found, expected) in training.weights.numbers().iter().zip(&twin.numbers) {
+                    assert!((f64::from(*found) - expected).abs() < 1e-4, "{found} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rates_go_down_as_they_should() {
+        let of = |schedule: &str| {
+            let recipe = recipe(&format!(
+                r#"{{"ending": "KRK", "rate": 2, "epochs": 4, "schedule": "{schedule}"}}"#
+            ));
+            [1, 2, 3, 4].map(|epoch| rate(&recipe, epoch))
+        };
+        assert_eq!(of("constant"), [2.0; 4]);
+        assert_eq!(of("linear"), [2.0, 1.5, 1.0, 0.5]);
+        let half = 0.5_f64.sqrt();
+        let cosine = [2.0, 1.0 + half, 1.0, 1.0 - half];
+        for (found, expected) in of("cosine").into_iter().zip(cosine) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
 }
