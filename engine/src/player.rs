@@ -127,25 +127,23 @@ impl Player {
         &self.parameters
     }
 
-    /// Whether it can play games that begin with this position of its game: one that plays by tables needs
-    /// a position that they have.
+    /// Whether its games may begin with any position, so that [`Player::check_start`] need not be asked.
+    #[must_use]
+    pub fn begins_anywhere(&self) -> bool {
+        registry::begins_anywhere(self.algorithm())
+    }
+
+    /// Whether its games may begin with this position: one that plays by tables needs a position that they
+    /// have.
     ///
     /// # Errors
-    /// If it cannot, with what to begin with instead. For a player that cannot begin anywhere, also if the
-    /// text is not a position of the game.
+    /// If they may not, with what to begin with instead, or if the text is not a position of the game.
     pub fn check_start(&self, rules: &Rules, start: &str) -> Result<(), ParameterError> {
-        let algorithm = match self.parameters.get("algorithm") {
-            Some(Value::Text(name)) => name.as_str(),
-            Some(_) | None => "",
-        };
-        if registry::begins_anywhere(algorithm) {
-            return Ok(());
-        }
         with_game!(rules, G => {
             let start = G::parse(rules, start).map_err(|NotationError { problem, remedy }| {
                 ParameterError { key: None, problem, remedy }
             })?;
-            registry::check_start(algorithm, &start)
+            registry::check_start(self.algorithm(), &start)
         })
     }
 
@@ -201,6 +199,13 @@ impl Player {
     /// game, or of parameters that [`check_reference`](crate::check_reference) refuses.
     pub(crate) fn reference<G: Game>(&self) -> Option<Box<dyn Reference<G>>> {
         self.maker::<G>().and_then(Maker::make_reference)
+    }
+
+    fn algorithm(&self) -> &str {
+        match self.parameters.get("algorithm") {
+            Some(Value::Text(name)) => name,
+            Some(_) | None => "",
+        }
     }
 
     fn maker<G: Game>(&self) -> Option<&Maker<G>> {

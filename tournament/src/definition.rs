@@ -124,6 +124,21 @@ pub enum OpeningsRule {
         /// Plies from the start position.
         plies: u32,
     },
+    /// Positions of a chess ending that white wins, by the ending's table
+    /// ([`EndgameTable`](spelrum_engine::tables::EndgameTable)): each once up to symmetry, in an order shuffled
+    /// by the sweep's seed, and turned or mirrored by it.
+    Ending {
+        /// The ending's name, as [`Endgame::name`](spelrum_engine::tables::Endgame::name) has it.
+        ending: String,
+        /// Whose move it is.
+        to_move: ToMove,
+        /// From how many to how many moves to mate, white's, by best play; absent from the JSON if it is any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        distance: Option<[u32; 2]>,
+        /// Whether distances to mate are taken in turn, those with positions left; else all are shuffled
+        /// together.
+        stratified: bool,
+    },
     /// These positions, in this order.
     Listed {
         /// Positions in the game's notation. Shared by all cells of a sweep.
@@ -131,8 +146,33 @@ pub enum OpeningsRule {
     },
 }
 
+/// Who is to move where an ending begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToMove {
+    /// White, who wins.
+    White,
+    /// Black, who loses.
+    Black,
+}
+
+impl ToMove {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::White, Self::Black];
+
+    /// `white` or `black`.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::White => "white",
+            Self::Black => "black",
+        }
+    }
+}
+
 impl OpeningsRule {
-    /// After how many plies of random play the opening with this number stands; none of one that is listed.
+    /// After how many plies of random play the opening with this number stands; none of one that
+    /// is listed or of an ending.
     #[must_use]
     pub fn plies_of(&self, number: u64) -> Option<u32> {
         match self {
@@ -142,7 +182,7 @@ impl OpeningsRule {
                 let stratum = number.checked_rem(plies.len() as u64)?;
                 plies.get(usize::try_from(stratum).ok()?).copied()
             }
-            Self::Listed { .. } => None,
+            Self::Ending { .. } | Self::Listed { .. } => None,
         }
     }
 }
@@ -388,6 +428,20 @@ mod tests {
         assert_eq!(
             json(OpeningsRule::Strata { plies: Arc::from([20, 24]) }),
             r#"{"kind":"strata","plies":[20,24]}"#
+        );
+        let ending = |distance| OpeningsRule::Ending {
+            ending: "KBNK".to_owned(),
+            to_move: ToMove::White,
+            distance,
+            stratified: true,
+        };
+        assert_eq!(
+            json(ending(None)),
+            r#"{"kind":"ending","ending":"KBNK","to_move":"white","stratified":true}"#
+        );
+        assert_eq!(
+            json(ending(Some([3, 10]))),
+            r#"{"kind":"ending","ending":"KBNK","to_move":"white","distance":[3,10],"stratified":true}"#
         );
         assert_eq!(
             json(OpeningsRule::Listed { positions: Arc::from(["a \"b\"".to_owned()]) }),

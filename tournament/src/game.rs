@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use spelrum_engine::tables::TableValue;
 use spelrum_engine::{
     Board, GameRecord, GameSetup, Host, Irregularity, MoveValue, MoveValuesError, Outcome,
     OutsidePlayer, Participant, PlayError, Player, Termination, Value, Watch, check_reference,
@@ -102,6 +103,17 @@ impl PlayableCell {
         self.openings.count()
     }
 
+    /// Plies to mate from where the game with this number starts: see [`Openings::plies_to_mate`].
+    #[must_use]
+    pub fn plies_to_mate(&self, number: u64) -> Option<u32> {
+        self.openings.plies_to_mate(self.opening_number(number))
+    }
+
+    /// The number of the opening that a game starts from: its pair's, or its own where sides are fixed.
+    fn opening_number(&self, number: u64) -> u64 {
+        if self.definition.swap_sides { number / 2 } else { number }
+    }
+
     /// Whether a time limit bounds a player's moves, so that playing a game again takes its recorded
     /// node counts (invariant 3).
     #[must_use]
@@ -137,7 +149,7 @@ impl PlayableCell {
     pub fn derive(&self, number: u64) -> DerivedGame {
         let swaps = self.definition.swap_sides;
         DerivedGame {
-            opening: self.openings.opening(if swaps { number / 2 } else { number }),
+            opening: self.openings.opening(self.opening_number(number)),
             first_player_moves_first: !swaps || number.is_multiple_of(2),
             keys: [0, 1].map(|side| seeds::player_key(self.cell_seed, number, side)),
         }
@@ -284,6 +296,9 @@ impl PlayableCell {
         let [_, reference] = &self.definition.players;
         let most = match reference.get("algorithm") {
             Some(Value::Text(algorithm)) if algorithm == "exact" => 1,
+            Some(Value::Text(algorithm)) if algorithm == "table" => {
+                u64::from(TableValue::SCALE.unsigned_abs())
+            }
             Some(_) | None => u64::from(u32::MAX / 2 + 1),
         };
         if let Some(MoveValue { mv, value }) =

@@ -28,7 +28,7 @@ mod sweep;
 pub mod worker;
 
 pub use definition::{
-    CellDefinition, DefinitionHash, DefinitionJson, HashError, OpeningsRule, Task,
+    CellDefinition, DefinitionHash, DefinitionJson, HashError, OpeningsRule, Task, ToMove,
 };
 pub use game::{DefinitionError, DerivedGame, PlayableCell};
 pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};

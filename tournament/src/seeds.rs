@@ -11,6 +11,7 @@
 //! | player key | `spelrum player key v1`, 0, cell seed, number, side | a ChaCha8 key |
 //! | openings key | `spelrum openings key v1`, 0, JSON of seed, rules and openings rule | a ChaCha8 key |
 //! | attempt key | `spelrum opening attempt v1`, 0, openings key, attempt | a ChaCha8 key |
+//! | turn of an opening | `spelrum opening turn v1`, 0, openings key, place | the last three bits of the first byte |
 //! | sample key | `spelrum sample v1`, 0, the sweep's seed | a ChaCha8 key |
 //! | course seed | `spelrum course seed v1`, 0, the sweep's seed, run, cell | the first 53 bits, big-endian |
 //! | series seed | `spelrum series seed v1`, 0, the sweep's seed, run, and two numbers | the first 53 bits, big-endian |
@@ -76,6 +77,11 @@ pub(crate) fn openings_key(identity: &str) -> Key {
 /// The key of one random playout towards an opening.
 pub(crate) fn attempt_key(openings_key: &Key, attempt: u64) -> Key {
     derive("spelrum opening attempt v1", &[openings_key, &attempt.to_be_bytes()])
+}
+
+/// Which of the eight symmetries turns the position in this place of a table into an opening.
+pub(crate) fn opening_turn(openings_key: &Key, place: u64) -> u8 {
+    derive("spelrum opening turn v1", &[openings_key, &place.to_be_bytes()])[0] & 7
 }
 
 /// The key of the random numbers that thin a grid.
@@ -168,6 +174,12 @@ mod tests {
     }
 
     #[test]
+    fn golden_opening_turns() {
+        let turns = [0, 1, 2, 3, 4, 5, 6, u64::MAX].map(|place| opening_turn(&[7; 32], place));
+        assert_eq!(turns, GOLDEN_OPENING_TURNS);
+    }
+
+    #[test]
     fn golden_sample_key() {
         assert_eq!(hex(sample_key(2014)), GOLDEN_SAMPLE_KEY);
     }
@@ -201,6 +213,7 @@ mod tests {
         "cdf7b2284042fffa95b4a5901e08e5ec1290356c2846d779fc4f44f6f8d64245";
     const GOLDEN_ATTEMPT_KEY: &str =
         "a685d3242c94ffe6353e51e4b19749f2c03d824856c7a4ba604edb746e0248fa";
+    const GOLDEN_OPENING_TURNS: [u8; 8] = [4, 0, 2, 4, 6, 2, 4, 4];
     const GOLDEN_SAMPLE_KEY: &str =
         "a3bbb624d1895f2e3b0ba865c6e6aa636522002c19024230cdbb97a91931b96e";
 }

@@ -240,6 +240,7 @@ fn cell_row<'p>(
         OpeningsRule::Random { plies } => ("random", Some(*plies)),
         OpeningsRule::All { plies } => ("all", Some(*plies)),
         OpeningsRule::Strata { .. } => ("strata", None),
+        OpeningsRule::Ending { .. } => ("ending", None),
         OpeningsRule::Listed { .. } => ("listed", None),
     };
     let [first, second] = cell.players.map(|player| parts.players[player]);

@@ -13,22 +13,27 @@
 //!   end in a new opening (see [`draw`]). `all` is refused.
 //! - `strata` takes such openings of several distances in turn: of each those that no distance before it has
 //!   (in Nim a position may be reached after two plies and after four).
+//! - `ending` takes positions from the table of a chess ending (see [`ending`]), which know how far they are
+//!   from mate.
 //! - `start` and `listed` are what they say, in the order of the list.
 //!
 //! All of this, bounds included, is part of the recorded data, like the seeds.
 
 mod draw;
+mod ending;
 mod enumerate;
 mod known_values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
+use spelrum_engine::tables::EndgameError;
 use spelrum_engine::{Game, NotationError, Position, Random, Rules, RulesError, with_game};
 
-use crate::definition::{CellDefinition, OpeningsRule};
+use crate::definition::{CellDefinition, OpeningsRule, ToMove};
 use crate::seeds;
 use draw::Drawn;
+use ending::{Ending, Wanted};
 pub(crate) use known_values::KnownValues;
 
 /// Most plies between the start and an opening.
@@ -51,6 +56,8 @@ enum Sequence {
     Drawn(RwLock<Drawn>),
     /// One of each in turn; never empty.
     Strata(Box<[Openings]>),
+    /// Of a chess ending.
+    Ending(Ending),
 }
 
 /// Why there are no such openings.
@@ -102,12 +109,33 @@ pub enum OpeningsError {
         /// Its place in the list, from 1.
         number: usize,
     },
+    /// Endings of another game, or of Chess960.
+    #[error("there are tables of endings of chess alone, under its usual rules")]
+    NotChess,
+    /// An ending that no table has.
+    #[error("this ending has no table: {0}")]
+    Ending(EndgameError),
+    /// White wins no position that is wanted.
+    #[error(
+        "white wins no position of {ending} with {} to move{}",
+        to_move.word(),
+        distance.map(|[from, to]| format!(" in {from} to {to} moves")).unwrap_or_default(),
+    )]
+    NoWin {
+        /// The ending's name.
+        ending: String,
+        /// Whose move it should be.
+        to_move: ToMove,
+        /// From how many to how many moves to mate.
+        distance: Option<[u32; 2]>,
+    },
 }
 
 impl Openings {
     /// The openings that a sweep with this seed has under these rules.
     ///
-    /// Enumerates positions, or draws the first opening: milliseconds where a game has few.
+    /// Enumerates positions, or draws the first opening: milliseconds where a game has few. Of an ending
+    /// whose table nobody has asked for yet it is made: a second with four pieces.
     ///
     /// # Errors
     /// See [`OpeningsError`].
@@ -141,6 +169,17 @@ impl Openings {
                 let (stratum, number) = in_stratum(strata, pair);
                 strata[stratum].opening(number)
             }
+            Sequence::Ending(ending) => ending.opening(pair),
+        }
+    }
+
+    /// Plies to mate from the opening of a pair, if both sides play their best; `None` of openings that are
+    /// not of an ending.
+    #[must_use]
+    pub fn plies_to_mate(&self, pair: u64) -> Option<u32> {
+        match &self.sequence {
+            Sequence::Ending(ending) => ending.plies_to_mate(pair),
+            Sequence::Whole(_) | Sequence::Drawn(_) | Sequence::Strata(_) => None,
         }
     }
 
@@ -160,6 +199,7 @@ impl Openings {
     pub fn count(&self) -> Option<u64> {
         match &self.sequence {
             Sequence::Whole(openings) => Some(openings.len() as u64),
+            Sequence::Ending(ending) => Some(ending.count()),
             Sequence::Drawn(_) | Sequence::Strata(_) => None,
         }
     }
@@ -174,6 +214,7 @@ impl Openings {
     pub(crate) fn distinct_within(&self, wanted: u64, moves_max: u64) -> Option<u64> {
         let count = match &self.sequence {
             Sequence::Whole(openings) => openings.len() as u64,
+            Sequence::Ending(ending) => ending.count(),
             Sequence::Drawn(drawn) => self.extended(drawn, wanted, moves_max, |drawn| {
                 let count = drawn.openings().len() as u64;
                 (count >= wanted || drawn.is_complete()).then_some(count)
@@ -202,6 +243,7 @@ impl Openings {
         const COST_OF_OPENING: u64 = 64;
         let (openings, drawn) = match &self.sequence {
             Sequence::Strata(strata) => return strata.iter().map(Self::cost).sum(),
+            Sequence::Ending(ending) => return ending.cost(),
             Sequence::Whole(openings) => (openings.len(), 0),
             Sequence::Drawn(drawn) => {
                 let drawn = drawn.read().unwrap_or_else(PoisonError::into_inner);
@@ -243,6 +285,11 @@ impl Sequence {
             OpeningsRule::Start {} => Ok(Self::Whole(Box::new([notation(&start)]))),
             OpeningsRule::Listed { positions } => listed::<G>(rules, positions),
             OpeningsRule::Strata { plies } => Ok(Self::Strata(strata(seed, rules, plies)?)),
+            OpeningsRule::Ending { ending, to_move, distance, stratified } => {
+                let (to_move, distance, stratified) = (*to_move, *distance, *stratified);
+                let wanted = Wanted { ending, to_move, distance, stratified };
+                Ending::new(rules, wanted, key).map(Self::Ending)
+            }
             OpeningsRule::Random { plies } | OpeningsRule::All { plies }
                 if *plies > OPENING_PLIES_MAX =>
             {

@@ -6,6 +6,8 @@ use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 
 use super::*;
 
+mod ending;
+
 static PENTAGO: LazyLock<Rules> = LazyLock::new(|| Pentago::rules(true));
 static TIC_TAC_TOE: LazyLock<Rules> = LazyLock::new(TicTacToe::rules);
 

@@ -154,7 +154,7 @@ impl PhasesOf {
     pub fn of_prefix(prefix: &str) -> Option<Self> {
         let CellDefinition { rules, openings, .. } = DefinitionJson::conditions_of(prefix)?;
         let (is_listed, plies) = match openings {
-            OpeningsRule::Start {} => (false, 0),
+            OpeningsRule::Start {} | OpeningsRule::Ending { .. } => (false, 0),
             OpeningsRule::Random { plies } | OpeningsRule::All { plies } => (false, plies),
             OpeningsRule::Listed { .. } => (true, 0),
             OpeningsRule::Strata { .. } => return None,

@@ -251,6 +251,14 @@ impl Planner<'_> {
     fn too_few_positions(&self, cell: &DraftCell, distinct: u64) -> Fault {
         let choices = cell.games.games;
         let positions = if distinct == 1 { "position" } else { "positions" };
+        let more = match self.made.settings[cell.setting].rule {
+            OpeningsRule::Ending { .. } => "more distances, or another ending",
+            OpeningsRule::Start {}
+            | OpeningsRule::Random { .. }
+            | OpeningsRule::Strata { .. }
+            | OpeningsRule::All { .. }
+            | OpeningsRule::Listed { .. } => "other plies, or a longer list",
+        };
         Fault::at(
             &self.file.games_place,
             format!(
@@ -258,9 +266,7 @@ impl Planner<'_> {
                  comes again there {} {distinct} {positions}",
                 if distinct == 1 { "is" } else { "are" },
             ),
-            format!(
-                "write choices = {distinct}, or take more positions: other plies, or a longer list"
-            ),
+            format!("write choices = {distinct}, or take more positions: {more}"),
         )
     }
 
@@ -282,6 +288,7 @@ impl Planner<'_> {
                 format!("openings = {{ kind = \"random\", plies = {} }}", plies.saturating_add(1))
             }
             OpeningsRule::Strata { .. } => "more plies".to_owned(),
+            OpeningsRule::Ending { .. } => "more distances, or another ending".to_owned(),
             OpeningsRule::Listed { .. } => "a longer list".to_owned(),
         };
         let openings = if distinct == 1 { "opening" } else { "openings" };

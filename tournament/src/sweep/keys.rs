@@ -6,6 +6,7 @@
 
 pub(super) mod adjudication;
 pub(super) mod course;
+mod openings;
 
 use serde_json::{Map, Value as Json, json};
 
@@ -14,8 +15,11 @@ use super::fault::Fault;
 use super::file;
 use super::schema;
 use super::tree::Table;
-use crate::openings::OPENING_PLIES_MAX;
 use crate::statistics::{SPRT_ELO_MAX, SPRT_ERROR_MAX};
+
+pub(super) use openings::{
+    OPENINGS_BOOK, OPENINGS_ENDING, OPENINGS_LISTED, OPENINGS_PLIES, OPENINGS_START,
+};
 
 /// A key of one of the language's tables.
 #[derive(Debug)]
@@ -321,92 +325,6 @@ fn sprt_elo() -> Json {
 fn sprt_error() -> Json {
     json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": SPRT_ERROR_MAX })
 }
-
-/// The keys of openings that are a table: of those of every kind, and then of each.
-pub(super) static OPENINGS_START: [Key; 1] = [OPENINGS_KIND];
-/// Of openings that are so many plies from the start.
-pub(super) static OPENINGS_PLIES: [Key; 2] = [
-    OPENINGS_KIND,
-    Key::new(
-        "plies",
-        "Plies",
-        "Plies from the start of the game; for \"random\" also a list, to take them in turn.",
-        Kind::Own(|| {
-            json!({
-                "anyOf": [
-                    { "type": "integer", "minimum": 0, "maximum": OPENING_PLIES_MAX },
-                    {
-                        "type": "array",
-                        "minItems": 1,
-                        "uniqueItems": true,
-                        "items": { "type": "integer", "minimum": 0, "maximum": OPENING_PLIES_MAX },
-                    },
-                    schema::reference(),
-                ],
-            })
-        }),
-    )
-    .required(),
-];
-/// Of openings that are listed, here or in a file.
-pub(super) static OPENINGS_LISTED: [Key; 3] = [
-    OPENINGS_KIND,
-    Key::new(
-        "positions",
-        "Positions",
-        "Positions in the game's notation, each once up to symmetry.",
-        Kind::Own(schema::positions),
-    ),
-    Key::new(
-        "file",
-        "File",
-        "A text file, from where the sweep is: one position on each line, comments after `#`.",
-        Kind::Text,
-    ),
-];
-
-/// Of openings from a book.
-pub(super) static OPENINGS_BOOK: [Key; 4] = [
-    OPENINGS_KIND,
-    Key::new(
-        "file",
-        "File",
-        "An EPD or PGN file of the game, from where the sweep is; its name ends in .epd or .pgn.",
-        Kind::Text,
-    )
-    .required(),
-    Key::new(
-        "plies",
-        "Plies",
-        "Of each game of a PGN file, the position after so many plies, or its last if it has fewer; by default \
-         its last.",
-        Kind::Own(|| {
-            json!({
-                "anyOf": [
-                    { "type": "integer", "minimum": 0, "maximum": OPENING_PLIES_MAX },
-                    schema::reference(),
-                ],
-            })
-        }),
-    ),
-    Key::new(
-        "order",
-        "Order",
-        "Whether pairs take them in the book's order, or in one drawn by the seed.",
-        Kind::Own(
-            || json!({ "default": "book", "anyOf": [{ "enum": ["book", "drawn"] }, schema::reference()] }),
-        ),
-    ),
-];
-
-/// The schema has a form for each kind, which says what it means.
-const OPENINGS_KIND: Key = Key::new(
-    "kind",
-    "",
-    "The kind: the value of an axis.",
-    Kind::Own(|| json!({ "anyOf": [schema::reference()] })),
-)
-.required();
 
 /// The forms of `pairing` as a table, of which it has one.
 pub(super) static PAIRING_FORMS: [Key; 4] = [

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use foldhash::fast::FixedState;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
-use spelrum_engine::Rules;
+use spelrum_engine::{Game as _, ParameterError, Player, Rules, with_game};
 
 use super::accuracy;
 use super::axes::Axis;
@@ -258,8 +258,14 @@ impl<'a> Made<'a> {
             })
             .collect();
         merge::merge(&mut said, used, &self.file.axes, point);
-        let rules = &self.settings[setting].rules;
-        let player = resolve::player(rules, name, place, &said)?;
+        let setting = &self.settings[setting];
+        let player = resolve::player(&setting.rules, name, place, &said)?;
+        if let Err(error) = check_starts(&player, setting) {
+            let algorithm = said.iter().find(|said| said.key == "algorithm");
+            let place = algorithm.map_or(*place, |said| &said.value.place);
+            let problem = format!("player `{name}`: {}", error.problem);
+            return Err(self.about_openings(Fault::at(place, problem, error.remedy)));
+        }
         if self.file.task == Task::Choice && *name == accuracy::REFERENCE {
             accuracy::check_player(&player, place)?;
         }
@@ -282,6 +288,29 @@ fn dear_openings(place: &Span) -> Fault {
         "finding the openings of this sweep takes too long",
         "sweep fewer games and openings, choose fewer plies, or play fewer games",
     )
+}
+
+/// Refuses a player whose games cannot begin where those of the setting do.
+fn check_starts(player: &Player, setting: &Setting) -> Result<(), ParameterError> {
+    if player.begins_anywhere() {
+        return Ok(());
+    }
+    let rules = &setting.rules;
+    match &setting.rule {
+        // Whatever is in a table is in that of the player.
+        OpeningsRule::Ending { .. } => Ok(()),
+        OpeningsRule::Listed { positions } => {
+            positions.iter().try_for_each(|position| player.check_start(rules, position))
+        }
+        // Random play goes from the start, and nobody knows how far.
+        OpeningsRule::Start {}
+        | OpeningsRule::Random { .. }
+        | OpeningsRule::Strata { .. }
+        | OpeningsRule::All { .. } => {
+            let start = with_game!(rules, G => G::start(rules).map(|start| start.to_string()));
+            player.check_start(rules, &start.unwrap_or_default())
+        }
+    }
 }
 
 /// Rules with openings, listed ones as the game itself writes them.

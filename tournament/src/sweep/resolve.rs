@@ -1,14 +1,15 @@
 //! From trees without references to the things themselves: a game, openings, a player.
 
+use spelrum_engine::tables::Endgame;
 use spelrum_engine::{
     ALGORITHMS, OUTSIDE_ALGORITHMS, ParameterKind, Parameters, Player, Rules, Value, parameters_of,
 };
 
 use super::fault::{Fault, Span, did_you_mean};
-use super::file::{check_keys, texts};
+use super::file::{check_keys, texts, word};
 use super::keys::{self, Key};
-use super::tree::{Entry, Node, Table, Tree};
-use crate::definition::OpeningsRule;
+use super::tree::{Entry, Node, Scalar, Table, Tree};
+use crate::definition::{OpeningsRule, ToMove};
 use crate::openings::{OPENING_PLIES_MAX, OpeningsError};
 use crate::seeds::SEED_END;
 
@@ -124,6 +125,11 @@ pub(super) fn openings(node: &Node) -> Result<OpeningsRule, Fault> {
                 )?),
                 // With a `file` it has been read, and become a list.
                 "book" => listed(needed(&keys::OPENINGS_BOOK, "file", "file = \"openings.epd\"")?),
+                "ending" => ending(
+                    node,
+                    table,
+                    needed(&keys::OPENINGS_ENDING, "ending", "ending = \"KRK\"")?,
+                ),
                 _ => Err(unknown_openings(name, &kind.value.place)),
             }
         }
@@ -131,9 +137,54 @@ pub(super) fn openings(node: &Node) -> Result<OpeningsRule, Fault> {
 }
 
 fn unknown_openings(kind: &str, place: &Span) -> Fault {
-    let kinds = ["start", "random", "all", "listed", "book"];
+    let kinds = ["start", "random", "all", "listed", "book", "ending"];
     let problem = format!("there are no \"{kind}\" openings");
     Fault::at(place, problem, did_you_mean(kind, "kinds", kinds))
+}
+
+/// Positions of the ending that is named.
+fn ending(node: &Node, table: &Table, name: &Node) -> Result<OpeningsRule, Fault> {
+    let endgame: Endgame = name
+        .text("`ending`", "ending = \"KRK\"")?
+        .parse()
+        .map_err(|error| openings_fault(&OpeningsError::Ending(error), node))?;
+    let stratified = match table.get("stratified").map(|entry| &entry.value) {
+        None => true,
+        Some(Node { tree: Tree::Scalar(Scalar::Bool(on)), .. }) => *on,
+        Some(node) => {
+            return Err(node.wrong_type("`stratified`", "a switch", "stratified = false"));
+        }
+    };
+    let words = ToMove::ALL.map(|it| (it.word(), it));
+    let to_move = word(table, "to_move", &words)?.unwrap_or(ToMove::White);
+    let distance = table.get("distance").map(|entry| distance(&entry.value)).transpose()?;
+    let ending = endgame.name().to_owned();
+    Ok(OpeningsRule::Ending { ending, to_move, distance, stratified })
+}
+
+/// From how many to how many moves to mate.
+fn distance(node: &Node) -> Result<[u32; 2], Fault> {
+    const EXAMPLE: &str = "distance = [5, 10]";
+    let Tree::Array(nodes) = &node.tree else {
+        return Err(node.wrong_type("`distance`", "a list of two", EXAMPLE));
+    };
+    let [from, to] = nodes.as_slice() else {
+        let problem = format!("`distance` has {} numbers, not two", nodes.len());
+        return Err(Fault::at(&node.place, problem, format!("write, for example, {EXAMPLE}")));
+    };
+    let moves = |node: &Node| {
+        let moves = node.integer("a number of moves", EXAMPLE)?;
+        u32::try_from(moves).ok().filter(|&moves| moves > 0).ok_or_else(|| {
+            let problem = format!("there are no positions {moves} moves from mate");
+            Fault::at(&node.place, problem, "choose 1 or more: a position of 1 is won at once")
+        })
+    };
+    let moves = [moves(from)?, moves(to)?];
+    if moves[0] > moves[1] {
+        let problem = format!("no distance is from {} to {} moves", moves[0], moves[1]);
+        return Err(Fault::at(&node.place, problem, "write the smaller number first"));
+    }
+    Ok(moves)
 }
 
 /// Random play to one distance, or to several in turn.
@@ -184,6 +235,10 @@ pub(super) fn openings_fault(error: &OpeningsError, node: &Node) -> Fault {
     let listed = |number: usize| {
         list.and_then(|nodes| nodes.get(number - 1)).map_or(&node.place, |node| &node.place)
     };
+    let at = |key: &str| match &node.tree {
+        Tree::Table(table) => table.get(key).map_or(&node.place, |entry| &entry.value.place),
+        Tree::Array(_) | Tree::Scalar(_) => &node.place,
+    };
     let (place, remedy) = match error {
         OpeningsError::Rules(error) => (&node.place, error.remedy.clone()),
         OpeningsError::Far { .. } => (&node.place, "choose fewer plies".to_owned()),
@@ -202,6 +257,21 @@ pub(super) fn openings_fault(error: &OpeningsError, node: &Node) -> Fault {
         }
         OpeningsError::Over { number } => {
             (listed(*number), "list positions from which play goes on".to_owned())
+        }
+        OpeningsError::NotChess => {
+            let remedy = "write game = \"chess\", or choose other openings";
+            (&node.place, remedy.to_owned())
+        }
+        OpeningsError::Ending(error) => (at("ending"), error.remedy.clone()),
+        OpeningsError::NoWin { distance: None, .. } => {
+            let remedy =
+                "name an ending that white wins, white's pieces first, such as KRK or KBNK";
+            (at("ending"), remedy.to_owned())
+        }
+        OpeningsError::NoWin { distance: Some(_), .. } => {
+            let remedy =
+                "choose other distances; `spelrum table` says how far the mates of an ending are";
+            (at("distance"), remedy.to_owned())
         }
         OpeningsError::Repeated { number, .. } => {
             (listed(*number), "list every opening once; its mirror images are the same".to_owned())

@@ -166,6 +166,8 @@ pub(super) fn openings() -> Json {
     let all = kind("all", "Every position so many plies from the start, in a shuffled order.");
     let listed = kind("listed", "The positions that you list, in this order.");
     let book = kind("book", "The positions of an EPD or PGN file.");
+    let ending =
+        kind("ending", "Positions of a chess ending that white wins, by how far the mate is.");
     let form = |keys: &'static [Key], kind: &Json, required: &[&str]| {
         let mut form = keys::object(keys);
         form["properties"]["kind"] = kind.clone();
@@ -195,6 +197,7 @@ pub(super) fn openings() -> Json {
             listed_here,
             listed_there,
             form(&keys::OPENINGS_BOOK, &book, &["kind", "file"]),
+            form(&keys::OPENINGS_ENDING, &ending, &["kind", "ending"]),
             swept,
         ],
     })
@@ -211,7 +214,7 @@ pub(super) fn reference_player() -> Json {
         }
         form
     };
-    let forms = ["exact", "minimax"].map(form);
+    let forms = ["exact", "minimax", "table"].map(form);
     json!({ "type": "object", "anyOf": forms })
 }
 

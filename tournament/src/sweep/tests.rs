@@ -16,6 +16,7 @@ mod accuracy;
 mod adjudication;
 mod claims;
 mod course;
+mod ending;
 mod errors;
 mod evolve;
 mod files;

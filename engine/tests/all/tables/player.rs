@@ -186,6 +186,7 @@ fn other_games_are_refused() {
 fn games_begin_where_there_is_a_table() {
     let rules = Chess::rules();
     let ours = player(&rules, TABLE);
+    assert!(!ours.begins_anywhere());
     for fen in ["8/8/8/8/8/2k5/1R6/K7 w - - 0 1", "8/8/8/nn6/8/2K5/8/k7 w - - 0 1"] {
         assert_eq!(ours.check_start(&rules, fen), Ok(()));
     }
@@ -195,7 +196,9 @@ fn games_begin_where_there_is_a_table() {
     assert!(error("nonsense").contains("`nonsense` is not a chess position"));
     // Nobody else minds where games begin.
     for json in [r#"{"algorithm": "random"}"#, r#"{"algorithm": "minimax", "depth": 1}"#] {
-        assert_eq!(player(&rules, json).check_start(&rules, &start(&rules)), Ok(()));
+        let player = player(&rules, json);
+        assert!(player.begins_anywhere());
+        assert_eq!(player.check_start(&rules, &start(&rules)), Ok(()));
     }
 }
 

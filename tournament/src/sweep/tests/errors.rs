@@ -30,6 +30,14 @@ const FOUR_CHOICES: &str = "choices = 4\npositions = { kind = \"random\", plies 
 const EXACT: &str = "[reference]\nalgorithm = \"exact\"";
 const RANDOM_PLAYER: &str = "[players.a]\nalgorithm = \"random\"";
 
+const TABLE_PLAYER: &str =
+    "[players.a]\nalgorithm = \"table\"\n\n[players.b]\nalgorithm = \"random\"";
+
+/// A sweep of chess with these openings.
+fn endings(openings: &str, players: &str) -> String {
+    format!("name = \"t\"\ngame = \"chess\"\ngames = 2\nopenings = {openings}\n\n{players}")
+}
+
 /// A sweep of kind `accuracy`.
 fn accuracy(head: &str, reference: &str, players: &str) -> String {
     format!(
@@ -213,6 +221,36 @@ algorithm = \"random\"");
     swap_sides_that_is_a_number: head("swap_sides = 0");
     no_games_with_fixed_sides: tic_tac_toe("swap_sides = false", RANDOM_PLAYERS).replace("games = 2", "games = 0");
     too_few_openings_for_fixed_sides: "name = \"x\"\ngame = \"tic-tac-toe\"\ngames = 4\nswap_sides = false\nopenings = { kind = \"random\", plies = 1 }\n[players.a]\nalgorithm = \"minimax\"\ndepth = 1\nshuffle = false\n[players.b]\nalgorithm = \"minimax\"\ndepth = 2\nshuffle = false";
+
+    // Endings.
+    ending_without_name: endings("{ kind = \"ending\" }", TABLE_PLAYER);
+    ending_of_wrong_type: endings("{ kind = \"ending\", ending = 3 }", TABLE_PLAYER);
+    ending_of_pawns: endings("{ kind = \"ending\", ending = \"KPK\" }", TABLE_PLAYER);
+    ending_unknown: endings("{ kind = \"ending\", ending = \"rook\" }", TABLE_PLAYER);
+    ending_of_too_many_pieces: endings("{ kind = \"ending\", ending = \"KBBKN\" }", TABLE_PLAYER);
+    ending_that_nobody_wins: endings("{ kind = \"ending\", ending = \"KNK\" }", TABLE_PLAYER);
+    ending_that_black_wins: endings("{ kind = \"ending\", ending = \"KKR\" }", TABLE_PLAYER);
+    ending_that_black_never_loses: endings("{ kind = \"ending\", ending = \"KNNK\", to_move = \"black\" }", TABLE_PLAYER);
+    ending_with_an_unknown_key: endings("{ kind = \"ending\", ending = \"KRK\", distances = [1, 2] }", TABLE_PLAYER);
+    ending_with_nobody_to_move: endings("{ kind = \"ending\", ending = \"KRK\", to_move = \"blue\" }", TABLE_PLAYER);
+    ending_stratified_by_a_number: endings("{ kind = \"ending\", ending = \"KRK\", stratified = 1 }", TABLE_PLAYER);
+    ending_of_one_distance: endings("{ kind = \"ending\", ending = \"KRK\", distance = 5 }", TABLE_PLAYER);
+    ending_of_three_distances: endings("{ kind = \"ending\", ending = \"KRK\", distance = [1, 2, 3] }", TABLE_PLAYER);
+    ending_of_a_distance_turned_round: endings("{ kind = \"ending\", ending = \"KRK\", distance = [9, 5] }", TABLE_PLAYER);
+    ending_of_no_moves: endings("{ kind = \"ending\", ending = \"KRK\", distance = [0, 5] }", TABLE_PLAYER);
+    ending_of_too_far_a_distance: endings("{ kind = \"ending\", ending = \"KRK\", distance = [17, 20] }", TABLE_PLAYER);
+    ending_in_another_game: head("openings = { kind = \"ending\", ending = \"KRK\" }");
+    ending_in_chess960: endings("{ kind = \"ending\", ending = \"KRK\" }", TABLE_PLAYER).replace("game = \"chess\"", "game = { name = \"chess\", chess960 = true }");
+    ending_of_too_few_openings: endings("{ kind = \"ending\", ending = \"KRK\", distance = [1, 1], stratified = false }", "[players.a]\nalgorithm = \"table\"\nshuffle = false").replace("games = 2", "games = 100_000\npairing = \"self-play\"");
+    ending_to_choose_in_too_often: endings("{ kind = \"ending\", ending = \"KRK\", distance = [1, 1] }", RANDOM_PLAYER).replace("games = 2", "kind = \"accuracy\"\nchoices = 100_000").replace("openings", "positions") + "\n[reference]\nalgorithm = \"table\"";
+
+    // Players who play by tables.
+    table_in_another_game: player("algorithm = \"table\"");
+    table_from_the_start: endings("\"start\"", TABLE_PLAYER);
+    table_after_random_play: endings("{ kind = \"random\", plies = 200 }", TABLE_PLAYER);
+    table_from_a_list_with_a_pawn: endings("[\"8/8/8/8/8/2k5/1R6/K7 w - - 0 1\", \"8/8/8/8/8/2k5/7P/K7 w - - 0 1\"]", TABLE_PLAYER);
+    table_with_a_depth: endings("{ kind = \"ending\", ending = \"KRK\" }", &TABLE_PLAYER.replace("\"table\"", "\"table\"\ndepth = 3"));
+    table_as_a_reference_from_the_start: endings("\"start\"", RANDOM_PLAYER).replace("games = 2", "kind = \"accuracy\"\nchoices = 1").replace("openings", "positions") + "\n[reference]\nalgorithm = \"table\"";
 
     // Accuracy.
     kind_misspelt: head("kind = \"accurate\"");

@@ -48,6 +48,14 @@ fn every_key_of_its_tables_is_read() {
         let openings = if key.name == "file" { &openings[..1] } else { &openings };
         head(format!("openings = {}", table_with(openings, key)));
     }
+    for key in &keys::OPENINGS_BOOK {
+        let openings = [("kind", "\"book\""), ("file", "\"book.pgn\"")];
+        head(format!("openings = {}", table_with(&openings, key)));
+    }
+    for key in &keys::OPENINGS_ENDING {
+        let openings = [("kind", "\"ending\""), ("ending", "\"KRK\"")];
+        head(format!("openings = {}", table_with(&openings, key)));
+    }
     for key in &keys::adjudication::ADJUDICATION {
         head(format!("adjudication = {}", table_with(&[], key)));
     }
