@@ -251,10 +251,16 @@ impl<'a> Made<'a> {
         if let Some(known) = choices.made(point) {
             return Ok(known);
         }
+        let axes = &self.file.axes;
+        // What lies within a table or a list may refer to axes, too.
+        let filled: Vec<Option<Node>> =
+            said.iter().map(|(_, _, source)| source.filled(axes, point)).collect();
         let mut said: Vec<Said<'_>> = said
             .iter()
-            .filter_map(|&(key, key_place, source)| {
-                Some(Said { key, key_place, value: source.at(&self.file.axes, point)? })
+            .zip(&filled)
+            .filter_map(|(&(key, key_place, source), filled)| {
+                let value = filled.as_ref().or_else(|| source.at(axes, point))?;
+                Some(Said { key, key_place, value })
             })
             .collect();
         merge::merge(&mut said, used, &self.file.axes, point);

@@ -181,6 +181,16 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// What is written as a table or a list, with the values at a point of what it refers to.
+    pub(super) fn filled(self, axes: &[Axis], point: &[u32]) -> Option<Node> {
+        match self {
+            Self::Written(node @ Node { tree: Tree::Table(_) | Tree::Array(_), .. }) => {
+                Some(substitute(node, axes, point))
+            }
+            Self::Written(_) | Self::Axis(_) | Self::Key(..) => None,
+        }
+    }
+
     /// The value at a point.
     pub(super) fn at(self, axes: &'a [Axis], point: &[u32]) -> Option<&'a Node> {
         let value = |axis: usize| axes[axis].values.get(point[axis] as usize);
