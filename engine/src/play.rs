@@ -93,7 +93,9 @@ pub enum PlayError {
 pub(crate) fn prepare(player: &Player, host: &dyn Host) -> Result<(), PlayError> {
     network::prepare(player.parameters(), host).map_err(|error| match error {
         TrainError::Aborted => PlayError::Aborted,
-        error => PlayError::Network(error),
+        error @ (TrainError::Diverged { .. } | TrainError::TooFewPositions { .. }) => {
+            PlayError::Network(error)
+        }
     })
 }
 

@@ -112,10 +112,10 @@ impl GameEvaluation<Chess> for NetworkEvaluation {
     };
 
     fn from_settings(settings: &Settings, _: &dyn Contents) -> Result<Self, ParameterError> {
-        match settings.value(KEY) {
-            Value::Table(recipe) => Recipe::from_parameters(recipe).map(Self::new),
-            _ => unreachable!("the table of parameters has checked it"),
-        }
+        let Value::Table(recipe) = settings.value(KEY) else {
+            unreachable!("the table of parameters has checked it")
+        };
+        Recipe::from_parameters(recipe).map(Self::new)
     }
 }
 
@@ -137,5 +137,10 @@ impl Evaluate<Chess> for NetworkEvaluation {
 
     fn is_symmetric(&self) -> bool {
         self.network.recipe().is_symmetric()
+    }
+
+    /// It is told, or has learnt, what the turn is worth.
+    fn is_antisymmetric(&self) -> bool {
+        false
     }
 }

@@ -21,21 +21,23 @@ pub fn player(rules: &Rules, json: &str) -> Player {
     Player::from_parameters(rules, &given).unwrap_or_else(|error| panic!("{json}: {error}"))
 }
 
-/// The game's evaluations that can be made of parameters alone. What needs data that is kept elsewhere is
-/// attacked where that is made: `network`.
+/// The game's evaluations that can be made of parameters alone.
 pub fn evaluations_of_parameters<G: Game>() -> impl Iterator<Item = &'static EvaluationInfo> {
     let needs_data = |info: &ParameterInfo| info.kind == ParameterKind::Content;
     G::EVALUATIONS.iter().filter(move |info| !info.parameters.iter().any(needs_data))
 }
 
-/// The parameters that choose an evaluation, of one of formulas with a formula.
+/// The parameters that choose an evaluation, of one of formulas with a formula, of a network with a recipe.
 pub fn chosen(info: &EvaluationInfo) -> Parameters {
     let mut chosen: Parameters =
         [("evaluation".to_owned(), Value::Text(info.name.to_owned()))].into();
     for parameter in info.parameters {
-        if let ParameterKind::Formula(features) = parameter.kind {
-            chosen.insert(parameter.name.to_owned(), Value::Text(formula(features)));
-        }
+        let value = match parameter.kind {
+            ParameterKind::Formula(features) => Value::Text(formula(features)),
+            ParameterKind::Recipe(_) => Value::Table(recipe()),
+            _ => continue,
+        };
+        chosen.insert(parameter.name.to_owned(), value);
     }
     chosen
 }
@@ -45,6 +47,15 @@ pub fn chosen_json(rules: &Rules, evaluation: &str) -> String {
     let info = rules.evaluations().iter().find(|info| info.name == evaluation).unwrap();
     let json = serde_json::to_string(&chosen(info)).unwrap();
     json[1..json.len() - 1].to_owned()
+}
+
+/// What a network is made from in a moment.
+fn recipe() -> Parameters {
+    let numbers = [("examples", 500), ("validation", 100), ("epochs", 1)];
+    let mut recipe: Parameters =
+        numbers.map(|(key, number)| (key.to_owned(), Value::Integer(number))).into();
+    recipe.insert("ending".to_owned(), Value::Text("KRK".to_owned()));
+    recipe
 }
 
 /// A formula of several features with all functions in it, in which the sides do not weigh the same.
