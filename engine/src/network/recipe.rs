@@ -438,7 +438,7 @@ fn endgame_of(name: &str) -> Result<Endgame, ParameterError> {
         return Err(ParameterError::new(
             KEY,
             format!("white is not the stronger side in {endgame}"),
-            "name the pieces of the side that mates first, such as KRK, KBNK or KQKR".to_owned(),
+            "name the pieces of the side that wins first: KRK, KBNK, KQKR".to_owned(),
         ));
     }
     Ok(endgame)

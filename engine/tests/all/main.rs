@@ -18,6 +18,7 @@ mod layers;
 mod limits;
 mod mcts;
 mod move_values;
+mod network;
 mod pace;
 mod pentago_values;
 mod play;
