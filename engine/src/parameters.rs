@@ -423,10 +423,10 @@ pub struct RecipeInfo {
     pub canonical: fn(&Parameters) -> Result<Parameters, ParameterError>,
 }
 
-/// One recipe, and not another that says the same: there is one of each kind.
+/// By the keys: a function has no address of its own.
 impl PartialEq for RecipeInfo {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.keys, other.keys)
+        self.keys == other.keys
     }
 }
 

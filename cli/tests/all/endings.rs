@@ -24,8 +24,7 @@ fn the_table_mates_in_as_many_moves_as_it_says() {
     sandbox.write("sweep.toml", &sweep(64, "[players.white]\nalgorithm = \"table\"\n"));
     sandbox.run(&["run", "sweep.toml", "--db", "x.db"]).expect_exit(0);
     sandbox.run(&["check", "--db", "x.db"]).expect_exit(0);
-    let told =
-        "SELECT count(*), sum(mated), min(plies_more), max(plies_more), count(DISTINCT moves_to_mate), \
+    let told = "SELECT count(*), sum(mated), min(plies_more), max(plies_more), count(DISTINCT moves_to_mate), \
              min(attacker), max(attacker) FROM mates";
     assert_eq!(sandbox.sql("x.db", told), "64,64,0,0,16,white,white");
     // Whoever imports them knows that as well.

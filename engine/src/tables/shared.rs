@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use super::{Endgame, EndgameTable, TableValue};
+use crate::games::chess::CLOCK_MAX;
 use crate::games::{Chess, ChessMove};
 use crate::position::Position;
 
@@ -99,7 +100,8 @@ pub struct TableSolution {
     pub best_moves: Vec<ChessMove>,
 }
 
-/// Solves a position by the shared tables; `None` if no table has it ([`Endgame::of`]).
+/// Solves a position by the shared tables; `None` if no table has it ([`Endgame::of`]), or if the fifty moves may
+/// end the game before a mate that a table sees.
 ///
 /// ```
 /// use spelrum_engine::games::Chess;
@@ -117,6 +119,11 @@ pub struct TableSolution {
 pub fn solve(position: &Chess) -> Option<TableSolution> {
     let value = value(position)?;
     let moves = move_values(position)?;
+    let left = u32::from(CLOCK_MAX).saturating_sub(position.halfmove_clock());
+    let is_in_time = |value: TableValue| value.plies().is_none_or(|plies| plies <= left);
+    if !is_in_time(value) || !moves.iter().all(|&(_, value)| is_in_time(value)) {
+        return None;
+    }
     let best_moves = moves.into_iter().filter(|&(_, it)| it == value).map(|(mv, _)| mv).collect();
     Some(TableSolution { value, best_moves })
 }

@@ -66,7 +66,7 @@ pub const INSUFFICIENT_MATERIAL: Termination = Termination::new(&TerminationInfo
 });
 
 /// Plies without a capture or a pawn's move that end the game.
-const CLOCK_MAX: u8 = 100;
+pub(crate) const CLOCK_MAX: u8 = 100;
 
 /// Plies in which a position can have come up twice before.
 const REPETITION_PLIES: usize = 8;

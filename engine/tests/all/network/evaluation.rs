@@ -1,22 +1,20 @@
 //! Chess's evaluation by a network.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use sha2::{Digest, Sha256};
-use spelrum_engine::evaluation::{Contents, NoContents};
 use spelrum_engine::games::Chess;
 use spelrum_engine::games::chess::CHECKMATE;
-use spelrum_engine::network::{Network, NetworkEvaluation, train};
+use spelrum_engine::network::{NetworkEvaluation, Recipe};
 use spelrum_engine::search::{Evaluate, WIN_MIN};
 use spelrum_engine::tables::{EndgameTable, TableValue};
 use spelrum_engine::{
-    Answer, Board, EndedBy, Fault, Game, Host, Outcome, Player, Position, SearchReport, Seat, Side,
-    Timeless, Turn, arbitrate, seat_of,
+    Answer, Board, EndedBy, Fault, Game, GameSetup, Host, Outcome, PlayError, Player, Position,
+    SearchReport, Seat, Side, Timeless, Turn, arbitrate, play_game, seat_of,
 };
 
-use super::{KRK, LARGE, PLAIN, recipe, table, trained};
-use crate::common::key;
+use super::{KRK, LARGE, PLAIN, recipe, table};
+use crate::common::{key, player};
 
 static KBNK: LazyLock<EndgameTable> = LazyLock::new(|| table("KBNK"));
 
@@ -25,12 +23,11 @@ fn chess(fen: &str) -> Chess {
 }
 
 /// Of bishop and knight, of which only one colour of the bishop's squares is learnt.
-fn of_bishop_and_knight(rotations: bool) -> Network {
-    let recipe = recipe(&format!(
+fn of_bishop_and_knight(rotations: bool) -> Recipe {
+    recipe(&format!(
         r#"{{"ending": "KBNK", "inputs": "one-hot", "hidden": [12], "rotations": {rotations},
             "examples": 2000, "validation": 50, "epochs": 2}}"#
-    ));
-    train(&recipe, &KBNK, &Timeless, |_| {}).unwrap().network
+    ))
 }
 
 /// The position with every piece where a symmetry of the board puts it, and with the colours exchanged if
@@ -83,18 +80,15 @@ fn positions(table: &EndgameTable, step: usize) -> impl Iterator<Item = Chess> +
 
 #[test]
 fn values_are_of_the_side_with_the_pieces_and_bounded() {
-    let networks = [
-        (&KRK, trained(PLAIN).network),
-        (&KRK, trained(LARGE).network),
-        (&KBNK, of_bishop_and_knight(false)),
-    ];
-    for (table, network) in networks {
-        let evaluation = NetworkEvaluation::new(network);
+    let recipes =
+        [(&KRK, recipe(PLAIN)), (&KRK, recipe(LARGE)), (&KBNK, of_bishop_and_knight(false))];
+    for (table, recipe) in recipes {
+        let evaluation = NetworkEvaluation::new(recipe);
         for position in table.positions().step_by(table.len() / 400) {
             let (fen, to_move) = (table.fen(&position), position.to_move());
             let value = evaluation.evaluate(&chess(&fen));
             let squares: Vec<u8> = position.squares().collect();
-            let output = evaluation.network().output(to_move, &squares);
+            let output = evaluation.network().unwrap().output(to_move, &squares);
             let expected = 1 + (output * 100_000.0) as i32;
             assert_eq!(value, if to_move == Side::First { expected } else { -expected }, "{fen}");
             assert!(value != 0 && value.abs() < WIN_MIN);
@@ -105,9 +99,8 @@ fn values_are_of_the_side_with_the_pieces_and_bounded() {
 /// Whoever has white's pieces has what white would have, seen from the other end of the board.
 #[test]
 fn colours_can_be_exchanged() {
-    for network in [trained(PLAIN).network, trained(LARGE).network] {
-        let evaluation = NetworkEvaluation::new(network);
-        assert!(evaluation.is_antisymmetric());
+    for json in [PLAIN, LARGE] {
+        let evaluation = NetworkEvaluation::new(recipe(json));
         for position in positions(&KRK, 113) {
             let value = evaluation.evaluate(&position);
             assert_eq!(evaluation.evaluate(&image(&position, 0, true)), value, "{position}");
@@ -125,13 +118,13 @@ fn colours_can_be_exchanged() {
 /// Images have the same value if the evaluation says so. It says so where the recipe turns the board.
 #[test]
 fn the_board_can_be_turned_where_the_evaluation_says_so() {
-    for (table, step, network, is_symmetric) in [
-        (&KRK, 331, trained(PLAIN).network, false),
-        (&KRK, 331, trained(LARGE).network, true),
+    for (table, step, recipe, is_symmetric) in [
+        (&KRK, 331, recipe(PLAIN), false),
+        (&KRK, 331, recipe(LARGE), true),
         (&KBNK, 20_011, of_bishop_and_knight(false), false),
         (&KBNK, 20_011, of_bishop_and_knight(true), true),
     ] {
-        let evaluation = NetworkEvaluation::new(network);
+        let evaluation = NetworkEvaluation::new(recipe);
         assert_eq!(evaluation.is_symmetric(), is_symmetric);
         let mut others = 0;
         for position in positions(table, step) {
@@ -147,7 +140,7 @@ fn the_board_can_be_turned_where_the_evaluation_says_so() {
 
 #[test]
 fn other_pieces_are_worth_nothing() {
-    let evaluation = NetworkEvaluation::new(trained(LARGE).network);
+    let evaluation = NetworkEvaluation::new(recipe(LARGE));
     for (fen, is_known) in [
         ("8/8/8/4k3/8/8/1R6/K7 w - - 0 1", true),
         ("8/8/8/4K3/8/8/1r6/k7 w - - 0 1", true),
@@ -162,58 +155,58 @@ fn other_pieces_are_worth_nothing() {
     }
 }
 
-/// Data by its hash, or under that of other data.
-struct Shelf {
-    name: String,
-    data: Arc<[u8]>,
-}
-
-impl Shelf {
-    fn of(bytes: &[u8]) -> Self {
-        Self { name: hash(bytes), data: bytes.into() }
-    }
-}
-
-impl Contents for Shelf {
-    fn content(&self, sha256: &str) -> Option<Arc<[u8]>> {
-        (self.name == sha256).then(|| Arc::clone(&self.data))
-    }
-}
-
-fn hash(data: &[u8]) -> String {
-    Sha256::digest(data).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn player_of(hash: &str, contents: &dyn Contents, more: &str) -> Result<Player, String> {
-    let json = format!(
-        r#"{{"algorithm": "alpha-beta", "evaluation": "network", "weights": "{hash}"{more}}}"#
-    );
-    let given = serde_json::from_str(&json).unwrap();
-    Player::with_contents(&Chess::rules(), &given, contents).map_err(|error| error.to_string())
+/// A player that searches two plies by a network of this recipe.
+fn player_of(recipe: &str, depth: u32) -> String {
+    format!(
+        r#"{{"algorithm": "alpha-beta", "depth": {depth}, "evaluation": "network", "network": {recipe}}}"#
+    )
 }
 
 #[test]
-fn a_player_names_its_weights_by_their_hash() {
-    let bytes = trained(PLAIN).network.to_bytes();
-    let (of_bytes, depth) = (hash(&bytes), r#", "depth": 2"#);
-    let player = player_of(&of_bytes, &Shelf::of(&bytes), depth).unwrap();
-    let json = serde_json::to_string(player.parameters()).unwrap();
-    assert!(json.contains(r#""evaluation":"network","#), "{json}");
-    assert!(json.contains(&format!(r#""weights":"{of_bytes}""#)), "{json}");
-    let refused = |bytes: &[u8]| {
-        let hash = hash(bytes);
-        player_of(&hash, &Shelf::of(bytes), depth).unwrap_err().replace(&hash, "HASH")
+fn a_player_spells_out_its_networks_recipe() {
+    let given = player_of(r#"{"ending": "krk", "epochs": 2}"#, 2);
+    let spelt = serde_json::to_string(player(&Chess::rules(), &given).parameters()).unwrap();
+    let recipe = serde_json::to_string(recipe(r#"{"ending": "KRK", "epochs": 2}"#).parameters());
+    assert!(spelt.contains(&format!(r#""network":{}"#, recipe.unwrap())), "{spelt}");
+    let error = |json: &str| {
+        let given = serde_json::from_str(json).unwrap();
+        Player::from_parameters(&Chess::rules(), &given).unwrap_err().to_string()
     };
-    let other = Shelf { name: of_bytes.clone(), data: [1, 2, 3].into() };
     let errors = [
-        player_of(&of_bytes, &NoContents, depth).unwrap_err().replace(&of_bytes, "HASH"),
-        player_of(&of_bytes, &other, depth).unwrap_err().replace(&of_bytes, "HASH"),
-        player_of("weights.bin", &NoContents, depth).unwrap_err(),
-        refused(b"SQLite format 3\0"),
-        refused(&bytes[..bytes.len() - 1]),
-        refused(&[&bytes[..], &[0]].concat()),
+        error(r#"{"algorithm": "alpha-beta", "depth": 1, "evaluation": "network"}"#),
+        error(&player_of("3", 2)),
+        error(&player_of("{}", 2)),
+        error(&player_of(r#"{"ending": "KPK"}"#, 2)),
+        error(&player_of(r#"{"ending": "KRK", "epoch": 2}"#, 2)),
+        error(&player_of(r#"{"ending": "KRK"}"#, 2).replace(r#""network","#, r#""material","#)),
     ];
     insta::assert_snapshot!(errors.join("\n"));
+}
+
+/// Who plays by it, before its first move; who plays without it is not asked.
+#[test]
+fn a_network_that_diverges_is_an_error_of_the_game() {
+    let diverging = player_of(
+        r#"{"ending": "KRK", "inputs": "one-hot", "hidden": [64, 64, 64], "rate": 1000,
+            "examples": 2000, "schedule": "constant", "epochs": 50}"#,
+        1,
+    );
+    let rules = Chess::rules();
+    let players = [&player(&rules, &diverging), &player(&rules, r#"{"algorithm": "random"}"#)];
+    for players in [players, [players[1], players[0]]] {
+        let setup = GameSetup {
+            rules: &rules,
+            opening: "8/8/8/4k3/8/8/1R6/K7 w - - 0 1",
+            players,
+            keys: [key(1), key(2)],
+            max_plies: Some(20),
+            adjudication: None,
+            stops: None,
+        };
+        let result = play_game(&setup, &Timeless);
+        let Err(PlayError::Network(error)) = result else { panic!("{result:?}") };
+        assert!(error.to_string().contains("choose a smaller `rate`"), "{error}");
+    }
 }
 
 /// Defends as long as it can, by the table.
@@ -251,9 +244,8 @@ impl Seat<Chess> for Defender {
 /// What it is all for: a shallow search with what was learnt mates, whichever colour it has.
 #[test]
 fn a_search_with_a_network_mates() {
-    let bytes = trained(LARGE).network.to_bytes();
-    let player = player_of(&hash(&bytes), &Shelf::of(&bytes), r#", "depth": 4"#).unwrap();
     let rules = Chess::rules();
+    let player = player(&rules, &player_of(LARGE, 4));
     let won = KRK.positions().filter(|it| it.to_move() == Side::First).step_by(523);
     for (number, position) in won.enumerate() {
         let opening = image(&chess(&KRK.fen(&position)), 0, number % 2 == 1).to_string();

@@ -141,11 +141,27 @@ fn a_game_that_is_over_has_no_moves() {
         ("R6k/8/6K1/8/8/8/8/8 b - - 0 1", TableValue::Loss { plies: 0 }),
         ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", TableValue::Draw),
         ("8/8/8/8/8/2k5/1N6/K7 w - - 0 1", TableValue::Draw),
-        // The fifty moves are over, of which tables do not know.
-        ("8/8/8/8/8/2k5/1R6/K7 w - - 100 80", TableValue::Win { plies: 31 }),
     ] {
         let solution = tables::solve(&chess(fen)).unwrap();
         assert_eq!(solution, TableSolution { value, best_moves: Vec::new() }, "{fen}");
+    }
+}
+
+/// A table does not know of the fifty moves: a position is solved by it only where every mate comes in time, the
+/// last of which is with the hundredth ply.
+#[test]
+fn fifty_moves_may_come_before_mate() {
+    for (fen, is_solved) in [
+        ("8/8/8/8/8/2k5/1R6/K7 w - - 0 80", true),
+        ("8/8/8/8/8/2k5/1R6/K7 w - - 67 80", true),
+        // One move wins in 31 plies, another in 33.
+        ("8/8/8/8/8/2k5/1R6/K7 w - - 68 80", false),
+        ("8/8/8/8/8/2k5/1R6/K7 w - - 100 80", false),
+        // Drawn whatever anybody does.
+        ("7k/8/8/8/8/8/1N6/K7 w - - 99 80", true),
+        ("7k/8/6K1/8/8/8/8/R7 w - - 99 80", false),
+    ] {
+        assert_eq!(tables::solve(&chess(fen)).is_some(), is_solved, "{fen}");
     }
 }
 

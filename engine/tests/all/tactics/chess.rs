@@ -7,8 +7,8 @@ use spelrum_engine::search::genetic::{GeneticMinimax, GeneticParameters};
 use spelrum_engine::search::minimax::{self, Minimax};
 use spelrum_engine::search::{Budget, Evaluate, Found, Limits, Search};
 use spelrum_engine::{
-    Before, EndedBy, EvaluationInfo, Game, Knowledge, Line, Position, Random, Rules, Side, Timeless,
-    with_evaluation,
+    Before, EndedBy, EvaluationInfo, Game, Knowledge, Line, Position, Random, Rules, Side,
+    Timeless, with_evaluation,
 };
 
 use super::twin::Twin;
@@ -69,7 +69,8 @@ fn find(search: &mut impl Search<Chess>, game: &Played) -> (Found<Move>, u64, u6
 /// Does it with each evaluation of chess but formulas and networks of an ending: with one that nobody made for
 /// whole games, the slow twin's quiescence goes through every exchange there is, for minutes.
 fn with_each_evaluation(check: impl Check) {
-    let is_for_all_pieces = |info: &&EvaluationInfo| !["expression", "network"].contains(&info.name);
+    let is_for_all_pieces =
+        |info: &&EvaluationInfo| !["expression", "network"].contains(&info.name);
     for info in evaluations_of_parameters::<Chess>().filter(is_for_all_pieces) {
         with_evaluation(&chosen(info), Visit(&check)).unwrap();
     }
