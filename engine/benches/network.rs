@@ -134,12 +134,10 @@ fn ratios(_: &mut Criterion) {
     for (name, shape, inputs, hidden) in SHAPES {
         let recipe = recipe(shape);
         let mut ours = Duration::MAX;
-        let mut network = None;
         for _ in 0..RUNS {
             let mut told = Vec::new();
-            let trained = train(&recipe, &table, &Timeless, |_| told.push(cpu())).unwrap();
+            black_box(train(&recipe, &table, &Timeless, |_| told.push(cpu())).unwrap());
             ours = ours.min((told[EPOCHS] - told[0]) / (EPOCHS * EXAMPLES) as u32);
-            network = Some(trained.network);
         }
         let (given, mut plain) = (plain_inputs(inputs), Plain::new(inputs, hidden));
         let mut its = Duration::MAX;
@@ -150,7 +148,7 @@ fn ratios(_: &mut Criterion) {
         }
         tell(&format!("{name}: learns"), ours, its);
 
-        let evaluation = NetworkEvaluation::new(network.unwrap());
+        let evaluation = evaluation(recipe);
         let positions = positions(&table);
         let mut times = [Duration::MAX; 2];
         for _ in 0..RUNS {
@@ -165,6 +163,13 @@ fn ratios(_: &mut Criterion) {
         }
         tell(&format!("{name}: values"), times[0], times[1]);
     }
+}
+
+/// By a network that is trained already.
+fn evaluation(recipe: Recipe) -> NetworkEvaluation {
+    let evaluation = NetworkEvaluation::new(recipe);
+    evaluation.network().unwrap();
+    evaluation
 }
 
 fn tell(what: &str, ours: Duration, plain: Duration) {
@@ -189,8 +194,7 @@ fn evaluating(criterion: &mut Criterion) {
     for (name, shape) in
         SHAPES.map(|(name, shape, ..)| (name, shape)).into_iter().chain([("king-pairs", squares)])
     {
-        let network = train(&recipe(shape), &table, &Timeless, |_| {}).unwrap().network;
-        let evaluation = NetworkEvaluation::new(network);
+        let evaluation = evaluation(recipe(shape));
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 positions.iter().map(|it| i64::from(evaluation.evaluate(it))).sum::<i64>()

@@ -32,12 +32,12 @@ pub fn chosen(info: &EvaluationInfo) -> Parameters {
     let mut chosen: Parameters =
         [("evaluation".to_owned(), Value::Text(info.name.to_owned()))].into();
     for parameter in info.parameters {
-        let value = match parameter.kind {
-            ParameterKind::Formula(features) => Value::Text(formula(features)),
-            ParameterKind::Recipe(_) => Value::Table(recipe()),
-            _ => continue,
-        };
-        chosen.insert(parameter.name.to_owned(), value);
+        if let ParameterKind::Formula(features) = parameter.kind {
+            chosen.insert(parameter.name.to_owned(), Value::Text(formula(features)));
+        }
+        if let ParameterKind::Recipe(_) = parameter.kind {
+            chosen.insert(parameter.name.to_owned(), Value::Table(recipe()));
+        }
     }
     chosen
 }
