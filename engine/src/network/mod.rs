@@ -13,7 +13,7 @@
 //! let given = [
 //!     ("ending", Value::Text("KRK".into())),
 //!     ("inputs", Value::Text("one-hot".into())),
-//!     ("epochs", Value::Integer(2)),
+//!     ("epochs", Value::Integer(8)),
 //! ];
 //! let recipe = Recipe::from_parameters(&given.map(|(key, value)| (key.to_owned(), value)).into())?;
 //! let table = EndgameTable::make(recipe.endgame(), |_| {});
