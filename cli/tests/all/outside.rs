@@ -577,7 +577,8 @@ fn an_engine_that_stops_starting_fails_no_game() {
     wait_until("nobody has the engine", || {
         let said = status();
         assert!(!said.contains("finished"), "{said}");
-        sandbox.settled("c.db") >= 4 && said.contains("which no worker that is here has")
+        // The other options may have their turn before all games with the first are played.
+        sandbox.settled("c.db") >= 1 && said.contains("which no worker that is here has")
     });
     sandbox.write("mended", "");
     sandbox.wait_until_finished(&coordinator);
