@@ -1,12 +1,10 @@
 //! What training gives.
 
-use std::cell::Cell;
-use std::time::Duration;
-
 use spelrum_engine::network::{TrainError, Trained, train};
-use spelrum_engine::{Host, Side, Timeless};
+use spelrum_engine::{Side, Timeless};
 
 use super::{KRK, LARGE, PLAIN, recipe, table, trained};
+use crate::common::Counting;
 
 /// Machines and builds train the same networks: whoever changes one changes what recipes mean, which are
 /// named by their hash elsewhere.
@@ -92,35 +90,15 @@ fn the_best_weights_are_kept() {
     assert_eq!(all.sides.len(), 1, "black's positions alone are learnt");
 }
 
-struct Aborting {
-    looks: Cell<u64>,
-    at: u64,
-}
-
-impl Host for Aborting {
-    fn wall(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    fn cpu(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    fn aborted(&self) -> bool {
-        self.looks.set(self.looks.get() + 1);
-        self.looks.get() >= self.at
-    }
-}
-
 #[test]
 fn a_training_is_aborted_wherever_it_is() {
     let recipe = recipe(PLAIN);
-    let count = Aborting { looks: Cell::new(0), at: u64::MAX };
+    let count = Counting::default();
     train(&recipe, &KRK, &count, |_| {}).unwrap();
     let looks = count.looks.get();
     assert!(looks > 4 * 4_000 / 256, "{looks}");
     for at in [1, 2, looks / 2, looks] {
-        let host = Aborting { looks: Cell::new(0), at };
+        let host = Counting { abort_at_look: Some(at), ..Counting::default() };
         let result = train(&recipe, &KRK, &host, |_| {});
         assert_eq!(result, Err(TrainError::Aborted), "at look {at} of {looks}");
         assert_eq!(host.looks.get(), at, "it ends at once");
