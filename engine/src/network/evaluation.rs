@@ -55,8 +55,10 @@ pub(crate) fn memory_bytes(player: &Parameters) -> u64 {
     recipe_of(player).map_or(0, |recipe| recipe.memory_bytes())
 }
 
-/// The recipe of the network of the player with these parameters.
-fn recipe_of(player: &Parameters) -> Option<Recipe> {
+/// The recipe of the network of the player with these parameters, which are all spelt out; `None` of one
+/// without a network.
+#[must_use]
+pub fn recipe_of(player: &Parameters) -> Option<Recipe> {
     let is_network = matches!(player.get("evaluation"), Some(Value::Text(name)) if name == KEY);
     match player.get(KEY) {
         // No player has a recipe that is none.

@@ -3,7 +3,8 @@
 //!
 //! A [`Recipe`] is made of parameters and decides everything; [`train`] makes a [`Network`] of it and the
 //! table, the same bit for bit on every machine. A player with the evaluation `network` names the recipe
-//! ([`NetworkEvaluation`]), and the network is trained where it plays.
+//! ([`NetworkEvaluation`]), and the network is trained where it plays, unless it was trained elsewhere and is
+//! [supplied](SuppliedNetwork).
 //!
 //! ```
 //! use spelrum_engine::network::{Recipe, train};
@@ -31,6 +32,7 @@
 
 mod bytes;
 mod dense;
+mod errors;
 mod evaluation;
 mod examples;
 mod inputs;
@@ -45,8 +47,10 @@ mod train;
 mod twin;
 
 pub use bytes::NetworkBytesError;
+pub use errors::{DistanceErrors, SideErrors, SquareErrors};
 pub(crate) use evaluation::memory_bytes;
-pub use evaluation::{NetworkEvaluation, prepare};
+pub use evaluation::{NetworkEvaluation, prepare, recipe_of};
 pub use model::Network;
 pub use recipe::Recipe;
-pub use train::{Epoch, Run, SideErrors, TrainError, Trained, train};
+pub use shared::{SuppliedNetwork, SupplyError};
+pub use train::{Epoch, Run, TrainError, Trained, train};

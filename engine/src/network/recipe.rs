@@ -14,7 +14,7 @@ pub(super) const UNITS_MAX: usize = 1_024;
 /// Most hidden layers.
 pub(super) const LAYERS_MAX: usize = 3;
 /// Most weights and biases of all networks of a recipe.
-pub(super) const WEIGHTS_MAX: usize = 1 << 20;
+pub(super) const WEIGHTS_MAX: usize = 1_030_000;
 /// Most examples that are shown, each as often as there are epochs: days of work.
 const STEPS_MAX: u64 = 100_000_000_000;
 /// More examples than any table has.
@@ -287,7 +287,7 @@ impl Recipe {
     ///
     /// # Errors
     /// An unknown key, a value of another type or outside its range, an ending that no table has or in
-    /// which white is not the stronger side, more weights than 2^20, or more than 10^11 examples shown in
+    /// which white is not the stronger side, more weights than 1,030,000, or more than 10^11 examples shown in
     /// all epochs.
     pub fn from_parameters(given: &Parameters) -> Result<Self, ParameterError> {
         const ALGORITHM: &str = "algorithm";
@@ -385,6 +385,25 @@ impl Recipe {
     #[must_use]
     pub fn weights(&self) -> usize {
         self.architecture.weights()
+    }
+
+    /// How many networks there are: one, or one for each side to move.
+    #[must_use]
+    pub const fn networks(&self) -> usize {
+        self.architecture.networks.count()
+    }
+
+    /// How many epochs there are at most.
+    #[must_use]
+    pub const fn epochs(&self) -> u32 {
+        self.epochs
+    }
+
+    /// Whether a network is of the form that the recipe makes. Whether its weights are those that follow from
+    /// the recipe, only training tells.
+    #[must_use]
+    pub fn makes(&self, network: &super::Network) -> bool {
+        self.architecture == network.architecture
     }
 
     /// How many examples are shown at most, each as often as there are epochs; where all there are were

@@ -1,9 +1,9 @@
-//! Networks by their recipes, each trained once in a process while anybody has it.
+//! Networks by their recipes, each had once in a process while anybody keeps it: trained here, or supplied.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use super::{Network, Recipe, TrainError, train};
+use super::{Network, NetworkBytesError, Recipe, TrainError, train};
 use crate::host::{Host, Timeless};
 use crate::tables;
 
@@ -75,6 +75,42 @@ impl SharedNetwork {
             Some(trained) => trained.as_ref().ok(),
             None => self.prepare(&Timeless).ok(),
         }
+    }
+}
+
+/// A network that was trained elsewhere, for all players here that name its recipe: they have it for as long
+/// as this is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SuppliedNetwork {
+    _kept: SharedNetwork,
+}
+
+/// Bytes that are not the network of a recipe.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SupplyError {
+    /// They are not a network.
+    #[error(transparent)]
+    Bytes(#[from] NetworkBytesError),
+    /// They are a network of another form than the recipe makes.
+    #[error("it is a network of another form than its recipe makes")]
+    OtherForm,
+}
+
+impl SuppliedNetwork {
+    /// Takes the network of a recipe from what [`Network::to_bytes`] made of it. If somebody here has it
+    /// already, that one stays.
+    ///
+    /// # Errors
+    /// If the bytes are not a network, or of another form than the recipe makes.
+    pub fn new(recipe: Recipe, bytes: &[u8]) -> Result<Self, SupplyError> {
+        let network = Network::from_bytes(bytes)?;
+        if !recipe.makes(&network) {
+            return Err(SupplyError::OtherForm);
+        }
+        let shared = SharedNetwork::of(recipe);
+        // Who trains it at this moment comes to the same.
+        let _ = shared.inner.trained.set(Ok(network));
+        Ok(Self { _kept: shared })
     }
 }
 

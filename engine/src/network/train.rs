@@ -2,13 +2,15 @@
 
 use super::Network;
 use super::dense::Dense;
+use super::errors::{
+    Difference, DistanceErrors, Errors, SideErrors, SquareErrors, mean, root_mean_square, square,
+};
 use super::examples::{Example, Examples, Purpose, stream};
 use super::inputs::{Active, Inputs};
 use super::lanes::{Lane, ZERO};
 use super::order::Order;
 use super::recipe::{Loss, Recipe, Schedule, Target};
 use crate::host::Host;
-use crate::position::Side;
 use crate::tables::EndgameTable;
 
 /// Examples that are shown before the host is asked again.
@@ -47,23 +49,6 @@ pub struct Run {
     pub constant_error: f64,
 }
 
-/// How well one side's positions among those to validate by were learnt.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SideErrors {
-    /// Which network values them, from 0.
-    pub network: u32,
-    /// Whose move it is: white is the first side.
-    pub to_move: Side,
-    /// How many there are.
-    pub positions: u64,
-    /// The mean of their plies to mate.
-    pub mean_plies: f64,
-    /// The standard deviation of their plies to mate: the error of who always says the mean.
-    pub spread: f64,
-    /// The error of the trained network, as in [`Epoch`].
-    pub error: f64,
-}
-
 /// What came of a training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trained {
@@ -75,6 +60,10 @@ pub struct Trained {
     pub runs: Vec<Run>,
     /// How well each side's positions were learnt, of those that a network learnt from.
     pub sides: Vec<SideErrors>,
+    /// The same by distance to mate.
+    pub distances: Vec<DistanceErrors>,
+    /// The same by the square of black's king.
+    pub squares: Vec<SquareErrors>,
 }
 
 /// Why nothing came of a training.
@@ -129,6 +118,8 @@ pub fn train(
         epochs: Vec::new(),
         runs: Vec::new(),
         sides: Vec::new(),
+        distances: Vec::new(),
+        squares: Vec::new(),
     };
     for part in 0..recipe.architecture.networks.count() {
         let examples = Examples::draw(recipe, table, part, host)?;
@@ -138,8 +129,11 @@ pub fn train(
             epochs.push(epoch);
         };
         let mut training = Training::new(recipe, part);
-        let run = training.run(examples, host, &mut note, &mut trained.sides)?;
+        let (run, errors) = training.run(examples, host, &mut note)?;
         trained.runs.push(run);
+        trained.sides.extend(errors.sides);
+        trained.distances.extend(errors.distances);
+        trained.squares.extend(errors.squares);
         trained.network.parts[part] = training.weights;
     }
     Ok(trained)
@@ -196,8 +190,7 @@ impl<'r> Training<'r> {
         examples: Examples,
         host: &dyn Host,
         note: &mut dyn FnMut(Epoch),
-        sides: &mut Vec<SideErrors>,
-    ) -> Result<Run, TrainError> {
+    ) -> Result<(Run, Errors), TrainError> {
         let Examples { training, validation, positions } = examples;
         let network = self.network as u32;
         let target = self.target();
@@ -232,27 +225,10 @@ impl<'r> Training<'r> {
             unreachable!("there is one epoch at least");
         };
         self.weights = weights;
-        let plies = |it: &Example| it.plies().map_or(target.start * target.over, f64::from);
-        for to_move in [Side::First, Side::Second] {
-            let of_side = |it: &&Example| it.white_moves() == (to_move == Side::First);
-            let of_side: Vec<Example> = validation.iter().filter(of_side).copied().collect();
-            if of_side.is_empty() {
-                continue;
-            }
-            let plies = of_side.iter().map(plies);
-            let mean_plies = mean(plies.clone());
-            sides.push(SideErrors {
-                network,
-                to_move,
-                positions: of_side.len() as u64,
-                mean_plies,
-                spread: mean(plies.map(|plies| square(plies - mean_plies))).sqrt(),
-                error: self.error(&of_side),
-            });
-        }
+        let errors = Errors::of(network, target, &self.differences(&validation));
         let of = |it: &Example| square(f64::from(target.of(it.plies())) - guess);
         let squares = validation.iter().map(of);
-        Ok(Run {
+        let run = Run {
             network,
             positions,
             examples: count,
@@ -260,7 +236,8 @@ impl<'r> Training<'r> {
             best_epoch,
             validation_error,
             constant_error: target.over * mean(squares).sqrt(),
-        })
+        };
+        Ok((run, errors))
     }
 
     /// Shows every example once, in their order, and says the error with which they were met.
@@ -323,12 +300,14 @@ impl<'r> Training<'r> {
 
     /// The error over these positions.
     fn error(&mut self, examples: &[Example]) -> f64 {
+        self.target().over * root_mean_square(&self.differences(examples))
+    }
+
+    /// By how much its answers differ from their targets.
+    fn differences(&mut self, examples: &[Example]) -> Vec<Difference> {
         let target = self.target();
-        let mut each = |example: &Example| {
-            square(f64::from(self.answer(*example) - target.of(example.plies())))
-        };
-        let sum = examples.iter().fold(0.0, |sum, example| sum + each(example));
-        target.over * (sum / examples.len() as f64).sqrt()
+        let mut of = |it: &Example| f64::from(self.answer(*it) - target.of(it.plies()));
+        examples.iter().map(|it| (*it, of(it))).collect()
     }
 
     const fn target(&self) -> Target {
@@ -345,16 +324,6 @@ fn rate(recipe: &Recipe, epoch: u32) -> f64 {
             Schedule::Linear => 1.0 - done,
             Schedule::Cosine => 0.5 * (1.0 + libm::cos(std::f64::consts::PI * done)),
         }
-}
-
-fn square(number: f64) -> f64 {
-    number * number
-}
-
-/// Added up in their order.
-fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = numbers.len();
-    numbers.fold(0.0, |sum, number| sum + number) / count as f64
 }
 
 #[cfg(test)]
