@@ -1,6 +1,6 @@
 //! How well the players of an accuracy experiment choose: sums over the view `choices`.
 
-use spelrum_tournament::choice::{AccuracySums, SkillSums};
+use spelrum_tournament::choice::{AccuracySums, SkillSums, WinSums};
 use spelrum_tournament::results::{CellAccuracy, Stratum, reference_text};
 use spelrum_tournament::{CellId, ExperimentId};
 use sqlx::SqliteConnection;
@@ -37,7 +37,17 @@ pub(super) async fn accuracy(
             total(h.random_loss - h.loss) AS "loss_gain!: f64",
             total((h.random_loss - h.loss) * (h.random_loss - h.loss)) AS "loss_gain_squared!: f64",
             total((h.random_loss - h.loss) * h.random_loss) AS "loss_gain_room!: f64",
-            total(h.random_loss * h.random_loss) AS "loss_room_squared!: f64"
+            total(h.random_loss * h.random_loss) AS "loss_room_squared!: f64",
+            total(h.keeps_win IS NOT NULL) AS "wins!: f64", total(h.keeps_win) AS "wins_kept!: f64",
+            total(h.random_keeps_win) AS "wins_random!: f64",
+            total(h.keeps_win - h.random_keeps_win) AS "wins_gain!: f64",
+            total(1.0 - h.random_keeps_win) AS "wins_room!: f64",
+            total((h.keeps_win - h.random_keeps_win) * (h.keeps_win - h.random_keeps_win))
+                AS "wins_gain_squared!: f64",
+            total((h.keeps_win - h.random_keeps_win) * (1.0 - h.random_keeps_win))
+                AS "wins_gain_room!: f64",
+            total((1.0 - h.random_keeps_win) * (1.0 - h.random_keeps_win))
+                AS "wins_room_squared!: f64"
         FROM cells AS s CROSS JOIN choices AS h ON h.cell_id = s.cell_id
         JOIN players AS r ON r.player_id = s.second_player_id
         WHERE s.experiment_id = ? AND s.in_sweep = 1
@@ -79,6 +89,18 @@ pub(super) async fn accuracy(
                 gain_squared: row.loss_gain_squared,
                 gain_room: row.loss_gain_room,
                 room_squared: row.loss_room_squared,
+            },
+            wins: WinSums {
+                positions: row.wins,
+                kept: row.wins_kept,
+                random: row.wins_random,
+                skill: SkillSums {
+                    gain: row.wins_gain,
+                    room: row.wins_room,
+                    gain_squared: row.wins_gain_squared,
+                    gain_room: row.wins_gain_room,
+                    room_squared: row.wins_room_squared,
+                },
             },
         };
         Stratum {

@@ -106,7 +106,7 @@ async fn both_stores_count_the_same_choices() {
         let chosen = values.iter().position(|it| it.mv == record.moves[0].mv).unwrap();
         let values: Vec<i64> = values.iter().map(|it| it.value).collect();
         if let Some(choice) = Choice::of(&values, chosen) {
-            sums.entry(game.cell).or_default().add(&choice);
+            sums.entry(game.cell).or_default().add(&choice, true);
         }
     }
     let told = accuracy(&store.writer.readers()).await;
