@@ -13,9 +13,16 @@ pub(super) async fn accuracy(
     experiment: ExperimentId,
     limit: i64,
 ) -> Result<Vec<CellAccuracy>, StoreError> {
-    // Every figure but the count is a sum of reals, also where it has no fraction.
+    // Every figure but the count is a sum of reals, also where it has no fraction. Materialized, so that the winning
+    // moves of a position are counted once, and not for each of these sums.
     let found = sqlx::query!(
-        r#"SELECT s.cell_id AS "cell_id!: i64", r.parameters_json AS "parameters_json!: String",
+        r#"WITH h AS MATERIALIZED (
+            SELECT s.number, s.second_player_id, s.cell_id, c.plies, c.is_best, c.rank, c.loss,
+                c.random_best, c.random_rank, c.random_loss, c.best_rank, c.keeps_win,
+                c.random_keeps_win
+            FROM cells AS s CROSS JOIN choices AS c ON c.cell_id = s.cell_id
+            WHERE s.experiment_id = ? AND s.in_sweep = 1)
+        SELECT h.cell_id AS "cell_id!: i64", r.parameters_json AS "parameters_json!: String",
             h.plies AS "plies: u32",
             total(1) AS "positions!: f64", total(h.is_best) AS "best!: f64",
             total(h.rank) AS "rank!: f64", total(h.rank * h.rank) AS "rank_squared!: f64",
@@ -48,10 +55,8 @@ pub(super) async fn accuracy(
                 AS "wins_gain_room!: f64",
             total((1.0 - h.random_keeps_win) * (1.0 - h.random_keeps_win))
                 AS "wins_room_squared!: f64"
-        FROM cells AS s CROSS JOIN choices AS h ON h.cell_id = s.cell_id
-        JOIN players AS r ON r.player_id = s.second_player_id
-        WHERE s.experiment_id = ? AND s.in_sweep = 1
-        GROUP BY s.number, s.cell_id, h.plies ORDER BY s.number, s.cell_id, h.plies LIMIT ?"#,
+        FROM h CROSS JOIN players AS r ON r.player_id = h.second_player_id
+        GROUP BY h.number, h.cell_id, h.plies ORDER BY h.number, h.cell_id, h.plies LIMIT ?"#,
         experiment.0,
         limit
     )
