@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_coordinator::store::Writer;
 use spelrum_coordinator::store::contract::{Reading, Store as _, WriteTransaction};
 use spelrum_coordinator::store::in_memory::InMemory;
+use spelrum_coordinator::store::{SqlValue, Writer};
 use spelrum_engine::{ALGORITHMS, MoveValue, Timeless, Value, values_say_who_wins};
 use spelrum_tournament::choice::{Accuracy, AccuracySums, Choice};
 use spelrum_tournament::results::{CellAccuracy, Detail};
@@ -93,8 +93,9 @@ fn assert_same(ours: &[CellAccuracy], theirs: &[CellAccuracy]) {
             let text = format!("{:?}", it.accuracy);
             let figures = text.split(|c: char| !(c.is_ascii_digit() || "-.e".contains(c)));
             let figures = figures.filter_map(|figure| figure.parse::<f64>().ok());
-            let figures: Vec<String> =
-                figures.map(|figure| format!("{:.9}", figure + 0.0)).collect();
+            let figures: Vec<String> = figures
+                .map(|figure| format!("{:.9}", (figure * 1e9).round() / 1e9 + 0.0))
+                .collect();
             (it.cell, it.reference.clone(), it.plies, figures)
         };
         all.iter().map(rounded).collect::<Vec<_>>()
@@ -252,7 +253,7 @@ async fn wins_kept_are_counted_where_the_reference_says_who_wins() {
                 assert!((found - expected).abs() < 1e-12, "{toml}: {found} for {expected}");
             }
         }
-        assert_eq!(winnable_in_all > 20, says_who_wins, "{toml}: {winnable_in_all}");
+        assert_eq!(winnable_in_all > 10, says_who_wins, "{toml}: {winnable_in_all}");
     }
 }
 
