@@ -181,6 +181,7 @@ pub use rng::{PlayoutRandom, Random};
 pub use rules::{GameInfo, Rules, RulesError};
 pub use search::registry::{
     ALGORITHMS, has_full_tree, meaning_of, memory_bytes_of, parameters_of, presets_of,
+    values_say_who_wins,
 };
 pub use seat::{Answer, Fault, OutsidePlayer, Seat, TextTurn, Turn, seat_of};
 pub use sketch::{Piece, Sketch};

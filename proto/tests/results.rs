@@ -14,7 +14,7 @@ use spelrum_proto::results::{
     settled_cells_from_wire, which_game,
 };
 use spelrum_proto::{WireError, v1};
-use spelrum_tournament::choice::{self, Accuracy};
+use spelrum_tournament::choice::{self, Accuracy, WinsKept};
 use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
@@ -322,6 +322,17 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn wins_kept()(
+        positions in count(),
+        share in figure_with_interval(),
+        random in figure(),
+        skill in figure_with_interval(),
+    ) -> WinsKept {
+        WinsKept { positions, share, random, skill }
+    }
+}
+
+prop_compose! {
     fn accuracy()(
         cell in id(),
         reference in name(),
@@ -330,13 +341,14 @@ prop_compose! {
         measured in [figure_with_interval(), figure_with_interval(), figure_with_interval()],
         random in [figure(), figure(), figure()],
         skills in [figure_with_interval(), figure_with_interval(), figure_with_interval()],
+        wins in option::of(wins_kept()),
     ) -> CellAccuracy {
         let [best, rank, loss] = measured;
         let [random_best, random_rank, random_loss] = random;
         let [best_skill, rank_skill, loss_skill] = skills;
         let accuracy = Accuracy {
             positions, best, rank, loss, random_best, random_rank, random_loss, best_skill,
-            rank_skill, loss_skill,
+            rank_skill, loss_skill, wins,
         };
         CellAccuracy { cell: CellId(cell), reference, plies, accuracy }
     }
@@ -547,6 +559,10 @@ fn colour(report: &mut v1::GetReportResponse) -> &mut v1::ColourResult {
     report.cells[0].moving_first.as_mut().unwrap()
 }
 
+fn wins(report: &mut v1::GetReportResponse) -> &mut v1::WinsKept {
+    report.accuracy[0].wins.as_mut().unwrap()
+}
+
 #[test]
 fn a_malformed_report_is_refused_by_field() {
     type Spoil = fn(&mut v1::GetReportResponse);
@@ -576,6 +592,10 @@ fn a_malformed_report_is_refused_by_field() {
         ("engines[0].engine", |it| it.engines[0].engine = None),
         ("engines[0].engine.sha256", |it| it.engines[0].engine.as_mut().unwrap().sha256 = vec![1]),
         ("engines[0].games", |it| it.engines[0].games = 1 << 53),
+        ("accuracy[0].wins.positions", |it| wins(it).positions = 1 << 53),
+        ("accuracy[0].wins.random", |it| wins(it).random = f64::NAN),
+        ("accuracy[0].wins.share", |it| wins(it).share = None),
+        ("accuracy[0].wins.skill", |it| wins(it).skill = None),
         ("mixed_cells[0].cell_id", |it| it.mixed_cells[0].cell_id = 0),
         ("runs[0].kind", |it| it.runs[0].kind = "climb".to_owned()),
         ("runs[0].steps", |it| it.runs[0].steps = 1 << 53),
@@ -592,6 +612,8 @@ fn a_malformed_report_is_refused_by_field() {
     cell.colours = Some(colours_of([7, 2, 3], [4, 2, 0], [None; 2]));
     let mut run = sample(run());
     run.estimates = vec![sample(course_estimate())];
+    let mut accuracy = sample(accuracy());
+    accuracy.accuracy.wins = Some(sample(wins_kept()));
     let good = v1::GetReportResponse {
         description: String::new(),
         engine_revision: None,
@@ -601,7 +623,7 @@ fn a_malformed_report_is_refused_by_field() {
         cells: vec![cell.into()],
         moves: vec![sample(move_cost(1)).into()],
         depths: Vec::new(),
-        accuracy: Vec::new(),
+        accuracy: vec![accuracy.into()],
         replayed: vec![v1::ReplayedGames { cell_id: 1, games: 1 }],
         claims: Vec::new(),
         engines: vec![sample(used_engine()).into()],

@@ -1,6 +1,6 @@
 //! How good choices of moves are, held against the values that a reference gives to all legal moves: how often a
-//! player chooses a best move, which rank its move has and what it loses by it, beside what a random mover would
-//! do in the same positions.
+//! player chooses a best move, which rank its move has, what it loses by it and, where the values say who wins, how
+//! often it keeps a win, beside what a random mover would do in the same positions.
 //!
 //! A position in which all moves are worth the same tells nothing of who chooses, and is left out
 //! ([`Choice::of`]). `docs/statistics.md` has the formulas.
@@ -23,6 +23,8 @@ pub struct Choice {
     pub legal_moves: u32,
     /// Those of the greatest value.
     pub best_moves: u32,
+    /// Those of a value above 0: where the values say who wins, those that win.
+    pub winning_moves: u32,
     /// The place of the chosen move by value, 1 for the best: moves of equal value share the mean of their places.
     pub rank: f64,
     /// By how much the chosen move is worth less than a best one.
@@ -53,6 +55,7 @@ impl Choice {
         };
         let [better, equal] = [count(&|other| other > value), count(&|other| other == value)];
         let best_moves = count(&|other| other == best);
+        let winning_moves = count(&|other| other > 0);
         let legal_moves = count(&|_| true);
         let moves = f64::from(legal_moves);
         let losses = values.iter().map(|&value| best.saturating_sub(value) as f64);
@@ -62,6 +65,7 @@ impl Choice {
             worst,
             legal_moves,
             best_moves,
+            winning_moves,
             rank: f64::from(better) + shared_rank(equal),
             loss: best.saturating_sub(value),
             random_rank: shared_rank(legal_moves),
@@ -75,6 +79,17 @@ impl Choice {
     #[must_use]
     pub const fn is_best(&self) -> bool {
         self.loss == 0
+    }
+
+    /// Whether a win was kept, by values that say who wins. None where there was none, or no move gives it away.
+    #[must_use]
+    pub const fn keeps_win(&self) -> Option<bool> {
+        if self.best > 0 && self.worst <= 0 { Some(self.value > 0) } else { None }
+    }
+
+    /// The probability that a random move wins, each equally likely.
+    fn random_keeps_win(&self) -> f64 {
+        f64::from(self.winning_moves) / f64::from(self.legal_moves)
     }
 }
 
@@ -114,6 +129,21 @@ pub struct AccuracySums {
     pub rank_skill: SkillSums,
     /// Of losses: the gain is `random_loss` - `loss`, the room `random_loss`.
     pub loss_skill: SkillSums,
+    /// Of wins that were there and could be given away; all 0 where the values do not say who wins.
+    pub wins: WinSums,
+}
+
+/// What choices in won positions add up to, of those in which some move wins and some move does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WinSums {
+    /// How many there are.
+    pub positions: f64,
+    /// Those of a move that wins.
+    pub kept: f64,
+    /// The probabilities that a random move wins.
+    pub random: f64,
+    /// Of choosing a move that wins (1) or not (0), as `best_skill`.
+    pub skill: SkillSums,
 }
 
 /// What is gained over a random mover in each position, and how much could be: sums, squares and products.
@@ -132,8 +162,9 @@ pub struct SkillSums {
 }
 
 impl AccuracySums {
-    /// Adds a choice.
-    pub fn add(&mut self, choice: &Choice) {
+    /// Adds a choice, and whether the reference says by its values who wins
+    /// ([`values_say_who_wins`](spelrum_engine::values_say_who_wins)): else nothing is known of wins.
+    pub fn add(&mut self, choice: &Choice, says_who_wins: bool) {
         let best = f64::from(u8::from(choice.is_best()));
         let loss = choice.loss as f64;
         let Choice { rank, random_best, random_rank, random_loss, best_rank, .. } = *choice;
@@ -150,6 +181,14 @@ impl AccuracySums {
         self.best_skill.add(best - random_best, 1.0 - random_best);
         self.rank_skill.add(random_rank - rank, random_rank - best_rank);
         self.loss_skill.add(random_loss - loss, random_loss);
+        if let Some(keeps_win) = choice.keeps_win().filter(|_| says_who_wins) {
+            let kept = f64::from(u8::from(keeps_win));
+            let random = choice.random_keeps_win();
+            self.wins.positions += 1.0;
+            self.wins.kept += kept;
+            self.wins.random += random;
+            self.wins.skill.add(kept - random, 1.0 - random);
+        }
     }
 
     /// A mean over the choices, given its sum and that of its squares, and what the choices of a perfect player and
@@ -178,6 +217,7 @@ impl AddAssign for AccuracySums {
             best_skill,
             rank_skill,
             loss_skill,
+            wins,
         } = other;
         for (sum, added) in [
             (&mut self.positions, positions),
@@ -196,6 +236,17 @@ impl AddAssign for AccuracySums {
         self.best_skill += best_skill;
         self.rank_skill += rank_skill;
         self.loss_skill += loss_skill;
+        self.wins += wins;
+    }
+}
+
+impl AddAssign for WinSums {
+    fn add_assign(&mut self, other: Self) {
+        let Self { positions, kept, random, skill } = other;
+        self.positions += positions;
+        self.kept += kept;
+        self.random += random;
+        self.skill += skill;
     }
 }
 
@@ -255,6 +306,37 @@ pub struct Accuracy {
     pub rank_skill: Estimate,
     /// The mean loss on that scale.
     pub loss_skill: Estimate,
+    /// How often it kept a win; none where the reference does not say who wins, or no position was won that a move
+    /// could give away.
+    pub wins: Option<WinsKept>,
+}
+
+/// How often a player keeps a win, over the positions in which some move wins and some move does not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WinsKept {
+    /// How many positions these are.
+    pub positions: u64,
+    /// The share of moves that win among the moves it chose there.
+    pub share: Estimate,
+    /// A random mover's expected share.
+    pub random: f64,
+    /// The share on a scale from 0, a random mover, to 1, which gives no win away.
+    pub skill: Estimate,
+}
+
+impl WinsKept {
+    fn of(sums: &WinSums) -> Option<Self> {
+        let WinSums { positions, kept, random, skill } = *sums;
+        if positions < 1.0 {
+            return None;
+        }
+        Some(Self {
+            positions: positions as u64,
+            share: Estimate::of_share(kept, positions),
+            random: random / positions,
+            skill: skill.skill()?,
+        })
+    }
 }
 
 impl Accuracy {
@@ -267,14 +349,11 @@ impl Accuracy {
         if positions < 1.0 {
             return None;
         }
-        let counts = [positions - best, 0.0, best].map(|choices| choices.round() as u64);
-        let share = GameCounts(counts).interval();
-        let interval = Interval { value: share.score, low: share.low, high: share.high };
         let of_rank = sums.mean(rank, sums.rank_squared, [sums.best_rank, random_rank])?;
         let of_loss = sums.mean(loss, sums.loss_squared, [0.0, random_loss])?;
         Some(Self {
             positions: positions as u64,
-            best: Estimate { value: share.score, interval: (positions >= 2.0).then_some(interval) },
+            best: Estimate::of_share(best, positions),
             rank: of_rank.clamped(1.0, f64::INFINITY),
             loss: of_loss.clamped(0.0, f64::INFINITY),
             random_best: random_best / positions,
@@ -283,6 +362,7 @@ impl Accuracy {
             best_skill: sums.best_skill.skill()?,
             rank_skill: sums.rank_skill.skill()?,
             loss_skill: sums.loss_skill.skill()?,
+            wins: WinsKept::of(&sums.wins),
         })
     }
 }
@@ -297,6 +377,14 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// A share of positions, with the interval of a score.
+    fn of_share(part: f64, positions: f64) -> Self {
+        let counts = [positions - part, 0.0, part].map(|choices| choices.round() as u64);
+        let share = GameCounts(counts).interval();
+        let interval = Interval { value: share.score, low: share.low, high: share.high };
+        Self { value: share.score, interval: (positions >= 2.0).then_some(interval) }
+    }
+
     /// A ratio over positions, given what it is for a perfect player and for a random one. For its interval one
     /// position is added in which the best was chosen, and one that went as a random mover is expected to (compare
     /// Agresti and Coull 1998, who add successes and failures): else few choices that are all alike would leave no

@@ -56,8 +56,9 @@ games_planned, games_settled, description, cpu_models, builds), axes, cells (axe
 second_cell_id, first_games, second_games, first_score, second_score, difference, difference_low, difference_high), \
 moves (axes, player, opponent, first_wall_us_mean, second_wall_us_mean, wall_us_ratio, wall_us_ratio_low, \
 wall_us_ratio_high), unmatched (experiment, cell_id, axes, player, opponent). accuracy, of an accuracy experiment: how well players choose (cell_id, axes, player, reference, plies (null: over all \
-positions), positions, best, random_best, rank, random_rank, loss, random_loss, best_skill, rank_skill, loss_skill; all but \
-the random ones with _low and _high). \
+positions), positions, best, random_best, rank, random_rank, loss, random_loss, best_skill, rank_skill, loss_skill; \
+where the reference says who wins, winnable (positions in which some move wins and some move does not), keeps_win, \
+random_keeps_win, keeps_win_skill; all but winnable and the random ones with _low and _high). \
 What is not known is null.
 
 HTML: one file to hand on, in a browser or printed, with every table of the text and plots: scores and games over the \
@@ -116,8 +117,8 @@ pub(crate) struct Report {
         conflicts_with_all = ["depths", "ratings", "compare", "phases", "table"]
     )]
     with: Option<String>,
-    /// Show one table only: claims, cells, accuracy, plies, moves, depths, failures, ratings, differences, meetings, gains,
-    /// effects, replicates, phases, standardised, lengths, terminations or workers
+    /// Show one table only: claims, cells, accuracy, wins, plies, moves, depths, failures, ratings, differences,
+    /// meetings, gains, effects, replicates, phases, standardised, lengths, terminations or workers
     #[arg(
         long,
         value_name = "NAME",

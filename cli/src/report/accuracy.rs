@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use spelrum_engine::tables::TableValue;
 use spelrum_tournament::CellId;
-use spelrum_tournament::choice::{Accuracy, Estimate};
+use spelrum_tournament::choice::{Accuracy, Estimate, WinsKept};
 use spelrum_tournament::results::{CellAccuracy, CellResult, Report};
 
 use super::axes::{axis_columns, places};
@@ -14,13 +15,17 @@ pub(super) const ACCURACY: &str = "accuracy";
 /// That of the table by distance from the start.
 pub(super) const BY_PLIES: &str = "plies";
 
-/// Each cell, and each cell by distance from the start of the game, if there are several.
+/// That of the table of wins that were kept.
+pub(super) const WINS: &str = "wins";
+
+/// Each cell, how often each keeps a win, if the references say who wins, and each cell by distance from the start of the game, if there are several.
 pub(super) fn tables(report: &Report) -> Vec<TitledTable> {
     let of_cells: Vec<&CellAccuracy> =
         report.accuracy.iter().filter(|it| it.plies.is_none()).collect();
     let by_plies: Vec<&CellAccuracy> =
         report.accuracy.iter().filter(|it| it.plies.is_some()).collect();
     let mut tables = vec![whole(report, &of_cells).with_notes(notes(report, &of_cells))];
+    tables.extend(wins(report, &of_cells));
     tables.extend((!by_plies.is_empty()).then(|| strata(report, &by_plies)));
     tables
 }
@@ -31,7 +36,8 @@ pub(super) fn cells(report: &Report) -> BTreeMap<CellId, &CellResult> {
 }
 
 fn whole(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
-    let names_references = references(accuracy).len() > 1;
+    let references = references(accuracy);
+    let (names_references, is_in_plies) = (references.len() > 1, is_in_plies(&references));
     let mut columns = axis_columns(report);
     columns.push(Column::words("player"));
     columns.extend(names_references.then(|| Column::words("reference")));
@@ -64,14 +70,56 @@ fn whole(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
             Some(optional(it, |it| interval(it.best_skill))),
             Some(optional(it, |it| format!("{:.1}", it.rank.value))),
             chance(optional(it, |it| format!("{:.1}", it.random_rank))),
-            Some(optional(it, |it| loss(it.loss.value))),
-            chance(optional(it, |it| loss(it.random_loss))),
+            Some(optional(it, |it| loss(it.loss.value, is_in_plies))),
+            chance(optional(it, |it| loss(it.random_loss, is_in_plies))),
         ];
         let figures = figures.into_iter().flatten();
         let said = [cell.player.clone()].into_iter().chain(reference).chain(figures);
         table.row(places(report, &cell.axes).chain(said));
     }
     table
+}
+
+/// How often each player keeps a win; nothing where none could be given away, or no reference says who wins.
+fn wins(report: &Report, accuracy: &[&CellAccuracy]) -> Option<TitledTable> {
+    let by_cell: BTreeMap<CellId, (&CellAccuracy, &WinsKept)> = accuracy
+        .iter()
+        .filter_map(|it| Some((it.cell, (*it, it.accuracy.wins.as_ref()?))))
+        .collect();
+    if by_cell.is_empty() {
+        return None;
+    }
+    let names_references = references(accuracy).len() > 1;
+    let mut columns = axis_columns(report);
+    columns.push(Column::words("player"));
+    columns.extend(names_references.then(|| Column::words("reference")));
+    columns.extend(["winnable", "kept"].map(Column::numbers));
+    columns.push(Column::words("95% interval"));
+    columns.extend(["random", "skill"].map(Column::numbers));
+    columns.push(Column::words("95% interval"));
+    let mut table = TitledTable::new(WINS, "How often each player keeps a win", columns);
+    for cell in &report.cells {
+        let Some((of, it)) = by_cell.get(&cell.cell) else { continue };
+        let reference = names_references.then(|| of.reference.clone());
+        let figures = [
+            count(it.positions),
+            share(it.share.value),
+            optional(it.share.interval, |it| {
+                format!("{:.1}–{:.1} %", 100.0 * it.low, 100.0 * it.high)
+            }),
+            share(it.random),
+            format!("{:.3}", it.skill.value),
+            interval(it.skill),
+        ];
+        let said = [cell.player.clone()].into_iter().chain(reference).chain(figures);
+        table.row(places(report, &cell.axes).chain(said));
+    }
+    Some(table.with_notes(vec![
+        "Winnable: positions in which some move wins and some move does not, if nobody errs from there\n\
+         on. Kept: how often a move was chosen that wins, whichever; random: what a random mover is\n\
+         expected to get. Skill: (kept - random) / (1 - random)."
+            .to_owned(),
+    ]))
 }
 
 fn strata(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
@@ -110,7 +158,7 @@ fn notes(report: &Report, accuracy: &[&CellAccuracy]) -> Vec<String> {
             "A random mover in these positions: best {}, rank {:.1}, loss {}.",
             share(of.random_best),
             of.random_rank,
-            loss(of.random_loss),
+            loss(of.random_loss, is_in_plies(&references)),
         ));
     }
     notes.push(
@@ -119,11 +167,18 @@ fn notes(report: &Report, accuracy: &[&CellAccuracy]) -> Vec<String> {
          (1 - random), with what a random mover is expected to get: 0 is chance, 1 never errs."
             .to_owned(),
     );
-    notes.push(
+    notes.push(format!(
         "Rank: of the chosen move by value, 1 the best; moves of equal value share the mean of theirs.\n\
-         Loss: by how much it is worth less than the best, in the reference's unit."
-            .to_owned(),
-    );
+         Loss: by how much it is worth less than the best, in {}",
+        match is_in_plies(&references) {
+            true => format!(
+                "plies to mate. A win is worth {} less\n\
+                 these: giving one away costs far more than a slower mate.",
+                TableValue::SCALE
+            ),
+            false => "the reference's unit.".to_owned(),
+        }
+    ));
     let incomplete = report.cells.iter().filter(|cell| !cell.is_complete()).count();
     if incomplete > 0 {
         notes.push(format!("{incomplete} of {} cells are incomplete.", report.cells.len()));
@@ -139,7 +194,7 @@ fn notes(report: &Report, accuracy: &[&CellAccuracy]) -> Vec<String> {
 }
 
 /// What a random mover is expected to get, if that is the same in all cells: they have the same positions.
-pub(super) fn same_chance<'a>(accuracy: &[&'a CellAccuracy]) -> Option<&'a Accuracy> {
+fn same_chance<'a>(accuracy: &[&'a CellAccuracy]) -> Option<&'a Accuracy> {
     let first = &accuracy.first()?.accuracy;
     let figures = |it: &Accuracy| [it.random_best, it.random_rank, it.random_loss];
     let is_same = |it: &&CellAccuracy| {
@@ -170,8 +225,13 @@ fn share(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-fn loss(loss: f64) -> String {
-    if loss < 10.0 { format!("{loss:.3}") } else { format!("{loss:.1}") }
+/// Whether all losses are in plies.
+fn is_in_plies(references: &BTreeSet<&str>) -> bool {
+    references.iter().all(|reference| *reference == "table")
+}
+
+fn loss(loss: f64, is_in_plies: bool) -> String {
+    if loss < 10.0 && !is_in_plies { format!("{loss:.3}") } else { format!("{loss:.1}") }
 }
 
 fn interval(estimate: Estimate) -> String {

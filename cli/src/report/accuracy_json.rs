@@ -37,6 +37,16 @@ pub(super) struct Accuracy<'a> {
     loss_skill: f64,
     loss_skill_low: Option<f64>,
     loss_skill_high: Option<f64>,
+    /// Null, and all that follow: the reference does not say who wins, or no position was won that a move could give
+    /// away.
+    winnable: Option<u64>,
+    keeps_win: Option<f64>,
+    keeps_win_low: Option<f64>,
+    keeps_win_high: Option<f64>,
+    random_keeps_win: Option<f64>,
+    keeps_win_skill: Option<f64>,
+    keeps_win_skill_low: Option<f64>,
+    keeps_win_skill_high: Option<f64>,
 }
 
 impl Accuracy<'_> {
@@ -56,6 +66,8 @@ pub(super) fn accuracy(report: &Report) -> Vec<Accuracy<'_>> {
         .iter()
         .filter_map(|CellAccuracy { cell, reference, plies, accuracy }| {
             let cell = cells.get(cell)?;
+            let wins = accuracy.wins;
+            let [kept, kept_skill] = [wins.map(|it| it.share), wins.map(|it| it.skill)];
             Some(Accuracy {
                 cell_id: cell.cell.0,
                 axes: &cell.axes,
@@ -84,6 +96,14 @@ pub(super) fn accuracy(report: &Report) -> Vec<Accuracy<'_>> {
                 loss_skill: accuracy.loss_skill.value,
                 loss_skill_low: low(accuracy.loss_skill),
                 loss_skill_high: high(accuracy.loss_skill),
+                winnable: wins.map(|it| it.positions),
+                keeps_win: kept.map(|it| it.value),
+                keeps_win_low: kept.and_then(low),
+                keeps_win_high: kept.and_then(high),
+                random_keeps_win: wins.map(|it| it.random),
+                keeps_win_skill: kept_skill.map(|it| it.value),
+                keeps_win_skill_low: kept_skill.and_then(low),
+                keeps_win_skill_high: kept_skill.and_then(high),
             })
         })
         .collect()

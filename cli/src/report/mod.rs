@@ -171,6 +171,7 @@ fn refuse_what_is_of_games(of: &ExperimentSummary, shown: Shown) -> Result<()> {
         Shown::Ratings | Shown::Compared => true,
         Shown::Table(
             TableName::Accuracy
+            | TableName::Wins
             | TableName::Plies
             | TableName::Moves
             | TableName::Depths
@@ -186,7 +187,7 @@ fn refuse_what_is_of_games(of: &ExperimentSummary, shown: Shown) -> Result<()> {
         true => Err(CliError::new(Exit::Input, format!("tell of games in {}", of.name))
             .because("its players choose moves alone, and nobody wins: it is of kind accuracy")
             .help(
-                "leave the option out, or take --table accuracy, plies, moves, depths or workers",
+                "leave the option out, or take --table accuracy, wins, plies, moves, depths or workers",
             )),
     }
 }
@@ -301,6 +302,7 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
             | TableName::Colours
             | TableName::Margins
             | TableName::Accuracy
+            | TableName::Wins
             | TableName::Plies
             | TableName::Moves
             | TableName::Engines
@@ -425,7 +427,9 @@ fn only(name: TableName, mut parts: Vec<Part>) -> Vec<Part> {
 async fn table(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> Result<csv::Rows> {
     let (detail, which) = match shown {
         Shown::Usual if of.task == Task::Choice => return accuracy_rows(source, of, true).await,
-        Shown::Table(TableName::Accuracy) => return accuracy_rows(source, of, true).await,
+        Shown::Table(TableName::Accuracy | TableName::Wins) => {
+            return accuracy_rows(source, of, true).await;
+        }
         Shown::Table(TableName::Plies) => return accuracy_rows(source, of, false).await,
         Shown::Usual | Shown::Table(TableName::Cells) => (Detail::Cells, ReportRows::Cells),
         Shown::Table(TableName::Moves) => (Detail::Cells, ReportRows::Moves),

@@ -17,6 +17,8 @@ pub(crate) enum TableName {
     Cells,
     /// How well each player of an accuracy experiment chooses
     Accuracy,
+    /// How often each of them keeps a win
+    Wins,
     /// The same by the plies of random play before the position
     Plies,
     /// What players score where they move first, and where they move second

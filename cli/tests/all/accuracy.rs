@@ -61,11 +61,14 @@ fn how_well_players_choose_is_told_through_both_doors() {
         assert_eq!(from_coordinator.stdout(), from_file.stdout());
         from_file.stdout().to_owned()
     };
-    let text = through_both(&["--table", "accuracy"]) + &through_both(&["--table", "plies"]);
+    let tables = ["accuracy", "wins", "plies"].map(|name| through_both(&["--table", name]));
+    let text = tables.concat();
     insta::assert_snapshot!("accuracy", text);
     insta::assert_snapshot!("accuracy_csv", through_both(&["--format", "csv"]));
     let page = through_both(&["--format", "html"]);
-    for title in ["Best moves by depth", "Best moves by plies before the position"] {
+    for title in
+        ["Best moves by depth", "Wins kept by depth", "Best moves by plies before the position"]
+    {
         assert!(page.contains(title), "{title}");
     }
     assert!(!page.contains("Who is stronger"), "nobody is");
@@ -73,13 +76,54 @@ fn how_well_players_choose_is_told_through_both_doors() {
     let accuracy = json["accuracy"].as_array().unwrap();
     // Three cells, each over all positions and by plies.
     assert_eq!(accuracy.len(), 9);
-    let own = "SELECT group_concat(printf('%.9f', best_skill), ' ') FROM results_choices";
-    let by_view = sandbox.sql("c.db", own);
-    for row in accuracy.iter().filter(|row| row["plies"].is_null()) {
-        let skill = format!("{:.9}", row["best_skill"].as_f64().unwrap());
-        assert!(by_view.contains(&skill), "{skill} in {by_view}");
-        assert_eq!(row["reference"], "exact");
+    for skill in ["best_skill", "keeps_win_skill"] {
+        let own = format!("SELECT group_concat(printf('%.9f', {skill}), ' ') FROM results_choices");
+        let by_view = sandbox.sql("c.db", &own);
+        for row in accuracy.iter().filter(|row| row["plies"].is_null()) {
+            let skill = format!("{:.9}", row[skill].as_f64().unwrap());
+            assert!(by_view.contains(&skill), "{skill} in {by_view}");
+            assert_eq!(row["reference"], "exact");
+        }
     }
+}
+
+/// Scores of minimax do not say who wins.
+#[test]
+fn wins_kept_are_told_only_where_the_reference_knows() {
+    let sandbox = Sandbox::new();
+    let by_scores = "algorithm = \"minimax\"\ndepth = 2";
+    sandbox.write("sweep.toml", &TIC_TAC_TOE.replace("algorithm = \"exact\"", by_scores));
+    let ran = sandbox.run(&["run", "sweep.toml", "--db", "c.db"]);
+    ran.expect_exit(0);
+    assert!(!ran.stdout().contains("keeps a win"), "{}", ran.stdout());
+    assert!(ran.stdout().contains("in the reference's unit"), "{}", ran.stdout());
+    let wins = sandbox.run(&["report", "--db", "c.db", "--table", "wins"]);
+    assert!(wins.stdout().contains("there is nothing to show"), "{}", wins.stdout());
+    let json = sandbox.run(&["report", "--db", "c.db", "--json"]);
+    let json: Value = serde_json::from_str(json.stdout()).unwrap();
+    for row in json["accuracy"].as_array().unwrap() {
+        assert!(row["winnable"].is_null() && row["keeps_win"].is_null(), "{row}");
+    }
+    let known = "SELECT count(winnable) + count(keeps_win) FROM accuracy";
+    assert_eq!(sandbox.sql("c.db", known), "0");
+}
+
+/// By a table losses are in plies.
+#[test]
+fn choices_in_an_ending_lose_plies_and_wins() {
+    let sandbox = Sandbox::new();
+    let sweep = TIC_TAC_TOE
+        .replace("tic-tac-toe", "chess")
+        .replace("{ kind = \"random\", plies = [2, 4] }", "{ kind = \"ending\", ending = \"KRK\" }")
+        .replace("exact", "table");
+    sandbox.write("sweep.toml", &sweep);
+    sandbox.run(&["run", "sweep.toml", "--db", "c.db"]).expect_exit(0);
+    let tables = ["accuracy", "wins"].map(|name| {
+        let told = sandbox.run(&["report", "--db", "c.db", "--table", name]);
+        told.expect_exit(0);
+        told.stdout().to_owned()
+    });
+    insta::assert_snapshot!("ending", tables.concat());
 }
 
 #[test]

@@ -219,6 +219,10 @@ const ACCURACY_COLUMNS: &[&str] = &[
     "loss",
     "random_loss",
     "loss_skill",
+    "winnable",
+    "keeps_win",
+    "random_keeps_win",
+    "keeps_win_skill",
     "choices_failed",
 ];
 

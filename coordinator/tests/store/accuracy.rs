@@ -3,17 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_coordinator::store::Writer;
 use spelrum_coordinator::store::contract::{Reading, Store as _, WriteTransaction};
 use spelrum_coordinator::store::in_memory::InMemory;
-use spelrum_engine::{MoveValue, Timeless};
+use spelrum_coordinator::store::{SqlValue, Writer};
+use spelrum_engine::{ALGORITHMS, MoveValue, Timeless, Value, values_say_who_wins};
 use spelrum_tournament::choice::{Accuracy, AccuracySums, Choice};
 use spelrum_tournament::results::{CellAccuracy, Detail};
 use spelrum_tournament::{
     CellId, GameId, OpeningsCache, Plan, PlayableCell, PlayedGame, SweepText, plan_sweep,
 };
 
-use crate::fixture::{Store, introduction, of_worker, sweep};
+use crate::fixture::{Store, introduction, of_worker, parameters, sweep};
 
 const SWEEP: &str = "name = \"choices\"
 kind = \"accuracy\"
@@ -36,8 +36,34 @@ depth = \"$depth\"
 algorithm = \"random\"
 ";
 
+/// The same by scores, of which none says who wins.
+const BY_SCORES: &str = "algorithm = \"minimax\"\ndepth = 2";
+
+/// An ending with a table of its own.
+const ENDING: &str = "name = \"choices\"
+kind = \"accuracy\"
+game = \"chess\"
+seed = 11
+positions = { kind = \"ending\", ending = \"KRK\" }
+choices = 24
+
+[reference]
+algorithm = \"table\"
+
+[players.minimax]
+algorithm = \"minimax\"
+depth = 1
+
+[players.random]
+algorithm = \"random\"
+";
+
 fn plan() -> Plan {
-    plan_sweep(&SweepText::new("choices.toml", SWEEP)).unwrap()
+    planned(SWEEP)
+}
+
+fn planned(sweep: &str) -> Plan {
+    plan_sweep(&SweepText::new("choices.toml", sweep)).unwrap()
 }
 
 /// Every choice of the plan's cells, which have these ids.
@@ -67,8 +93,9 @@ fn assert_same(ours: &[CellAccuracy], theirs: &[CellAccuracy]) {
             let text = format!("{:?}", it.accuracy);
             let figures = text.split(|c: char| !(c.is_ascii_digit() || "-.e".contains(c)));
             let figures = figures.filter_map(|figure| figure.parse::<f64>().ok());
-            let figures: Vec<String> =
-                figures.map(|figure| format!("{:.9}", figure + 0.0)).collect();
+            let figures: Vec<String> = figures
+                .map(|figure| format!("{:.9}", (figure * 1e9).round() / 1e9 + 0.0))
+                .collect();
             (it.cell, it.reference.clone(), it.plies, figures)
         };
         all.iter().map(rounded).collect::<Vec<_>>()
@@ -106,7 +133,7 @@ async fn both_stores_count_the_same_choices() {
         let chosen = values.iter().position(|it| it.mv == record.moves[0].mv).unwrap();
         let values: Vec<i64> = values.iter().map(|it| it.value).collect();
         if let Some(choice) = Choice::of(&values, chosen) {
-            sums.entry(game.cell).or_default().add(&choice);
+            sums.entry(game.cell).or_default().add(&choice, true);
         }
     }
     let told = accuracy(&store.writer.readers()).await;
@@ -134,6 +161,100 @@ async fn both_stores_count_the_same_choices() {
     let own = "SELECT count(*) FROM results_choices WHERE reference = 'reference' AND depth = 1";
     assert_eq!(store.integer(own).await, 1);
     store.assert_recount().await;
+}
+
+/// The names of references that say who wins are in the views, and are those that the engine has.
+#[test]
+fn the_views_know_which_references_say_who_wins() {
+    let says = |name: &&&str| {
+        values_say_who_wins(&parameters(&[("algorithm", Value::Text((**name).to_owned()))]))
+    };
+    let names: Vec<&&str> = ALGORITHMS.iter().filter(says).collect();
+    assert_eq!(names, [&"exact", &"table"]);
+}
+
+/// Counted from the rows of moves and values one by one, as SQL shows them and as both stores tell them.
+#[tokio::test]
+async fn wins_kept_are_counted_where_the_reference_says_who_wins() {
+    let by_scores = SWEEP.replace("algorithm = \"exact\"", BY_SCORES);
+    for (toml, says_who_wins) in [(SWEEP, true), (&*by_scores, false), (ENDING, true)] {
+        let plan = planned(toml);
+        let mut store = Store::with(&plan).await;
+        let ids: Vec<CellId> = store.submitted.cells.iter().map(|cell| cell.cell).collect();
+        let played = choices(&plan, &ids);
+        store.store(&played).await;
+        let mut memory = InMemory::new();
+        let mut transaction = memory.begin().await.unwrap();
+        transaction.submit(sweep("uuid-1", "text", &plan)).await.unwrap();
+        let worker = transaction.introduce(&introduction("worker-1")).await.unwrap();
+        transaction.store_games(&of_worker(worker, &played)).await.unwrap();
+        transaction.commit().await.unwrap();
+        let told = accuracy(&store.writer.readers()).await;
+        assert_same(&told, &accuracy(&memory).await);
+
+        let mut winnable_in_all = 0;
+        for cell in &ids {
+            // How often kept, and the sum of a random mover's chances.
+            let (mut winnable, mut kept, mut random) = (0_u32, 0_u32, 0.0);
+            for PlayedGame { record, values, .. } in
+                played.iter().filter(|it| it.game.cell == *cell)
+            {
+                let wins = values.iter().filter(|it| it.value > 0).count();
+                if says_who_wins && wins > 0 && wins < values.len() {
+                    let chosen = values.iter().find(|it| it.mv == record.moves[0].mv).unwrap();
+                    winnable += 1;
+                    kept += u32::from(chosen.value > 0);
+                    random += wins as f64 / values.len() as f64;
+                }
+            }
+            winnable_in_all += winnable;
+            let whole = told.iter().find(|it| it.cell == *cell && it.plies.is_none()).unwrap();
+            let sql = format!(
+                "SELECT winnable, keeps_win, random_keeps_win, keeps_win_skill FROM accuracy
+                WHERE cell_id = {}",
+                cell.0
+            );
+            let rows = store.rows(&sql).await;
+            let of_choices = format!(
+                "SELECT count(keeps_win), coalesce(sum(keeps_win), 0), count(random_keeps_win)
+                FROM choices WHERE cell_id = {}",
+                cell.0
+            );
+            let [winnable, kept] = [winnable, kept].map(i64::from);
+            let integers = [winnable, kept, winnable].map(SqlValue::Integer);
+            assert_eq!(store.rows(&of_choices).await, [integers.to_vec()]);
+            if winnable == 0 {
+                assert_eq!(whole.accuracy.wins, None);
+                let counted = if says_who_wins { SqlValue::Integer(0) } else { SqlValue::Null };
+                assert_eq!(rows, [[counted, SqlValue::Null, SqlValue::Null, SqlValue::Null]]);
+                continue;
+            }
+            let of = winnable as f64;
+            let [kept, random] = [kept as f64 / of, random / of];
+            let wins = whole.accuracy.wins.unwrap();
+            let [
+                SqlValue::Integer(counted),
+                SqlValue::Real(share),
+                SqlValue::Real(chance),
+                SqlValue::Real(skill),
+            ] = *rows[0]
+            else {
+                panic!("{rows:?}")
+            };
+            assert_eq!((counted, wins.positions), (winnable, winnable as u64));
+            for (found, expected) in [
+                (share, kept),
+                (chance, random),
+                (skill, (kept - random) / (1.0 - random)),
+                (wins.share.value, kept),
+                (wins.random, random),
+                (wins.skill.value, (kept - random) / (1.0 - random)),
+            ] {
+                assert!((found - expected).abs() < 1e-12, "{toml}: {found} for {expected}");
+            }
+        }
+        assert_eq!(winnable_in_all > 10, says_who_wins, "{toml}: {winnable_in_all}");
+    }
 }
 
 /// Every player is held against the same values: those that came first.

@@ -14,6 +14,10 @@ pub(crate) trait Algorithm {
     /// Whether its games may begin with any position, so that [`Algorithm::check_start`] need not be asked.
     const BEGINS_ANYWHERE: bool = true;
 
+    /// Whether the values that it gives to moves as a reference say who wins: more than 0 is a win for who moves,
+    /// whatever the other side does, and nothing else is.
+    const VALUES_SAY_WHO_WINS: bool = false;
+
     /// Whether moves depend on random numbers, so that a repeated opening may give another game.
     fn draws_random_numbers(settings: &Settings) -> bool;
 

@@ -31,6 +31,8 @@ pub(crate) struct ExactPlay;
 impl Algorithm for ExactPlay {
     const INFO: AlgorithmInfo = INFO;
 
+    const VALUES_SAY_WHO_WINS: bool = true;
+
     fn draws_random_numbers(settings: &Settings) -> bool {
         settings.switch("shuffle")
     }

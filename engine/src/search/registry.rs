@@ -53,6 +53,17 @@ macro_rules! algorithms {
             false
         }
 
+        /// Whether the values of moves by the reference with these parameters say who wins: more than 0 is a win
+        /// for who moves, whatever the other side does, and nothing else is. Scores of minimax do not.
+        #[must_use]
+        pub fn values_say_who_wins(parameters: &Parameters) -> bool {
+            let Some(Value::Text(name)) = parameters.get("algorithm") else { return false };
+            $(if name == <$algorithm as Algorithm>::INFO.name {
+                return <$algorithm as Algorithm>::VALUES_SAY_WHO_WINS;
+            })+
+            false
+        }
+
         /// [`Algorithm::check_reference`] of the algorithm that these parameters name.
         pub(crate) fn check_reference(parameters: &Parameters) -> Result<(), ParameterError> {
             let name = match parameters.get("algorithm") {

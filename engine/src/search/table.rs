@@ -33,6 +33,8 @@ impl Algorithm for TablePlay {
 
     const BEGINS_ANYWHERE: bool = false;
 
+    const VALUES_SAY_WHO_WINS: bool = true;
+
     fn draws_random_numbers(settings: &Settings) -> bool {
         settings.switch("shuffle")
     }

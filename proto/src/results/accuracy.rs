@@ -1,6 +1,6 @@
 //! How well players choose.
 
-use spelrum_tournament::choice::{Accuracy, Estimate};
+use spelrum_tournament::choice::{Accuracy, Estimate, WinsKept};
 use spelrum_tournament::results::CellAccuracy;
 use spelrum_tournament::{CellId, Interval};
 
@@ -20,6 +20,7 @@ impl From<CellAccuracy> for v1::CellAccuracy {
             best_skill,
             rank_skill,
             loss_skill,
+            wins,
         } = accuracy;
         Self {
             cell_id: cell.0,
@@ -35,7 +36,14 @@ impl From<CellAccuracy> for v1::CellAccuracy {
             best_skill: Some(best_skill.into()),
             rank_skill: Some(rank_skill.into()),
             loss_skill: Some(loss_skill.into()),
+            wins: wins.map(Into::into),
         }
+    }
+}
+
+impl From<WinsKept> for v1::WinsKept {
+    fn from(WinsKept { positions, share, random, skill }: WinsKept) -> Self {
+        Self { positions, share: Some(share.into()), random, skill: Some(skill.into()) }
     }
 }
 
@@ -64,7 +72,24 @@ impl TryFrom<v1::CellAccuracy> for CellAccuracy {
                 best_skill: estimate("best_skill", told.best_skill)?,
                 rank_skill: estimate("rank_skill", told.rank_skill)?,
                 loss_skill: estimate("loss_skill", told.loss_skill)?,
+                wins: told
+                    .wins
+                    .map(|wins| WinsKept::try_from(wins).map_err(|error| error.within("wins")))
+                    .transpose()?,
             },
+        })
+    }
+}
+
+impl TryFrom<v1::WinsKept> for WinsKept {
+    type Error = WireError;
+
+    fn try_from(told: v1::WinsKept) -> Result<Self, WireError> {
+        Ok(Self {
+            positions: number("positions", told.positions)?,
+            share: estimate("share", told.share)?,
+            random: finite("random", told.random)?,
+            skill: estimate("skill", told.skill)?,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! How well players choose, held against a reference: of accuracy experiments.
 
-use spelrum_engine::{Parameters, Value};
+use spelrum_engine::{Parameters, Value, values_say_who_wins};
 
 use crate::CellId;
 use crate::choice::{Accuracy, AccuracySums};
@@ -70,6 +70,12 @@ pub fn reference_text(parameters_json: &str) -> String {
     [Some(algorithm), depth, evaluation].into_iter().flatten().collect()
 }
 
+/// Whether a reference says by its values who wins, by its parameters in JSON.
+#[must_use]
+pub fn says_who_wins(parameters_json: &str) -> bool {
+    values_say_who_wins(&serde_json::from_str(parameters_json).unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,7 +85,9 @@ mod tests {
     fn strata_come_behind_their_cell() {
         let sums = |chosen: &[usize]| {
             let mut sums = AccuracySums::default();
-            chosen.iter().for_each(|&chosen| sums.add(&Choice::of(&[1, 0, -1], chosen).unwrap()));
+            chosen.iter().for_each(|&chosen| {
+                sums.add(&Choice::of(&[1, 0, -1], chosen).unwrap(), true);
+            });
             sums
         };
         let stratum = |cell, plies, chosen: &[usize]| Stratum {
@@ -105,6 +113,9 @@ mod tests {
         // The order of sums is another.
         let whole = Accuracy::of(&sums(&[0, 1, 2, 2])).unwrap();
         assert_eq!((of[0].accuracy.best, of[0].accuracy.rank), (whole.best, whole.rank));
+        assert_eq!(of[0].accuracy.wins.map(|it| it.share), whole.wins.map(|it| it.share));
+        let wins: Vec<_> = of.iter().map(|it| it.accuracy.wins.unwrap().positions).collect();
+        assert_eq!(wins, [4, 2, 2, 1]);
     }
 
     #[test]
@@ -113,5 +124,18 @@ mod tests {
         let minimax = r#"{"algorithm":"minimax","depth":4,"evaluation":"runs","shuffle":true}"#;
         assert_eq!(reference_text(minimax), "minimax to depth 4 by runs");
         assert_eq!(reference_text("no JSON"), "");
+    }
+
+    #[test]
+    fn which_references_say_who_wins() {
+        for (json, says) in [
+            (r#"{"algorithm":"exact","nodes":1000}"#, true),
+            (r#"{"algorithm":"table"}"#, true),
+            (r#"{"algorithm":"minimax","depth":4,"evaluation":"runs"}"#, false),
+            (r#"{"nodes":1000}"#, false),
+            ("no JSON", false),
+        ] {
+            assert_eq!(says_who_wins(json), says, "{json}");
+        }
     }
 }

@@ -49,7 +49,7 @@ mod summary;
 mod times;
 
 pub use crate::statistics::GameTimes;
-pub use accuracy::{CellAccuracy, Stratum, reference_text};
+pub use accuracy::{CellAccuracy, Stratum, reference_text, says_who_wins};
 pub use attention::{
     Attention, AttentionKind, Conflicts, FailedGames, Findings, LargestCell, LostGames, MostFailed,
     NamedCell, OtherEngine, RefusedResults, Workforce, attention_of_results, attention_of_workers,

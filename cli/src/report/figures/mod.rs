@@ -25,6 +25,7 @@ pub(super) fn of_report(report: &Report) -> Vec<Figure> {
         }
         Task::Choice => {
             figures.extend(accuracy::best(report));
+            figures.extend(accuracy::wins(report));
             figures.extend(accuracy::by_plies(report));
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use spelrum_engine::MoveValue;
 use spelrum_tournament::choice::{AccuracySums, Choice};
-use spelrum_tournament::results::{CellAccuracy, Stratum, reference_text};
+use spelrum_tournament::results::{CellAccuracy, Stratum, reference_text, says_who_wins};
 use spelrum_tournament::{CellId, DefinitionJson, PlayedGame, Task};
 
 use super::{Cell, Settled, State};
@@ -20,6 +20,7 @@ impl State {
             if definition.task == Task::Game {
                 continue;
             }
+            let says_who_wins = says_who_wins(&cell.players[1]);
             let mut sums: BTreeMap<Option<u32>, AccuracySums> = BTreeMap::new();
             for (_, game) in self.counted_of(id) {
                 let values = self.values(cell, game);
@@ -28,7 +29,7 @@ impl State {
                 let list: Vec<i64> = values.iter().map(|value| value.value).collect();
                 if let Some(choice) = chosen.and_then(|chosen| Choice::of(&list, chosen)) {
                     let plies = definition.openings.plies_of(game.game.number);
-                    sums.entry(plies).or_default().add(&choice);
+                    sums.entry(plies).or_default().add(&choice, says_who_wins);
                 }
             }
             let reference = reference_text(&cell.players[1]);
