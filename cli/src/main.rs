@@ -23,6 +23,7 @@ mod held;
 mod interrupt;
 mod listen;
 mod logging;
+mod networks;
 mod outcome;
 mod output;
 mod panic;

@@ -12,6 +12,7 @@ pub(crate) mod games;
 pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod network;
 pub(crate) mod new;
 pub(crate) mod perft;
 pub(crate) mod play;
@@ -139,6 +140,8 @@ pub(crate) enum Command {
     Solve(solve::Solve),
     /// Make an exact table of a chess endgame, and show what it counts
     Table(table::Table),
+    /// Train the networks of a sweep, and show how well they learnt
+    Network(network::Network),
     /// Count the move sequences from a position
     Perft(perft::Perft),
     /// Draw a game tree as lecture slides do, or count it
@@ -188,6 +191,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Worker(worker) => on_runtime(worker.run()),
         Command::Solve(solve) => on_runtime(solve.run()),
         Command::Table(table) => on_runtime(table.run()),
+        Command::Network(network) => on_runtime(network.run()),
         Command::Submit(submit) => on_runtime(submit.run()),
         Command::Status(status) => on_runtime(status.run()),
         Command::Watch(watch) => on_runtime(watch.run()),

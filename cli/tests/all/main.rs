@@ -31,6 +31,7 @@ mod margins;
 mod memory;
 mod migrations;
 mod missing_engines;
+mod networks;
 mod new;
 mod outside;
 mod outside_results;

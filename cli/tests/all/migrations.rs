@@ -20,7 +20,7 @@ const RELEASED: [(&str, &str); 14] = [
     ("0011_margins.sql", "dfbde93fc1dc6a166b472cee0a6fd3bd08fa63100e4f57f0c7e7444ad74263ea"),
     ("0012_evolution.sql", "0cde8256b71195086f6c678aeac293221fde0ca2b5b114fc154437cab5778c82"),
     ("0013_endings.sql", "d8525f8f84576620f9339e957b82ed949db67fa90673c8a22a50a97b00a70d62"),
-    ("0015_winning_moves.sql", "253f62791deeaafefa81ff6d5db14eaf07862b52e77a3157b1319938d54ef48c"),
+    ("0014_winning_moves.sql", "253f62791deeaafefa81ff6d5db14eaf07862b52e77a3157b1319938d54ef48c"),
 ];
 
 #[test]

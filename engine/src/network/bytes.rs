@@ -97,6 +97,13 @@ impl Network {
         bytes
     }
 
+    /// The hash at the end of [`Network::to_bytes`]: equal networks have equal ones, on every machine.
+    #[must_use]
+    pub fn sha256(&self) -> [u8; HASH_BYTES] {
+        let bytes = self.to_bytes();
+        bytes.last_chunk().copied().unwrap_or_default()
+    }
+
     /// Reads a network and checks all of it.
     ///
     /// # Errors

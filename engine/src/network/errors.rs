@@ -75,7 +75,8 @@ impl Errors {
                 continue;
             }
             // What a draw counts as is where targets end.
-            let plies = |it: &Difference| it.0.plies().map_or(target.start * target.over, f64::from);
+            let plies =
+                |it: &Difference| it.0.plies().map_or(target.start * target.over, f64::from);
             let plies = of_side.iter().map(plies);
             let mean_plies = mean(plies.clone());
             errors.sides.push(SideErrors {

@@ -2,6 +2,7 @@
 //! values positions. What is inside of training is attacked where it is made (`src/network/`).
 
 mod bytes;
+mod errors;
 mod evaluation;
 mod recipe;
 mod training;

@@ -1,0 +1,115 @@
+//! `spelrum network`: trains the networks of a sweep here, and says how well they learnt.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::interrupt::Interrupts;
+use crate::networks::json::NetworkJson;
+use crate::networks::text::{By, write_by, write_summary};
+use crate::networks::{kinds_of, recipes_of, train_all};
+use crate::outcome::{self, Outcomes};
+use crate::output::{count, duration_us, write_json};
+use crate::sweep_file::SweepArguments;
+use crate::waiting::while_waiting;
+
+const EXAMPLES: &str = "\
+A network follows from its recipe: what is trained here has the weights that it has wherever the sweep \
+is played, bit for bit. Networks whose recipes differ in the seed alone are one line.
+
+An error says by how many plies to mate a network is wrong: the root of the mean square over positions \
+that it did not learn from. What play depends on is whether it tells good moves from bad ones, which \
+only games show: play the sweep.
+
+JSON: name; networks: recipe, failure (null if it was trained), sha256 (the same on every machine), weights, \
+runs (one for each network of a recipe: positions that there are, examples learnt from, validation, best_epoch, \
+validation_error, constant_error), epochs (training_error, validation_error), sides (to_move, positions, \
+mean_plies, spread, error), distances (plies, positions, error, nearer: by how many plies mate is taken for \
+nearer than it is), squares (of black's king, as the network sees the board). A network that could not be trained \
+ends it with code 7.
+
+Examples:
+  spelrum network sweeps/krk-networks.toml
+  spelrum network sweeps/krk-networks.toml --by distance
+  spelrum network sweeps/kbnk-small.toml --set seed=2 --json > networks.json";
+
+/// Train the networks of a sweep, and show how well they learnt
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Network {
+    #[command(flatten)]
+    sweep: SweepArguments,
+    /// Also show errors by this
+    #[arg(long, value_name = "WHAT", value_enum)]
+    by: Option<By>,
+    /// Train so many at a time [default: one for each core]
+    #[arg(long, value_name = "N")]
+    slots: Option<NonZeroUsize>,
+    /// Print JSON
+    #[arg(long, conflicts_with = "by")]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Json<'n> {
+    name: &'n str,
+    networks: Vec<NetworkJson<'n>>,
+}
+
+impl Network {
+    /// Trains and prints.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let sweep = outcome::read_sweep(&self.sweep, Outcomes::Here).await?;
+        let recipes = Arc::new(recipes_of(&sweep.plan));
+        let total = recipes.len();
+        if total == 0 {
+            return Err(CliError::new(Exit::Input, "find a network in the sweep")
+                .because("no player of it has the evaluation `network`")
+                .help("spelrum run plays it; docs/sweeps.md says how a network is named"));
+        }
+        let slots = match self.slots {
+            Some(slots) => slots,
+            None => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        };
+        let interrupts = Interrupts::listen(|| {})?;
+        let done = Arc::new(AtomicUsize::new(0));
+        let told = Arc::clone(&done);
+        let what = move |elapsed: Duration| {
+            let done = count(told.load(Ordering::Relaxed) as u64);
+            let elapsed = duration_us(elapsed.as_micros() as f64);
+            format!(
+                "{done} of {} networks trained, {elapsed}; Ctrl-C gives up",
+                count(total as u64)
+            )
+        };
+        let work = {
+            let recipes = Arc::clone(&recipes);
+            move || train_all(&recipes, slots, |trained| done.store(trained, Ordering::Relaxed))
+        };
+        let Some(outcomes) = while_waiting(&interrupts, what, work).await? else {
+            return Ok(interrupts.exit().unwrap_or(Exit::Interrupted));
+        };
+        let outcomes = outcomes
+            .map_err(|error| CliError::new(Exit::Internal, "start a thread").because(error))?;
+        let mut out = anstream::stdout().lock();
+        if self.json {
+            let networks = recipes.iter().zip(&outcomes).map(|(of, it)| NetworkJson::of(of, it));
+            let json = Json { name: &sweep.plan.name, networks: networks.collect() };
+            write_json(&mut out, &json)?;
+        } else {
+            let kinds = kinds_of(&recipes);
+            write_summary(&mut out, &kinds, &outcomes)?;
+            if let Some(by) = self.by {
+                write_by(&mut out, by, &kinds, &outcomes)?;
+            }
+        }
+        let failed = outcomes.iter().any(std::result::Result::is_err);
+        Ok(if failed { Exit::FailedGames } else { Exit::Success })
+    }
+}
