@@ -1,6 +1,8 @@
 //! `spelrum network`: trains the networks of a sweep here, and says how well they learnt.
 
+use std::io::Write as _;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -11,11 +13,12 @@ use serde::Serialize;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
+use crate::networks::figures::figures;
 use crate::networks::json::NetworkJson;
 use crate::networks::text::{By, write_by, write_summary};
 use crate::networks::{kinds_of, recipes_of, train_all};
 use crate::outcome::{self, Outcomes};
-use crate::output::{count, duration_us, write_json};
+use crate::output::{count, duration_us, plot_files, write_json, write_plots};
 use crate::sweep_file::SweepArguments;
 use crate::waiting::while_waiting;
 
@@ -36,7 +39,7 @@ ends it with code 7.
 
 Examples:
   spelrum network sweeps/krk-networks.toml
-  spelrum network sweeps/krk-networks.toml --by distance
+  spelrum network sweeps/krk-networks.toml --by distance --figures figures
   spelrum network sweeps/kbnk-small.toml --set seed=2 --json > networks.json";
 
 /// Train the networks of a sweep, and show how well they learnt
@@ -48,6 +51,9 @@ pub(crate) struct Network {
     /// Also show errors by this
     #[arg(long, value_name = "WHAT", value_enum)]
     by: Option<By>,
+    /// Also write learning curves and errors by distance into this directory, each as an SVG file
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    figures: Option<PathBuf>,
     /// Train so many at a time [default: one for each core]
     #[arg(long, value_name = "N")]
     slots: Option<NonZeroUsize>,
@@ -107,6 +113,13 @@ impl Network {
             write_summary(&mut out, &kinds, &outcomes)?;
             if let Some(by) = self.by {
                 write_by(&mut out, by, &kinds, &outcomes)?;
+            }
+            if let Some(directory) = &self.figures {
+                let about =
+                    format!("{}, by spelrum {}.", sweep.plan.name, env!("CARGO_PKG_VERSION"));
+                let files = plot_files(&figures(&kinds, &outcomes), &about)?;
+                writeln!(out)?;
+                write_plots(&files, directory, &mut out)?;
             }
         }
         let failed = outcomes.iter().any(std::result::Result::is_err);

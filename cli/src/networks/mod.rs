@@ -1,5 +1,6 @@
 //! Networks of a sweep, trained here and looked into: which there are, how they differ, what came of each.
 
+pub(crate) mod figures;
 pub(crate) mod json;
 pub(crate) mod text;
 

@@ -196,7 +196,7 @@ fn write_squares(out: &mut dyn Write, trained: &[&Trained]) -> io::Result<()> {
     )
 }
 
-fn trained_of<'o>(kind: &Kind, outcomes: &'o [Outcome]) -> Vec<&'o Trained> {
+pub(super) fn trained_of<'o>(kind: &Kind, outcomes: &'o [Outcome]) -> Vec<&'o Trained> {
     kind.recipes.iter().filter_map(|number| outcomes[*number].as_ref().ok()).collect()
 }
 
@@ -206,19 +206,19 @@ fn error_of(trained: &Trained) -> f64 {
 }
 
 /// The error over several groups of positions.
-fn pooled(groups: impl Iterator<Item = (u64, f64)>) -> Option<f64> {
+pub(super) fn pooled(groups: impl Iterator<Item = (u64, f64)>) -> Option<f64> {
     let (positions, squares) = groups.fold((0, 0.0), |(positions, squares), (count, error)| {
         (positions + count, squares + count as f64 * error * error)
     });
     (positions > 0).then(|| (squares / positions as f64).sqrt())
 }
 
-fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+pub(super) fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) = numbers.fold((0_u64, 0.0), |(count, sum), it| (count + 1, sum + it));
     (count > 0).then(|| sum / count as f64)
 }
 
-fn plies(error: f64) -> String {
+pub(super) fn plies(error: f64) -> String {
     format!("{error:.2}")
 }
 

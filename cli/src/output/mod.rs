@@ -25,6 +25,7 @@ pub(crate) use numbers::{
 };
 pub(crate) use plot::{
     Axis, Chart, Curves, Estimate, Figure, Intervals, Panel, Point, SERIES_MAX, Shares, plot_files,
+    write_plots,
 };
 pub(crate) use rows::{RowsFormat, WriteRows};
 pub(crate) use search::{ended_by_text, score_text};

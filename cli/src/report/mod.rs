@@ -43,7 +43,7 @@ use spelrum_tournament::Task;
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
 use crate::output::{
-    Document, Figure, NewFile, Part, TitledTable, date_time, plot_files, write_csv, write_json,
+    Document, Figure, Part, TitledTable, date_time, plot_files, write_csv, write_json, write_plots,
 };
 use crate::results::ResultsSource;
 use crate::voice;
@@ -148,20 +148,7 @@ pub(crate) async fn write_figures(
             })
             .help("see what there is: spelrum report"));
     }
-    let failed = |error: io::Error| {
-        CliError::new(Exit::Input, format!("write figures into {}", directory.display()))
-            .because(error)
-            .help("name a directory that you may write to, and check the room on the disk")
-    };
-    std::fs::create_dir_all(directory).map_err(failed)?;
-    for figure in files {
-        let path = directory.join(figure.name);
-        let (whole, mut file) = NewFile::create(&path)?;
-        file.write_all(figure.svg.as_bytes()).map_err(failed)?;
-        whole.finish()?;
-        writeln!(out, "{}", path.display())?;
-    }
-    Ok(())
+    write_plots(&files, directory, out)
 }
 
 /// Refuses to say of choices what can only be said of games.

@@ -60,6 +60,26 @@ fn what_a_person_reads() {
     insta::assert_snapshot!(shown.join("\n"));
 }
 
+/// Learning curves and errors by distance, each with a line for each kind.
+#[test]
+fn curves_are_drawn() {
+    let sandbox = Sandbox::new();
+    let ran = run(&sandbox, &["--figures", "drawn"]);
+    ran.expect_exit(0);
+    let drawn = ["drawn/learning-curves.svg", "drawn/error-by-distance.svg"];
+    assert!(ran.stdout().ends_with(&format!("\n\n{}\n{}\n", drawn[0], drawn[1])), "{}", ran.stdout());
+    for name in drawn {
+        let svg = std::fs::read_to_string(sandbox.path(name)).unwrap();
+        let lines = svg.matches("<polyline class=\"line s").count();
+        // Two in the plot and two in its legend.
+        assert_eq!((lines, svg.matches("networks=each").count()), (4, 1), "{name}");
+    }
+    sandbox.write("taken", "");
+    let ran = run(&sandbox, &["--figures", "taken"]);
+    ran.expect_exit(3);
+    assert!(ran.stderr().contains("write figures into taken"), "{}", ran.stderr());
+}
+
 /// Every figure of the JSON follows from those beside it, and threads change none.
 #[test]
 fn its_json_is_whole_and_the_same_on_any_number_of_threads() {

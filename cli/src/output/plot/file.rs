@@ -1,12 +1,16 @@
 //! Plots as files of their own, for a thesis, a README or slides: SVG with its title, its legend and its styles.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::io::{self, Write};
+use std::path::Path;
 
 use maud::{Markup, PreEscaped, html};
 
 use super::draw::{self, CHARACTER, Drawn, Room, columns, fitting};
 use super::{Chart, Figure, Key, NAME_CHARACTERS_MAX, Panel};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output::file::NewFile;
 use crate::output::text::shortened;
 use crate::output::with_colors;
 
@@ -67,6 +71,31 @@ pub(crate) fn plot_files(figures: &[Figure], about: &str) -> io::Result<Vec<Plot
         Ok(PlotFile { name: format!("{name}.svg"), svg: format!("{svg}\n") })
     });
     files.collect()
+}
+
+/// Writes plots into a directory, which is made if it is not there, and says where each is.
+///
+/// # Errors
+/// If the directory cannot be written to.
+pub(crate) fn write_plots(
+    files: &[PlotFile],
+    directory: &Path,
+    out: &mut dyn Write,
+) -> Result<(), CliError> {
+    let failed = |error: io::Error| {
+        CliError::new(Exit::Input, format!("write figures into {}", directory.display()))
+            .because(error)
+            .help("name a directory that you may write to, and check the room on the disk")
+    };
+    std::fs::create_dir_all(directory).map_err(failed)?;
+    for figure in files {
+        let path = directory.join(&figure.name);
+        let (whole, mut file) = NewFile::create(&path)?;
+        file.write_all(figure.svg.as_bytes()).map_err(failed)?;
+        whole.finish()?;
+        writeln!(out, "{}", path.display())?;
+    }
+    Ok(())
 }
 
 /// The words of the title and of what tells the plot from others, as every file system has them.

@@ -12,7 +12,7 @@ use maud::{Markup, html};
 
 pub(crate) use axis::Axis;
 use draw::Room;
-pub(crate) use file::plot_files;
+pub(crate) use file::{plot_files, write_plots};
 pub(crate) use ink::SERIES_MAX;
 
 use super::table::Column;
