@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use spelrum_engine::network::Trained;
 
-use super::text::{mean, plies, pooled, trained_of};
+use super::text::{is_shown, mean, plies, pooled, trained_of};
 use super::{Kind, Outcome};
 use crate::output::{
     Axis, Chart, Column, Curves, Estimate, Figure, Panel, Point, SERIES_MAX, optional,
@@ -12,6 +12,12 @@ use crate::output::{
 
 /// A line's points: a place on the axis and the value there.
 type Line = BTreeMap<u32, f64>;
+
+/// The axis of learning curves.
+const EPOCH: &str = "epoch";
+
+/// About so many points show how a line goes.
+const POINTS: u32 = 12;
 
 /// A plot of each kind of errors, of all kinds of networks.
 pub(crate) fn figures(kinds: &[Kind], outcomes: &[Outcome]) -> Vec<Figure> {
@@ -26,37 +32,41 @@ pub(crate) fn figures(kinds: &[Kind], outcomes: &[Outcome]) -> Vec<Figure> {
         title: "Learning curves".to_owned(),
         notes: vec![
             note.to_owned(),
-            "Where training ends early, of those that still learn.".to_owned(),
+            "Of several networks the mean, while at least half of them still learn.".to_owned(),
         ],
-        ..figure("epoch", "validation error, in plies", &lines(by_epoch))
+        ..figure(EPOCH, "validation error, in plies", &lines(by_epoch))
     };
     let distances = Figure {
         title: "Error by distance".to_owned(),
-        notes: vec![
-            note.to_owned(),
-            "White is to move at odd distances, black at even.".to_owned(),
-        ],
-        ..figure("plies to mate", "error, in plies", &lines(by_distance))
+        notes: vec![note.to_owned(), "A point is of the distances around it.".to_owned()],
+        ..figure("white's moves to mate", "error, in plies", &lines(by_distance))
     };
     [curves, distances].into_iter().filter(|it| !it.panels.is_empty()).collect()
 }
 
-/// The error over the positions to validate by: of several networks the mean.
+/// The error over the positions to validate by.
 fn by_epoch(trained: &[&Trained]) -> Line {
     let mut epochs = BTreeMap::<u32, Vec<f64>>::new();
     for it in trained.iter().flat_map(|it| &it.epochs) {
         epochs.entry(it.epoch).or_default().push(it.validation_error);
     }
-    epochs.into_iter().filter_map(|(epoch, of)| Some((epoch, mean(of.into_iter())?))).collect()
+    let all = epochs.get(&1).map_or(0, Vec::len);
+    let shown = epochs.into_iter().filter(|(epoch, of)| is_shown(*epoch) && 2 * of.len() >= all);
+    shown.filter_map(|(epoch, of)| Some((epoch, mean(of.into_iter())?))).collect()
 }
 
+/// The error at some distances together, at the middle one.
 fn by_distance(trained: &[&Trained]) -> Line {
-    let mut distances = BTreeMap::<u32, Vec<(u64, f64)>>::new();
-    for it in trained.iter().flat_map(|it| &it.distances) {
-        distances.entry(it.plies).or_default().push((it.positions, it.error));
+    let all = || trained.iter().flat_map(|it| &it.distances);
+    let moves = |plies: u32| plies.div_ceil(2);
+    let farthest = all().map(|it| moves(it.plies)).max().unwrap_or(0);
+    let width = (farthest / POINTS).max(1);
+    let mut groups = BTreeMap::<u32, Vec<(u64, f64)>>::new();
+    for it in all() {
+        let middle = moves(it.plies) / width * width + width / 2;
+        groups.entry(middle).or_default().push((it.positions, it.error));
     }
-    let error = |(plies, of): (u32, Vec<(u64, f64)>)| Some((plies, pooled(of.into_iter())?));
-    distances.into_iter().filter_map(error).collect()
+    groups.into_iter().filter_map(|(middle, of)| Some((middle, pooled(of.into_iter())?))).collect()
 }
 
 /// Lines over an axis, as many panels as it takes.
@@ -64,11 +74,10 @@ fn figure(x: &str, y: &str, lines: &[(String, Line)]) -> Figure {
     let places: Vec<u32> = lines.iter().flat_map(|(_, line)| line.keys().copied()).collect();
     let values = || lines.iter().flat_map(|(_, line)| line.values().copied());
     let last = places.iter().copied().max().unwrap_or(0);
-    // A logarithmic axis has no place for 0.
-    let first = places.iter().copied().min().unwrap_or(0);
-    let marks: Vec<(f64, String)> = match first {
-        0 => (0..=last).step_by(10).map(mark).collect(),
-        _ => (first..=last).filter(|place| is_marked(*place) || *place == last).map(mark).collect(),
+    let marks: Vec<(f64, String)> = match x {
+        EPOCH => (1..=last).filter(|place| is_marked(*place)).map(mark).collect(),
+        // From 0, so that the axis is not logarithmic.
+        _ => (0..=last + 5).step_by(5).map(mark).collect(),
     };
     let panels = lines.chunks(SERIES_MAX).map(|lines| {
         let series = lines.iter().map(|(name, line)| {

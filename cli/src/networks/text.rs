@@ -142,7 +142,7 @@ fn write_epochs(out: &mut dyn Write, trained: &[&Trained]) -> io::Result<()> {
 }
 
 /// 1 to 10 and 15, 20, 30, 50, 70, 100, 150, 200 and so on.
-fn is_shown(epoch: u32) -> bool {
+pub(super) fn is_shown(epoch: u32) -> bool {
     let mut shown = epoch;
     while shown >= 100 && shown.is_multiple_of(10) {
         shown /= 10;

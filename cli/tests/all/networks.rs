@@ -67,7 +67,11 @@ fn curves_are_drawn() {
     let ran = run(&sandbox, &["--figures", "drawn"]);
     ran.expect_exit(0);
     let drawn = ["drawn/learning-curves.svg", "drawn/error-by-distance.svg"];
-    assert!(ran.stdout().ends_with(&format!("\n\n{}\n{}\n", drawn[0], drawn[1])), "{}", ran.stdout());
+    assert!(
+        ran.stdout().ends_with(&format!("\n\n{}\n{}\n", drawn[0], drawn[1])),
+        "{}",
+        ran.stdout()
+    );
     for name in drawn {
         let svg = std::fs::read_to_string(sandbox.path(name)).unwrap();
         let lines = svg.matches("<polyline class=\"line s").count();
