@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use spelrum_engine::network::{Recipe, TrainError, Trained, recipe_of, train};
 use spelrum_engine::search::STACK_BYTES;
-use spelrum_engine::{Parameters, Timeless, Value, tables};
+use spelrum_engine::{Parameters, Timeless, tables};
 use spelrum_tournament::Plan;
 
 /// What recipes are drawn by: networks that differ in it alone are of one kind.
@@ -53,10 +53,9 @@ pub(crate) fn kinds_of(recipes: &[Recipe]) -> Vec<Kind> {
     for (number, recipe) in recipes.iter().enumerate() {
         let word = |key: &&String| {
             let value = recipe.parameters().get(*key)?;
-            Some(match value {
-                Value::Text(text) => format!("{key}={text}"),
-                other => format!("{key}={other}"),
-            })
+            // As a word, without the quotes of a sweep.
+            let text = value.to_string();
+            Some(format!("{key}={}", text.trim_matches('"')))
         };
         let words: Vec<String> = differing.iter().filter_map(word).collect();
         let name = if words.is_empty() { recipe.endgame().to_string() } else { words.join(", ") };
