@@ -79,9 +79,12 @@ pub(crate) fn write_summary(
     }
     table.write(out)?;
     out.write_all(MEANING.as_bytes())?;
-    for (number, outcome) in outcomes.iter().enumerate() {
-        if let Err(error) = outcome {
-            writeln!(out, "Network {} could not be trained: {error}.", number + 1)?;
+    for (number, kind) in (1..).zip(kinds) {
+        let of = kind.recipes.len();
+        for (place, recipe) in (1..).zip(&kind.recipes) {
+            if let Err(error) = &outcomes[*recipe] {
+                writeln!(out, "Kind {number}, {place} of {of}, could not be trained: {error}.")?;
+            }
         }
     }
     Ok(())

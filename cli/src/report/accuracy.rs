@@ -18,7 +18,8 @@ pub(super) const BY_PLIES: &str = "plies";
 /// That of the table of wins that were kept.
 pub(super) const WINS: &str = "wins";
 
-/// Each cell, how often each keeps a win, if the references say who wins, and each cell by distance from the start of the game, if there are several.
+/// Each cell; how often each keeps a win, if the references say who wins; and each cell by distance from the start
+/// of the game, if there are several.
 pub(super) fn tables(report: &Report) -> Vec<TitledTable> {
     let of_cells: Vec<&CellAccuracy> =
         report.accuracy.iter().filter(|it| it.plies.is_none()).collect();
@@ -227,7 +228,7 @@ fn share(share: f64) -> String {
 
 /// Whether all losses are in plies.
 fn is_in_plies(references: &BTreeSet<&str>) -> bool {
-    references.iter().all(|reference| *reference == "table")
+    !references.is_empty() && references.iter().all(|reference| *reference == "table")
 }
 
 fn loss(loss: f64, is_in_plies: bool) -> String {

@@ -13,7 +13,8 @@ use crate::tables::{Endgame, PIECES_MAX};
 pub(super) const UNITS_MAX: usize = 1_024;
 /// Most hidden layers.
 pub(super) const LAYERS_MAX: usize = 3;
-/// Most weights and biases of all networks of a recipe.
+/// Most weights and biases of all networks of a recipe: with all that is known of them they stay below four
+/// mebibytes, which fit one message between machines.
 pub(super) const WEIGHTS_MAX: usize = 1_030_000;
 /// Most examples that are shown, each as often as there are epochs: days of work.
 const STEPS_MAX: u64 = 100_000_000_000;
@@ -385,18 +386,6 @@ impl Recipe {
     #[must_use]
     pub fn weights(&self) -> usize {
         self.architecture.weights()
-    }
-
-    /// How many networks there are: one, or one for each side to move.
-    #[must_use]
-    pub const fn networks(&self) -> usize {
-        self.architecture.networks.count()
-    }
-
-    /// How many epochs there are at most.
-    #[must_use]
-    pub const fn epochs(&self) -> u32 {
-        self.epochs
     }
 
     /// Whether a network is of the form that the recipe makes. Whether its weights are those that follow from
