@@ -448,7 +448,7 @@ impl Bench {
     }
 
     /// Everything goes well from now on: answers come at once, games end, nothing new is granted.
-    /// Returns whether nothing is held any more before so much time has passed.
+    /// Returns whether nothing is held any more, nor forgotten, before so much time has passed.
     pub(crate) fn calms_down(&mut self, ms: u64) -> bool {
         let until = self.now + ms;
         while self.now < until {
@@ -462,7 +462,10 @@ impl Bench {
                 self.play(slot, 100, Duration::from_millis(50));
             }
             let is_idle = self.slots.iter().all(Option::is_none) && self.under_way.is_empty();
-            let has_nothing = self.machine.leases().is_empty() && self.owed.is_empty();
+            // What is to be given back is not held any more, but not said yet either.
+            let has_nothing = self.machine.leases().is_empty()
+                && self.owed.is_empty()
+                && self.forgotten_lease().is_none();
             if is_idle && has_nothing && !self.told_to_end {
                 return true;
             }

@@ -116,6 +116,25 @@ fn after_a_refused_cell_its_games_go_back_and_nothing_is_asked_for_a_while() {
     assert!(bench.asked > asked);
 }
 
+/// Its lease is not held any more, but the coordinator must hear of it.
+#[test]
+fn games_of_a_refused_cell_go_back_when_the_coordinator_is_there_again() {
+    let mut bench = Bench::new(1, false);
+    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
+    answer(&mut bench, |it| matches!(it, Call::Lease(_)), 8);
+    bench.wait(HEARTBEAT_MS);
+    let call = said(&bench, is_heartbeat);
+    bench.fail(call, Failure::SayHello);
+    let call = said(&bench, |it| matches!(it, Call::GetCell(_)));
+    bench.fail(call, refusal());
+    let call = said(&bench, |it| matches!(it, Call::Hello));
+    bench.fail(call, Failure::Away { retry_after_ms: None });
+    assert!(bench.under_way.is_empty() && bench.machine.leases().is_empty());
+    assert!(bench.forgotten_lease().is_some(), "nobody was told yet");
+    go_on(&mut bench, 1_000);
+    assert_eq!((bench.given_back.len(), bench.forgotten_lease()), (1, None));
+}
+
 #[test]
 fn an_outbox_that_is_full_of_bytes_stops_the_slots() {
     let (_, bytes_max) = Machine::<Done, ()>::unacknowledged_max();
