@@ -25,6 +25,7 @@ mod seeds;
 mod statistics;
 pub mod stopping;
 mod sweep;
+mod training;
 pub mod worker;
 
 pub use definition::{
@@ -47,3 +48,4 @@ pub use sweep::{
     NamedFile, SweepError, SweepText, check_experiment_name, did_you_mean, plan_sweep, sweep_keys,
     sweep_schema,
 };
+pub use training::TrainingDefinition;

@@ -234,7 +234,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         }
         let memory_bytes = self.roster.memory_of(worker);
         let engines = self.roster.engines_of(worker);
-        let wanted = Event::LeaseWanted { worker, slots, memory_bytes, engines };
+        let trains = false;
+        let wanted = Event::LeaseWanted { worker, slots, memory_bytes, engines, trains };
         match self.handle(wanted, now).await? {
             Some(Answer::Grant { lease, ranges, lost, duration }) => {
                 let games = self.with_cells(ranges, &lost).await?;

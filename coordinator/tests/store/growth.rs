@@ -448,8 +448,13 @@ impl Desk {
     async fn play(&mut self, games: usize, give_back: bool) -> Result<(), TestCaseError> {
         let worker = self.worker;
         let mut transaction = self.writer.begin().await.unwrap();
-        let wanted =
-            Event::LeaseWanted { worker, slots: 2, memory_bytes: None, engines: Arc::default() };
+        let wanted = Event::LeaseWanted {
+            worker,
+            slots: 2,
+            memory_bytes: None,
+            engines: Arc::default(),
+            trains: false,
+        };
         for effect in self.scheduler.handle(wanted, Time(0)) {
             if let Effect::Grant { lease, ranges, .. } = effect {
                 self.held.push((lease, ranges));

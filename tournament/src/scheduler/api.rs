@@ -42,6 +42,12 @@ pub struct CellState {
     /// The engines that each game of it needs, if it needs any. Its definition says so, too. Cells that need
     /// the same share it: there may be 100,000 of them.
     pub engines: Option<Arc<[NeededEngine]>>,
+    /// Cells of its experiment that must be settled before a game of it is handed out, such as the trainings of its
+    /// players' networks. Cells that wait for the same share it.
+    pub after: Option<Arc<[CellId]>>,
+    /// Whether its tasks are trainings: each is a lease of its own, goes before any game of its experiment to a
+    /// worker with a slot to spare that trains, and is no measure of how long games take.
+    pub is_training: bool,
     /// What its first player got in the games that count. Nobody asks unless its experiment's allocation is
     /// [`Allocation::Informative`].
     pub played: GameCounts,
@@ -63,6 +69,8 @@ impl CellState {
             reading: None,
             memory_bytes: 0,
             engines: None,
+            after: None,
+            is_training: false,
             played: GameCounts([0; 3]),
         }
     }
@@ -235,6 +243,8 @@ pub enum Event {
         memory_bytes: Option<u64>,
         /// The engines that it has.
         engines: Arc<[OfferedEngine]>,
+        /// Whether it trains networks.
+        trains: bool,
     },
     /// A worker is alive and names the leases it holds; one it does not name is not renewed.
     Heartbeat {
@@ -283,6 +293,8 @@ pub enum Report {
         /// What the player got who moved first in it.
         points: Points,
     },
+    /// It was a training, and came to something.
+    Trained,
     /// It could not be played.
     Failed {
         /// Why.

@@ -16,8 +16,10 @@
 //! coordinator that is started anew at that moment gives such a game one more free shot.
 //!
 //! A failure that a worker reports needs no guessing: three of them settle the game as failed.
+//!
+//! Trainings are leased alone from the start: each takes a slot for long.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::api::Attempts;
 use super::policy::Policy;
@@ -35,6 +37,8 @@ pub(super) struct AttemptBook {
     changed: BTreeMap<GameId, Attempts>,
     /// Games that were in a lost lease, of each cell that has any.
     lost: BTreeMap<CellId, Numbers>,
+    /// Cells whose tasks are never leased with others.
+    always_alone: BTreeSet<CellId>,
 }
 
 /// How a game is to be leased next.
@@ -54,6 +58,11 @@ impl AttemptBook {
     /// Takes up the durable state.
     pub(super) fn restore(&mut self, attempts: Attempts) {
         self.attempts.insert(attempts.game, attempts);
+    }
+
+    /// Notes that the tasks of a cell are never leased with others.
+    pub(super) fn always_alone(&mut self, cell: CellId) {
+        self.always_alone.insert(cell);
     }
 
     /// Notes a lease lost while it was reported as started.
@@ -86,12 +95,18 @@ impl AttemptBook {
 
     /// How a game is to be leased next.
     pub(super) fn next(&self, game: GameId, policy: &Policy) -> Next {
-        self.attempts.get(&game).map_or(Next::Shared, |attempts| decide(attempts, policy))
+        match self.attempts.get(&game).map_or(Next::Shared, |it| decide(it, policy)) {
+            Next::Shared if self.always_alone.contains(&game.cell) => Next::Alone,
+            next @ (Next::Shared | Next::Alone | Next::Suspect | Next::GiveUp) => next,
+        }
     }
 
     /// The games of a range that are not to be leased in any batch.
     pub(super) fn set_apart(&self, range: GameRange, policy: &Policy) -> Vec<GameId> {
         let number = |number| GameId { cell: range.cell, number };
+        if self.always_alone.contains(&range.cell) {
+            return (range.first..range.end()).map(number).collect();
+        }
         self.attempts
             .range(number(range.first)..number(range.end()))
             .filter(|(_, attempts)| decide(attempts, policy) != Next::Shared)
@@ -124,6 +139,7 @@ impl AttemptBook {
     /// Forgets a cell whose experiment is over.
     pub(super) fn forget(&mut self, cell: CellId) {
         self.lost.remove(&cell);
+        self.always_alone.remove(&cell);
         let number = |number| GameId { cell, number };
         let its = self.attempts.range(number(0)..=number(u64::MAX));
         let games: Vec<_> = its.map(|(&game, _)| game).collect();

@@ -47,6 +47,9 @@ pub(super) struct Load {
 impl Load {
     /// What is left to lease in one cell.
     pub(super) fn of(cell: &Cell) -> Self {
+        if cell.is_training() {
+            return Self::default();
+        }
         let games = u128::from(cell.available_count());
         match cell.game_us() {
             Some(game_us) => Self { measured_us: games * u128::from(game_us), ..Self::default() },

@@ -49,6 +49,12 @@ pub(super) struct Cell {
     memory_bytes: u64,
     /// The engines that a game needs, if it needs any.
     engines: Option<Arc<[NeededEngine]>>,
+    /// Cells of its experiment that must be settled before its games are handed out.
+    after: Option<Arc<[CellId]>>,
+    /// Whether one of these is not.
+    waits: bool,
+    /// Whether its tasks are trainings.
+    is_training: bool,
     /// Whether the durable part changed since [`Cell::take_changed`].
     changed: bool,
 }
@@ -91,6 +97,10 @@ impl Cell {
             game_us: None,
             memory_bytes: state.memory_bytes,
             engines: state.engines.clone(),
+            after: state.after.clone(),
+            // Until somebody has looked.
+            waits: state.after.is_some(),
+            is_training: state.is_training,
             changed: false,
         };
         cell.changed = cell.decision() != (state.decided_number, state.stop_number);
@@ -313,6 +323,37 @@ impl Cell {
     /// The engines that a game needs, if it needs any.
     pub(super) const fn engines(&self) -> Option<&Arc<[NeededEngine]>> {
         self.engines.as_ref()
+    }
+
+    /// Cells that must be settled before its games are handed out.
+    pub(super) fn after(&self) -> &[CellId] {
+        self.after.as_deref().unwrap_or_default()
+    }
+
+    /// Whether one of these is not settled.
+    pub(super) const fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// Takes whether one of these is not settled.
+    pub(super) const fn set_waits(&mut self, waits: bool) {
+        self.waits = waits;
+    }
+
+    /// Whether its tasks are trainings.
+    pub(super) const fn is_training(&self) -> bool {
+        self.is_training
+    }
+
+    /// Whether it has games that any batch may take now.
+    pub(super) fn has_work(&self) -> bool {
+        !self.is_training && !self.waits && self.available_count() > 0
+    }
+
+    /// Of trainings, the next that was never leased.
+    pub(super) fn next_training(&self) -> Option<u64> {
+        let is_next = self.is_training && self.in_sweep && self.next_number < self.end();
+        is_next.then_some(self.next_number)
     }
 
     /// Takes a measured wall time into the average.

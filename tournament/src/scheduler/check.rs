@@ -75,13 +75,14 @@ impl Scheduler {
         assert!(goes_on, "{id} has nothing unsettled and is not finished");
 
         let mut with_work = WithWork::default();
-        for (&id, cell) in cells.iter().filter(|(_, cell)| cell.available_count() > 0) {
+        for (&id, cell) in cells.iter().filter(|(_, cell)| cell.has_work()) {
             with_work.insert(Turn::of(cell, experiment.allocation), id, cell);
         }
         assert_eq!(with_work, experiment.with_work, "cells with work of {id}");
         let apart = |next| {
             let numbers = cells.iter().flat_map(|(&cell, c)| {
                 let handed_out = c.alone().filter(|&number| c.hands_out(number));
+                let handed_out = handed_out.chain(c.next_training());
                 handed_out.map(move |number| GameId { cell, number })
             });
             numbers.filter(move |&game| self.attempts.next(game, &self.policy) == next)

@@ -73,11 +73,16 @@ impl Experiment {
             self.load.measured_us - before.load.measured_us + after.load.measured_us;
         self.load.unmeasured_games =
             self.load.unmeasured_games - before.load.unmeasured_games + after.load.unmeasured_games;
-        if before.turn != after.turn || cell.available_count() == 0 {
+        if before.turn != after.turn || !cell.has_work() {
             self.with_work.remove(before.turn, id, cell);
         }
-        if cell.available_count() > 0 {
+        if cell.has_work() {
             self.with_work.insert(after.turn, id, cell);
+        }
+        if before.training != after.training {
+            let game = |number| GameId { cell: id, number };
+            before.training.map(|number| self.alone.remove(&game(number)));
+            self.alone.extend(after.training.map(game));
         }
     }
 
@@ -108,13 +113,16 @@ pub(super) struct CellSum {
     unsettled: u64,
     load: Load,
     turn: Turn,
+    /// The next training that was never leased.
+    training: Option<u64>,
 }
 
 impl CellSum {
     /// Of one cell, under this allocation.
     pub(super) fn of(cell: &Cell, allocation: Allocation) -> Self {
         let (unsettled, load) = (cell.unsettled(), Load::of(cell));
-        Self { unsettled, load, turn: Turn::of(cell, allocation) }
+        let training = cell.next_training();
+        Self { unsettled, load, turn: Turn::of(cell, allocation), training }
     }
 
     /// Whether games of it are still to come.

@@ -26,6 +26,8 @@ struct Asking<'a> {
     /// Each of its slots may play the largest game at the same time.
     slot_bytes: u64,
     engines: &'a [OfferedEngine],
+    /// Whether it may take a training: it trains, and has a slot to spare.
+    trains: bool,
 }
 
 impl Scheduler {
@@ -36,12 +38,14 @@ impl Scheduler {
         slots: u32,
         memory_bytes: Option<u64>,
         engines: &[OfferedEngine],
+        trains: bool,
     ) -> Effect {
         let slots = slots.clamp(1, SLOTS_MAX);
         let leases_max = 2 * slots as usize + LEASES_BESIDE;
         let slots = u64::from(slots);
         let slot_bytes = memory_bytes.map_or(u64::MAX, |offered| offered / slots);
-        let asking = Asking { worker, slots, slot_bytes, engines };
+        let trains = trains && self.trainings_of(worker) < slots;
+        let asking = Asking { worker, slots, slot_bytes, engines, trains };
         if self.leases.count_of(worker) < leases_max {
             let mut turn = None;
             while let Some(next) = self.shares.next(turn) {
@@ -56,6 +60,15 @@ impl Scheduler {
         let retry_after_ms =
             if all_done { self.policy.retry_done_ms } else { self.policy.retry_waiting_ms };
         Effect::Idle { worker, retry_after_ms, all_done }
+    }
+
+    /// How many trainings a worker holds.
+    fn trainings_of(&self, worker: WorkerId) -> u64 {
+        let is_training = |lease: &&Lease| {
+            let cell = lease.granted.first().and_then(|range| self.cells.get(&range.cell));
+            cell.is_some_and(Cell::is_training)
+        };
+        self.leases.of(worker).filter(is_training).count() as u64
     }
 
     /// What the experiment has for the worker. Games that were lost before come first: they hold
@@ -124,7 +137,10 @@ impl Scheduler {
 impl Asking<'_> {
     /// Whether the worker can play the cell's games: each of its slots can hold one, and it has their engines.
     fn can_play(&self, cell: &Cell) -> bool {
-        self.has_memory(cell) && cell.engines().is_none_or(|needed| self.has_engines(needed))
+        self.has_memory(cell)
+            && cell.engines().is_none_or(|needed| self.has_engines(needed))
+            && (self.trains || !cell.is_training())
+            && !cell.waits()
     }
 
     fn has_engines(&self, needed: &[NeededEngine]) -> bool {

@@ -37,6 +37,8 @@ pub struct Scheduler {
     /// Experiments that are over. They are forgotten at the next drain: from then on the owner
     /// finds on disk what a late report of their games must be compared with.
     pub(super) over: BTreeSet<ExperimentId>,
+    /// Which cells wait for a cell: all of one experiment.
+    pub(super) waiting: BTreeMap<CellId, BTreeSet<CellId>>,
     pub(super) changed_cells: BTreeSet<CellId>,
     /// Open experiments of which a cell was settled since somebody asked.
     pub(super) settled: BTreeSet<ExperimentId>,
@@ -85,8 +87,8 @@ impl Scheduler {
             Event::Reopened { experiment, games, readings, played } => {
                 self.reopened(experiment, &games, readings, &played, &mut effects);
             }
-            Event::LeaseWanted { worker, slots, memory_bytes, engines } => {
-                effects.push(self.lease_wanted(worker, slots, memory_bytes, &engines));
+            Event::LeaseWanted { worker, slots, memory_bytes, engines, trains } => {
+                effects.push(self.lease_wanted(worker, slots, memory_bytes, &engines, trains));
             }
             Event::Heartbeat { worker, leases, playing } => {
                 effects.push(self.heartbeat(worker, &leases, &playing));
@@ -153,11 +155,39 @@ impl Scheduler {
             cell.assert_consistent();
         }
         let ready = experiment.is_ready();
-        if experiment.open && before.is_unsettled() && cell.unsettled() == 0 {
+        let is_settled = cell.unsettled() == 0;
+        if experiment.open && before.is_unsettled() && is_settled {
             self.settled.insert(cell.experiment());
         }
         self.shares.set_ready(cell.experiment(), ready);
+        if before.is_unsettled() == is_settled {
+            for waiting in self.waiting.get(&id).cloned().unwrap_or_default() {
+                self.look_at_waiting(waiting);
+            }
+        }
         Some(result)
+    }
+
+    /// Finds out whether games of a cell wait for other cells.
+    pub(super) fn look_at_waiting(&mut self, id: CellId) {
+        let is_unsettled =
+            |id: &CellId| self.cells.get(id).is_some_and(|cell| cell.unsettled() > 0);
+        let Some(cell) = self.cells.get(&id) else { return };
+        let waits = cell.after().iter().any(is_unsettled);
+        if waits != cell.waits() {
+            self.change_cell(id, |cell| cell.set_waits(waits));
+        }
+    }
+
+    /// Notes what is special of a new cell: that its tasks are trainings, or that it waits for other cells.
+    pub(super) fn note_needs(&mut self, id: CellId) {
+        let Some(cell) = self.cells.get(&id) else { return };
+        if cell.is_training() {
+            self.attempts.always_alone(id);
+        }
+        for before in cell.after() {
+            self.waiting.entry(*before).or_default().insert(id);
+        }
     }
 
     /// Whether nothing is to be played of a cell any more: all its games are settled, up to where it ends,
@@ -297,6 +327,7 @@ impl Scheduler {
             match self.cells.get(&state.cell).map(Cell::experiment) {
                 None => {
                     self.cells.insert(state.cell, Cell::new(id, state));
+                    self.note_needs(state.cell);
                     self.add_to_experiment(state.cell);
                 }
                 Some(owner) => {
@@ -306,6 +337,10 @@ impl Scheduler {
                     }
                 }
             }
+        }
+        // What they wait for may have come after them.
+        for state in cells.iter().filter(|state| state.after.is_some()) {
+            self.look_at_waiting(state.cell);
         }
     }
 
@@ -354,6 +389,9 @@ impl Scheduler {
         for (id, numbers) in numbers {
             let reading = readings.remove(&id);
             self.change_cell(id, |cell| cell.reopen(&numbers, reading));
+            if self.cells.get(&id).is_some_and(Cell::is_training) {
+                numbers.iter().for_each(|&number| self.set_apart(GameId { cell: id, number }));
+            }
             self.place_apart(id);
         }
         for &(id, counts) in played {
@@ -424,6 +462,7 @@ impl Scheduler {
         self.shares.remove(id);
         for cell in self.experiments.remove(&id).into_iter().flat_map(|e| e.cells) {
             self.cells.remove(&cell);
+            self.waiting.remove(&cell);
             self.attempts.forget(cell);
         }
     }

@@ -87,6 +87,7 @@ impl Scheduler {
         let verdict = self.verdict(game, &what, facts);
         effects.push(Effect::Verdict { game, verdict });
         match (verdict, what) {
+            (Verdict::Counts, Report::Trained) => self.settle(game, Settled::Failed, effects),
             (Verdict::Counts, Report::Played { wall_us, points }) => {
                 self.change_cell(game.cell, |cell| cell.measure(wall_us));
                 let owner = self.cells.get(&game.cell).map(|cell| cell.experiment());
@@ -104,7 +105,10 @@ impl Scheduler {
                 self.take_back(worker, lease, game);
                 self.finish_if_idle(game, effects);
             }
-            (_, Report::Played { .. } | Report::Failed { .. } | Report::Irregular) => {}
+            (
+                _,
+                Report::Played { .. } | Report::Trained | Report::Failed { .. } | Report::Irregular,
+            ) => {}
         }
     }
 
@@ -125,7 +129,7 @@ impl Scheduler {
             (Place::NeverLeased, _) => Verdict::Rejected,
             (Place::Settled, _) => Verdict::Again,
             _ if self.is_over(cell.experiment()) => Verdict::AfterCancel,
-            (_, Report::Played { .. }) => Verdict::Counts,
+            (_, Report::Played { .. } | Report::Trained) => Verdict::Counts,
             (_, Report::Failed { .. } | Report::Irregular) => Verdict::Noted,
         }
     }

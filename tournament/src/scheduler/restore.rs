@@ -28,6 +28,7 @@ impl Scheduler {
             running: 0,
             pending: Vec::new(),
             over: BTreeSet::new(),
+            waiting: BTreeMap::new(),
             changed_cells: BTreeSet::new(),
             settled: BTreeSet::new(),
             granted: Vec::new(),
@@ -55,8 +56,12 @@ impl Scheduler {
             scheduler.set_state(experiment, state);
         }
         let cells: Vec<_> = scheduler.cells.keys().copied().collect();
-        for cell in cells {
+        for &cell in &cells {
+            scheduler.note_needs(cell);
             scheduler.add_to_experiment(cell);
+        }
+        for cell in cells {
+            scheduler.look_at_waiting(cell);
         }
         let mut effects = Vec::new();
         let experiments: Vec<_> = scheduler.experiments.keys().copied().collect();

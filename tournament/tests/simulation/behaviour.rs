@@ -11,6 +11,7 @@ use crate::script::{check, check_with};
 mod allocation;
 mod engines;
 mod growing;
+mod trainings;
 mod waiting;
 
 mod leasing {

@@ -65,6 +65,8 @@ pub(crate) struct Judge {
     slot_bytes: Option<u64>,
     /// And the engines that the worker has.
     engines: Arc<[OfferedEngine]>,
+    /// And whether it may have a training.
+    may_train: bool,
     granted: Vec<LeaseState>,
     ended: Vec<(LeaseId, LeaseEnd)>,
     attempted: BTreeSet<GameId>,
@@ -88,6 +90,7 @@ impl Judge {
             last_lease: LeaseId(0),
             slot_bytes: None,
             engines: Arc::default(),
+            may_train: false,
             granted: Vec::new(),
             ended: Vec::new(),
             attempted: BTreeSet::new(),
@@ -170,7 +173,15 @@ impl Judge {
                     expected.retain(|effect| *effect != finished);
                 }
             }
-            Event::LeaseWanted { worker, slots, memory_bytes, engines } => {
+            Event::LeaseWanted { worker, slots, memory_bytes, engines, trains } => {
+                let is_training = |lease: &&Lease| {
+                    lease
+                        .granted
+                        .iter()
+                        .any(|it| self.cells.get(&it.cell).is_some_and(|cell| cell.is_training))
+                };
+                let trainings = self.of(*worker).filter(is_training).count();
+                self.may_train = *trains && trainings < *slots as usize;
                 let per_slot = |offered: u64| offered / u64::from(*slots);
                 self.slot_bytes = memory_bytes.map(per_slot);
                 self.engines = Arc::clone(engines);
@@ -224,6 +235,8 @@ impl Judge {
                 decision: (0, None),
                 memory_bytes: state.memory_bytes,
                 engines: state.engines.clone(),
+                after: state.after.iter().flat_map(|after| after.iter().copied()).collect(),
+                is_training: state.is_training,
             };
             let cell = self.cells.entry(state.cell).or_insert(Rc::new(new));
             let cell = Rc::make_mut(cell);
@@ -387,13 +400,16 @@ impl Judge {
             (true, Some(Place::Settled), _) => Verdict::Again,
             (true, _, _) if over => Verdict::AfterCancel,
             (true, None | Some(Place::Never), _) => panic!("{game:?} cannot have been leased"),
-            (true, Some(_), Report::Played { .. }) => Verdict::Counts,
+            (true, Some(_), Report::Played { .. } | Report::Trained) => Verdict::Counts,
             (true, Some(_), Report::Failed { .. }) => Verdict::Noted,
         };
         expected.push(Effect::Verdict { game, verdict });
         if let (Verdict::Counts, Report::Played { points, .. }) = (verdict, what) {
             let points = if game.number.is_multiple_of(2) { *points } else { points.swapped() };
             self.settle(game, Settled::Played(points), expected);
+        }
+        if (verdict, what) == (Verdict::Counts, &Report::Trained) {
+            self.settle(game, Settled::Failed, expected);
         }
         let held = place == Some(Place::Leased(lease))
             && self.live.get(&lease).is_some_and(|l| l.worker == worker);
@@ -549,7 +565,11 @@ impl Judge {
     /// Whether the worker that asks has the memory and the engines for it.
     fn can_play(&self, cell: &Cell) -> bool {
         let has_engines = cell.engines.as_ref().is_none_or(|all| has_all(all, &self.engines));
-        has_engines && self.slot_bytes.is_none_or(|bytes| cell.memory_bytes <= bytes)
+        let is_unsettled = |id: &CellId| self.cells.get(id).is_some_and(|cell| !cell.is_done());
+        has_engines
+            && self.slot_bytes.is_none_or(|bytes| cell.memory_bytes <= bytes)
+            && (self.may_train || !cell.is_training)
+            && !cell.after.iter().any(is_unsettled)
     }
 
     /// The games that wait to be leased by the worker that asks.
@@ -573,6 +593,7 @@ impl Judge {
         match self.attempts.get(&game) {
             Some(attempts) if attempts.lost_alone >= 2 => Manner::Suspect,
             Some(attempts) if attempts.lost >= 2 => Manner::Alone,
+            _ if self.cells[&game.cell].is_training => Manner::Alone,
             _ => Manner::Shared,
         }
     }

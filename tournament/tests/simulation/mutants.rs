@@ -112,6 +112,14 @@ pub(crate) enum Mutant {
     IgnoresAllocation,
     /// Workers are taken to have every engine.
     IgnoresEngines,
+    /// Workers are taken to train.
+    IgnoresTrains,
+    /// Games do not wait for trainings.
+    IgnoresAfter,
+    /// A restart does not see what cells wait for.
+    RestartsWithoutAfter,
+    /// Trainings are games like others.
+    ForgetsTrainings,
     /// A restart does not see what engines cells need.
     RestartsWithoutEngines,
     /// Nobody learns that a cell is settled.
@@ -122,7 +130,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 52] = [
+    pub(crate) const ALL: [Self; 56] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -172,6 +180,10 @@ impl Mutant {
         Self::IgnoresAllocation,
         Self::RestartsWithoutOpen,
         Self::IgnoresEngines,
+        Self::IgnoresTrains,
+        Self::IgnoresAfter,
+        Self::RestartsWithoutAfter,
+        Self::ForgetsTrainings,
         Self::RestartsWithoutEngines,
         Self::SettlesInSilence,
         Self::RepliesBeforeCommit,
@@ -218,6 +230,10 @@ impl Subject {
             Some(Mutant::RestartsWithoutDrops) => {
                 let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
                 cells.for_each(|cell| cell.in_sweep = true);
+            }
+            Some(Mutant::RestartsWithoutAfter) => {
+                let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
+                cells.for_each(|cell| cell.after = None);
             }
             Some(Mutant::RestartsWithoutOpen) => {
                 snapshot.experiments.iter_mut().for_each(|it| it.open = false);
@@ -305,6 +321,13 @@ impl Subject {
             }
             (Some(Mutant::IgnoresEngines), Event::LeaseWanted { engines, .. }) => {
                 *engines = everything();
+            }
+            (Some(Mutant::IgnoresTrains), Event::LeaseWanted { trains, .. }) => *trains = true,
+            (Some(Mutant::IgnoresAfter), Event::Submitted { cells, .. }) => {
+                cells.iter_mut().for_each(|cell| cell.after = None);
+            }
+            (Some(Mutant::ForgetsTrainings), Event::Submitted { cells, .. }) => {
+                cells.iter_mut().for_each(|cell| cell.is_training = false);
             }
             (Some(Mutant::IgnoresRules), Event::Submitted { cells, .. }) => {
                 cells.iter_mut().for_each(|cell| cell.reading = None);

@@ -28,7 +28,13 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
     let worker = WorkerId(1);
     for round in 0..100 {
         let effects = scheduler.handle(
-            Event::LeaseWanted { worker, slots: 8, memory_bytes: None, engines: Arc::default() },
+            Event::LeaseWanted {
+                worker,
+                slots: 8,
+                memory_bytes: None,
+                engines: Arc::default(),
+                trains: true,
+            },
             Time(round),
         );
         let [Effect::Grant { lease, ranges, .. }] = effects.as_slice() else {

@@ -1,12 +1,12 @@
 //! What a seed stands for: the experiments, their games' nature, the workers, the faults.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use spelrum_tournament::engines::{NeededEngine, OfferedEngine};
 use spelrum_tournament::scheduler::{Allocation, ExperimentState, Policy};
 use spelrum_tournament::stopping::{Points, StopRule};
-use spelrum_tournament::{CellId, EloModel, ExperimentId, GameId, Sprt};
+use spelrum_tournament::{CellId, EloModel, ExperimentId, GameId, Sprt, WorkerId};
 
 use crate::dice::Dice;
 use crate::engines::{draw_need, draw_offer};
@@ -94,6 +94,11 @@ pub(crate) struct Scenario {
     pub(crate) engines: Vec<Arc<[OfferedEngine]>>,
     /// The engines that games of these cells need; those of others need none.
     pub(crate) needs: BTreeMap<CellId, Arc<[NeededEngine]>>,
+    /// Cells that are trainings, and the cells that wait for them.
+    pub(crate) trainings: BTreeSet<CellId>,
+    pub(crate) after: BTreeMap<CellId, Arc<[CellId]>>,
+    /// Workers that do not train.
+    pub(crate) untrained: BTreeSet<WorkerId>,
     /// Whether workers end when nothing is left to do; they start again.
     pub(crate) workers_exit: bool,
     /// Whether a coordinator that was started anew wants a Hello from everybody.
@@ -148,6 +153,9 @@ impl Scenario {
             calm_ms,
             engines: vec![Arc::default(); workers.len()],
             needs: BTreeMap::new(),
+            trainings: BTreeSet::new(),
+            after: BTreeMap::new(),
+            untrained: BTreeSet::new(),
             workers,
             workers_exit: dice.chance(300),
             epochs: dice.chance(500),
@@ -160,7 +168,59 @@ impl Scenario {
             scenario.draw_experiment(ExperimentId(experiment), dice);
         }
         scenario.draw_engines();
+        scenario.draw_trainings();
         scenario
+    }
+
+    /// Draws trainings, which cells wait for them, and who does not train. By its own dice, too.
+    fn draw_trainings(&mut self) {
+        let mut dice = Dice::new(self.calm_ms.rotate_left(17));
+        if dice.chance(500) {
+            return;
+        }
+        let experiments: BTreeSet<ExperimentId> =
+            self.requests.iter().map(|(_, request)| request.experiment()).collect();
+        for experiment in experiments {
+            // A course decides by games alone, and a rule reads nothing else.
+            let has_rule = |(_, request): &(u64, Request)| {
+                request.experiment() == experiment
+                    && matches!(request, Request::Submit { rule: Some(_), .. })
+            };
+            if self.courses.contains_key(&experiment) || self.requests.iter().any(has_rule) {
+                continue;
+            }
+            let trainings: Vec<CellId> = (0..i64::try_from(dice.below(4)).unwrap())
+                .map(|index| CellId(experiment.0 * 100 + dice.pick(&[60, 90]) + index))
+                .collect();
+            for (_, request) in &mut self.requests {
+                let Request::Submit { experiment: of, cells, .. } = request else { continue };
+                if *of != experiment {
+                    continue;
+                }
+                for &(cell, _) in cells.iter() {
+                    let waits = trainings.iter().copied().filter(|_| dice.chance(400));
+                    let waits: Arc<[CellId]> = waits.collect();
+                    if !waits.is_empty() {
+                        self.after.entry(cell).or_insert(waits);
+                    }
+                }
+                // Those of which nothing waits may be left out.
+                cells.extend(trainings.iter().map(|&cell| (cell, 1)));
+            }
+            for cell in trainings {
+                self.trainings.insert(cell);
+                self.game_ms.insert(cell, dice.pick(&[20, 1_000, 8_000, 20_000]));
+                if dice.chance(150) {
+                    let nature = dice.pick(&[Nature::Failing, Nature::Flaky, Nature::Deadly]);
+                    self.natures.insert(GameId { cell, number: 0 }, nature);
+                }
+            }
+        }
+        for id in 2..=self.workers.len() {
+            if dice.chance(300) {
+                self.untrained.insert(WorkerId(i64::try_from(id).unwrap()));
+            }
+        }
     }
 
     /// Draws which cells need engines, and which machines have them. By its own dice, so that the other
@@ -307,6 +367,8 @@ impl Scenario {
         scenario.workers = vec![64; 4];
         scenario.engines = vec![Arc::default(); 4];
         scenario.needs.clear();
+        scenario.trainings.clear();
+        scenario.after.clear();
         scenario.requests.clear();
         scenario.natures.clear();
         scenario.courses.clear();
@@ -333,6 +395,9 @@ impl Scenario {
 
     /// What the player gets who moves first in a game: always the same.
     pub(crate) fn points(&self, game: GameId) -> Points {
+        if self.trainings.contains(&game.cell) {
+            return Points::Half;
+        }
         let mut dice = Dice::new(game.cell.0.cast_unsigned() << 32 | game.number);
         let strength = game.cell.0.cast_unsigned() % 7 * 100 + 100;
         let first_is_first = game.number.is_multiple_of(2);

@@ -20,6 +20,9 @@
 //! `w1 wants 2 of 100` is a worker whose two slots have so much together. `10 plays fish bird` is what
 //! engines its games need, `w1 wants 2 with fish fish` a worker that may run two of this one at once.
 //!
+//! `9 trains` makes a cell one of a training, `10 waits for 9` has another one wait for it, `w1 wants 2 as of old` is a
+//! worker that does not train.
+//!
 //! Each line is a transaction of its own, judged and committed. `lost: …` is one whose commit
 //! fails, and `restart` builds the scheduler again. A line without `->` may have any effects.
 
@@ -151,6 +154,27 @@ impl Stage {
                 self.desk.staged_mut().engines.insert(cell, engines);
                 return Vec::new();
             }
+            [cell, "trains"] => {
+                let cell = CellId(cell.parse().unwrap());
+                self.desk.staged_mut().trainings.insert(cell);
+                return Vec::new();
+            }
+            [cell, "waits", "for", ref cells @ ..] => {
+                let id = |text: &&str| CellId(text.parse().unwrap());
+                let (cell, cells) = (id(&cell), cells.iter().map(id).collect());
+                self.desk.staged_mut().after.insert(cell, cells);
+                return Vec::new();
+            }
+            [worker, "trained", leased] => {
+                return self.report(worker, leased, &Report::Trained);
+            }
+            [worker, "wants", slots, "as", "of", "old"] => {
+                let mut wanted = wants(worker, slots, None, &[]);
+                if let Event::LeaseWanted { trains, .. } = &mut wanted {
+                    *trains = false;
+                }
+                wanted
+            }
             [worker, "wants", slots] => wants(worker, slots, None, &[]),
             [worker, "wants", slots, "of", bytes] => {
                 wants(worker, slots, Some(bytes.parse().unwrap()), &[])
@@ -208,6 +232,7 @@ fn wants(worker: &str, slots: &str, memory_bytes: Option<u64>, engines: &[&str])
         slots: slots.parse().unwrap(),
         memory_bytes,
         engines: names.into_iter().map(|name| offer(name, "1", at_once(name))).collect(),
+        trains: true,
     }
 }
 

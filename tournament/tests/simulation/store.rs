@@ -36,6 +36,10 @@ pub(crate) struct Store {
     pub(crate) needs: BTreeMap<CellId, u64>,
     /// The engines that games of these cells need.
     pub(crate) engines: BTreeMap<CellId, Arc<[NeededEngine]>>,
+    /// Cells that must be settled before games of these are handed out.
+    pub(crate) after: BTreeMap<CellId, Arc<[CellId]>>,
+    /// Cells that are trainings.
+    pub(crate) trainings: BTreeSet<CellId>,
     /// Requests of clients that were carried out, so that a repeated one is a no-op.
     pub(crate) requests: Vec<usize>,
     /// Results that were there until their experiment was deleted.
@@ -71,10 +75,21 @@ impl Store {
         for (&cell, &games) in &named {
             let memory_bytes = self.needs.get(&cell).copied().unwrap_or(0);
             let engines = self.engines.get(&cell).cloned();
-            let none = CellState { memory_bytes, engines, ..CellState::new(cell, games) };
+            let after = self.after.get(&cell).cloned();
+            let is_training = self.trainings.contains(&cell);
+            let swap_sides = !is_training;
+            let none = CellState {
+                memory_bytes,
+                engines,
+                after,
+                is_training,
+                swap_sides,
+                ..CellState::new(cell, games)
+            };
             let state = &mut self.cells.entry(cell).or_insert((id, none)).1;
             state.in_sweep = true;
-            state.games = games.max(state.next_number.next_multiple_of(2));
+            let begun = state.next_number.next_multiple_of(if swap_sides { 2 } else { 1 });
+            state.games = games.max(begun);
             if self.rules.get(&cell) != rule.as_ref() {
                 // Read again from the first pair. Where it ended counts until it ends elsewhere.
                 state.decided_number = 0;
@@ -260,6 +275,7 @@ impl Store {
     /// What came of a game for the cell's first player, if it is settled.
     pub(crate) fn told(&self, game: GameId) -> Option<Told> {
         Some(match self.games.get(&game)? {
+            Settled::Played(..) if self.trainings.contains(&game.cell) => Told::Failed,
             Settled::Played(_, points) if game.number.is_multiple_of(2) => Told::Played(*points),
             Settled::Played(_, points) => Told::Played(points.swapped()),
             Settled::Failed(_) => Told::Failed,

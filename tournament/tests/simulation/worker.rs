@@ -27,6 +27,8 @@ pub(crate) struct Worker {
     pub(crate) slots: u32,
     /// The engines of its machine.
     pub(crate) engines: Arc<[OfferedEngine]>,
+    /// Whether it trains.
+    pub(crate) trains: bool,
     /// Which start of it this is: what was meant for an earlier one is not for this one.
     pub(crate) start: u32,
     /// Until when it is down or hangs.
@@ -65,7 +67,7 @@ impl worker::Outcome for Result {
         match &self.what {
             Report::Played { .. } => 1_000,
             Report::Failed { message } => 100 + message.len(),
-            Report::Irregular => 1_000,
+            Report::Trained | Report::Irregular => 1_000,
         }
     }
 
@@ -101,6 +103,7 @@ impl Worker {
             id,
             slots,
             engines,
+            trains: true,
             start: 0,
             away_until: 0,
             wake_at: None,

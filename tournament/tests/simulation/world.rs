@@ -156,11 +156,15 @@ impl World {
             .zip(scenario.workers.iter().zip(&scenario.engines))
             .map(|(id, (&slots, engines))| {
                 let engines = Arc::clone(engines);
-                Worker::new(WorkerId(id), slots, engines, scenario.workers_exit)
+                let mut worker = Worker::new(WorkerId(id), slots, engines, scenario.workers_exit);
+                worker.trains = !scenario.untrained.contains(&WorkerId(id));
+                worker
             })
             .collect();
         let mut desk = Desk::open(scenario.policy.clone(), scenario.courses.clone(), mutant);
         desk.staged_mut().engines.clone_from(&scenario.needs);
+        desk.staged_mut().after.clone_from(&scenario.after);
+        desk.staged_mut().trainings.clone_from(&scenario.trainings);
         desk.commit();
         let mut world = Self {
             desk,

@@ -58,6 +58,8 @@ impl State {
                 engines => Some(engines.into()),
             },
             played: self.played(id, cell),
+            after: None,
+            is_training: false,
         };
         cells.into_iter().map(state).collect()
     }

@@ -86,6 +86,7 @@ fn half_of_a_sweep(allocation: Allocation) -> Vec<(f64, u64)> {
                 slots: 4,
                 memory_bytes: None,
                 engines: Arc::default(),
+                trains: true,
             };
             let effects = scheduler.handle(asked, Time(0));
             let [Effect::Grant { lease, ranges, .. }] = &effects[..] else { panic!("{effects:?}") };

@@ -36,8 +36,13 @@ fn an_experiment_that_goes_on_was_never_finished() {
     let mut scheduler = Scheduler::restore(Snapshot::default(), Policy::default(), Time(0));
     let first = CellState::new(CellId(10), 2);
     assert_eq!(scheduler.handle(submitted(vec![first.clone()]), Time(0)), []);
-    let wanted =
-        Event::LeaseWanted { worker, slots: 1, memory_bytes: None, engines: Arc::default() };
+    let wanted = Event::LeaseWanted {
+        worker,
+        slots: 1,
+        memory_bytes: None,
+        engines: Arc::default(),
+        trains: true,
+    };
     assert!(matches!(scheduler.handle(wanted.clone(), Time(0))[..], [Effect::Grant { .. }]));
     let dropped = CellState { in_sweep: false, next_number: 2, ..first };
     assert_eq!(scheduler.handle(submitted(vec![dropped]), Time(1)), []);

@@ -57,6 +57,7 @@ fn a_heartbeat_never_shortens_a_lease() {
         slots: 1,
         memory_bytes: None,
         engines: Arc::default(),
+        trains: true,
     };
     scheduler.handle(wants, Time(0));
     scheduler.begin_turn(Time(0), 90_000);
@@ -77,6 +78,7 @@ fn a_lease_lives_from_the_turn_that_grants_it() {
         slots: 1,
         memory_bytes: None,
         engines: Arc::default(),
+        trains: true,
     };
     scheduler.handle(wants, Time(1_000));
     assert_eq!(scheduler.next_deadline(), Some(Time(45_000)));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use spelrum_tournament::engines::NeededEngine;
 use spelrum_tournament::stopping::{Settled, StopRule};
-use spelrum_tournament::{ExperimentId, LeaseId};
+use spelrum_tournament::{CellId, ExperimentId, LeaseId};
 
 use crate::reference::decide;
 
@@ -29,6 +29,8 @@ pub(super) struct Cell {
     pub(super) decision: (u64, Option<u64>),
     pub(super) memory_bytes: u64,
     pub(super) engines: Option<Arc<[NeededEngine]>>,
+    pub(super) after: Vec<CellId>,
+    pub(super) is_training: bool,
 }
 
 impl Cell {

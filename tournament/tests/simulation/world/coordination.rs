@@ -168,9 +168,9 @@ impl World {
     }
 
     fn lease(&mut self, worker: WorkerId, from: usize, at: u64) -> Reply {
-        let Worker { slots, ref engines, .. } = self.workers[from];
+        let Worker { slots, ref engines, trains, .. } = self.workers[from];
         let engines = Arc::clone(engines);
-        let wanted = Event::LeaseWanted { worker, slots, memory_bytes: None, engines };
+        let wanted = Event::LeaseWanted { worker, slots, memory_bytes: None, engines, trains };
         Reply::Said(match self.event(wanted, at).pop() {
             Some(Effect::Grant { lease, ranges, lost, .. }) => {
                 let leased = |range: GameRange| LeasedGames {

@@ -116,6 +116,8 @@ impl World {
         let fails = nature == Nature::Failing || (nature == Nature::Flaky && self.dice.chance(500));
         let what = if fails {
             Report::Failed { message: "it broke".into() }
+        } else if self.scenario.trainings.contains(&game.cell) {
+            Report::Trained
         } else {
             let wall_us = (self.now - over.started) * 1_000;
             Report::Played { wall_us, points: self.scenario.points(game) }
@@ -245,6 +247,8 @@ impl World {
                 self.last_number += 1;
                 self.lied_about.insert(game);
                 let what = match self.dice.below(3) {
+                    // The referee tells trainings from games.
+                    0 if self.scenario.trainings.contains(&game.cell) => Report::Trained,
                     0 => {
                         let points = self.dice.pick(&[Points::Zero, Points::Half, Points::One]);
                         Report::Played { wall_us: u64::MAX, points }
