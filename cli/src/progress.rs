@@ -37,6 +37,8 @@ pub(crate) struct Progress {
     planned: u64,
     pace: Pace,
     forecast: Option<Forecast>,
+    /// What is still to be trained before its games can be played, in words.
+    training: String,
     log: LogTimes,
 }
 
@@ -56,6 +58,7 @@ impl Progress {
             planned,
             pace: Pace::default(),
             forecast: None,
+            training: String::new(),
             log: LogTimes::default(),
         }
     }
@@ -69,7 +72,9 @@ impl Progress {
         self.forecast = self.pace.forecast(seen).filter(|_| is_all_there);
         self.settled = seen.games_settled;
         self.bar.set_position(self.settled);
-        self.bar.set_message(rate_text(self.task, self.pace.games_per_second(), self.forecast));
+        self.training = training_text(seen);
+        let rate = rate_text(self.task, self.pace.games_per_second(), self.forecast);
+        self.bar.set_message(rate + &self.training);
         if self.bar.is_hidden() && self.log.is_due(elapsed) {
             say(&self.line(self.pace.games_per_second()));
         }
@@ -88,6 +93,7 @@ impl Progress {
         let played = self.settled.saturating_sub(self.settled_at_start);
         if self.settled >= self.planned {
             self.forecast = None;
+            self.training.clear();
         }
         say(&self.line((played > 0 && seconds > 0.0).then(|| played as f64 / seconds)));
     }
@@ -95,7 +101,17 @@ impl Progress {
     fn line(&self, games_per_second: Option<f64>) -> String {
         settled_text(self.task, self.settled, self.planned)
             + &rate_text(self.task, games_per_second, self.forecast)
+            + &self.training
     }
+}
+
+/// `, 3 of 30 networks trained`, while games wait for some.
+pub(crate) fn training_text(seen: &results::Progress) -> String {
+    if seen.networks_settled >= seen.networks {
+        return String::new();
+    }
+    let noun = if seen.networks == 1 { "network" } else { "networks" };
+    format!(", {} of {} {noun} trained", count(seen.networks_settled), count(seen.networks))
 }
 
 /// `1,300 of 4,000 games settled`

@@ -446,6 +446,7 @@ fn introduction() -> WorkerIntroduction {
         version: "0".to_owned(),
         memory_bytes: None,
         engines: std::sync::Arc::default(),
+        trains: false,
         machine: Machine::default(),
     }
 }

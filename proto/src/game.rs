@@ -7,7 +7,7 @@ use spelrum_tournament::engines::EngineIdentity;
 use spelrum_tournament::{CellId, GameId, PlayedGame, names as words};
 
 use crate::limits::{MOVE_BYTES_MAX, PLIES_MAX, POSITION_BYTES_MAX};
-use crate::wire_error::{at_most, id, in_range, margin, number, plain_text, unknown_word};
+use crate::wire_error::{at_most, id, in_range, margin, moment, number, plain_text, unknown_word};
 use crate::{Fault, WireError, engines, names, v1};
 
 /// A game as its worker reports it.
@@ -79,9 +79,7 @@ pub fn check(game: &v1::Game) -> Result<GameId, WireError> {
     margin("margin", game.margin)?;
     termination(game)?;
     number("moves_hash", game.moves_hash)?;
-    let started = u64::try_from(game.started_unix_us)
-        .map_err(|_| WireError::new("started_unix_us", Fault::Negative(game.started_unix_us)))?;
-    number("started_unix_us", started)?;
+    moment("started_unix_us", game.started_unix_us)?;
     number("wall_us", game.wall_us)?;
     at_most("moves", game.moves.len(), PLIES_MAX)?;
     for (ply, mv) in game.moves.iter().enumerate() {

@@ -13,6 +13,7 @@ pub mod names;
 mod refusal;
 pub mod results;
 mod token;
+pub mod training;
 mod wire_error;
 pub mod work;
 
@@ -25,7 +26,6 @@ pub use wire_error::{Fault, WireError};
     missing_docs,
     clippy::allow_attributes,
     clippy::allow_attributes_without_reason,
-    clippy::large_enum_variant,
     reason = "generated; the contract's comments are in proto/spelrum/v1"
 )]
 pub mod v1 {
@@ -35,7 +35,7 @@ pub mod v1 {
 /// The protocol's major number: equal majors work together.
 pub const PROTOCOL_MAJOR: u32 = 1;
 /// The protocol's minor number: fields and calls were added.
-pub const PROTOCOL_MINOR: u32 = 6;
+pub const PROTOCOL_MINOR: u32 = 7;
 /// The earliest minor number of workers: earlier ones cannot read all that definitions may hold now, and would
 /// report such games as failed, or say nothing of a margin that the rules give.
 pub const WORKER_MINOR_MIN: u32 = 6;

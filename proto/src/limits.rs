@@ -39,6 +39,9 @@ pub const POSITION_BYTES_MAX: usize = 4_096;
 /// The message of a failed game, in bytes.
 pub const FAILURE_BYTES_MAX: usize = 4_096;
 
+/// Rows of each kind that tell how a training went.
+pub const TRAINING_ROWS_MAX: usize = 2_048;
+
 /// A sweep file, in bytes.
 pub const SWEEP_BYTES_MAX: usize = 1 << 20;
 

@@ -138,6 +138,14 @@ pub(crate) fn finite(field: &str, figure: f64) -> Result<f64, WireError> {
     if figure.is_finite() { Ok(figure) } else { Err(WireError::new(field, Fault::NotFinite)) }
 }
 
+/// A moment in microseconds since 1970, which may be anything that a worker's clock says.
+pub(crate) fn moment(field: &str, unix_us: i64) -> Result<i64, WireError> {
+    let since =
+        u64::try_from(unix_us).map_err(|_| WireError::new(field, Fault::Negative(unix_us)))?;
+    number(field, since)?;
+    Ok(unix_us)
+}
+
 /// A word for an error message: a stranger's megabytes are not repeated.
 pub(crate) fn unknown_word(word: &str) -> Fault {
     Fault::UnknownWord(word.chars().take(40).collect())

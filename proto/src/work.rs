@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use spelrum_tournament::results::Machine;
 use spelrum_tournament::{
-    CellId, DefinitionHash, GameId, GameRange, LeaseId, PlayedGame, WorkerId,
+    CellId, DefinitionHash, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame, WorkerId,
 };
 use uuid::Uuid;
 
@@ -14,7 +14,7 @@ use crate::limits::{
     REPORT_RESULTS_MAX, SLOTS_MAX,
 };
 use crate::wire_error::{at_most, id, in_range, number, plain_text, text};
-use crate::{Fault, WireError, engines, game, v1};
+use crate::{Fault, WireError, engines, game, training, v1};
 
 /// Who calls, and which run of the coordinator it believes to talk to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,12 +129,14 @@ pub struct Reported {
 pub enum ReportedWhat {
     /// It was played; the record, checked.
     Played(PlayedGame),
+    /// It was a training; what came of it, well-formed.
+    Trained(Box<FinishedTraining>),
     /// What was reported is not a record of this game: the rules do not allow it. No message says so:
     /// the coordinator finds it out.
     Irregular {
         /// The engine that played it.
         engine_revision: u32,
-        /// The record as it came: a [`v1::Game`], encoded.
+        /// The record as it came: a [`v1::Game`] or [`v1::Training`], encoded.
         record: Vec<u8>,
         /// What is wrong with it.
         problem: String,
@@ -170,6 +172,10 @@ fn reported(result: v1::Result) -> Result<Reported, WireError> {
         v1::result::What::Game(played) => {
             let played = game::from_wire(played).map_err(|error| error.within("game"))?;
             (played.game, ReportedWhat::Played(played))
+        }
+        v1::result::What::Training(trained) => {
+            let trained = training::from_wire(trained).map_err(|error| error.within("training"))?;
+            (trained.task, ReportedWhat::Trained(Box::new(trained)))
         }
         v1::result::What::FailedGame(failed) => {
             failed_game(failed).map_err(|error| error.within("failed_game"))?

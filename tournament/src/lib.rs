@@ -48,4 +48,4 @@ pub use sweep::{
     NamedFile, SweepError, SweepText, check_experiment_name, did_you_mean, plan_sweep, sweep_keys,
     sweep_schema,
 };
-pub use training::TrainingDefinition;
+pub use training::{FinishedTraining, TrainedNetwork, TrainingDefinition};

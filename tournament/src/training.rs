@@ -2,11 +2,14 @@
 //! the same network has the same name in every experiment and every database.
 
 use serde::{Deserialize, Serialize};
-use spelrum_engine::Parameters;
-use spelrum_engine::network::{Recipe, recipe_of};
+use spelrum_engine::network::{
+    DistanceErrors, Epoch, Network, Recipe, Run, SideErrors, SquareErrors, Trained, recipe_of,
+};
+use spelrum_engine::{ENGINE_REVISION, Irregularity, Parameters};
 
 use crate::definition::DefinitionHash;
 use crate::game::DefinitionError;
+use crate::ids::GameId;
 use crate::seeds;
 
 /// What decides a training: the recipe of its network.
@@ -93,6 +96,187 @@ impl TrainingDefinition {
         &self.recipe
     }
 }
+
+/// A network and how its training went, as it is reported and stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainedNetwork {
+    /// The network, as [`Network::to_bytes`] gives it.
+    pub bytes: Vec<u8>,
+    /// How the training of each of its networks went.
+    pub runs: Vec<Run>,
+    /// Its learning curve, thinned out if it is long: see [`TrainedNetwork::of`].
+    pub epochs: Vec<Epoch>,
+    /// How well each side's positions were learnt.
+    pub sides: Vec<SideErrors>,
+    /// The same by distance to mate.
+    pub distances: Vec<DistanceErrors>,
+    /// The same by the square of black's king.
+    pub squares: Vec<SquareErrors>,
+}
+
+/// Of a learning curve so many epochs are kept at most, for each network.
+const EPOCHS_MAX: usize = 500;
+
+impl TrainedNetwork {
+    /// What came of a training. Of a long learning curve it keeps every second epoch, or every fourth and so on,
+    /// with the first, the last and the best.
+    #[must_use]
+    pub fn of(trained: Trained) -> Self {
+        let Trained { network, epochs, runs, sides, distances, squares } = trained;
+        let mut kept = Vec::new();
+        for run in &runs {
+            let its: Vec<Epoch> =
+                epochs.iter().filter(|epoch| epoch.network == run.network).copied().collect();
+            let apart = its.len().div_ceil(EPOCHS_MAX - 3).max(1).next_power_of_two();
+            let last = its.len().saturating_sub(1);
+            kept.extend(its.iter().enumerate().filter_map(|(place, epoch)| {
+                let is_kept = place % apart == 0 || place == last || epoch.epoch == run.best_epoch;
+                is_kept.then_some(*epoch)
+            }));
+        }
+        Self { bytes: network.to_bytes(), runs, epochs: kept, sides, distances, squares }
+    }
+}
+
+/// What came of a training, as its worker reports it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishedTraining {
+    /// The task: number 0 of the training's cell.
+    pub task: GameId,
+    /// The engine that trained.
+    pub engine_revision: u32,
+    /// The SHA-256 at the end of the network's bytes.
+    pub sha256: [u8; 32],
+    /// When it began, by the worker's clock, in microseconds since 1970: for people only.
+    pub started_unix_us: i64,
+    /// How long it took, in microseconds.
+    pub wall_us: u64,
+    /// The network; `None` of one that was found where it is to be reported to.
+    pub trained: Option<TrainedNetwork>,
+}
+
+impl FinishedTraining {
+    /// A training that was done here.
+    #[must_use]
+    pub fn here(task: GameId, trained: Trained, started_unix_us: i64, wall_us: u64) -> Self {
+        let sha256 = trained.network.sha256();
+        let trained = Some(TrainedNetwork::of(trained));
+        Self { task, engine_revision: ENGINE_REVISION, sha256, started_unix_us, wall_us, trained }
+    }
+
+    /// One of a network with this hash that was found trained.
+    #[must_use]
+    pub const fn found(task: GameId, sha256: [u8; 32], started_unix_us: i64) -> Self {
+        Self {
+            task,
+            engine_revision: ENGINE_REVISION,
+            sha256,
+            started_unix_us,
+            wall_us: 0,
+            trained: None,
+        }
+    }
+}
+
+impl TrainingDefinition {
+    /// Whether this can have come of the training: the bytes are a network of the recipe's form with the hash that
+    /// is told, and the figures are such as a training has. Whether it is the network that follows from the recipe,
+    /// only training it again shows. Of one that was found, `stored` is the hash that it must have.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn referee(
+        &self,
+        finished: &FinishedTraining,
+        stored: Option<[u8; 32]>,
+    ) -> Result<(), Irregularity> {
+        let wrong = |problem: &str| Err(Irregularity::new(problem));
+        if finished.task.number != 0 {
+            return wrong("a training is the task with number 0");
+        }
+        if stored.is_some_and(|stored| stored != finished.sha256) {
+            return wrong("the network differs from the one that was trained before");
+        }
+        let Some(trained) = &finished.trained else {
+            return match stored {
+                Some(_) => Ok(()),
+                None => wrong("it names a network that is not there"),
+            };
+        };
+        let network = Network::from_bytes(&trained.bytes)
+            .map_err(|error| Irregularity::new(error.to_string()))?;
+        if !self.recipe.makes(&network) {
+            return wrong("it is a network of another form than its recipe makes");
+        }
+        if network.sha256() != finished.sha256 {
+            return wrong("its bytes do not have the hash that is told");
+        }
+        self.check_figures(trained)
+    }
+
+    fn check_figures(&self, trained: &TrainedNetwork) -> Result<(), Irregularity> {
+        let TrainedNetwork { bytes: _, runs, epochs, sides, distances, squares } = trained;
+        let networks = runs.len();
+        let (networks_made, epochs_max) = (self.recipe.networks(), self.recipe.epochs());
+        if networks != networks_made || !runs.iter().map(|run| run.network).eq(0..networks as u32) {
+            return Err(Irregularity::new(format!(
+                "it tells of {networks} networks, and its recipe makes {networks_made}"
+            )));
+        }
+        let is_network = |network: u32| (network as usize) < networks;
+        let is_epoch = |epoch: u32| (1..=epochs_max).contains(&epoch);
+        let is_error = |error: f64| error.is_finite() && error >= 0.0;
+        let runs_hold = runs.iter().all(|run| {
+            is_epoch(run.best_epoch)
+                && is_error(run.validation_error)
+                && is_error(run.constant_error)
+        });
+        let mut places: Vec<(u32, u32)> = Vec::with_capacity(epochs.len());
+        let epochs_hold = epochs.iter().all(|epoch| {
+            places.push((epoch.network, epoch.epoch));
+            is_network(epoch.network)
+                && is_epoch(epoch.epoch)
+                && is_error(epoch.training_error)
+                && is_error(epoch.validation_error)
+        }) && places.is_sorted_by(|one, next| one < next)
+            && epochs.len() <= networks * EPOCHS_MAX;
+        let sides_hold = sides.iter().all(|it| {
+            is_network(it.network)
+                && it.mean_plies.is_finite()
+                && is_error(it.spread)
+                && is_error(it.error)
+        }) && sides
+            .is_sorted_by(|one, next| (one.network, one.to_move) < (next.network, next.to_move));
+        let distances_hold = distances.iter().all(|it| {
+            is_network(it.network)
+                && it.plies <= PLIES_MAX
+                && is_error(it.error)
+                && it.nearer.is_finite()
+        }) && distances
+            .is_sorted_by(|one, next| (one.network, one.plies) < (next.network, next.plies));
+        let squares_hold = squares
+            .iter()
+            .all(|it| is_network(it.network) && it.square < 64 && is_error(it.error))
+            && squares
+                .is_sorted_by(|one, next| (one.network, one.square) < (next.network, next.square));
+        let parts = [
+            (runs_hold, "its runs"),
+            (epochs_hold, "its learning curve"),
+            (sides_hold, "its errors by side"),
+            (distances_hold, "its errors by distance"),
+            (squares_hold, "its errors by square"),
+        ];
+        match parts.iter().find(|(holds, _)| !holds) {
+            None => Ok(()),
+            Some((_, what)) => {
+                Err(Irregularity::new(format!("{what} cannot be those of its recipe")))
+            }
+        }
+    }
+}
+
+/// No ending of a few pieces has its mate farther away.
+const PLIES_MAX: u32 = 1_024;
 
 #[cfg(test)]
 mod tests {

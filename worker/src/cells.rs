@@ -1,33 +1,71 @@
-//! Cells that are ready to be played, from the definitions that the coordinator sends.
+//! Cells that are ready, from the definitions that the coordinator sends.
 
 use std::sync::Arc;
 
-use spelrum_tournament::{DefinitionHash, OpeningsCache, PlayableCell};
+use spelrum_engine::network::SuppliedNetwork;
+use spelrum_tournament::{DefinitionHash, OpeningsCache, PlayableCell, TrainingDefinition};
 
-/// A cell; `Err` if this engine cannot play it, whatever the reason: then each of its games is
-/// reported as failed with that reason.
-pub(crate) type Cell = Result<PlayableCell, String>;
+/// A cell; `Err` if this engine can do nothing with it, whatever the reason: then each of its games, or its
+/// training, is reported as failed with that reason.
+pub(crate) type Cell = Result<Ready, String>;
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) enum Ready {
+    /// Games are to be played.
+    Games(Box<Games>),
+    /// A network is to be trained.
+    Training {
+        /// Which.
+        training: Box<TrainingDefinition>,
+        /// The hash of the network, if it was there already when the cell was fetched.
+        found: Option<[u8; 32]>,
+    },
+}
+
+/// A cell whose games are played.
+#[derive(Debug)]
+pub(crate) struct Games {
+    pub(crate) cell: PlayableCell,
+    /// Those of its players' networks that need no training here: its players have them while these are kept.
+    pub(crate) networks: Vec<Arc<SuppliedNetwork>>,
+}
+
+impl Games {
+    /// The trainings of its players' networks, each once.
+    pub(crate) fn trainings(&self) -> Vec<TrainingDefinition> {
+        let mut trainings = Vec::new();
+        for player in &self.cell.definition().players {
+            trainings
+                .extend(TrainingDefinition::of_player(player).filter(|it| !trainings.contains(it)));
+        }
+        trainings
+    }
+}
 
 /// Reads a definition, and checks that it is the one that was asked for. Finding the openings may
-/// take a while.
+/// take a while. No network is at hand yet.
 pub(crate) async fn read(
     hash: DefinitionHash,
     json: String,
     openings: &Arc<OpeningsCache>,
 ) -> Cell {
     let openings = Arc::clone(openings);
-    let cell = tokio::task::spawn_blocking(move || read_here(hash, &json, &openings))
+    tokio::task::spawn_blocking(move || read_here(hash, &json, &openings))
         .await
-        .unwrap_or_else(|panic| Err(format!("reading the definition: {panic}")));
-    if let Err(problem) = &cell {
-        tracing::error!("a cell cannot be played here: {problem}");
-    }
-    cell
+        .unwrap_or_else(|panic| Err(format!("reading the definition: {panic}")))
 }
 
 fn read_here(hash: DefinitionHash, json: &str, openings: &OpeningsCache) -> Cell {
     if DefinitionHash::of_json(json) != hash {
         return Err("the cell's definition is not the one that its hash names".to_owned());
     }
-    PlayableCell::from_json(json, openings).map_err(|error| error.to_string())
+    if TrainingDefinition::is_one(json) {
+        return TrainingDefinition::from_json(json)
+            .map(|training| Ready::Training { training: Box::new(training), found: None })
+            .map_err(|error| error.to_string());
+    }
+    PlayableCell::from_json(json, openings)
+        .map(|cell| Ready::Games(Box::new(Games { cell, networks: Vec::new() })))
+        .map_err(|error| error.to_string())
 }

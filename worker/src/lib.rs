@@ -14,6 +14,7 @@ mod hub;
 mod link;
 mod machine;
 mod memory;
+mod networks;
 mod outcome;
 mod panics;
 mod slot;

@@ -19,8 +19,9 @@ use tonic::{Code, Response, Status};
 use uuid::Uuid;
 
 use crate::WorkerError;
-use crate::cells::{self, Cell};
+use crate::cells::{self, Cell, Games, Ready};
 use crate::engines::Engines;
+use crate::networks::{self, Networks, Stored};
 use crate::outcome::Finished;
 
 /// How long connecting may take.
@@ -56,6 +57,8 @@ pub(crate) struct Link {
     introduction: Introduction,
     /// Cells of one sweep share their openings.
     openings: Arc<OpeningsCache>,
+    /// They share their networks, too.
+    networks: Networks,
     away: Mutex<Away>,
 }
 
@@ -96,6 +99,7 @@ impl Link {
             address,
             introduction,
             openings: Arc::default(),
+            networks: Networks::default(),
             away: Mutex::default(),
         }
     }
@@ -150,7 +154,8 @@ impl Link {
             }
             Call::GetCell(definition) => {
                 let said = get_cell(client, *definition);
-                self.fetched(*definition, self.attempt("GetCell", patience, said).await).await
+                let fetched = self.attempt("GetCell", patience, said).await;
+                self.fetched(*definition, fetched, patience).await
             }
         }
     }
@@ -176,28 +181,85 @@ impl Link {
             build_commit: machine.build_commit,
             build_profile: machine.build_profile,
             engines: offered.into_iter().map(offer_to_wire).collect(),
+            trains: true,
         };
         client.hello(hello).await
     }
 
+    /// What comes of a definition that was asked for, with the networks that it takes.
     async fn fetched(
         &self,
         definition: DefinitionHash,
         fetched: Result<v1::GetCellResponse, Failed>,
+        patience: Duration,
     ) -> Result<Answer<Arc<Cell>>, Failed> {
-        match fetched {
+        let (cell, keep) = match fetched {
             Ok(answer) => {
-                let cell = cells::read(definition, answer.definition_json, &self.openings).await;
-                Ok(Answer::Cell { cell: Arc::new(cell), keep: true })
+                match cells::read(definition, answer.definition_json, &self.openings).await {
+                    Ok(Ready::Games(games)) => self.with_networks(games, patience).await?,
+                    Ok(Ready::Training { training, .. }) => {
+                        let stored = self.stored(definition, patience).await?;
+                        let found = match stored {
+                            Stored::Trained(bytes) => networks::hash_of(&training, bytes).await,
+                            Stored::Failed(_) | Stored::NotYet => None,
+                        };
+                        // Not kept: it is another once it is trained.
+                        (Ok(Ready::Training { training, found }), false)
+                    }
+                    Err(problem) => (Err(problem), true),
+                }
             }
             // Not kept: another coordinator behind the same address, or the same one with its own
             // database back, may know it.
             Err(Failed::Refused(refusal)) if refusal.reason == Reason::UnknownCell => {
-                tracing::error!("a cell cannot be played here: {}", refusal.problem);
-                Ok(Answer::Cell { cell: Arc::new(Err(refusal.problem)), keep: false })
+                (Err(refusal.problem), false)
             }
-            Err(failed) => Err(failed),
+            Err(failed) => return Err(failed),
+        };
+        if let Err(problem) = &cell {
+            tracing::error!("a cell cannot be played here: {problem}");
         }
+        Ok(Answer::Cell { cell: Arc::new(cell), keep })
+    }
+
+    /// Gives a cell's players the networks that the coordinator has, and says whether the cell is to be kept.
+    /// One that it does not have yet is trained here when somebody plays with it.
+    async fn with_networks(
+        &self,
+        mut games: Box<Games>,
+        patience: Duration,
+    ) -> Result<(Cell, bool), Failed> {
+        for training in games.trainings() {
+            let definition = training.hash();
+            let network = match self.networks.kept(definition) {
+                Some(network) => Ok(network),
+                None => match self.stored(definition, patience).await? {
+                    Stored::Trained(bytes) => {
+                        self.networks.supply(&training, definition, bytes).await
+                    }
+                    Stored::Failed(problem) => {
+                        Err(format!("its network could not be trained: {problem}"))
+                    }
+                    Stored::NotYet => continue,
+                },
+            };
+            match network {
+                Ok(network) => games.networks.push(network),
+                // Not kept: the network may be trained again, and read from elsewhere.
+                Err(problem) => return Ok((Err(problem), false)),
+            }
+        }
+        Ok((Ok(Ready::Games(games)), true))
+    }
+
+    /// Asks for the network of a training. It may be some megabytes: the call has a patience of its own.
+    async fn stored(
+        &self,
+        definition: DefinitionHash,
+        patience: Duration,
+    ) -> Result<Stored, Failed> {
+        let said = get_network(self.client.clone(), definition);
+        self.attempt("GetNetwork", patience, said).await.map(Stored::from)
     }
 
     async fn attempt<T>(
@@ -368,6 +430,20 @@ async fn get_cell(
 ) -> Result<Response<v1::GetCellResponse>, Status> {
     let request = v1::GetCellRequest { definition_hash: definition.0.to_vec() };
     client.get_cell(request).await
+}
+
+/// A coordinator that does not know the call keeps no networks.
+async fn get_network(
+    mut client: Client,
+    definition: DefinitionHash,
+) -> Result<Response<v1::GetNetworkResponse>, Status> {
+    let request = v1::GetNetworkRequest { definition_hash: definition.0.to_vec() };
+    match client.get_network(request).await {
+        Err(status) if status.code() == Code::Unimplemented => {
+            Ok(Response::new(v1::GetNetworkResponse::default()))
+        }
+        answer => answer,
+    }
 }
 
 /// Tells people of verdicts that should not be.

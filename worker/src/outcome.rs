@@ -1,4 +1,4 @@
-//! A finished game on its way to the coordinator.
+//! A finished game or training on its way to the coordinator.
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::limits::FAILURE_BYTES_MAX;
@@ -35,19 +35,23 @@ impl Outcome for Finished {
     }
 
     fn refused(&self, problem: &str) -> Option<Self> {
-        let Some(What::Game(game)) = &self.result.what else {
-            let lease = self.result.lease_id;
-            tracing::error!(lease, problem, "a failure was refused: its game is given up");
-            return None;
+        let (cell, number) = match &self.result.what {
+            Some(What::Game(game)) => (game.cell_id, game.number),
+            Some(What::Training(training)) => (training.cell_id, training.number),
+            Some(What::FailedGame(_)) | None => {
+                let lease = self.result.lease_id;
+                tracing::error!(lease, problem, "a failure was refused: its game is given up");
+                return None;
+            }
         };
-        tracing::error!(cell = game.cell_id, number = game.number, problem, "a result was refused");
-        let game = GameId { cell: CellId(game.cell_id), number: game.number };
+        tracing::error!(cell, number, problem, "a result was refused");
+        let game = GameId { cell: CellId(cell), number };
         let what = failed(game, &format!("its result was refused: {problem}"));
         Some(Self::new(self.lease(), what))
     }
 }
 
-/// A game that could not be played.
+/// A game that could not be played, or a training that came to nothing.
 pub(crate) fn failed(game: GameId, message: &str) -> What {
     let message = &message[..message.floor_char_boundary(FAILURE_BYTES_MAX)];
     What::FailedGame(v1::FailedGame {
@@ -67,7 +71,7 @@ mod tests {
     #[test]
     fn messages_are_cut_between_characters() {
         let what = failed(GAME, &"ö".repeat(FAILURE_BYTES_MAX));
-        let What::FailedGame(failed) = what else { unreachable!() };
+        let What::FailedGame(failed) = what else { panic!("{what:?}") };
         assert_eq!((failed.cell_id, failed.number), (3, 8));
         assert!(failed.message.len() <= FAILURE_BYTES_MAX && failed.message.ends_with('ö'));
     }
@@ -75,13 +79,16 @@ mod tests {
     #[test]
     fn a_refused_result_becomes_a_failure_and_a_refused_failure_nothing() {
         let game = v1::Game { cell_id: 3, number: 8, ..Default::default() };
-        let played = Finished::new(LeaseId(5), What::Game(game));
-        assert!(!played.is_failure());
-        let failure = played.refused("no room").unwrap();
-        assert!(failure.is_failure() && failure.lease() == LeaseId(5));
-        let expected = failed(GAME, "its result was refused: no room");
-        assert_eq!(failure.result.what, Some(expected));
-        assert_eq!(failure.bytes(), work::encoded_len(&failure.result));
-        assert!(failure.refused("no room").is_none());
+        let training = v1::Training { cell_id: 3, number: 8, ..Default::default() };
+        for what in [What::Game(game), What::Training(training)] {
+            let finished = Finished::new(LeaseId(5), what);
+            assert!(!finished.is_failure());
+            let failure = finished.refused("no room").unwrap();
+            assert!(failure.is_failure() && failure.lease() == LeaseId(5));
+            let expected = failed(GAME, "its result was refused: no room");
+            assert_eq!(failure.result.what, Some(expected));
+            assert_eq!(failure.bytes(), work::encoded_len(&failure.result));
+            assert!(failure.refused("no room").is_none());
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! A slot: one thread that plays one game at a time.
+//! A slot: one thread that plays one game at a time, or trains a network.
 //!
 //! Plain threads, not tasks: a game with a time limit must not share its thread, and its CPU time
 //! is the thread's.
@@ -10,13 +10,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
-use spelrum_engine::{GameRecord, Host, MoveRecord, MoveValuesError, PlayError};
+use spelrum_engine::network::{Recipe, TrainError, Trained, train};
+use spelrum_engine::{GameRecord, Host, MoveRecord, MoveValuesError, PlayError, tables};
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
-use spelrum_proto::{game, v1, work};
+use spelrum_proto::{game, training, v1, work};
 use spelrum_tournament::worker::Batch;
-use spelrum_tournament::{GameId, PlayableCell, PlayedGame};
+use spelrum_tournament::{FinishedTraining, GameId, PlayableCell, PlayedGame};
 
-use crate::cells;
+use crate::cells::{self, Ready};
 use crate::engines::{Engines, EnginesGame, NoGame, Wanting};
 use crate::hub::{Hub, Signs, SlotSide};
 use crate::outcome::{Finished, failed};
@@ -73,7 +74,14 @@ impl Slot {
     /// Plays one game. `None` if it was aborted, or is given back with what is left of its batch.
     fn play_one(&self, batch: &Batch<Arc<cells::Cell>>, game: GameId) -> Option<v1::result::What> {
         let cell = match &*batch.cell {
-            Ok(cell) => cell,
+            Ok(Ready::Games(games)) => &games.cell,
+            Ok(Ready::Training { found: Some(sha256), .. }) => {
+                let found = FinishedTraining::found(game, *sha256, unix_us());
+                return Some(v1::result::What::Training(training::to_wire(found)));
+            }
+            Ok(Ready::Training { training, found: None }) => {
+                return self.train(training.recipe(), game);
+            }
             Err(problem) => return Some(failed(game, problem)),
         };
         let started_unix_us = unix_us();
@@ -101,6 +109,40 @@ impl Slot {
             }
         }
     }
+
+    /// Trains a network, for as long as that takes. `None` if it was aborted.
+    fn train(&self, recipe: &Recipe, task: GameId) -> Option<v1::result::What> {
+        let started_unix_us = unix_us();
+        let started = Instant::now();
+        let signs = &self.side.signs;
+        let host = SlotHost { started, began: Cell::new(started), timeout: None, signs };
+        tracing::info!(%task, ending = recipe.endgame().name(), "training a network");
+        let outcome = caught(|| trained(recipe, &host));
+        let took = started.elapsed();
+        match outcome {
+            Ok(Ok(trained)) => {
+                tracing::info!(%task, ?took, "a network is trained");
+                let wall_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+                let finished = FinishedTraining::here(task, trained, started_unix_us, wall_us);
+                Some(fitting_training(task, training::to_wire(finished)))
+            }
+            Ok(Err(TrainError::Aborted)) => None,
+            Ok(Err(error @ (TrainError::Diverged { .. } | TrainError::TooFewPositions { .. }))) => {
+                let message = error.to_string();
+                tracing::warn!(%task, message, "a training came to nothing");
+                Some(failed(task, &message))
+            }
+            Err(message) => {
+                tracing::error!(%task, message, "a training panicked");
+                Some(failed(task, &message))
+            }
+        }
+    }
+}
+
+/// Trains a network, with the table that the process shares.
+fn trained(recipe: &Recipe, host: &SlotHost<'_>) -> Result<Trained, TrainError> {
+    train(recipe, &tables::shared(recipe.endgame()), host, |_| {})
 }
 
 /// Runs something of the engine's; a panic of it is a message.
@@ -235,12 +277,24 @@ fn fitting(game: GameId, played: v1::Game) -> v1::result::What {
     if let Err(error) = game::check(&played) {
         return failed(game, &format!("the game's record cannot be sent: {error}"));
     }
-    let what = v1::result::What::Game(played);
+    small_enough(game, v1::result::What::Game(played), "the game's record")
+}
+
+/// The same of a training.
+fn fitting_training(task: GameId, trained: v1::Training) -> v1::result::What {
+    if let Err(error) = training::from_wire(trained.clone()) {
+        return failed(task, &format!("the trained network cannot be sent: {error}"));
+    }
+    small_enough(task, v1::result::What::Training(trained), "the trained network")
+}
+
+/// A result that fits in a report, or the failure that it does not.
+fn small_enough(game: GameId, what: v1::result::What, named: &str) -> v1::result::What {
     let result = v1::Result { lease_id: 0, what: Some(what) };
     let bytes = work::encoded_len(&result);
     match result.what {
         Some(what) if bytes <= RESULT_BYTES_MAX => what,
-        Some(_) | None => failed(game, &format!("the game's record has {bytes} bytes")),
+        Some(_) | None => failed(game, &format!("{named} has {bytes} bytes")),
     }
 }
 
@@ -354,12 +408,27 @@ mod tests {
 
     #[test]
     fn what_the_coordinator_would_refuse_is_a_failure() {
-        let message = |played| match fitting(GAME, played) {
+        let message = |what| match what {
             v1::result::What::FailedGame(failed) => failed.message,
-            v1::result::What::Game(game) => panic!("{game:?}"),
+            what @ (v1::result::What::Game(_) | v1::result::What::Training(_)) => {
+                panic!("{what:?}")
+            }
         };
         let malformed = v1::Game { cell_id: 3, ..Default::default() };
-        assert!(message(malformed).contains("engine_revision"));
+        assert!(message(fitting(GAME, malformed)).contains("engine_revision"));
+        let malformed = v1::Training { cell_id: 3, ..Default::default() };
+        assert!(message(fitting_training(GAME, malformed)).contains("engine_revision"));
+        let training = |bytes| v1::Training {
+            cell_id: 3,
+            engine_revision: 1,
+            sha256: vec![0; 32],
+            trained: Some(v1::TrainedNetwork { network: vec![0; bytes], ..Default::default() }),
+            ..Default::default()
+        };
+        let large = message(fitting_training(GAME, training(RESULT_BYTES_MAX)));
+        assert!(large.starts_with("the trained network has 4"), "{large}");
+        let fits = fitting_training(GAME, training(4_150_000));
+        assert!(matches!(fits, v1::result::What::Training(_)), "as large as networks are");
     }
 
     /// Invariant 3 needs a clock that runs: this one does, and the thread's does not go back.

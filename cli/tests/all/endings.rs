@@ -49,6 +49,24 @@ fn a_network_plays_the_same_games_wherever_it_is_trained() {
     sandbox.wait_until_finished(&coordinator);
     drop((workers, coordinator));
     assert_eq!(sandbox.all_games("x.db"), sandbox.all_games("y.db"));
+    let trained = "SELECT sha256, bytes, ending FROM networks";
+    assert_eq!(sandbox.sql("x.db", trained), sandbox.sql("y.db", trained));
+    sandbox.run(&["check", "--db", "y.db"]).expect_exit(0);
+
+    // Another experiment of the database has it already, and so has a copy.
+    let other = sweep(6, NETWORK).replace("\"krk\"", "\"other\"");
+    sandbox.write("other.toml", &other);
+    sandbox.run(&["run", "other.toml", "--db", "x.db"]).expect_exit(0);
+    let trainings =
+        "SELECT count(*), sum(next_number) FROM cells WHERE trains_network_id IS NOT NULL";
+    assert_eq!(sandbox.sql("x.db", trainings), "1,1");
+    sandbox.run(&["export", "krk", "other", "--db", "x.db", "--output", "e.db"]).expect_exit(0);
+    sandbox.run(&["check", "--db", "e.db"]).expect_exit(0);
+    assert_eq!(sandbox.sql("e.db", trained), sandbox.sql("x.db", trained));
+    let curve = "SELECT count(*) FROM network_epochs";
+    assert_eq!(sandbox.sql("e.db", curve), sandbox.sql("x.db", curve));
+    sandbox.run(&["import", "e.db", "--db", "new.db"]).expect_exit(0);
+    assert_eq!(sandbox.all_games("new.db").lines().count(), 1 + 48 + 6);
 }
 
 #[test]
@@ -76,6 +94,13 @@ fn a_network_that_diverges_costs_its_own_games_only() {
         failure.contains("network 0 diverged") && failure.contains("smaller `rate`"),
         "{failure}"
     );
+    let of_network = sandbox.sql("x.db", "SELECT failure FROM networks WHERE failure IS NOT NULL");
+    assert!(failure.contains(&of_network) && !of_network.is_empty(), "{failure}");
+    // Tried again, it comes to the same.
+    sandbox.run(&["retry", "krk", "--db", "x.db"]).expect_exit(0);
+    assert_eq!(sandbox.sql("x.db", "SELECT count(*) FROM networks WHERE failure IS NOT NULL"), "0");
+    sandbox.run(&["run", "sweep.toml", "--db", "x.db"]).expect_exit(7);
+    assert_eq!((failed("wild"), failed("white")), ("0,4".to_owned(), "4,0".to_owned()));
 }
 
 #[test]

@@ -29,10 +29,10 @@ fn wait_for(sandbox: &Sandbox, db: &str, games: u64) {
 
 /// Exactly the planned games are there, and the same ones that an undisturbed run plays.
 fn assert_complete(sandbox: &Sandbox, db: &str) {
-    let gaps = "SELECT count(*) FROM cells WHERE games_planned <>
+    let gaps = "SELECT count(*) FROM cells WHERE trains_network_id IS NULL AND (games_planned <>
                 (SELECT count(*) FROM games WHERE games.cell_id = cells.cell_id AND counted = 1)
                 OR games_planned - 1 <>
-                (SELECT max(number) FROM games WHERE games.cell_id = cells.cell_id)";
+                (SELECT max(number) FROM games WHERE games.cell_id = cells.cell_id))";
     assert_eq!(sandbox.sql(db, gaps), "0");
     let conflicts = "SELECT count(*) FROM uncounted_games WHERE reason <> 'repeat'";
     assert_eq!(sandbox.sql(db, conflicts), "0");
@@ -124,6 +124,52 @@ fn the_games_of_killed_workers_are_played_by_others() {
     assert_eq!(last.wait().code(), Some(0));
     sandbox.wait_until_finished(&coordinator);
     assert_complete(&sandbox, "c.db");
+}
+
+/// Whatever is killed, in the middle of trainings and of games: the same networks, and the same games.
+#[test]
+fn networks_are_trained_whatever_is_killed() {
+    let sandbox = Sandbox::new();
+    let networks = 4 + kills();
+    sandbox.write(
+        "sweep.toml",
+        &format!(
+            "name = \"krk\"\ngame = \"chess\"\nseed = 7\ngames = 100\nswap_sides = false\nmax_plies = 100\n\
+             openings = {{ kind = \"ending\", ending = \"KRK\" }}\n\
+             pairing = {{ pairs = [[\"white\", \"black\"]] }}\n\
+             [axes]\nnumber = {{ from = 1, to = {networks}, step = 1 }}\n\
+             [players.black]\nalgorithm = \"table\"\n\
+             [players.white]\nalgorithm = \"alpha-beta\"\ndepth = 1\nevaluation = \"network\"\n\
+             [players.white.network]\nending = \"KRK\"\nepochs = 4\nexamples = 20000\n\
+             validation = 200\nseed = \"$number\"\n"
+        ),
+    );
+    let mut coordinator = sandbox.coordinator_with("c.db", "127.0.0.1:0", HEARTBEAT);
+    let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
+    let mut workers = [1, 2].map(|_| sandbox.worker(&url, "1", &[]));
+    // A cell's games are a step like its training.
+    let done = "SELECT (SELECT count(*) FROM networks WHERE content IS NOT NULL)
+        + (SELECT count(*) FROM games) / 100 AS steps";
+    for part in 1..=kills() {
+        let steps = 2 * networks * part / (kills() + 1);
+        wait_until("steps are done", || {
+            sandbox.sql("c.db", done).parse().is_ok_and(|it: u64| it >= steps)
+        });
+        let worker = &mut workers[usize::from(part % 2 == 0)];
+        worker.kill();
+        coordinator.process.kill();
+        coordinator = sandbox.coordinator_with("c.db", &address, HEARTBEAT);
+        *worker = sandbox.worker(&url, "1", &[]);
+    }
+    sandbox.wait_until_finished(&coordinator);
+    assert_complete(&sandbox, "c.db");
+    let trained =
+        "SELECT count(*) || ' ' || replace(group_concat(sha256), ',', ' ') AS networks FROM (
+        SELECT sha256 FROM networks ORDER BY definition_hash)";
+    let there = sandbox.sql("c.db", trained);
+    assert_eq!(there, sandbox.sql("undisturbed.db", trained));
+    assert!(there.starts_with(&format!("{networks} ")), "{there}");
 }
 
 /// Stopped for longer than leases live, a coordinator takes nobody for silent.

@@ -234,7 +234,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         }
         let memory_bytes = self.roster.memory_of(worker);
         let engines = self.roster.engines_of(worker);
-        let trains = false;
+        let trains = self.roster.trains(worker);
         let wanted = Event::LeaseWanted { worker, slots, memory_bytes, engines, trains };
         match self.handle(wanted, now).await? {
             Some(Answer::Grant { lease, ranges, lost, duration }) => {
@@ -305,7 +305,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             let course = if existed { None } else { self.course_of(&plan) };
             let open = course.is_some();
             let course = course.map(|course| {
-                let ids: Vec<CellId> = cells.iter().map(|state| state.cell).collect();
+                let games = cells.iter().filter(|state| !state.is_training);
+                let ids: Vec<CellId> = games.map(|state| state.cell).collect();
                 (course, ids)
             });
             let event =

@@ -5,7 +5,9 @@ use std::time::Duration;
 use spelrum_proto::v1;
 use spelrum_proto::work::ReportedWhat;
 use spelrum_tournament::scheduler::{Effect, Report, Verdict};
-use spelrum_tournament::{ExperimentId, GameId, GameRange, LeaseId, PlayedGame, WorkerId};
+use spelrum_tournament::{
+    ExperimentId, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame, WorkerId,
+};
 
 use crate::store::Refused;
 
@@ -66,6 +68,7 @@ pub(super) fn report_of(what: &ReportedWhat) -> Report {
         ReportedWhat::Played(game) => {
             Report::Played { wall_us: game.record.wall_us, points: game.record.outcome.into() }
         }
+        ReportedWhat::Trained(_) => Report::Trained,
         ReportedWhat::Failed { message, .. } => Report::Failed { message: message.clone() },
         ReportedWhat::Irregular { .. } => Report::Irregular,
     }
@@ -80,6 +83,8 @@ pub(super) struct Placement {
     pub(super) again: Vec<(WorkerId, PlayedGame)>,
     /// Into `uncounted_games`, as results of a cancelled experiment.
     pub(super) after_cancel: Vec<(WorkerId, PlayedGame)>,
+    /// Into `networks`. Whatever becomes of the experiment, others have them.
+    pub(super) trained: Vec<(WorkerId, FinishedTraining)>,
     /// What workers said of games that failed and will be tried again.
     pub(super) noted: Vec<(GameId, String)>,
     /// Into `refused_results`, with what is wrong.
@@ -109,6 +114,9 @@ impl Placement {
             (ReportedWhat::Played(it), Verdict::AfterCancel) => {
                 self.after_cancel.push((worker, it))
             }
+            (ReportedWhat::Trained(it), Verdict::Counts | Verdict::AfterCancel) => {
+                self.trained.push((worker, *it));
+            }
             (ReportedWhat::Failed { message, .. }, Verdict::Noted) => {
                 self.noted.push((game, message));
             }
@@ -116,7 +124,12 @@ impl Placement {
                 self.refused.push(Refused { worker, lease, game, record, problem });
             }
             (ReportedWhat::Played(_), Verdict::Noted | Verdict::Refused | Verdict::Rejected)
-            | (ReportedWhat::Failed { .. } | ReportedWhat::Irregular { .. }, _) => {}
+            | (
+                ReportedWhat::Trained(_)
+                | ReportedWhat::Failed { .. }
+                | ReportedWhat::Irregular { .. },
+                _,
+            ) => {}
         }
     }
 }

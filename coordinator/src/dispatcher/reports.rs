@@ -103,12 +103,16 @@ impl<T: WriteTransaction> Batch<'_, T> {
     }
 
     async fn store_placed(&mut self, placement: &Placement) -> Result<(), BatchError> {
-        let Placement { counted, again, after_cancel, noted, refused, verdicts: _ } = placement;
+        let Placement { counted, again, after_cancel, trained, noted, refused, verdicts: _ } =
+            placement;
         if !counted.is_empty() {
             self.transaction.store_games(counted).await?;
         }
         if !again.is_empty() {
             self.transaction.store_uncounted(again, false).await?;
+        }
+        if !trained.is_empty() {
+            self.transaction.store_trainings(trained).await?;
         }
         if !after_cancel.is_empty() {
             self.transaction.store_uncounted(after_cancel, true).await?;

@@ -92,6 +92,11 @@ impl Roster {
         entry.map(|entry| Arc::clone(&entry.introduction.engines)).unwrap_or_default()
     }
 
+    /// Whether a worker trains networks for others.
+    pub(super) fn trains(&self, worker: WorkerId) -> bool {
+        self.workers.get(&worker).is_some_and(|entry| entry.introduction.trains)
+    }
+
     /// How many results of a worker were refused.
     pub(super) fn refused(&self, worker: WorkerId) -> u64 {
         self.workers.get(&worker).map_or(0, |entry| entry.refused)
@@ -211,6 +216,7 @@ mod tests {
             version: "0".to_owned(),
             memory_bytes: None,
             engines: Arc::default(),
+            trains: false,
             machine: Machine::default(),
         })
     }

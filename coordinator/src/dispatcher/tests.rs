@@ -142,6 +142,7 @@ fn introduction(name: &str) -> Box<WorkerIntroduction> {
         version: "0".to_owned(),
         memory_bytes: None,
         engines: std::sync::Arc::default(),
+        trains: false,
         machine: Machine::default(),
     })
 }

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use lru::LruCache;
 use prost::Message as _;
 use spelrum_engine::{Irregularity, MoveValue};
-use spelrum_proto::game::to_wire;
 use spelrum_proto::work::{Reported, ReportedWhat};
-use spelrum_tournament::{CellId, OpeningsCache, PlayableCell, Task};
+use spelrum_proto::{game, training};
+use spelrum_tournament::{
+    CellId, GameId, OpeningsCache, PlayableCell, PlayedGame, Task, TrainingDefinition,
+};
 
 use crate::store::{Readers, StoreError};
 
@@ -19,9 +21,36 @@ const CELLS_MAX: NonZeroUsize = NonZeroUsize::new(1_024).expect("it is not zero"
 #[derive(Debug)]
 pub(crate) struct Referee {
     readers: Readers,
-    cells: Mutex<LruCache<CellId, Arc<PlayableCell>>>,
+    cells: Mutex<LruCache<CellId, Arc<Judged>>>,
     /// Cells of one sweep share their openings.
     openings: Arc<OpeningsCache>,
+}
+
+/// What a cell asks for.
+#[derive(Debug)]
+enum Judged {
+    Games(Box<PlayableCell>),
+    Training(TrainingDefinition),
+}
+
+impl Judged {
+    /// `None` of what is not played here.
+    fn read(json: &str, openings: &OpeningsCache) -> Option<Self> {
+        if TrainingDefinition::is_one(json) {
+            return TrainingDefinition::from_json(json).ok().map(Self::Training);
+        }
+        let cell = PlayableCell::from_json(json, openings).ok()?;
+        Some(Self::Games(Box::new(cell)))
+    }
+}
+
+/// What was there before of what a result is about.
+#[derive(Debug, Default)]
+struct Before {
+    /// The values that the moves of a position had, if it is a choice in one that came before.
+    values: Vec<MoveValue>,
+    /// The hash of a network that is trained already.
+    sha256: Option<[u8; 32]>,
 }
 
 impl Referee {
@@ -37,82 +66,110 @@ impl Referee {
     pub(crate) async fn judge(&self, results: Vec<Reported>) -> Result<Vec<Reported>, StoreError> {
         let mut judged = Vec::with_capacity(results.len());
         for result in results {
-            let mut values = Vec::new();
+            let mut before = Before::default();
             let cell = match &result.what {
                 ReportedWhat::Played(played) => {
                     let cell = self.cell(result.game.cell).await?;
-                    if cell.as_ref().is_some_and(|it| it.definition().task == Task::Choice) {
+                    if is_choice(cell.as_deref()) {
                         let revision = played.engine_revision;
                         let position = &played.opening;
-                        values =
+                        before.values =
                             self.readers.values_of(result.game.cell, position, revision).await?;
+                    }
+                    cell
+                }
+                ReportedWhat::Trained(_) => {
+                    let cell = self.cell(result.game.cell).await?;
+                    if let Some(Judged::Training(training)) = cell.as_deref() {
+                        before.sha256 = self.readers.network_sha256(training.hash()).await?;
                     }
                     cell
                 }
                 ReportedWhat::Failed { .. } | ReportedWhat::Irregular { .. } => None,
             };
-            judged.push((cell, values, result));
+            judged.push((cell, before, result));
         }
         // Some 10 microseconds for a game: a full report takes too long for the threads that listen.
         let judged = tokio::task::spawn_blocking(move || {
             let judged = judged.into_iter();
-            judged.map(|(cell, values, result)| judge(cell.as_deref(), &values, result)).collect()
+            judged.map(|(cell, before, result)| judge(cell.as_deref(), &before, result)).collect()
         });
         Ok(judged.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())))
     }
 
-    async fn cell(&self, id: CellId) -> Result<Option<Arc<PlayableCell>>, StoreError> {
+    async fn cell(&self, id: CellId) -> Result<Option<Arc<Judged>>, StoreError> {
         if let Some(cell) = self.lock().get(&id) {
             return Ok(Some(Arc::clone(cell)));
         }
         let Some(json) = self.readers.definition_of(id).await? else { return Ok(None) };
         let openings = Arc::clone(&self.openings);
         // Finding the openings may take a while.
-        let read =
-            tokio::task::spawn_blocking(move || PlayableCell::from_json(&json, &openings)).await;
-        let Ok(Ok(cell)) = read else { return Ok(None) };
+        let read = tokio::task::spawn_blocking(move || Judged::read(&json, &openings)).await;
+        let Ok(Some(cell)) = read else { return Ok(None) };
         let cell = Arc::new(cell);
         self.lock().put(id, Arc::clone(&cell));
         Ok(Some(cell))
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<CellId, Arc<PlayableCell>>> {
+    fn lock(&self) -> MutexGuard<'_, LruCache<CellId, Arc<Judged>>> {
         self.cells.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Judges a result. `values` are those that the moves of its position had before, if it is a choice in one that
-/// came before.
-fn judge(cell: Option<&PlayableCell>, values: &[MoveValue], result: Reported) -> Reported {
+fn is_choice(cell: Option<&Judged>) -> bool {
+    matches!(cell, Some(Judged::Games(cell)) if cell.definition().task == Task::Choice)
+}
+
+/// Judges a result.
+fn judge(cell: Option<&Judged>, before: &Before, result: Reported) -> Reported {
     let Reported { lease, game: id, what } = result;
     let what = match (cell, what) {
-        (Some(cell), ReportedWhat::Played(played)) => {
-            let problem = if played.record.moves_hash() == played.moves_hash {
-                cell.referee(id.number, &played.opening, &played.record)
-                    .and_then(|()| cell.referee_values(&played.opening, &played.values))
-                    .and_then(|()| same_values(values, &played.values))
-                    .and_then(|()| {
-                        let (termination, forfeit) =
-                            (played.record.termination, played.forfeit.as_ref());
-                        cell.referee_engines(id.number, &played.engines, termination, forfeit)
-                    })
-                    .err()
-                    .map(|irregularity| irregularity.to_string())
-            } else {
-                Some("its moves_hash is not that of its moves".to_owned())
+        (Some(cell), ReportedWhat::Played(played)) => match judge_game(cell, before, id, &played) {
+            Ok(()) => ReportedWhat::Played(played),
+            Err(irregularity) => ReportedWhat::Irregular {
+                engine_revision: played.engine_revision,
+                record: game::to_wire(played).encode_to_vec(),
+                problem: irregularity.to_string(),
+            },
+        },
+        (Some(cell), ReportedWhat::Trained(trained)) => {
+            let judged = match cell {
+                Judged::Training(definition) => definition.referee(&trained, before.sha256),
+                Judged::Games(_) => {
+                    Err(Irregularity::new("its cell asks for games, and this is a training"))
+                }
             };
-            match problem {
-                None => ReportedWhat::Played(played),
-                Some(problem) => ReportedWhat::Irregular {
-                    engine_revision: played.engine_revision,
-                    record: to_wire(played).encode_to_vec(),
-                    problem,
+            match judged {
+                Ok(()) => ReportedWhat::Trained(trained),
+                Err(irregularity) => ReportedWhat::Irregular {
+                    engine_revision: trained.engine_revision,
+                    record: training::to_wire(*trained).encode_to_vec(),
+                    problem: irregularity.to_string(),
                 },
             }
         }
         (_, what) => what,
     };
     Reported { lease, game: id, what }
+}
+
+fn judge_game(
+    cell: &Judged,
+    before: &Before,
+    id: GameId,
+    played: &PlayedGame,
+) -> Result<(), Irregularity> {
+    let Judged::Games(cell) = cell else {
+        return Err(Irregularity::new("its cell asks for a training, and this is a game"));
+    };
+    if played.record.moves_hash() != played.moves_hash {
+        return Err(Irregularity::new("its moves_hash is not that of its moves"));
+    }
+    cell.referee(id.number, &played.opening, &played.record)?;
+    cell.referee_values(&played.opening, &played.values)?;
+    same_values(&before.values, &played.values)?;
+    let (termination, forfeit) = (played.record.termination, played.forfeit.as_ref());
+    cell.referee_engines(id.number, &played.engines, termination, forfeit)
 }
 
 /// Whether a reference says of a position what it said before, to whichever worker.

@@ -14,7 +14,7 @@ use tonic::{Request, Response, Status};
 
 use super::Referee;
 use crate::dispatcher::{Dispatch, Leased};
-use crate::store::{Readers, WorkerIntroduction};
+use crate::store::{Readers, StoredNetwork, WorkerIntroduction};
 
 /// The service.
 pub(crate) struct WorkService {
@@ -47,6 +47,7 @@ impl Work for WorkService {
             version: hello.version,
             memory_bytes: Some(hello.memory_bytes).filter(|&bytes| bytes > 0),
             engines: engines.into(),
+            trains: hello.trains,
             machine,
         });
         let worker = self.dispatch.hello(introduction).await?;
@@ -93,6 +94,24 @@ impl Work for WorkService {
             )
             .into()),
         }
+    }
+
+    async fn get_network(
+        &self,
+        request: Request<v1::GetNetworkRequest>,
+    ) -> Result<Response<v1::GetNetworkResponse>, Status> {
+        let hash =
+            wire::definition_hash(&request.get_ref().definition_hash).map_err(Refusal::from)?;
+        let network = self.readers.network(hash).await.map_err(super::reading_failed)?;
+        Ok(Response::new(match network {
+            Some(StoredNetwork::Trained(network)) => {
+                v1::GetNetworkResponse { network, ..Default::default() }
+            }
+            Some(StoredNetwork::Failed(failure)) => {
+                v1::GetNetworkResponse { failure, ..Default::default() }
+            }
+            None => v1::GetNetworkResponse::default(),
+        }))
     }
 
     async fn report(
@@ -183,6 +202,7 @@ fn check_revision(engine_revision: u32) -> Result<(), Refusal> {
 fn check_engine(reported: &Reported) -> Result<(), Refusal> {
     check_revision(match &reported.what {
         ReportedWhat::Played(game) => game.engine_revision,
+        ReportedWhat::Trained(training) => training.engine_revision,
         ReportedWhat::Irregular { engine_revision, .. }
         | ReportedWhat::Failed { engine_revision, .. } => *engine_revision,
     })

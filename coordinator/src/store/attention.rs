@@ -141,6 +141,9 @@ impl Readers {
                 AND e.experiment_id IN (SELECT value FROM json_each(?))
                 AND NOT EXISTS (
                     SELECT 1 FROM games AS g WHERE g.cell_id = a.cell_id AND g.number = a.number)
+                AND NOT EXISTS (
+                    SELECT 1 FROM networks AS n
+                    WHERE n.network_id = c.trains_network_id AND n.settled_unix_us IS NOT NULL)
             GROUP BY e.experiment_id ORDER BY e.experiment_id LIMIT 100"#,
             experiments
         )

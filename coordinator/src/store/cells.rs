@@ -12,7 +12,7 @@ use spelrum_tournament::{
 
 use super::error::StoreError;
 use super::numbers::{count, integer, safe};
-use super::transaction::{Transaction, rows};
+use super::transaction::{Transaction, hexadecimal, rows};
 
 /// Cells and players are stored so many at a time: a bound on the memory for their rows.
 pub(super) const ROWS_AT_ONCE: usize = 2000;
@@ -33,6 +33,14 @@ pub(super) struct Parts {
     conditions: Vec<i64>,
 }
 
+impl Parts {
+    /// A plan's players with where they are in the database.
+    pub(super) fn players<'p>(&'p self, plan: &'p Plan) -> impl Iterator<Item = (i64, &'p str)> {
+        let json = plan.players.iter().map(|player| &*player.parameters_json);
+        self.players.iter().copied().zip(json)
+    }
+}
+
 impl Transaction<'_> {
     /// Stores all cells of a plan as new ones of the experiment.
     pub(super) async fn insert_cells(
@@ -47,6 +55,7 @@ impl Transaction<'_> {
             let place = Place::default();
             states.extend(self.insert_some_cells(experiment, plan, &parts, numbers, place).await?);
         }
+        states.extend(self.insert_trainings(experiment, parts.players(plan)).await?);
         Ok(states)
     }
 
@@ -281,14 +290,4 @@ fn rule_columns(rules: &Rules) -> Vec<(&'static str, Option<f64>, String)> {
         (info.name, number, text)
     };
     rules.values().map(column).collect()
-}
-
-/// Bytes in lower-case hexadecimal.
-fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -23,7 +23,8 @@ use spelrum_tournament::results::{
 };
 use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::{
-    CellId, DefinitionHash, ExperimentId, GameId, LeaseId, Plan, PlayedGame, WorkerId,
+    CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame,
+    WorkerId,
 };
 
 use super::courses::OpenCourse;
@@ -405,6 +406,15 @@ pub trait WriteTransaction: Send {
         &mut self,
         games: &[(WorkerId, PlayedGame)],
         after_cancel: bool,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Stores networks that were trained (invariant 4): one that is there stays.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn store_trainings(
+        &mut self,
+        trainings: &[(WorkerId, FinishedTraining)],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Keeps what is not a record of its game, each once and a bounded part of it, and says for each

@@ -144,8 +144,10 @@ impl Transaction<'_> {
             let some = self.insert_some_cells(experiment.0, plan, &parts, numbers, place).await?;
             states.extend(some);
         }
+        states.extend(self.insert_trainings(experiment.0, parts.players(plan)).await?);
         self.add_needs(experiment.0, &mut states).await?;
         self.add_readings(experiment.0, &mut states).await?;
+        self.add_trainings(experiment.0, &mut states).await?;
         Ok(Some(states))
     }
 
@@ -236,7 +238,8 @@ impl Transaction<'_> {
                     SELECT d.definition_json FROM cell_definitions AS d WHERE d.cell_id = c.cell_id)
                 END AS "definition_json?: String"
             FROM cells AS c
-            WHERE c.experiment_id = ? ORDER BY c.number, c.cell_id"#,
+            WHERE c.experiment_id = ? AND c.trains_network_id IS NULL
+            ORDER BY c.number, c.cell_id"#,
             experiment
         )
         .fetch_all(self.connection())

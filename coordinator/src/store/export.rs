@@ -61,6 +61,18 @@ const TABLES: &[(&str, Rows)] = &[
                 UNION SELECT second_player_id FROM main.cells)",
         ),
     ),
+    (
+        "networks",
+        Rows::Where(
+            "network_id IN (SELECT network_id FROM main.players
+                UNION SELECT trains_network_id FROM main.cells)",
+        ),
+    ),
+    ("network_runs", OF_NETWORKS),
+    ("network_epochs", OF_NETWORKS),
+    ("network_sides", OF_NETWORKS),
+    ("network_distances", OF_NETWORKS),
+    ("network_squares", OF_NETWORKS),
     ("conditions", Rows::Where("conditions_id IN (SELECT conditions_id FROM main.cells)")),
     ("condition_rules", Rows::Where("conditions_id IN (SELECT conditions_id FROM main.cells)")),
     ("stop_rules", Rows::Where("stop_rule_id IN (SELECT stop_rule_id FROM main.cells)")),
@@ -108,7 +120,8 @@ const TABLES: &[(&str, Rows)] = &[
         Rows::Where(
             "worker_id IN (SELECT worker_id FROM main.worker_results
                 UNION SELECT worker_id FROM main.uncounted_games
-                UNION SELECT worker_id FROM main.refused_results)",
+                UNION SELECT worker_id FROM main.refused_results
+                UNION SELECT worker_id FROM main.networks)",
         ),
     ),
     ("databases", Rows::None),
@@ -117,6 +130,8 @@ const TABLES: &[(&str, Rows)] = &[
     ("returned_ranges", Rows::None),
     ("removals", Rows::None),
 ];
+
+const OF_NETWORKS: Rows = Rows::Where("network_id IN (SELECT network_id FROM main.networks)");
 
 /// What makes of the copied rows a database of its own: a name among all others, nobody who plays, and all
 /// games given back that are not settled.
@@ -131,6 +146,10 @@ const AFTER: &str = "
             SELECT g.cell_id, g.number
             FROM main.games AS g JOIN main.cells AS c ON c.cell_id = g.cell_id
             WHERE g.number < c.next_number
+            UNION ALL
+            SELECT c.cell_id, 0
+            FROM main.cells AS c JOIN main.networks AS n ON n.network_id = c.trains_network_id
+            WHERE c.next_number > 0 AND n.settled_unix_us IS NOT NULL
             UNION ALL
             SELECT cell_id, next_number FROM main.cells WHERE next_number > 0))
     WHERE number - before > 1;";

@@ -16,6 +16,7 @@ fn introduction(uuid: String) -> WorkerIntroduction {
         version: "0".to_owned(),
         memory_bytes: None,
         engines: std::sync::Arc::default(),
+        trains: false,
         machine: Machine::default(),
     }
 }

@@ -36,7 +36,9 @@ impl Transaction<'_> {
                     SELECT 1 FROM lease_ranges AS r
                     JOIN cells AS c ON c.cell_id = r.cell_id
                     JOIN experiments AS e ON e.experiment_id = c.experiment_id
+                    LEFT JOIN networks AS n ON n.network_id = c.trains_network_id
                     WHERE r.lease_id = l.lease_id AND e.state IN ('running', 'paused')
+                        AND n.settled_unix_us IS NULL
                         AND r.games > (
                             SELECT count(*) FROM games AS g
                             WHERE g.cell_id = r.cell_id AND g.number >= r.first_number
@@ -91,6 +93,7 @@ impl Transaction<'_> {
                 AND NOT EXISTS (SELECT 1 FROM worker_results AS r WHERE r.worker_id = w.worker_id)
                 AND NOT EXISTS (SELECT 1 FROM uncounted_games AS u WHERE u.worker_id = w.worker_id)
                 AND NOT EXISTS (SELECT 1 FROM refused_results AS f WHERE f.worker_id = w.worker_id)
+                AND NOT EXISTS (SELECT 1 FROM networks AS n WHERE n.worker_id = w.worker_id)
                 AS "has_no_trace!: bool"
             FROM workers AS w WHERE w.worker_id > ?1 ORDER BY w.worker_id LIMIT ?3"#,
             after.0,

@@ -58,6 +58,7 @@ impl Transaction<'_> {
                 let some = self.insert_some_cells(experiment, plan, &parts, numbers, place).await?;
                 states.extend(some);
             }
+            states.extend(self.insert_trainings(experiment, parts.players(plan)).await?);
         }
         let with_other_rules = known.iter().filter(|cell| cell.rule_differs);
         let with_other_rules: Vec<i64> = with_other_rules.map(|cell| cell.cell.0).collect();

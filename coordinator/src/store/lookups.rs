@@ -111,9 +111,12 @@ impl Transaction<'_> {
     pub async fn leased_cells(&mut self, cells: &[CellId]) -> Result<Vec<LeasedCell>, StoreError> {
         let list = rows(cells)?;
         let found = sqlx::query!(
-            "SELECT c.definition_hash, e.game_timeout_us FROM json_each(?) AS j
+            r#"SELECT c.definition_hash,
+                CASE WHEN c.trains_network_id IS NULL THEN e.game_timeout_us END
+                    AS "game_timeout_us?: i64"
+            FROM json_each(?) AS j
             JOIN cells AS c ON c.cell_id = j.value
-            JOIN experiments AS e ON e.experiment_id = c.experiment_id ORDER BY j.key",
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id ORDER BY j.key"#,
             list
         )
         .fetch_all(self.connection())

@@ -51,6 +51,10 @@ impl Readers {
                     coalesce(sum(wall_us / games * wall_us / games) FILTER (WHERE games > 0), 0.0)
                         AS mean_squares
                 FROM work),
+            trainings AS (
+                SELECT count(*) AS networks, count(n.settled_unix_us) AS settled
+                FROM cells AS c JOIN networks AS n ON n.network_id = c.trains_network_id
+                WHERE c.experiment_id = ?1 AND c.number < 0),
             latest (off, weight) AS (
                 SELECT g.wall_us * r.games / r.wall_us - 1.0, 1.0 - 1.0 / r.games
                 FROM games AS g NOT INDEXED
@@ -78,8 +82,9 @@ impl Readers {
                         SELECT 1 FROM lease_ranges AS g JOIN cells AS c ON c.cell_id = g.cell_id
                         WHERE g.lease_id = l.lease_id AND c.experiment_id = ?1)))
                     AS "slots!: i64",
-                (SELECT coalesce(max(game_id), 0) FROM games) AS "last_game_id!: i64"
-            FROM experiments AS e JOIN sums AS s
+                (SELECT coalesce(max(game_id), 0) FROM games) AS "last_game_id!: i64",
+                t.networks AS "networks!: i64", t.settled AS "networks_settled!: i64"
+            FROM experiments AS e JOIN sums AS s JOIN trainings AS t
             WHERE e.experiment_id = ?1"#,
             experiment.0
         )
@@ -94,6 +99,8 @@ impl Readers {
             games_planned: unsigned(row.games_planned),
             games_settled: unsigned(row.games_settled),
             games_failed: unsigned(row.games_failed),
+            networks: unsigned(row.networks),
+            networks_settled: unsigned(row.networks_settled),
             wall_us: row.wall_us,
             backlog: Backlog {
                 games_left: unsigned(row.games_left),

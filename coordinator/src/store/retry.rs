@@ -7,6 +7,7 @@ use spelrum_tournament::scheduler::{Allocation, Attempts, CellState};
 use spelrum_tournament::{CellId, ExperimentId, GameId};
 
 use super::error::StoreError;
+use super::numbers::integer;
 use super::scheduling::unsigned;
 use super::transaction::{Transaction, rows};
 
@@ -57,16 +58,18 @@ impl Transaction<'_> {
         )
         .fetch_all(self.connection())
         .await?;
-        if failed.is_empty() {
+        let trainings = self.retry_trainings(experiment.0).await?;
+        if failed.is_empty() && trainings.is_empty() {
             return Ok(Retry::default());
         }
         let mut numbers: Vec<(i64, i64)> =
             failed.into_iter().map(|row| (row.cell_id, row.number)).collect();
-        numbers.sort_unstable();
         let mut failed: BTreeMap<i64, i64> = BTreeMap::new();
         for (cell, _) in &numbers {
             *failed.entry(*cell).or_default() += 1;
         }
+        numbers.extend(trainings.iter().map(|task| (task.cell.0, integer(task.number))));
+        numbers.sort_unstable();
         let mut results = self.cell_results(failed.keys().copied()).await?;
         for (cell, count) in &failed {
             results.entry(*cell).or_default().games_failed -= count;
@@ -109,6 +112,7 @@ impl Transaction<'_> {
         self.add_needs(experiment.0, &mut cells).await?;
         self.add_readings(experiment.0, &mut cells).await?;
         self.add_played(experiment.0, &mut cells).await?;
+        self.add_trainings(experiment.0, &mut cells).await?;
         let game = |(cell, number)| GameId { cell: CellId(cell), number: unsigned(number) };
         Ok(Retry {
             games: numbers.into_iter().map(game).collect(),

@@ -45,6 +45,8 @@ pub struct WorkerIntroduction {
     pub memory_bytes: Option<u64>,
     /// The engines that it has. Not stored.
     pub engines: Arc<[OfferedEngine]>,
+    /// Whether it trains networks for others. Not stored.
+    pub trains: bool,
     /// What its results come from.
     pub machine: Machine,
 }
@@ -82,6 +84,7 @@ impl Transaction<'_> {
             self.add_needs(experiment.experiment_id, &mut cells).await?;
             self.add_readings(experiment.experiment_id, &mut cells).await?;
             self.add_played(experiment.experiment_id, &mut cells).await?;
+            self.add_trainings(experiment.experiment_id, &mut cells).await?;
             experiments.push(ExperimentSnapshot {
                 experiment: ExperimentId(experiment.experiment_id),
                 priority: experiment.priority,
@@ -168,11 +171,14 @@ impl Transaction<'_> {
     async fn live_leases(&mut self) -> Result<Vec<LeaseState>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT l.lease_id AS "lease_id!: i64", l.worker_id, r.cell_id, r.first_number,
-                r.games, g.number AS "settled?: i64"
+                r.games, coalesce(g.number, CASE WHEN n.settled_unix_us IS NOT NULL THEN 0 END)
+                    AS "settled?: i64"
             FROM leases AS l INDEXED BY leases_live
             JOIN lease_ranges AS r ON r.lease_id = l.lease_id
             LEFT JOIN games AS g ON g.cell_id = r.cell_id
                 AND g.number >= r.first_number AND g.number < r.first_number + r.games
+            JOIN cells AS c ON c.cell_id = r.cell_id
+            LEFT JOIN networks AS n ON n.network_id = c.trains_network_id
             WHERE l.ended_by IS NULL
             ORDER BY l.lease_id, r.cell_id, r.first_number, g.number"#
         )
@@ -234,6 +240,9 @@ impl Transaction<'_> {
             WHERE e.experiment_id BETWEEN ?1 AND ?2 AND e.state IN ('running', 'paused')
                 AND NOT EXISTS (
                     SELECT 1 FROM games AS g WHERE g.cell_id = a.cell_id AND g.number = a.number)
+                AND NOT EXISTS (
+                    SELECT 1 FROM networks AS n
+                    WHERE n.network_id = c.trains_network_id AND n.settled_unix_us IS NOT NULL)
             ORDER BY a.cell_id, a.number"#,
             first,
             last

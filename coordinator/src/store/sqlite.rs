@@ -10,7 +10,8 @@ use spelrum_tournament::results::{
 };
 use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::{
-    CellId, DefinitionHash, ExperimentId, GameId, LeaseId, Plan, PlayedGame, WorkerId,
+    CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame,
+    WorkerId,
 };
 
 use super::contract::{Reading, Store, Term, WriteTransaction};
@@ -234,6 +235,13 @@ impl WriteTransaction for Transaction<'_> {
         after_cancel: bool,
     ) -> Result<(), StoreError> {
         Transaction::store_uncounted(self, games, after_cancel).await
+    }
+
+    async fn store_trainings(
+        &mut self,
+        trainings: &[(WorkerId, FinishedTraining)],
+    ) -> Result<(), StoreError> {
+        Transaction::store_trainings(self, trainings).await
     }
 
     async fn keep_refused(&mut self, refused: &[Refused]) -> Result<Vec<bool>, StoreError> {

@@ -24,7 +24,7 @@ use spelrum_tournament::{
 
 use crate::fixture::{
     add_cell, add_cell_of, alpha_beta, claim, empty_plan, engine, fish, game, genetic,
-    introduction, parameters, rows, sweep, timed, with_engines,
+    introduction, networked, parameters, rounded, rows, sweep, timed, trained, with_engines,
 };
 
 /// Something that is asked of a store, in a transaction of its own.
@@ -51,6 +51,7 @@ enum Step {
     Extend { experiment: u8, cells: Vec<(u8, u8)>, told: u8 },
     Tell { cell: u8 },
     ForgetWorkers { after: u8, recent: bool, spared: u8 },
+    Train { worker: u8, training: u8, found: bool },
     TakeOver,
 }
 
@@ -95,6 +96,8 @@ fn steps() -> impl Strategy<Value = Vec<(Step, bool)>> {
         3 => any::<u8>().prop_map(|cell| Step::Tell { cell }),
         2 => (0_u8..4, prop::bool::weighted(0.8), 0_u8..5)
             .prop_map(|(after, recent, spared)| Step::ForgetWorkers { after, recent, spared }),
+        3 => (0_u8..3, any::<u8>(), prop::bool::weighted(0.2))
+            .prop_map(|(worker, training, found)| Step::Train { worker, training, found }),
         1 => Just(Step::TakeOver),
     ];
     // One in eight is never committed.
@@ -126,6 +129,8 @@ struct Known {
     workers: BTreeMap<u8, WorkerId>,
     experiments: BTreeMap<ExperimentId, String>,
     cells: BTreeMap<CellId, ExperimentId>,
+    /// Those of them whose task is a training.
+    trainings: BTreeSet<CellId>,
     next_number: BTreeMap<CellId, u64>,
     /// Cells that a course was told of.
     told: Vec<CellId>,
@@ -160,6 +165,10 @@ impl Known {
         let mut found = Vec::new();
         for &(worker, cell, number, variety) in games {
             let Some((worker, cell)) = self.worker(worker).zip(self.cell(cell)) else { continue };
+            // The referee lets no game of these pass.
+            if self.trainings.contains(&cell) {
+                continue;
+            }
             let game = game(cell, number.into(), variety.into());
             let leased = transaction.leased_cells(&[cell]).await?;
             let of = leased.first().and_then(|leased| engines.get(&leased.definition));
@@ -211,6 +220,10 @@ fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
                 depth,
                 games,
             ),
+            // They share a network.
+            2 | 3 => {
+                add_cell(&mut plan, ["net", "gm"], [networked(depth), genetic(depth)], depth, games)
+            }
             8 => add_cell(&mut plan, ["ab", "fish"], [alpha_beta(2), engine("fish")], depth, games),
             5 => add_cell(&mut plan, ["ab", "timed"], [alpha_beta(2), timed(10)], depth, games),
             6 => add_cell(&mut plan, ["fish", "ab"], [fish(&[]), alpha_beta(2)], depth, games),
@@ -280,6 +293,7 @@ async fn take<S: Store>(
                 learnt.experiments.insert(experiment, submitted.uuid.clone());
                 for cell in &submitted.cells {
                     learnt.cells.insert(cell.cell, experiment);
+                    learnt.trainings.extend(cell.is_training.then_some(cell.cell));
                 }
             }
             text(&submitted)
@@ -311,7 +325,10 @@ async fn take<S: Store>(
                 Some((worker, cell)) => {
                     learnt.last_lease += 1;
                     let lease = LeaseId(learnt.last_lease);
-                    let range = GameRange { cell, first: (*first).into(), count: (*games).into() };
+                    // A training has one task.
+                    let is_training = known.trainings.contains(&cell);
+                    let (first, count) = if is_training { (0, 1) } else { (*first, *games) };
+                    let range = GameRange { cell, first: first.into(), count: count.into() };
                     let next = learnt.next_number.entry(cell).or_default();
                     *next = range.end().max(*next);
                     learnt.live.push(lease);
@@ -384,6 +401,19 @@ async fn take<S: Store>(
                 text(&transaction.settle_failed(&games).await)
             }
         }
+        Step::Train { worker, training, found } => {
+            let trainings: Vec<CellId> =
+                known.cells.keys().filter(|cell| known.trainings.contains(cell)).copied().collect();
+            let index = usize::from(*training).checked_rem(trainings.len());
+            match known.worker(*worker).zip(index) {
+                Some((worker, index)) => {
+                    let mut training = trained(trainings[index]);
+                    training.trained = training.trained.filter(|_| !*found);
+                    text(&transaction.store_trainings(&[(worker, training)]).await)
+                }
+                None => String::new(),
+            }
+        }
         Step::Retry { experiment } => match known.experiment(*experiment) {
             Some(experiment) => text(&transaction.retry_failed(experiment).await),
             None => String::new(),
@@ -445,6 +475,7 @@ async fn take<S: Store>(
                 let added = transaction.add_cells(experiment, &plan, u64::from(*told)).await;
                 for cell in added.iter().flatten().flatten() {
                     learnt.cells.insert(cell.cell, experiment);
+                    learnt.trainings.extend(cell.is_training.then_some(cell.cell));
                 }
                 text(&added)
             }
@@ -591,26 +622,6 @@ async fn seen<R: Reading>(reading: &R, known: &Known) -> Vec<String> {
         seen.push(format!("{:?}", reading.game(WhichGame::Id(id)).await.unwrap()));
     }
     seen
-}
-
-/// Numbers with a fraction, to nine digits: two ways of summing up need not end in the same bit.
-fn rounded(text: &str) -> String {
-    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | 'e');
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
-        let (before, from) = rest.split_at(start);
-        let end = from.find(|c| !is_of_number(c)).unwrap_or(from.len());
-        let (number, after) = from.split_at(end);
-        out.push_str(before);
-        match number.parse::<f64>() {
-            Ok(value) if number.contains('.') => out.push_str(&format!("{value:.8e}")),
-            _ => out.push_str(number),
-        }
-        rest = after;
-    }
-    out.push_str(rest);
-    out
 }
 
 async fn compare(steps: Vec<(Step, bool)>) -> Result<(), TestCaseError> {

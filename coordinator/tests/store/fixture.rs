@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use std::path::PathBuf;
 
 use spelrum_coordinator::store::{Readers, SqlValue, Submitted, Sweep, WorkerIntroduction, Writer};
+use spelrum_engine::network::{DistanceErrors, Epoch, Run, SideErrors, SquareErrors};
 use spelrum_engine::{
     EndedBy, GameRecord, MoveRecord, Outcome, Parameters, SearchReport, Side, Termination, Value,
     termination_named,
@@ -15,8 +16,8 @@ use spelrum_tournament::claims::{Bound, Claim, ClaimedCell, Quantifier, Statemen
 use spelrum_tournament::engines::{EngineIdentity, Forfeit};
 use spelrum_tournament::results::Machine;
 use spelrum_tournament::{
-    AxisValue, CellDefinition, CellId, GameId, OpeningsRule, Plan, PlannedCell, PlayedGame, Role,
-    Task, WorkerId,
+    AxisValue, CellDefinition, CellId, FinishedTraining, GameId, OpeningsRule, Plan, PlannedCell,
+    PlayedGame, Role, Task, TrainedNetwork, WorkerId,
 };
 use tempfile::TempDir;
 
@@ -140,6 +141,7 @@ pub(crate) fn introduction(uuid: &str) -> WorkerIntroduction {
         version: "0.1.0".to_owned(),
         memory_bytes: None,
         engines: std::sync::Arc::default(),
+        trains: false,
         machine: Machine::default(),
     }
 }
@@ -168,6 +170,66 @@ pub(crate) fn timed(move_time_us: i64) -> Parameters {
     let mut player = alpha_beta(9);
     player.insert("move_time_us".to_owned(), Value::Integer(move_time_us));
     player
+}
+
+/// Evaluates positions by a network.
+pub(crate) fn networked(depth: i64) -> Parameters {
+    let recipe = [
+        ("ending", Value::Text("KRK".to_owned())),
+        ("hidden", Value::List(vec![Value::Integer(2)])),
+        ("inputs", Value::Text("coordinates".to_owned())),
+    ];
+    let mut player = alpha_beta(depth);
+    player.insert("evaluation".to_owned(), Value::Text("network".to_owned()));
+    player.insert("network".to_owned(), Value::Table(parameters(&recipe)));
+    player
+}
+
+/// What looks like what came of a training.
+pub(crate) fn trained(cell: CellId) -> FinishedTraining {
+    FinishedTraining {
+        task: GameId { cell, number: 0 },
+        engine_revision: 1,
+        sha256: [7; 32],
+        started_unix_us: 1_700_000_000_000_000,
+        wall_us: 2_000_000,
+        trained: Some(TrainedNetwork {
+            bytes: [1; 32].into_iter().chain([7; 32]).collect(),
+            runs: vec![Run {
+                network: 0,
+                positions: 47_219,
+                examples: 1_000,
+                validation: 500,
+                best_epoch: 1,
+                validation_error: 2.5,
+                constant_error: 6.25,
+            }],
+            epochs: (1..=2)
+                .map(|epoch| Epoch {
+                    network: 0,
+                    epoch,
+                    training_error: 3.0,
+                    validation_error: 2.5 * f64::from(epoch),
+                })
+                .collect(),
+            sides: vec![SideErrors {
+                network: 0,
+                to_move: Side::Second,
+                positions: 250,
+                mean_plies: 21.5,
+                spread: 6.0,
+                error: 2.0,
+            }],
+            distances: vec![DistanceErrors {
+                network: 0,
+                plies: 4,
+                positions: 9,
+                error: 1.5,
+                nearer: -0.5,
+            }],
+            squares: vec![SquareErrors { network: 0, square: 63, positions: 30, error: 3.5 }],
+        }),
+    }
 }
 
 /// A program of others, with these parameters beside those that it has in any case.
@@ -338,4 +400,24 @@ pub(crate) fn termination(name: &str) -> Termination {
 /// Games with the worker that reports them.
 pub(crate) fn of_worker(worker: WorkerId, games: &[PlayedGame]) -> Vec<(WorkerId, PlayedGame)> {
     games.iter().map(|game| (worker, game.clone())).collect()
+}
+
+/// Numbers with a fraction, to nine digits: two ways of summing up need not end in the same bit.
+pub(crate) fn rounded(text: &str) -> String {
+    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | 'e');
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(start);
+        let end = from.find(|c| !is_of_number(c)).unwrap_or(from.len());
+        let (number, after) = from.split_at(end);
+        out.push_str(before);
+        match number.parse::<f64>() {
+            Ok(value) if number.contains('.') => out.push_str(&format!("{value:.8e}")),
+            _ => out.push_str(number),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
 }

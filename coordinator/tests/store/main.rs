@@ -11,7 +11,7 @@ mod fixture;
 mod forgetting;
 mod functions;
 mod growth;
-
+mod networks;
 mod opening;
 mod plans;
 mod progress;

@@ -388,6 +388,18 @@ impl Recipe {
         self.architecture.weights()
     }
 
+    /// How many networks it makes: one, or one for each side to move.
+    #[must_use]
+    pub fn networks(&self) -> usize {
+        self.architecture.networks.count()
+    }
+
+    /// How many epochs each is trained for at most.
+    #[must_use]
+    pub const fn epochs(&self) -> u32 {
+        self.epochs
+    }
+
     /// Whether a network is of the form that the recipe makes. Whether its weights are those that follow from
     /// the recipe, only training tells.
     #[must_use]

@@ -20,6 +20,8 @@ impl From<Progress> for v1::GetProgressResponse {
             games_planned: progress.games_planned,
             games_settled: progress.games_settled,
             games_failed: progress.games_failed,
+            networks: progress.networks,
+            networks_settled: progress.networks_settled,
             wall_us: progress.wall_us,
             backlog: Some(v1::Backlog {
                 games_left: backlog.games_left,
@@ -60,6 +62,8 @@ pub fn progress_from_wire(progress: v1::GetProgressResponse) -> Result<Progress,
         games_planned: number("games_planned", progress.games_planned)?,
         games_settled: number("games_settled", progress.games_settled)?,
         games_failed: number("games_failed", progress.games_failed)?,
+        networks: number("networks", progress.networks)?,
+        networks_settled: number("networks_settled", progress.networks_settled)?,
         wall_us: finite("wall_us", progress.wall_us)?,
         backlog: backlog(&wire).map_err(|error| error.within("backlog"))?,
         spread: GameSpread {

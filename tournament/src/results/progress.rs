@@ -22,6 +22,10 @@ pub struct Progress {
     pub games_settled: u64,
     /// Of these, games that finally failed.
     pub games_failed: u64,
+    /// Networks that its games wait or waited for.
+    pub networks: u64,
+    /// Of these, networks that are trained, or could finally not be.
+    pub networks_settled: u64,
     /// The time that all its games took, summed over them, in microseconds.
     pub wall_us: f64,
     /// The work left.

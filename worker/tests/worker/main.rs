@@ -5,3 +5,4 @@
 mod end_to_end;
 mod misbehaving;
 mod tokens;
+mod trainings;

@@ -1,6 +1,6 @@
 //! A coordinator that says no, or nonsense.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -19,31 +19,36 @@ use spelrum_test_support::eventually;
 
 /// How it misbehaves.
 #[derive(Clone, Debug, Default)]
-struct Script {
-    hello: Option<Refusal>,
-    lease: Option<Refusal>,
+pub(crate) struct Script {
+    pub(crate) hello: Option<Refusal>,
+    pub(crate) lease: Option<Refusal>,
     /// How long a Lease takes.
-    slow_to_grant: Duration,
+    pub(crate) slow_to_grant: Duration,
     /// The definition of the one cell, as it is handed out.
-    definition: String,
+    pub(crate) definition: String,
     /// The hash that leases name it by; the right one, if none is given.
-    hash: Option<[u8; 32]>,
+    pub(crate) hash: Option<[u8; 32]>,
     /// Games of the one lease.
-    games: u64,
+    pub(crate) games: u64,
     /// A number whose result is refused.
-    poison: Option<u64>,
+    pub(crate) poison: Option<u64>,
     /// Whether it refuses the failure in its place as well.
-    refuses_failures: bool,
+    pub(crate) refuses_failures: bool,
     /// Whether it refuses to hand out the definition.
-    refuses_cell: bool,
+    pub(crate) refuses_cell: bool,
     /// Reports whose answer gets lost after they were taken.
-    lost_replies: usize,
+    pub(crate) lost_replies: usize,
     /// Most results that a report is answered for.
-    verdicts_max: Option<usize>,
+    pub(crate) verdicts_max: Option<usize>,
     /// Whether it does not know the cell at first, and leases the games a second time.
-    unknown_at_first: bool,
+    pub(crate) unknown_at_first: bool,
     /// Whether its games were lost with a worker before.
-    lost: bool,
+    pub(crate) lost: bool,
+    /// Whether it leases the games a second time.
+    pub(crate) leases_twice: bool,
+    /// What it answers when it is asked for a network, one after the other and the last for ever; none if it is
+    /// so old that it does not know the call.
+    pub(crate) networks: VecDeque<Result<v1::GetNetworkResponse, Status>>,
 }
 
 /// The game that a result is of.
@@ -51,31 +56,36 @@ fn number_of(what: &What) -> u64 {
     match what {
         What::Game(game) => game.number,
         What::FailedGame(failed) => failed.number,
+        What::Training(training) => training.number,
     }
 }
 
 /// What it saw.
 #[derive(Debug, Default)]
-struct Seen {
+pub(crate) struct Seen {
     /// Leases that were asked for, granted or not.
-    asked: usize,
-    leases: i64,
-    given_back: Vec<i64>,
-    fetches: usize,
+    pub(crate) asked: usize,
+    pub(crate) leases: i64,
+    pub(crate) given_back: Vec<i64>,
+    pub(crate) fetches: usize,
+    /// The trainings whose networks were asked for.
+    pub(crate) networks: Vec<Vec<u8>>,
+    /// Whether the worker trains for others.
+    pub(crate) trains: bool,
     /// The games that heartbeats named.
-    named: Vec<v1::GameId>,
+    pub(crate) named: Vec<v1::GameId>,
     /// Results by number, in the order in which they came.
-    results: BTreeMap<u64, Vec<What>>,
+    pub(crate) results: BTreeMap<u64, Vec<What>>,
 }
 
-struct Fake {
+pub(crate) struct Fake {
     script: Mutex<Script>,
     seen: Arc<Mutex<Seen>>,
 }
 
 impl Fake {
     /// Serves, and gives its address and what it sees.
-    async fn serve(script: Script) -> (String, Arc<Mutex<Seen>>) {
+    pub(crate) async fn serve(script: Script) -> (String, Arc<Mutex<Seen>>) {
         let seen = Arc::<Mutex<Seen>>::default();
         let fake = Self { script: Mutex::new(script), seen: Arc::clone(&seen) };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -92,8 +102,9 @@ impl Fake {
 impl Work for Fake {
     async fn hello(
         &self,
-        _request: Request<v1::HelloRequest>,
+        request: Request<v1::HelloRequest>,
     ) -> Result<Response<v1::HelloResponse>, Status> {
+        self.seen.lock().unwrap().trains = request.get_ref().trains;
         match self.script.lock().unwrap().hello.clone() {
             Some(refusal) => Err(refusal.into()),
             None => Ok(Response::new(v1::HelloResponse {
@@ -120,7 +131,7 @@ impl Work for Fake {
             return Err(refusal.into());
         }
         let mut seen = self.seen.lock().unwrap();
-        if seen.leases == 1 + i64::from(script.unknown_at_first) {
+        if seen.leases == 1 + i64::from(script.unknown_at_first || script.leases_twice) {
             let idle = v1::LeaseResponse { grant: None, retry_after_ms: 10, all_done: true };
             return Ok(Response::new(idle));
         }
@@ -155,6 +166,20 @@ impl Work for Fake {
         Ok(Response::new(v1::GetCellResponse { definition_json }))
     }
 
+    async fn get_network(
+        &self,
+        request: Request<v1::GetNetworkRequest>,
+    ) -> Result<Response<v1::GetNetworkResponse>, Status> {
+        let mut script = self.script.lock().unwrap();
+        self.seen.lock().unwrap().networks.push(request.into_inner().definition_hash);
+        let answer = match script.networks.len() {
+            0 => Err(Status::unimplemented("")),
+            1 => script.networks[0].clone(),
+            _ => script.networks.pop_front().unwrap(),
+        };
+        answer.map(Response::new)
+    }
+
     async fn report(
         &self,
         request: Request<v1::ReportRequest>,
@@ -164,7 +189,7 @@ impl Work for Fake {
         assert!((1..=10).contains(&results.len()), "a report is no larger than it may be");
         let is_poison = |result: &v1::Result| {
             let number = match result.what.as_ref().unwrap() {
-                What::Game(game) => Some(game.number),
+                What::Game(_) | What::Training(_) => Some(number_of(result.what.as_ref().unwrap())),
                 What::FailedGame(failed) => script.refuses_failures.then_some(failed.number),
             };
             number.is_some() && number == script.poison
@@ -211,7 +236,7 @@ impl Work for Fake {
 }
 
 /// The definition of a sweep's first cell.
-fn definition_of(sweep: String) -> String {
+pub(crate) fn definition_of(sweep: String) -> String {
     let plan = plan_sweep(&SweepText::new("fake.toml", sweep)).unwrap();
     plan.definition(&plan.cells[0]).canonical_json()
 }
@@ -221,10 +246,10 @@ fn definition() -> String {
     definition_of(spelrum_test_support::quick_sweep("fake", 2))
 }
 
-fn failure(what: &What) -> &str {
+pub(crate) fn failure(what: &What) -> &str {
     match what {
         What::FailedGame(failed) => &failed.message,
-        What::Game(game) => panic!("{game:?}"),
+        What::Game(_) | What::Training(_) => panic!("{what:?}"),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::output::{count, optional, percent, write_json_line};
-use crate::progress::{self, LogTimes, RANGE_HELP, rate_text, settled_text};
+use crate::progress::{self, LogTimes, RANGE_HELP, rate_text, settled_text, training_text};
 use crate::results::ResultsSource;
 use crate::voice;
 use runs::{RunNews, ToldRuns};
@@ -41,7 +41,8 @@ after 30 s, then after 1, 2 and 5 min, then every 10 min.
 {RANGE}
 
 JSON, one object a line: event (progress, cell, run or end). progress and end: experiment, state, \
-games_planned, games_settled, games_failed, cells, cells_settled, stop_rule, cells_stopped, games_per_second, seconds_left, \
+games_planned, games_settled, games_failed, cells, cells_settled, networks, networks_settled, stop_rule, \
+cells_stopped, games_per_second, seconds_left, \
 seconds_left_low, seconds_left_high. cell: experiment, cell_id, axes, player, opponent, wins, \
 draws, losses, games_failed, score, score_low, score_high, stopped_after, sprt_verdict. run: experiment, run, kind, axes, player, and of a generation generation, \
 best, mean, least, distinct, mean_size; of other steps steps and estimates (parameter, value, value_text, low_text, \
@@ -76,6 +77,8 @@ struct JsonLook<'a> {
     games_failed: u64,
     cells: u64,
     cells_settled: u64,
+    networks: u64,
+    networks_settled: u64,
     stop_rule: Option<&'a str>,
     cells_stopped: u64,
     games_per_second: Option<f64>,
@@ -289,6 +292,7 @@ impl Watching {
             | ExperimentState::Finished) => format!(", {}", state.name()),
         };
         let cells = format!("{} of {} cells", count(look.cells_settled), count(look.cells));
+        let pace = pace + &training_text(look);
         match look.stop_rule {
             Some(_) => format!("{pace}, {cells} settled, {} stopped", count(look.cells_stopped)),
             None => format!("{pace}, {cells} settled"),
@@ -305,6 +309,8 @@ impl Watching {
             games_planned: look.games_planned,
             games_settled: look.games_settled,
             games_failed: look.games_failed,
+            networks: look.networks,
+            networks_settled: look.networks_settled,
             cells: look.cells,
             cells_settled: look.cells_settled,
             stop_rule: look.stop_rule.as_deref(),

@@ -355,7 +355,8 @@ impl Source {
             JOIN players AS f ON f.player_id = c.first_player_id
             JOIN players AS s ON s.player_id = c.second_player_id
             LEFT JOIN stop_rules AS r ON r.stop_rule_id = c.stop_rule_id
-            WHERE c.experiment_id = ? ORDER BY c.number, c.cell_id",
+            -- Trainings have no place in the grid.
+            WHERE c.experiment_id = ? AND c.number >= 0 ORDER BY c.number, c.cell_id",
             [experiment],
             |row| {
                 let rule = RuleRow {

@@ -38,12 +38,13 @@ impl State {
         }
         let next = there.last().map_or(0, |(_, cell)| cell.number + 1);
         let numbers: Vec<usize> = (0..plan.cells.len()).collect();
-        let cells = self.add_cells(experiment, plan, &numbers)?;
+        let mut cells = self.add_cells(experiment, plan, &numbers)?;
         for id in &cells {
             let Some(cell) = self.cells.get_mut(id) else { continue };
             cell.number += next;
             cell.asked_after = Some(told);
         }
+        cells.extend(self.add_trainings(experiment, plan));
         Ok(Some(self.states_of(experiment, &cells)))
     }
 
@@ -114,7 +115,8 @@ impl State {
     }
 
     fn course_cells(&self, experiment: ExperimentId) -> Vec<(CellId, &Cell)> {
-        let its = self.cells.iter().filter(|(_, cell)| cell.experiment == experiment);
+        let is_its = |cell: &Cell| cell.experiment == experiment && !cell.is_training;
+        let its = self.cells.iter().filter(|(_, cell)| is_its(cell));
         let mut cells: Vec<_> = its.map(|(&id, cell)| (id, cell)).collect();
         cells.sort_by_key(|(id, cell)| (cell.number, *id));
         cells

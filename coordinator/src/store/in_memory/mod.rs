@@ -6,6 +6,7 @@ mod courses;
 mod engines;
 mod judging;
 mod margins;
+mod networks;
 mod overview;
 mod phases;
 mod reading;
@@ -24,8 +25,8 @@ use spelrum_tournament::scheduler::{
 };
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{
-    AxisValue, CellId, DefinitionHash, ExperimentId, GameId, GameRange, LeaseId, Plan, PlayedGame,
-    Record, Task, WorkerId,
+    AxisValue, CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, GameRange, LeaseId,
+    Plan, PlayedGame, Record, Task, TrainingDefinition, WorkerId,
 };
 
 use super::contract::{Store, Term, WriteTransaction};
@@ -101,6 +102,8 @@ struct State {
     games: BTreeMap<GameId, Settled>,
     uncounted: Vec<Uncounted>,
     refused: Vec<Refused>,
+    /// Those that are settled, by the definitions of their trainings.
+    networks: BTreeMap<DefinitionHash, networks::Network>,
     /// What is being removed.
     removals: BTreeMap<ExperimentId, Removing>,
 }
@@ -161,9 +164,41 @@ struct Cell {
     asked_after: Option<u64>,
     /// What the course was told of it.
     told: Option<CellOutcome>,
+    /// Whether its one task is a training.
+    is_training: bool,
 }
 
 impl Cell {
+    /// One of a training, which no report shows.
+    fn training(experiment: ExperimentId, training: &TrainingDefinition) -> Self {
+        let definition_json = training.canonical_json();
+        Self {
+            experiment,
+            number: 0,
+            hash: training.hash(),
+            definition_prefix: TrainingDefinition::JSON_PREFIX.to_owned(),
+            definition_json,
+            players: Default::default(),
+            place: Vec::new(),
+            player_names: Default::default(),
+            openings_count: None,
+            swap_sides: false,
+            timed: false,
+            games_planned: 1,
+            in_sweep: false,
+            next_number: 0,
+            returned: Vec::new(),
+            rule: None,
+            decided_number: 0,
+            stop_number: None,
+            needs: Needs { memory_bytes: training.recipe().memory_bytes(), engines: Vec::new() },
+            is_deterministic: true,
+            asked_after: None,
+            told: None,
+            is_training: true,
+        }
+    }
+
     /// How many games it gets: up to where its stop rule ends it.
     fn games_wanted(&self) -> u64 {
         self.stop_number.unwrap_or(self.games_planned)
@@ -391,6 +426,14 @@ impl WriteTransaction for Pending<'_> {
         for (worker, game) in games {
             self.state.keep_uncounted(*worker, game, after_cancel);
         }
+        Ok(())
+    }
+
+    async fn store_trainings(
+        &mut self,
+        trainings: &[(WorkerId, FinishedTraining)],
+    ) -> Result<(), StoreError> {
+        self.state.store_trainings(trainings);
         Ok(())
     }
 

@@ -302,6 +302,7 @@ impl State {
             .map(|lease| lease.worker)
             .collect();
         let slots = self.workers.values().filter(|worker| holders.contains(&worker.id));
+        let (networks, networks_settled) = self.trainings_of(id);
         Progress {
             state: it.state,
             cells: summary.cells,
@@ -311,6 +312,8 @@ impl State {
             games_planned: summary.games_planned,
             games_settled: summary.games_settled,
             games_failed: summary.games_failed,
+            networks,
+            networks_settled,
             wall_us,
             backlog,
             spread,

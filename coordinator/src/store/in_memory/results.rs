@@ -37,6 +37,9 @@ impl State {
     }
 
     pub(super) fn settle_failed(&mut self, game: GameId, message: &str) {
+        if self.settle_failed_training(game) {
+            return;
+        }
         if self.cells.contains_key(&game.cell) && !self.games.contains_key(&game) {
             self.last_game += 1;
             let (id, message) = (self.last_game, message.to_owned());
@@ -63,7 +66,9 @@ impl State {
         let failed = |(game, settled): (&GameId, &Settled)| {
             (matches!(settled, Settled::Failed { .. }) && named(game)).then_some(*game)
         };
-        let games: Vec<GameId> = self.games.iter().filter_map(failed).collect();
+        let mut games: Vec<GameId> = self.games.iter().filter_map(failed).collect();
+        games.extend(self.retry_trainings(id));
+        games.sort_unstable();
         if games.is_empty() {
             return Ok(Retry::default());
         }

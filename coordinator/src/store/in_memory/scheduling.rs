@@ -41,7 +41,7 @@ impl State {
     pub(super) fn cell_states(&self, experiment: ExperimentId) -> Vec<CellState> {
         let mut cells: Vec<_> =
             self.cells.iter().filter(|(_, cell)| cell.experiment == experiment).collect();
-        cells.sort_by_key(|&(&id, cell)| (cell.number, id));
+        cells.sort_by_key(|&(&id, cell)| (!cell.is_training, cell.number, id));
         let state = |(&id, cell): (&CellId, &super::Cell)| CellState {
             cell: id,
             in_sweep: cell.in_sweep,
@@ -58,10 +58,10 @@ impl State {
                 engines => Some(engines.into()),
             },
             played: self.played(id, cell),
-            after: None,
+            after: self.trainings_before(cell),
             is_training: false,
         };
-        cells.into_iter().map(state).collect()
+        cells.into_iter().map(|of| Self::as_training(of.1, state(of))).collect()
     }
 
     /// What came of a cell's games, where its experiment's allocation asks for that.
@@ -116,7 +116,7 @@ impl State {
         let mut state = LeaseState { lease, worker: it.worker, granted, outstanding: Vec::new() };
         for range in &state.granted {
             for number in range.first..range.end() {
-                if self.games.contains_key(&GameId { cell: range.cell, number }) {
+                if self.is_settled(&GameId { cell: range.cell, number }) {
                     continue;
                 }
                 match state.outstanding.last_mut() {
@@ -143,7 +143,7 @@ impl State {
         let is_open = |attempts: &&Attempts| {
             let Some(cell) = self.cells.get(&attempts.game.cell) else { return false };
             let open = self.experiments.get(&cell.experiment).is_some_and(|it| !it.is_over());
-            open && of(cell.experiment) && !self.games.contains_key(&attempts.game)
+            open && of(cell.experiment) && !self.is_settled(&attempts.game)
         };
         let mut open: Vec<Attempts> = self.attempts.values().filter(is_open).copied().collect();
         // A failure that was noted and not charged has no attempts, but is there to be found.
@@ -170,7 +170,10 @@ impl State {
         match (cell, experiment) {
             (Some(cell), Some(experiment)) => Ok(LeasedCell {
                 definition: cell.hash,
-                game_timeout: experiment.game_timeout_us.map(Duration::from_micros),
+                game_timeout: experiment
+                    .game_timeout_us
+                    .filter(|_| !cell.is_training)
+                    .map(Duration::from_micros),
             }),
             _ => Err(StoreError::Missing { what: "a cell" }),
         }
@@ -227,7 +230,7 @@ impl State {
             };
             let has_unsettled = |range: &GameRange| {
                 let mut numbers = range.first..range.end();
-                numbers.any(|number| !self.games.contains_key(&GameId { cell: range.cell, number }))
+                numbers.any(|number| !self.is_settled(&GameId { cell: range.cell, number }))
             };
             let is_over = it.end.is_some()
                 && !it.granted.iter().any(|range| is_open(&range.cell) && has_unsettled(range));
@@ -270,7 +273,8 @@ impl State {
             let has_trace = self.leases.values().any(|lease| lease.worker == id)
                 || self.games.values().any(has_game)
                 || self.uncounted.iter().any(|it| it.worker == id)
-                || self.refused.iter().any(|it| it.worker == id);
+                || self.refused.iter().any(|it| it.worker == id)
+                || self.has_trained(id);
             if worker.last_hello_unix_us < before_unix_us && !known.contains(&id) && !has_trace {
                 self.workers.retain(|_, it| it.id != id);
             }

@@ -90,7 +90,8 @@ impl State {
         experiment.become_what(toml, files, plan);
         self.experiments.insert(id, experiment);
         let numbers: Vec<usize> = (0..plan.cells.len()).collect();
-        let cells = self.add_cells(id, plan, &numbers)?;
+        let mut cells = self.add_cells(id, plan, &numbers)?;
+        cells.extend(self.add_trainings(id, plan));
         let claims = self.state_claims(id, plan);
         Ok(Submitted {
             experiment: id,
@@ -133,7 +134,10 @@ impl State {
                 touched.push(dropped.cell);
             }
         }
-        touched.extend(self.add_cells(id, plan, &comparison.added)?);
+        if !comparison.added.is_empty() {
+            touched.extend(self.add_cells(id, plan, &comparison.added)?);
+            touched.extend(self.add_trainings(id, plan));
+        }
         let rules_differ = comparison.rules_differ();
         let change: Change = comparison.change;
         let Some(experiment) = self.experiments.get_mut(&id) else {
@@ -327,6 +331,7 @@ impl State {
                 }),
                 asked_after: None,
                 told: None,
+                is_training: false,
             };
             self.last_cell += 1;
             let id = CellId(self.last_cell);

@@ -1,0 +1,131 @@
+//! Networks and the trainings that make them, as the store in memory has them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use spelrum_tournament::scheduler::CellState;
+use spelrum_tournament::{
+    CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, Plan, TrainingDefinition,
+    WorkerId,
+};
+
+use super::{Cell, State};
+
+/// What came of a training, and who trained.
+#[derive(Clone, Debug)]
+pub(super) enum Network {
+    Trained { worker: WorkerId },
+    Failed,
+}
+
+/// The training of the network of a player, if it has one.
+fn training_of(parameters_json: &str) -> Option<TrainingDefinition> {
+    let parameters = serde_json::from_str(parameters_json).ok()?;
+    TrainingDefinition::of_player(&parameters)
+}
+
+impl State {
+    /// Lets an experiment train what the players of a plan need and is not there.
+    pub(super) fn add_trainings(&mut self, experiment: ExperimentId, plan: &Plan) -> Vec<CellId> {
+        let mut added = Vec::new();
+        for player in &plan.players {
+            let Some(training) = training_of(&player.parameters_json) else { continue };
+            let hash = training.hash();
+            let mut its = self.cells.values().filter(|cell| cell.experiment == experiment);
+            if its.any(|cell| cell.is_training && cell.hash == hash) {
+                continue;
+            }
+            match self.networks.get(&hash) {
+                Some(Network::Trained { .. }) => continue,
+                // It is tried again.
+                Some(Network::Failed) => self.networks.remove(&hash),
+                None => None,
+            };
+            self.last_cell += 1;
+            let id = CellId(self.last_cell);
+            self.cells.insert(id, Cell::training(experiment, &training));
+            added.push(id);
+        }
+        added
+    }
+
+    /// The trainings of an experiment that games of a cell wait for.
+    pub(super) fn trainings_before(&self, cell: &Cell) -> Option<Arc<[CellId]>> {
+        let hashes: BTreeSet<DefinitionHash> = cell
+            .players
+            .iter()
+            .filter_map(|json| training_of(json).map(|training| training.hash()))
+            .collect();
+        let is_before = |it: &Cell| {
+            it.experiment == cell.experiment && it.is_training && hashes.contains(&it.hash)
+        };
+        let before = self.cells.iter().filter(|(_, it)| is_before(it)).map(|(&id, _)| id);
+        let before: Arc<[CellId]> = before.collect();
+        Some(before).filter(|before| !before.is_empty())
+    }
+
+    /// What the scheduler must know of a training, beside what it knows of any cell.
+    pub(super) fn as_training(cell: &Cell, state: CellState) -> CellState {
+        if cell.is_training {
+            CellState { is_training: true, in_sweep: true, ..state }
+        } else {
+            state
+        }
+    }
+
+    pub(super) fn store_trainings(&mut self, trainings: &[(WorkerId, FinishedTraining)]) {
+        for (worker, training) in trainings {
+            let Some(cell) = self.cells.get(&training.task.cell) else { continue };
+            let is_there = matches!(self.networks.get(&cell.hash), Some(Network::Trained { .. }));
+            if cell.is_training && training.trained.is_some() && !is_there {
+                self.networks.insert(cell.hash, Network::Trained { worker: *worker });
+            }
+        }
+    }
+
+    /// Settles a task that is a training as failed; returns whether it is one.
+    pub(super) fn settle_failed_training(&mut self, task: GameId) -> bool {
+        let Some(cell) = self.cells.get(&task.cell).filter(|cell| cell.is_training) else {
+            return false;
+        };
+        self.networks.entry(cell.hash).or_insert(Network::Failed);
+        true
+    }
+
+    /// Takes back that trainings of an experiment failed; returns their tasks.
+    pub(super) fn retry_trainings(&mut self, experiment: ExperimentId) -> Vec<GameId> {
+        let mut tasks = Vec::new();
+        for (&id, cell) in &self.cells {
+            let is_failed = matches!(self.networks.get(&cell.hash), Some(Network::Failed));
+            if cell.experiment == experiment && cell.is_training && is_failed {
+                self.networks.remove(&cell.hash);
+                if cell.next_number > 0 && cell.returned.is_empty() {
+                    tasks.push(GameId { cell: id, number: 0 });
+                }
+            }
+        }
+        tasks
+    }
+
+    /// Whether a task is settled: a game has its result, and a training its network or none for good.
+    pub(super) fn is_settled(&self, task: &GameId) -> bool {
+        let cell = self.cells.get(&task.cell);
+        let training = cell.filter(|cell| cell.is_training);
+        self.games.contains_key(task)
+            || training.is_some_and(|cell| self.networks.contains_key(&cell.hash))
+    }
+
+    /// How many trainings an experiment has, and how many of them are settled.
+    pub(super) fn trainings_of(&self, experiment: ExperimentId) -> (u64, u64) {
+        let is_its = |cell: &&Cell| cell.experiment == experiment && cell.is_training;
+        let its = || self.cells.values().filter(is_its);
+        let settled = its().filter(|cell| self.networks.contains_key(&cell.hash));
+        (its().count() as u64, settled.count() as u64)
+    }
+
+    /// Whether a worker trained a network.
+    pub(super) fn has_trained(&self, id: WorkerId) -> bool {
+        let is_by = |it: &Network| matches!(it, Network::Trained { worker } if *worker == id);
+        self.networks.values().any(is_by)
+    }
+}

@@ -1,0 +1,149 @@
+//! Networks that the coordinator has: whoever plays with one here need not train it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use spelrum_engine::network::{Network, SuppliedNetwork};
+use spelrum_proto::v1;
+use spelrum_tournament::{DefinitionHash, TrainingDefinition};
+
+/// The networks that cells here have, by the definitions of their trainings. None is kept that no cell keeps.
+#[derive(Debug, Default)]
+pub(crate) struct Networks(Mutex<BTreeMap<DefinitionHash, Weak<SuppliedNetwork>>>);
+
+/// What the coordinator says of a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stored {
+    /// Its bytes, unchecked.
+    Trained(Vec<u8>),
+    /// There will be none.
+    Failed(String),
+    /// There is none yet, or the coordinator does not keep any.
+    NotYet,
+}
+
+impl From<v1::GetNetworkResponse> for Stored {
+    fn from(answer: v1::GetNetworkResponse) -> Self {
+        let v1::GetNetworkResponse { network, failure } = answer;
+        if !network.is_empty() {
+            Self::Trained(network)
+        } else if !failure.is_empty() {
+            Self::Failed(failure)
+        } else {
+            Self::NotYet
+        }
+    }
+}
+
+impl Networks {
+    /// The network of a training, if a cell here has it.
+    pub(crate) fn kept(&self, definition: DefinitionHash) -> Option<Arc<SuppliedNetwork>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.get(&definition).and_then(Weak::upgrade)
+    }
+
+    /// Supplies the players here with a network that was fetched. Reading it takes a moment.
+    ///
+    /// # Errors
+    /// If the bytes are not such a network.
+    pub(crate) async fn supply(
+        &self,
+        training: &TrainingDefinition,
+        definition: DefinitionHash,
+        bytes: Vec<u8>,
+    ) -> Result<Arc<SuppliedNetwork>, String> {
+        let recipe = training.recipe().clone();
+        let supplied = tokio::task::spawn_blocking(move || {
+            SuppliedNetwork::new(recipe, &bytes).map_err(|error| error.to_string())
+        });
+        let supplied = supplied.await.unwrap_or_else(|panic| Err(panic.to_string()));
+        let supplied = supplied.map_err(|problem| {
+            format!("the network {definition} that the coordinator has cannot be used: {problem}")
+        })?;
+        let supplied = Arc::new(supplied);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|_, network| network.strong_count() > 0);
+        kept.insert(definition, Arc::downgrade(&supplied));
+        Ok(supplied)
+    }
+}
+
+/// The hash of the network of a training that was fetched; `None` if the bytes are not such a network.
+pub(crate) async fn hash_of(training: &TrainingDefinition, bytes: Vec<u8>) -> Option<[u8; 32]> {
+    let recipe = training.recipe().clone();
+    let hashed = tokio::task::spawn_blocking(move || {
+        let network = Network::from_bytes(&bytes).ok()?;
+        recipe.makes(&network).then(|| network.sha256())
+    });
+    hashed.await.ok().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_engine::network::{Recipe, train};
+    use spelrum_engine::{Timeless, tables};
+
+    use super::*;
+
+    fn training(seed: u64) -> TrainingDefinition {
+        let json = format!(
+            r#"{{"format":1,"training":[{{"ending":"KRK","hidden":[2],"epochs":1,"seed":{seed}}},{{}}]}}"#
+        );
+        TrainingDefinition::from_json(&json).unwrap()
+    }
+
+    fn bytes_of(recipe: &Recipe) -> Vec<u8> {
+        let table = tables::shared(recipe.endgame());
+        train(recipe, &table, &Timeless, |_| {}).unwrap().network.to_bytes()
+    }
+
+    #[tokio::test]
+    async fn a_network_is_known_for_as_long_as_somebody_keeps_it() {
+        let networks = Networks::default();
+        let (one, other) = (training(1), training(2));
+        let bytes = bytes_of(one.recipe());
+        assert!(networks.kept(one.hash()).is_none());
+        let supplied = networks.supply(&one, one.hash(), bytes.clone()).await.unwrap();
+        assert!(Arc::ptr_eq(&networks.kept(one.hash()).unwrap(), &supplied));
+        assert!(networks.kept(other.hash()).is_none());
+        drop(supplied);
+        assert!(networks.kept(one.hash()).is_none());
+        let _other = networks.supply(&other, other.hash(), bytes).await.unwrap();
+        assert_eq!(networks.0.lock().unwrap().len(), 1, "what nobody keeps is forgotten");
+    }
+
+    #[tokio::test]
+    async fn bytes_that_are_not_the_network_are_told() {
+        let networks = Networks::default();
+        let one = training(3);
+        let bytes = bytes_of(one.recipe());
+        let sha256: [u8; 32] = bytes[bytes.len() - 32..].try_into().unwrap();
+        assert_eq!(hash_of(&one, bytes.clone()).await, Some(sha256));
+        let mut damaged = bytes.clone();
+        damaged[60] ^= 1;
+        let wider = TrainingDefinition::from_json(&one.canonical_json().replace("[2]", "[3]"));
+        for (training, bytes, word) in [
+            (one.clone(), damaged, "hash"),
+            (one.clone(), bytes[..bytes.len() - 1].to_vec(), ""),
+            (one, vec![0; 9], "not a network"),
+            (wider.unwrap(), bytes, "another form"),
+        ] {
+            assert_eq!(hash_of(&training, bytes.clone()).await, None);
+            let hash = training.hash();
+            let problem = networks.supply(&training, hash, bytes).await.unwrap_err();
+            assert!(problem.contains(&hash.to_string()) && problem.contains(word), "{problem}");
+            assert!(networks.kept(hash).is_none());
+        }
+    }
+
+    #[test]
+    fn what_the_coordinator_says_of_a_network() {
+        let said = |network: &[u8], failure: &str| {
+            let (network, failure) = (network.to_vec(), failure.to_owned());
+            Stored::from(v1::GetNetworkResponse { network, failure })
+        };
+        assert_eq!(said(&[], ""), Stored::NotYet);
+        assert_eq!(said(&[], "it diverged"), Stored::Failed("it diverged".to_owned()));
+        assert_eq!(said(&[7], ""), Stored::Trained(vec![7]));
+    }
+}
