@@ -67,6 +67,17 @@ fn a_network_plays_the_same_games_wherever_it_is_trained() {
     assert_eq!(sandbox.sql("e.db", curve), sandbox.sql("x.db", curve));
     sandbox.run(&["import", "e.db", "--db", "new.db"]).expect_exit(0);
     assert_eq!(sandbox.all_games("new.db").lines().count(), 1 + 48 + 6);
+    for of_networks in [trained, curve, "SELECT count(*) FROM players WHERE network_id IS NOT NULL"]
+    {
+        assert_eq!(sandbox.sql("new.db", of_networks), sandbox.sql("x.db", of_networks));
+    }
+    let none = "SELECT count(*) FROM cells WHERE trains_network_id IS NOT NULL";
+    assert_eq!(sandbox.sql("new.db", none), "0", "nothing is to be trained");
+    let everything = "SELECT group_concat(e.epoch || e.validation_error || s.error || d.nearer || q.square) AS it
+        FROM network_epochs AS e JOIN network_sides AS s USING (network_id, part)
+        JOIN network_distances AS d USING (network_id, part)
+        JOIN network_squares AS q USING (network_id, part)";
+    assert_eq!(sandbox.sql("new.db", everything), sandbox.sql("x.db", everything));
 }
 
 #[test]

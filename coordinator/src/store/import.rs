@@ -11,6 +11,7 @@ mod claims;
 mod engines;
 mod error;
 mod fields;
+mod networks;
 mod notes;
 mod played;
 mod source;
@@ -212,6 +213,8 @@ impl Writer {
             ..Imported::default()
         };
         let mut transaction = self.begin().await?;
+        let mut workers = BTreeMap::new();
+        networks::import_networks(&mut transaction, source, of, &mut workers).await?;
         let experiment = match &kind {
             Kind::There(known) => known.experiment,
             Kind::New => adopt(&mut transaction, source, of, None).await?,
@@ -220,7 +223,6 @@ impl Writer {
         let ids = transaction.cells_by_hash(experiment).await?;
         transaction.commit().await?;
         let openings = OpeningsCache::default();
-        let mut workers = BTreeMap::new();
         for cell in &of.cells {
             let Some(id) = ids.get(&cell.definition_hash) else { continue };
             let playable = playable(source, of, cell, &openings)?;

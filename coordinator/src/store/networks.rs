@@ -74,6 +74,16 @@ impl Transaction<'_> {
         experiment: i64,
         players: impl Iterator<Item = (i64, &str)>,
     ) -> Result<Vec<CellState>, StoreError> {
+        self.note_networks(experiment, players, true).await
+    }
+
+    /// Notes which networks players name; whether the experiment trains those that are not there.
+    pub(super) async fn note_networks(
+        &mut self,
+        experiment: i64,
+        players: impl Iterator<Item = (i64, &str)>,
+        trains: bool,
+    ) -> Result<Vec<CellState>, StoreError> {
         let mut states = Vec::new();
         let mut seen = BTreeSet::new();
         for (player, json) in players {
@@ -91,14 +101,18 @@ impl Transaction<'_> {
             )
             .execute(self.connection())
             .await?;
-            if seen.insert(network) {
+            if trains && seen.insert(network) {
                 states.extend(self.insert_training(experiment, network, &training).await?);
             }
         }
         Ok(states)
     }
 
-    async fn note_network(&mut self, training: &TrainingDefinition) -> Result<i64, StoreError> {
+    /// The network that a training makes, known from now on.
+    pub(super) async fn note_network(
+        &mut self,
+        training: &TrainingDefinition,
+    ) -> Result<i64, StoreError> {
         let hash = training.hash().to_string();
         let ending = training.recipe().endgame().name();
         let recipe = recipe_json(training.recipe());
@@ -288,34 +302,61 @@ impl Transaction<'_> {
         trainings: &[(WorkerId, FinishedTraining)],
     ) -> Result<(), StoreError> {
         for (worker, training) in trainings {
-            let Some(trained) = &training.trained else { continue };
-            let sha256 = hexadecimal(&training.sha256);
-            let (bytes, wall_us) = (count(trained.bytes.len()), integer(training.wall_us));
-            let (cell, now) = (training.task.cell.0, self.now_unix_us);
-            let stored = sqlx::query_scalar!(
-                r#"UPDATE networks SET settled_unix_us = ?2, failure = NULL, bytes = ?3, sha256 = ?4,
-                    content = ?5, engine_revision = ?6, worker_id = ?7, started_unix_us = ?8,
-                    wall_us = ?9
-                WHERE content IS NULL AND network_id = (
-                    SELECT trains_network_id FROM cells WHERE cell_id = ?1)
-                RETURNING network_id AS "network_id!: i64""#,
-                cell,
-                now,
-                bytes,
-                sha256,
-                trained.bytes,
-                training.engine_revision,
-                worker.0,
-                training.started_unix_us,
-                wall_us
-            )
-            .fetch_optional(self.connection())
-            .await?;
-            if let Some(network) = stored {
-                self.insert_curves(network, trained).await?;
+            let cell = training.task.cell.0;
+            let network =
+                sqlx::query_scalar!("SELECT trains_network_id FROM cells WHERE cell_id = ?", cell)
+                    .fetch_optional(self.connection())
+                    .await?;
+            if let Some(network) = network.flatten() {
+                self.settle_network(network, *worker, training).await?;
             }
         }
         Ok(())
+    }
+
+    /// Stores a network that was trained, unless it is there.
+    pub(super) async fn settle_network(
+        &mut self,
+        network: i64,
+        worker: WorkerId,
+        training: &FinishedTraining,
+    ) -> Result<(), StoreError> {
+        let Some(trained) = &training.trained else { return Ok(()) };
+        let sha256 = hexadecimal(&training.sha256);
+        let (bytes, wall_us) = (count(trained.bytes.len()), integer(training.wall_us));
+        let now = self.now_unix_us;
+        let stored = sqlx::query!(
+            "UPDATE networks SET settled_unix_us = ?2, failure = NULL, bytes = ?3, sha256 = ?4,
+                content = ?5, engine_revision = ?6, worker_id = ?7, started_unix_us = ?8,
+                wall_us = ?9
+            WHERE content IS NULL AND network_id = ?1",
+            network,
+            now,
+            bytes,
+            sha256,
+            trained.bytes,
+            training.engine_revision,
+            worker.0,
+            training.started_unix_us,
+            wall_us
+        )
+        .execute(self.connection())
+        .await?;
+        if stored.rows_affected() > 0 {
+            self.insert_curves(network, trained).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether a network is trained.
+    pub(super) async fn is_network_settled(&mut self, network: i64) -> Result<bool, StoreError> {
+        let settled = sqlx::query_scalar!(
+            r#"SELECT content IS NOT NULL AS "settled!: bool" FROM networks WHERE network_id = ?"#,
+            network
+        )
+        .fetch_one(self.connection())
+        .await?;
+        Ok(settled)
     }
 
     async fn insert_curves(

@@ -119,6 +119,9 @@ impl Transaction<'_> {
                 let place = Place { first: 0, asked_after };
                 self.insert_some_cells(experiment, plan, &ids, some, place).await?;
             }
+            // What is still to be played may need what the file does not have.
+            let is_over = ["finished", "cancelled"].contains(&&*of.state);
+            self.note_networks(experiment, ids.players(plan), !is_over && !new.is_empty()).await?;
             self.place_cells(experiment, plan, cells, &there).await?;
         }
         self.import_claims(experiment, &of.claims).await?;
