@@ -78,6 +78,13 @@ fn a_network_plays_the_same_games_wherever_it_is_trained() {
         JOIN network_distances AS d USING (network_id, part)
         JOIN network_squares AS q USING (network_id, part)";
     assert_eq!(sandbox.sql("new.db", everything), sandbox.sql("x.db", everything));
+
+    // One that is not what its recipe makes is not taken.
+    let file = rusqlite::Connection::open(sandbox.path("e.db")).unwrap();
+    file.execute_batch("UPDATE networks SET content = zeroblob(length(content))").unwrap();
+    drop(file);
+    let ran = sandbox.run(&["import", "e.db", "--db", "none.db"]);
+    assert!(ran.stderr().contains("not a network"), "{}", ran.stderr());
 }
 
 #[test]
