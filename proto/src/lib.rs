@@ -37,8 +37,9 @@ pub const PROTOCOL_MAJOR: u32 = 1;
 /// The protocol's minor number: fields and calls were added.
 pub const PROTOCOL_MINOR: u32 = 7;
 /// The earliest minor number of workers: earlier ones cannot read all that definitions may hold now, and would
-/// report such games as failed, or say nothing of a margin that the rules give.
-pub const WORKER_MINOR_MIN: u32 = 6;
+/// report such games as failed, or say nothing of a margin that the rules give; and where there are no others, nobody
+/// would train the networks that games wait for.
+pub const WORKER_MINOR_MIN: u32 = 7;
 
 /// The contract's descriptors, for the reflection service.
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/spelrum.v1.bin"));
