@@ -1,4 +1,5 @@
-//! Games that end early by their players' own scores: the rule, and its arbiter's memory.
+//! Games that end early by their players' own scores, or by exact tables: the rule, and its arbiter's memory of
+//! the scores.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::position::{Ending, Side};
 use crate::termination::Termination;
 
-/// By which scores of its players a game ends before its position does.
+/// By which scores of its players, or by which exact tables, a game ends before its position does.
 ///
 /// Scores are those of the recorded searches ([`SearchReport::score`](crate::SearchReport::score)), each for
 /// who moved. A move without a score ends the runs of who made it.
@@ -21,6 +22,11 @@ pub struct Adjudication {
     /// When a game is drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<DrawRule>,
+    /// Whether a chess game ends after the move that leads to a position of an exact table
+    /// ([`tables::ending`](crate::tables::ending)), as that table says. Looked at before the scores; nothing in
+    /// other games.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tables: bool,
 }
 
 /// When a game is lost by scores.
@@ -50,16 +56,17 @@ pub struct DrawRule {
 impl fmt::Display for Adjudication {
     /// As a sweep would write it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rules = Vec::new();
         if let Some(ResignRule { score, moves, both }) = self.resign {
-            write!(f, "resign = {{ score = {score}, moves = {moves}, both = {both} }}")?;
-        }
-        if self.resign.is_some() && self.draw.is_some() {
-            f.write_str(", ")?;
+            rules.push(format!("resign = {{ score = {score}, moves = {moves}, both = {both} }}"));
         }
         if let Some(DrawRule { score, moves, after }) = self.draw {
-            write!(f, "draw = {{ score = {score}, moves = {moves}, after = {after} }}")?;
+            rules.push(format!("draw = {{ score = {score}, moves = {moves}, after = {after} }}"));
         }
-        Ok(())
+        if self.tables {
+            rules.push("tables = true".to_owned());
+        }
+        f.write_str(&rules.join(", "))
     }
 }
 
@@ -89,7 +96,7 @@ impl Adjudicator {
     /// A side has moved, and said this of its move: whether the game is over by it.
     pub(crate) fn after_move(&mut self, mover: Side, score: Option<i32>) -> Option<Ending> {
         self.plies += 1;
-        let Adjudication { resign, draw } = self.rule;
+        let Adjudication { resign, draw, tables: _ } = self.rule;
         let runs = &mut self.runs[mover.index()];
         let distance = score.map(i32::unsigned_abs);
         let is_far = |rule: ResignRule| distance.is_some_and(|it| it >= rule.score.get());
@@ -171,8 +178,11 @@ mod tests {
             moves,
             after,
         });
-        (prop::option::of(resign), prop::option::of(draw))
-            .prop_map(|(resign, draw)| Adjudication { resign, draw })
+        (prop::option::of(resign), prop::option::of(draw)).prop_map(|(resign, draw)| Adjudication {
+            resign,
+            draw,
+            tables: false,
+        })
     }
 
     /// Each player has an opinion that seldom changes, so that runs get long.
@@ -228,13 +238,13 @@ mod tests {
         let (three, far) = (NonZeroU32::new(3).unwrap(), NonZeroU32::new(600).unwrap());
         let resign = Some(ResignRule { score: far, moves: three, both: true });
         let draw = Some(DrawRule { score: 10, moves: three, after: 40 });
-        let text = Adjudication { resign, draw }.to_string();
+        let text = Adjudication { resign, draw, tables: false }.to_string();
         assert_eq!(
             text,
             "resign = { score = 600, moves = 3, both = true }, \
              draw = { score = 10, moves = 3, after = 40 }"
         );
-        assert_eq!(Adjudication { resign: None, draw }.to_string(), text[50..]);
-        assert_eq!(Adjudication { resign, draw: None }.to_string(), text[..48]);
+        assert_eq!(Adjudication { draw, ..Adjudication::default() }.to_string(), text[50..]);
+        assert_eq!(Adjudication { resign, ..Adjudication::default() }.to_string(), text[..48]);
     }
 }

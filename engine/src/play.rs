@@ -14,6 +14,7 @@ use crate::position::{Before, Ending, Line, NotationError, Side};
 use crate::records::{GameRecord, MoveRecord, Outcome};
 use crate::rules::Rules;
 use crate::seat::{Answer, Fault, OutsidePlayer, OutsideSeat, SearchSeat, Seat, Turn, seat_of};
+use crate::tables;
 use crate::termination::Termination;
 use crate::with_game;
 
@@ -30,7 +31,7 @@ pub struct GameSetup<'a> {
     pub keys: [[u8; 32]; 2],
     /// A game that is still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
-    /// By which of its players' scores a game ends early, if by any.
+    /// By which of its players' scores or by which tables a game ends early, if by any.
     pub adjudication: Option<Adjudication>,
     /// For a replay: at which node count the clock stopped each move's search, `None` for a move
     /// that something else ended. Time limits are then not read from the clock at all. A count
@@ -47,7 +48,7 @@ pub struct Board<'a> {
     pub opening: &'a str,
     /// A game that is still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
-    /// By which of its players' scores a game ends early, if by any.
+    /// By which of its players' scores or by which tables a game ends early, if by any.
     pub adjudication: Option<Adjudication>,
 }
 
@@ -180,9 +181,9 @@ pub type Watch<'w> = &'w mut dyn FnMut(&MoveRecord) -> ControlFlow<()>;
 
 /// Plays one game of a type between two seats: who moves first from the opening, and the other.
 ///
-/// The arbiter knows the rules: it checks every move, ends the game where the rules, the scores that
-/// its players report ([`Adjudication`]) or the greatest number of plies end it, in this order, and gives it to the other side where a seat has a [`Fault`] or takes
-/// longer than it may ([`Seat::forfeits_after`]). The move that lost a game so is not recorded. A
+/// The arbiter knows the rules: it checks every move, ends the game where the rules, exact tables or the scores
+/// that its players report ([`Adjudication`]), or the greatest number of plies end it, in this order, and gives it
+/// to the other side where a seat has a [`Fault`] or takes longer than it may ([`Seat::forfeits_after`]). The move that lost a game so is not recorded. A
 /// move's times run from when its seat was asked to when its record is made, unless the seat tells its wall
 /// time ([`Seat::took`]).
 ///
@@ -198,6 +199,7 @@ pub fn arbitrate<G: Game>(
     let first_side = position.to_move();
     let plies_max = board.max_plies.map_or(usize::MAX, |plies| plies as usize);
     let mut adjudicator = Adjudicator::new(board.adjudication);
+    let is_ended_by_tables = board.adjudication.is_some_and(|rule| rule.tables);
     let mut adjudicated = None;
     let mut before: Vec<Before<G::Move>> = Vec::new();
     let mut moves: Vec<MoveRecord> = Vec::new();
@@ -254,6 +256,13 @@ pub fn arbitrate<G: Game>(
             return Err(PlayError::Aborted);
         }
         adjudicated = adjudicator.after_move(side, record.search.score);
+        if is_ended_by_tables && let Some(ending) = tables::ending(&position) {
+            adjudicated = Some(ending);
+        }
+        if is_ended_by_tables {
+            // A table may have been made for it, which is not the next player's time.
+            asked = Reading::take(host);
+        }
         moves.push(record);
     };
     let outcome = match ending.winner {

@@ -37,6 +37,9 @@ impl Termination {
         name: "draw_rule",
         words: "by the players' scores the game was level",
     });
+    /// An exact table says how the game ends: adjudicated so.
+    pub const TABLE: Self =
+        Self::new(&TerminationInfo { name: "table", words: "an exact table says how it ends" });
     /// A player answered with something that is not a legal move, and loses.
     pub const ILLEGAL_MOVE: Self =
         Self::new(&TerminationInfo { name: "illegal_move", words: "an illegal move" });
@@ -59,6 +62,7 @@ impl Termination {
         Self::MAX_PLIES,
         Self::RESIGN_RULE,
         Self::DRAW_RULE,
+        Self::TABLE,
         Self::ILLEGAL_MOVE,
         Self::CRASH,
         Self::TIME_FORFEIT,
@@ -76,7 +80,7 @@ impl Termination {
     /// go on.
     #[must_use]
     pub fn is_adjudication(self) -> bool {
-        [Self::MAX_PLIES, Self::RESIGN_RULE, Self::DRAW_RULE].contains(&self)
+        [Self::MAX_PLIES, Self::RESIGN_RULE, Self::DRAW_RULE, Self::TABLE].contains(&self)
     }
 
     /// A termination that a game declares.

@@ -369,6 +369,7 @@ mod tests {
         Adjudication {
             resign: Some(ResignRule { score, moves, both: true }),
             draw: Some(DrawRule { score: 10, moves, after: 40 }),
+            tables: false,
         }
     }
 
@@ -478,11 +479,14 @@ mod tests {
     fn golden_canonical_json_of_adjudication() {
         let resign = r#""resign":{"score":600,"moves":3,"both":true}"#;
         let draw = r#""draw":{"score":10,"moves":3,"after":40}"#;
+        let tables = r#""tables":true"#;
         let whole = adjudication();
         for (rule, json) in [
             (whole, [resign, ",", draw].concat()),
             (Adjudication { draw: None, ..whole }, resign.to_owned()),
             (Adjudication { resign: None, ..whole }, draw.to_owned()),
+            (Adjudication { tables: true, ..whole }, [resign, ",", draw, ",", tables].concat()),
+            (Adjudication { tables: true, ..Adjudication::default() }, tables.to_owned()),
         ] {
             let with = CellDefinition { adjudication: Some(rule), ..definition() };
             let max_plies = r#""max_plies":null"#;

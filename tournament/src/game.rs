@@ -492,7 +492,10 @@ mod tests {
 
     fn level_after(moves: u32) -> Option<Adjudication> {
         let moves = NonZeroU32::new(moves).unwrap();
-        Some(Adjudication { resign: None, draw: Some(DrawRule { score: 1_000, moves, after: 0 }) })
+        Some(Adjudication {
+            draw: Some(DrawRule { score: 1_000, moves, after: 0 }),
+            ..Adjudication::default()
+        })
     }
 
     /// The rule of the definition is the one that is played by and judged by.

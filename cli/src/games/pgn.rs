@@ -95,6 +95,7 @@ fn termination(sheet: &Sheet) -> &'static str {
         (Termination::MAX_PLIES, "adjudication"),
         (Termination::RESIGN_RULE, "adjudication"),
         (Termination::DRAW_RULE, "adjudication"),
+        (Termination::TABLE, "adjudication"),
     ];
     let found = words.iter().find(|(termination, _)| *termination == sheet.termination);
     found.map_or("normal", |(_, words)| words)

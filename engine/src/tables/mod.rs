@@ -56,7 +56,9 @@ pub use bytes::TableBytesError;
 pub use counts::{Longest, SideCounts, TableCounts};
 pub use endgame::{Endgame, EndgameError, PIECES_MAX};
 pub use retrograde::Progress;
-pub use shared::{TableSolution, install_source, known_value, move_values, shared, solve, value};
+pub use shared::{
+    TableSolution, ending, install_source, known_value, move_values, shared, solve, value,
+};
 
 use endgame::has_castle_rights;
 use placement::{Placement, index_of_board, index_of_squares};

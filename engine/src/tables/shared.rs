@@ -1,12 +1,14 @@
 //! Tables made once a process, and positions looked up in them.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use super::{Endgame, EndgameTable, TableValue};
 use crate::games::chess::CLOCK_MAX;
 use crate::games::{Chess, ChessMove};
-use crate::position::Position;
+use crate::position::{Ending, Position};
+use crate::termination::Termination;
 
 type Source = fn(&Endgame) -> EndgameTable;
 
@@ -72,6 +74,33 @@ pub fn known_value(position: &Chess) -> Option<TableValue> {
     slot.get()?.value(position)
 }
 
+/// How a game ends that has come to a position of a table, if both play their best from here: none in other
+/// games, in positions that no table has, and where the fifty moves may end it before the mate that a table sees.
+///
+/// What tables do not know, repetition, changes nothing: a game that this ends comes to its first position of a
+/// table, and no position comes twice on the way to mate.
+#[must_use]
+pub fn ending<P: Position>(position: &P) -> Option<Ending> {
+    let position = (position as &dyn Any).downcast_ref::<Chess>()?;
+    let value = value(position)?;
+    if !is_in_time(position, value) {
+        return None;
+    }
+    let mover = position.to_move();
+    let winner = match value {
+        TableValue::Win { .. } => Some(mover),
+        TableValue::Draw => None,
+        TableValue::Loss { .. } => Some(mover.other()),
+    };
+    Some(Ending { winner, termination: Termination::TABLE })
+}
+
+/// Whether a mate comes before the fifty moves end the game.
+fn is_in_time(position: &Chess, value: TableValue) -> bool {
+    let left = u32::from(CLOCK_MAX).saturating_sub(position.halfmove_clock());
+    value.plies().is_none_or(|plies| plies <= left)
+}
+
 /// Every legal move in canonical order with what it is worth to who makes it, by the shared tables;
 /// `None` if no table has the position. Of a game that is over there is no move, also where the
 /// fifty moves have ended it, of which tables do not know.
@@ -119,8 +148,7 @@ pub struct TableSolution {
 pub fn solve(position: &Chess) -> Option<TableSolution> {
     let value = value(position)?;
     let moves = move_values(position)?;
-    let left = u32::from(CLOCK_MAX).saturating_sub(position.halfmove_clock());
-    let is_in_time = |value: TableValue| value.plies().is_none_or(|plies| plies <= left);
+    let is_in_time = |value| is_in_time(position, value);
     if !is_in_time(value) || !moves.iter().all(|&(_, value)| is_in_time(value)) {
         return None;
     }

@@ -72,7 +72,9 @@ fn a_side_that_says_so_often_enough_has_lost() {
     let (first_lost, second_lost) = ([-600, 600], [700, -700]);
     let (win, loss) = (Outcome::Win, Outcome::Loss);
     let (by_scores, by_length) = (Termination::RESIGN_RULE, Termination::MAX_PLIES);
-    let after = |rule, scores: &[i32]| end(Adjudication { resign: rule, draw: None }, scores);
+    let after = |rule, scores: &[i32]| {
+        end(Adjudication { resign: rule, ..Adjudication::default() }, scores)
+    };
     // Both agree after the other's third move, whoever has lost.
     assert_eq!(after(resign(600, 3, true), &first_lost), (6, loss, by_scores));
     assert_eq!(after(resign(600, 3, true), &second_lost), (6, win, by_scores));
@@ -91,7 +93,8 @@ fn a_side_that_says_so_often_enough_has_lost() {
 fn a_game_that_both_call_level_is_drawn() {
     let (drawn, by_length) = (Termination::DRAW_RULE, Termination::MAX_PLIES);
     let after = |rule, scores: &[i32]| {
-        let (plies, outcome, termination) = end(Adjudication { resign: None, draw: rule }, scores);
+        let (plies, outcome, termination) =
+            end(Adjudication { draw: rule, ..Adjudication::default() }, scores);
         assert_eq!(outcome, Outcome::Draw);
         (plies, termination)
     };
@@ -103,14 +106,18 @@ fn a_game_that_both_call_level_is_drawn() {
     assert_eq!(after(draw(10, 2, 5), &[10, -10]), (8, by_length));
     assert_eq!(after(draw(10, 2, 0), &[10, -11]), (8, by_length));
     // A game that is both is lost.
-    let both = Adjudication { resign: resign(1, 2, true), draw: draw(10, 2, 0) };
+    let both = Adjudication {
+        resign: resign(1, 2, true),
+        draw: draw(10, 2, 0),
+        ..Adjudication::default()
+    };
     assert_eq!(end(both, &[-5, 5]), (4, Outcome::Loss, Termination::RESIGN_RULE));
 }
 
 /// On its last ply a game is drawn or lost by scores, and not by its length.
 #[test]
 fn scores_come_before_the_greatest_number_of_plies() {
-    let rule = Adjudication { resign: resign(600, 4, true), draw: None };
+    let rule = Adjudication { resign: resign(600, 4, true), ..Adjudication::default() };
     assert_eq!(end(rule, &[600, -600]), (8, Outcome::Win, Termination::RESIGN_RULE));
 }
 
@@ -151,6 +158,7 @@ fn games_end_where_the_rule_says_and_nowhere_else() {
                     .then(|| resign(1 + random.below(2), 1 + random.below(3), random.below(2) == 0))
                     .flatten(),
                 draw: draw(random.below(3), 1 + random.below(3), random.below(4)),
+                tables: false,
             };
             let scores: Vec<Option<i32>> = (0..40)
                 .map(|_| (random.below(8) > 0).then(|| random.below(6) as i32 - 3))
@@ -226,7 +234,7 @@ fn the_position_comes_first() {
     let rules = Rules::from_name("tic-tac-toe").unwrap();
     let board =
         |adjudication| Board { rules: &rules, opening: "xx.oo....", max_plies: None, adjudication };
-    let rule = Adjudication { resign: None, draw: draw(0, 1, 0) };
+    let rule = Adjudication { draw: draw(0, 1, 0), ..Adjudication::default() };
     let mut decided = 0;
     for seed in 0..40 {
         let free = game(&board(None), &[Some(0)], seed);
@@ -249,7 +257,7 @@ fn games_of_our_players_end_by_their_scores() {
     let rules = Rules::from_name("connect-four").unwrap();
     let searching = player(&rules, r#"{"algorithm": "alpha-beta", "depth": 5}"#);
     let opening = start(&rules);
-    let rule = Adjudication { resign: resign(900_000, 1, false), draw: None };
+    let rule = Adjudication { resign: resign(900_000, 1, false), ..Adjudication::default() };
     let setup = |adjudication| GameSetup {
         rules: &rules,
         opening: &opening,

@@ -1,35 +1,79 @@
-//! `adjudication`: by which scores of its players a game ends before its position does.
+//! `adjudication`: by which scores of its players, or by which tables, a game ends before its position does.
 
 use std::num::NonZeroU32;
 
-use spelrum_engine::{Adjudication, DrawRule, ResignRule};
+use spelrum_engine::games::Chess;
+use spelrum_engine::{Adjudication, DrawRule, ResignRule, Rules};
 
-use super::fault::Fault;
+use super::fault::{Fault, Span};
 use super::keys::{
     self,
     adjudication::{ADJUDICATION, DRAW, DRAW_MOVES, MOVES_MAX, RESIGN, RESIGN_MOVES, SCORE_MAX},
 };
-use super::tree::{Node, Scalar, Table, Tree};
+use super::tree::{Node, Table};
+use crate::definition::OpeningsRule;
 
 const RESIGN_EXAMPLE: &str = "resign = { score = 600, moves = 3 }";
 const DRAW_EXAMPLE: &str = "draw = { score = 10, moves = 8, after = 40 }";
+const TABLES_EXAMPLE: &str = "tables = true";
+
+/// What a sweep says of it, and where.
+#[derive(Clone, Debug)]
+pub(super) struct AdjudicationInFile {
+    pub(super) rule: Adjudication,
+    /// Where it says that tables end games, if it does.
+    tables_place: Option<Span>,
+}
+
+impl AdjudicationInFile {
+    /// Refuses tables where no game comes to a position of one, or every game begins there.
+    pub(super) fn check_setting(
+        &self,
+        rules: &Rules,
+        openings: &OpeningsRule,
+    ) -> Result<(), Fault> {
+        let Some(place) = &self.tables_place else { return Ok(()) };
+        let fault = |problem: &str, remedy| Err(Fault::at(place, problem, remedy));
+        if rules.name() != Chess::rules().name() {
+            return fault("exact tables are of chess endings", "remove `tables`");
+        }
+        match openings {
+            OpeningsRule::Ending { .. } => fault(
+                "tables would end every game after its first move: all begin in an ending",
+                "remove `tables`, or begin elsewhere",
+            ),
+            OpeningsRule::Start {}
+            | OpeningsRule::Random { .. }
+            | OpeningsRule::Strata { .. }
+            | OpeningsRule::Listed { .. }
+            | OpeningsRule::All { .. } => Ok(()),
+        }
+    }
+}
 
 /// Reads `adjudication`.
-pub(super) fn read(node: &Node) -> Result<Adjudication, Fault> {
+pub(super) fn read(node: &Node) -> Result<AdjudicationInFile, Fault> {
     let example = format!("adjudication = {{ {RESIGN_EXAMPLE} }}");
     let table = node.table("`adjudication`", &example)?;
     keys::check(table, "`adjudication`", &ADJUDICATION)?;
     let rule = |key: &str| table.get(key).map(|entry| &entry.value);
     let resign = rule("resign").map(read_resign).transpose()?;
     let draw = rule("draw").map(read_draw).transpose()?;
-    if resign.is_none() && draw.is_none() {
+    let tables = rule("tables").map(|node| node.switch("`tables`", TABLES_EXAMPLE)).transpose()?;
+    if resign.is_none() && draw.is_none() && tables.is_none() {
         return Err(Fault::at(
             &node.place,
             "`adjudication` does not say which games end early",
-            format!("write {RESIGN_EXAMPLE}, or {DRAW_EXAMPLE}, or both; or remove `adjudication`"),
+            format!(
+                "write {RESIGN_EXAMPLE}, or {DRAW_EXAMPLE}, or in chess {TABLES_EXAMPLE}, or several of them; or \
+                 remove `adjudication`"
+            ),
         ));
     }
-    Ok(Adjudication { resign, draw })
+    let tables_place =
+        table.get("tables").filter(|_| tables == Some(true)).map(|entry| entry.value.place.clone());
+    let rule = Adjudication { resign, draw, tables: tables.unwrap_or(false) };
+    Ok(AdjudicationInFile { rule, tables_place })
 }
 
 fn read_resign(node: &Node) -> Result<ResignRule, Fault> {
@@ -41,11 +85,7 @@ fn read_resign(node: &Node) -> Result<ResignRule, Fault> {
         moves: rule.positive("moves", Some(RESIGN_MOVES), MOVES_MAX)?,
         both: match table.get("both").map(|entry| &entry.value) {
             None => true,
-            Some(Node { tree: Tree::Scalar(Scalar::Bool(both)), .. }) => *both,
-            Some(node) => {
-                let example = "resign = { score = 600, both = false }";
-                return Err(node.wrong_type("`both`", "a switch", example));
-            }
+            Some(node) => node.switch("`both`", "resign = { score = 600, both = false }")?,
         },
     })
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use spelrum_engine::{Adjudication, parse_duration_us};
+use spelrum_engine::parse_duration_us;
 
 use super::accuracy;
-use super::adjudication;
+use super::adjudication::{self, AdjudicationInFile};
 use super::axes::{self, Axis};
 use super::claims::{self, ClaimInFile};
 use super::course::{self, CourseInFile};
@@ -17,7 +17,7 @@ use super::pairing::{self, Pairing};
 use super::players::{self, Players};
 use super::sample::{self, Sample};
 use super::stop;
-use super::tree::{Node, Scalar, Table, Tree};
+use super::tree::{Node, Table, Tree};
 use crate::definition::Task;
 use crate::plan::Record;
 use crate::scheduler::Allocation;
@@ -45,7 +45,7 @@ pub(super) struct SweepFile {
     /// Those that the openings may name.
     pub(super) files: Arc<Files>,
     pub(super) max_plies: Option<u32>,
-    pub(super) adjudication: Option<Adjudication>,
+    pub(super) adjudication: Option<AdjudicationInFile>,
     /// Whether times are what the sweep asks for, so that every cell is timed.
     pub(super) measures_time: bool,
     pub(super) record: Record,
@@ -183,8 +183,7 @@ fn read_name(node: &Node) -> Result<String, Fault> {
 fn swap_sides(node: Option<&Node>) -> Result<bool, Fault> {
     match node {
         None => Ok(true),
-        Some(Node { tree: Tree::Scalar(Scalar::Bool(value)), .. }) => Ok(*value),
-        Some(node) => Err(node.wrong_type("`swap_sides`", "a switch", "swap_sides = false")),
+        Some(node) => node.switch("`swap_sides`", "swap_sides = false"),
     }
 }
 

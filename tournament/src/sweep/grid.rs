@@ -404,7 +404,7 @@ impl Planner<'_> {
             rules,
             openings: rule,
             max_plies: file.max_plies,
-            adjudication: file.adjudication,
+            adjudication: file.adjudication.as_ref().map(|it| it.rule),
             swap_sides: file.swap_sides,
             task: file.task,
         };

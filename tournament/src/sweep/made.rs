@@ -179,6 +179,9 @@ impl<'a> Made<'a> {
             Some(node) => resolve::openings(node).map_err(|fault| self.about_openings(fault))?,
             None => OpeningsRule::Start {},
         };
+        if let Some(adjudication) = &file.adjudication {
+            adjudication.check_setting(&rules, &rule)?;
+        }
         let place = openings.as_ref().unwrap_or(&file.game);
         if let OpeningsRule::Listed { positions } = &rule {
             self.listed += positions.len();

@@ -8,7 +8,7 @@ use super::fault::{Fault, Span};
 use super::file::{check_keys, texts};
 use super::keys::{self, PAIRING_BESIDES, PAIRING_FORMS};
 use super::players::Players;
-use super::tree::{Node, Scalar, Table, Tree};
+use super::tree::{Node, Table, Tree};
 
 /// Who meets whom, by their places among the variants.
 #[derive(Debug)]
@@ -317,7 +317,6 @@ const SELF_PLAY: &str = "self_play";
 fn self_play(table: &Table) -> Result<bool, Fault> {
     match table.get(SELF_PLAY).map(|entry| &entry.value) {
         None => Ok(false),
-        Some(Node { tree: Tree::Scalar(Scalar::Bool(value)), .. }) => Ok(*value),
-        Some(node) => Err(node.wrong_type("`self_play`", "a switch", "self_play = true")),
+        Some(node) => node.switch("`self_play`", "self_play = true"),
     }
 }

@@ -8,7 +8,7 @@ use spelrum_engine::{
 use super::fault::{Fault, Span, did_you_mean};
 use super::file::{check_keys, texts, word};
 use super::keys::{self, Key};
-use super::tree::{Entry, Node, Scalar, Table, Tree};
+use super::tree::{Entry, Node, Table, Tree};
 use crate::definition::{OpeningsRule, ToMove};
 use crate::openings::{OPENING_PLIES_MAX, OpeningsError};
 use crate::seeds::SEED_END;
@@ -150,10 +150,7 @@ fn ending(node: &Node, table: &Table, name: &Node) -> Result<OpeningsRule, Fault
         .map_err(|error| openings_fault(&OpeningsError::Ending(error), node))?;
     let stratified = match table.get("stratified").map(|entry| &entry.value) {
         None => true,
-        Some(Node { tree: Tree::Scalar(Scalar::Bool(on)), .. }) => *on,
-        Some(node) => {
-            return Err(node.wrong_type("`stratified`", "a switch", "stratified = false"));
-        }
+        Some(node) => node.switch("`stratified`", "stratified = false")?,
     };
     let words = ToMove::ALL.map(|it| (it.word(), it));
     let to_move = word(table, "to_move", &words)?.unwrap_or(ToMove::White);

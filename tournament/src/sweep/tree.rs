@@ -148,6 +148,14 @@ impl Node {
         Ok(*integer)
     }
 
+    /// The switch, or a fault.
+    pub(super) fn switch(&self, what: &str, example: &str) -> Result<bool, Fault> {
+        let Tree::Scalar(Scalar::Bool(on)) = &self.tree else {
+            return Err(self.wrong_type(what, "a switch", example));
+        };
+        Ok(*on)
+    }
+
     /// The table, or a fault.
     pub(super) fn table(&self, what: &str, example: &str) -> Result<&Table, Fault> {
         let Tree::Table(table) = &self.tree else {

@@ -1,5 +1,6 @@
 //! Tables of endgames against known counts and slow, obvious twins.
 
+mod adjudication;
 mod bytes;
 mod counts;
 mod forward;

@@ -17,7 +17,7 @@ pub(in crate::sweep) const RESIGN_MOVES: i64 = 3;
 pub(in crate::sweep) const DRAW_MOVES: i64 = 8;
 
 /// The keys of `adjudication`, of which it has at least one.
-pub(in crate::sweep) static ADJUDICATION: [Key; 2] = [
+pub(in crate::sweep) static ADJUDICATION: [Key; 3] = [
     Key::new(
         "resign",
         "Lost by scores",
@@ -30,6 +30,12 @@ pub(in crate::sweep) static ADJUDICATION: [Key; 2] = [
         "A game is drawn if the last scores of both sides are all this near to 0: \
          { score = 10, moves = 8, after = 40 }.",
         Kind::Own(|| object(&DRAW)),
+    ),
+    Key::new(
+        "tables",
+        "Ended by exact tables",
+        "Whether a chess game ends as the exact table of its last four pieces or fewer says. Default: false.",
+        Kind::Switch { default: false },
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! Games that end early by their players' scores.
+//! Games that end early by their players' scores, or by exact tables.
 
 use std::num::NonZeroU32;
 
@@ -29,6 +29,7 @@ fn what_is_not_said_is_as_in_match_runners() {
         Some(Adjudication {
             resign: Some(ResignRule { score: some(600), moves: some(3), both: true }),
             draw: Some(DrawRule { score: 10, moves: some(8), after: 0 }),
+            tables: false,
         })
     );
 }
@@ -39,11 +40,11 @@ fn everything_can_be_said_within_bounds() {
     let draw = DrawRule { score: 1_000_000, moves: some(1), after: 5_000 };
     assert_eq!(
         adjudication("adjudication.resign = { score = 1, moves = 5000, both = false }"),
-        Some(Adjudication { resign: Some(resign), draw: None })
+        Some(Adjudication { resign: Some(resign), ..Adjudication::default() })
     );
     assert_eq!(
         adjudication("adjudication.draw = { score = 1_000_000, moves = 1, after = 5000 }"),
-        Some(Adjudication { resign: None, draw: Some(draw) })
+        Some(Adjudication { draw: Some(draw), ..Adjudication::default() })
     );
     // It decides games: a cell of another rule is another cell.
     let hash =
@@ -53,4 +54,23 @@ fn everything_can_be_said_within_bounds() {
     assert!(none != one && one != two && none != two);
     // At its default or spelt out, it is the same.
     assert_eq!(hash("adjudication.draw = { score = 1, moves = 8, after = 0 }"), one);
+}
+
+/// Chess between players who move by chance, with this said of its openings and its games' ends.
+fn chess(said: &str) -> String {
+    format!(
+        "name = \"t\"\ngame = \"chess\"\ngames = 2\n{said}\n\
+         [players.random]\nalgorithm = \"random\"\n[players.other]\nalgorithm = \"random\"\n"
+    )
+}
+
+#[test]
+fn tables_end_games_beside_scores_or_alone() {
+    let of = |said: &str| planned(&chess(said)).cells[0].definition.adjudication;
+    let with = Adjudication { tables: true, ..Adjudication::default() };
+    assert_eq!(of("adjudication = { tables = true }"), Some(with));
+    assert_eq!(of("adjudication = { tables = false }"), Some(Adjudication::default()));
+    let draw = Some(DrawRule { score: 10, moves: some(8), after: 0 });
+    let both = of("adjudication = { tables = true, draw = { score = 10 } }");
+    assert_eq!(both, Some(Adjudication { draw, ..with }));
 }
