@@ -14,8 +14,8 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::output::duration_us;
 use crate::replay::{
-    Again, Cells, Plies, RecordedGame, Watch, play_again, recorded_game, write_check, write_game,
-    write_json, write_verdict,
+    Again, Cells, Plies, RecordedGame, Replayed, Watch, play_again, recorded_game, write_check,
+    write_game, write_json, write_verdict,
 };
 use crate::results::ResultsSource;
 use crate::waiting::while_waiting;
@@ -31,10 +31,16 @@ against what it has played.
 
 Plies are counted from 0, as in the database.
 
+With --tables, what each move kept of what its position was worth is told, and who gave a win or a draw \
+away. Tables are made where they are missing, which takes a second or two; the fifty moves and \
+repetition are unknown to them. JSON then has by_table in each move that a table knows: best and made, \
+each with value (1, 0, -1 for who moves) and plies (to mate).
+
 Examples:
   spelrum replay 17 --db tic-tac-toe.db
   spelrum replay --cell 2 --number 5 --db tic-tac-toe.db --from 4
   spelrum replay 1 2 3 --db tic-tac-toe.db --check-only
+  spelrum replay 1 --db kbnk-networks.db --tables
   spelrum sql --db tic-tac-toe.db 'SELECT game_id FROM games ORDER BY plies DESC LIMIT 1'";
 
 /// Show a recorded game move by move, and check that the engine does the same again
@@ -64,6 +70,10 @@ pub(crate) struct Replay {
     /// Show the record without playing the game again
     #[arg(long)]
     no_check: bool,
+    /// Also say what exact tables know of each move, once a chess game has four pieces or fewer and no pawn: a
+    /// post-mortem
+    #[arg(long, conflicts_with = "check_only")]
+    tables: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -90,10 +100,17 @@ impl Replay {
                     None => return Ok(player.interrupts.exit().unwrap_or(Exit::Interrupted)),
                 }
             };
-            if !self.json {
-                self.write(&game, again.as_ref(), replayed.is_empty())?;
+            let mut it = Replayed { game, again, by_tables: None };
+            if self.tables {
+                it = match player.ask_tables(it).await? {
+                    Some(it) => it,
+                    None => return Ok(player.interrupts.exit().unwrap_or(Exit::Interrupted)),
+                };
             }
-            replayed.push((game, again));
+            if !self.json {
+                self.write(&it, replayed.is_empty())?;
+            }
+            replayed.push(it);
         }
         let mut out = anstream::stdout().lock();
         if self.json {
@@ -101,9 +118,8 @@ impl Replay {
         } else if self.check_only && replayed.len() > 1 {
             write_verdict(&mut out, &replayed)?;
         }
-        let is_different =
-            |(_, again): &(_, Option<Again>)| again.as_ref().is_some_and(Again::is_different);
-        Ok(if replayed.iter().any(is_different) { Exit::Different } else { Exit::Success })
+        let is_different = replayed.iter().any(Replayed::is_different);
+        Ok(if is_different { Exit::Different } else { Exit::Success })
     }
 
     fn which(&self) -> Vec<WhichGame> {
@@ -139,15 +155,15 @@ impl Replay {
         }
     }
 
-    fn write(&self, game: &RecordedGame, again: Option<&Again>, is_first: bool) -> Result<()> {
+    fn write(&self, replayed: &Replayed, is_first: bool) -> Result<()> {
         let mut out = std::io::BufWriter::new(anstream::stdout().lock());
         if self.check_only {
-            write_check(&mut out, game, again)?;
+            write_check(&mut out, replayed)?;
         } else {
             if !is_first {
                 writeln!(out)?;
             }
-            write_game(&mut out, game, again, self.plies())?;
+            write_game(&mut out, replayed, self.plies())?;
         }
         out.flush()?;
         Ok(())
@@ -195,5 +211,16 @@ impl Player {
         };
         self.cells = cells;
         Ok(again?.map(|again| (game, again)))
+    }
+
+    /// Looks the positions of a game up in tables; nothing if it was interrupted.
+    async fn ask_tables(&self, mut it: Replayed) -> Result<Option<Replayed>> {
+        let game_id = it.game.game_id;
+        let what = |elapsed: Duration| {
+            let time = duration_us(elapsed.as_micros() as f64);
+            format!("looking game {game_id} up in exact tables, {time}")
+        };
+        let work = move || it.ask_tables().map(|()| it);
+        while_waiting(&self.interrupts, what, work).await?.transpose()
     }
 }

@@ -4,12 +4,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::Value;
-use spelrum_engine::{ENGINE_REVISION, EndedBy, MoveRecord, Outcome};
+use spelrum_engine::{ENGINE_REVISION, EndedBy, Outcome};
 use spelrum_tournament::engines::Forfeit;
 use spelrum_tournament::names;
 
-use super::text::{positions, shown_moves};
-use super::{Again, Check, Compared, Plies, RecordedGame};
+use super::tables::JudgedJson;
+use super::text::positions;
+use super::{Check, Compared, Plies, Replayed};
 use crate::output;
 
 #[derive(Serialize)]
@@ -109,23 +110,27 @@ struct Move<'a> {
     ended_by: EndedBy,
     /// How long a program of others says that it took.
     told_us: Option<u64>,
+    /// What an exact table says of it, where it was asked and has the position.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_table: Option<JudgedJson>,
 }
 
 /// Writes games, each with what came of playing it again; the moves of these plies, if any.
 pub(crate) fn write(
     out: &mut dyn Write,
-    games: &[(RecordedGame, Option<Again>)],
+    games: &[Replayed],
     plies: Option<Plies>,
 ) -> io::Result<()> {
-    let games = games.iter().map(|(game, again)| Game::new(game, again.as_ref(), plies)).collect();
+    let games = games.iter().map(|it| Game::new(it, plies)).collect();
     output::write_json(out, &Json { engine_revision: ENGINE_REVISION, games })
 }
 
 impl<'a> Game<'a> {
-    fn new(game: &'a RecordedGame, again: Option<&'a Again>, plies: Option<Plies>) -> Self {
+    fn new(replayed: &'a Replayed, plies: Option<Plies>) -> Self {
+        let Replayed { game, again, .. } = replayed;
         let same = |compared| ("same", Some(compared), None);
         let mut irregularity = None;
-        let (check, compared, difference) = match again.map(|again| &again.check) {
+        let (check, compared, difference) = match again.as_ref().map(|again| &again.check) {
             None => ("not_checked", None, None),
             Some(Check::Same(Compared::Moves)) => same("moves"),
             Some(Check::Same(Compared::Hash)) => same("moves_hash"),
@@ -183,12 +188,14 @@ impl<'a> Game<'a> {
             compared,
             difference,
             irregularity,
-            moves: plies.map(|plies| moves(game, shown_moves(game, again), plies)),
+            moves: plies.map(|plies| moves(replayed, plies)),
         }
     }
 }
 
-fn moves<'a>(game: &'a RecordedGame, moves: &'a [MoveRecord], plies: Plies) -> Vec<Move<'a>> {
+fn moves(replayed: &Replayed, plies: Plies) -> Vec<Move<'_>> {
+    let Replayed { game, by_tables, .. } = replayed;
+    let moves = replayed.moves();
     let positions = positions(game, moves);
     let position = |ply: u32| {
         let found = positions.iter().find(|position| position.ply == ply);
@@ -212,6 +219,7 @@ fn moves<'a>(game: &'a RecordedGame, moves: &'a [MoveRecord], plies: Plies) -> V
         cpu_us: record.cpu_us,
         ended_by: record.search.ended_by,
         told_us: record.search.told_us,
+        by_table: by_tables.as_ref().and_then(|it| it.at(ply)).map(JudgedJson::from),
     });
     shown.collect()
 }

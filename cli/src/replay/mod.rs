@@ -4,6 +4,7 @@ mod again;
 mod difference;
 mod json;
 mod read;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -16,6 +17,7 @@ use spelrum_tournament::{CellDefinition, GameId};
 pub(crate) use again::{Again, Cells, Watch, play_again};
 pub(crate) use json::write as write_json;
 pub(crate) use read::recorded_game;
+pub(crate) use tables::ByTables;
 pub(crate) use text::{write_check, write_game, write_verdict};
 
 use difference::Difference;
@@ -55,6 +57,42 @@ impl RecordedGame {
     /// Whether its moves are there to be shown.
     pub(crate) fn has_moves(&self) -> bool {
         self.moves.is_some()
+    }
+}
+
+/// A recorded game with all that is shown of it.
+#[derive(Debug)]
+pub(crate) struct Replayed {
+    /// The game.
+    pub(crate) game: RecordedGame,
+    /// What came of playing it again, if it was.
+    pub(crate) again: Option<Again>,
+    /// What exact tables say of its moves, if they were asked.
+    pub(crate) by_tables: Option<ByTables>,
+}
+
+impl Replayed {
+    /// The moves there are to show: those of the record, or else those of the same game played again.
+    pub(crate) fn moves(&self) -> &[MoveRecord] {
+        match (&self.game.moves, &self.again) {
+            (Some(moves), _) => moves,
+            (None, Some(again)) => &again.moves,
+            (None, None) => &[],
+        }
+    }
+
+    /// Asks exact tables.
+    ///
+    /// # Errors
+    /// As [`ByTables::of`].
+    pub(crate) fn ask_tables(&mut self) -> crate::error::Result<()> {
+        self.by_tables = Some(ByTables::of(&self.game, self.moves())?);
+        Ok(())
+    }
+
+    /// Whether it came out otherwise when it was played again.
+    pub(crate) fn is_different(&self) -> bool {
+        self.again.as_ref().is_some_and(Again::is_different)
     }
 }
 

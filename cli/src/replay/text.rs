@@ -7,24 +7,20 @@ use spelrum_engine::{EndedBy, MoveRecord, Outcome, ReplayedPosition, Side, repla
 
 use spelrum_tournament::engines::Forfeit;
 
-use super::{Again, Check, Compared, Difference, Plies, RecordedGame};
+use super::{Check, Compared, Difference, Plies, RecordedGame, Replayed};
 use crate::output::{count, duration_us, ended_by_text};
 
 /// Writes a game move by move: the board, the move and what it cost, the board after it. Then how
 /// it ended, and whether the engine does the same again.
 ///
 /// The moves are the recorded ones; if there are none, those of the game played again.
-pub(crate) fn write_game(
-    out: &mut dyn Write,
-    game: &RecordedGame,
-    again: Option<&Again>,
-    plies: Plies,
-) -> io::Result<()> {
+pub(crate) fn write_game(out: &mut dyn Write, replayed: &Replayed, plies: Plies) -> io::Result<()> {
+    let Replayed { game, again, by_tables } = replayed;
     write_heading(out, game)?;
     if !game.has_moves() {
         writeln!(out, "Its moves are not recorded: these are of the game played again.")?;
     }
-    let moves = shown_moves(game, again);
+    let moves = replayed.moves();
     let positions = positions(game, moves);
     if let Some(before) = positions.iter().find(|position| plies.contains(position.ply)) {
         writeln!(out, "\n{}", before.board.trim_end())?;
@@ -32,6 +28,9 @@ pub(crate) fn write_game(
     for (ply, record) in (0..).zip(moves).filter(|(ply, _)| plies.contains(*ply)) {
         writeln!(out)?;
         write_move(out, game, ply, record)?;
+        if let Some(judged) = by_tables.as_ref().and_then(|tables| tables.at(ply)) {
+            writeln!(out, "  by the table: {}", judged.words())?;
+        }
         match positions.iter().find(|position| position.ply == ply + 1) {
             Some(after) => writeln!(out, "\n{}", after.board.trim_end())?,
             None => {
@@ -51,17 +50,16 @@ pub(crate) fn write_game(
     if let Some(reason) = &game.not_counted_reason {
         writeln!(out, "It is not counted: {reason}.")?;
     }
-    again.map_or(Ok(()), |again| write_comparison(out, &again.check))
+    if let Some(by_tables) = by_tables {
+        by_tables.summary(game, moves).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    }
+    again.as_ref().map_or(Ok(()), |again| write_comparison(out, &again.check))
 }
 
 /// Writes only whether the engine does the same again.
-pub(crate) fn write_check(
-    out: &mut dyn Write,
-    game: &RecordedGame,
-    again: Option<&Again>,
-) -> io::Result<()> {
-    let game_id = game.game_id;
-    match again.map(|again| &again.check) {
+pub(crate) fn write_check(out: &mut dyn Write, replayed: &Replayed) -> io::Result<()> {
+    let game_id = replayed.game.game_id;
+    match replayed.again.as_ref().map(|again| &again.check) {
         None => writeln!(out, "Game {game_id}: not checked"),
         Some(Check::Same(Compared::Moves)) => writeln!(out, "Game {game_id}: the same"),
         Some(Check::Same(Compared::Hash)) => {
@@ -87,11 +85,8 @@ pub(crate) fn write_check(
 }
 
 /// Writes how many games the engine played the same again.
-pub(crate) fn write_verdict(
-    out: &mut dyn Write,
-    games: &[(RecordedGame, Option<Again>)],
-) -> io::Result<()> {
-    let again = games.iter().filter_map(|(_, again)| again.as_ref());
+pub(crate) fn write_verdict(out: &mut dyn Write, games: &[Replayed]) -> io::Result<()> {
+    let again = games.iter().filter_map(|it| it.again.as_ref());
     let (mut same, mut different) = (0, 0);
     for again in again {
         *(if again.is_different() { &mut different } else { &mut same }) += 1;
@@ -217,18 +212,6 @@ fn end(game: &RecordedGame) -> String {
     let time = game.wall_us.map(|us| format!(" and {}", duration_us(us as f64)));
     let why = game.end.termination.words();
     format!("{who}{by} after {plies}{}: {why}.", time.unwrap_or_default())
-}
-
-/// The moves there are to show: those of the record, or else those of the same game played again.
-pub(super) fn shown_moves<'a>(
-    game: &'a RecordedGame,
-    again: Option<&'a Again>,
-) -> &'a [MoveRecord] {
-    match (&game.moves, again) {
-        (Some(moves), _) => moves,
-        (None, Some(again)) => &again.moves,
-        (None, None) => &[],
-    }
 }
 
 /// The positions that these moves lead through, up to one that is not legal.

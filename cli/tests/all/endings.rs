@@ -143,3 +143,53 @@ fn endings_are_solved_by_their_tables() {
     assert_eq!((&drawn["value"], &drawn["plies_to_mate"]), (&0.into(), &Value::Null));
     assert_eq!(drawn["moves"], serde_json::json!(["b2c2"]));
 }
+
+/// Exact tables end games on worker and coordinator alike, and say afterwards who gave what away.
+#[test]
+fn tables_end_games_and_judge_their_moves() {
+    let sandbox = Sandbox::new();
+    let sweep = "name = \"ended\"\ngame = \"chess\"\ngames = 12\nadjudication = { tables = true }\n\
+        openings = [\"8/8/4k3/3r4/8/2R5/3BK3/8 w - - 0 1\", \"8/4P3/8/8/1k6/8/8/4K3 w - - 0 1\"]\n\
+        [players.ab]\nalgorithm = \"alpha-beta\"\ndepth = 1\n[players.random]\nalgorithm = \"random\"\n";
+    sandbox.write("sweep.toml", sweep);
+    sandbox.run(&["run", "sweep.toml", "--db", "x.db"]).expect_exit(0);
+    sandbox.run(&["check", "--db", "x.db"]).expect_exit(0);
+    let ends = "SELECT sum(termination = 'table') AS ended, count(DISTINCT outcome) AS outcomes FROM games";
+    assert_eq!(sandbox.sql("x.db", ends), "11,2");
+    let games = sandbox.run(&["games", "--db", "x.db", "--format", "pgn"]);
+    let games = games.expect_exit(0).stdout();
+    assert_eq!(games.matches("[Termination \"adjudication\"]").count(), 11, "{games}");
+    let text = sandbox.run(&["games", "--db", "x.db"]);
+    let text = text.expect_exit(0).stdout();
+    assert_eq!(text.matches("[Adjudication \"tables = true\"]").count(), 12, "{text}");
+
+    // The same games where nothing ends them, so that there are moves to judge.
+    sandbox
+        .write("sweep.toml", &sweep.replace("adjudication = { tables = true }", "max_plies = 14"));
+    sandbox.run(&["run", "sweep.toml", "--db", "y.db"]).expect_exit(0);
+    let replay = ["replay", "3", "5", "--db", "y.db", "--tables"];
+    let told = sandbox.run(&replay);
+    let told = told.expect_exit(0).stdout();
+    let about = |line: &&str| {
+        line.contains("Game ")
+            || line.contains("table")
+            || line.starts_with("  ") && line.contains("moves the best")
+            || line.contains("gives that away")
+    };
+    insta::assert_snapshot!(told.lines().filter(about).collect::<Vec<_>>().join("\n"));
+    let json = sandbox.run(&[&replay[..], &["--json"]].concat());
+    let json: Value = serde_json::from_str(json.expect_exit(0).stdout()).unwrap();
+    let moves = json["games"][0]["moves"].as_array().unwrap();
+    let by_table: Vec<&Value> = moves.iter().filter_map(|mv| mv.get("by_table")).collect();
+    assert!(!by_table.is_empty() && by_table.len() < moves.len());
+    assert!(by_table.iter().all(|it| it["best"]["value"].is_i64() && it["made"].is_object()));
+
+    // A game of which there are no tables says so.
+    sandbox.write(
+        "other.toml",
+        "name = \"x\"\ngame = \"tic-tac-toe\"\ngames = 2\n[players.r]\nalgorithm = \"random\"\n[players.s]\nalgorithm = \"minimax\"\ndepth = 1\n",
+    );
+    sandbox.run(&["run", "other.toml", "--db", "z.db"]).expect_exit(0);
+    let refused = sandbox.run(&["replay", "1", "--db", "z.db", "--tables"]);
+    insta::assert_snapshot!(refused.expect_exit(3).stderr());
+}
