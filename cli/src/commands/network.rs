@@ -51,7 +51,7 @@ pub(crate) struct Network {
     /// Also show errors by this
     #[arg(long, value_name = "WHAT", value_enum)]
     by: Option<By>,
-    /// Also write learning curves and errors by distance into this directory, each as an SVG file
+    /// Also write learning curves and errors by distance and by square into this directory, each as an SVG file
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     figures: Option<PathBuf>,
     /// Train so many at a time [default: one for each core]

@@ -21,10 +21,15 @@ Any number of rows is written as it is found. A table is as wide as its first 50
 gives a statement 30 seconds, beside the time that it waits for its rows to be read; a file gives it \
 all the time it takes, and Ctrl-C ends it.
 
+A plot has a line of points x and y, or where there are three columns, one for each text of the first; two \
+more columns are the ends of an interval around y. It has 6 lines at most, and 10,000 points.
+
 Examples:
   spelrum sql --db pentago-depth.db 'SELECT outcome, count(*) AS games FROM games GROUP BY outcome'
   spelrum sql --db pentago-depth.db --csv 'SELECT * FROM moves' >moves.csv
-  spelrum sql --db pentago-depth.db --format parquet --output games.parquet 'SELECT * FROM games'";
+  spelrum sql --db pentago-depth.db --format parquet --output games.parquet 'SELECT * FROM games'
+  spelrum sql --db kbnk-beyond.db --format svg --output mates.svg \\
+    'SELECT attacker, moves_to_mate, avg(mated) AS mates FROM mates GROUP BY 1, 2'";
 
 /// Ask the results anything, in SQL
 #[derive(Args, Debug)]
@@ -36,8 +41,8 @@ pub(crate) struct Sql {
     statement: String,
     #[command(flatten)]
     source: SourceArguments,
-    /// How to write the rows: table, csv, json (an array), jsonl (an object in each line), or parquet, if
-    /// this spelrum was built with it
+    /// How to write the rows: table, csv, json (an array), jsonl (an object in each line), svg (a plot), or
+    /// parquet, if this spelrum was built with it
     #[arg(
         long,
         value_name = "FORMAT",
@@ -105,9 +110,11 @@ type Out = Box<dyn Write + Send>;
 fn standard_output(format: RowsFormat) -> Out {
     match format {
         RowsFormat::Table => Box::new(anstream::stdout()),
-        RowsFormat::Csv | RowsFormat::Json | RowsFormat::Jsonl | RowsFormat::Parquet => {
-            Box::new(io::stdout())
-        }
+        RowsFormat::Csv
+        | RowsFormat::Json
+        | RowsFormat::Jsonl
+        | RowsFormat::Parquet
+        | RowsFormat::Svg => Box::new(io::stdout()),
     }
 }
 
@@ -128,9 +135,11 @@ async fn write_file(answer: &mut Answer, format: RowsFormat, path: &Path) -> Res
     let (new, file) = NewFile::create(path)?;
     let out: Out = match format {
         RowsFormat::Table => Box::new(anstream::StripStream::new(file)),
-        RowsFormat::Csv | RowsFormat::Json | RowsFormat::Jsonl | RowsFormat::Parquet => {
-            Box::new(file)
-        }
+        RowsFormat::Csv
+        | RowsFormat::Json
+        | RowsFormat::Jsonl
+        | RowsFormat::Parquet
+        | RowsFormat::Svg => Box::new(file),
     };
     write(answer, format, out).await?;
     new.finish()

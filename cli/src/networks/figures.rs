@@ -1,13 +1,13 @@
-//! Trained networks as plots: learning curves, and errors by distance to mate.
+//! Trained networks as plots: learning curves, errors by distance to mate, and by the square of black's king.
 
 use std::collections::BTreeMap;
 
 use spelrum_engine::network::Trained;
 
-use super::text::{is_shown, mean, plies, pooled, trained_of};
+use super::text::{by_square, is_shown, mean, plies, pooled, trained_of};
 use super::{Kind, Outcome};
 use crate::output::{
-    Axis, Chart, Column, Curves, Estimate, Figure, Panel, Point, SERIES_MAX, optional,
+    Axis, Board, Chart, Column, Curves, Estimate, Figure, Panel, Point, SERIES_MAX, optional,
 };
 
 /// A line's points: a place on the axis and the value there.
@@ -41,7 +41,9 @@ pub(crate) fn figures(kinds: &[Kind], outcomes: &[Outcome]) -> Vec<Figure> {
         notes: vec![note.to_owned(), "A point is of the distances around it.".to_owned()],
         ..figure("white's moves to mate", "error, in plies", &lines(by_distance))
     };
-    [curves, distances].into_iter().filter(|it| !it.panels.is_empty()).collect()
+    let squares =
+        Figure { notes: vec![note.to_owned(), SHADES.to_owned()], ..boards(kinds, outcomes) };
+    [curves, distances, squares].into_iter().filter(|it| !it.panels.is_empty()).collect()
 }
 
 /// The error over the positions to validate by.
@@ -67,6 +69,37 @@ fn by_distance(trained: &[&Trained]) -> Line {
         groups.entry(middle).or_default().push((it.positions, it.error));
     }
     groups.into_iter().filter_map(|(middle, of)| Some((middle, pooled(of.into_iter())?))).collect()
+}
+
+/// How boards are read.
+const SHADES: &str = "By the square of black's king, as the network sees the board: the darker, the greater the error of that board.";
+
+/// A board for each kind.
+fn boards(kinds: &[Kind], outcomes: &[Outcome]) -> Figure {
+    let squares = |kind: &Kind| (kind.name.clone(), by_square(&trained_of(kind, outcomes)));
+    let of_kinds: Vec<_> = kinds.iter().map(squares).collect();
+    let known = || of_kinds.iter().filter(|(_, errors)| errors.iter().any(Option::is_some));
+    let panel = |(name, errors): &(String, [Option<f64>; 64])| Panel {
+        heading: (kinds.len() > 1).then(|| name.clone()),
+        chart: Chart::Board(Board(*errors)),
+    };
+    let rows = known().flat_map(|(name, errors)| {
+        let names = (1..=8).flat_map(|rank| ('a'..='h').map(move |file| format!("{file}{rank}")));
+        let known = names.zip(errors).filter_map(|(square, error)| Some((square, (*error)?)));
+        known.map(move |(square, error)| vec![name.clone(), square, plies(error)])
+    });
+    Figure {
+        before: "networks",
+        title: "Error by square".to_owned(),
+        notes: Vec::new(),
+        panels: known().map(panel).collect(),
+        columns: vec![
+            Column::words("networks"),
+            Column::words("black's king"),
+            Column::numbers("error, in plies"),
+        ],
+        rows: rows.collect(),
+    }
 }
 
 /// Lines over an axis, as many panels as it takes.

@@ -179,16 +179,21 @@ fn write_distances(out: &mut dyn Write, trained: &[&Trained]) -> io::Result<()> 
     table.write(out)
 }
 
-fn write_squares(out: &mut dyn Write, trained: &[&Trained]) -> io::Result<()> {
-    let mut squares = BTreeMap::<u8, Vec<(u64, f64)>>::new();
+/// The error by the square of black's king, from a1 and b1 to h8, where there are positions.
+pub(super) fn by_square(trained: &[&Trained]) -> [Option<f64>; 64] {
+    let mut squares = BTreeMap::<usize, Vec<(u64, f64)>>::new();
     for it in trained.iter().flat_map(|it| &it.squares) {
-        squares.entry(it.square).or_default().push((it.positions, it.error));
+        squares.entry(it.square.into()).or_default().push((it.positions, it.error));
     }
+    std::array::from_fn(|square| pooled(squares.get(&square)?.iter().copied()))
+}
+
+fn write_squares(out: &mut dyn Write, trained: &[&Trained]) -> io::Result<()> {
+    let errors = by_square(trained);
     for rank in (0..8).rev() {
         write!(out, "{}", rank + 1)?;
         for file in 0..8 {
-            let error = squares.get(&(8 * rank + file)).and_then(|of| pooled(of.iter().copied()));
-            write!(out, " {:>6}", error.map_or_else(|| "·".to_owned(), plies))?;
+            write!(out, " {:>6}", errors[8 * rank + file].map_or_else(|| "·".to_owned(), plies))?;
         }
         writeln!(out)?;
     }

@@ -3,6 +3,7 @@
 mod colors;
 mod csv;
 mod document;
+mod drawing;
 mod file;
 mod json;
 mod numbers;
@@ -24,8 +25,8 @@ pub(crate) use numbers::{
     count, date_time, duration_us, optional, percent, ratio, relative_error, signed,
 };
 pub(crate) use plot::{
-    Axis, Chart, Curves, Estimate, Figure, Intervals, Panel, Point, SERIES_MAX, Shares, plot_files,
-    write_plots,
+    Axis, Board, Chart, Curves, Estimate, Figure, Intervals, Panel, Point, SERIES_MAX, Shares,
+    plot_files, write_plots,
 };
 pub(crate) use rows::{RowsFormat, WriteRows};
 pub(crate) use search::{ended_by_text, score_text};

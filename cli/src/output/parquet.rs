@@ -16,6 +16,7 @@ use spelrum_coordinator::store::SqlValue;
 
 use super::csv::plain;
 use super::rows::WriteRows;
+use crate::error::Result;
 
 /// A group of rows is written when it has so many,
 const GROUP_ROWS: usize = 128 << 10;
@@ -80,7 +81,7 @@ impl Kinds {
 }
 
 impl<W: Write + Send> WriteRows for Parquet<W> {
-    fn write(&mut self, rows: &[Vec<SqlValue>]) -> io::Result<()> {
+    fn write(&mut self, rows: &[Vec<SqlValue>]) -> Result<()> {
         for row in rows {
             for (kinds, value) in self.kinds.iter_mut().zip(row) {
                 kinds.add(value);
@@ -90,7 +91,7 @@ impl<W: Write + Send> WriteRows for Parquet<W> {
         Ok(())
     }
 
-    fn finish(&mut self) -> io::Result<()> {
+    fn finish(&mut self) -> Result<()> {
         let Some(out) = self.out.take() else { return Ok(()) };
         self.waiting.flush()?;
         self.waiting.get_mut().rewind()?;
@@ -111,7 +112,7 @@ impl<W: Write + Send> WriteRows for Parquet<W> {
             }
             writer.close().map_err(failed)?;
         }
-        file.into_inner().map_err(failed)?.flush()
+        Ok(file.into_inner().map_err(failed)?.flush()?)
     }
 }
 

@@ -8,6 +8,7 @@ use spelrum_coordinator::store::SqlValue;
 use super::csv::{plain, write_headings, write_row};
 use super::json::{RowObject, write_json_line};
 use super::table::{Column, TextTable};
+use crate::error::Result;
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -22,15 +23,20 @@ pub(crate) enum RowsFormat {
     Jsonl,
     /// A Parquet file; not in every build
     Parquet,
+    /// A plot as an SVG file
+    Svg,
 }
 
 /// What writes rows in one of the formats.
 pub(crate) trait WriteRows {
     /// Writes more of them, each with a value for every column.
-    fn write(&mut self, rows: &[Vec<SqlValue>]) -> io::Result<()>;
+    ///
+    /// # Errors
+    /// If they cannot be written, or not in this form.
+    fn write(&mut self, rows: &[Vec<SqlValue>]) -> Result<()>;
 
     /// Writes what is left, after the last.
-    fn finish(&mut self) -> io::Result<()>;
+    fn finish(&mut self) -> Result<()>;
 }
 
 /// What writes rows with these columns as text.
@@ -43,7 +49,7 @@ pub(super) fn rows_as_text<'w>(
         RowsFormat::Csv => Box::new(Csv { columns: Some(columns), out }),
         RowsFormat::Json => Box::new(Json { columns, out, has_rows: false }),
         RowsFormat::Jsonl => Box::new(JsonLines { columns, out }),
-        RowsFormat::Table | RowsFormat::Parquet => {
+        RowsFormat::Table | RowsFormat::Parquet | RowsFormat::Svg => {
             Box::new(Table { names: columns, out, begun: None, waiting: Vec::new() })
         }
     }
@@ -56,15 +62,15 @@ struct Csv<W> {
 }
 
 impl<W: Write> WriteRows for Csv<W> {
-    fn write(&mut self, rows: &[Vec<SqlValue>]) -> io::Result<()> {
+    fn write(&mut self, rows: &[Vec<SqlValue>]) -> Result<()> {
         if let Some(columns) = self.columns.take() {
             write_headings(&mut self.out, &columns)?;
         }
         rows.iter().try_for_each(|row| write_row(&mut self.out, row))?;
-        self.out.flush()
+        Ok(self.out.flush()?)
     }
 
-    fn finish(&mut self) -> io::Result<()> {
+    fn finish(&mut self) -> Result<()> {
         self.write(&[])
     }
 }
@@ -76,21 +82,22 @@ struct Json<W> {
 }
 
 impl<W: Write> WriteRows for Json<W> {
-    fn write(&mut self, rows: &[Vec<SqlValue>]) -> io::Result<()> {
+    fn write(&mut self, rows: &[Vec<SqlValue>]) -> Result<()> {
         for row in rows {
             let row = RowObject { columns: &self.columns, row };
             // A line end within a text is no line end in JSON.
-            let object = serde_json::to_string_pretty(&row)?.replace('\n', "\n  ");
+            let object =
+                serde_json::to_string_pretty(&row).map_err(io::Error::from)?.replace('\n', "\n  ");
             let before = if self.has_rows { "," } else { "[" };
             write!(self.out, "{before}\n  {object}")?;
             self.has_rows = true;
         }
-        self.out.flush()
+        Ok(self.out.flush()?)
     }
 
-    fn finish(&mut self) -> io::Result<()> {
+    fn finish(&mut self) -> Result<()> {
         self.out.write_all(if self.has_rows { b"\n]\n" } else { b"[]\n" })?;
-        self.out.flush()
+        Ok(self.out.flush()?)
     }
 }
 
@@ -100,15 +107,15 @@ struct JsonLines<W> {
 }
 
 impl<W: Write> WriteRows for JsonLines<W> {
-    fn write(&mut self, rows: &[Vec<SqlValue>]) -> io::Result<()> {
+    fn write(&mut self, rows: &[Vec<SqlValue>]) -> Result<()> {
         for row in rows {
             write_json_line(&mut self.out, &RowObject { columns: &self.columns, row })?;
         }
-        self.out.flush()
+        Ok(self.out.flush()?)
     }
 
-    fn finish(&mut self) -> io::Result<()> {
-        self.out.flush()
+    fn finish(&mut self) -> Result<()> {
+        Ok(self.out.flush()?)
     }
 }
 
@@ -146,7 +153,7 @@ impl<W: Write> Table<W> {
 }
 
 impl<W: Write> WriteRows for Table<W> {
-    fn write(&mut self, rows: &[Vec<SqlValue>]) -> io::Result<()> {
+    fn write(&mut self, rows: &[Vec<SqlValue>]) -> Result<()> {
         for row in rows {
             self.waiting.push(row.clone());
             if self.waiting.len() == MEASURED {
@@ -156,7 +163,7 @@ impl<W: Write> WriteRows for Table<W> {
         Ok(())
     }
 
-    fn finish(&mut self) -> io::Result<()> {
+    fn finish(&mut self) -> Result<()> {
         if self.begun.is_none() || !self.waiting.is_empty() {
             self.write_waiting()?;
         }

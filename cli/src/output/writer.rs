@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::drawing::rows_as_plot;
 use super::rows::{RowsFormat, WriteRows, rows_as_text};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -14,6 +15,7 @@ pub(crate) fn rows_writer<'w>(
 ) -> Result<Box<dyn WriteRows + 'w>> {
     match format {
         RowsFormat::Parquet => parquet(columns, out),
+        RowsFormat::Svg => rows_as_plot(columns, out),
         RowsFormat::Table | RowsFormat::Csv | RowsFormat::Json | RowsFormat::Jsonl => {
             Ok(rows_as_text(format, columns, out))
         }

@@ -44,6 +44,7 @@ mod run;
 mod sandbox;
 mod shell;
 mod sides;
+mod sql;
 mod stats;
 mod steering;
 mod stopping;

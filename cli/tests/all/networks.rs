@@ -66,13 +66,23 @@ fn curves_are_drawn() {
     let sandbox = Sandbox::new();
     let ran = run(&sandbox, &["--figures", "drawn"]);
     ran.expect_exit(0);
-    let drawn = ["drawn/learning-curves.svg", "drawn/error-by-distance.svg"];
-    assert!(
-        ran.stdout().ends_with(&format!("\n\n{}\n{}\n", drawn[0], drawn[1])),
-        "{}",
-        ran.stdout()
-    );
-    for name in drawn {
+    let drawn = [
+        "drawn/learning-curves.svg",
+        "drawn/error-by-distance.svg",
+        "drawn/error-by-square-networks-one.svg",
+        "drawn/error-by-square-networks-each.svg",
+    ];
+    let names = drawn.join("\n");
+    assert!(ran.stdout().ends_with(&format!("\n\n{names}\n")), "{}", ran.stdout());
+    for name in &drawn[2..] {
+        // A number on each square that black's king stands on, and the names of files and ranks.
+        let svg = std::fs::read_to_string(sandbox.path(name)).unwrap();
+        let squares = svg.matches("class=\"heat h").count();
+        assert!((10..=64).contains(&squares), "{name}: {squares}");
+        assert_eq!(svg.matches("class=\"text\"").count(), squares + 16, "{name}");
+        assert!(svg.contains("class=\"heat h0\"") && svg.contains("class=\"heat h7\""));
+    }
+    for name in &drawn[..2] {
         let svg = std::fs::read_to_string(sandbox.path(name)).unwrap();
         let lines = svg.matches("<polyline class=\"line s").count();
         // Two in the plot and two in its legend.

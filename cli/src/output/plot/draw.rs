@@ -13,9 +13,9 @@ use plotters::prelude::{
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, TRANSPARENT, TextStyle};
 
-use super::ink::{Ink, Outcome};
+use super::ink::{HEAT_STEPS, Ink, Outcome};
 use super::svg::Drawing;
-use super::{Axis, Chart, Curves, Estimate, Intervals};
+use super::{Axis, Board, Chart, Curves, Estimate, Intervals};
 use crate::output::numbers::count;
 use crate::output::text::shortened;
 
@@ -75,6 +75,10 @@ const NAME_MARGIN: u32 = 16;
 /// Half of the height of a bar.
 const HALF_BAR: i32 = 9;
 
+/// Of a square of a board, at most, and below the board for the names of the files.
+const SQUARE: u32 = 44;
+const BELOW_BOARD: u32 = 28;
+
 /// Draws a chart.
 pub(super) fn chart(chart: &Chart, room: Room) -> Result<Drawn, Error> {
     let width = room.width();
@@ -92,6 +96,9 @@ pub(super) fn chart(chart: &Chart, room: Room) -> Result<Drawn, Error> {
         }
         Chart::Shares(shown) => {
             on_page((width, height(shown.rows.len())), |page| parts(page, room, &shown.rows))
+        }
+        Chart::Board(Board(values)) => {
+            on_page((width, 8 * SQUARE + MARGIN + BELOW_BOARD), |page| board(page, values))
         }
     }
 }
@@ -235,6 +242,44 @@ fn parts(page: &Page<'_>, room: Room, rows: &[(String, Vec<u64>)]) -> Result<(),
     shares(page, room, rows.iter().map(|(name, games)| (&**name, &games[..])), |kind| {
         [Ink::Part(kind), Ink::OnPart]
     })
+}
+
+/// A board with a number on each square, white below.
+fn board(page: &Page<'_>, values: &[Option<f64>; 64]) -> Result<(), Error> {
+    let known = || values.iter().flatten().copied().filter(|value| value.is_finite());
+    let least = known().fold(f64::INFINITY, f64::min);
+    let most = known().fold(f64::NEG_INFINITY, f64::max);
+    let step = |value: f64| {
+        let share = if most > least { (value - least) / (most - least) } else { 0.0 };
+        (share * (HEAT_STEPS - 1) as f64).round() as usize
+    };
+    let (width, _) = page.dim_in_pixel();
+    let (left, top) = (NAME_MARGIN + MARGIN, MARGIN);
+    let side = ((width - left - MARGIN) / 8).min(SQUARE);
+    let corner = |file: u32, rows: u32| {
+        let at = |from: u32, squares: u32| i32::try_from(from + squares * side).unwrap_or(i32::MAX);
+        (at(left, file), at(top, rows))
+    };
+    let middle =
+        |[from, to]: [Pixel; 2]| (i32::midpoint(from.0, to.0), i32::midpoint(from.1, to.1));
+    for (square, value) in (0..).zip(values) {
+        let Some(value) = value.filter(|value| value.is_finite()) else { continue };
+        let (file, row) = (square % 8, 7 - square / 8);
+        let corners = [corner(file, row), corner(file + 1, row + 1)];
+        let ink = Ink::Heat(step(value));
+        page.draw(&Rectangle::new(corners, ink.color().filled()))?;
+        let label = format!("{value:.1}");
+        text(page, &label, middle(corners), HPos::Center, VPos::Center, Ink::Text)?;
+    }
+    for (place, file) in (0..8).zip('a'..) {
+        let (x, _) = middle([corner(place, 8), corner(place + 1, 8)]);
+        let below = (x, corner(0, 8).1 + 4);
+        text(page, &file.to_string(), below, HPos::Center, VPos::Top, Ink::Text)?;
+        let (_, y) = middle([corner(0, place), corner(0, place + 1)]);
+        let beside = (corner(0, 0).0 - 6, y);
+        text(page, &(8 - place).to_string(), beside, HPos::Right, VPos::Center, Ink::Text)?;
+    }
+    Ok(())
 }
 
 type Plot<'p, 'd> = ChartContext<'p, Drawing<'d>, Coordinates>;

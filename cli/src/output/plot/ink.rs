@@ -32,7 +32,12 @@ pub(super) enum Ink {
     Part(usize),
     /// A text on it.
     OnPart,
+    /// A square of a board, the darker the greater this is.
+    Heat(usize),
 }
+
+/// How dark a square of a board may be: so many steps.
+pub(super) const HEAT_STEPS: usize = 8;
 
 /// What came of games, for the player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +73,7 @@ impl Ink {
             .chain(Outcome::ALL.map(Self::OnBar))
             .chain(series(Self::Part))
             .chain([Self::OnPart])
+            .chain((0..HEAT_STEPS).map(Self::Heat))
     }
 
     /// The colour that stands for it: one that is never seen.
@@ -96,6 +102,7 @@ impl Ink {
             Self::Bar(outcome) => format!("bar {}", outcome.class()),
             Self::Part(part) => format!("bar p{part}"),
             Self::OnPart => "on-part".to_owned(),
+            Self::Heat(step) => format!("heat h{step}"),
         }
     }
 }

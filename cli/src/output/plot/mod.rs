@@ -52,7 +52,13 @@ pub(crate) enum Chart {
     Outcomes(Vec<(String, [u64; 3])>),
     /// How many of its games are of each kind, for each of several things.
     Shares(Shares),
+    /// A value of each square of a chess board: the greater, the darker.
+    Board(Board),
 }
+
+/// A value of each square of a chess board, from a1 and b1 to h8, where there is one.
+#[derive(Clone, Debug)]
+pub(crate) struct Board(pub(crate) [Option<f64>; 64]);
 
 /// How many of its games are of each of these kinds, for each of several things: [`SERIES_MAX`] kinds at most.
 #[derive(Clone, Debug)]
@@ -172,7 +178,7 @@ impl Chart {
                 let names = shares.names.iter().enumerate();
                 names.map(|(part, name)| (Key::Bar(format!("p{part}")), &**name)).collect()
             }
-            Self::Intervals(_) => Vec::new(),
+            Self::Intervals(_) | Self::Board(_) => Vec::new(),
         }
     }
 }

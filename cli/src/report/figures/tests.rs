@@ -367,6 +367,7 @@ fn every_plotted_figure_is_in_a_table() {
                     Chart::Intervals(intervals) => intervals.rows.len(),
                     Chart::Outcomes(rows) => rows.len(),
                     Chart::Shares(shares) => shares.rows.len(),
+                    Chart::Board(board) => board.0.iter().flatten().count(),
                 })
                 .sum();
             assert!(plotted > 0, "{figure:?}");
