@@ -31,8 +31,8 @@ ever: give a limit. A limit that ends the solving leaves the value unknown (in J
 moves found, and so is one whose other moves a limit left unknown: `optimal_moves` is null then.
 
 In chess, endings of up to four pieces without pawns are answered from their tables (`spelrum table`), \
-without a search: the moves are those that mate soonest, or are mated latest. Other positions of chess \
-are solved only where mate is near.
+without a search: the moves are those that mate soonest, or are mated latest. Where the fifty moves may end \
+the game before that, and in other positions of chess, mate is searched for, and found only where it is near.
 
 JSON, with the keys of the reference data: game, board, to_move (w or b), stones (Pentago), value \
 (1, 0, -1 for the side to move), plies_to_mate (from a table; 0 where it is mate), legal_moves, optimal_moves (how many), optimal_moves_x8 (Pentago: \

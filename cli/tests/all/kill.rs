@@ -126,10 +126,8 @@ fn the_games_of_killed_workers_are_played_by_others() {
     assert_complete(&sandbox, "c.db");
 }
 
-/// Whatever is killed, in the middle of trainings and of games: the same networks, and the same games.
-#[test]
-fn networks_are_trained_whatever_is_killed() {
-    let sandbox = Sandbox::new();
+/// A network for each kill and some more, and the games that each plays.
+fn sweep_of_networks(sandbox: &Sandbox) -> u64 {
     let networks = 4 + kills();
     sandbox.write(
         "sweep.toml",
@@ -144,18 +142,48 @@ fn networks_are_trained_whatever_is_killed() {
              validation = 200\nseed = \"$number\"\n"
         ),
     );
+    networks
+}
+
+/// Waits until it is time to kill something for so many times: a training is a step, and the games of a cell
+/// are one.
+fn wait_for_networks(sandbox: &Sandbox, db: &str, networks: u64, part: u64) {
+    let done = "SELECT (SELECT count(*) FROM networks WHERE content IS NOT NULL)
+        + (SELECT count(*) FROM games) / 100 AS steps";
+    let steps = 2 * networks * part / (kills() + 1);
+    wait_until("steps are done", || {
+        // Before the database is there, and while it is made, nothing is done.
+        let ran = sandbox.run(&["sql", "--db", db, "--csv", done]);
+        ran.stdout()
+            .lines()
+            .nth(1)
+            .and_then(|it| it.parse().ok())
+            .is_some_and(|it: u64| it >= steps)
+    });
+}
+
+/// The networks are those of an undisturbed run, as the games are.
+fn assert_trained(sandbox: &Sandbox, db: &str, networks: u64) {
+    assert_complete(sandbox, db);
+    let trained =
+        "SELECT count(*) || ' ' || replace(group_concat(sha256), ',', ' ') AS networks FROM (
+        SELECT sha256 FROM networks ORDER BY definition_hash)";
+    let there = sandbox.sql(db, trained);
+    assert_eq!(there, sandbox.sql("undisturbed.db", trained));
+    assert!(there.starts_with(&format!("{networks} ")), "{there}");
+}
+
+/// Whatever is killed, in the middle of trainings and of games: the same networks, and the same games.
+#[test]
+fn networks_are_trained_whatever_is_killed() {
+    let sandbox = Sandbox::new();
+    let networks = sweep_of_networks(&sandbox);
     let mut coordinator = sandbox.coordinator_with("c.db", "127.0.0.1:0", HEARTBEAT);
     let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
     sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
     let mut workers = [1, 2].map(|_| sandbox.worker(&url, "1", &[]));
-    // A cell's games are a step like its training.
-    let done = "SELECT (SELECT count(*) FROM networks WHERE content IS NOT NULL)
-        + (SELECT count(*) FROM games) / 100 AS steps";
     for part in 1..=kills() {
-        let steps = 2 * networks * part / (kills() + 1);
-        wait_until("steps are done", || {
-            sandbox.sql("c.db", done).parse().is_ok_and(|it: u64| it >= steps)
-        });
+        wait_for_networks(&sandbox, "c.db", networks, part);
         let worker = &mut workers[usize::from(part % 2 == 0)];
         worker.kill();
         coordinator.process.kill();
@@ -163,13 +191,21 @@ fn networks_are_trained_whatever_is_killed() {
         *worker = sandbox.worker(&url, "1", &[]);
     }
     sandbox.wait_until_finished(&coordinator);
-    assert_complete(&sandbox, "c.db");
-    let trained =
-        "SELECT count(*) || ' ' || replace(group_concat(sha256), ',', ' ') AS networks FROM (
-        SELECT sha256 FROM networks ORDER BY definition_hash)";
-    let there = sandbox.sql("c.db", trained);
-    assert_eq!(there, sandbox.sql("undisturbed.db", trained));
-    assert!(there.starts_with(&format!("{networks} ")), "{there}");
+    assert_trained(&sandbox, "c.db", networks);
+}
+
+#[test]
+fn a_killed_run_trains_the_same_networks() {
+    let sandbox = Sandbox::new();
+    let networks = sweep_of_networks(&sandbox);
+    let run = ["run", "sweep.toml", "--db", "k.db", "--slots", "2"];
+    for part in 1..=kills() {
+        let mut run = sandbox.start(&run);
+        wait_for_networks(&sandbox, "k.db", networks, part);
+        run.kill();
+    }
+    sandbox.run(&run).expect_exit(0);
+    assert_trained(&sandbox, "k.db", networks);
 }
 
 /// Stopped for longer than leases live, a coordinator takes nobody for silent.

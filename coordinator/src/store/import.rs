@@ -18,13 +18,12 @@ mod source;
 mod workers;
 mod writing;
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use spelrum_tournament::repeat::Repeated;
-use spelrum_tournament::{CellId, OpeningsCache, Plan, PlayableCell, WorkerId};
+use spelrum_tournament::{CellId, OpeningsCache, Plan, PlayableCell};
 
 use super::Writer;
 use super::error::StoreError;
@@ -32,6 +31,7 @@ use super::open::MIGRATIONS;
 use super::transaction::Transaction;
 use played::{ReadGame, read_game};
 use source::{SCHEMA, SchemaRow, Source, SourceCell, SourceExperiment};
+use workers::{MetWorkers, meet};
 use writing::{Known, is_ours};
 
 pub use error::ImportError;
@@ -213,7 +213,7 @@ impl Writer {
             ..Imported::default()
         };
         let mut transaction = self.begin().await?;
-        let mut workers = BTreeMap::new();
+        let mut workers = MetWorkers::new();
         networks::import_networks(&mut transaction, source, of, &mut workers).await?;
         let experiment = match &kind {
             Kind::There(known) => known.experiment,
@@ -250,7 +250,7 @@ impl Writer {
         source: &Source,
         cell: &SourceCell,
         to: &Target<'_>,
-        workers: &mut BTreeMap<i64, (WorkerId, String)>,
+        workers: &mut MetWorkers,
         imported: &mut Imported,
     ) -> Result<(), ImportError> {
         let mut transaction = self.begin().await?;
@@ -261,7 +261,7 @@ impl Writer {
             let Some(last) = games.last() else { break };
             from = i64::try_from(last.number).map_or(i64::MAX, |number| number + 1);
             let games = read(source, cell, games, to, false)?;
-            meet(&mut transaction, source, &games, workers).await?;
+            meet_players(&mut transaction, source, &games, workers).await?;
             transaction.import_games(to.cell, games, workers, &mut came).await?;
         }
         let mut after = FIRST;
@@ -270,7 +270,7 @@ impl Writer {
             let Some(last) = last else { break };
             after = last;
             let games = read(source, cell, games, to, false)?;
-            meet(&mut transaction, source, &games, workers).await?;
+            meet_players(&mut transaction, source, &games, workers).await?;
             transaction.import_games(to.cell, games, workers, &mut came).await?;
         }
         let stored =
@@ -420,19 +420,14 @@ fn read(
 }
 
 /// Makes the workers known who played these games.
-async fn meet(
+async fn meet_players(
     transaction: &mut Transaction<'_>,
     source: &Source,
     games: &[ReadGame],
-    workers: &mut BTreeMap<i64, (WorkerId, String)>,
+    workers: &mut MetWorkers,
 ) -> Result<(), ImportError> {
-    for game in games {
-        let Some(id) = game.what.worker() else { continue };
-        if let Entry::Vacant(new) = workers.entry(id) {
-            let worker = source.worker(id)?;
-            let known = transaction.import_worker(&worker).await?;
-            new.insert((known, worker.uuid));
-        }
+    for worker in games.iter().filter_map(|game| game.what.worker()) {
+        meet(transaction, source, workers, worker).await?;
     }
     Ok(())
 }

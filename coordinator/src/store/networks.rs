@@ -50,7 +50,7 @@ impl Readers {
     /// The hash at the end of a network's bytes, if it is trained.
     ///
     /// # Errors
-    /// If the database fails.
+    /// If the database fails, or has something there that is not a hash.
     pub async fn network_sha256(
         &self,
         hash: DefinitionHash,
@@ -60,9 +60,12 @@ impl Readers {
             sqlx::query_scalar!("SELECT sha256 FROM networks WHERE definition_hash = ?", hash)
                 .fetch_optional(self.own())
                 .await?;
+        let Some(text) = found.flatten() else { return Ok(None) };
         // Hashes have one form.
-        let read = |text: String| text.parse::<DefinitionHash>().ok();
-        Ok(found.flatten().and_then(read).map(|DefinitionHash(bytes)| bytes))
+        match text.parse::<DefinitionHash>() {
+            Ok(DefinitionHash(bytes)) => Ok(Some(bytes)),
+            Err(_) => Err(StoreError::UnknownValue { column: "sha256", value: text }),
+        }
     }
 }
 

@@ -1,8 +1,6 @@
 //! Writing games without moves: they are stored as games that do not count, and then counted as when the end
 //! of their cell moves, so that every rollup follows by itself.
 
-use std::collections::BTreeMap;
-
 use spelrum_tournament::repeat::{Repeated, compare_bare};
 use spelrum_tournament::{CellId, GameId, WorkerId, names};
 
@@ -12,6 +10,7 @@ use super::super::results::BEYOND_STOP;
 use super::super::rollup_rows::WorkerSums;
 use super::super::transaction::Transaction;
 use super::played::BareGame;
+use super::workers::MetWorkers;
 
 impl Transaction<'_> {
     /// The same for a result without its moves.
@@ -84,7 +83,7 @@ impl Transaction<'_> {
         &mut self,
         CellId(cell): CellId,
         games: &[Box<BareGame>],
-        workers: &BTreeMap<i64, (WorkerId, String)>,
+        workers: &MetWorkers,
     ) -> Result<(), StoreError> {
         if games.is_empty() {
             return Ok(());

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use spelrum_engine::Side;
 use spelrum_engine::network::{DistanceErrors, Epoch, Run, SideErrors, SquareErrors};
 use spelrum_tournament::{
-    CellId, DefinitionHash, FinishedTraining, GameId, TrainedNetwork, TrainingDefinition, WorkerId,
+    CellId, DefinitionHash, FinishedTraining, GameId, TrainedNetwork, TrainingDefinition,
 };
 
 use super::super::transaction::Transaction;
 use super::error::ImportError;
 use super::fields::number;
 use super::source::{Source, SourceExperiment};
+use super::workers::{MetWorkers, meet};
 
 /// A network of the file.
 pub(super) struct SourceNetwork {
@@ -162,22 +163,14 @@ pub(super) async fn import_networks(
     transaction: &mut Transaction<'_>,
     source: &Source,
     of: &SourceExperiment,
-    workers: &mut BTreeMap<i64, (WorkerId, String)>,
+    workers: &mut MetWorkers,
 ) -> Result<(), ImportError> {
     for SourceNetwork { training, finished, worker } in source.networks(of)? {
         let network = transaction.note_network(&training).await?;
         if transaction.is_network_settled(network).await? {
             continue;
         }
-        let worker = match workers.get(&worker) {
-            Some((known, _)) => *known,
-            None => {
-                let found = source.worker(worker)?;
-                let known = transaction.import_worker(&found).await?;
-                workers.insert(worker, (known, found.uuid));
-                known
-            }
-        };
+        let worker = meet(transaction, source, workers, worker).await?;
         transaction.settle_network(network, worker, &finished).await?;
     }
     Ok(())

@@ -1,7 +1,12 @@
 //! Who played the games of the file.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use spelrum_tournament::WorkerId;
 use spelrum_tournament::results::Machine;
 
+use super::super::transaction::Transaction;
 use super::error::ImportError;
 use super::fields::{NAME_BYTES_MAX, text};
 use super::source::Source;
@@ -50,5 +55,25 @@ impl Source {
             },
         )?;
         found.into_iter().next().ok_or_else(|| self.wrong(format!("it has no worker {id}")))
+    }
+}
+
+/// The workers met so far, by their number in the file: who they are here, and their UUID.
+pub(super) type MetWorkers = BTreeMap<i64, (WorkerId, String)>;
+
+/// Who a worker of the file is here, where it comes in when it is met first.
+pub(super) async fn meet(
+    transaction: &mut Transaction<'_>,
+    source: &Source,
+    met: &mut MetWorkers,
+    id: i64,
+) -> Result<WorkerId, ImportError> {
+    match met.entry(id) {
+        Entry::Occupied(known) => Ok(known.get().0),
+        Entry::Vacant(new) => {
+            let worker = source.worker(id)?;
+            let known = transaction.import_worker(&worker).await?;
+            Ok(new.insert((known, worker.uuid)).0)
+        }
     }
 }

@@ -20,6 +20,7 @@ use super::Imported;
 use super::bare::reason_of;
 use super::played::{Read, ReadGame};
 use super::source::{Attempt, SourceCell, SourceExperiment};
+use super::workers::MetWorkers;
 use super::workers::SourceWorker;
 
 /// An experiment that is there.
@@ -303,7 +304,7 @@ impl Transaction<'_> {
         &mut self,
         cell: CellId,
         games: Vec<ReadGame>,
-        workers: &BTreeMap<i64, (WorkerId, String)>,
+        workers: &MetWorkers,
         imported: &mut Imported,
     ) -> Result<(), StoreError> {
         let there = self.settled_in(cell, &games).await?;
