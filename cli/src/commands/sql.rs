@@ -28,8 +28,7 @@ Examples:
   spelrum sql --db pentago-depth.db 'SELECT outcome, count(*) AS games FROM games GROUP BY outcome'
   spelrum sql --db pentago-depth.db --csv 'SELECT * FROM moves' >moves.csv
   spelrum sql --db pentago-depth.db --format parquet --output games.parquet 'SELECT * FROM games'
-  spelrum sql --db kbnk-beyond.db --format svg --output mates.svg \\
-    'SELECT attacker, moves_to_mate, avg(mated) AS mates FROM mates GROUP BY 1, 2'";
+  spelrum sql --db pentago-depth.db --format svg --output score.svg 'SELECT player, depth, score FROM results_pentago_depth'";
 
 /// Ask the results anything, in SQL
 #[derive(Args, Debug)]

@@ -117,7 +117,9 @@ impl<W> Drawing<W> {
         marks.dedup();
         let x = match x_are_numbers {
             false => Axis::of_names(x_label, &names.into_iter().collect::<Vec<_>>()),
-            true if marks.len() <= WRITTEN_MAX => Axis::of_numbers(x_label, &marks),
+            true if marks.len() <= WRITTEN_MAX && !are_even(&marks) => {
+                Axis::of_numbers(x_label, &marks)
+            }
             true => Axis::of_values(x_label, marks.iter().map(|(at, _)| *at)),
         };
         let mut series: Vec<(String, Vec<Point>)> = lines.into_iter().collect();
@@ -134,6 +136,13 @@ impl<W> Drawing<W> {
             rows: Vec::new(),
         })
     }
+}
+
+/// Whether numbers are about as far from each other, so that round ones beside the axis say where each is.
+fn are_even(marks: &[(f64, String)]) -> bool {
+    let gaps = || marks.windows(2).map(|both| both[1].0 - both[0].0);
+    let (least, most) = (gaps().fold(f64::INFINITY, f64::min), gaps().fold(0.0, f64::max));
+    marks.len() > 4 && most <= 2.0 * least
 }
 
 /// A number, or nothing of NULL.

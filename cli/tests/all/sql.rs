@@ -37,6 +37,24 @@ fn rows_are_drawn_as_lines_with_or_without_intervals() {
     assert_eq!(drawn(&sandbox, &many.join(", ")), (1, 2_000, 0));
 }
 
+/// Numbers at even steps have round ones beside their axis, and those in even ratios stand as far from each other.
+#[test]
+fn an_axis_follows_its_numbers() {
+    let sandbox = any_database();
+    let below = |numbers: &[u32]| {
+        let rows: Vec<String> = numbers.iter().map(|number| format!("({number}, 1)")).collect();
+        drawn(&sandbox, &rows.join(", "));
+        let svg = std::fs::read_to_string(sandbox.path("drawn.svg")).unwrap();
+        let texts =
+            svg.split("<text ").skip(1).filter_map(|it| it.split_once('>')?.1.split_once('<'));
+        let texts: Vec<String> = texts.map(|(text, _)| text.trim().to_owned()).collect();
+        numbers.iter().filter(|it| texts.contains(&it.to_string())).count()
+    };
+    assert_eq!(below(&[2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 32]), 1, "10, 20 and 30");
+    assert_eq!(below(&[1, 10, 100, 1_000, 10_000, 100_000]), 6);
+    assert_eq!(below(&[1, 2, 3]), 3);
+}
+
 #[test]
 fn what_cannot_be_drawn_says_why_and_leaves_no_file() {
     let sandbox = any_database();

@@ -137,11 +137,12 @@ const MAY_KNOW_SQL: [&str; 6] = [
 
 /// Who may ask a source of results in SQL: the command for people who write some themselves, the door
 /// behind it, and what prints the answer.
-const MAY_ASK_IN_SQL: [&str; 7] = [
+const MAY_ASK_IN_SQL: [&str; 8] = [
     "cli/src/commands/sql.rs",
     // Its rows go the same way to files.
     "cli/src/games/rows.rs",
     "cli/src/output/csv.rs",
+    "cli/src/output/drawing.rs",
     "cli/src/output/json.rs",
     "cli/src/output/parquet.rs",
     "cli/src/output/rows.rs",
