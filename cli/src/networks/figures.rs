@@ -81,7 +81,7 @@ fn boards(kinds: &[Kind], outcomes: &[Outcome]) -> Figure {
     let known = || of_kinds.iter().filter(|(_, errors)| errors.iter().any(Option::is_some));
     let panel = |(name, errors): &(String, [Option<f64>; 64])| Panel {
         heading: (kinds.len() > 1).then(|| name.clone()),
-        chart: Chart::Board(Board(*errors)),
+        chart: Chart::Board(Board(Box::new(*errors))),
     };
     let rows = known().flat_map(|(name, errors)| {
         let names = (1..=8).flat_map(|rank| ('a'..='h').map(move |file| format!("{file}{rank}")));

@@ -58,7 +58,7 @@ pub(crate) enum Chart {
 
 /// A value of each square of a chess board, from a1 and b1 to h8, where there is one.
 #[derive(Clone, Debug)]
-pub(crate) struct Board(pub(crate) [Option<f64>; 64]);
+pub(crate) struct Board(pub(crate) Box<[Option<f64>; 64]>);
 
 /// How many of its games are of each of these kinds, for each of several things: [`SERIES_MAX`] kinds at most.
 #[derive(Clone, Debug)]
