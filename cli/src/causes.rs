@@ -75,6 +75,7 @@ impl From<CoordinatorError> for CliError {
     fn from(error: CoordinatorError) -> Self {
         match error {
             CoordinatorError::Store(error) => error.into(),
+            CoordinatorError::Tokens { .. } => Self::said(Exit::Usage, &error).help(error.remedy()),
             CoordinatorError::Reflection(_) => {
                 Self::said(Exit::Internal, &error).help(error.remedy())
             }
@@ -134,6 +135,7 @@ fn refused(action: &str, refusal: &Refusal) -> CliError {
         | Reason::ProtocolMajor
         | Reason::EngineRevision
         | Reason::BadToken
+        | Reason::WrongRole
         | Reason::Busy
         | Reason::Ending
         | Reason::Internal => Exit::Network,

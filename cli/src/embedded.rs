@@ -65,11 +65,17 @@ impl Embedded {
                 })?),
                 None => config::own_token(None)?,
             };
-        listen::warn_if_open_to_others(listen::address(&listener)?, token.as_ref());
+        if token.is_none() {
+            listen::refuse_if_open_to_others(
+                listen::address(&listener)?,
+                "spelrum coordinator --without-token",
+            )?;
+        }
         let coordinator = coordinator::Coordinator::open(coordinator::Config {
             db: db.to_owned(),
             heartbeat_interval: HEARTBEAT_INTERVAL,
             token: token.clone(),
+            tokens: None,
             told: held::told(&url, secret.as_deref()),
             hosts: Vec::new(),
         })

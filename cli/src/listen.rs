@@ -3,11 +3,10 @@
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use spelrum_proto::Token;
 use tokio::net::TcpListener;
 
 use crate::arguments::CoordinatorUrl;
-use crate::error::{CliError, Result, warn};
+use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
 /// Binds `ADDR:PORT`.
@@ -37,18 +36,20 @@ pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr> {
         .map_err(|error| CliError::new(Exit::Network, "learn the own address").because(error))
 }
 
-/// Says so if other machines can reach this address and need no token.
-pub(crate) fn warn_if_open_to_others(address: SocketAddr, token: Option<&Token>) {
-    if !address.ip().is_loopback() && token.is_none() {
-        warn(
-            &format!(
-                "whoever reaches {address} can submit sweeps, read results and report games: no \
-                 token is demanded"
-            ),
-            "demand what nobody can guess, as openssl rand -hex 32 prints it: in SPELRUM_TOKEN, or \
-             in a file for spelrum coordinator --token-file; or listen on 127.0.0.1",
-        );
+/// Refuses an address that other machines can reach, where no token is demanded; what lets it be so is told.
+pub(crate) fn refuse_if_open_to_others(address: SocketAddr, anyway: &str) -> Result<()> {
+    if address.ip().is_loopback() {
+        return Ok(());
     }
+    Err(CliError::new(Exit::Usage, format!("listen on {address}"))
+        .because(
+            "whoever reaches it could submit sweeps, read results and report games: no token is \
+             demanded",
+        )
+        .help(format!(
+            "demand tokens (spelrum token create), or one that nobody can guess, as openssl rand -hex 32 prints \
+             it, in SPELRUM_TOKEN; or listen on 127.0.0.1; {anyway} goes without"
+        )))
 }
 
 /// Where this process reaches its own listener: on loopback, should it listen everywhere.

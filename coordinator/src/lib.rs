@@ -5,6 +5,7 @@
 //! (invariants 9, 10), the dispatcher answers it inside a transaction and lets the answer go after
 //! the commit (invariants 4, 5). Only `store` knows SQL.
 
+pub mod access;
 mod dispatcher;
 mod faults;
 mod server;
@@ -17,13 +18,14 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use spelrum_proto::{Guard, Token};
+use spelrum_proto::Token;
 use spelrum_tournament::course::course_of;
 use spelrum_tournament::scheduler::Policy;
 use tokio::net::TcpListener;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
+use access::{BookError, Guard};
 use dispatcher::{Clock, Dispatch, Dispatcher};
 pub use dispatcher::{CourseOf, Health, Unwell};
 #[cfg(feature = "faults")]
@@ -47,8 +49,11 @@ pub struct Config {
     pub db: PathBuf,
     /// How often workers say that they live. Leases live six times as long without.
     pub heartbeat_interval: Duration,
-    /// What every call of a worker or client must bring; without one, anybody may call.
+    /// A token that may do everything.
     pub token: Option<Token>,
+    /// A file of tokens with roles ([`access::TokenBook`]), which is read again when it changes. Without this and
+    /// without `token` anybody may call; else every call of a worker or client brings a token.
+    pub tokens: Option<PathBuf>,
     /// What the database's owner is told who finds it open, such as where this coordinator listens
     /// ([`store::told_by_holder`]).
     pub told: String,
@@ -79,6 +84,14 @@ pub enum CoordinatorError {
     /// The database cannot be had, or was taken over.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The file of tokens cannot be had.
+    #[error("failed to read the tokens in {}: {source}", path.display())]
+    Tokens {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: BookError,
+    },
     /// The program was built wrong.
     #[error("failed to describe the services: {0}")]
     Reflection(#[source] server::ReflectionError),
@@ -90,6 +103,9 @@ impl CoordinatorError {
     pub fn remedy(&self) -> String {
         match self {
             Self::Store(error) => error.remedy(),
+            Self::Tokens { .. } => {
+                "make one: spelrum token create NAME --role work --tokens FILE".to_owned()
+            }
             Self::Reflection(_) => "report this as a fault of the program".to_owned(),
         }
     }
@@ -113,7 +129,10 @@ impl Coordinator {
         config: Config,
         course_of: Arc<CourseOf>,
     ) -> Result<Self, CoordinatorError> {
-        let Config { db, heartbeat_interval, token, hosts, told } = config;
+        let Config { db, heartbeat_interval, token, tokens, hosts, told } = config;
+        let path = tokens.clone().unwrap_or_default();
+        let guard = Guard::new(token, tokens)
+            .map_err(|source| CoordinatorError::Tokens { path, source })?;
         let mut writer = Writer::open(&db).await?;
         writer.tell(&told)?;
         let (readers, epoch) = (writer.readers(), writer.epoch());
@@ -138,7 +157,7 @@ impl Coordinator {
             database_uuid,
             clock,
             heartbeat_interval,
-            guard: Guard::new(token),
+            guard,
             hosts,
             #[cfg(feature = "faults")]
             faults,
@@ -189,7 +208,7 @@ impl Coordinator {
         let results = ResultsService::new(readers.clone());
         let experiments =
             ExperimentsService::new(dispatch, readers, epoch, clock, self.heartbeat_interval);
-        let server = Server::new(work, experiments, results, &self.guard, self.hosts, health)
+        let server = Server::new(work, experiments, results, self.guard, self.hosts, health)
             .await
             .map_err(CoordinatorError::Reflection)?;
         #[cfg(feature = "faults")]

@@ -18,7 +18,7 @@ mod wire_error;
 pub mod work;
 
 pub use refusal::{Place, Reason, Refusal};
-pub use token::{Bearer, Guard, TOKEN_BYTES_MAX, Token, TokenError};
+pub use token::{Bearer, TOKEN_BYTES_MAX, Token, TokenError, presented_token};
 pub use wire_error::{Fault, WireError};
 
 /// The generated messages, clients and servers.

@@ -57,6 +57,8 @@ pub enum Reason {
     EngineRevision,
     /// The call has not the token that the coordinator demands.
     BadToken,
+    /// The call's token may not do this.
+    WrongRole,
     /// The coordinator is busy or cannot write at the moment: try again.
     Busy,
     /// The coordinator is ending.
@@ -82,12 +84,13 @@ pub enum Reason {
 }
 
 impl Reason {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Malformed,
         Self::SayHello,
         Self::ProtocolMajor,
         Self::EngineRevision,
         Self::BadToken,
+        Self::WrongRole,
         Self::Busy,
         Self::Ending,
         Self::BadSweep,
@@ -110,6 +113,7 @@ impl Reason {
             Self::ProtocolMajor => "PROTOCOL_MAJOR",
             Self::EngineRevision => "ENGINE_REVISION",
             Self::BadToken => "BAD_TOKEN",
+            Self::WrongRole => "WRONG_ROLE",
             Self::Busy => "BUSY",
             Self::Ending => "ENDING",
             Self::BadSweep => "BAD_SWEEP",
@@ -133,6 +137,7 @@ impl Reason {
                 Code::FailedPrecondition
             }
             Self::BadToken => Code::Unauthenticated,
+            Self::WrongRole => Code::PermissionDenied,
             Self::Busy | Self::Ending => Code::Unavailable,
             Self::NameTaken => Code::AlreadyExists,
             Self::UnknownExperiment | Self::UnknownCell | Self::UnknownGame => Code::NotFound,

@@ -1,6 +1,6 @@
-//! The token that a coordinator may demand of everybody who calls it.
+//! The tokens that a coordinator may demand of everybody who calls it.
 //!
-//! It travels as `authorization: Bearer …` in every call's metadata. It is a shared secret: nothing
+//! It travels as `authorization: Bearer …` in every call's metadata. It is a secret: nothing
 //! here prints it, and it is compared in a time that does not tell how much of a guess was right.
 
 use std::fmt;
@@ -66,7 +66,9 @@ impl fmt::Debug for Token {
 }
 
 impl Token {
-    fn is(&self, presented: &[u8]) -> bool {
+    /// Whether this is it, in a time that does not tell how much of a guess was right.
+    #[must_use]
+    pub fn is(&self, presented: &[u8]) -> bool {
         self.0.as_bytes().ct_eq(presented).into()
     }
 }
@@ -98,49 +100,30 @@ impl Interceptor for Bearer {
     }
 }
 
-/// A coordinator's side: lets a call through if it brings the token, or if none is demanded.
-#[derive(Clone, Debug, Default)]
-pub struct Guard(Option<Token>);
-
-impl Guard {
-    /// Demands this token, or none.
-    #[must_use]
-    pub fn new(token: Option<Token>) -> Self {
-        Self(token)
-    }
-
-    /// Lets a call through that brings this as `authorization`.
-    ///
-    /// # Errors
-    /// A refusal that says what to do about it.
-    pub fn check(&self, authorization: Option<&[u8]>) -> Result<(), Refusal> {
-        let Some(token) = &self.0 else {
-            return Ok(());
-        };
-        let Some(presented) = authorization else {
-            let problem = "the coordinator demands a token, and none was given";
-            return Err(Refusal::new(Reason::BadToken, problem, REMEDY));
-        };
-        // The scheme's case does not matter (RFC 9110, section 11.1).
-        match presented.split_at_checked(SCHEME.len()) {
-            Some((scheme, presented))
-                if scheme.eq_ignore_ascii_case(SCHEME.as_bytes()) && token.is(presented) =>
-            {
-                Ok(())
-            }
-            _ => {
-                let problem = "the token that was given is not the coordinator's";
-                Err(Refusal::new(Reason::BadToken, problem, REMEDY))
-            }
+/// A coordinator's side: the token that a call brings as `authorization`.
+///
+/// # Errors
+/// A refusal that says what to do about it, if it brings none.
+pub fn presented_token(authorization: Option<&[u8]>) -> Result<&[u8], Refusal> {
+    let Some(presented) = authorization else {
+        return Err(Refusal::bad_token("the coordinator demands a token, and none was given"));
+    };
+    // The scheme's case does not matter (RFC 9110, section 11.1).
+    match presented.split_at_checked(SCHEME.len()) {
+        Some((scheme, presented)) if scheme.eq_ignore_ascii_case(SCHEME.as_bytes()) => {
+            Ok(presented)
+        }
+        _ => {
+            Err(Refusal::bad_token("what was given is not a token, `authorization: Bearer TOKEN`"))
         }
     }
 }
 
-impl Interceptor for Guard {
-    fn call(&mut self, request: Request<()>) -> Result<Request<()>, Status> {
-        let authorization = request.metadata().get(METADATA_KEY);
-        self.check(authorization.map(MetadataValue::as_encoded_bytes))?;
-        Ok(request)
+impl Refusal {
+    /// A token that is missing or not one of the coordinator's, in these words.
+    #[must_use]
+    pub fn bad_token(problem: &str) -> Self {
+        Self::new(Reason::BadToken, problem, REMEDY)
     }
 }
 
@@ -152,45 +135,29 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// What a guard says to metadata with this value.
-    fn said(guard: &Guard, value: Option<&str>) -> Option<String> {
-        guard.check(value.map(str::as_bytes)).err().map(|refusal| {
-            assert_eq!(refusal.reason, Reason::BadToken);
-            refusal.problem
-        })
-    }
-
     #[test]
-    fn only_the_token_opens_the_guard() {
-        let guard = Guard::new(Some(token("s3cret-s3cret")));
-        assert_eq!(said(&guard, Some("Bearer s3cret-s3cret")), None);
-        assert_eq!(said(&guard, Some("bearer s3cret-s3cret")), None);
-        let wrong = [
-            "Bearer s3cret-s3cre",
-            "Bearer s3cret-s3cret2",
-            "Bearer ",
-            "Bearer",
-            "",
-            "Basic s3cret-s3cret",
-            "s3cret-s3cret",
-        ];
-        for wrong in wrong {
-            let problem = said(&guard, Some(wrong)).unwrap();
-            assert_eq!(problem, "the token that was given is not the coordinator's", "{wrong:?}");
+    fn a_bearer_s_token_is_presented_whatever_the_case_of_its_scheme() {
+        let presented = |value: &'static str| presented_token(Some(value.as_bytes()));
+        assert_eq!(presented("Bearer s3cret"), Ok(&b"s3cret"[..]));
+        assert_eq!(presented("bearer s3cret"), Ok(&b"s3cret"[..]));
+        assert_eq!(presented("Bearer "), Ok(&b""[..]));
+        for wrong in ["Bearer", "", "Basic s3cret-s3cret", "s3cret-s3cret"] {
+            let refusal = presented(wrong).unwrap_err();
+            assert_eq!(refusal.reason, Reason::BadToken, "{wrong:?}");
+            assert!(refusal.problem.contains("is not a token"), "{wrong:?}");
         }
-        assert!(said(&guard, None).unwrap().contains("none was given"));
-        assert_eq!(said(&Guard::default(), None), None);
-        assert_eq!(said(&Guard::default(), Some("Bearer whatever")), None);
+        assert!(presented_token(None).unwrap_err().problem.contains("none was given"));
     }
 
     #[test]
-    fn what_a_bearer_adds_its_guard_lets_through() {
+    fn what_a_bearer_adds_is_presented() {
         for text in ["a", "s3cret-s3cret", &"x".repeat(TOKEN_BYTES_MAX)] {
             let request = Bearer::new(Some(&token(text))).call(Request::new(())).unwrap();
             let value = request.metadata().get(METADATA_KEY).unwrap();
             assert!(value.is_sensitive());
             assert!(!format!("{request:?}").contains("s3cret"));
-            assert!(Guard::new(Some(token(text))).call(request).is_ok());
+            let presented = presented_token(Some(value.as_encoded_bytes())).unwrap();
+            assert!(token(text).is(presented));
         }
         let request = Bearer::default().call(Request::new(())).unwrap();
         assert!(request.metadata().get(METADATA_KEY).is_none());
@@ -205,6 +172,5 @@ mod tests {
         assert_eq!(error("smörgås"), TokenError::Characters);
         assert_eq!(error(&"x".repeat(TOKEN_BYTES_MAX + 1)), TokenError::Long);
         assert_eq!(format!("{:?}", token("abc")), "Token(hidden)");
-        assert_eq!(format!("{:?}", Guard::new(Some(token("abc")))), "Guard(Some(Token(hidden)))");
     }
 }

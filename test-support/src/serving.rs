@@ -61,8 +61,15 @@ impl Site {
     /// A coordinator whose sweeps take courses. Its workers' leases end soon.
     pub async fn serve_with_courses(&self, course_of: Arc<CourseOf>) -> Served {
         let address = "127.0.0.1:0".parse().unwrap();
-        Served::start_as(&self.db(), address, Duration::from_millis(50), None, course_of, |_| {})
-            .await
+        Served::start_as(
+            &self.db(),
+            address,
+            Duration::from_millis(50),
+            Demands::default(),
+            course_of,
+            |_| {},
+        )
+        .await
     }
 
     /// A coordinator with places for so many connections.
@@ -70,15 +77,29 @@ impl Site {
         let (address, heartbeat) = ("127.0.0.1:0".parse().unwrap(), Duration::from_secs(5));
         let usual: Arc<CourseOf> = Arc::new(course_of);
         let before = |faults: &Faults| faults.limit_connections(connections_max);
-        Served::start_as(&self.db(), address, heartbeat, None, usual, before).await
+        Served::start_as(&self.db(), address, heartbeat, Demands::default(), usual, before).await
     }
 
     /// A coordinator that demands a token.
     pub async fn serve_with_token(&self, token: &Token) -> Served {
         let address = "127.0.0.1:0".parse().unwrap();
-        let token = Some(token.clone());
-        Served::start_with(&self.db(), address, Duration::from_secs(5), token).await
+        let demands = Demands { token: Some(token.clone()), tokens: None };
+        Served::start_with(&self.db(), address, Duration::from_secs(5), demands).await
     }
+
+    /// A coordinator that demands a token of a file.
+    pub async fn serve_with_tokens(&self, tokens: &Path) -> Served {
+        let address = "127.0.0.1:0".parse().unwrap();
+        let demands = Demands { token: None, tokens: Some(tokens.to_owned()) };
+        Served::start_with(&self.db(), address, Duration::from_secs(5), demands).await
+    }
+}
+
+/// What a coordinator demands of its callers.
+#[derive(Debug, Default)]
+struct Demands {
+    token: Option<Token>,
+    tokens: Option<PathBuf>,
 }
 
 /// A coordinator that serves.
@@ -95,23 +116,23 @@ pub struct Served {
 impl Served {
     /// One at this address.
     pub async fn start(db: &Path, address: SocketAddr, heartbeat_interval: Duration) -> Self {
-        Self::start_with(db, address, heartbeat_interval, None).await
+        Self::start_with(db, address, heartbeat_interval, Demands::default()).await
     }
 
     async fn start_with(
         db: &Path,
         address: SocketAddr,
         heartbeat_interval: Duration,
-        token: Option<Token>,
+        demands: Demands,
     ) -> Self {
-        Self::start_as(db, address, heartbeat_interval, token, Arc::new(course_of), |_| {}).await
+        Self::start_as(db, address, heartbeat_interval, demands, Arc::new(course_of), |_| {}).await
     }
 
     async fn start_as(
         db: &Path,
         address: SocketAddr,
         heartbeat_interval: Duration,
-        token: Option<Token>,
+        demands: Demands,
         course_of: Arc<CourseOf>,
         before_it_serves: impl FnOnce(&Faults),
     ) -> Self {
@@ -120,7 +141,8 @@ impl Served {
             let config = Config {
                 db: db.to_owned(),
                 heartbeat_interval,
-                token: token.clone(),
+                token: demands.token.clone(),
+                tokens: demands.tokens.clone(),
                 hosts: Vec::new(),
                 told: String::new(),
             };

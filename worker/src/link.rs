@@ -490,6 +490,7 @@ impl Failed {
             Reason::ProtocolMajor
             | Reason::EngineRevision
             | Reason::BadToken
+            | Reason::WrongRole
             | Reason::Malformed => Self::Fatal(WorkerError::Refused(refusal)),
             Reason::UnknownCell
             | Reason::UnknownGame
@@ -521,8 +522,13 @@ mod tests {
         assert!(away(&Refusal::busy("full", Duration::ZERO).into()));
         assert!(fatal(&Status::unimplemented("")));
         assert!(fatal(&Status::invalid_argument("")));
-        let mismatches =
-            [Reason::ProtocolMajor, Reason::EngineRevision, Reason::BadToken, Reason::Malformed];
+        let mismatches = [
+            Reason::ProtocolMajor,
+            Reason::EngineRevision,
+            Reason::BadToken,
+            Reason::WrongRole,
+            Reason::Malformed,
+        ];
         for reason in mismatches {
             assert!(fatal(&Refusal::new(reason, "", "").into()), "{reason:?}");
         }

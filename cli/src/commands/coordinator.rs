@@ -21,12 +21,15 @@ wait for the next start and lose nothing.
 
 Examples:
   spelrum coordinator --db results.db
+  spelrum token create lab-workers --role work --tokens tokens.toml
+  spelrum coordinator --db results.db --listen 0.0.0.0:7878 --tokens tokens.toml
   (umask 077; openssl rand -hex 32 >token)
   spelrum coordinator --db results.db --listen 0.0.0.0:7878 --token-file token
 
-The last can be reached from other machines, by whoever brings the token: workers and clients get \
-it from SPELRUM_TOKEN, or from the config file that spelrum config tells about. It travels as it \
-is, so use a tunnel through a network that you do not trust.";
+The last two can be reached from other machines, by whoever brings a token: workers and clients get \
+theirs from SPELRUM_TOKEN, or from the config file that spelrum config tells about. It travels as it \
+is, so use a tunnel through a network that you do not trust. Where other machines reach it, a coordinator \
+without a token does not start, unless --without-token says that whoever reaches it may do everything.";
 
 /// Keep experiments and results, and hand out games to workers
 #[derive(Args, Debug)]
@@ -38,10 +41,16 @@ pub(crate) struct Coordinator {
     /// Where to listen for workers and clients; port 0 takes a free one
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7878")]
     listen: String,
-    /// A file with the token that workers and clients must bring [default: SPELRUM_TOKEN, or the
-    /// config file's]
+    /// A file with a token that may do everything [default: SPELRUM_TOKEN, or the config file's]
     #[arg(long, value_name = "PATH")]
     token_file: Option<PathBuf>,
+    /// The tokens that it lets in, each with what it may do, as spelrum token writes them; read again
+    /// when they change
+    #[arg(long, value_name = "FILE", env = "SPELRUM_TOKENS")]
+    tokens: Option<PathBuf>,
+    /// Let whoever reaches it do everything, also from other machines
+    #[arg(long, conflicts_with_all = ["token_file", "tokens"])]
+    without_token: bool,
     /// A name by which workers and clients call it, as through a proxy; may be given more than once.
     /// Calls to other names are refused then. On loopback, only localhost and this machine's name are
     /// known without
@@ -84,12 +93,18 @@ impl Coordinator {
         })?;
         let listener = listen::bind(&self.listen).await?;
         let address = listen::address(&listener)?;
-        let token = config::own_token(self.token_file.as_deref())?;
-        listen::warn_if_open_to_others(address, token.as_ref());
+        let token = match self.without_token {
+            true => None,
+            false => config::own_token(self.token_file.as_deref())?,
+        };
+        if !self.without_token && token.is_none() && self.tokens.is_none() {
+            listen::refuse_if_open_to_others(address, "--without-token")?;
+        }
         let coordinator = coordinator::Coordinator::open(coordinator::Config {
             db: self.db,
             heartbeat_interval: self.heartbeat,
             token,
+            tokens: self.tokens,
             told: held::told(&listen::url_from_here(&listener)?, None),
             hosts: self.hosts,
         })

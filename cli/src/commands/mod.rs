@@ -28,6 +28,7 @@ pub(crate) mod status;
 pub(crate) mod steer;
 pub(crate) mod submit;
 pub(crate) mod table;
+pub(crate) mod token;
 pub(crate) mod tree;
 pub(crate) mod watch;
 pub(crate) mod worker;
@@ -59,8 +60,9 @@ A tour of two minutes:
 
 The same over several machines, with the same results:
 
-  spelrum coordinator --db results.db --listen 0.0.0.0:7878
-  spelrum worker --coordinator http://HOST:7878        (on each machine)
+  spelrum token create lab --role work --role submit --tokens tokens.toml
+  spelrum coordinator --db results.db --listen 0.0.0.0:7878 --tokens tokens.toml
+  spelrum worker --coordinator http://HOST:7878        (on each machine, SPELRUM_TOKEN set)
   spelrum submit sweeps/pentago-depth.toml --coordinator http://HOST:7878
   spelrum watch --coordinator http://HOST:7878";
 
@@ -97,6 +99,7 @@ pub(crate) enum Command {
     List(list::List),
     /// Keep experiments and results, and hand out games to workers
     Coordinator(coordinator::Coordinator),
+    Token(token::Token),
     /// Play games for a coordinator
     Worker(worker::Worker),
     /// Give a coordinator a sweep to play
@@ -176,6 +179,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::New(new) => new.run(),
         Command::Schema(schema) => schema.run(),
         Command::Stats(stats) => stats.run(),
+        Command::Token(token) => token.run(),
         Command::Run(run) => on_runtime(run.run()),
         Command::Report(report) => on_runtime(report.run()),
         Command::Sql(sql) => on_runtime(sql.run()),

@@ -247,25 +247,30 @@ fn a_coordinator_with_a_token_serves_only_who_brings_it() {
     }
 }
 
+/// Also by who only plays: whoever reaches it could do everything.
 #[test]
-fn listening_to_others_without_a_token_is_warned_of() {
+fn listening_to_others_without_a_token_is_refused() {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", &tic_tac_toe("open", 2));
     let run = |listen: &str, variables: &[(&str, &str)]| {
         let mut command = sandbox.spelrum(&["run", "sweep.toml", "--listen", listen]);
         command.envs(variables.iter().copied());
-        let ran = Ran(command.output().unwrap());
-        ran.expect_exit(0);
-        ran.stderr()
-            .lines()
-            .take_while(|line| ["warning:", "help:"].iter().any(|word| line.starts_with(word)))
-            .collect::<Vec<_>>()
-            .join("\n")
+        Ran(command.output().unwrap())
     };
-    let port = without_port(&run("0.0.0.0:0", &[]));
-    insta::assert_snapshot!(port);
-    assert_eq!(run("127.0.0.1:0", &[]), "");
-    assert_eq!(run("0.0.0.0:0", &[("SPELRUM_TOKEN", "s3cret")]), "");
+    let refused = run("0.0.0.0:0", &[]);
+    refused.expect_exit(2);
+    insta::assert_snapshot!(without_port(refused.stderr()));
+    let coordinator = sandbox.run(&["coordinator", "--db", "c.db", "--listen", "0.0.0.0:0"]);
+    coordinator.expect_exit(2);
+    insta::assert_snapshot!(without_port(coordinator.stderr()));
+    assert!(!sandbox.path("c.db").exists() && !sandbox.path("open.db").exists());
+    run("127.0.0.1:0", &[]).expect_exit(0);
+    run("0.0.0.0:0", &[("SPELRUM_TOKEN", "s3cret")]).expect_exit(0);
+
+    let open = ["coordinator", "--db", "c.db", "--listen", "0.0.0.0:0", "--without-token"];
+    let coordinator = sandbox.coordinator_as(&mut sandbox.spelrum(&open));
+    let port = coordinator.address().rsplit_once(':').unwrap().1;
+    sandbox.run(&["status", "--coordinator", &format!("http://127.0.0.1:{port}")]).expect_exit(0);
 }
 
 /// The text with `[PORT]` for the port that the system chose.

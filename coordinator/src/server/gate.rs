@@ -10,7 +10,7 @@ use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use spelrum_proto::{Guard, Refusal};
+use spelrum_proto::Refusal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
@@ -21,6 +21,7 @@ use super::crowd::{Crowd, Member};
 use super::message::{self, Message, NoMessage, PATIENCE, UNITS_MAX, UNITS_PER_CONNECTION_MAX};
 use super::origin::{self, Foreign, Names};
 use super::rarely::Rarely;
+use crate::access::Guard;
 
 /// Calls that services answer at once, of all connections (invariant 9).
 const CALLS_MAX: usize = 512;
@@ -121,11 +122,12 @@ impl Gate {
 
     fn check_token(&self, request: &Request, peer: SocketAddr) -> Result<(), Refusal> {
         let authorization = request.headers().get(header::AUTHORIZATION);
-        let checked = self.guard.check(authorization.map(|value| value.as_bytes()));
+        let path = request.uri().path();
+        let checked = self.guard.check(path, authorization.map(|value| value.as_bytes()));
         if checked.is_err()
             && let Some(times) = self.told.bad_tokens.happened(1)
         {
-            tracing::warn!(times, %peer, "refused calls without the token; the last from this peer");
+            tracing::warn!(times, %peer, "refused calls without a token that may do it; the last from this peer");
         }
         checked
     }

@@ -32,17 +32,16 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use spelrum_proto::FILE_DESCRIPTOR_SET;
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::v1::experiments_server::ExperimentsServer;
 use spelrum_proto::v1::results_server::ResultsServer;
 use spelrum_proto::v1::work_server::WorkServer;
-use spelrum_proto::{FILE_DESCRIPTOR_SET, Guard};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use tonic::service::Routes;
-use tonic::service::interceptor::InterceptedService;
 use tonic_health::server::HealthReporter;
 use tower::ServiceExt as _;
 
@@ -50,6 +49,7 @@ use self::connections::{Connections, Opened};
 use self::gate::Gate;
 use self::origin::Names;
 use self::rarely::Rarely;
+use crate::access::Guard;
 use crate::dispatcher::Health;
 use crate::services::{ExperimentsService, ResultsService, WorkService};
 
@@ -93,6 +93,7 @@ const LOOK_AROUND_INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct Server {
     router: Router,
     gate: Arc<Gate>,
+    guard: Guard,
     connections_max: usize,
     health: HealthReporter,
     state: Health,
@@ -106,7 +107,7 @@ impl Server {
         work: WorkService,
         experiments: ExperimentsService,
         results: ResultsService,
-        guard: &Guard,
+        guard: Guard,
         hosts: Vec<String>,
         state: Health,
     ) -> Result<Self, ReflectionError> {
@@ -128,9 +129,9 @@ impl Server {
             .max_encoding_message_size(MESSAGE_BYTES_MAX);
         let gate = Gate::new(guard.clone(), Names::new(hosts));
         // What only says that somebody is there, health, reflection and the pages, stays open.
-        let router = Routes::new(InterceptedService::new(work, guard.clone()))
-            .add_service(InterceptedService::new(experiments, guard.clone()))
-            .add_service(InterceptedService::new(results, guard.clone()))
+        let router = Routes::new(work)
+            .add_service(experiments)
+            .add_service(results)
             .add_service(health_service)
             .add_service(reflection().build_v1()?)
             .add_service(reflection().build_v1alpha()?)
@@ -140,7 +141,7 @@ impl Server {
             .fallback(nothing_there)
             .layer(from_fn_with_state(Arc::clone(&gate), gate::pass));
         let connections_max = open_files::connections_max(CONNECTIONS_MAX);
-        Ok(Self { router, gate, connections_max, health, state })
+        Ok(Self { router, gate, guard, connections_max, health, state })
     }
 
     /// With fewer places for connections.
@@ -161,10 +162,12 @@ impl Server {
         let abort = CancellationToken::new();
         let _abort_at_end = abort.clone().drop_guard();
         let mut watching = pin!(watch_health(self.health.clone(), self.state));
+        let mut watching_tokens = pin!(self.guard.watch());
         loop {
             let (stream, opened) = tokio::select! {
                 () = stop.cancelled() => break,
                 never = &mut watching => match never {},
+                never = &mut watching_tokens => match never {},
                 accepted = door.next() => accepted,
                 _ = look_around.tick() => {
                     connections.close_idle_strangers();

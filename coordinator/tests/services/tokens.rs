@@ -1,15 +1,22 @@
-//! A coordinator with a token answers nobody who does not bring it, and tells nothing of it.
+//! A coordinator with tokens answers nobody who does not bring one that may, and tells nothing of them.
 
+use std::time::Duration;
+
+use prost::Message as _;
+use prost_types::{FileDescriptorSet, MethodDescriptorProto};
+use spelrum_coordinator::access::{Role, Roles, TokenBook};
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
 use spelrum_proto::v1::results_client::ResultsClient;
 use spelrum_proto::v1::work_client::WorkClient;
-use spelrum_proto::{Bearer, Reason, Refusal, Token, v1};
+use spelrum_proto::{Bearer, FILE_DESCRIPTOR_SET, Reason, Refusal, Token, v1};
+use tonic::client::Grpc;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
-use tonic::{Code, Status};
+use tonic::{Code, Request, Status};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
-use spelrum_test_support::{Served, Site, quick_sweep, submission};
+use spelrum_test_support::{Served, Site, eventually, quick_sweep, submission};
 
 const SECRET: &str = "a-token-that-nobody-else-has";
 
@@ -104,4 +111,101 @@ async fn the_token_is_not_in_the_database() {
         let found = bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes());
         assert!(!found, "the token was stored");
     }
+}
+
+/// The path of every method of our services, as the descriptors have them.
+fn every_path() -> Vec<String> {
+    let files = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap().file;
+    let ours = files.iter().filter(|file| file.package() == "spelrum.v1");
+    let paths = ours.flat_map(|file| &file.service).flat_map(|service| {
+        let of = |method: &MethodDescriptorProto| {
+            format!("/spelrum.v1.{}/{}", service.name(), method.name())
+        };
+        service.method.iter().map(of).collect::<Vec<_>>()
+    });
+    paths.collect()
+}
+
+/// Why a call of a path with an empty message is refused, if for its token.
+async fn refused(served: &Served, path: &str, token: &str) -> Option<Reason> {
+    let bearer = Bearer::new(Some(&token.parse().unwrap()));
+    let mut client = Grpc::new(InterceptedService::new(channel(served).await, bearer));
+    client.ready().await.unwrap();
+    let codec = tonic_prost::ProstCodec::<(), ()>::default();
+    let path = path.parse().unwrap();
+    let answer = client.server_streaming(Request::new(()), path, codec).await;
+    // An answer that begins was not refused for who asked.
+    let refusal = answer.err().and_then(|status| {
+        let refusal = Refusal::of(&status)?;
+        assert_eq!(refusal.reason.code(), status.code());
+        Some(refusal)
+    });
+    let reason = refusal.map(|it| it.reason);
+    reason.filter(|it| matches!(it, Reason::BadToken | Reason::WrongRole))
+}
+
+/// What each method needs stands here in full, so that a new one is thought about.
+#[tokio::test]
+async fn every_method_is_for_its_role() {
+    let site = Site::new();
+    let file = site.db().with_file_name("tokens.toml");
+    let token = |role: Role| {
+        let roles: Roles = [role].into_iter().collect();
+        let random = [role as u8; 32];
+        TokenBook::change(&file, |book| book.add(role.name(), roles, "", random)).unwrap()
+    };
+    let [read, submit, work] = [Role::Read, Role::Submit, Role::Work].map(token);
+    let served = site.serve_with_tokens(&file).await;
+    let mut told = Vec::new();
+    for path in every_path() {
+        let mut may = Vec::new();
+        for (role, token) in [("read", &read), ("submit", &submit), ("work", &work)] {
+            match refused(&served, &path, token).await {
+                None => may.push(role),
+                Some(reason) => assert_eq!(reason, Reason::WrongRole, "{path} {role}"),
+            }
+        }
+        let stranger = refused(&served, &path, "spelrum_0").await;
+        assert_eq!(stranger, Some(Reason::BadToken), "{path}");
+        told.push(format!("{path}: {}", may.join(", ")));
+    }
+    insta::assert_snapshot!(told.join("\n"));
+    served.stop().await.unwrap();
+}
+
+/// Who brings a revoked token is refused soon, also on a connection that was let in; who has a new one comes in.
+#[tokio::test]
+async fn a_changed_file_of_tokens_is_heeded() {
+    let site = Site::new();
+    let file = site.db().with_file_name("tokens.toml");
+    let all: Roles = Role::ALL.into_iter().collect();
+    let add = |name: &str, random: u8| {
+        TokenBook::change(&file, |book| book.add(name, all, "", [random; 32])).unwrap()
+    };
+    let first = add("first", 1);
+    let served = site.serve_with_tokens(&file).await;
+    let path = "/spelrum.v1.Experiments/Status";
+    assert_eq!(refused(&served, path, &first).await, None);
+    let second = add("second", 2);
+    eventually("the second comes in", async || {
+        refused(&served, path, &second).await.is_none().then_some(())
+    })
+    .await;
+    let client = channel(&served).await;
+    let bearer = Bearer::new(Some(&first.parse().unwrap()));
+    let mut client = ExperimentsClient::with_interceptor(client, bearer);
+    client.status(v1::StatusRequest::default()).await.unwrap();
+    TokenBook::change(&file, |book| book.remove("first")).unwrap();
+    eventually("the first is refused", async || {
+        client.status(v1::StatusRequest::default()).await.err()
+    })
+    .await;
+    // A file that is spoilt or gone changes nothing.
+    std::fs::write(&file, "[").unwrap();
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    std::fs::remove_file(&file).unwrap();
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert_eq!(refused(&served, path, &second).await, None);
+    assert_eq!(refused(&served, path, &first).await, Some(Reason::BadToken));
+    served.stop().await.unwrap();
 }

@@ -1,0 +1,177 @@
+//! `spelrum token`: the tokens that a coordinator lets in, with what each may do.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use spelrum_coordinator::access::{BookError, Role, Roles, TokenBook};
+
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::output::{Column, TextTable, date_time, write_json};
+use crate::voice::say;
+
+const EXAMPLES: &str = "\
+A token is a secret that workers and clients bring to a coordinator (SPELRUM_TOKEN, or the config file \
+that `spelrum config` tells about). Each may do one thing or several:
+
+  read     look at experiments and results, ask in SQL, export
+  submit   submit sweeps, steer experiments and remove them; also read
+  work     play games for the coordinator, and nothing else
+
+The file of tokens has their hashes only: a token is printed once, when it is made. Keep the file apart \
+from the results. A coordinator that was started with it (--tokens FILE) reads it again within a second \
+of a change: whoever brings a revoked token is refused from then on.
+
+JSON of list, an array with an object for each: name, roles, created.
+
+Examples:
+  spelrum token create lab-workers --role work --tokens tokens.toml >worker-token
+  spelrum token create ada --role submit --tokens tokens.toml
+  spelrum coordinator --db results.db --listen 0.0.0.0:7878 --tokens tokens.toml
+  spelrum token list --tokens tokens.toml
+  spelrum token revoke lab-workers --tokens tokens.toml";
+
+/// Make, list and revoke the tokens of a coordinator
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Token {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Make a token and print it, this once
+    Create(Create),
+    /// List the tokens there are, without themselves
+    List(List),
+    /// Let a token in no more
+    Revoke(Revoke),
+}
+
+#[derive(Args, Debug)]
+struct Create {
+    /// What it is called: who has it, or where
+    name: String,
+    /// What it may do: read, submit or work; may be given again
+    #[arg(long = "role", value_name = "ROLE", required = true)]
+    roles: Vec<Role>,
+    #[command(flatten)]
+    file: TokensFile,
+}
+
+#[derive(Args, Debug)]
+struct List {
+    #[command(flatten)]
+    file: TokensFile,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args, Debug)]
+struct Revoke {
+    /// The token's name
+    name: String,
+    #[command(flatten)]
+    file: TokensFile,
+}
+
+#[derive(Args, Debug)]
+struct TokensFile {
+    /// The file of tokens
+    #[arg(long = "tokens", value_name = "FILE", env = "SPELRUM_TOKENS")]
+    path: PathBuf,
+}
+
+#[derive(Serialize)]
+struct Json<'b> {
+    name: &'b str,
+    roles: Vec<&'static str>,
+    created: &'b str,
+}
+
+impl Token {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<Exit> {
+        match self.what {
+            What::Create(create) => create.run(),
+            What::List(list) => list.run(),
+            What::Revoke(revoke) => revoke.run(),
+        }
+    }
+}
+
+impl Create {
+    fn run(self) -> Result<Exit> {
+        let Self { name, roles, file } = self;
+        let roles: Roles = roles.into_iter().collect();
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let created = date_time(i64::try_from(since_1970.as_micros()).unwrap_or_default());
+        let added =
+            TokenBook::change(&file.path, |book| book.add(&name, roles, &created, rand::random()));
+        let token = added.map_err(|error| file.failed("make a token in", error))?;
+        say(&format!("`{name}` may {roles}; this is the only time that its token is shown"));
+        writeln!(anstream::stdout().lock(), "{token}")?;
+        Ok(Exit::Success)
+    }
+}
+
+impl List {
+    fn run(self) -> Result<Exit> {
+        let book = TokenBook::read(&self.file.path)
+            .map_err(|error| self.file.failed("read the tokens in", error))?;
+        let mut out = anstream::stdout().lock();
+        if self.json {
+            let tokens = book.entries().map(|(name, entry)| Json {
+                name,
+                roles: entry.roles.iter().map(Role::name).collect(),
+                created: &entry.created,
+            });
+            write_json(&mut out, &tokens.collect::<Vec<_>>())?;
+            return Ok(Exit::Success);
+        }
+        let columns = ["token", "may", "created"].map(Column::words);
+        let mut table = TextTable::new(&columns);
+        for (name, entry) in book.entries() {
+            table.row([name.to_owned(), entry.roles.to_string(), entry.created.clone()]);
+        }
+        table.write(&mut out)?;
+        Ok(Exit::Success)
+    }
+}
+
+impl Revoke {
+    fn run(self) -> Result<Exit> {
+        let Self { name, file } = self;
+        // A file that is not there has no token, and is not begun.
+        TokenBook::read(&file.path)
+            .and_then(|_| TokenBook::change(&file.path, |book| book.remove(&name)))
+            .map_err(|error| file.failed("revoke a token in", error))?;
+        say(&format!("`{name}` is let in no more"));
+        Ok(Exit::Success)
+    }
+}
+
+impl TokensFile {
+    fn failed(&self, what: &str, error: BookError) -> CliError {
+        let remedy = match &error {
+            BookError::File(_) => {
+                "check the path and its permissions; spelrum token create begins a file"
+            }
+            BookError::Malformed(_) => {
+                "mend it, or begin another file: each token has roles, sha256 and created"
+            }
+            BookError::Taken(_) => "choose another name, or revoke that token first",
+            BookError::Unknown(_) => "spelrum token list names those that there are",
+            BookError::Full => "revoke those that nobody uses",
+            BookError::Name(_) => "name it after who has it or where, such as lab-workers",
+        };
+        CliError::new(Exit::Input, format!("{what} {}", self.path.display()))
+            .because(error)
+            .help(remedy)
+    }
+}

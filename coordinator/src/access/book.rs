@@ -1,0 +1,321 @@
+//! The file of tokens: who has one, what it may, and its hash.
+//!
+//! Whoever reads the file can do nothing with it. A token has 256 random bits, so that a plain hash keeps it:
+//! nobody can try them all, and two never have the same.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use super::role::{Role, Roles};
+
+/// The most tokens that a coordinator has: each call is compared with all of them (invariant 9).
+pub const TOKENS_MAX: usize = 256;
+
+/// The longest name of a token.
+const NAME_BYTES_MAX: usize = 64;
+
+/// No file of so many tokens is longer.
+const FILE_BYTES_MAX: u64 = 256 << 10;
+
+/// What every token begins with, so that whoever finds one knows what it is.
+const PREFIX: &str = "spelrum_";
+
+const HEADING: &str = "\
+# The tokens of a Spelrum coordinator, by their SHA-256: the tokens themselves are nowhere.
+# `spelrum token` writes this file, and the coordinator reads it again when it has changed.
+";
+
+/// The tokens that a coordinator lets in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TokenBook {
+    entries: BTreeMap<String, TokenEntry>,
+}
+
+/// A token, without itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenEntry {
+    /// What it may.
+    pub roles: Roles,
+    /// The SHA-256 of its text.
+    pub sha256: [u8; 32],
+    /// When it was made, in words.
+    pub created: String,
+}
+
+/// What is wrong with a file of tokens, or with what is asked of it.
+#[derive(Debug, thiserror::Error)]
+pub enum BookError {
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] io::Error),
+    /// It is not a file of tokens.
+    #[error("it is not a file of tokens: {0}")]
+    Malformed(String),
+    /// There is a token of this name.
+    #[error("there is a token `{0}` already")]
+    Taken(String),
+    /// There is none.
+    #[error("there is no token `{0}`")]
+    Unknown(String),
+    /// As many as there may be.
+    #[error("there are {TOKENS_MAX} tokens, and cannot be more")]
+    Full,
+    /// Not a name.
+    #[error(
+        "`{0}` cannot be the name of a token: use letters, digits, `-` and `_`, at most \
+         {NAME_BYTES_MAX} in all"
+    )]
+    Name(String),
+}
+
+/// An entry as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    roles: Vec<String>,
+    sha256: String,
+    created: String,
+}
+
+impl TokenBook {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not such a file.
+    pub fn read(path: &Path) -> Result<Self, BookError> {
+        let mut text = String::new();
+        File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > FILE_BYTES_MAX {
+            return Err(BookError::Malformed(format!("it has more than {FILE_BYTES_MAX} bytes")));
+        }
+        Self::parse(&text)
+    }
+
+    fn parse(text: &str) -> Result<Self, BookError> {
+        let written: BTreeMap<String, Written> = toml::from_str(text).map_err(|error| {
+            // Its own words quote the file.
+            let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
+            let at = line.map_or_else(String::new, |line| format!("line {line}: "));
+            BookError::Malformed(format!("{at}{}", error.message()))
+        })?;
+        if written.len() > TOKENS_MAX {
+            return Err(BookError::Full);
+        }
+        let mut book = Self::default();
+        for (name, Written { roles, sha256, created }) in written {
+            check_name(&name)?;
+            let wrong = |problem: String| BookError::Malformed(format!("`{name}`: {problem}"));
+            let mut hash = [0; 32];
+            hex::decode_to_slice(&sha256, &mut hash)
+                .map_err(|_| wrong("`sha256` is not 64 hexadecimal digits".to_owned()))?;
+            let roles: Result<Roles, String> =
+                roles.iter().map(|role| role.parse::<Role>()).collect();
+            let roles = roles.map_err(&wrong)?;
+            if roles.is_empty() {
+                return Err(wrong("it has no roles".to_owned()));
+            }
+            book.entries.insert(name, TokenEntry { roles, sha256: hash, created });
+        }
+        Ok(book)
+    }
+
+    /// Reads a file, changes what is in it, and writes it: whole or not at all, and one after the other if
+    /// several do. A file that is not there is begun, which only its owner may read.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written, and those of the change.
+    pub fn change<T>(
+        path: &Path,
+        change: impl FnOnce(&mut Self) -> Result<T, BookError>,
+    ) -> Result<T, BookError> {
+        let beside = |ending: &str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(ending);
+            std::path::PathBuf::from(name)
+        };
+        let open = |path: &Path| {
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
+        };
+        // Held until the end. The lock's file stays: taking it away would let two hold two files of its name.
+        let lock = open(&beside("-lock"))?;
+        lock.lock()?;
+        let mut book = match Self::read(path) {
+            Err(BookError::File(error)) if error.kind() == io::ErrorKind::NotFound => {
+                Self::default()
+            }
+            read => read?,
+        };
+        let changed = change(&mut book)?;
+        let partial = beside(".partial");
+        let mut file = open(&partial)?;
+        file.set_len(0)?;
+        file.write_all(book.to_text().as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&partial, path)?;
+        Ok(changed)
+    }
+
+    fn to_text(&self) -> String {
+        let mut text = HEADING.to_owned();
+        for (name, TokenEntry { roles, sha256, created }) in &self.entries {
+            let roles: Vec<String> = roles.iter().map(|role| format!("\"{role}\"")).collect();
+            let (roles, sha256) = (roles.join(", "), hex::encode(sha256));
+            // A String takes everything.
+            let _ = write!(
+                text,
+                "\n[{name}]\nroles = [{roles}]\nsha256 = \"{sha256}\"\ncreated = {created:?}\n"
+            );
+        }
+        text
+    }
+
+    /// Lets a new token in and returns its text, which is nowhere else: these random bytes.
+    ///
+    /// # Errors
+    /// If there is one of this name, or as many as there may be, or it is not a name.
+    pub fn add(
+        &mut self,
+        name: &str,
+        roles: Roles,
+        created: &str,
+        random: [u8; 32],
+    ) -> Result<String, BookError> {
+        check_name(name)?;
+        if self.entries.contains_key(name) {
+            return Err(BookError::Taken(name.to_owned()));
+        }
+        if self.entries.len() >= TOKENS_MAX {
+            return Err(BookError::Full);
+        }
+        let token = format!("{PREFIX}{}", hex::encode(random));
+        let entry =
+            TokenEntry { roles, sha256: hash(token.as_bytes()), created: created.to_owned() };
+        self.entries.insert(name.to_owned(), entry);
+        Ok(token)
+    }
+
+    /// Lets a token in no more.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn remove(&mut self, name: &str) -> Result<TokenEntry, BookError> {
+        self.entries.remove(name).ok_or_else(|| BookError::Unknown(name.to_owned()))
+    }
+
+    /// All tokens with their names, in the order of these.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, &TokenEntry)> {
+        self.entries.iter().map(|(name, entry)| (&**name, entry))
+    }
+
+    /// What somebody may do who brings this: the token's name and its roles. It takes as long for each that is
+    /// not one.
+    pub(super) fn find(&self, presented: &[u8]) -> Option<(&str, Roles)> {
+        let presented = hash(presented);
+        let mut found = None;
+        for (name, entry) in &self.entries {
+            if bool::from(entry.sha256.ct_eq(&presented)) {
+                found = Some((&**name, entry.roles));
+            }
+        }
+        found
+    }
+}
+
+fn hash(token: &[u8]) -> [u8; 32] {
+    Sha256::digest(token).into()
+}
+
+fn check_name(name: &str) -> Result<(), BookError> {
+    let is_of_names = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.bytes().all(is_of_names) {
+        Ok(())
+    } else {
+        Err(BookError::Name(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roles(roles: &[Role]) -> Roles {
+        roles.iter().copied().collect()
+    }
+
+    #[test]
+    fn a_book_is_read_as_it_was_written_and_knows_its_tokens_only() {
+        let mut book = TokenBook::default();
+        let work = book.add("lab-1", roles(&[Role::Work]), "now", [7; 32]).unwrap();
+        let all = book.add("0", roles(&Role::ALL), "\"then\"\n", [8; 32]).unwrap();
+        let text = book.to_text();
+        assert!(!text.contains(&work) && !text.contains(&all) && !text.contains(&work[8..]));
+        let read = TokenBook::parse(&text).unwrap();
+        assert_eq!(read, book);
+        assert_eq!(read.find(work.as_bytes()), Some(("lab-1", roles(&[Role::Work]))));
+        assert_eq!(read.find(all.as_bytes()), Some(("0", roles(&Role::ALL))));
+        let hash = hex::encode(hash(work.as_bytes()));
+        for guess in ["", "spelrum_", &work[..71], &format!("{work}0"), &hash] {
+            assert_eq!(read.find(guess.as_bytes()), None, "{guess}");
+        }
+        book.remove("lab-1").unwrap();
+        assert_eq!(book.find(work.as_bytes()), None);
+        assert!(matches!(book.remove("lab-1"), Err(BookError::Unknown(_))));
+    }
+
+    #[test]
+    fn there_are_so_many_and_each_name_once() {
+        let mut book = TokenBook::default();
+        for number in 0..TOKENS_MAX {
+            let random = std::array::from_fn(|place| (number >> (8 * (place % 2))) as u8);
+            book.add(&format!("t{number}"), roles(&[Role::Read]), "now", random).unwrap();
+        }
+        assert!(matches!(
+            book.add("t1", roles(&[Role::Read]), "", [1; 32]),
+            Err(BookError::Taken(_))
+        ));
+        assert!(matches!(
+            book.add("more", roles(&[Role::Read]), "", [1; 32]),
+            Err(BookError::Full)
+        ));
+        let text = book.to_text();
+        assert!(text.len() as u64 <= FILE_BYTES_MAX);
+        assert_eq!(TokenBook::parse(&text).unwrap(), book);
+        let more = format!(
+            "{text}[more]\nroles = [\"read\"]\nsha256 = \"{}\"\ncreated = \"\"\n",
+            "0".repeat(64)
+        );
+        assert!(matches!(TokenBook::parse(&more), Err(BookError::Full)));
+    }
+
+    #[test]
+    fn what_is_not_a_file_of_tokens_says_where() {
+        let entry = |roles: &str, sha256: &str| {
+            format!("[a]\nroles = {roles}\nsha256 = \"{sha256}\"\ncreated = \"\"\n")
+        };
+        let zeros = "0".repeat(64);
+        let wrong = [
+            "roles".to_owned(),
+            "[a]\nroles = [\"work\"]\n".to_owned(),
+            entry("[]", &zeros),
+            entry("[\"admin\"]", &zeros),
+            entry("\"work\"", &zeros),
+            entry("[\"work\"]", &zeros[1..]),
+            entry("[\"work\"]", &format!("x{}", &zeros[1..])),
+            format!("{}token = \"x\"\n", entry("[\"work\"]", &zeros)),
+            entry("[\"work\"]", &zeros).replace("[a]", "[\"a b\"]"),
+            entry("[\"work\"]", &zeros).repeat(2),
+        ];
+        let said: Vec<String> =
+            wrong.iter().map(|text| TokenBook::parse(text).unwrap_err().to_string()).collect();
+        insta::assert_snapshot!(said.join("\n"));
+        assert_eq!(TokenBook::parse("").unwrap(), TokenBook::default());
+    }
+}
