@@ -103,9 +103,7 @@ impl CoordinatorError {
     pub fn remedy(&self) -> String {
         match self {
             Self::Store(error) => error.remedy(),
-            Self::Tokens { .. } => {
-                "make one: spelrum token create NAME --role work --tokens FILE".to_owned()
-            }
+            Self::Tokens { source, .. } => source.remedy().to_owned(),
             Self::Reflection(_) => "report this as a fault of the program".to_owned(),
         }
     }

@@ -158,18 +158,7 @@ impl Revoke {
 
 impl TokensFile {
     fn failed(&self, what: &str, error: BookError) -> CliError {
-        let remedy = match &error {
-            BookError::File(_) => {
-                "check the path and its permissions; spelrum token create begins a file"
-            }
-            BookError::Malformed(_) => {
-                "mend it, or begin another file: each token has roles, sha256 and created"
-            }
-            BookError::Taken(_) => "choose another name, or revoke that token first",
-            BookError::Unknown(_) => "spelrum token list names those that there are",
-            BookError::Full => "revoke those that nobody uses",
-            BookError::Name(_) => "name it after who has it or where, such as lab-workers",
-        };
+        let remedy = error.remedy();
         CliError::new(Exit::Input, format!("{what} {}", self.path.display()))
             .because(error)
             .help(remedy)

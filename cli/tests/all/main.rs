@@ -52,6 +52,7 @@ mod supervised;
 mod table;
 mod terminal;
 mod tidy;
+mod tokens;
 mod trees;
 mod tune;
 mod uci;

@@ -76,6 +76,26 @@ pub enum BookError {
     Name(String),
 }
 
+impl BookError {
+    /// What to do about it, as a sentence without an end mark.
+    #[must_use]
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::File(_) => {
+                "check the path and its permissions; spelrum token create NAME --role work --tokens FILE \
+                 begins a file"
+            }
+            Self::Malformed(_) => {
+                "mend it, or begin another file: each token has roles, sha256 and created"
+            }
+            Self::Taken(_) => "choose another name, or revoke that token first",
+            Self::Unknown(_) => "spelrum token list names those that there are",
+            Self::Full => "revoke those that nobody uses",
+            Self::Name(_) => "name it after who has it or where, such as lab-workers",
+        }
+    }
+}
+
 /// An entry as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
