@@ -17,6 +17,7 @@ mod endgame_tables;
 mod engines;
 mod error;
 mod exit;
+mod fleet;
 mod games;
 mod gtp_player;
 mod held;

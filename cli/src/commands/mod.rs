@@ -2,6 +2,7 @@
 
 pub(crate) mod analyze;
 pub(crate) mod backup;
+pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -129,6 +130,8 @@ pub(crate) enum Command {
     Export(export::Export),
     /// Take experiments into a results database, without doubling what is there
     Import(import::Import),
+    /// Find out what a coordinator bears
+    Bench(bench::Bench),
     /// Show a recorded game move by move, and check that the engine does the same again
     Replay(replay::Replay),
     /// Play against a player yourself
@@ -187,6 +190,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::List(list) => on_runtime(list.run()),
         Command::Check(check) => on_runtime(check.run()),
         Command::Backup(backup) => on_runtime(backup.run()),
+        Command::Bench(bench) => on_runtime(bench.run()),
         Command::Export(export) => on_runtime(export.run()),
         Command::Import(import) => on_runtime(import.run()),
         Command::Replay(replay) => on_runtime(replay.run()),

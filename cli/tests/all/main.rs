@@ -19,6 +19,7 @@ mod engine;
 mod evolve;
 mod exchange;
 mod find;
+mod fleet;
 mod games;
 mod growth;
 mod help;

@@ -1,0 +1,364 @@
+//! One worker of a fleet: what a real one says, in the same order, and games that take no work.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use spelrum_engine::{ENGINE_REVISION, Timeless};
+use spelrum_proto::limits::MESSAGE_BYTES_MAX;
+use spelrum_proto::v1::result::What;
+use spelrum_proto::v1::work_client::WorkClient;
+use spelrum_proto::work::Grant;
+use spelrum_proto::{Bearer, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, game, v1};
+use spelrum_tournament::{DefinitionHash, GameId, PlayableCell, PlayedGame};
+use tokio::time::{Instant, sleep_until, timeout};
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::Channel;
+use tonic::{Code, Response, Status};
+use uuid::Uuid;
+
+use super::Shared;
+use super::tally::Call;
+
+type Client = WorkClient<InterceptedService<Channel, Bearer>>;
+
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// As a real worker waits: so long after the first failure, twice as long after each further one, up to this.
+const BACKOFF: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(10)];
+
+/// A worker.
+pub(super) struct Worker {
+    shared: Arc<Shared>,
+    number: u32,
+    uuid: Uuid,
+    client: Client,
+    /// Cells that it has fetched.
+    cells: BTreeMap<DefinitionHash, Arc<PlayableCell>>,
+    failures: u32,
+    has_joined: bool,
+}
+
+/// What a worker is to its coordinator.
+#[derive(Clone, Copy, Debug)]
+struct Session {
+    worker_id: i64,
+    epoch: i64,
+    heartbeat: Duration,
+    /// The most results in one report.
+    report_max: usize,
+}
+
+/// A lease, and the games of it that are to be played.
+struct Held {
+    lease_id: i64,
+    games: VecDeque<(DefinitionHash, GameId)>,
+}
+
+/// Why a worker does not go on as it did.
+enum Interrupted {
+    /// It is to say Hello again.
+    Hello,
+    /// It is to end.
+    End,
+}
+
+impl Worker {
+    pub(super) fn new(number: u32, shared: Arc<Shared>) -> Self {
+        let channel = shared
+            .fleet
+            .coordinator
+            .clone()
+            .connect_timeout(PATIENCE)
+            .tcp_nodelay(true)
+            .connect_lazy();
+        let bearer = Bearer::new(shared.fleet.token.as_ref());
+        let client = WorkClient::with_interceptor(channel, bearer)
+            .max_decoding_message_size(MESSAGE_BYTES_MAX);
+        Self {
+            shared,
+            number,
+            uuid: Uuid::new_v4(),
+            client,
+            cells: BTreeMap::new(),
+            failures: 0,
+            has_joined: false,
+        }
+    }
+
+    /// Works until the fleet ends.
+    pub(super) async fn live(mut self) {
+        let stop = self.shared.stop.clone();
+        loop {
+            let Some(Ok(session)) = stop.run_until_cancelled(self.hello()).await else { return };
+            let mut held = None;
+            let worked = stop.run_until_cancelled(self.work(session, &mut held)).await;
+            match worked {
+                Some(Interrupted::Hello) => {}
+                Some(Interrupted::End) => return,
+                None => {
+                    if let Some(held) = held {
+                        let lease_ids = vec![held.lease_id];
+                        let Session { worker_id, epoch: coordinator_epoch, .. } = session;
+                        let request =
+                            v1::GiveBackRequest { worker_id, coordinator_epoch, lease_ids };
+                        let mut client = self.client.clone();
+                        // What cannot be handed back expires.
+                        let _expires = self.once(Call::GiveBack, client.give_back(request)).await;
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    async fn hello(&mut self) -> Result<Session, Interrupted> {
+        let request = v1::HelloRequest {
+            protocol_major: PROTOCOL_MAJOR,
+            protocol_minor: PROTOCOL_MINOR,
+            engine_revision: ENGINE_REVISION,
+            worker_uuid: self.uuid.to_string(),
+            name: format!("fleet-{}", self.number),
+            host: "fleet".to_owned(),
+            slots: 1,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..v1::HelloRequest::default()
+        };
+        loop {
+            let mut client = self.client.clone();
+            let request = request.clone();
+            match self.say(Call::Hello, async move { client.hello(request).await }).await {
+                Ok(Some(hello)) => {
+                    self.shared.tally.welcomed(!self.has_joined);
+                    self.has_joined = true;
+                    return Ok(Session {
+                        worker_id: hello.worker_id,
+                        epoch: hello.coordinator_epoch,
+                        heartbeat: Duration::from_millis(hello.heartbeat_interval_ms.max(1)),
+                        report_max: hello.report_results_max.max(1) as usize,
+                    });
+                }
+                Ok(None) | Err(Interrupted::Hello) => {}
+                Err(Interrupted::End) => return Err(Interrupted::End),
+            }
+        }
+    }
+
+    /// Leases, plays and reports, and says that it lives.
+    async fn work(&mut self, session: Session, held: &mut Option<Held>) -> Interrupted {
+        // Not all at once.
+        let first = session.heartbeat.mul_f64(rand::random());
+        let mut heartbeat = Instant::now() + first;
+        loop {
+            let done = match held.take() {
+                None => self.lease(session, heartbeat, held).await,
+                Some(lease) => {
+                    *held = Some(lease);
+                    self.play(session, &mut heartbeat, held).await
+                }
+            };
+            if let Err(interrupted) = done {
+                return interrupted;
+            }
+            if heartbeat <= Instant::now() {
+                heartbeat = Instant::now() + session.heartbeat;
+                if let Err(interrupted) = self.heartbeat(session, held, None).await {
+                    return interrupted;
+                }
+            }
+        }
+    }
+
+    /// Asks for games; where there are none, waits as long as it is told, or until it has to say that it lives.
+    async fn lease(
+        &mut self,
+        Session { worker_id, epoch: coordinator_epoch, .. }: Session,
+        heartbeat: Instant,
+        held: &mut Option<Held>,
+    ) -> Result<(), Interrupted> {
+        let request = v1::LeaseRequest { worker_id, coordinator_epoch, slots: 1 };
+        let mut client = self.client.clone();
+        let asked = self.say(Call::Lease, async move { client.lease(request).await }).await?;
+        let Some(answer) = asked else { return Ok(()) };
+        self.shared.tally.leased(answer.grant.is_some());
+        let Some(grant) = answer.grant else {
+            let wait = Duration::from_millis(answer.retry_after_ms);
+            let until = Instant::now() + wait.mul_f64(1.0 + rand::random::<f64>() / 2.0);
+            sleep_until(until.min(heartbeat)).await;
+            return Ok(());
+        };
+        let grant = Grant::try_from(grant).map_err(|error| self.give_up(error.to_string()))?;
+        let mut games = VecDeque::new();
+        for leased in grant.games {
+            let range = leased.range;
+            let numbers = range.first..range.first + range.count;
+            games.extend(
+                numbers.map(|number| (leased.definition, GameId { cell: range.cell, number })),
+            );
+        }
+        *held = Some(Held { lease_id: grant.lease.0, games });
+        Ok(())
+    }
+
+    /// Takes its time over the next game, or over all that are left where games take none, and reports.
+    async fn play(
+        &mut self,
+        session: Session,
+        heartbeat: &mut Instant,
+        held: &mut Option<Held>,
+    ) -> Result<(), Interrupted> {
+        let Some(lease) = held else { return Ok(()) };
+        let game_time = self.shared.fleet.game_time;
+        let count = if game_time.is_zero() { session.report_max } else { 1 };
+        let games: Vec<_> = lease.games.drain(..count.min(lease.games.len())).collect();
+        let lease_id = lease.lease_id;
+        let ends = Instant::now() + game_time;
+        while *heartbeat < ends {
+            sleep_until(*heartbeat).await;
+            *heartbeat = Instant::now() + session.heartbeat;
+            let playing = games.first().map(|(_, game)| *game);
+            self.heartbeat(session, held, playing).await?;
+            if held.is_none() {
+                return Ok(());
+            }
+        }
+        sleep_until(ends).await;
+        let mut results = Vec::new();
+        for (definition, game) in games {
+            let cell = self.cell(definition).await?;
+            let Some(cell) = cell else { return Ok(()) };
+            let what = self.played(&cell, game)?;
+            results.push(v1::Result { lease_id, what: Some(What::Game(what)) });
+        }
+        let Session { worker_id, epoch: coordinator_epoch, .. } = session;
+        let request = v1::ReportRequest { worker_id, coordinator_epoch, results };
+        loop {
+            let mut client = self.client.clone();
+            let request = request.clone();
+            // What was played is said until it is heard.
+            let said = self.say(Call::Report, async move { client.report(request).await }).await?;
+            if let Some(answer) = said {
+                self.shared.tally.reported(&answer.verdicts);
+                if held.as_ref().is_some_and(|held| held.games.is_empty()) {
+                    // With its last result a lease has ended.
+                    *held = None;
+                }
+                return Ok(());
+            }
+        }
+    }
+
+    fn played(&self, cell: &PlayableCell, game: GameId) -> Result<v1::Game, Interrupted> {
+        let (derived, mut record) = cell
+            .play(game.number, None, &Timeless)
+            .map_err(|error| self.give_up(error.to_string()))?;
+        record.wall_us = u64::try_from(self.shared.fleet.game_time.as_micros()).unwrap_or(0);
+        Ok(game::to_wire(PlayedGame::here(game, &derived, record, 0)))
+    }
+
+    async fn cell(
+        &mut self,
+        definition: DefinitionHash,
+    ) -> Result<Option<Arc<PlayableCell>>, Interrupted> {
+        if let Some(known) = self.cells.get(&definition) {
+            return Ok(Some(Arc::clone(known)));
+        }
+        let request = v1::GetCellRequest { definition_hash: definition.0.to_vec() };
+        let mut client = self.client.clone();
+        let asked = self.say(Call::GetCell, async move { client.get_cell(request).await }).await?;
+        let Some(answer) = asked else { return Ok(None) };
+        let cell = match self.shared.cell(definition) {
+            Some(known) => known,
+            None => self
+                .shared
+                .read(definition, &answer.definition_json)
+                .map_err(|problem| self.give_up(problem))?,
+        };
+        self.cells.insert(definition, Arc::clone(&cell));
+        Ok(Some(cell))
+    }
+
+    async fn heartbeat(
+        &mut self,
+        Session { worker_id, epoch: coordinator_epoch, .. }: Session,
+        held: &mut Option<Held>,
+        playing: Option<GameId>,
+    ) -> Result<(), Interrupted> {
+        let playing = playing.map(|it| v1::GameId { cell_id: it.cell.0, number: it.number });
+        let request = v1::HeartbeatRequest {
+            worker_id,
+            coordinator_epoch,
+            lease_ids: held.iter().map(|held| held.lease_id).collect(),
+            playing: playing.into_iter().collect(),
+        };
+        let mut client = self.client.clone();
+        let said =
+            self.say(Call::Heartbeat, async move { client.heartbeat(request).await }).await?;
+        let Some(answer) = said else { return Ok(()) };
+        self.shared.tally.dropped(answer.drop_lease_ids.len());
+        if held.as_ref().is_some_and(|held| answer.drop_lease_ids.contains(&held.lease_id)) {
+            *held = None;
+        }
+        Ok(())
+    }
+
+    /// Says something once; nothing if trying again may help, for which it waits as a real worker does.
+    async fn say<T>(
+        &mut self,
+        call: Call,
+        said: impl Future<Output = Result<Response<T>, Status>>,
+    ) -> Result<Option<T>, Interrupted> {
+        let status = match self.once(call, said).await {
+            Ok(answer) => {
+                self.failures = 0;
+                return Ok(Some(answer));
+            }
+            Err(status) => status,
+        };
+        let refusal = Refusal::of(&status);
+        let after = match &refusal {
+            Some(Refusal { reason: Reason::SayHello, .. }) => return Err(Interrupted::Hello),
+            Some(Refusal { reason: Reason::Busy | Reason::Ending, retry_after, .. }) => {
+                *retry_after
+            }
+            None if status.code() != Code::Unimplemented => None,
+            _ => {
+                let problem = refusal.map_or(status.message().to_owned(), |it| it.problem);
+                return Err(self.give_up(format!("{}: {problem}", call.name())));
+            }
+        };
+        let [first, most] = BACKOFF;
+        let wait = (first * 2_u32.saturating_pow(self.failures.min(10))).min(most);
+        self.failures += 1;
+        let wait = wait.max(after.unwrap_or_default());
+        tokio::time::sleep(wait.mul_f64(1.0 + rand::random::<f64>() / 2.0)).await;
+        Ok(None)
+    }
+
+    /// Says something, and notes how long the answer took.
+    async fn once<T>(
+        &self,
+        call: Call,
+        said: impl Future<Output = Result<Response<T>, Status>>,
+    ) -> Result<T, Status> {
+        let begun = Instant::now();
+        let said = timeout(PATIENCE, said).await;
+        let said = said.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer in time")));
+        match said {
+            Ok(answer) => {
+                self.shared.tally.answered(call, begun.elapsed());
+                Ok(answer.into_inner())
+            }
+            Err(status) => {
+                self.shared.tally.failed(call, status.message());
+                Err(status)
+            }
+        }
+    }
+
+    fn give_up(&self, why: String) -> Interrupted {
+        self.shared.tally.give_up(why);
+        Interrupted::End
+    }
+}
