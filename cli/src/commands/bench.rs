@@ -1,6 +1,7 @@
 //! `spelrum bench`: what a coordinator bears.
 
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -24,8 +25,8 @@ use crate::{logging, remote};
 const EXAMPLES: &str = "\
 fleet simulates workers: each has a connection of its own and says what a real one says (Hello, leases, \
 heartbeats, reports), and takes its time over games without spending it. Its games are of tic-tac-toe, \
-moved by chance, in an experiment that it submits and cancels at the end: give it a coordinator with a \
-database of its own. It needs a token that may submit and work, if tokens are demanded.
+moved by chance, or those of a sweep, in an experiment that it submits and cancels at the end: give it a \
+coordinator with a database of its own. It needs a token that may submit and work, if tokens are demanded.
 
 What it prints is measured from when all workers were welcomed. It and the coordinator share the machine \
 if they are on one.
@@ -60,7 +61,10 @@ struct FleetArguments {
     /// How many workers
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     workers: u32,
-    /// How long each takes over a game; 0s: none
+    /// A sweep of their games, which are really played: of players who move by chance; tic-tac-toe without
+    #[arg(long, value_name = "SWEEP")]
+    sweep: Option<PathBuf>,
+    /// How long each takes over a game; 0: none
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
     game_time: Duration,
     /// For how long it is measured
@@ -146,7 +150,7 @@ impl FleetArguments {
         }
         let target = config::coordinator(self.coordinator.coordinator.as_ref())?;
         let mut client = remote::connect_to(&target).await?;
-        let experiment = submit(&mut client).await?;
+        let experiment = submit(&mut client, self.sweep.as_deref()).await?;
         let fleet = Fleet {
             coordinator: target.url.value.endpoint(),
             token: target.token.map(|token| token.value),
@@ -308,19 +312,34 @@ impl FleetArguments {
     }
 }
 
-/// More games than any fleet plays, of players who move by chance.
-async fn submit(client: &mut remote::Client) -> Result<String> {
-    let uuid = Uuid::new_v4();
-    let name = format!("fleet-{}", &uuid.simple().to_string()[..8]);
-    let sweep_toml = format!(
-        "name = \"{name}\"\ndescription = \"A simulated fleet\"\ngame = \"tic-tac-toe\"\n\
+/// A sweep with more games than any fleet plays, of players who move by chance.
+fn usual_sweep() -> String {
+    let name = &Uuid::new_v4().simple().to_string()[..8];
+    format!(
+        "name = \"fleet-{name}\"\ndescription = \"A simulated fleet\"\ngame = \"tic-tac-toe\"\n\
          games = 50_000_000\n[players.a]\nalgorithm = \"random\"\n\
          [players.b]\nalgorithm = \"random\"\n"
-    );
+    )
+}
+
+/// Submits what the fleet plays, as an experiment of its own.
+async fn submit(client: &mut remote::Client, sweep: Option<&Path>) -> Result<String> {
+    let (sweep_toml, file_name) = match sweep {
+        None => (usual_sweep(), "fleet.toml".to_owned()),
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                CliError::new(Exit::Input, format!("read the sweep {}", path.display()))
+                    .because(error)
+                    .help("name a sweep's file")
+            })?;
+            (text, path.display().to_string())
+        }
+    };
     let request = v1::SubmitRequest {
-        experiment_uuid: uuid.to_string(),
+        experiment_uuid: Uuid::new_v4().to_string(),
         sweep_toml,
-        file_name: format!("{name}.toml"),
+        file_name,
+        new_experiment: true,
         ..v1::SubmitRequest::default()
     };
     let answer = client.submit(request).await;

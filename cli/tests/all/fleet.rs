@@ -68,6 +68,19 @@ fn what_a_fleet_cannot_do_says_why() {
     let none = sandbox.run(&nobody);
     none.expect_exit(5);
     insta::assert_snapshot!(none.stderr());
+    // What nobody could play in no time, and what is not there.
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let timed = "name = \"timed\"\ngame = \"tic-tac-toe\"\ngames = 2\n[players.a]\n\
+        algorithm = \"minimax\"\ndepth = 9\nmove_time = \"1s\"\n[players.b]\nalgorithm = \"random\"\n";
+    sandbox.write("timed.toml", timed);
+    let with = |sweep: &str, code: i32| {
+        let fleet = ["bench", "fleet", "--coordinator", &coordinator.url, "--game-time", "0"];
+        let ran = sandbox.run(&[&fleet[..], &["--workers", "1", "--sweep", sweep]].concat());
+        ran.expect_exit(code);
+        ran.stderr().to_owned()
+    };
+    insta::assert_snapshot!([with("timed.toml", 5), with("none.toml", 3)].join("\n"));
+    assert_eq!(sandbox.sql("c.db", "SELECT state FROM experiments"), "cancelled");
     let many = sandbox.run(&["bench", "fleet", "--workers", "100001"]);
     many.expect_exit(2);
 }
