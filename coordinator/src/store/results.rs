@@ -1,12 +1,15 @@
 //! Storing results: settled games with their moves and rollups in one go.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::Serialize;
 use spelrum_engine::games::Chess;
 use spelrum_engine::{Game as _, Outcome, tables};
 use spelrum_tournament::{DefinitionJson, GameId, PlayedGame, WorkerId, names};
+use sqlx::Sqlite;
+use sqlx::query::Query;
+use sqlx::sqlite::SqliteArguments;
 
 use super::error::StoreError;
 use super::numbers::{bounded, count, integer};
@@ -379,10 +382,20 @@ impl Transaction<'_> {
             .filter(|(_, game)| game.cell.record_moves)
             .flat_map(|(id, game)| move_rows(id, game))
             .collect();
-        if list.is_empty() {
+        let chunks = list.chunks_exact(MOVES_AT_ONCE);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            let mut insert = sqlx::query(INSERT_MOVES.as_str());
+            for row in chunk {
+                insert = row.bind(insert);
+            }
+            insert.execute(self.connection()).await?;
+        }
+        if rest.is_empty() {
             return Ok(());
         }
-        let list = rows(&list)?;
+        let list = rows(&rest)?;
+        // The columns are those of `INSERT_MOVES`.
         sqlx::query!(
             "INSERT INTO moves (game_id, ply, side, player_id, move, position_key, legal_moves,
                 depth, nodes, evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by)
@@ -564,6 +577,35 @@ pub(super) struct MoveRow<'g>(
     i64,
     &'static str,
 );
+
+/// Moves that are inserted by one statement of their own. As values they take a quarter of the time that they
+/// take as JSON, but a statement has a fixed number of them: those that are left over come as JSON.
+const MOVES_AT_ONCE: usize = 128;
+
+static INSERT_MOVES: LazyLock<String> = LazyLock::new(|| {
+    let row = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    format!(
+        "INSERT INTO moves (game_id, ply, side, player_id, move, position_key, legal_moves, depth, nodes,
+            evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by)
+        VALUES {}",
+        [row; MOVES_AT_ONCE].join(", ")
+    )
+});
+
+type Insert<'q> = Query<'q, Sqlite, SqliteArguments>;
+
+impl<'g> MoveRow<'g> {
+    /// The row's columns in their order.
+    fn bind(&self, insert: Insert<'g>) -> Insert<'g> {
+        let Self(game, ply, side, player, mv, key, legal, depth, nodes, evaluations, leaves, ..) =
+            *self;
+        let Self(.., score, wall_us, cpu_us, ended_by) = *self;
+        let insert = insert.bind(game).bind(i64::try_from(ply).unwrap_or(i64::MAX)).bind(side);
+        let insert = insert.bind(player).bind(mv).bind(key).bind(legal).bind(depth).bind(nodes);
+        let insert = insert.bind(evaluations).bind(leaves).bind(score);
+        insert.bind(wall_us).bind(cpu_us).bind(ended_by)
+    }
+}
 
 /// A row of `game_depths`.
 #[derive(Serialize)]

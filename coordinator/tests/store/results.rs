@@ -100,6 +100,33 @@ async fn a_game_comes_back_as_it_was_stored() {
     store.assert_recount().await;
 }
 
+/// Many moves come in by statements of their own, few as JSON: the same rows, with the same types.
+#[tokio::test]
+async fn moves_are_stored_alike_however_many_come_at_once() {
+    let moves = "SELECT m.*, typeof(m.move) || typeof(m.score) || typeof(m.ended_by) AS types
+        FROM moves AS m ORDER BY game_id, ply";
+    let (mut at_once, mut one_by_one) = (Store::new().await, Store::new().await);
+    let games: Vec<PlayedGame> = (0..60)
+        .map(|number| {
+            let mut played = game(at_once.cell(1), number, number);
+            let last = played.record.moves.len() - 1;
+            played.record.moves[0].search.nodes = (1 << 53) - 1 - number;
+            played.record.moves[1].search.score = (number % 3 > 0).then_some(i32::MIN);
+            played.record.moves[last].mv = format!("å'\"\\ \u{1f600}{number}");
+            played
+        })
+        .collect();
+    at_once.store(&games).await;
+    for game in &games {
+        one_by_one.store(std::slice::from_ref(game)).await;
+    }
+    let stored = at_once.rows(moves).await;
+    // A statement's worth, and more than that many times.
+    assert!(stored.len() > 128 && stored.len() % 128 > 0, "{}", stored.len());
+    assert_eq!(stored, one_by_one.rows(moves).await);
+    at_once.assert_recount().await;
+}
+
 /// What `uncounted_games` has of a game: its reasons, in order of arrival.
 async fn reasons(store: &Store) -> Vec<String> {
     store.texts("SELECT reason FROM uncounted_games ORDER BY uncounted_game_id").await
