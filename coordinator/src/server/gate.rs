@@ -71,6 +71,19 @@ struct Told {
     unread: Rarely,
 }
 
+/// What a call of a service has on it that has passed: the services look for it, should a path ever lead to them
+/// that is not taken for one of theirs here.
+#[derive(Clone, Copy, Debug)]
+struct Passed;
+
+/// Refuses a call that has not passed.
+pub(super) fn only_passed(call: tonic::Request<()>) -> Result<tonic::Request<()>, Status> {
+    match call.extensions().get::<Passed>() {
+        Some(Passed) => Ok(call),
+        None => Err(Status::unauthenticated("the call has not passed the gate")),
+    }
+}
+
 /// What a path is of.
 enum Of {
     /// Our services, which the token guards.
@@ -245,7 +258,9 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: 
             };
             connection.is_known();
             let Message { bytes, room } = message;
-            let response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+            let mut request = Request::from_parts(parts, Body::from(bytes));
+            request.extensions_mut().insert(Passed);
+            let response = next.run(request).await;
             drop((place, room));
             response.map(|body| {
                 let (answer, others) = Answer::among(&gate.answers, connection.id, body);

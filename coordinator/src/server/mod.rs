@@ -42,6 +42,7 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use tonic::service::Routes;
+use tonic::service::interceptor::InterceptedService;
 use tonic_health::server::HealthReporter;
 use tower::ServiceExt as _;
 
@@ -129,9 +130,9 @@ impl Server {
             .max_encoding_message_size(MESSAGE_BYTES_MAX);
         let gate = Gate::new(guard.clone(), Names::new(hosts));
         // What only says that somebody is there, health, reflection and the pages, stays open.
-        let router = Routes::new(work)
-            .add_service(experiments)
-            .add_service(results)
+        let router = Routes::new(InterceptedService::new(work, gate::only_passed))
+            .add_service(InterceptedService::new(experiments, gate::only_passed))
+            .add_service(InterceptedService::new(results, gate::only_passed))
             .add_service(health_service)
             .add_service(reflection().build_v1()?)
             .add_service(reflection().build_v1alpha()?)

@@ -394,7 +394,7 @@ impl Transaction<'_> {
         if rest.is_empty() {
             return Ok(());
         }
-        let list = rows(&rest)?;
+        let list = rows(rest)?;
         // The columns are those of `INSERT_MOVES`.
         sqlx::query!(
             "INSERT INTO moves (game_id, ply, side, player_id, move, position_key, legal_moves,

@@ -209,3 +209,34 @@ async fn a_changed_file_of_tokens_is_heeded() {
     assert_eq!(refused(&served, path, &first).await, Some(Reason::BadToken));
     served.stop().await.unwrap();
 }
+
+/// However a path is written that means a service to somebody on the way, nobody comes in without a token.
+#[tokio::test]
+async fn no_way_of_writing_a_path_leads_past_the_guard() {
+    let site = Site::new();
+    let served = site.serve_with_token(&SECRET.parse().unwrap()).await;
+    for path in [
+        "/spelrum.v1.Experiments/Status",
+        "/spelrum.v1.Experiments/Status/",
+        "/spelrum.v1.Experiments//Status",
+        "//spelrum.v1.Experiments/Status",
+        "/./spelrum.v1.Experiments/Status",
+        "/x/../spelrum.v1.Experiments/Status",
+        "/grpc.health.v1.Health/../spelrum.v1.Experiments/Status",
+        "/%73pelrum.v1.Experiments/Status",
+        "/spelrum.v1.Experiments/%53tatus",
+        "/spelrum%2Ev1.Experiments/Status",
+        "/SPELRUM.v1.Experiments/Status",
+        "/spelrum.v1.Experiments/Status?x=/grpc.health.v1.Health/Check",
+        "/healthz/spelrum.v1.Experiments/Status",
+    ] {
+        let mut client = Grpc::new(channel(&served).await);
+        client.ready().await.unwrap();
+        let codec = tonic_prost::ProstCodec::<(), ()>::default();
+        let answer = client.unary(Request::new(()), path.parse().unwrap(), codec).await;
+        let code = answer.err().map(|status| status.code());
+        let refused = [Code::Unauthenticated, Code::Unimplemented];
+        assert!(code.is_some_and(|it| refused.contains(&it)), "{path}: {code:?}");
+    }
+    served.stop().await.unwrap();
+}
