@@ -382,14 +382,17 @@ impl Transaction<'_> {
             .filter(|(_, game)| game.cell.record_moves)
             .flat_map(|(id, game)| move_rows(id, game))
             .collect();
-        let chunks = list.chunks_exact(MOVES_AT_ONCE);
-        let rest = chunks.remainder();
-        for chunk in chunks {
-            let mut insert = sqlx::query(INSERT_MOVES.as_str());
-            for row in chunk {
-                insert = row.bind(insert);
+        let mut rest = &*list;
+        for (at_once, statement) in MOVES_AT_ONCE.iter().zip(&*INSERT_MOVES) {
+            let chunks = rest.chunks_exact(*at_once);
+            rest = chunks.remainder();
+            for chunk in chunks {
+                let mut insert = sqlx::query(statement.as_str());
+                for row in chunk {
+                    insert = row.bind(insert);
+                }
+                insert.execute(self.connection()).await?;
             }
-            insert.execute(self.connection()).await?;
         }
         if rest.is_empty() {
             return Ok(());
@@ -579,17 +582,20 @@ pub(super) struct MoveRow<'g>(
 );
 
 /// Moves that are inserted by one statement of their own. As values they take a quarter of the time that they
-/// take as JSON, but a statement has a fixed number of them: those that are left over come as JSON.
-const MOVES_AT_ONCE: usize = 128;
+/// take as JSON, but a statement has a fixed number of them: first come as many as there are of the large one, and
+/// what both leave over comes as JSON. SQLite takes 32,766 values in one.
+const MOVES_AT_ONCE: [usize; 2] = [1_024, 64];
 
-static INSERT_MOVES: LazyLock<String> = LazyLock::new(|| {
-    let row = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    format!(
-        "INSERT INTO moves (game_id, ply, side, player_id, move, position_key, legal_moves, depth, nodes,
-            evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by)
-        VALUES {}",
-        [row; MOVES_AT_ONCE].join(", ")
-    )
+static INSERT_MOVES: LazyLock<[String; 2]> = LazyLock::new(|| {
+    MOVES_AT_ONCE.map(|rows| {
+        let row = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        format!(
+            "INSERT INTO moves (game_id, ply, side, player_id, move, position_key, legal_moves, depth, nodes,
+                evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by)
+            VALUES {}",
+            vec![row; rows].join(", ")
+        )
+    })
 });
 
 type Insert<'q> = Query<'q, Sqlite, SqliteArguments>;
