@@ -18,7 +18,7 @@ const STYLE: &str = concat!(
 /// Nothing is loaded, and no style holds but the one above, whose SHA-256 this is: should something of a sweep
 /// ever get through as markup, a browser does nothing with it.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-                      style-src 'sha256-GJY1K9t9ATBVIpyM+/Zmm6DR1tfX2gjibIRTZ1AqV/o='";
+                      style-src 'sha256-USmCwxJcvbY8IStxILL6N2yTiuJhJP8s3dpVvkEs57k='";
 
 /// So many rows of a table are in a page: more than anybody reads.
 const ROWS_MAX: usize = 1_000;
