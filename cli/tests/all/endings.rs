@@ -163,23 +163,20 @@ fn tables_end_games_and_judge_their_moves() {
     let text = text.expect_exit(0).stdout();
     assert_eq!(text.matches("[Adjudication \"tables = true\"]").count(), 12, "{text}");
 
-    // The same games where nothing ends them, so that there are moves to judge; on one slot they have the numbers
-    // of their order.
+    // The same games where nothing ends them, so that there are moves to judge.
     sandbox
         .write("sweep.toml", &sweep.replace("adjudication = { tables = true }", "max_plies = 14"));
-    sandbox.run(&["run", "sweep.toml", "--db", "y.db", "--slots", "1"]).expect_exit(0);
-    let replay = ["replay", "3", "5", "--db", "y.db", "--tables"];
-    let told = sandbox.run(&replay);
-    let told = told.expect_exit(0).stdout();
-    let about = |line: &&str| {
-        line.contains("Game ")
-            || line.contains("table")
-            || line.starts_with("  ") && line.contains("moves the best")
-            || line.contains("gives that away")
+    sandbox.run(&["run", "sweep.toml", "--db", "y.db"]).expect_exit(0);
+    let replay = |number: &str, more: &[&str]| {
+        let arguments = ["replay", "--cell", "1", "--number", number, "--db", "y.db", "--tables"];
+        let ran = sandbox.run(&[&arguments[..], more].concat());
+        ran.expect_exit(0).stdout().to_owned()
     };
+    let told = ["2", "4", "5"].map(|number| replay(number, &[])).concat();
+    let told_by_tables = ["table", "moves the best", "gives that away"];
+    let about = |line: &&str| told_by_tables.iter().any(|words| line.contains(words));
     insta::assert_snapshot!(told.lines().filter(about).collect::<Vec<_>>().join("\n"));
-    let json = sandbox.run(&[&replay[..], &["--json"]].concat());
-    let json: Value = serde_json::from_str(json.expect_exit(0).stdout()).unwrap();
+    let json: Value = serde_json::from_str(&replay("2", &["--json"])).unwrap();
     let moves = json["games"][0]["moves"].as_array().unwrap();
     let by_table: Vec<&Value> = moves.iter().filter_map(|mv| mv.get("by_table")).collect();
     assert!(!by_table.is_empty() && by_table.len() < moves.len());
