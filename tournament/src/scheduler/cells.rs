@@ -181,6 +181,11 @@ impl Cell {
         self.available_count() + alone + self.leased_count
     }
 
+    /// How many games of it would be handed out now, if their experiment's are.
+    pub(super) fn waiting_count(&self) -> u64 {
+        if self.waits { 0 } else { self.unsettled() - self.leased_count }
+    }
+
     /// What the cell's first player got, from what the player got who moved first in the game.
     pub(super) const fn first_players(&self, number: u64, points: Points) -> Points {
         if self.swap_sides && number % 2 == 1 { points.swapped() } else { points }

@@ -64,13 +64,16 @@ impl Scheduler {
         cells: &BTreeMap<CellId, &Cell>,
     ) {
         let mut load = Load::default();
-        let mut unsettled = 0;
+        let (mut unsettled, mut waiting, mut leased) = (0, 0, 0);
         for cell in cells.values() {
             load.measured_us += Load::of(cell).measured_us;
             load.unmeasured_games += Load::of(cell).unmeasured_games;
             unsettled += u128::from(cell.unsettled());
+            waiting += u128::from(cell.waiting_count());
+            leased += u128::from(cell.leased_count());
         }
         assert_eq!((load, unsettled), (experiment.load, experiment.unsettled), "sums of {id}");
+        assert_eq!((waiting, leased), (experiment.waiting, experiment.leased), "games of {id}");
         let goes_on = unsettled > 0 || experiment.open;
         assert!(goes_on, "{id} has nothing unsettled and is not finished");
 

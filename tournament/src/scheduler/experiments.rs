@@ -29,6 +29,10 @@ pub(super) struct Experiment {
     pub(super) suspects: BTreeSet<GameId>,
     /// Games without a final result.
     pub(super) unsettled: u128,
+    /// Of these, those that could be leased now, if it is running.
+    pub(super) waiting: u128,
+    /// Of these, those that are leased.
+    pub(super) leased: u128,
     /// What is left for any batch.
     pub(super) load: Load,
     /// Moving average of the wall time of its games, whichever cell they are of.
@@ -47,6 +51,8 @@ impl Experiment {
             alone: BTreeSet::new(),
             suspects: BTreeSet::new(),
             unsettled: 0,
+            waiting: 0,
+            leased: 0,
             load: Load { measured_us: 0, unmeasured_games: 0 },
             game_us: None,
         }
@@ -69,6 +75,8 @@ impl Experiment {
         let after = CellSum::of(cell, self.allocation);
         self.unsettled =
             self.unsettled - u128::from(before.unsettled) + u128::from(after.unsettled);
+        self.waiting = self.waiting - u128::from(before.waiting) + u128::from(after.waiting);
+        self.leased = self.leased - u128::from(before.leased) + u128::from(after.leased);
         self.load.measured_us =
             self.load.measured_us - before.load.measured_us + after.load.measured_us;
         self.load.unmeasured_games =
@@ -111,6 +119,8 @@ impl Experiment {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CellSum {
     unsettled: u64,
+    waiting: u64,
+    leased: u64,
     load: Load,
     turn: Turn,
     /// The next training that was never leased.
@@ -122,7 +132,8 @@ impl CellSum {
     pub(super) fn of(cell: &Cell, allocation: Allocation) -> Self {
         let (unsettled, load) = (cell.unsettled(), Load::of(cell));
         let training = cell.next_training();
-        Self { unsettled, load, turn: Turn::of(cell, allocation), training }
+        let (waiting, leased) = (cell.waiting_count(), cell.leased_count());
+        Self { unsettled, waiting, leased, load, turn: Turn::of(cell, allocation), training }
     }
 
     /// Whether games of it are still to come.

@@ -126,6 +126,11 @@ impl Leases {
         self.live.iter().map(|(&id, lease)| (id, lease))
     }
 
+    /// How many they are.
+    pub(super) fn count(&self) -> u64 {
+        self.live.len() as u64
+    }
+
     /// A lease whose deadline has come.
     pub(super) fn due(&self, now: Time) -> Option<LeaseId> {
         self.deadlines.first().filter(|(deadline, _)| *deadline <= now).map(|&(_, id)| id)

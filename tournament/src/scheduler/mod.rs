@@ -88,6 +88,7 @@ mod attempts;
 mod batches;
 mod cells;
 mod check;
+mod counts;
 mod experiments;
 mod grants;
 mod leases;
@@ -101,6 +102,7 @@ mod waiting;
 mod with_work;
 
 pub use api::*;
+pub use counts::Counts;
 pub use machine::Scheduler;
 pub use policy::Policy;
 pub use waiting::EnginesWanted;
