@@ -76,7 +76,7 @@ impl From<CoordinatorError> for CliError {
         match error {
             CoordinatorError::Store(error) => error.into(),
             CoordinatorError::Tokens { .. } => Self::said(Exit::Usage, &error).help(error.remedy()),
-            CoordinatorError::Reflection(_) => {
+            CoordinatorError::Reflection(_) | CoordinatorError::Metrics(_) => {
                 Self::said(Exit::Internal, &error).help(error.remedy())
             }
         }

@@ -8,6 +8,7 @@
 pub mod access;
 mod dispatcher;
 mod faults;
+mod metrics;
 mod server;
 mod services;
 pub mod store;
@@ -18,6 +19,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::Token;
 use spelrum_tournament::course::course_of;
 use spelrum_tournament::scheduler::Policy;
@@ -32,6 +34,7 @@ pub use dispatcher::{CourseOf, Health, Unwell};
 pub use faults::Faults;
 #[cfg(not(feature = "faults"))]
 use faults::Faults;
+use metrics::Metrics;
 use server::Server;
 use services::{ExperimentsService, Referee, ResultsService, WorkService};
 use store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
@@ -72,6 +75,7 @@ pub struct Coordinator {
     database_uuid: String,
     clock: Clock,
     heartbeat_interval: Duration,
+    metrics: Metrics,
     guard: Guard,
     hosts: Vec<String>,
     #[cfg(feature = "faults")]
@@ -95,6 +99,9 @@ pub enum CoordinatorError {
     /// The program was built wrong.
     #[error("failed to describe the services: {0}")]
     Reflection(#[source] server::ReflectionError),
+    /// The program was built wrong.
+    #[error("failed to name what is counted: {0}")]
+    Metrics(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl CoordinatorError {
@@ -104,7 +111,9 @@ impl CoordinatorError {
         match self {
             Self::Store(error) => error.remedy(),
             Self::Tokens { source, .. } => source.remedy().to_owned(),
-            Self::Reflection(_) => "report this as a fault of the program".to_owned(),
+            Self::Reflection(_) | Self::Metrics(_) => {
+                "report this as a fault of the program".to_owned()
+            }
         }
     }
 }
@@ -143,8 +152,11 @@ impl Coordinator {
         };
         let clock = Clock::start();
         let faults = Faults::default();
+        let metrics = Metrics::new(ENGINE_REVISION)
+            .map_err(|error| CoordinatorError::Metrics(error.into()))?;
+        let work = Arc::clone(&metrics.work);
         let (dispatcher, dispatch) =
-            Dispatcher::start(writer, policy, clock, faults.clone(), course_of).await?;
+            Dispatcher::start(writer, policy, clock, faults.clone(), course_of, work).await?;
         tracing::info!(db = %db.display(), epoch, "opened the database");
         Ok(Self {
             dispatcher,
@@ -155,6 +167,7 @@ impl Coordinator {
             database_uuid,
             clock,
             heartbeat_interval,
+            metrics,
             guard,
             hosts,
             #[cfg(feature = "faults")]
@@ -193,7 +206,8 @@ impl Coordinator {
         listener: TcpListener,
         shutdown: CancellationToken,
     ) -> Result<(), CoordinatorError> {
-        let Self { dispatcher, dispatch, mut checkpointer, readers, epoch, clock, .. } = self;
+        let Self { dispatcher, dispatch, mut checkpointer, readers, epoch, clock, metrics, .. } =
+            self;
         let health = dispatcher.health(dispatch.clone());
         let work = WorkService {
             dispatch: dispatch.clone(),
@@ -206,9 +220,10 @@ impl Coordinator {
         let results = ResultsService::new(readers.clone());
         let experiments =
             ExperimentsService::new(dispatch, readers, epoch, clock, self.heartbeat_interval);
-        let server = Server::new(work, experiments, results, self.guard, self.hosts, health)
-            .await
-            .map_err(CoordinatorError::Reflection)?;
+        let counting = metrics.clone();
+        let server =
+            Server::new(work, experiments, results, self.guard, self.hosts, health, counting);
+        let server = server.await.map_err(CoordinatorError::Reflection)?;
         #[cfg(feature = "faults")]
         let server = server.with_connections_max(self.faults.connections_max());
 
@@ -218,7 +233,7 @@ impl Coordinator {
         let stop_dispatching = CancellationToken::new();
         let mut serving = pin!(server.run(listener, stop_serving.clone()));
         let mut dispatching = pin!(dispatcher.run(stop_dispatching.clone()));
-        let mut checkpointing = Box::pin(checkpoint(&mut checkpointer));
+        let mut checkpointing = Box::pin(checkpoint(&mut checkpointer, &metrics));
         let ended = tokio::select! {
             () = &mut serving => None,
             ended = &mut dispatching => Some(ended),
@@ -248,12 +263,14 @@ impl Coordinator {
 
 /// Moves what was committed from the write-ahead log into the database, apart from commits, so
 /// that no reply waits for it.
-async fn checkpoint(checkpointer: &mut Checkpointer) -> Infallible {
+async fn checkpoint(checkpointer: &mut Checkpointer, metrics: &Metrics) -> Infallible {
     let mut interval = tokio::time::interval(CHECKPOINT_INTERVAL);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         interval.tick().await;
-        if checkpointer.wal_bytes() < WAL_CHECKPOINT_BYTES {
+        let wal_bytes = checkpointer.wal_bytes();
+        metrics.set_sizes(checkpointer.database_bytes(), wal_bytes);
+        if wal_bytes < WAL_CHECKPOINT_BYTES {
             continue;
         }
         match checkpointer.run().await {

@@ -1,12 +1,12 @@
 //! One transaction: requests in, answers held until the commit.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use spelrum_proto::work::{Caller, Grant, LeasedGames};
 use spelrum_proto::{Reason, Refusal};
 use spelrum_tournament::change::GAME_TIMEOUT;
-use spelrum_tournament::scheduler::{CellState, Event, ExperimentState, Scheduler, Time};
+use spelrum_tournament::scheduler::{CellState, Event, ExperimentState, LeaseEnd, Scheduler, Time};
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::courses::Courses;
@@ -19,6 +19,7 @@ use super::request::{
 use super::roster::{News, Roster};
 use super::{BatchError, unanswered};
 use crate::faults::Faults;
+use crate::metrics::{Done, Work};
 use crate::store::contract::WriteTransaction;
 use crate::store::{
     Found, LeasedCell, Removing, Retry, StoreError, Submitted as Stored, Sweep, WorkerIntroduction,
@@ -41,6 +42,8 @@ pub(super) struct Batch<'d, T> {
     removing: bool,
     /// Whether it has surely written something.
     pub(super) has_written: bool,
+    /// What it has done, to be counted after the commit.
+    pub(super) done: Done,
 }
 
 /// When a worker for whom there is no place should try again.
@@ -100,6 +103,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             newcomers: BTreeSet::new(),
             removing: false,
             has_written: false,
+            done: Done::default(),
         }
     }
 
@@ -124,8 +128,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         if arrived.request.is_abandoned() {
             return Ok(());
         }
-        let now = arrived.at;
-        match arrived.request {
+        let Arrived { at: now, request, call } = arrived;
+        match request {
             Request::Hello { introduction, reply } => {
                 let answer = self.hello(introduction, now).await;
                 hold(held, reply, answer)
@@ -135,7 +139,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 hold(held, reply, answer)
             }
             Request::Report { caller, results, reply } => {
-                let gathered = Gathered { caller, results, at: now, reply };
+                let gathered = Gathered { caller, results, at: now, reply, call };
                 self.serve_reports(vec![gathered], held).await
             }
             Request::Heartbeat { caller, leases, playing, reply } => {
@@ -172,12 +176,19 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         }
     }
 
-    /// Stores what the scheduler must find again, and commits. From then on the answers are true.
-    pub(super) async fn commit(mut self, now: Time) -> Result<Vec<News>, BatchError> {
+    /// Stores what the scheduler must find again, commits, and counts what was done. From then on the
+    /// answers are true.
+    pub(super) async fn commit(
+        mut self,
+        now: Time,
+        counted: &Work,
+    ) -> Result<Vec<News>, BatchError> {
         self.lead(now).await?;
         self.store_changes().await?;
+        let started = Instant::now();
         self.faults.at_commit().await?;
         self.transaction.commit().await?;
+        counted.committed(self.done, started.elapsed());
         Ok(self.news)
     }
 
@@ -189,6 +200,9 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             let games = granted.granted.iter().map(|range| range.count).sum();
             self.news.push(News::Granted(granted.worker, granted.lease, games));
         }
+        let expired = changes.ended.iter().filter(|(_, why)| *why == LeaseEnd::Expired);
+        self.done.expired += expired.count() as u64;
+        self.done.granted += changes.granted.len() as u64;
         self.news.extend(changes.ended.iter().map(|&(lease, _)| News::Ended(lease)));
         Ok(())
     }
@@ -454,9 +468,10 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
 
     pub(super) async fn store(&mut self, consequences: Consequences) -> Result<(), BatchError> {
         if !consequences.failed.is_empty() {
-            for (game, message) in &consequences.failed {
-                tracing::warn!(%game, message, "a game is settled as failed");
+            for (GameId { cell, number }, message) in &consequences.failed {
+                tracing::warn!(%cell, number, message, "a game is settled as failed");
             }
+            self.done.failed += consequences.failed.len() as u64;
             self.transaction.settle_failed(&consequences.failed).await?;
         }
         for experiment in consequences.finished {

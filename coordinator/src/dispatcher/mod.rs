@@ -13,6 +13,7 @@ mod health;
 mod idle;
 mod leading;
 mod meaning;
+mod publishing;
 mod removals;
 mod reports;
 mod request;
@@ -31,6 +32,7 @@ use spelrum_tournament::CellId;
 use spelrum_tournament::scheduler::{Policy, Scheduler, Snapshot};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use batch::Batch;
 use courses::Courses;
@@ -38,6 +40,7 @@ use forgetting::Forgetting;
 use health::Watch;
 use idle::Idlers;
 use meaning::Answer;
+use publishing::Publishing;
 use removals::Removals;
 use request::{Arrived, Gathered, Held, Request};
 use roster::{News, Roster};
@@ -49,6 +52,7 @@ pub use health::{Health, Unwell};
 pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission, Workforce};
 
 use crate::faults::Faults;
+use crate::metrics::Work;
 use crate::store::StoreError;
 use crate::store::contract::Store;
 
@@ -92,6 +96,7 @@ pub(crate) struct Dispatcher<S> {
     faults: Faults,
     courses: Courses,
     watch: Watch,
+    publishing: Publishing,
 }
 
 impl<S: Store> Dispatcher<S> {
@@ -102,6 +107,7 @@ impl<S: Store> Dispatcher<S> {
         clock: Clock,
         faults: Faults,
         course_of: Arc<CourseOf>,
+        work: Arc<Work>,
     ) -> Result<(Self, Dispatch), StoreError> {
         let mut roster = Roster::default();
         let mut courses = Courses::new(course_of);
@@ -130,6 +136,7 @@ impl<S: Store> Dispatcher<S> {
             faults,
             courses,
             watch: Watch::new(),
+            publishing: Publishing::new(work),
         };
         Ok((dispatcher, dispatch))
     }
@@ -152,6 +159,7 @@ impl<S: Store> Dispatcher<S> {
     /// If another coordinator has the database now, it is gone, or the disk has failed for too long.
     async fn serve_until(&mut self, stop: CancellationToken) -> Result<(), StoreError> {
         loop {
+            self.publish_if_due();
             let deadline = self.scheduler.as_ref().and_then(Scheduler::next_deadline);
             let tick = async {
                 match deadline {
@@ -178,6 +186,7 @@ impl<S: Store> Dispatcher<S> {
                 () = removal => Turn::Remove,
                 () = tokio::time::sleep_until(self.forgetting.due().into()) => Turn::Forget,
                 () = tokio::time::sleep_until(next_turn) => Turn::Nothing,
+                () = tokio::time::sleep_until(self.publishing.due().into()) => continue,
             };
             self.turns.begin(self.clock.now());
             match turn {
@@ -203,7 +212,7 @@ impl<S: Store> Dispatcher<S> {
     /// are waiting behind it.
     async fn serve(&mut self, first: Option<Arrived>) -> Result<(), StoreError> {
         let mut next = first;
-        if let Some(Arrived { at, request: Request::Workers { reply } }) = next {
+        if let Some(Arrived { at, request: Request::Workers { reply }, call: _ }) = next {
             // Whatever the disk does, people may see who works.
             let workers = self.roster.summaries(at);
             let _gone = reply.send(Ok(Workforce::of(workers, self.scheduler.as_ref())));
@@ -224,6 +233,7 @@ impl<S: Store> Dispatcher<S> {
             Err(error) => error,
         };
         held.extend(next.map(|arrived| arrived.request.hold()));
+        self.publishing.work.rolled_back();
         let refusal = error.refusal(held.len() == 1 && !error.is_transient());
         // The scheduler has seen events that are not on disk.
         self.scheduler = None;
@@ -296,10 +306,10 @@ impl<S: Store> Dispatcher<S> {
             requests += 1;
             match arrived {
                 // Reports that come one behind the other are one write.
-                Arrived { at, request: Request::Report { caller, results, reply } } => {
+                Arrived { at, request: Request::Report { caller, results, reply }, call } => {
                     if !reply.is_closed() {
                         games += results.len();
-                        gathered.push(Gathered { caller, results, at, reply });
+                        gathered.push(Gathered { caller, results, at, reply, call });
                     }
                 }
                 arrived => {
@@ -309,7 +319,8 @@ impl<S: Store> Dispatcher<S> {
                         *next = Some(arrived);
                         return Err(error);
                     }
-                    batch.serve(arrived, held).await?;
+                    let call = arrived.call.clone();
+                    batch.serve(arrived, held).instrument(call).await?;
                 }
             }
             if self.alone > 0
@@ -323,7 +334,7 @@ impl<S: Store> Dispatcher<S> {
         }
         batch.serve_reports(gathered, held).await?;
         let (removing, has_written) = (batch.is_removing(), batch.has_written);
-        let news = batch.commit(now).await?;
+        let news = batch.commit(now, &self.publishing.work).await?;
         if removing {
             self.removals.begin();
         }

@@ -1,9 +1,10 @@
 //! Reports: looked up together, judged one by one, stored together, however many workers sent them.
 
 use spelrum_proto::v1;
-use spelrum_proto::work::Reported;
-use spelrum_tournament::scheduler::{Event, Time};
+use spelrum_proto::work::{Reported, ReportedWhat};
+use spelrum_tournament::scheduler::{Event, Time, Verdict};
 use spelrum_tournament::{GameId, LeaseId, WorkerId};
+use tracing::Span;
 
 use super::batch::{Batch, Failure, hold};
 use super::meaning::{Answer, Consequences, Placement, read, report_of};
@@ -17,6 +18,8 @@ struct Delivered {
     worker: WorkerId,
     result: Reported,
     at: Time,
+    /// Which of the calls brought it.
+    call: usize,
 }
 
 impl<T: WriteTransaction> Batch<'_, T> {
@@ -32,17 +35,20 @@ impl<T: WriteTransaction> Batch<'_, T> {
             return Ok(());
         }
         let mut delivered = Vec::new();
+        let mut calls = Vec::with_capacity(gathered.len());
         let mut replies = Vec::with_capacity(gathered.len());
-        for Gathered { caller, results, at, reply } in gathered {
+        for Gathered { caller, results, at, reply, call } in gathered {
             let known = self.known(caller, at).map(|worker| {
-                let of_worker = |result| Delivered { worker, result, at };
+                let call = calls.len();
+                let of_worker = |result| Delivered { worker, result, at, call };
                 let before = delivered.len();
                 delivered.extend(results.into_iter().map(of_worker));
                 delivered.len() - before
             });
             replies.push((reply, known));
+            calls.push(call);
         }
-        let (verdicts, result) = match self.take_results(delivered).await {
+        let (verdicts, result) = match self.take_results(delivered, &calls).await {
             Ok(verdicts) => (verdicts, Ok(())),
             // Nothing of it happened: all callers are told so.
             Err(error) => (Vec::new(), Err(error)),
@@ -59,13 +65,14 @@ impl<T: WriteTransaction> Batch<'_, T> {
     async fn take_results(
         &mut self,
         delivered: Vec<Delivered>,
+        calls: &[Span],
     ) -> Result<Vec<v1::Verdict>, BatchError> {
         let asked: Vec<(WorkerId, LeaseId, GameId)> =
             delivered.iter().map(|it| (it.worker, it.result.lease, it.result.game)).collect();
         let facts = self.transaction.facts(&asked).await?;
         let mut placement = Placement::default();
         let mut consequences = Consequences::default();
-        for (Delivered { worker, result, at }, facts) in delivered.into_iter().zip(facts) {
+        for (Delivered { worker, result, at, call }, facts) in delivered.into_iter().zip(facts) {
             let Reported { lease, game, what } = result;
             let event = Event::Reported {
                 worker,
@@ -80,18 +87,15 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 other => return Err(unanswered("Reported", other)),
             };
             self.faults.at_result(game)?;
+            self.count(&what, verdict);
+            calls[call].in_scope(|| tell(worker, lease, game, verdict));
             placement.place((worker, lease, game), what, verdict);
             match placement.verdicts.last() {
                 Some(v1::Verdict::Counted | v1::Verdict::Noted) => {
                     self.news.push(News::Taken(worker, lease));
                 }
-                Some(v1::Verdict::Rejected) => {
-                    tracing::warn!(
-                        %worker, %lease, %game,
-                        "rejected a result: the game was never leased to it, or the rules do not allow it"
-                    );
-                }
-                Some(v1::Verdict::Uncounted | v1::Verdict::Unspecified) | None => {}
+                Some(v1::Verdict::Rejected | v1::Verdict::Uncounted | v1::Verdict::Unspecified)
+                | None => {}
             }
         }
         // In this order: what is stored as uncounted is compared with the settled result.
@@ -100,6 +104,20 @@ impl<T: WriteTransaction> Batch<'_, T> {
         self.store_placed(&placement).await?;
         self.store(Consequences { finished, failed: Vec::new() }).await?;
         Ok(placement.verdicts)
+    }
+
+    /// Counts a result by where it goes.
+    fn count(&mut self, what: &ReportedWhat, verdict: Verdict) {
+        let done = &mut self.done;
+        *match verdict {
+            Verdict::Counts if matches!(what, ReportedWhat::Trained(_)) => &mut done.trained,
+            Verdict::Counts => &mut done.finished,
+            Verdict::Noted => &mut done.attempts,
+            Verdict::Again => &mut done.again,
+            Verdict::AfterCancel => &mut done.over,
+            Verdict::Refused => &mut done.irregular,
+            Verdict::Rejected => &mut done.not_leased,
+        } += 1;
     }
 
     async fn store_placed(&mut self, placement: &Placement) -> Result<(), BatchError> {
@@ -126,5 +144,19 @@ impl<T: WriteTransaction> Batch<'_, T> {
             self.transaction.note_failures(noted).await?;
         }
         Ok(())
+    }
+}
+
+/// Tells of a result: people of one that should not be, and whoever debugs of each.
+fn tell(worker: WorkerId, lease: LeaseId, game: GameId, verdict: Verdict) {
+    let GameId { cell, number } = game;
+    match verdict {
+        Verdict::Refused | Verdict::Rejected => tracing::warn!(
+            %worker, %lease, %cell, number,
+            "rejected a result: the game was never leased to it, or the rules do not allow it"
+        ),
+        Verdict::Counts | Verdict::Noted | Verdict::Again | Verdict::AfterCancel => {
+            tracing::debug!(%worker, %lease, %cell, number, ?verdict, "took a result");
+        }
     }
 }

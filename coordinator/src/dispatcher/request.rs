@@ -11,6 +11,7 @@ use spelrum_tournament::results::WorkerSummary;
 use spelrum_tournament::scheduler::{EnginesWanted, ExperimentState, Scheduler, Time};
 use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tracing::Span;
 
 use crate::store::{Removing, WorkerIntroduction};
 
@@ -61,6 +62,7 @@ pub(super) struct Gathered {
     pub(super) results: Vec<Reported>,
     pub(super) at: Time,
     pub(super) reply: Reply<Vec<v1::Verdict>>,
+    pub(super) call: Span,
 }
 
 /// Answer to [`Request::Workers`].
@@ -250,6 +252,8 @@ impl Held {
 pub(super) struct Arrived {
     pub(super) at: Time,
     pub(super) request: Request,
+    /// Whose it is, for the log.
+    pub(super) call: Span,
 }
 
 /// How services ask the dispatcher; cheap to clone.
@@ -357,7 +361,9 @@ impl Dispatch {
         let at = self.clock.now();
         let place = tokio::time::timeout(QUEUE_PATIENCE, self.requests.reserve()).await;
         match place {
-            Ok(Ok(place)) => place.send(Arrived { at, request: request(reply) }),
+            Ok(Ok(place)) => {
+                place.send(Arrived { at, request: request(reply), call: Span::current() });
+            }
             Ok(Err(_closed)) => return Err(ending()),
             Err(_elapsed) => {
                 return Err(Refusal::busy("the coordinator is busy", BUSY_RETRY_AFTER));

@@ -81,6 +81,12 @@ impl Roster {
         self.workers.keys().copied().collect()
     }
 
+    /// How many were heard of within so many milliseconds.
+    pub(super) fn heard_within(&self, ms: u64, now: Time) -> u64 {
+        let is_heard = |entry: &&Entry| now.0.saturating_sub(entry.heard.0) <= ms;
+        self.workers.values().filter(is_heard).count() as u64
+    }
+
     /// The memory that a worker offers its slots together, if it says.
     pub(super) fn memory_of(&self, worker: WorkerId) -> Option<u64> {
         self.workers.get(&worker)?.introduction.memory_bytes
@@ -232,6 +238,7 @@ mod tests {
         roster.tell(News::Ended(LeaseId(2)));
         roster.tell(News::Playing(worker, 2));
         roster.hear(worker, Time(150));
+        assert_eq!([24, 25].map(|ms| roster.heard_within(ms, Time(175))), [0, 1]);
         let [summary] = &roster.summaries(Time(175))[..] else { panic!("one worker") };
         assert_eq!(summary.leased_games, 9);
         assert_eq!(summary.playing_games, 2);

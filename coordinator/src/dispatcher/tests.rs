@@ -9,9 +9,11 @@ use spelrum_tournament::scheduler::{ExperimentState, Policy, Time};
 use spelrum_tournament::{GameId, LeaseId, SweepText, plan_sweep};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
+use tracing::Span;
 
 use super::request::Reply;
 use super::*;
+use crate::metrics::Metrics;
 use crate::store::{Readers, Removing, WorkerIntroduction, Writer};
 
 /// A dispatcher whose turns the test takes.
@@ -34,8 +36,9 @@ impl Site {
         let writer = Writer::open(&directory.path().join("results.db")).await.unwrap();
         let (readers, epoch) = (writer.readers(), writer.epoch());
         let (policy, faults) = (Policy::default(), Faults::default());
+        let (clock, work) = (Clock::start(), Metrics::new(ENGINE_REVISION).unwrap().work);
         let started =
-            Dispatcher::start(writer, policy, Clock::start(), faults.clone(), course_of).await;
+            Dispatcher::start(writer, policy, clock, faults.clone(), course_of, work).await;
         let (mut dispatcher, dispatch) = started.unwrap();
         // On a crowded machine a batch would end by the clock.
         dispatcher.batch_time_max = Duration::MAX;
@@ -49,7 +52,7 @@ impl Site {
         request: impl FnOnce(Reply<T>) -> Request,
     ) -> Result<T, Refusal> {
         let (reply, answer) = oneshot::channel();
-        let arrived = Arrived { at: Time(ms), request: request(reply) };
+        let arrived = Arrived { at: Time(ms), request: request(reply), call: Span::none() };
         self.dispatcher.serve(Some(arrived)).await.unwrap();
         answer.await.expect("an answer")
     }
@@ -57,7 +60,7 @@ impl Site {
     /// The same, but nobody waits for the answer any more.
     async fn abandon<T>(&mut self, request: impl FnOnce(Reply<T>) -> Request) {
         let (reply, _) = oneshot::channel();
-        let arrived = Arrived { at: Time(0), request: request(reply) };
+        let arrived = Arrived { at: Time(0), request: request(reply), call: Span::none() };
         self.dispatcher.serve(Some(arrived)).await.unwrap();
     }
 
@@ -350,9 +353,9 @@ impl Running {
         let epoch = writer.epoch();
         let policy = Policy { lease_duration_ms: LEASE_MS, ..Policy::default() };
         let faults = Faults::default();
-        let started =
-            Dispatcher::start(writer, policy, Clock::start(), faults.clone(), Arc::new(|_| None))
-                .await;
+        let (clock, work) = (Clock::start(), Metrics::new(ENGINE_REVISION).unwrap().work);
+        let none = Arc::new(|_: &_| None);
+        let started = Dispatcher::start(writer, policy, clock, faults.clone(), none, work).await;
         let (dispatcher, dispatch) = started.unwrap();
         tokio::spawn(dispatcher.run(CancellationToken::new()));
         dispatch.submit(submission("sweep")).await.unwrap();
@@ -455,7 +458,8 @@ async fn a_disk_that_fails_for_good_ends_the_coordinator() {
     site.dispatcher.watch = Watch::with_failing_max(Duration::ZERO);
     let serve = async |site: &mut Site| {
         let (reply, answer) = oneshot::channel();
-        let arrived = Arrived { at: Time(0), request: Request::Probe { reply } };
+        let request = Request::Probe { reply };
+        let arrived = Arrived { at: Time(0), request, call: Span::none() };
         let served = site.dispatcher.serve(Some(arrived)).await;
         (served, answer.await.expect("an answer"))
     };

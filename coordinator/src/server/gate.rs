@@ -14,14 +14,21 @@ use spelrum_proto::Refusal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
+use tracing::Instrument as _;
 
 use super::answer::Answer;
 use super::connections::{Connection, Share};
+use super::counted::Counted;
 use super::crowd::{Crowd, Member};
 use super::message::{self, Message, NoMessage, PATIENCE, UNITS_MAX, UNITS_PER_CONNECTION_MAX};
 use super::origin::{self, Foreign, Names};
 use super::rarely::Rarely;
+use super::request_id::RequestIds;
 use crate::access::Guard;
+use crate::metrics::{Metrics, UnderWay, Why};
+
+/// Where the numbers are.
+pub(super) const METRICS_PATH: &str = "/metrics";
 
 /// Calls that services answer at once, of all connections (invariant 9).
 const CALLS_MAX: usize = 512;
@@ -58,6 +65,8 @@ pub(super) struct Gate {
     answers: Arc<Crowd>,
     streams: Arc<Crowd>,
     told: Told,
+    ids: RequestIds,
+    metrics: Metrics,
 }
 
 /// What is told of rarely.
@@ -90,6 +99,8 @@ enum Of {
     Service,
     /// Services that are open to all and know nothing.
     Open,
+    /// The page of numbers, which is long beside the others, and which web pages need not know.
+    Metrics,
     /// Pages, which know nothing either; also what is not there.
     Page,
 }
@@ -100,6 +111,8 @@ impl Of {
             Self::Open
         } else if path.starts_with("/spelrum.") {
             Self::Service
+        } else if path == METRICS_PATH {
+            Self::Metrics
         } else {
             Self::Page
         }
@@ -107,7 +120,7 @@ impl Of {
 }
 
 impl Gate {
-    pub(super) fn new(guard: Guard, names: Names) -> Arc<Self> {
+    pub(super) fn new(guard: Guard, names: Names, metrics: Metrics) -> Arc<Self> {
         Arc::new(Self {
             guard,
             names,
@@ -117,6 +130,8 @@ impl Gate {
             answers: Crowd::with_room(ANSWERS_BYTES_MAX),
             streams: Crowd::with_room(STREAMS_MAX),
             told: Told::default(),
+            ids: RequestIds::new(),
+            metrics,
         })
     }
 
@@ -130,6 +145,11 @@ impl Gate {
     /// Refuses what a web page, or nobody we know, has sent.
     fn check_sender(&self, request: &Request, connection: &Connection) -> Result<(), Foreign> {
         origin::check_grpc(request.method(), request.version(), request.headers())?;
+        self.check_site(request, connection)
+    }
+
+    /// Refuses what another site's web page has sent, whatever it asks for.
+    fn check_site(&self, request: &Request, connection: &Connection) -> Result<(), Foreign> {
         origin::check_sender(&self.names, connection.local, request.uri(), request.headers())
     }
 
@@ -137,12 +157,29 @@ impl Gate {
         let authorization = request.headers().get(header::AUTHORIZATION);
         let path = request.uri().path();
         let checked = self.guard.check(path, authorization.map(|value| value.as_bytes()));
+        if checked.is_err() {
+            self.metrics.calls.refused(Why::Token);
+        }
         if checked.is_err()
             && let Some(times) = self.told.bad_tokens.happened(1)
         {
             tracing::warn!(times, %peer, "refused calls without a token that may do it; the last from this peer");
         }
         checked
+    }
+
+    /// Refuses a call of others, counts it and tells of it.
+    fn foreign(&self, foreign: &Foreign, peer: SocketAddr, is_grpc: bool) -> Response {
+        self.metrics.calls.refused(match foreign {
+            Foreign::NotGrpc => Why::NotGrpc,
+            Foreign::OldHttp => Why::OldHttp,
+            Foreign::Host(_) => Why::Host,
+            Foreign::Origin(_) => Why::Origin,
+        });
+        if let Some(times) = self.told.foreign.happened(1) {
+            tracing::warn!(times, %peer, ?foreign, "refused calls; the last from this peer");
+        }
+        refuse(foreign, is_grpc)
     }
 
     /// Answers what is open to all. It takes no place, and has none to wait for.
@@ -154,7 +191,10 @@ impl Gate {
         let thrown_out = CancellationToken::new();
         let _member = self.arrive(connection, &thrown_out);
         let answered = thrown_out.run_until_cancelled(answering).await;
-        answered.unwrap_or_else(|| StatusCode::SERVICE_UNAVAILABLE.into_response())
+        answered.unwrap_or_else(|| {
+            self.metrics.calls.refused(Why::Crowded);
+            StatusCode::SERVICE_UNAVAILABLE.into_response()
+        })
     }
 
     fn arrive(&self, connection: &Connection, thrown_out: &CancellationToken) -> Member {
@@ -170,25 +210,32 @@ impl Gate {
         member
     }
 
-    /// The call's message, and a place to answer it.
+    /// The call's message, and a place to answer it. The call counts from when its message is there: from then
+    /// on it is we who let the caller wait.
     async fn receive(
         &self,
         connection: &Connection,
+        path: &str,
         body: Body,
-    ) -> Result<(Message, Option<Place>), Refusal> {
+    ) -> Result<(Message, UnderWay, Option<Place>), Refusal> {
         let thrown_out = CancellationToken::new();
         let _member = self.arrive(connection, &thrown_out);
         let peer = connection.peer;
         let receiving = async {
             let message = message::receive(body, [&self.units, &connection.units], PATIENCE).await;
             let message = message.map_err(|problem| self.no_message(problem, peer))?;
-            Ok((message, self.place(connection).await))
+            let call = self.metrics.calls.begin(path);
+            Ok((message, call, self.place(connection).await))
         };
         let received = thrown_out.run_until_cancelled(receiving).await;
-        received.unwrap_or_else(|| Err(Refusal::busy("too many calls are under way", RETRY_AFTER)))
+        received.unwrap_or_else(|| {
+            self.metrics.calls.refused(Why::Crowded);
+            Err(Refusal::busy("too many calls are under way", RETRY_AFTER))
+        })
     }
 
     fn no_message(&self, problem: NoMessage, peer: SocketAddr) -> Refusal {
+        self.metrics.calls.refused(Why::Message);
         if let Some(times) = self.told.no_messages.happened(1) {
             tracing::warn!(times, %peer, ?problem, "calls brought no message; the last from this peer");
         }
@@ -212,6 +259,44 @@ impl Gate {
         }
         Some([Arc::clone(&self.places).acquire_owned().await.ok()?, own])
     }
+
+    /// Answers what is open to all and may be long, or last: what is not read of it may be let go of.
+    async fn open_stream(&self, connection: &Connection, request: Request, next: Next) -> Response {
+        let response = self.open(connection, next.run(request)).await;
+        response.map(|body| {
+            let (answer, _) = Answer::among(&self.streams, connection.id, body);
+            Body::new(answer)
+        })
+    }
+
+    /// Lets a service answer, if all is well with the call.
+    async fn serve(&self, connection: &Connection, request: Request, next: Next) -> Response {
+        if let Err(foreign) = self.check_sender(&request, connection) {
+            let is_grpc = origin::is_grpc(request.headers().get(header::CONTENT_TYPE));
+            return self.foreign(&foreign, connection.peer, is_grpc);
+        }
+        if let Err(refusal) = self.check_token(&request, connection.peer) {
+            return Status::from(refusal).into_http();
+        }
+        let (parts, body) = request.into_parts();
+        let (message, call, place) = match self.receive(connection, parts.uri.path(), body).await {
+            Ok(received) => received,
+            Err(refusal) => return Status::from(refusal).into_http(),
+        };
+        connection.is_known();
+        let Message { bytes, room } = message;
+        let mut request = Request::from_parts(parts, Body::from(bytes));
+        request.extensions_mut().insert(Passed);
+        let response = next.run(request).await;
+        drop((place, room));
+        let (parts, body) = response.into_parts();
+        let body = Body::new(Counted::new(call, &parts.headers, body));
+        let (answer, others) = Answer::among(&self.answers, connection.id, body);
+        if let Some(times) = self.told.unread.happened(others) {
+            tracing::warn!(times, "answers were not read by their clients, and are not kept");
+        }
+        Response::from_parts(parts, Body::new(answer))
+    }
 }
 
 /// One of all, and one of the connection's.
@@ -226,52 +311,27 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: 
     let _calling = connection.call();
     match Of::path(request.uri().path()) {
         Of::Page => gate.open(&connection, next.run(request)).await,
+        Of::Metrics => {
+            if let Err(foreign) = gate.check_site(&request, &connection) {
+                return gate.foreign(&foreign, connection.peer, false);
+            }
+            gate.open_stream(&connection, request, next).await
+        }
         Of::Open => {
             let (method, version) = (request.method(), request.version());
             if let Err(foreign) = origin::check_grpc(method, version, request.headers()) {
-                return refuse(&foreign, false);
+                return gate.foreign(&foreign, connection.peer, false);
             }
-            let response = gate.open(&connection, next.run(request)).await;
-            response.map(|body| {
-                let (answer, _) = Answer::among(&gate.streams, connection.id, body);
-                Body::new(answer)
-            })
+            gate.open_stream(&connection, request, next).await
         }
         Of::Service => {
-            if let Err(foreign) = gate.check_sender(&request, &connection) {
-                let peer = connection.peer;
-                if let Some(times) = gate.told.foreign.happened(1) {
-                    tracing::warn!(times, %peer, ?foreign, "refused calls; the last from this peer");
-                }
-                return refuse(
-                    &foreign,
-                    origin::is_grpc(request.headers().get(header::CONTENT_TYPE)),
-                );
-            }
-            if let Err(refusal) = gate.check_token(&request, connection.peer) {
-                return Status::from(refusal).into_http();
-            }
-            let (parts, body) = request.into_parts();
-            let (message, place) = match gate.receive(&connection, body).await {
-                Ok(received) => received,
-                Err(refusal) => return Status::from(refusal).into_http(),
-            };
-            connection.is_known();
-            let Message { bytes, room } = message;
-            let mut request = Request::from_parts(parts, Body::from(bytes));
-            request.extensions_mut().insert(Passed);
-            let response = next.run(request).await;
-            drop((place, room));
-            response.map(|body| {
-                let (answer, others) = Answer::among(&gate.answers, connection.id, body);
-                if let Some(times) = gate.told.unread.happened(others) {
-                    tracing::warn!(
-                        times,
-                        "answers were not read by their clients, and are not kept"
-                    );
-                }
-                Body::new(answer)
-            })
+            let span = tracing::info_span!(
+                "call",
+                request = %gate.ids.of(request.headers()),
+                method = gate.metrics.calls.name(request.uri().path()),
+                peer = %connection.peer,
+            );
+            gate.serve(&connection, request, next).instrument(span).await
         }
     }
 }

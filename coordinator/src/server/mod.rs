@@ -6,12 +6,14 @@
 
 mod answer;
 mod connections;
+mod counted;
 mod crowd;
 mod gate;
 mod message;
 mod open_files;
 mod origin;
 mod rarely;
+mod request_id;
 
 use std::convert::Infallible;
 use std::io;
@@ -52,6 +54,7 @@ use self::origin::Names;
 use self::rarely::Rarely;
 use crate::access::Guard;
 use crate::dispatcher::Health;
+use crate::metrics::{self, Metrics};
 use crate::services::{ExperimentsService, ResultsService, WorkService};
 
 /// Connections at once (invariant 9): one for each worker that the roster has a place for, and some for
@@ -98,6 +101,7 @@ pub(crate) struct Server {
     connections_max: usize,
     health: HealthReporter,
     state: Health,
+    metrics: Metrics,
 }
 
 /// Why the reflection service could not be made: the program was built wrong.
@@ -111,6 +115,7 @@ impl Server {
         guard: Guard,
         hosts: Vec<String>,
         state: Health,
+        metrics: Metrics,
     ) -> Result<Self, ReflectionError> {
         let (health, health_service) = tonic_health::server::health_reporter();
         tell_health(&health, true).await;
@@ -128,7 +133,7 @@ impl Server {
         let results = ResultsServer::new(results)
             .max_decoding_message_size(MESSAGE_BYTES_MAX)
             .max_encoding_message_size(MESSAGE_BYTES_MAX);
-        let gate = Gate::new(guard.clone(), Names::new(hosts));
+        let gate = Gate::new(guard.clone(), Names::new(hosts), metrics.clone());
         // What only says that somebody is there, health, reflection and the pages, stays open.
         let router = Routes::new(InterceptedService::new(work, gate::only_passed))
             .add_service(InterceptedService::new(experiments, gate::only_passed))
@@ -139,10 +144,11 @@ impl Server {
             .into_axum_router()
             .route("/", get(index))
             .route("/healthz", get(healthz).with_state(state.clone()))
+            .route(gate::METRICS_PATH, get(numbers).with_state(metrics.clone()))
             .fallback(nothing_there)
             .layer(from_fn_with_state(Arc::clone(&gate), gate::pass));
         let connections_max = open_files::connections_max(CONNECTIONS_MAX);
-        Ok(Self { router, gate, guard, connections_max, health, state })
+        Ok(Self { router, gate, guard, connections_max, health, state, metrics })
     }
 
     /// With fewer places for connections.
@@ -162,7 +168,8 @@ impl Server {
         // Also when this future is dropped: then at once.
         let abort = CancellationToken::new();
         let _abort_at_end = abort.clone().drop_guard();
-        let mut watching = pin!(watch_health(self.health.clone(), self.state));
+        let (reporter, metrics) = (self.health.clone(), self.metrics.clone());
+        let mut watching = pin!(watch_health(reporter, self.state, metrics));
         let mut watching_tokens = pin!(self.guard.watch());
         loop {
             let (stream, opened) = tokio::select! {
@@ -186,7 +193,9 @@ impl Server {
             );
             let watcher = serving.watcher();
             let abort = abort.clone();
+            let open = self.metrics.connection();
             tokio::spawn(async move {
+                let _open = open;
                 let service = TowerToHyperService::new(service);
                 let served = watcher.watch(builder.serve_connection(TokioIo::new(stream), service));
                 let Opened(connection) = &opened;
@@ -207,7 +216,7 @@ impl Server {
 }
 
 /// Finds out whether the coordinator can do its work, and says so to whoever asks the health service.
-async fn watch_health(reporter: HealthReporter, state: Health) -> Infallible {
+async fn watch_health(reporter: HealthReporter, state: Health, metrics: Metrics) -> Infallible {
     let mut interval = tokio::time::interval(HEALTH_INTERVAL);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut was_well = true;
@@ -217,6 +226,7 @@ async fn watch_health(reporter: HealthReporter, state: Health) -> Infallible {
         if found.is_ok() != was_well {
             was_well = found.is_ok();
             tell_health(&reporter, was_well).await;
+            metrics.set_healthy(was_well);
             match found {
                 Ok(()) => tracing::info!("well again: what is committed comes to the disk"),
                 Err(unwell) => {
@@ -245,6 +255,17 @@ async fn healthz(State(state): State<Health>) -> Response {
         Ok(()) => "ok\n".into_response(),
         Err(unwell) => {
             (StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", unwell.problem)).into_response()
+        }
+    }
+}
+
+/// The numbers for monitoring: only of what is in memory.
+async fn numbers(State(metrics): State<Metrics>) -> Response {
+    match metrics.page() {
+        Ok(page) => ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], page).into_response(),
+        Err(error) => {
+            tracing::error!(%error, "failed to write the page of numbers");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }
 }
@@ -335,7 +356,8 @@ async fn index() -> String {
          \x20   spelrum submit FILE --coordinator URL\n\
          \x20   spelrum status --coordinator URL\n\
          \n\
-         GET /healthz answers \"ok\" while it runs and its disk takes what it writes.\n",
+         GET /healthz answers \"ok\" while it runs and its disk takes what it writes,\n\
+         GET /metrics numbers for monitoring.\n",
         env!("CARGO_PKG_VERSION"),
     )
 }

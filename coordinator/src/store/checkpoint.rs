@@ -51,6 +51,12 @@ impl Checkpointer {
         wal_bytes(&self.path)
     }
 
+    /// The size of the database's file without its log, in bytes; 0 if it is gone.
+    #[must_use]
+    pub fn database_bytes(&self) -> u64 {
+        std::fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
+    }
+
     /// Copies what it can without waiting for anybody.
     ///
     /// # Errors

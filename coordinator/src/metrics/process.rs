@@ -1,0 +1,94 @@
+//! What the process takes of its machine, by the names that monitoring knows from other programs. A system
+//! that does not say what Linux says has less of it.
+
+use std::fs;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use prometheus::{Counter, IntGauge, Registry};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::{gauge, whole};
+
+/// What was found out is told for so long: whoever asks without a pause costs no more.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// What the process takes.
+pub(super) struct Process {
+    cpu_seconds: Counter,
+    resident_bytes: IntGauge,
+    open_fds: IntGauge,
+    looked: Mutex<Option<Instant>>,
+}
+
+impl Process {
+    pub(super) fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
+        let cpu_seconds = Counter::new(
+            "process_cpu_seconds_total",
+            "Processor time that the process has taken, in seconds.",
+        )?;
+        registry.register(Box::new(cpu_seconds.clone()))?;
+        Ok(Self {
+            cpu_seconds,
+            resident_bytes: gauge(
+                registry,
+                "process_resident_memory_bytes",
+                "Memory of the process that is in RAM.",
+            )?,
+            open_fds: gauge(registry, "process_open_fds", "Files and connections that are open.")?,
+            looked: Mutex::new(None),
+        })
+    }
+
+    /// Finds out, unless that was just done.
+    pub(super) fn look(&self) {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked.is_some_and(|at| at.elapsed() < FRESH) {
+            return;
+        }
+        *looked = Some(Instant::now());
+        let cpu = Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default();
+        // Never less: a counter that falls is a program that was started anew.
+        self.cpu_seconds.inc_by((cpu.as_secs_f64() - self.cpu_seconds.get()).max(0.0));
+        if let Some(bytes) = resident_bytes() {
+            self.resident_bytes.set(whole(bytes));
+        }
+        if let Some(open) = open_fds() {
+            self.open_fds.set(whole(open));
+        }
+    }
+}
+
+/// From `/proc/self/status`, which has it in kilobytes (proc_pid_status(5)).
+fn resident_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1_024)
+}
+
+/// The size of `/proc/self/fd` since Linux 6.2; before, there is its list only.
+fn open_fds() -> Option<u64> {
+    let open = fs::metadata("/proc/self/fd").ok()?.len();
+    if open > 0 {
+        return Some(open);
+    }
+    // The list is open while it is read.
+    Some((fs::read_dir("/proc/self/fd").ok()?.count() as u64).saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_takes_something() {
+        let registry = Registry::new();
+        let process = Process::new(&registry).unwrap();
+        process.look();
+        assert!(process.cpu_seconds.get() > 0.0);
+        assert!(process.resident_bytes.get() > 1 << 20);
+        assert!(process.open_fds.get() >= 3);
+    }
+}

@@ -1,0 +1,191 @@
+//! What the dispatcher does: games, leases, workers, results, transactions.
+
+use std::time::Duration;
+
+use prometheus::{
+    Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+};
+use spelrum_tournament::scheduler::Counts;
+
+use super::{SECONDS, gauge, whole};
+
+/// What the dispatcher does.
+pub(crate) struct Work {
+    games_queued: IntGauge,
+    games_leased: IntGauge,
+    leases: IntGauge,
+    workers: IntGauge,
+    running: IntGauge,
+    paused: IntGauge,
+    finished: IntCounter,
+    failed: IntCounter,
+    trained: IntCounter,
+    attempts: IntCounter,
+    again: IntCounter,
+    over: IntCounter,
+    irregular: IntCounter,
+    not_leased: IntCounter,
+    granted: IntCounter,
+    expired: IntCounter,
+    commit_seconds: Histogram,
+    rolled_back: IntCounter,
+}
+
+/// What one transaction of the dispatcher has done: counted once it is committed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Done {
+    /// Games with a result that counts.
+    pub(crate) finished: u64,
+    /// Games and trainings that were given up.
+    pub(crate) failed: u64,
+    /// Trainings that came to a network.
+    pub(crate) trained: u64,
+    /// Failures that were noted, of games that are tried again.
+    pub(crate) attempts: u64,
+    /// Results of games that had one.
+    pub(crate) again: u64,
+    /// Results of experiments that are over.
+    pub(crate) over: u64,
+    /// Results that the rules do not allow.
+    pub(crate) irregular: u64,
+    /// Results of games that their worker never had.
+    pub(crate) not_leased: u64,
+    /// Leases that were granted.
+    pub(crate) granted: u64,
+    /// Leases that ran out.
+    pub(crate) expired: u64,
+}
+
+impl Work {
+    pub(super) fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
+        let labelled = |name: &str, help: &str, label: &str| {
+            let counters = IntCounterVec::new(Opts::new(name, help), &[label])?;
+            registry.register(Box::new(counters.clone()))?;
+            Ok::<_, prometheus::Error>(counters)
+        };
+        let counter = |name: &str, help: &str| {
+            let counter = IntCounter::new(name, help)?;
+            registry.register(Box::new(counter.clone()))?;
+            Ok::<_, prometheus::Error>(counter)
+        };
+        let settled = labelled(
+            "spelrum_games_settled_total",
+            "Games that were settled: finished with a result that counts, failed for good; and \
+             networks that were trained.",
+            "kind",
+        )?;
+        let uncounted = labelled(
+            "spelrum_results_uncounted_total",
+            "Results that came and do not count: of games that had one (again), or of experiments \
+             that are over (over).",
+            "why",
+        )?;
+        let refused = labelled(
+            "spelrum_results_refused_total",
+            "Results that were refused: the rules do not allow them (irregular), or their worker \
+             never had the game (not_leased).",
+            "why",
+        )?;
+        let experiments = IntGaugeVec::new(
+            Opts::new("spelrum_experiments", "Experiments that are not over, by their state."),
+            &["state"],
+        )?;
+        registry.register(Box::new(experiments.clone()))?;
+        let commit_seconds = HistogramOpts::new(
+            "spelrum_commit_seconds",
+            "How long a commit of the dispatcher took, in seconds.",
+        );
+        let commit_seconds = Histogram::with_opts(commit_seconds.buckets(SECONDS.to_vec()))?;
+        registry.register(Box::new(commit_seconds.clone()))?;
+        Ok(Self {
+            games_queued: gauge(
+                registry,
+                "spelrum_games_queued",
+                "Games and trainings that could be leased now and are not.",
+            )?,
+            games_leased: gauge(
+                registry,
+                "spelrum_games_leased",
+                "Games and trainings that workers have.",
+            )?,
+            leases: gauge(registry, "spelrum_leases", "Live leases.")?,
+            workers: gauge(
+                registry,
+                "spelrum_workers",
+                "Workers that were heard of within the life of a lease.",
+            )?,
+            running: experiments.get_metric_with_label_values(&["running"])?,
+            paused: experiments.get_metric_with_label_values(&["paused"])?,
+            finished: settled.get_metric_with_label_values(&["finished"])?,
+            failed: settled.get_metric_with_label_values(&["failed"])?,
+            trained: settled.get_metric_with_label_values(&["trained"])?,
+            attempts: counter(
+                "spelrum_attempts_failed_total",
+                "Failures of games that workers reported and that are tried again.",
+            )?,
+            again: uncounted.get_metric_with_label_values(&["again"])?,
+            over: uncounted.get_metric_with_label_values(&["over"])?,
+            irregular: refused.get_metric_with_label_values(&["irregular"])?,
+            not_leased: refused.get_metric_with_label_values(&["not_leased"])?,
+            granted: counter("spelrum_leases_granted_total", "Leases that were granted.")?,
+            expired: counter(
+                "spelrum_lease_expired_total",
+                "Leases that ran out: their workers were silent.",
+            )?,
+            commit_seconds,
+            rolled_back: counter(
+                "spelrum_transactions_rolled_back_total",
+                "Transactions of the dispatcher that failed; whoever called hears of it.",
+            )?,
+        })
+    }
+
+    /// A transaction is committed, which took so long.
+    pub(crate) fn committed(&self, done: Done, took: Duration) {
+        self.commit_seconds.observe(took.as_secs_f64());
+        // All of them by name: none can be forgotten.
+        let Done {
+            finished,
+            failed,
+            trained,
+            attempts,
+            again,
+            over,
+            irregular,
+            not_leased,
+            granted,
+            expired,
+        } = done;
+        for (counter, count) in [
+            (&self.finished, finished),
+            (&self.failed, failed),
+            (&self.trained, trained),
+            (&self.attempts, attempts),
+            (&self.again, again),
+            (&self.over, over),
+            (&self.irregular, irregular),
+            (&self.not_leased, not_leased),
+            (&self.granted, granted),
+            (&self.expired, expired),
+        ] {
+            if count > 0 {
+                counter.inc_by(count);
+            }
+        }
+    }
+
+    /// A transaction has failed.
+    pub(crate) fn rolled_back(&self) {
+        self.rolled_back.inc();
+    }
+
+    /// There is so much now, and there are so many workers.
+    pub(crate) fn set(&self, counts: Counts, workers: u64) {
+        self.games_queued.set(whole(counts.waiting_games));
+        self.games_leased.set(whole(counts.leased_games));
+        self.leases.set(whole(counts.leases));
+        self.running.set(whole(counts.running));
+        self.paused.set(whole(counts.paused));
+        self.workers.set(whole(workers));
+    }
+}
