@@ -7,6 +7,8 @@ mod comparisons;
 mod courses;
 mod engines;
 mod experiments;
+mod exposition;
+mod metrics;
 mod referee;
 mod removal;
 mod results;
