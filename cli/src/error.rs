@@ -10,6 +10,7 @@ use spelrum_engine::PlayError;
 use spelrum_tournament::SweepError;
 
 use crate::exit::Exit;
+use crate::logging;
 
 /// What every command returns.
 pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
@@ -138,6 +139,10 @@ impl CliError {
 
 /// Tells of something that works, but not as it should.
 pub(crate) fn warn(problem: &str, remedy: &str) {
+    if logging::is_json() {
+        tracing::warn!(remedy, "{problem}");
+        return;
+    }
     let warning = AnsiColor::Yellow.on_default().bold();
     let help = AnsiColor::Cyan.on_default().bold();
     // With stderr gone there is nobody to tell.

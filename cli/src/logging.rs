@@ -1,22 +1,73 @@
 //! Logs on stderr, for the commands that run long.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::voice;
 
+/// Whether lines are JSON: then everything that is said on stderr is.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// How lines of the log look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    // A line for people. What is said of each here, help would say over many lines.
+    #[default]
+    Text,
+    // A JSON object in each line, for programs that collect logs.
+    Json,
+}
+
+/// What commands that run long are told of their logs.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct LogArguments {
+    /// How each line of the log looks: for people, or a JSON object for programs
+    #[arg(long, value_name = "FORMAT", env = "SPELRUM_LOG_FORMAT", default_value = "text")]
+    log_format: LogFormat,
+}
+
+impl LogArguments {
+    /// Starts logging without a progress bar. `RUST_LOG` decides what is logged.
+    pub(crate) fn start(self, default_filter: &str) {
+        match self.log_format {
+            LogFormat::Text => start(default_filter, ProgressBar::hidden()),
+            LogFormat::Json => {
+                let started = tracing_subscriber::fmt()
+                    .with_env_filter(filter(default_filter))
+                    .json()
+                    // One span is all that a line has around it: the call, or the batch.
+                    .with_span_list(false)
+                    .with_writer(io::stderr)
+                    .try_init();
+                debug_assert!(started.is_ok(), "logging is started once");
+                IS_JSON.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// Whether what people would read goes to the log instead, since a program reads what we say.
+pub(crate) fn is_json() -> bool {
+    IS_JSON.load(Ordering::Relaxed)
+}
+
+fn filter(default_filter: &str) -> EnvFilter {
+    let default_filter = if voice::is_quiet() { "warn" } else { default_filter };
+    EnvFilter::try_from_default_env().unwrap_or_else(|_| default_filter.into())
+}
+
 /// Starts logging. `RUST_LOG` decides what is logged, `default_filter` without it; if progress is
 /// kept silent, warnings and errors.
 /// A line of the log goes above `bar`, not through it.
 pub(crate) fn start(default_filter: &str, bar: ProgressBar) {
-    let default_filter = if voice::is_quiet() { "warn" } else { default_filter };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| default_filter.into());
     let colour = anstream::stderr().current_choice() != anstream::ColorChoice::Never;
     let started = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_env_filter(filter(default_filter))
         .with_target(false)
         .with_ansi(colour)
         .with_writer(AboveBar(bar))

@@ -89,6 +89,12 @@ fn answer_of_clap(answer: &clap::Error) -> Exit {
 
 /// Prints an error's message to stderr, with colours if somebody is there to see them.
 fn tell(error: &CliError) {
+    if logging::is_json() {
+        if let Some(message) = error.message(MessageStyle::Plain) {
+            tracing::error!("{}", message.trim_end());
+        }
+        return;
+    }
     let mut stderr = anstream::stderr().lock();
     let style = match stderr.current_choice() {
         anstream::ColorChoice::Never => MessageStyle::Plain,

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
 use crate::exit::Exit;
+use crate::logging;
 
 /// Makes every panic, in any thread, print one message that says what to do.
 ///
@@ -11,7 +12,7 @@ use crate::exit::Exit;
 /// game as failed.
 pub(crate) fn install_hook() {
     std::panic::set_hook(Box::new(|panic| {
-        let _unheard = std::io::stderr().write_all(message(panic).as_bytes());
+        tell(&message(panic));
     }));
 }
 
@@ -19,7 +20,7 @@ pub(crate) fn install_hook() {
 /// waiting for an answer of a thread that is.
 pub(crate) fn end_at_any() {
     std::panic::set_hook(Box::new(|panic| {
-        let _unheard = std::io::stderr().write_all(message(panic).as_bytes());
+        tell(&message(panic));
         std::process::exit(Exit::Internal.code().into());
     }));
 }
@@ -28,6 +29,14 @@ pub(crate) fn end_at_any() {
 pub(crate) fn caught(command: impl FnOnce() -> Exit) -> Exit {
     // Nothing that the panic may have left half done is looked at afterwards.
     catch_unwind(AssertUnwindSafe(command)).unwrap_or(Exit::Internal)
+}
+
+fn tell(message: &str) {
+    if logging::is_json() {
+        tracing::error!("{}", message.trim_end());
+    } else {
+        let _unheard = std::io::stderr().write_all(message.as_bytes());
+    }
 }
 
 fn message(panic: &PanicHookInfo<'_>) -> String {

@@ -307,7 +307,7 @@ impl Engines {
         let forfeit = forfeit.map(|seat| {
             let forfeit = seat.forfeit();
             let (engine, message) = (seat.name(), &forfeit.message);
-            tracing::warn!(engine, message, "a game was lost by forfeit");
+            tracing::warn!(number, engine, message, "a game was lost by forfeit");
             forfeit
         });
         let engines = seats.each_ref().map(|seat| seat.as_ref().map(EngineSeat::identity));

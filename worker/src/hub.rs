@@ -2,7 +2,7 @@
 //! one mutex that is held for moments.
 
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc as threads;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,6 +29,8 @@ pub(crate) struct Hub {
     signs: Vec<Arc<Signs>>,
     /// Told when time must pass sooner than the async side was told last.
     sooner: Notify,
+    /// Who this worker is for its coordinator, for the log; 0 before its Hello was answered.
+    worker: AtomicI64,
 }
 
 #[derive(Debug)]
@@ -125,8 +127,14 @@ impl Hub {
             sides.push(SlotSide { number, batches, signs: Arc::clone(&signs[number]) });
         }
         let state = Mutex::new(state);
-        let hub = Self { started: Instant::now(), state, signs, sooner: Notify::new() };
+        let (sooner, worker) = (Notify::new(), AtomicI64::new(0));
+        let hub = Self { started: Instant::now(), state, signs, sooner, worker };
         (hub, sides, to_do)
+    }
+
+    /// Who this worker is, for the log.
+    pub(crate) fn worker(&self) -> i64 {
+        self.worker.load(Ordering::Relaxed)
     }
 
     // From slots.
@@ -168,6 +176,9 @@ impl Hub {
 
     /// A call has come to something.
     pub(crate) fn answered(&self, call: CallId, answer: Result<Answer<Arc<Cell>>, Failure>) {
+        if let Ok(Answer::Hello(session)) = &answer {
+            self.worker.store(session.caller.worker.0, Ordering::Relaxed);
+        }
         self.tell_with_games(Event::Answered { call, answer });
     }
 

@@ -343,7 +343,7 @@ impl Away {
 /// What an answered Hello means.
 fn met(hello: v1::HelloResponse) -> Session {
     tracing::info!(
-        worker_id = hello.worker_id,
+        worker = hello.worker_id,
         coordinator_epoch = hello.coordinator_epoch,
         database = hello.database_uuid,
         "the coordinator knows this worker"

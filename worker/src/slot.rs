@@ -48,6 +48,9 @@ impl Slot {
 
     fn play(&self, batch: &Batch<Arc<cells::Cell>>) {
         let SlotSide { number: slot, signs, .. } = &self.side;
+        // One for the batch: games may be shorter than it takes to make one.
+        let (worker, lease, cell) = (self.hub.worker(), batch.lease.0, batch.range.cell.0);
+        let _batch = tracing::info_span!("batch", worker, lease, cell).entered();
         let started = Instant::now();
         let mut handed_in = started;
         let mut results = Vec::new();
@@ -59,6 +62,7 @@ impl Slot {
             signs.begins(number);
             let game = GameId { cell: batch.range.cell, number };
             let Some(what) = self.play_one(batch, game) else { break };
+            tracing::debug!(number, "a game is over");
             results.push(Finished::new(batch.lease, what));
             played += 1;
             if handed_in.elapsed() >= HAND_IN_AFTER {
@@ -98,13 +102,13 @@ impl Slot {
             Ok(Err(Unplayed::Aborted)) if host.is_unwanted() || !host.has_timed_out() => None,
             Ok(Err(Unplayed::Aborted)) => {
                 let message = timed_out(batch.game_timeout.unwrap_or_default());
-                tracing::warn!(%game, message, "a game took too long");
+                tracing::warn!(number = game.number, message, "a game took too long");
                 Some(failed(game, &message))
             }
             Ok(Err(Unplayed::NotHere)) => None,
             Ok(Err(Unplayed::Fault(problem))) => Some(failed(game, &problem)),
             Err(message) => {
-                tracing::error!(%game, message, "a game panicked");
+                tracing::error!(number = game.number, message, "a game panicked");
                 Some(failed(game, &message))
             }
         }
@@ -116,12 +120,16 @@ impl Slot {
         let started = Instant::now();
         let signs = &self.side.signs;
         let host = SlotHost { started, began: Cell::new(started), timeout: None, signs };
-        tracing::info!(%task, ending = recipe.endgame().name(), "training a network");
+        tracing::info!(
+            number = task.number,
+            ending = recipe.endgame().name(),
+            "training a network"
+        );
         let outcome = caught(|| trained(recipe, &host));
         let took = started.elapsed();
         match outcome {
             Ok(Ok(trained)) => {
-                tracing::info!(%task, ?took, "a network is trained");
+                tracing::info!(number = task.number, ?took, "a network is trained");
                 let wall_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
                 let finished = FinishedTraining::here(task, trained, started_unix_us, wall_us);
                 Some(fitting_training(task, training::to_wire(finished)))
@@ -129,11 +137,11 @@ impl Slot {
             Ok(Err(TrainError::Aborted)) => None,
             Ok(Err(error @ (TrainError::Diverged { .. } | TrainError::TooFewPositions { .. }))) => {
                 let message = error.to_string();
-                tracing::warn!(%task, message, "a training came to nothing");
+                tracing::warn!(number = task.number, message, "a training came to nothing");
                 Some(failed(task, &message))
             }
             Err(message) => {
-                tracing::error!(%task, message, "a training panicked");
+                tracing::error!(number = task.number, message, "a training panicked");
                 Some(failed(task, &message))
             }
         }

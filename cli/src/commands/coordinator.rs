@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use indicatif::ProgressBar;
 use spelrum_coordinator as coordinator;
 use spelrum_engine::parse_duration_us;
 
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::{config, held, listen, logging, supervisor};
+use crate::logging::LogArguments;
+use crate::{config, held, listen, supervisor};
 
 const EXAMPLES: &str = "\
 It prints the address it listens on, then logs to stderr (RUST_LOG=debug for more). The database \
@@ -60,6 +60,8 @@ pub(crate) struct Coordinator {
     /// games are handed to others
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = heartbeat)]
     heartbeat: Duration,
+    #[command(flatten)]
+    logs: LogArguments,
 }
 
 /// Reads a heartbeat: not so often that it disturbs, not so seldom that it is of no use.
@@ -86,7 +88,7 @@ fn host(text: &str) -> std::result::Result<String, String> {
 impl Coordinator {
     /// Serves until it is told to end.
     pub(crate) async fn run(self) -> Result<Exit> {
-        logging::start("info", ProgressBar::hidden());
+        self.logs.start("info");
         let interrupts = Interrupts::listen(|| {
             tracing::info!("ending: answering the requests under way; a second signal ends now");
             supervisor::ending();

@@ -1,7 +1,6 @@
 //! `spelrum worker`: plays games for a coordinator.
 
 use clap::Args;
-use indicatif::ProgressBar;
 use spelrum_external::{EngineFile, FailureKind};
 use spelrum_worker::{self as worker, Engines};
 
@@ -10,7 +9,8 @@ use crate::engines::{self, EnginesArguments};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::{build, config, logging};
+use crate::logging::LogArguments;
+use crate::{build, config};
 
 const EXAMPLES: &str = "\
 It logs to stderr (RUST_LOG=debug for more). A coordinator that is away is tried again for as \
@@ -41,14 +41,16 @@ pub(crate) struct Worker {
     /// jobs
     #[arg(long)]
     exit_when_done: bool,
+    #[command(flatten)]
+    logs: LogArguments,
 }
 
 impl Worker {
     /// Works until it is told to end.
     pub(crate) async fn run(self) -> Result<Exit> {
+        self.logs.start("info");
         let coordinator = config::coordinator(self.coordinator.coordinator.as_ref())?;
         let file = self.engines.read()?;
-        logging::start("info", ProgressBar::hidden());
         let interrupts = Interrupts::listen(|| {
             tracing::info!("ending: finishing the games under way; a second signal stops now");
         })?;

@@ -28,6 +28,7 @@ mod json;
 mod kill;
 mod life;
 mod list;
+mod logs;
 mod margins;
 mod memory;
 mod migrations;

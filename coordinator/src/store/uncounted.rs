@@ -69,9 +69,9 @@ impl Transaction<'_> {
             };
             if reason == Reason::Conflict {
                 tracing::warn!(
-                    cell_id = game.cell_id(),
+                    cell = game.cell_id(),
                     number = game.number,
-                    worker_id = game.worker.0,
+                    worker = game.worker.0,
                     "two results of one deterministic game differ"
                 );
             }
