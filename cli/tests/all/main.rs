@@ -13,6 +13,7 @@ mod config;
 mod cookbook;
 mod courses;
 mod dependencies;
+mod deploy;
 mod disk;
 mod endings;
 mod engine;

@@ -1,0 +1,197 @@
+//! The image: what is in it, and the static binary run in it where the system lets somebody be locked in.
+
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::files::{USER, path, text};
+use super::launch::{assert_plays, get, token};
+use crate::sandbox::{Ran, Sandbox};
+
+/// The script that lays out the files of the image.
+fn lay_out(binary: &Path, directory: &Path) -> Ran {
+    let mut command = Command::new("bash");
+    // Whatever the mask of whoever runs it.
+    command.arg("-c").arg("umask 077; exec \"$@\"").arg("-");
+    Ran(command.arg(path("container/rootfs")).arg(binary).arg(directory).output().unwrap())
+}
+
+/// A binary that was built for the image: `.ci/run` has one.
+fn static_binary() -> Option<PathBuf> {
+    if let Some(binary) = std::env::var_os("SPELRUM_STATIC_BINARY") {
+        return Some(PathBuf::from(binary));
+    }
+    assert!(std::env::var_os("SPELRUM_SKIP_NOTHING").is_none(), "SPELRUM_STATIC_BINARY is not set");
+    eprintln!("skipped: this needs SPELRUM_STATIC_BINARY, as deploy/container/README.md builds it");
+    None
+}
+
+/// What is below a directory, with its mode.
+fn tree(root: &Path) -> BTreeMap<String, u32> {
+    let mut found = BTreeMap::new();
+    let mut directories = vec![root.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = path.symlink_metadata().unwrap();
+            let name = path.strip_prefix(root).unwrap().display().to_string();
+            found.insert(name, metadata.permissions().mode());
+            if metadata.is_dir() {
+                directories.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Two files: whoever gets in finds no shell, and there is nothing to keep up to date.
+#[test]
+fn the_image_has_the_binary_and_nothing_else() {
+    let Some(binary) = static_binary() else { return };
+    let sandbox = Sandbox::new();
+    let root = sandbox.path("image/rootfs");
+    lay_out(&binary, &root).expect_exit(0);
+    let expected =
+        [("data", 0o40_755), ("etc", 0o40_755), ("etc/passwd", 0o100_644), ("spelrum", 0o100_755)];
+    assert_eq!(tree(&root), expected.map(|(name, mode)| (name.to_owned(), mode)).into());
+    let passwd = fs::read_to_string(root.join("etc/passwd")).unwrap();
+    assert_eq!(passwd, format!("spelrum:x:{USER}:{USER}:Spelrum:/data:/spelrum\n"));
+    assert!(fs::read(root.join("spelrum")).unwrap() == fs::read(&binary).unwrap());
+    // Nothing is laid over what is there.
+    lay_out(&binary, &root).expect_exit(1);
+}
+
+#[test]
+fn what_would_not_start_in_the_image_is_refused() {
+    let sandbox = Sandbox::new();
+    let root = sandbox.path("rootfs");
+    let dynamic = lay_out(Path::new(env!("CARGO_BIN_EXE_spelrum")), &root);
+    dynamic.expect_exit(1);
+    let said = dynamic.stderr();
+    assert!(said.contains("needs the libraries of this machine"), "{said}");
+    for wrong in [sandbox.write("text", "#!/bin/sh\n"), sandbox.path("absent"), sandbox.path("")] {
+        let refused = lay_out(&wrong, &root);
+        refused.expect_exit(1);
+        assert!(refused.stderr().contains("is not a program"), "{}", refused.stderr());
+    }
+    assert!(!root.exists());
+}
+
+#[test]
+fn the_containerfile_adds_no_rights_and_no_other_files() {
+    let text = text("container/Containerfile");
+    let lines: Vec<&str> =
+        text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
+    let expected = [
+        "FROM scratch",
+        "COPY rootfs/ /",
+        "COPY --chown=65532:65532 rootfs/data/ /data/",
+        "USER 65532:65532",
+        "ENV HOME=/data TMPDIR=/data",
+        "WORKDIR /data",
+        "VOLUME /data",
+        "EXPOSE 7878",
+        "STOPSIGNAL SIGTERM",
+        "ENTRYPOINT [\"/spelrum\"]",
+        "CMD [\"--help\"]",
+    ];
+    assert_eq!(lines, expected);
+    assert_eq!(USER, 65_532);
+}
+
+/// How a process has the image for its root.
+#[derive(Clone, Copy)]
+enum Locked {
+    /// As the image's own user, to whom all but its volume is read-only.
+    AsUser,
+    /// As whoever runs the test, in a namespace of users.
+    AsSelf,
+    /// Not at all: neither is allowed here.
+    Not,
+}
+
+impl Locked {
+    fn tried(root: &Path) -> Self {
+        let runs = |locked: &Self| {
+            let output = locked.command(root, &["--version"]).output();
+            output.is_ok_and(|output| output.status.success())
+        };
+        [Self::AsUser, Self::AsSelf].into_iter().find(runs).unwrap_or_else(|| {
+            eprintln!("not locked in: neither chroot nor namespaces of users are allowed here");
+            Self::Not
+        })
+    }
+
+    fn command(self, root: &Path, arguments: &[&str]) -> Command {
+        let mut command = match self {
+            Self::AsUser => {
+                let mut command = Command::new("chroot");
+                command.arg(format!("--userspec={USER}:{USER}")).arg(root).arg("/spelrum");
+                command
+            }
+            Self::AsSelf => {
+                let mut command = Command::new("unshare");
+                command.args(["--user", "--map-root-user", "--root"]).arg(root).arg("/spelrum");
+                command
+            }
+            Self::Not => Command::new(root.join("spelrum")),
+        };
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command.args(arguments).env_clear().env("PATH", path);
+        command.env("HOME", self.data(root)).env("TMPDIR", self.data(root));
+        command
+    }
+
+    /// Where the volume is for the process.
+    fn data(self, root: &Path) -> String {
+        match self {
+            Self::AsUser | Self::AsSelf => "/data".to_owned(),
+            Self::Not => root.join("data").display().to_string(),
+        }
+    }
+}
+
+/// Coordinator and worker, alone in the image, play the games that any other build plays. A query that sorts more
+/// than it may have in memory finds room beside the database.
+#[test]
+fn the_static_binary_plays_the_same_games_in_the_image() {
+    let Some(binary) = static_binary() else { return };
+    let sandbox = Sandbox::new();
+    let root = sandbox.path("rootfs");
+    lay_out(&binary, &root).expect_exit(0);
+    let data = root.join("data");
+    if let Err(error) = chown(&data, Some(USER), Some(USER)) {
+        eprintln!("the volume is not the image's user's: {error}");
+    }
+    let (work, submit) = (token(&sandbox, "work"), token(&sandbox, "submit"));
+    fs::copy(sandbox.path("tokens.toml"), data.join("tokens.toml")).unwrap();
+    fs::set_permissions(data.join("tokens.toml"), fs::Permissions::from_mode(0o644)).unwrap();
+
+    let locked = Locked::tried(&root);
+    let inside = locked.data(&root);
+    let (db, tokens) = (format!("{inside}/results.db"), format!("{inside}/tokens.toml"));
+    let arguments = ["coordinator", "--db", &db, "--listen", "127.0.0.1:0", "--tokens", &tokens];
+    let coordinator = sandbox.coordinator_as(&mut locked.command(&root, &arguments));
+    assert!(get(&coordinator, "/healthz").starts_with("HTTP/1.1 200 "));
+    let sorting = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
+        SELECT count(*) AS n FROM (SELECT i FROM n ORDER BY hex(i * 7919 % 100003) LIMIT 150000)";
+    let mut sort = sandbox.spelrum(&["sql", "--coordinator", &coordinator.url, "--csv", sorting]);
+    let sorted = Ran(sort.env("SPELRUM_TOKEN", submit.trim()).output().unwrap());
+    sorted.expect_exit(0);
+    assert_eq!(sorted.stdout().lines().collect::<Vec<_>>(), ["n", "150000"]);
+    assert_plays(&sandbox, coordinator, &submit, |url| {
+        let mut worker = locked.command(&root, &["worker", "--coordinator", url, "--slots", "1"]);
+        worker.env("SPELRUM_TOKEN", work.trim());
+        worker
+    });
+
+    sandbox.run(&["run", "sweep.toml", "--db", "here.db"]).expect_exit(0);
+    let image = data.join("results.db");
+    let same = sandbox.all_games(image.to_str().unwrap());
+    assert_eq!(same, sandbox.all_games("here.db"));
+    assert!(same.lines().count() > 20);
+}

@@ -1,0 +1,9 @@
+//! What is in `deploy/`: what each file says is looked at, and what each starts is started.
+
+mod compose;
+mod files;
+mod image;
+mod kubernetes;
+mod launch;
+mod slurm;
+mod units;

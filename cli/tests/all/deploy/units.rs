@@ -1,0 +1,96 @@
+//! The units of systemd: what their services may, and what they start. `.ci/run` has systemd read them.
+
+use super::files::text;
+use super::launch::{Launch, assert_plays, get, token};
+use crate::sandbox::Sandbox;
+
+/// What a service goes without, whatever becomes of it.
+const HARDENED: [&str; 24] = [
+    "CapabilityBoundingSet=",
+    "DynamicUser=yes",
+    "LockPersonality=yes",
+    "NoNewPrivileges=yes",
+    "PrivateDevices=yes",
+    "PrivateTmp=yes",
+    "PrivateUsers=yes",
+    "ProtectClock=yes",
+    "ProtectControlGroups=yes",
+    "ProtectHome=yes",
+    "ProtectHostname=yes",
+    "ProtectKernelLogs=yes",
+    "ProtectKernelModules=yes",
+    "ProtectKernelTunables=yes",
+    "ProtectProc=invisible",
+    "ProtectSystem=strict",
+    "RemoveIPC=yes",
+    "RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX",
+    "RestrictNamespaces=yes",
+    "RestrictRealtime=yes",
+    "RestrictSUIDSGID=yes",
+    "SystemCallArchitectures=native",
+    "SystemCallFilter=@system-service",
+    "UMask=0077",
+];
+
+fn unit(name: &str) -> String {
+    text(&format!("systemd/spelrum-{name}.service"))
+}
+
+/// The values of a setting, in order.
+fn values<'a>(unit: &'a str, setting: &str) -> Vec<&'a str> {
+    let value = |line: &'a str| line.strip_prefix(setting)?.strip_prefix('=');
+    unit.lines().filter_map(value).collect()
+}
+
+/// What it starts, without systemd's own syntax.
+fn launch(unit: &str) -> Launch {
+    let [command] = values(unit, "ExecStart")[..] else { panic!("it starts one program") };
+    let command = command.strip_prefix("/usr/local/bin/spelrum ").unwrap();
+    let arguments = command.split(' ').map(str::to_owned).collect();
+    let mut launch = Launch { arguments, environment: Vec::new() };
+    for variable in values(unit, "Environment") {
+        let (name, value) = variable.split_once('=').unwrap();
+        launch = launch.with(&[(&format!("${{{name}}}"), value)]);
+    }
+    launch
+}
+
+#[test]
+fn services_have_no_rights() {
+    for name in ["coordinator", "worker"] {
+        let unit = unit(name);
+        for line in HARDENED {
+            assert_eq!(unit.lines().filter(|it| *it == line).count(), 1, "{name}: {line}");
+        }
+        // A later line would take an earlier one back or add to it.
+        for setting in ["CapabilityBoundingSet", "SystemCallFilter", "RestrictAddressFamilies"] {
+            assert_eq!(values(&unit, setting).len(), 1, "{name}: {setting}");
+        }
+        for setting in ["AmbientCapabilities", "User", "ReadWritePaths", "BindPaths"] {
+            assert_eq!(values(&unit, setting), [""; 0], "{name}: {setting}");
+        }
+    }
+    assert_eq!(values(&unit("coordinator"), "MemoryDenyWriteExecute"), ["yes"]);
+}
+
+#[test]
+fn the_units_services_come_up_and_play() {
+    let sandbox = Sandbox::new();
+    let (work, submit) = (token(&sandbox, "work"), token(&sandbox, "submit"));
+    let coordinator = unit("coordinator");
+    assert_eq!(values(&coordinator, "StateDirectory"), ["spelrum"]);
+    let mut coordinator =
+        launch(&coordinator).with(&[("/var/lib/spelrum/", ""), ("127.0.0.1:7878", "127.0.0.1:0")]);
+    // As /etc/default/spelrum has it.
+    let tokens = sandbox.path("tokens.toml").to_str().unwrap().to_owned();
+    coordinator.environment.push(("SPELRUM_TOKENS".to_owned(), tokens));
+    let coordinator = sandbox.coordinator_as(&mut coordinator.command(&sandbox));
+    assert!(get(&coordinator, "/healthz").starts_with("HTTP/1.1 200 "));
+
+    let mut worker = launch(&unit("worker"));
+    assert_plays(&sandbox, coordinator, &submit, |url| {
+        worker.environment.push(("SPELRUM_COORDINATOR".to_owned(), url.to_owned()));
+        worker.environment.push(("SPELRUM_TOKEN".to_owned(), work.clone()));
+        worker.command(&sandbox)
+    });
+}
