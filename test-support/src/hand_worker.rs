@@ -61,7 +61,8 @@ impl HandWorker {
         Self::introduced(served, v1::HelloRequest { engines, ..hello }).await
     }
 
-    async fn introduced(served: &Served, hello: v1::HelloRequest) -> Self {
+    /// One that introduces itself so.
+    pub async fn introduced(served: &Served, hello: v1::HelloRequest) -> Self {
         let mut client = served.work().await;
         let uuid = hello.worker_uuid.clone();
         let answer = client.hello(hello).await.unwrap().into_inner();

@@ -16,4 +16,5 @@ mod server;
 mod stopping;
 mod strangers;
 mod tokens;
+mod upgrading;
 mod work;

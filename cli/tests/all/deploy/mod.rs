@@ -5,5 +5,6 @@ mod files;
 mod image;
 mod kubernetes;
 mod launch;
+mod readmes;
 mod slurm;
 mod units;

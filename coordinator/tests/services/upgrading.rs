@@ -1,0 +1,44 @@
+//! Which versions work together: workers of all that are let in, and a coordinator that is replaced meanwhile.
+
+use spelrum_proto::limits::REPORT_RESULTS_MAX;
+use spelrum_proto::v1::{HelloRequest, Verdict};
+use spelrum_proto::{PROTOCOL_MINOR, WORKER_MINOR_MIN};
+use spelrum_test_support::{HandWorker, Site, hello, quick_sweep};
+use uuid::Uuid;
+
+/// What was played for the coordinator before counts for the one that takes its place.
+#[tokio::test]
+async fn workers_of_every_minor_that_is_let_in_play_on_while_the_coordinator_is_replaced() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&quick_sweep("rolling", 5_000)).await;
+    let mut played = Vec::new();
+    for protocol_minor in [WORKER_MINOR_MIN, PROTOCOL_MINOR, u32::MAX] {
+        let uuid = Uuid::new_v4().to_string();
+        let hello = HelloRequest { protocol_minor, ..hello(&uuid) };
+        let mut worker = HandWorker::introduced(&served, hello.clone()).await;
+        let grant = worker.granted().await;
+        played.push((hello, worker.play(&grant).await));
+    }
+    served.stop().await.unwrap();
+
+    let served = site.serve().await;
+    let mut workers = Vec::new();
+    for (hello, results) in played {
+        let mut worker = HandWorker::introduced(&served, hello).await;
+        for results in results.chunks(REPORT_RESULTS_MAX) {
+            for verdict in worker.report(results.to_vec()).await.unwrap() {
+                assert_eq!(verdict, Verdict::Counted);
+            }
+        }
+        workers.push(worker);
+    }
+    let [earliest, own, later] = &mut workers[..] else { unreachable!() };
+    tokio::join!(earliest.work_until_done(), own.work_until_done(), later.work_until_done());
+    served.reaches("rolling", "finished").await;
+    let planned = served.number("SELECT sum(games_planned) FROM cells").await;
+    let counted = served.number("SELECT count(*) FROM games WHERE counted = 1").await;
+    assert_eq!(counted, planned);
+    assert_eq!(served.number("SELECT count(*) FROM uncounted_games").await, 0);
+    assert_eq!(served.number("SELECT count(DISTINCT worker_id) FROM games").await, 3);
+}
