@@ -2,9 +2,8 @@
 
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,12 +11,18 @@ use super::files::{USER, path, text};
 use super::launch::{assert_plays, get, token};
 use crate::sandbox::{Ran, Sandbox};
 
-/// The script that lays out the files of the image.
-fn lay_out(binary: &Path, directory: &Path) -> Ran {
+/// The script that packs the files of the image.
+fn pack(binary: &Path, archive: &Path) -> Ran {
     let mut command = Command::new("bash");
     // Whatever the mask of whoever runs it.
     command.arg("-c").arg("umask 077; exec \"$@\"").arg("-");
-    Ran(command.arg(path("container/rootfs")).arg(binary).arg(directory).output().unwrap())
+    Ran(command.arg(path("container/rootfs")).arg(binary).arg(archive).output().unwrap())
+}
+
+fn tar(arguments: &[&str], archive: &Path) -> String {
+    let ran = Ran(Command::new("tar").args(arguments).arg("--file").arg(archive).output().unwrap());
+    ran.expect_exit(0);
+    ran.stdout().to_owned()
 }
 
 /// A binary that was built for the image: `.ci/run` has one.
@@ -30,55 +35,53 @@ fn static_binary() -> Option<PathBuf> {
     None
 }
 
-/// What is below a directory, with its mode.
-fn tree(root: &Path) -> BTreeMap<String, u32> {
-    let mut found = BTreeMap::new();
-    let mut directories = vec![root.to_owned()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            let metadata = path.symlink_metadata().unwrap();
-            let name = path.strip_prefix(root).unwrap().display().to_string();
-            found.insert(name, metadata.permissions().mode());
-            if metadata.is_dir() {
-                directories.push(path);
-            }
-        }
-    }
-    found
-}
-
 /// Two files: whoever gets in finds no shell, and there is nothing to keep up to date.
 #[test]
 fn the_image_has_the_binary_and_nothing_else() {
     let Some(binary) = static_binary() else { return };
     let sandbox = Sandbox::new();
-    let root = sandbox.path("image/rootfs");
-    lay_out(&binary, &root).expect_exit(0);
-    let expected =
-        [("data", 0o40_755), ("etc", 0o40_755), ("etc/passwd", 0o100_644), ("spelrum", 0o100_755)];
-    assert_eq!(tree(&root), expected.map(|(name, mode)| (name.to_owned(), mode)).into());
+    let archive = sandbox.path("image/rootfs.tar");
+    pack(&binary, &archive).expect_exit(0);
+    let listed = tar(&["--list", "--verbose", "--numeric-owner"], &archive);
+    let modes_owners_and_names = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        [words[0], words[1], words[words.len() - 1]].join(" ")
+    };
+    let listed: Vec<String> = listed.lines().map(modes_owners_and_names).collect();
+    let expected = [
+        "drwxr-xr-x 0/0 etc/",
+        "-rw-r--r-- 0/0 etc/passwd",
+        "-rwxr-xr-x 0/0 spelrum",
+        &format!("drwxr-xr-x {USER}/{USER} data/"),
+    ];
+    assert_eq!(listed, expected);
+    let root = sandbox.path("rootfs");
+    fs::create_dir(&root).unwrap();
+    tar(&["--extract", "--directory", root.to_str().unwrap()], &archive);
     let passwd = fs::read_to_string(root.join("etc/passwd")).unwrap();
     assert_eq!(passwd, format!("spelrum:x:{USER}:{USER}:Spelrum:/data:/spelrum\n"));
     assert!(fs::read(root.join("spelrum")).unwrap() == fs::read(&binary).unwrap());
-    // Nothing is laid over what is there.
-    lay_out(&binary, &root).expect_exit(1);
+    // The same again is the same image, and nothing is written over what is there.
+    let again = sandbox.path("again.tar");
+    pack(&binary, &again).expect_exit(0);
+    assert!(fs::read(&again).unwrap() == fs::read(&archive).unwrap());
+    pack(&binary, &again).expect_exit(1);
 }
 
 #[test]
 fn what_would_not_start_in_the_image_is_refused() {
     let sandbox = Sandbox::new();
-    let root = sandbox.path("rootfs");
-    let dynamic = lay_out(Path::new(env!("CARGO_BIN_EXE_spelrum")), &root);
+    let archive = sandbox.path("rootfs.tar");
+    let dynamic = pack(Path::new(env!("CARGO_BIN_EXE_spelrum")), &archive);
     dynamic.expect_exit(1);
     let said = dynamic.stderr();
     assert!(said.contains("needs the libraries of this machine"), "{said}");
     for wrong in [sandbox.write("text", "#!/bin/sh\n"), sandbox.path("absent"), sandbox.path("")] {
-        let refused = lay_out(&wrong, &root);
+        let refused = pack(&wrong, &archive);
         refused.expect_exit(1);
         assert!(refused.stderr().contains("is not a program"), "{}", refused.stderr());
     }
-    assert!(!root.exists());
+    assert!(!archive.exists());
 }
 
 #[test]
@@ -88,8 +91,7 @@ fn the_containerfile_adds_no_rights_and_no_other_files() {
         text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
     let expected = [
         "FROM scratch",
-        "COPY rootfs/ /",
-        "COPY --chown=65532:65532 rootfs/data/ /data/",
+        "ADD rootfs.tar /",
         "USER 65532:65532",
         "ENV HOME=/data TMPDIR=/data",
         "WORKDIR /data",
@@ -161,12 +163,12 @@ impl Locked {
 fn the_static_binary_plays_the_same_games_in_the_image() {
     let Some(binary) = static_binary() else { return };
     let sandbox = Sandbox::new();
-    let root = sandbox.path("rootfs");
-    lay_out(&binary, &root).expect_exit(0);
+    let (root, archive) = (sandbox.path("rootfs"), sandbox.path("rootfs.tar"));
+    pack(&binary, &archive).expect_exit(0);
+    fs::create_dir(&root).unwrap();
+    let owners = ["--same-permissions", "--numeric-owner"];
+    tar(&[&owners[..], &["--extract", "--directory", root.to_str().unwrap()]].concat(), &archive);
     let data = root.join("data");
-    if let Err(error) = chown(&data, Some(USER), Some(USER)) {
-        eprintln!("the volume is not the image's user's: {error}");
-    }
     let (work, submit) = (token(&sandbox, "work"), token(&sandbox, "submit"));
     fs::copy(sandbox.path("tokens.toml"), data.join("tokens.toml")).unwrap();
     fs::set_permissions(data.join("tokens.toml"), fs::Permissions::from_mode(0o644)).unwrap();
