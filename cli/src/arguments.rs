@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use anstream::ColorChoice;
 use clap::Args;
 use colorchoice_clap::Color;
 use tonic::transport::{Endpoint, Uri};
@@ -43,6 +44,17 @@ impl GlobalArguments {
             voice::be_quiet();
         }
     }
+}
+
+/// What holds for everything that is printed, as arguments for a process.
+pub(crate) fn words_of_voice() -> impl Iterator<Item = OsString> {
+    let color = match ColorChoice::global() {
+        ColorChoice::Auto => "auto",
+        ColorChoice::Always | ColorChoice::AlwaysAnsi => "always",
+        ColorChoice::Never => "never",
+    };
+    let quiet = voice::is_quiet().then_some("--quiet");
+    ["--color", color].into_iter().chain(quiet).map(OsString::from)
 }
 
 /// What the command line says of colours, before it is known to be right: errors in it have some, too.

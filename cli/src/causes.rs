@@ -90,7 +90,7 @@ impl From<WorkerError> for CliError {
                 Exit::Network
             }
             WorkerError::Slots(_) => Exit::Usage,
-            WorkerError::Thread(_) => Exit::Internal,
+            WorkerError::Thread(_) | WorkerError::Process(_) => Exit::Internal,
         };
         Self::said(exit, &error).help(error.remedy())
     }

@@ -9,7 +9,7 @@ use spelrum_coordinator::store::Readers;
 use spelrum_proto::{Token, v1};
 use spelrum_tournament::results::ExperimentSummary;
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_worker::{self as worker, Engines};
+use spelrum_worker::{self as worker, Engines, Playing};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -149,7 +149,7 @@ impl Embedded {
             name: None,
             slots,
             memory_bytes,
-            engines,
+            playing: Playing::Threads(engines),
             build: build::this(),
             exit_when_done: false,
         };

@@ -1,6 +1,7 @@
 //! The programs of others that this machine plays with: `--engines FILE`.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use spelrum_external::{EngineFailure, EngineFile, EngineFileError, Guard};
@@ -32,11 +33,17 @@ pub(crate) struct EnginesArguments {
 impl EnginesArguments {
     /// The arguments again, for a shell, behind a blank; nothing if there are none.
     pub(crate) fn command_line(&self) -> String {
+        self.given().map(|(name, path)| format!(" {name} {}", path.display())).collect()
+    }
+
+    /// The arguments again, for a process.
+    pub(crate) fn words(&self) -> impl Iterator<Item = OsString> {
+        self.given().flat_map(|(name, path)| [name.into(), path.into()])
+    }
+
+    fn given(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let given = [("--engines", &self.engines), ("--engine-logs", &self.engine_logs)];
-        given
-            .into_iter()
-            .filter_map(|(name, path)| Some(format!(" {name} {}", path.as_deref()?.display())))
-            .collect()
+        given.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?)))
     }
 
     /// What the file says, if one is named.

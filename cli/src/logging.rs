@@ -1,5 +1,6 @@
 //! Logs on stderr, for the commands that run long.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -32,6 +33,15 @@ pub(crate) struct LogArguments {
 }
 
 impl LogArguments {
+    /// The arguments again, for a process.
+    pub(crate) fn words(self) -> [OsString; 2] {
+        let format = match self.log_format {
+            LogFormat::Text => "text",
+            LogFormat::Json => "json",
+        };
+        ["--log-format".into(), format.into()]
+    }
+
     /// Starts logging without a progress bar. `RUST_LOG` decides what is logged.
     pub(crate) fn start(self, default_filter: &str) {
         match self.log_format {

@@ -90,10 +90,23 @@ impl Guard {
     }
 }
 
-/// The running program, also when its file has been replaced meanwhile.
-fn this_program() -> io::Result<PathBuf> {
+/// The running program, also when its file has been replaced meanwhile. Where there is no `/proc`, as in a bare
+/// `chroot`, it is the file that the program was started as, if it was started by a path.
+///
+/// # Errors
+/// If the system does not tell which that is.
+pub fn this_program() -> io::Result<PathBuf> {
     let own = PathBuf::from("/proc/self/exe");
-    if own.exists() { Ok(own) } else { std::env::current_exe() }
+    if own.exists() {
+        return Ok(own);
+    }
+    std::env::current_exe().or_else(|unknown| {
+        let started = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+        if started.parent().is_none_or(|folder| folder.as_os_str().is_empty()) {
+            return Err(unknown);
+        }
+        started.canonicalize()
+    })
 }
 
 /// Is a guard: what a program does when it is started with the words of its [`Guard`]. `args` are what

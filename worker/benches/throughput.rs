@@ -68,7 +68,7 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
         name: None,
         slots: NonZeroU32::new(SLOTS).ok_or("no slots")?,
         memory_bytes: None,
-        engines: None,
+        playing: spelrum_worker::Playing::Threads(None),
         build: spelrum_worker::Build::default(),
         exit_when_done: true,
     };

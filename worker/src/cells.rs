@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use spelrum_engine::network::SuppliedNetwork;
 use spelrum_tournament::{DefinitionHash, OpeningsCache, PlayableCell, TrainingDefinition};
+
+use crate::networks::Supplied;
 
 /// A cell; `Err` if this engine can do nothing with it, whatever the reason: then each of its games, or its
 /// training, is reported as failed with that reason.
@@ -27,8 +28,10 @@ pub(crate) enum Ready {
 #[derive(Debug)]
 pub(crate) struct Games {
     pub(crate) cell: PlayableCell,
+    /// Its definition, as it came.
+    pub(crate) json: String,
     /// Those of its players' networks that need no training here: its players have them while these are kept.
-    pub(crate) networks: Vec<Arc<SuppliedNetwork>>,
+    pub(crate) networks: Vec<Arc<Supplied>>,
 }
 
 impl Games {
@@ -51,21 +54,26 @@ pub(crate) async fn read(
     openings: &Arc<OpeningsCache>,
 ) -> Cell {
     let openings = Arc::clone(openings);
-    tokio::task::spawn_blocking(move || read_here(hash, &json, &openings))
+    tokio::task::spawn_blocking(move || read_here(hash, json, &openings))
         .await
         .unwrap_or_else(|panic| Err(format!("reading the definition: {panic}")))
 }
 
-fn read_here(hash: DefinitionHash, json: &str, openings: &OpeningsCache) -> Cell {
-    if DefinitionHash::of_json(json) != hash {
+fn read_here(hash: DefinitionHash, json: String, openings: &OpeningsCache) -> Cell {
+    if DefinitionHash::of_json(&json) != hash {
         return Err("the cell's definition is not the one that its hash names".to_owned());
     }
-    if TrainingDefinition::is_one(json) {
-        return TrainingDefinition::from_json(json)
+    of_definition(json, openings)
+}
+
+/// The cell of a definition.
+pub(crate) fn of_definition(json: String, openings: &OpeningsCache) -> Cell {
+    if TrainingDefinition::is_one(&json) {
+        return TrainingDefinition::from_json(&json)
             .map(|training| Ready::Training { training: Box::new(training), found: None })
             .map_err(|error| error.to_string());
     }
-    PlayableCell::from_json(json, openings)
-        .map(|cell| Ready::Games(Box::new(Games { cell, networks: Vec::new() })))
+    PlayableCell::from_json(&json, openings)
+        .map(|cell| Ready::Games(Box::new(Games { cell, json, networks: Vec::new() })))
         .map_err(|error| error.to_string())
 }

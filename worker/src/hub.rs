@@ -95,9 +95,30 @@ impl Signs {
         self.number.store(number, Ordering::Relaxed);
     }
 
+    /// The slot gets a batch, which begins with this game.
+    pub(crate) fn goes_on(&self, first: u64) {
+        self.stop.store(GO_ON, Ordering::Relaxed);
+        self.begins(first);
+    }
+
     pub(crate) fn stop(&self, now: bool) {
         self.stop.fetch_max(if now { AT_ONCE } else { AFTER_THE_GAME }, Ordering::Relaxed);
     }
+}
+
+/// Who hears of a slot's games.
+pub(crate) trait Reports: Send + Sync {
+    /// Who this worker is for its coordinator, for the log; 0 before its Hello was answered.
+    fn worker(&self) -> i64;
+
+    /// A slot has this game before it, and whether its time runs.
+    fn begins(&self, _slot: usize, _number: u64, _time_runs: bool) {}
+
+    /// Games of a slot's batch are finished.
+    fn finished(&self, slot: usize, results: Vec<Finished>);
+
+    /// A slot is done with its batch, of which it played so many games in so long.
+    fn freed(&self, slot: usize, played: u64, took: Duration);
 }
 
 /// The slot's end of the hub.
@@ -106,6 +127,22 @@ pub(crate) struct SlotSide {
     pub(crate) number: usize,
     pub(crate) batches: threads::Receiver<Batch<Arc<Cell>>>,
     pub(crate) signs: Arc<Signs>,
+}
+
+impl Reports for Hub {
+    fn worker(&self) -> i64 {
+        self.worker.load(Ordering::Relaxed)
+    }
+
+    fn finished(&self, slot: usize, results: Vec<Finished>) {
+        if !results.is_empty() {
+            self.tell_from_slot(Event::Finished { slot, results });
+        }
+    }
+
+    fn freed(&self, slot: usize, played: u64, took: Duration) {
+        self.tell_from_slot(Event::Free { slot, played, took });
+    }
 }
 
 impl Hub {
@@ -130,25 +167,6 @@ impl Hub {
         let (sooner, worker) = (Notify::new(), AtomicI64::new(0));
         let hub = Self { started: Instant::now(), state, signs, sooner, worker };
         (hub, sides, to_do)
-    }
-
-    /// Who this worker is, for the log.
-    pub(crate) fn worker(&self) -> i64 {
-        self.worker.load(Ordering::Relaxed)
-    }
-
-    // From slots.
-
-    /// Games of a slot's batch are finished.
-    pub(crate) fn finished(&self, slot: usize, results: Vec<Finished>) {
-        if !results.is_empty() {
-            self.tell_from_slot(Event::Finished { slot, results });
-        }
-    }
-
-    /// A slot is done with its batch, of which it played so many games in so long.
-    pub(crate) fn freed(&self, slot: usize, played: u64, took: Duration) {
-        self.tell_from_slot(Event::Free { slot, played, took });
     }
 
     fn tell_from_slot(&self, event: Event<Finished, Arc<Cell>>) {
@@ -259,8 +277,7 @@ impl Hub {
             let to_do = match action {
                 Action::Play { slot, batch } => {
                     let first = batch.range.first;
-                    self.signs[slot].stop.store(GO_ON, Ordering::Relaxed);
-                    self.signs[slot].begins(first);
+                    self.signs[slot].goes_on(first);
                     state.slots[slot].told = Some(first);
                     // A thread that is gone has panicked, and the game with it.
                     let _gone = state.slots[slot].batches.send(batch);

@@ -2,7 +2,8 @@
 //!
 //! What it asks for, plays, keeps and says, and when, is decided by a state machine without a
 //! clock ([`spelrum_tournament::worker`]), which the simulation of the scheduler runs as well. This
-//! crate is what surrounds it. `slot`s are threads, which play what they are given; `driving` is
+//! crate is what surrounds it. `slot`s are threads, which play what they are given, here or in a
+//! process of their own (`playing`); `driving` is
 //! async, and says over one `link` what the machine wants said; the machine is between them, in
 //! the `hub`. Leases survive a coordinator's restart, so that nothing that was finished is lost by
 //! one.
@@ -17,10 +18,12 @@ mod memory;
 mod networks;
 mod outcome;
 mod panics;
+mod playing;
 mod slot;
 
 pub use engines::{Engines, options_of};
 pub use memory::memory_to_offer;
+pub use playing::{NoWorker, PlayingCommand, PlayingProcess};
 
 use std::convert::Infallible;
 use std::num::NonZeroU32;
@@ -34,8 +37,9 @@ use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
 use uuid::Uuid;
 
-use hub::{Hub, SlotSide};
-use link::{Introduction, Link};
+use hub::{Hub, Reports, SlotSide};
+use link::{Introduction, Link, Offered};
+use playing::Supervisor;
 use slot::Slot;
 
 /// What a worker needs to know.
@@ -52,12 +56,21 @@ pub struct Config {
     /// Bytes of memory that it offers them together: it gets no games that may take more than a
     /// slot's part. `None` is as much as they like.
     pub memory_bytes: Option<u64>,
-    /// The programs of others that it plays with; `None`: it gets no games that need some.
-    pub engines: Option<Engines>,
+    /// Where it plays.
+    pub playing: Playing,
     /// Which program it is part of.
     pub build: Build,
     /// Whether to end when the coordinator has nothing left to do, instead of waiting for more.
     pub exit_when_done: bool,
+}
+
+/// Where a worker plays.
+#[derive(Clone, Debug)]
+pub enum Playing {
+    /// On threads of this process, with these programs of others; with `None` it gets no games that need some.
+    Threads(Option<Engines>),
+    /// In a process of its own, which is killed and started again where a game does not end.
+    Process(PlayingCommand),
 }
 
 /// Which program a worker is part of, for people; empty is not to say.
@@ -105,6 +118,9 @@ pub enum WorkerError {
     /// The system gave no thread to play on.
     #[error("failed to start a playing thread: {0}")]
     Thread(#[source] std::io::Error),
+    /// The system started no process to play in.
+    #[error("failed to start the playing process: {0}")]
+    Process(#[source] std::io::Error),
     /// More slots than a worker can have.
     #[error("failed to start {0} playing threads: a worker has at most {SLOTS_MAX}")]
     Slots(NonZeroU32),
@@ -121,6 +137,7 @@ impl WorkerError {
             }
             Self::Malformed(_) => "use a worker and a coordinator of the same release".to_owned(),
             Self::Thread(_) => "use fewer slots, or raise the limit on threads".to_owned(),
+            Self::Process(_) => "raise the limits on processes and open files".to_owned(),
             Self::Slots(_) => "start several workers".to_owned(),
         }
     }
@@ -138,20 +155,29 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
     }
     let (hub, sides, to_do) = Hub::new(config.slots, config.exit_when_done);
     let hub = Arc::new(hub);
+    let players = Players::start(&hub, sides, config.playing.clone())?;
     // Whatever becomes of this future, playing ends with it.
-    let _close = CloseOnDrop { hub: Arc::clone(&hub), engines: config.engines.clone() };
-    start_slots(&hub, sides, config.engines.as_ref())?;
-    let introduction = introduction(&config);
-    let engines = config.engines.clone();
-    let link = Link::new(config.coordinator, config.token.as_ref(), introduction);
+    let _close = CloseOnDrop { hub: Arc::clone(&hub), players: players.clone() };
+    let offered = players.offered();
+    if let Offered::Process(offered) = &offered {
+        let mut offered = offered.clone();
+        tokio::select! {
+            // It goes on without where the process does not come to say it.
+            _said = offered.wait_for(Option::is_some) => {}
+            () = shutdown.finish.cancelled() => {}
+        }
+    }
+    let link = Link::new(
+        config.coordinator.clone(),
+        config.token.as_ref(),
+        introduction(&config, offered),
+    );
     let driven = tokio::select! {
         driven = driving::drive(&hub, &link, to_do, &shutdown) => driven,
-        never = look_after(config.engines.as_ref(), &hub) => match never {},
+        never = players.look_after(&hub) => match never {},
     };
-    if let Some(engines) = engines {
-        // A panic in it would be told by itself; whatever is left ends with this process.
-        let _ended = tokio::task::spawn_blocking(move || engines.close()).await;
-    }
+    // A panic in it would be told by itself; whatever is left ends with this process.
+    let _ended = tokio::task::spawn_blocking(move || players.close()).await;
     driven?;
     let summary = summary(&hub);
     let Summary { acknowledged, failed, unreported } = summary;
@@ -171,26 +197,84 @@ fn summary(hub: &Hub) -> Summary {
     }
 }
 
-/// Starts the slots' threads. They end when the hub is closed.
-fn start_slots(
-    hub: &Arc<Hub>,
-    sides: Vec<SlotSide>,
-    engines: Option<&Engines>,
-) -> Result<(), WorkerError> {
-    for side in sides {
-        let slot = Slot { hub: Arc::clone(hub), side, engines: engines.cloned() };
-        std::thread::Builder::new()
-            .name(format!("slot {}", slot.side.number))
-            .stack_size(STACK_BYTES)
-            .spawn(move || slot.run())
-            .map_err(WorkerError::Thread)?;
+/// Who plays.
+#[derive(Clone)]
+enum Players {
+    Threads(Option<Engines>),
+    Process(Arc<Supervisor>),
+}
+
+impl Players {
+    /// Starts them. They end when the hub is closed.
+    fn start(hub: &Arc<Hub>, sides: Vec<SlotSide>, playing: Playing) -> Result<Self, WorkerError> {
+        let engines = match playing {
+            Playing::Threads(engines) => engines,
+            Playing::Process(command) => {
+                let reports = Arc::clone(hub) as Arc<dyn Reports>;
+                let supervisor = Supervisor::start(command, reports, sides);
+                return supervisor
+                    .map(|it| Self::Process(Arc::new(it)))
+                    .map_err(WorkerError::Process);
+            }
+        };
+        for side in sides {
+            let SlotSide { number, batches, signs } = side;
+            let reports = Arc::clone(hub) as Arc<dyn Reports>;
+            let slot = Slot { number, signs, reports, engines: engines.clone() };
+            std::thread::Builder::new()
+                .name(format!("slot {number}"))
+                .stack_size(STACK_BYTES)
+                .spawn(move || slot.run(batches))
+                .map_err(WorkerError::Thread)?;
+        }
+        Ok(Self::Threads(engines))
     }
-    Ok(())
+
+    /// The programs of others that they have.
+    fn offered(&self) -> Offered {
+        match self {
+            Self::Threads(engines) => Offered::Threads(engines.clone()),
+            Self::Process(supervisor) => Offered::Process(supervisor.offered()),
+        }
+    }
+
+    /// Tells the coordinator whenever other engines can play here than before.
+    async fn look_after(&self, hub: &Hub) -> Infallible {
+        match self {
+            Self::Threads(Some(engines)) => engines.look_after(|| hub.changed()).await,
+            Self::Threads(None) => std::future::pending().await,
+            Self::Process(supervisor) => {
+                let mut offered = supervisor.offered();
+                while offered.changed().await.is_ok() {
+                    hub.changed();
+                }
+                std::future::pending().await
+            }
+        }
+    }
+
+    /// Ends them. Blocks until they are gone.
+    fn close(&self) {
+        match self {
+            Self::Threads(Some(engines)) => engines.close(),
+            Self::Threads(None) => {}
+            Self::Process(supervisor) => supervisor.close(),
+        }
+    }
+
+    /// Ends them, and waits for nothing.
+    fn abandon(&self) {
+        match self {
+            Self::Threads(Some(engines)) => engines.abandon(),
+            Self::Threads(None) => {}
+            Self::Process(supervisor) => supervisor.abandon(),
+        }
+    }
 }
 
 /// How this worker introduces itself. Names come from people and machines: what the protocol does
 /// not allow in them is left out.
-fn introduction(config: &Config) -> Introduction {
+fn introduction(config: &Config, offered: Offered) -> Introduction {
     let clean = |name: &str| {
         let mut clean: String = name.chars().filter(|it| !it.is_control()).collect();
         clean.truncate(clean.floor_char_boundary(NAME_BYTES_MAX));
@@ -208,29 +292,18 @@ fn introduction(config: &Config) -> Introduction {
         build_profile: said(&config.build.profile),
     };
     let (slots, memory_bytes) = (config.slots.get(), config.memory_bytes);
-    let engines = config.engines.clone();
-    Introduction { uuid: Uuid::new_v4(), name, host, slots, memory_bytes, engines, machine }
-}
-
-/// Tells the coordinator whenever other engines can play here than before.
-async fn look_after(engines: Option<&Engines>, hub: &Hub) -> Infallible {
-    match engines {
-        Some(engines) => engines.look_after(|| hub.changed()).await,
-        None => std::future::pending().await,
-    }
+    Introduction { uuid: Uuid::new_v4(), name, host, slots, memory_bytes, offered, machine }
 }
 
 /// Ends the slots when the worker's future is dropped.
 struct CloseOnDrop {
     hub: Arc<Hub>,
-    engines: Option<Engines>,
+    players: Players,
 }
 
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.hub.close();
-        if let Some(engines) = &self.engines {
-            engines.abandon();
-        }
+        self.players.abandon();
     }
 }

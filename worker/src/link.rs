@@ -10,9 +10,11 @@ use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::v1::{self, Verdict};
 use spelrum_proto::work::{self, Grant};
 use spelrum_proto::{Bearer, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, Token, WireError};
+use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::results::Machine;
 use spelrum_tournament::worker::{Answer, Call, Caller, LeasedGames, Session};
 use spelrum_tournament::{DefinitionHash, GameId, LeaseId, OpeningsCache, WorkerId};
+use tokio::sync::watch;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Response, Status};
@@ -44,9 +46,25 @@ pub(crate) struct Introduction {
     pub(crate) host: String,
     pub(crate) slots: u32,
     pub(crate) memory_bytes: Option<u64>,
-    /// Those that it has, which change.
-    pub(crate) engines: Option<Engines>,
+    pub(crate) offered: Offered,
     pub(crate) machine: Machine,
+}
+
+/// The programs of others that can play here, which change.
+#[derive(Clone, Debug)]
+pub(crate) enum Offered {
+    Threads(Option<Engines>),
+    /// `None` before the playing process has said so.
+    Process(watch::Receiver<Option<Vec<OfferedEngine>>>),
+}
+
+impl Offered {
+    fn now(&self) -> Vec<OfferedEngine> {
+        match self {
+            Self::Threads(engines) => engines.as_ref().map(Engines::offered).unwrap_or_default(),
+            Self::Process(offered) => offered.borrow().clone().unwrap_or_default(),
+        }
+    }
 }
 
 /// The link.
@@ -161,9 +179,8 @@ impl Link {
     }
 
     async fn hello(&self, mut client: Client) -> Result<Response<v1::HelloResponse>, Status> {
-        let Introduction { uuid, name, host, slots, memory_bytes, engines, machine } =
+        let Introduction { uuid, name, host, slots, memory_bytes, offered, machine } =
             self.introduction.clone();
-        let offered = engines.as_ref().map(Engines::offered).unwrap_or_default();
         let hello = v1::HelloRequest {
             protocol_major: PROTOCOL_MAJOR,
             protocol_minor: PROTOCOL_MINOR,
@@ -180,7 +197,7 @@ impl Link {
             operating_system: machine.operating_system,
             build_commit: machine.build_commit,
             build_profile: machine.build_profile,
-            engines: offered.into_iter().map(offer_to_wire).collect(),
+            engines: offered.now().into_iter().map(offer_to_wire).collect(),
             trains: true,
         };
         client.hello(hello).await

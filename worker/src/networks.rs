@@ -3,13 +3,32 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use spelrum_engine::network::{Network, SuppliedNetwork};
+use spelrum_engine::network::{Network, SuppliedNetwork, SupplyError};
 use spelrum_proto::v1;
 use spelrum_tournament::{DefinitionHash, TrainingDefinition};
 
 /// The networks that cells here have, by the definitions of their trainings. None is kept that no cell keeps.
 #[derive(Debug, Default)]
-pub(crate) struct Networks(Mutex<BTreeMap<DefinitionHash, Weak<SuppliedNetwork>>>);
+pub(crate) struct Networks(Mutex<BTreeMap<DefinitionHash, Weak<Supplied>>>);
+
+/// A network that its players need not train, for as long as this is kept.
+#[derive(Debug)]
+pub(crate) struct Supplied {
+    pub(crate) training: TrainingDefinition,
+    pub(crate) bytes: Vec<u8>,
+    _network: SuppliedNetwork,
+}
+
+impl Supplied {
+    /// Reads it, which takes a moment.
+    ///
+    /// # Errors
+    /// If the bytes are not the network of such a training.
+    pub(crate) fn new(training: TrainingDefinition, bytes: Vec<u8>) -> Result<Self, SupplyError> {
+        let network = SuppliedNetwork::new(training.recipe().clone(), &bytes)?;
+        Ok(Self { training, bytes, _network: network })
+    }
+}
 
 /// What the coordinator says of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +56,7 @@ impl From<v1::GetNetworkResponse> for Stored {
 
 impl Networks {
     /// The network of a training, if a cell here has it.
-    pub(crate) fn kept(&self, definition: DefinitionHash) -> Option<Arc<SuppliedNetwork>> {
+    pub(crate) fn kept(&self, definition: DefinitionHash) -> Option<Arc<Supplied>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.get(&definition).and_then(Weak::upgrade)
     }
@@ -51,10 +70,10 @@ impl Networks {
         training: &TrainingDefinition,
         definition: DefinitionHash,
         bytes: Vec<u8>,
-    ) -> Result<Arc<SuppliedNetwork>, String> {
-        let recipe = training.recipe().clone();
+    ) -> Result<Arc<Supplied>, String> {
+        let training = training.clone();
         let supplied = tokio::task::spawn_blocking(move || {
-            SuppliedNetwork::new(recipe, &bytes).map_err(|error| error.to_string())
+            Supplied::new(training, bytes).map_err(|error| error.to_string())
         });
         let supplied = supplied.await.unwrap_or_else(|panic| Err(panic.to_string()));
         let supplied = supplied.map_err(|problem| {

@@ -16,8 +16,21 @@ pub(crate) struct Finished {
 
 impl Finished {
     pub(crate) fn new(lease: LeaseId, what: What) -> Self {
-        let result = v1::Result { lease_id: lease.0, what: Some(what) };
+        Self::of(v1::Result { lease_id: lease.0, what: Some(what) })
+    }
+
+    /// Of a result that was made elsewhere.
+    pub(crate) fn of(result: v1::Result) -> Self {
         Self { bytes: work::encoded_len(&result), result }
+    }
+
+    /// The number of the game in its cell.
+    pub(crate) fn number(&self) -> Option<u64> {
+        Some(match self.result.what.as_ref()? {
+            What::Game(game) => game.number,
+            What::Training(training) => training.number,
+            What::FailedGame(failed) => failed.number,
+        })
     }
 }
 

@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc as threads};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -19,7 +19,7 @@ use spelrum_tournament::{FinishedTraining, GameId, PlayableCell, PlayedGame};
 
 use crate::cells::{self, Ready};
 use crate::engines::{Engines, EnginesGame, NoGame, Wanting};
-use crate::hub::{Hub, Signs, SlotSide};
+use crate::hub::{Reports, Signs};
 use crate::outcome::{Finished, failed};
 use crate::panics;
 
@@ -31,25 +31,29 @@ const RESULT_BYTES_MAX: usize = MESSAGE_BYTES_MAX - 1_024;
 
 /// One slot. [`Slot::run`] is its thread.
 pub(crate) struct Slot {
-    pub(crate) hub: Arc<Hub>,
-    pub(crate) side: SlotSide,
+    /// Which.
+    pub(crate) number: usize,
+    pub(crate) signs: Arc<Signs>,
+    /// Who hears of its games.
+    pub(crate) reports: Arc<dyn Reports>,
     /// The programs of others that there are.
     pub(crate) engines: Option<Engines>,
 }
 
 impl Slot {
-    /// Plays until the hub is closed.
-    pub(crate) fn run(self) {
+    /// Plays until nobody has batches for it any more.
+    pub(crate) fn run(self, batches: threads::Receiver<Batch<Arc<cells::Cell>>>) {
         panics::keep_quiet_on_this_thread();
-        while let Ok(batch) = self.side.batches.recv() {
+        for batch in batches {
             self.play(&batch);
         }
     }
 
-    fn play(&self, batch: &Batch<Arc<cells::Cell>>) {
-        let SlotSide { number: slot, signs, .. } = &self.side;
+    /// Plays one batch, and reports it.
+    pub(crate) fn play(&self, batch: &Batch<Arc<cells::Cell>>) {
+        let Self { number: slot, signs, reports, .. } = self;
         // One for the batch: games may be shorter than it takes to make one.
-        let (worker, lease, cell) = (self.hub.worker(), batch.lease.0, batch.range.cell.0);
+        let (worker, lease, cell) = (reports.worker(), batch.lease.0, batch.range.cell.0);
         let _batch = tracing::info_span!("batch", worker, lease, cell).entered();
         let started = Instant::now();
         let mut handed_in = started;
@@ -60,19 +64,21 @@ impl Slot {
                 break;
             }
             signs.begins(number);
+            // With programs of others it may wait before it begins.
+            reports.begins(*slot, number, !has_engines(&batch.cell));
             let game = GameId { cell: batch.range.cell, number };
             let Some(what) = self.play_one(batch, game) else { break };
             tracing::debug!(number, "a game is over");
             results.push(Finished::new(batch.lease, what));
             played += 1;
             if handed_in.elapsed() >= HAND_IN_AFTER {
-                self.hub.finished(*slot, std::mem::take(&mut results));
+                reports.finished(*slot, std::mem::take(&mut results));
                 handed_in = Instant::now();
             }
         }
         let took = started.elapsed();
-        self.hub.finished(*slot, results);
-        self.hub.freed(*slot, played, took);
+        reports.finished(*slot, results);
+        reports.freed(*slot, played, took);
     }
 
     /// Plays one game. `None` if it was aborted, or is given back with what is left of its batch.
@@ -93,7 +99,8 @@ impl Slot {
             started: Instant::now(),
             began: Cell::new(Instant::now()),
             timeout: batch.game_timeout,
-            signs: &self.side.signs,
+            slot: self,
+            number: game.number,
         };
         let engines = self.engines.as_ref();
         match caught(|| play(cell, engines, game, started_unix_us, &host)) {
@@ -118,8 +125,8 @@ impl Slot {
     fn train(&self, recipe: &Recipe, task: GameId) -> Option<v1::result::What> {
         let started_unix_us = unix_us();
         let started = Instant::now();
-        let signs = &self.side.signs;
-        let host = SlotHost { started, began: Cell::new(started), timeout: None, signs };
+        let (began, number) = (Cell::new(started), task.number);
+        let host = SlotHost { started, began, timeout: None, slot: self, number };
         tracing::info!(
             number = task.number,
             ending = recipe.endgame().name(),
@@ -146,6 +153,11 @@ impl Slot {
             }
         }
     }
+}
+
+/// Whether programs of others take part in its games.
+fn has_engines(cell: &cells::Cell) -> bool {
+    matches!(cell, Ok(Ready::Games(games)) if games.cell.has_engines())
 }
 
 /// Trains a network, with the table that the process shares.
@@ -307,7 +319,7 @@ fn small_enough(game: GameId, what: v1::result::What, named: &str) -> v1::result
 }
 
 /// Why a game that took too long has no result, with the time limit as a sweep writes it.
-fn timed_out(timeout: Duration) -> String {
+pub(crate) fn timed_out(timeout: Duration) -> String {
     let ms = timeout.as_millis();
     let (count, unit) = [(3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")]
         .into_iter()
@@ -323,7 +335,9 @@ struct SlotHost<'s> {
     began: Cell<Instant>,
     /// How long the game may take.
     timeout: Option<Duration>,
-    signs: &'s Signs,
+    slot: &'s Slot,
+    /// The game's.
+    number: u64,
 }
 
 impl Host for SlotHost<'_> {
@@ -345,11 +359,12 @@ impl Host for SlotHost<'_> {
 
 impl Wanting for SlotHost<'_> {
     fn wants_none(&self) -> bool {
-        self.signs.is_stopped()
+        self.slot.signs.is_stopped()
     }
 
     fn begins(&self) {
         self.began.set(Instant::now());
+        self.slot.reports.begins(self.slot.number, self.number, true);
     }
 }
 
@@ -360,7 +375,7 @@ impl SlotHost<'_> {
 
     /// Whether the game's result would be dropped.
     fn is_unwanted(&self) -> bool {
-        self.signs.is_aborted()
+        self.slot.signs.is_aborted()
     }
 }
 
@@ -387,9 +402,12 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use spelrum_tournament::CellId;
 
     use super::*;
+    use crate::hub::Hub;
 
     const GAME: GameId = GameId { cell: CellId(3), number: 8 };
 
@@ -442,15 +460,19 @@ mod tests {
     /// Invariant 3 needs a clock that runs: this one does, and the thread's does not go back.
     #[test]
     fn the_hosts_clocks_do_not_go_back() {
-        let signs = Signs::default();
+        let (hub, mut sides, _to_do) = Hub::new(NonZeroU32::MIN, false);
+        let signs = sides.remove(0).signs;
+        let reports = Arc::new(hub);
+        let slot = Slot { number: 0, signs: Arc::clone(&signs), reports, engines: None };
+        let slot = &slot;
         let started = Instant::now();
         let began = Cell::new(started);
-        let host = SlotHost { started, began: began.clone(), timeout: None, signs: &signs };
+        let host = SlotHost { started, began: began.clone(), timeout: None, slot, number: 0 };
         let (wall, cpu) = (host.wall(), host.cpu());
         assert!(cpu > Duration::ZERO);
         assert!(host.wall() >= wall && host.cpu() >= cpu);
         assert!(!host.aborted());
-        let hasty = SlotHost { started, began, timeout: Some(Duration::ZERO), signs: &signs };
+        let hasty = SlotHost { timeout: Some(Duration::ZERO), began, ..host };
         assert!(hasty.aborted() && !hasty.is_unwanted());
         let patient = SlotHost { timeout: Some(Duration::MAX), ..hasty };
         assert!(!patient.aborted());

@@ -17,6 +17,7 @@ pub(crate) mod network;
 pub(crate) mod new;
 pub(crate) mod perft;
 pub(crate) mod play;
+pub(crate) mod playing_process;
 pub(crate) mod remove;
 pub(crate) mod replay;
 pub(crate) mod report;
@@ -103,6 +104,9 @@ pub(crate) enum Command {
     Token(token::Token),
     /// Play games for a coordinator
     Worker(worker::Worker),
+    // What a worker starts, and nobody else.
+    #[command(hide = true)]
+    PlayingProcess(playing_process::PlayingProcess),
     /// Give a coordinator a sweep to play
     Submit(submit::Submit),
     /// Show how far experiments are, what workers do, and what needs somebody
@@ -197,6 +201,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Play(play) => on_runtime(play.run()),
         Command::Coordinator(coordinator) => on_runtime(coordinator.run()),
         Command::Worker(worker) => on_runtime(worker.run()),
+        Command::PlayingProcess(playing) => on_runtime(playing.run()),
         Command::Solve(solve) => on_runtime(solve.run()),
         Command::Table(table) => on_runtime(table.run()),
         Command::Network(network) => on_runtime(network.run()),

@@ -1,11 +1,11 @@
 //! `spelrum worker`: plays games for a coordinator.
 
 use clap::Args;
-use spelrum_external::{EngineFile, FailureKind};
-use spelrum_worker::{self as worker, Engines};
+use spelrum_worker::{self as worker, Playing};
 
-use crate::arguments::{CoordinatorArguments, Offer, SlotsArguments};
-use crate::engines::{self, EnginesArguments};
+use crate::arguments::{CoordinatorArguments, SlotsArguments};
+use crate::commands::playing_process;
+use crate::engines::EnginesArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
@@ -50,22 +50,20 @@ impl Worker {
     pub(crate) async fn run(self) -> Result<Exit> {
         self.logs.start("info");
         let coordinator = config::coordinator(self.coordinator.coordinator.as_ref())?;
-        let file = self.engines.read()?;
+        // Read here for what is wrong with it to be said first.
+        self.engines.read()?;
         let interrupts = Interrupts::listen(|| {
             tracing::info!("ending: finishing the games under way; a second signal stops now");
         })?;
         let offer = self.slots.offer();
-        let engines = match file {
-            Some(file) => Some(find(file, offer, &interrupts).await?),
-            None => None,
-        };
+        let playing = playing_process::command(offer.slots, &self.engines, self.logs)?;
         let config = worker::Config {
             coordinator: coordinator.url.value.endpoint(),
             token: coordinator.token.map(|token| token.value),
             name: self.name,
             slots: offer.slots,
             memory_bytes: offer.memory_bytes,
-            engines,
+            playing: Playing::Process(playing),
             build: build::this(),
             exit_when_done: self.exit_when_done,
         };
@@ -84,18 +82,4 @@ impl Worker {
             _ => Ok(Exit::Success),
         }
     }
-}
-
-/// The engines that start, told of with those that do not.
-async fn find(file: EngineFile, offer: Offer, interrupts: &Interrupts) -> Result<Engines> {
-    let (engines, failures) = engines::find(file, offer, interrupts.finish.clone()).await?;
-    for failure in failures.into_iter().filter(|it| it.kind != FailureKind::Aborted) {
-        tracing::error!("{failure}: it is not offered until it starts");
-        tracing::debug!(engine = failure.engine, "said:\n{}", failure.transcript);
-    }
-    for offered in engines.offered() {
-        let (engine, name) = (&offered.engine, &offered.identity.name);
-        tracing::info!(engine, name, "offered");
-    }
-    Ok(engines)
 }

@@ -40,6 +40,7 @@ mod outside;
 mod outside_results;
 mod pages;
 mod play;
+mod playing_process;
 mod readme;
 mod replay;
 mod report;

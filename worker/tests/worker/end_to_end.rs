@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use spelrum_proto::Token;
 use spelrum_proto::v1::Action;
-use spelrum_worker::{Build, Config, Shutdown, Summary, WorkerError, run};
+use spelrum_worker::{Build, Config, Playing, Shutdown, Summary, WorkerError, run};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
@@ -36,7 +36,7 @@ impl Working {
             name: Some("a test's".to_owned()),
             slots: NonZeroU32::new(slots).unwrap(),
             memory_bytes: None,
-            engines: None,
+            playing: Playing::Threads(None),
             build: Build::default(),
             exit_when_done,
         };

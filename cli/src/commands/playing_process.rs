@@ -1,0 +1,93 @@
+//! `spelrum playing-process`: plays for the worker that started it. Not for people.
+
+use std::num::NonZeroU32;
+
+use clap::Args;
+use spelrum_external::{EngineFile, FailureKind};
+use spelrum_worker::{self as worker, Engines, PlayingCommand};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::{self, Offer, SlotsArguments};
+use crate::config::TOKEN_VARIABLE;
+use crate::engines::{self, EnginesArguments};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::logging::LogArguments;
+
+/// Its name on the command line.
+const NAME: &str = "playing-process";
+
+/// Play for the worker that starts this
+#[derive(Args, Debug)]
+pub(crate) struct PlayingProcess {
+    #[command(flatten)]
+    slots: SlotsArguments,
+    #[command(flatten)]
+    engines: EnginesArguments,
+    #[command(flatten)]
+    logs: LogArguments,
+}
+
+/// How a worker with these arguments starts it.
+///
+/// # Errors
+/// If the system does not tell which program this is.
+pub(crate) fn command(
+    slots: NonZeroU32,
+    engines: &EnginesArguments,
+    logs: LogArguments,
+) -> Result<PlayingCommand> {
+    let mut words = vec![NAME.into(), "--slots".into(), slots.to_string().into()];
+    words.extend(engines.words());
+    words.extend(logs.words());
+    words.extend(arguments::words_of_voice());
+    PlayingCommand::of_this_program(words, &[TOKEN_VARIABLE]).map_err(|error| {
+        CliError::new(Exit::Internal, "find this program, which plays").because(error)
+    })
+}
+
+impl PlayingProcess {
+    /// Plays until the worker has it end.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let playing = worker::PlayingProcess::of_standard_streams().map_err(|error| {
+            CliError::new(Exit::Usage, "play")
+                .because(error)
+                .help("spelrum worker starts it; start that")
+        })?;
+        self.logs.start("info");
+        // Service managers and batch systems tell every process of a worker to end. When this one does, the worker
+        // decides.
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        let failed = |error| CliError::new(Exit::Internal, "listen for signals").because(error);
+        let _unheeded =
+            kinds.into_iter().map(signal).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let offer = self.slots.offer();
+        let engines = match self.engines.read()? {
+            Some(file) => Some(find(file, offer).await?),
+            None => None,
+        };
+        let played = playing.play(offer.slots, engines).await;
+        played.map_err(|error| {
+            CliError::new(Exit::Internal, "start a playing thread")
+                .because(error)
+                .help("use fewer slots, or raise the limit on threads")
+        })?;
+        Ok(Exit::Success)
+    }
+}
+
+/// The engines that start, told of with those that do not.
+async fn find(file: EngineFile, offer: Offer) -> Result<Engines> {
+    // When the worker ends before they are found, this process ends.
+    let (engines, failures) = engines::find(file, offer, CancellationToken::new()).await?;
+    for failure in failures.into_iter().filter(|it| it.kind != FailureKind::Aborted) {
+        tracing::error!("{failure}: it is not offered until it starts");
+        tracing::debug!(engine = failure.engine, "said:\n{}", failure.transcript);
+    }
+    for offered in engines.offered() {
+        let (engine, name) = (&offered.engine, &offered.identity.name);
+        tracing::info!(engine, name, "offered");
+    }
+    Ok(engines)
+}

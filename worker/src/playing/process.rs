@@ -1,0 +1,256 @@
+//! The playing process's side.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::num::NonZeroU32;
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc as threads};
+use std::time::Duration;
+
+use spelrum_engine::search::STACK_BYTES;
+use spelrum_proto::engines::offer_to_wire;
+use spelrum_tournament::worker::Batch;
+use spelrum_tournament::{CellId, GameRange, LeaseId, OpeningsCache, TrainingDefinition};
+use tokio::sync::mpsc;
+
+use super::ledger::{Ledger, Note};
+use super::wire::{self, CellSent, News, Offers, Order, Play, Said, What};
+use crate::cells::{self, Cell, Ready};
+use crate::engines::Engines;
+use crate::hub::{Reports, Signs};
+use crate::networks::Supplied;
+use crate::outcome::Finished;
+use crate::panics;
+use crate::slot::Slot;
+
+/// A process that plays for the worker that started it.
+#[derive(Debug)]
+pub struct PlayingProcess {
+    orders: mpsc::UnboundedReceiver<What>,
+    outlet: Arc<Outlet>,
+}
+
+/// The standard streams are not what a worker gives.
+#[derive(Debug, thiserror::Error)]
+#[error("its standard streams are not those that a worker gives its playing process")]
+pub struct NoWorker(#[source] io::Error);
+
+impl PlayingProcess {
+    /// Of this process, whose standard input and output are what [`crate::PlayingCommand`] gave it. From here on
+    /// it ends on the spot when its worker ends, whatever it is doing.
+    ///
+    /// # Errors
+    /// If nobody has given it these.
+    pub fn of_standard_streams() -> Result<Self, NoWorker> {
+        let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
+        let socket = socket.and_then(|socket| {
+            // Of another kind of file it is an error.
+            socket.peer_addr()?;
+            Ok(socket)
+        });
+        let socket = socket.map_err(NoWorker)?;
+        let file = io::stdout().as_fd().try_clone_to_owned().map(File::from).map_err(NoWorker)?;
+        let (ledger, sequence) = (Ledger::of(file), AtomicU64::new(0));
+        let mut from = socket.try_clone().map_err(NoWorker)?;
+        let outlet =
+            Outlet { socket: Mutex::new(socket), ledger, sequence, worker: AtomicI64::new(0) };
+        let (sender, orders) = mpsc::unbounded_channel();
+        let hear = move || {
+            while let Ok(Some(Order { what: Some(what) })) = wire::read(&mut from) {
+                // Nobody obeys any more when it ends in good order.
+                let _ending = sender.send(what);
+            }
+            std::process::exit(0);
+        };
+        std::thread::Builder::new().name("orders".to_owned()).spawn(hear).map_err(NoWorker)?;
+        Ok(Self { orders, outlet: Arc::new(outlet) })
+    }
+
+    /// Plays what the worker says on so many slots, until it is told to end.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub async fn play(self, slots: NonZeroU32, engines: Option<Engines>) -> io::Result<()> {
+        let Self { orders, outlet } = self;
+        let openings = Arc::default();
+        let slots = (0..slots.get() as usize)
+            .map(|number| Chair::start(number, &outlet, engines.as_ref(), &openings))
+            .collect::<io::Result<Vec<_>>>()?;
+        let offered = || engines.as_ref().map(Engines::offered).unwrap_or_default();
+        let tell = || {
+            let engines = offered().into_iter().map(offer_to_wire).collect();
+            outlet.say(News::Offers(Offers { engines }));
+        };
+        tell();
+        let changes = async {
+            match &engines {
+                Some(engines) => engines.look_after(tell).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = obey(orders, &slots, &outlet) => {}
+            never = changes => match never {},
+        }
+        if let Some(engines) = engines {
+            // A panic in it would be told by itself; whatever is left ends with this process.
+            let _ended = tokio::task::spawn_blocking(move || engines.close()).await;
+        }
+        Ok(())
+    }
+}
+
+/// Does what the worker says, until it says to end.
+async fn obey(mut orders: mpsc::UnboundedReceiver<What>, slots: &[Chair], outlet: &Outlet) {
+    let mut cells = BTreeMap::new();
+    while let Some(what) = orders.recv().await {
+        match what {
+            What::Cell(sent) => {
+                cells.insert(sent.key, Arc::new(Definition { sent, cell: OnceLock::new() }));
+            }
+            What::Forget(key) => drop(cells.remove(&key)),
+            What::Play(play) => {
+                outlet.worker.store(play.worker_id, Ordering::Relaxed);
+                let slot = &slots[play.slot as usize];
+                slot.signs.goes_on(play.first_number);
+                let definition = Arc::clone(&cells[&play.cell_key]);
+                // A thread that is gone has panicked outside a game: this process is of no more use.
+                if slot.tasks.send((play, definition)).is_err() {
+                    return;
+                }
+            }
+            What::Stop(stop) => slots[stop.slot as usize].signs.stop(stop.now),
+            What::End(wire::End {}) => return,
+        }
+    }
+}
+
+/// What the orders need of a slot.
+struct Chair {
+    signs: Arc<Signs>,
+    tasks: threads::Sender<(Play, Arc<Definition>)>,
+}
+
+impl Chair {
+    /// Starts a slot.
+    fn start(
+        number: usize,
+        outlet: &Arc<Outlet>,
+        engines: Option<&Engines>,
+        openings: &Arc<OpeningsCache>,
+    ) -> io::Result<Self> {
+        let signs = Arc::<Signs>::default();
+        let reports = Arc::clone(outlet) as Arc<dyn Reports>;
+        let slot = Slot { number, signs: Arc::clone(&signs), reports, engines: engines.cloned() };
+        let (sender, tasks) = threads::channel::<(Play, Arc<Definition>)>();
+        let openings = Arc::clone(openings);
+        let play = move || {
+            panics::keep_quiet_on_this_thread();
+            for (play, definition) in tasks {
+                let range = GameRange {
+                    cell: CellId(play.cell_id),
+                    first: play.first_number,
+                    count: play.count,
+                };
+                slot.play(&Batch {
+                    lease: LeaseId(play.lease_id),
+                    cell: definition.cell(&openings),
+                    range,
+                    game_timeout: play.game_timeout_ms.map(Duration::from_millis),
+                });
+            }
+        };
+        std::thread::Builder::new()
+            .name(format!("slot {number}"))
+            .stack_size(STACK_BYTES)
+            .spawn(play)?;
+        Ok(Self { signs, tasks: sender })
+    }
+}
+
+/// A cell, read by the first slot that plays it.
+struct Definition {
+    sent: CellSent,
+    cell: OnceLock<Arc<Cell>>,
+}
+
+impl Definition {
+    fn cell(&self, openings: &OpeningsCache) -> Arc<Cell> {
+        let read = || catch_unwind(AssertUnwindSafe(|| read(&self.sent, openings)));
+        let read = || read().unwrap_or_else(|_| Err("reading its definition panicked".to_owned()));
+        Arc::clone(self.cell.get_or_init(|| Arc::new(read())))
+    }
+}
+
+fn read(sent: &CellSent, openings: &OpeningsCache) -> Cell {
+    let mut cell = cells::of_definition(sent.definition_json.clone(), openings)?;
+    if let Ready::Games(games) = &mut cell {
+        for network in &sent.networks {
+            let training = TrainingDefinition::from_json(&network.training_json);
+            let training = training.map_err(|error| error.to_string())?;
+            let supplied = Supplied::new(training, network.bytes.clone());
+            games.networks.push(Arc::new(supplied.map_err(|error| error.to_string())?));
+        }
+    }
+    Ok(cell)
+}
+
+/// What slots say goes to the worker.
+#[derive(Debug)]
+struct Outlet {
+    socket: Mutex<UnixStream>,
+    ledger: Ledger,
+    /// Of the last note of any slot.
+    sequence: AtomicU64,
+    worker: AtomicI64,
+}
+
+impl Outlet {
+    fn say(&self, news: News) {
+        let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
+        // When the worker is gone, so are we at once.
+        let _gone = wire::write(&mut *socket, &Said { news: Some(news) });
+    }
+}
+
+impl Reports for Outlet {
+    fn worker(&self) -> i64 {
+        self.worker.load(Ordering::Relaxed)
+    }
+
+    fn begins(&self, slot: usize, number: u64, time_runs: bool) {
+        let sequence = self.sequence.fetch_add(1, Ordering::Relaxed) + 1;
+        // Without a note the game is not seen to: it is played all the same.
+        let _unseen = self.ledger.note(slot, Note { number, sequence, time_runs });
+    }
+
+    fn finished(&self, slot: usize, results: Vec<Finished>) {
+        use spelrum_tournament::worker::Outcome as _;
+
+        let slot = u32::try_from(slot).unwrap_or(u32::MAX);
+        let mut bytes = 0;
+        let mut some = Vec::new();
+        for finished in results {
+            if bytes + finished.bytes() > wire::RESULTS_BYTES_MAX && !some.is_empty() {
+                let results = std::mem::take(&mut some);
+                self.say(News::Finished(wire::Finished { slot, results }));
+                bytes = 0;
+            }
+            bytes += finished.bytes();
+            some.push(finished.result);
+        }
+        if !some.is_empty() {
+            self.say(News::Finished(wire::Finished { slot, results: some }));
+        }
+    }
+
+    fn freed(&self, slot: usize, played: u64, took: Duration) {
+        let slot = u32::try_from(slot).unwrap_or(u32::MAX);
+        let took_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.say(News::Freed(wire::Freed { slot, played, took_ns }));
+    }
+}

@@ -1,0 +1,552 @@
+//! The worker's side: starts the playing process, hands it what is to be played, and sees to its end.
+
+use std::ffi::OsString;
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak, mpsc as threads};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use spelrum_external::guard::this_program;
+use spelrum_proto::engines::offers;
+use spelrum_tournament::GameId;
+use spelrum_tournament::engines::OfferedEngine;
+use spelrum_tournament::worker::Batch;
+use tokio::sync::watch;
+
+use super::ledger::{Ledger, Note};
+use super::wire::{self, CellSent, End, NetworkSent, News, Order, Play, Said, Stop, What};
+use crate::cells::{Cell, Ready};
+use crate::hub::{Reports, Signs, SlotSide};
+use crate::networks::Supplied;
+use crate::outcome::{Finished, failed};
+use crate::slot::{Slot, timed_out};
+
+/// How often it looks at what is played.
+const LOOK: Duration = Duration::from_millis(50);
+/// As much of the time between two looks counts: while this process stands still, a game that is over may have
+/// nobody to hear of it.
+const LOOK_COUNTS: Duration = Duration::from_millis(250);
+/// A game that is over its time is to stop by itself within this and a tenth of its time.
+const STOPS_WITHIN: Duration = Duration::from_secs(5);
+/// The same of one that is not wanted any more, which holds up nobody but its slot.
+const UNWANTED_STOPS_WITHIN: Duration = Duration::from_secs(60);
+/// A process that has ended is started again after this, and after twice as long each time it ends soon.
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
+/// So often that is doubled: up to some 50 s.
+const DOUBLINGS_MAX: u32 = 9;
+/// One that lived for so long did not end soon.
+const LIVED_WELL: Duration = Duration::from_secs(60);
+/// In good order it ends within this.
+const ENDS_WITHIN: Duration = Duration::from_secs(15);
+
+/// How the playing process is started: this program again, with these words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayingCommand {
+    program: PathBuf,
+    words: Vec<OsString>,
+    without: Vec<String>,
+}
+
+impl PlayingCommand {
+    /// Of the running program, which plays by [`crate::PlayingProcess`] where it is started with these words, without
+    /// these variables of the environment.
+    ///
+    /// # Errors
+    /// If the system does not tell which program is running.
+    pub fn of_this_program(words: Vec<OsString>, without: &[&str]) -> io::Result<Self> {
+        let without = without.iter().map(|&name| name.to_owned()).collect();
+        Ok(Self { program: this_program()?, words, without })
+    }
+
+    fn start(&self, ledger: &Ledger) -> io::Result<(Child, UnixStream)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let mut command = Command::new(&self.program);
+        command.args(&self.words).stdin(OwnedFd::from(theirs)).stdout(Stdio::from(ledger.file()?));
+        for name in &self.without {
+            command.env_remove(name);
+        }
+        // A Ctrl-C of the terminal is for the worker to hear, which may want to finish its games.
+        let child = command.arg0("spelrum").process_group(0).spawn()?;
+        Ok((child, ours))
+    }
+}
+
+/// Those that can play in the playing process; `None` before it has said so.
+pub(crate) type Offered = watch::Receiver<Option<Vec<OfferedEngine>>>;
+
+/// The playing process, and who sees to it.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    shared: Arc<Shared>,
+    offered: Offered,
+}
+
+struct Shared {
+    command: PlayingCommand,
+    reports: Arc<dyn Reports>,
+    signs: Vec<Arc<Signs>>,
+    ledger: Ledger,
+    offers: watch::Sender<Option<Vec<OfferedEngine>>>,
+    state: Mutex<State>,
+    /// Something is to be played, it is to end, or it has ended.
+    changed: Condvar,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("command", &self.command).finish_non_exhaustive()
+    }
+}
+
+#[derive(Default)]
+struct State {
+    /// What each slot has before it.
+    desks: Vec<Option<Desk>>,
+    process: Option<Running>,
+    /// The slot for whose game the process was killed.
+    killed_for: Option<usize>,
+    /// Whether it is to end, or has.
+    closed: bool,
+    /// Whether nobody tends it any more.
+    left: bool,
+}
+
+/// A process that runs.
+struct Running {
+    pid: Pid,
+    orders: threads::Sender<What>,
+    /// The cells that it knows, by their keys.
+    cells: Vec<(u64, Weak<Cell>)>,
+    next_key: u64,
+}
+
+/// A batch that a slot has.
+struct Desk {
+    batch: Batch<Arc<Cell>>,
+    /// Whether a process has it.
+    is_sent: bool,
+    /// Of the slot's last note before.
+    sequence_before: u64,
+    /// The slot's last note, for how long it stands there, and for how long the game has not been wanted.
+    note: Note,
+    stood: Duration,
+    unwanted: Duration,
+    /// How the process was told to stop: after the game, and now.
+    told: (bool, bool),
+    /// The last game whose result was handed in.
+    last_reported: Option<u64>,
+}
+
+impl Supervisor {
+    /// Starts the playing process, and hands it what the slots get.
+    ///
+    /// # Errors
+    /// If the system gives no process or thread.
+    pub(crate) fn start(
+        command: PlayingCommand,
+        reports: Arc<dyn Reports>,
+        sides: Vec<SlotSide>,
+    ) -> io::Result<Self> {
+        let ledger = Ledger::new()?;
+        let first = command.start(&ledger)?;
+        let (offers, offered) = watch::channel(None);
+        let signs = sides.iter().map(|side| Arc::clone(&side.signs)).collect();
+        let desks = sides.iter().map(|_| None).collect();
+        let state = Mutex::new(State { desks, ..State::default() });
+        let changed = Condvar::new();
+        let shared = Arc::new(Shared { command, reports, signs, ledger, offers, state, changed });
+        let supervisor = Self { shared: Arc::clone(&shared), offered };
+        let named = |name: &str| thread::Builder::new().name(name.to_owned());
+        let tended = Arc::clone(&shared);
+        named("playing process").spawn(move || tended.tend(first))?;
+        let watched = Arc::clone(&shared);
+        named("watch").spawn(move || watched.watch())?;
+        for side in sides {
+            let shared = Arc::clone(&shared);
+            named(&format!("to slot {}", side.number)).spawn(move || shared.hand_on(side))?;
+        }
+        Ok(supervisor)
+    }
+
+    /// Which programs of others can play there.
+    pub(crate) fn offered(&self) -> Offered {
+        self.offered.clone()
+    }
+
+    /// Ends the process in good order. Blocks until it is gone.
+    pub(crate) fn close(&self) {
+        let mut state = self.shared.state();
+        state.closed = true;
+        if let Some(running) = &state.process {
+            let _gone = running.orders.send(What::End(End {}));
+        }
+        self.shared.changed.notify_all();
+        let until = Instant::now() + ENDS_WITHIN;
+        while !state.left {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                drop(state);
+                return self.abandon();
+            }
+            state = self.shared.wait(state, left);
+        }
+    }
+
+    /// Ends the process at once, and waits for nothing.
+    pub(crate) fn abandon(&self) {
+        let mut state = self.shared.state();
+        state.closed = true;
+        if let Some(running) = &state.process {
+            running.kill();
+        }
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, State>, at_most: Duration) -> MutexGuard<'s, State> {
+        self.changed.wait_timeout(state, at_most).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Hands on what one slot gets.
+    fn hand_on(&self, side: SlotSide) {
+        let SlotSide { number, batches, signs } = side;
+        let reports = Arc::clone(&self.reports);
+        let here = Slot { number, signs, reports, engines: None };
+        for batch in batches {
+            match &*batch.cell {
+                Ok(Ready::Games(_) | Ready::Training { found: None, .. }) => {
+                    self.hand(number, batch);
+                }
+                // Nothing is played of it.
+                Ok(Ready::Training { found: Some(_), .. }) | Err(_) => here.play(&batch),
+            }
+        }
+    }
+
+    fn hand(&self, slot: usize, batch: Batch<Arc<Cell>>) {
+        let mut state = self.state();
+        let was_idle = state.desks.iter().all(Option::is_none);
+        state.desks[slot] = Some(Desk {
+            batch,
+            is_sent: false,
+            sequence_before: 0,
+            note: Note::default(),
+            stood: Duration::ZERO,
+            unwanted: Duration::ZERO,
+            told: (false, false),
+            last_reported: None,
+        });
+        self.send(&mut state, slot);
+        if was_idle {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Gives the process a slot's batch, if there is a process.
+    fn send(&self, state: &mut State, slot: usize) {
+        let State { desks, process: Some(running), .. } = state else { return };
+        let Some(desk) = desks[slot].as_mut().filter(|desk| !desk.is_sent) else { return };
+        desk.note = self.ledger.of_slot(slot);
+        desk.sequence_before = desk.note.sequence;
+        let Batch { lease, cell, range, game_timeout } = &desk.batch;
+        let cell_key = running.key_of(cell);
+        let ms = |timeout: &Duration| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        running.tell(What::Play(Play {
+            slot: u32::try_from(slot).unwrap_or(u32::MAX),
+            cell_key,
+            lease_id: lease.0,
+            cell_id: range.cell.0,
+            first_number: range.first,
+            count: range.count,
+            game_timeout_ms: game_timeout.as_ref().map(ms),
+            worker_id: self.reports.worker(),
+        }));
+        desk.is_sent = true;
+    }
+
+    /// Sees to one process after the other.
+    fn tend(&self, first: (Child, UnixStream)) {
+        let mut next = Ok(first);
+        let mut soon = 0;
+        loop {
+            let began = Instant::now();
+            let ended = next.and_then(|(child, socket)| self.serve(child, socket));
+            let mut state = self.state();
+            if state.closed {
+                state.left = true;
+                self.changed.notify_all();
+                return;
+            }
+            soon = if began.elapsed() > LIVED_WELL { 0 } else { soon + 1 };
+            let again_after = AGAIN_AFTER * (1 << (soon - 1).clamp(0, DOUBLINGS_MAX));
+            match ended {
+                Ok(how) => {
+                    tracing::error!(
+                        how,
+                        ?again_after,
+                        "the playing process has ended; starting it again"
+                    );
+                }
+                Err(problem) => {
+                    tracing::error!(%problem, ?again_after, "failed to start the playing process; trying again");
+                }
+            }
+            let until = Instant::now() + again_after;
+            while !state.closed && Instant::now() < until {
+                state = self.wait(state, until.saturating_duration_since(Instant::now()));
+            }
+            drop(state);
+            next = self.command.start(&self.ledger);
+        }
+    }
+
+    /// Hears one process to its end, and settles what it leaves. Returns how it ended.
+    fn serve(&self, mut child: Child, socket: UnixStream) -> io::Result<String> {
+        let started = self.converse(&child, &socket);
+        // It has closed its end, or has none: there is nothing more to hear of it.
+        let _gone = child.kill();
+        let status = child.wait();
+        let how = status.as_ref().map_or_else(ToString::to_string, ExitStatus::to_string);
+        self.settle(&how);
+        started.map(|()| how)
+    }
+
+    /// Talks with a process until it ends.
+    fn converse(&self, child: &Child, socket: &UnixStream) -> io::Result<()> {
+        let (orders, to_say) = threads::channel();
+        let mut to = socket.try_clone()?;
+        let mut from = socket.try_clone()?;
+        let say = move || {
+            let said = |what| wire::write(&mut to, &Order { what: Some(what) });
+            if to_say.iter().try_for_each(said).is_err() {
+                // Whoever hears nothing any more has nothing to say.
+                let _gone = to.shutdown(Shutdown::Both);
+            }
+        };
+        thread::Builder::new().name("orders".to_owned()).spawn(say)?;
+        {
+            let mut state = self.state();
+            let pid = Pid::from_child(child);
+            let process = Running { pid, orders, cells: Vec::new(), next_key: 0 };
+            if state.closed {
+                return Ok(());
+            }
+            state.process = Some(process);
+            for slot in 0..state.desks.len() {
+                self.send(&mut state, slot);
+            }
+        }
+        while let Ok(Some(Said { news: Some(news) })) = wire::read(&mut from) {
+            self.hear(news);
+        }
+        self.state().process = None;
+        Ok(())
+    }
+
+    fn hear(&self, news: News) {
+        match news {
+            News::Offers(wire::Offers { engines }) => match offers(&engines) {
+                Ok(engines) => {
+                    let engines = Some(engines);
+                    self.offers.send_if_modified(|offered| {
+                        let is_other = *offered != engines;
+                        *offered = engines;
+                        is_other
+                    });
+                }
+                Err(problem) => tracing::error!(%problem, "what can play here is not understood"),
+            },
+            News::Finished(wire::Finished { slot, results }) => {
+                let slot = slot as usize;
+                let results: Vec<_> = results.into_iter().map(Finished::of).collect();
+                if let Some(desk) = &mut self.state().desks[slot] {
+                    desk.last_reported = results.last().and_then(Finished::number);
+                }
+                self.reports.finished(slot, results);
+            }
+            News::Freed(wire::Freed { slot, played, took_ns }) => {
+                let slot = slot as usize;
+                self.state().desks[slot] = None;
+                self.reports.freed(slot, played, Duration::from_nanos(took_ns));
+            }
+        }
+    }
+
+    /// The process has ended: whose games were in progress, and what becomes of them.
+    fn settle(&self, how: &str) {
+        let mut state = self.state();
+        let killed_for = state.killed_for.take();
+        let mut slots = Vec::new();
+        for (slot, desk) in state.desks.iter_mut().enumerate() {
+            if desk.as_ref().is_some_and(|desk| desk.is_sent) {
+                slots.extend(desk.take().map(|desk| (slot, desk)));
+            }
+        }
+        let ended: Vec<_> = slots
+            .into_iter()
+            .map(|(slot, desk)| (slot, self.in_progress(slot, &desk), desk))
+            .collect();
+        // The next process begins to count anew.
+        if let Err(problem) = self.ledger.clear() {
+            tracing::error!(%problem, "failed to clear the ledger of the playing process");
+        }
+        drop(state);
+        let in_progress = ended.iter().filter(|(_, game, _)| game.is_some()).count();
+        for (slot, game, desk) in ended {
+            let is_to_blame = killed_for.is_none_or(|killed_for| killed_for == slot);
+            if let Some(game) = game.filter(|_| is_to_blame) {
+                let message = if killed_for.is_some() {
+                    let timeout = desk.batch.game_timeout.unwrap_or_default();
+                    format!("{}, did not stop, and its process was killed", timed_out(timeout))
+                } else {
+                    crashed(how, in_progress - 1)
+                };
+                let what = failed(game, &message);
+                self.reports.finished(slot, vec![Finished::new(desk.batch.lease, what)]);
+            }
+            // What it took tells nothing of how long its games are.
+            self.reports.freed(slot, 0, Duration::ZERO);
+        }
+    }
+
+    /// The game that a slot of a process that has ended was at, if it was wanted.
+    fn in_progress(&self, slot: usize, desk: &Desk) -> Option<GameId> {
+        let note = self.ledger.of_slot(slot);
+        let game = GameId { cell: desk.batch.range.cell, number: note.number };
+        let has_begun = note.sequence > desk.sequence_before && desk.batch.range.contains(game);
+        let is_handed_in = desk.last_reported.is_some_and(|last| note.number <= last);
+        (has_begun && !is_handed_in && !self.signs[slot].is_aborted()).then_some(game)
+    }
+
+    /// Looks at what is played, again and again, until it is to end.
+    fn watch(&self) {
+        let mut state = self.state();
+        let mut looked = Instant::now();
+        while !state.closed {
+            if state.desks.iter().all(Option::is_none) {
+                state = self.wait(state, LIVED_WELL);
+                looked = Instant::now();
+                continue;
+            }
+            state = self.wait(state, LOOK);
+            let passed = looked.elapsed().min(LOOK_COUNTS);
+            looked = Instant::now();
+            self.look(&mut state, passed);
+        }
+    }
+
+    /// Tells the process which slots are to stop, the hub which games are played, and kills the process if a game
+    /// of it does not stop.
+    fn look(&self, state: &mut State, passed: Duration) {
+        let State { desks, process: Some(running), killed_for, .. } = state else { return };
+        for (slot, desk) in desks.iter_mut().enumerate() {
+            let Some(desk) = desk.as_mut().filter(|desk| desk.is_sent) else { continue };
+            let signs = &self.signs[slot];
+            let told = (signs.is_stopped(), signs.is_aborted());
+            if told != desk.told {
+                let slot = u32::try_from(slot).unwrap_or(u32::MAX);
+                running.tell(What::Stop(Stop { slot, now: told.1 }));
+                desk.told = told;
+            }
+            let note = self.ledger.of_slot(slot);
+            if note.sequence > desk.sequence_before {
+                signs.begins(note.number);
+            }
+            if note == desk.note {
+                desk.stood += passed;
+            } else {
+                (desk.note, desk.stood) = (note, Duration::ZERO);
+            }
+            if told.1 {
+                desk.unwanted += passed;
+            }
+            if killed_for.is_none() && desk.does_not_stop() {
+                let (cell, number) = (desk.batch.range.cell.0, note.number);
+                tracing::error!(
+                    cell,
+                    number,
+                    "a game does not stop: killing the playing process, and giving its other games back"
+                );
+                *killed_for = Some(slot);
+                running.kill();
+            }
+        }
+    }
+}
+
+impl Desk {
+    /// Whether its game is over its time, or not wanted, for longer than it may take to notice that.
+    fn does_not_stop(&self) -> bool {
+        let is_timed = self.note.time_runs && self.note.sequence > self.sequence_before;
+        let timeout = self.batch.game_timeout.filter(|_| is_timed);
+        let is_over = timeout.is_some_and(|it| self.stood > it + it / 10 + STOPS_WITHIN);
+        is_over || self.unwanted > UNWANTED_STOPS_WITHIN
+    }
+}
+
+impl Running {
+    fn kill(&self) {
+        // One that has ended meanwhile is not waited for yet, so that nobody else has its number.
+        let _ended = kill_process(self.pid, Signal::KILL);
+    }
+
+    fn tell(&self, what: What) {
+        // When the process is gone, that is settled by who hears it.
+        let _gone = self.orders.send(what);
+    }
+
+    /// The key of a cell, which the process is told of if it does not know it.
+    fn key_of(&mut self, cell: &Arc<Cell>) -> u64 {
+        for (key, _) in self.cells.extract_if(.., |(_, known)| known.strong_count() == 0) {
+            let _gone = self.orders.send(What::Forget(key));
+        }
+        let known = |(_, it): &&(u64, Weak<Cell>)| std::ptr::eq(it.as_ptr(), Arc::as_ptr(cell));
+        if let Some((key, _)) = self.cells.iter().find(known) {
+            return *key;
+        }
+        let key = self.next_key;
+        self.next_key += 1;
+        self.cells.push((key, Arc::downgrade(cell)));
+        self.tell(What::Cell(sent(key, cell)));
+        key
+    }
+}
+
+/// A cell as the process is told of it.
+fn sent(key: u64, cell: &Cell) -> CellSent {
+    let (definition_json, networks) = match cell {
+        Ok(Ready::Games(games)) => {
+            let network = |it: &Arc<Supplied>| NetworkSent {
+                training_json: it.training.canonical_json(),
+                bytes: it.bytes.clone(),
+            };
+            (games.json.clone(), games.networks.iter().map(network).collect())
+        }
+        Ok(Ready::Training { training, .. }) => (training.canonical_json(), Vec::new()),
+        // It is not handed on.
+        Err(_) => Default::default(),
+    };
+    CellSent { key, definition_json, networks }
+}
+
+/// Why a game failed whose process ended by itself.
+fn crashed(how: &str, others: usize) -> String {
+    let others = match others {
+        0 => String::new(),
+        1 => " (and another game, which may be the cause)".to_owned(),
+        _ => format!(" (and {others} other games, any of which may be the cause)"),
+    };
+    format!("the playing process ended while it was played{others}: {how}")
+}

@@ -1,0 +1,198 @@
+//! What a worker and its playing process tell each other: messages behind their lengths, over a pair of sockets.
+//! Both ends are always the same program, so that this has no versions.
+
+use std::io::{self, Read, Write};
+
+use prost::Message;
+use spelrum_proto::v1;
+
+/// Most bytes of results in one message, apart from a result that is larger by itself.
+pub(super) const RESULTS_BYTES_MAX: usize = 4 << 20;
+
+/// What the worker says.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Order {
+    #[prost(oneof = "What", tags = "1, 2, 3, 4, 5")]
+    pub(super) what: Option<What>,
+}
+
+#[derive(Clone, PartialEq, prost::Oneof)]
+pub(super) enum What {
+    /// A cell, before its first games.
+    #[prost(message, tag = "1")]
+    Cell(CellSent),
+    /// The cell with this key will not be played any more.
+    #[prost(uint64, tag = "2")]
+    Forget(u64),
+    #[prost(message, tag = "3")]
+    Play(Play),
+    #[prost(message, tag = "4")]
+    Stop(Stop),
+    /// End in good order. A socket that is closed ends it at once.
+    #[prost(message, tag = "5")]
+    End(End),
+}
+
+/// A cell as the coordinator defined it.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct CellSent {
+    /// Names it in what follows.
+    #[prost(uint64, tag = "1")]
+    pub(super) key: u64,
+    #[prost(string, tag = "2")]
+    pub(super) definition_json: String,
+    /// Those of its players' networks that need no training.
+    #[prost(message, repeated, tag = "3")]
+    pub(super) networks: Vec<NetworkSent>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct NetworkSent {
+    /// The definition of its training.
+    #[prost(string, tag = "1")]
+    pub(super) training_json: String,
+    #[prost(bytes = "vec", tag = "2")]
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Games for a slot that has none.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Play {
+    #[prost(uint32, tag = "1")]
+    pub(super) slot: u32,
+    #[prost(uint64, tag = "2")]
+    pub(super) cell_key: u64,
+    #[prost(int64, tag = "3")]
+    pub(super) lease_id: i64,
+    #[prost(int64, tag = "4")]
+    pub(super) cell_id: i64,
+    #[prost(uint64, tag = "5")]
+    pub(super) first_number: u64,
+    #[prost(uint64, tag = "6")]
+    pub(super) count: u64,
+    /// How long each may take, in milliseconds.
+    #[prost(uint64, optional, tag = "7")]
+    pub(super) game_timeout_ms: Option<u64>,
+    /// Who the worker is for its coordinator, for the log.
+    #[prost(int64, tag = "8")]
+    pub(super) worker_id: i64,
+}
+
+/// A slot is to stop after its game, or now.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub(super) struct Stop {
+    #[prost(uint32, tag = "1")]
+    pub(super) slot: u32,
+    #[prost(bool, tag = "2")]
+    pub(super) now: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub(super) struct End {}
+
+/// What the playing process says.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Said {
+    #[prost(oneof = "News", tags = "1, 2, 3")]
+    pub(super) news: Option<News>,
+}
+
+#[derive(Clone, PartialEq, prost::Oneof)]
+pub(super) enum News {
+    /// These programs of others can play. Said first of all, and when it has changed.
+    #[prost(message, tag = "1")]
+    Offers(Offers),
+    #[prost(message, tag = "2")]
+    Finished(Finished),
+    #[prost(message, tag = "3")]
+    Freed(Freed),
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Offers {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) engines: Vec<v1::OfferedEngine>,
+}
+
+/// Games of a slot's batch are finished.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Finished {
+    #[prost(uint32, tag = "1")]
+    pub(super) slot: u32,
+    #[prost(message, repeated, tag = "2")]
+    pub(super) results: Vec<v1::Result>,
+}
+
+/// A slot is done with its batch, of which it played so many games in so long.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub(super) struct Freed {
+    #[prost(uint32, tag = "1")]
+    pub(super) slot: u32,
+    #[prost(uint64, tag = "2")]
+    pub(super) played: u64,
+    #[prost(uint64, tag = "3")]
+    pub(super) took_ns: u64,
+}
+
+/// Says one message.
+///
+/// # Errors
+/// If the other end is gone, or the message has 4 GiB.
+pub(super) fn write(to: &mut impl Write, message: &impl Message) -> io::Result<()> {
+    let length = u32::try_from(message.encoded_len()).map_err(io::Error::other)?;
+    let mut bytes = Vec::with_capacity(4 + message.encoded_len());
+    bytes.extend(length.to_le_bytes());
+    message.encode(&mut bytes).map_err(io::Error::other)?;
+    to.write_all(&bytes)
+}
+
+/// Hears one message; `None` if the other end has closed behind the last.
+///
+/// # Errors
+/// If the other end is gone in the middle of one, or it is not a message.
+pub(super) fn read<M: Message + Default>(from: &mut impl Read) -> io::Result<Option<M>> {
+    let mut length = [0; 4];
+    match from.read(&mut length[..1])? {
+        0 => return Ok(None),
+        _ => from.read_exact(&mut length[1..])?,
+    }
+    let length = u32::from_le_bytes(length);
+    let mut bytes = Vec::new();
+    if from.take(length.into()).read_to_end(&mut bytes)? < length as usize {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    M::decode(&*bytes).map(Some).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_heard_as_they_were_said() {
+        let play = Play { slot: 3, first_number: 7, count: 2, ..Play::default() };
+        let said = [
+            Order { what: Some(What::Play(play)) },
+            Order { what: Some(What::End(End {})) },
+            Order { what: Some(What::Stop(Stop { slot: 1, now: true })) },
+        ];
+        let mut bytes = Vec::new();
+        said.iter().for_each(|order| write(&mut bytes, order).unwrap());
+        let mut from = &*bytes;
+        for order in &said {
+            assert_eq!(read::<Order>(&mut from).unwrap().as_ref(), Some(order));
+        }
+        assert_eq!(read::<Order>(&mut from).unwrap(), None);
+    }
+
+    #[test]
+    fn what_breaks_off_is_an_error() {
+        let mut bytes = Vec::new();
+        write(&mut bytes, &Order { what: Some(What::Forget(1 << 40)) }).unwrap();
+        for length in 1..bytes.len() {
+            assert!(read::<Order>(&mut &bytes[..length]).is_err(), "{length}");
+        }
+        // A length without its message asks for no memory.
+        assert!(read::<Order>(&mut &[255, 255, 255, 255, 0][..]).is_err());
+    }
+}
