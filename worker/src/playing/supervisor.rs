@@ -110,8 +110,8 @@ struct State {
     /// What each slot has before it.
     desks: Vec<Option<Desk>>,
     process: Option<Running>,
-    /// The slot for whose game the process was killed.
-    killed_for: Option<usize>,
+    /// The slot for whose game the process was killed, and its note then.
+    killed_for: Option<(usize, Note)>,
     /// Whether it is to end, or has.
     closed: bool,
     /// Whether nobody tends it any more.
@@ -279,7 +279,7 @@ impl Shared {
     /// Sees to one process after the other.
     fn tend(&self, first: (Child, UnixStream)) {
         let mut next = Ok(first);
-        let mut soon = 0;
+        let mut soon: u32 = 0;
         loop {
             let began = Instant::now();
             let ended = next.and_then(|(child, socket)| self.serve(child, socket));
@@ -290,7 +290,7 @@ impl Shared {
                 return;
             }
             soon = if began.elapsed() > LIVED_WELL { 0 } else { soon + 1 };
-            let again_after = AGAIN_AFTER * (1 << (soon - 1).clamp(0, DOUBLINGS_MAX));
+            let again_after = AGAIN_AFTER * (1 << soon.saturating_sub(1).min(DOUBLINGS_MAX));
             match ended {
                 Ok(how) => {
                     tracing::error!(
@@ -394,10 +394,14 @@ impl Shared {
                 slots.extend(desk.take().map(|desk| (slot, desk)));
             }
         }
-        let ended: Vec<_> = slots
-            .into_iter()
-            .map(|(slot, desk)| (slot, self.in_progress(slot, &desk), desk))
-            .collect();
+        let at_its_end = |(slot, desk)| {
+            let note = self.ledger.of_slot(slot);
+            // What it was killed for may have ended in that moment.
+            let is_to_blame = killed_for.is_none_or(|killed_for| killed_for == (slot, note));
+            let game = self.in_progress(slot, &desk, note).filter(|_| is_to_blame);
+            (slot, game, desk)
+        };
+        let ended: Vec<_> = slots.into_iter().map(at_its_end).collect();
         // The next process begins to count anew.
         if let Err(problem) = self.ledger.clear() {
             tracing::error!(%problem, "failed to clear the ledger of the playing process");
@@ -405,8 +409,7 @@ impl Shared {
         drop(state);
         let in_progress = ended.iter().filter(|(_, game, _)| game.is_some()).count();
         for (slot, game, desk) in ended {
-            let is_to_blame = killed_for.is_none_or(|killed_for| killed_for == slot);
-            if let Some(game) = game.filter(|_| is_to_blame) {
+            if let Some(game) = game {
                 let message = if killed_for.is_some() {
                     let timeout = desk.batch.game_timeout.unwrap_or_default();
                     format!("{}, did not stop, and its process was killed", timed_out(timeout))
@@ -422,8 +425,7 @@ impl Shared {
     }
 
     /// The game that a slot of a process that has ended was at, if it was wanted.
-    fn in_progress(&self, slot: usize, desk: &Desk) -> Option<GameId> {
-        let note = self.ledger.of_slot(slot);
+    fn in_progress(&self, slot: usize, desk: &Desk, note: Note) -> Option<GameId> {
         let game = GameId { cell: desk.batch.range.cell, number: note.number };
         let has_begun = note.sequence > desk.sequence_before && desk.batch.range.contains(game);
         let is_handed_in = desk.last_reported.is_some_and(|last| note.number <= last);
@@ -479,7 +481,7 @@ impl Shared {
                     number,
                     "a game does not stop: killing the playing process, and giving its other games back"
                 );
-                *killed_for = Some(slot);
+                *killed_for = Some((slot, note));
                 running.kill();
             }
         }
