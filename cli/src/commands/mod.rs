@@ -32,6 +32,7 @@ pub(crate) mod submit;
 pub(crate) mod table;
 pub(crate) mod token;
 pub(crate) mod tree;
+pub(crate) mod verify;
 pub(crate) mod watch;
 pub(crate) mod worker;
 
@@ -138,6 +139,8 @@ pub(crate) enum Command {
     Bench(bench::Bench),
     /// Show a recorded game move by move, and check that the engine does the same again
     Replay(replay::Replay),
+    /// Play a sample of an experiment's games again, and say whose differ
+    Verify(verify::Verify),
     /// Play against a player yourself
     Play(play::Play),
     /// Show which coordinator and token are in force, and where they come from
@@ -198,6 +201,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Export(export) => on_runtime(export.run()),
         Command::Import(import) => on_runtime(import.run()),
         Command::Replay(replay) => on_runtime(replay.run()),
+        Command::Verify(verify) => on_runtime(verify.run()),
         Command::Play(play) => on_runtime(play.run()),
         Command::Coordinator(coordinator) => on_runtime(coordinator.run()),
         Command::Worker(worker) => on_runtime(worker.run()),

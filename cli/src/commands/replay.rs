@@ -85,7 +85,7 @@ impl Replay {
         let source = ResultsSource::open(&self.source).await?;
         let mut games = Vec::new();
         for which in self.which() {
-            let game = recorded_game(&source, which).await?;
+            let game = recorded_game(source.game(which).await?)?;
             self.check_what_is_shown(&game)?;
             games.push(game);
         }
@@ -171,8 +171,8 @@ impl Replay {
 }
 
 /// Plays games again, and tells who waits.
-struct Player {
-    interrupts: Interrupts,
+pub(crate) struct Player {
+    pub(crate) interrupts: Interrupts,
     watch: Arc<Watch>,
     cells: Cells,
     games: usize,
@@ -180,14 +180,18 @@ struct Player {
 }
 
 impl Player {
-    fn new(games: usize) -> Result<Self> {
+    /// Of so many games.
+    pub(crate) fn new(games: usize) -> Result<Self> {
         // Nothing is lost by giving up at once: there is nothing to tell.
         let interrupts = Interrupts::listen(|| {})?;
         Ok(Self { interrupts, watch: Arc::default(), cells: Cells::default(), games, game: 0 })
     }
 
     /// The game, and what came of playing it again; nothing if it was interrupted.
-    async fn play_again(&mut self, game: RecordedGame) -> Result<Option<(RecordedGame, Again)>> {
+    pub(crate) async fn play_again(
+        &mut self,
+        game: RecordedGame,
+    ) -> Result<Option<(RecordedGame, Again)>> {
         self.game += 1;
         let (game_id, plies) = (game.game_id, game.plies());
         let watch = Arc::clone(&self.watch);

@@ -1,18 +1,13 @@
 //! A recorded game out of the results.
 
-use spelrum_tournament::results::{GameResult, Played, SettledGame, WhichGame};
+use spelrum_tournament::results::{GameResult, Played, SettledGame};
 
 use super::RecordedGame;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::results::ResultsSource;
 
-/// Finds a game that has a result.
-pub(crate) async fn recorded_game(
-    source: &ResultsSource,
-    which: WhichGame,
-) -> Result<RecordedGame> {
-    let game = source.game(which).await?;
+/// A settled game that has a result.
+pub(crate) fn recorded_game(game: SettledGame) -> Result<RecordedGame> {
     let definition = game.definition().map_err(|damage| {
         let cell = game.summary.game.cell;
         CliError::new(Exit::Database, format!("read the definition of cell {cell}"))

@@ -60,4 +60,5 @@ mod tokens;
 mod trees;
 mod tune;
 mod uci;
+mod verify;
 mod watch;
