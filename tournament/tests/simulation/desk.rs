@@ -246,6 +246,21 @@ impl Desk {
         self.led = self.staged.open.iter().map(restored).collect();
     }
 
+    /// Another coordinator opens the file and takes this one's place; returns this one.
+    pub(crate) fn usurp(&mut self, now: u64) -> Self {
+        let mut other = Self::open(self.policy.clone(), self.courses.clone(), self.mutant);
+        other.committed = (Rc::clone(&self.committed.0), self.committed.1.clone());
+        other.restart(now);
+        std::mem::replace(self, other)
+    }
+
+    /// Whether the open transaction changes anything. Without a change, it is over.
+    pub(crate) fn must_write(&mut self) -> bool {
+        self.drain();
+        self.drained = false;
+        !Rc::ptr_eq(&self.staged, &self.committed.0)
+    }
+
     /// Whether this coordinator makes the mistake.
     pub(crate) fn is(&self, mutant: Mutant) -> bool {
         self.mutant == Some(mutant)

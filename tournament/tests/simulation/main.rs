@@ -1,14 +1,15 @@
 //! A seeded simulation of coordinator, workers, clients and network around the scheduler.
 //!
 //! Every seed is another story of lost, repeated, delayed and reordered messages, of workers that
-//! are killed, hang, leave and lie, of a coordinator that is killed before or after a commit, and
-//! of games that fail or kill their workers. Each answer of the scheduler and each commit is
+//! are killed, preempted, hang, leave, lie and report what the referee refuses; of a coordinator that is
+//! killed before or after a commit, whose clock leaps, whose disk is full or takes what it said it had not,
+//! and whose file another one opens; and of games that fail or kill their workers. Each answer of the scheduler and each commit is
 //! judged by a slow twin ([`judge`]): invariants 4 to 6. Then the faults end, and everything must
 //! be finished in bounded time, except for games that need engines which no machine has: they stay, until
 //! one comes that has them.
 //!
-//! `SPELRUM_SIMULATION_SEEDS=100000` runs more seeds, `SPELRUM_SIMULATION_SEED=17` only this one,
-//! with its course.
+//! `SPELRUM_SIMULATION_SEEDS=100000` runs more seeds, `SPELRUM_SIMULATION_SEEDS=50000..100000` those from
+//! the first number on, `SPELRUM_SIMULATION_SEED=17` only this one, with its course.
 
 #![expect(
     clippy::print_stdout,
@@ -34,6 +35,7 @@ mod worker;
 mod world;
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -73,11 +75,22 @@ fn number_from_environment(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {text:?}")))
 }
 
+/// `SPELRUM_SIMULATION_SEEDS`: how many, or from which to which.
+fn seeds_from_environment() -> Range<u64> {
+    const NAME: &str = "SPELRUM_SIMULATION_SEEDS";
+    let text = std::env::var(NAME).unwrap_or_default();
+    let Some((first, end)) = text.split_once("..") else {
+        return 0..number_from_environment(NAME).unwrap_or(SEEDS);
+    };
+    let number =
+        |text: &str| text.parse().unwrap_or_else(|_| panic!("{NAME}: {text:?} is not a number"));
+    number(first)..number(end)
+}
+
 #[test]
 fn every_seed_keeps_the_invariants_and_finishes() {
     let only = number_from_environment("SPELRUM_SIMULATION_SEED");
-    let count = number_from_environment("SPELRUM_SIMULATION_SEEDS").unwrap_or(SEEDS);
-    let seeds = only.map_or(0..count, |seed| seed..seed + 1);
+    let seeds = only.map_or_else(seeds_from_environment, |seed| seed..seed + 1);
     let mut events = 0;
     for seed in seeds.clone() {
         match run(seed, None, None) {

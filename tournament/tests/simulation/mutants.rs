@@ -126,11 +126,13 @@ pub(crate) enum Mutant {
     SettlesInSilence,
     /// The coordinator replies before it commits (invariant 5).
     RepliesBeforeCommit,
+    /// A coordinator that has lost the file to another replies as if it had it (invariant 5).
+    RepliesUnfenced,
 }
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 56] = [
+    pub(crate) const ALL: [Self; 57] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -187,6 +189,7 @@ impl Mutant {
         Self::RestartsWithoutEngines,
         Self::SettlesInSilence,
         Self::RepliesBeforeCommit,
+        Self::RepliesUnfenced,
     ];
 }
 

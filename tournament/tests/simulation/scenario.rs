@@ -79,6 +79,18 @@ pub(crate) struct Faults {
     pub(crate) refused: u64,
     /// Workers go on with what they were told to drop.
     pub(crate) stubborn: bool,
+    /// The disk is full for up to a minute, at each batch: no commit comes through.
+    pub(crate) disk_full: u64,
+    /// A commit is said to fail, its coordinator ends, and it is on disk after all.
+    pub(crate) commit_unsure: u64,
+    /// Another coordinator opens the file, at each batch; the first one has not noticed.
+    pub(crate) usurped: u64,
+    /// The coordinator's clock leaps forward, at each batch, and starts anywhere at each start.
+    pub(crate) clock_leaps: u64,
+    /// A worker is told to end and is killed before it has; in each five seconds.
+    pub(crate) preempted: u64,
+    /// A worker reports a record that the referee refuses, at each game.
+    pub(crate) irregular: u64,
 }
 
 /// All of it.
@@ -144,6 +156,7 @@ impl Scenario {
             worker: level(400),
             refused: level(50),
             stubborn: level(2) == 1,
+            ..Faults::default()
         };
         let calm_ms = dice.between(30_000, 240_000);
         let workers: Vec<u32> = (0..dice.between(1, 4)).map(|_| dice.pick(&[1, 1, 2, 4])).collect();
@@ -169,7 +182,26 @@ impl Scenario {
         }
         scenario.draw_engines();
         scenario.draw_trainings();
+        scenario.draw_mischief();
         scenario
+    }
+
+    /// Draws what goes wrong with disk, clock, file and machines. By its own dice, too.
+    fn draw_mischief(&mut self) {
+        let mut dice = Dice::new(self.calm_ms.rotate_left(29));
+        if dice.chance(500) {
+            return;
+        }
+        let mut level = |worst: u64| if dice.chance(500) { dice.below(worst) } else { 0 };
+        self.faults = Faults {
+            disk_full: level(10),
+            commit_unsure: level(20),
+            usurped: level(50),
+            clock_leaps: level(30),
+            preempted: level(200),
+            irregular: level(100),
+            ..self.faults
+        };
     }
 
     /// Draws trainings, which cells wait for them, and who does not train. By its own dice, too.

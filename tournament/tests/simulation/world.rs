@@ -65,6 +65,8 @@ enum Happening {
     Stirred { of: usize, start: u32 },
     /// Something may befall a worker.
     Misfortune { of: usize },
+    /// A worker's machine is taken away.
+    Preempted { of: usize, start: u32 },
     /// From here on nothing goes wrong any more.
     Calm,
     /// Is all done that the machines can do? Then one comes that can do the rest.
@@ -92,11 +94,19 @@ enum Arrived {
 pub(crate) struct World {
     scenario: Scenario,
     dice: Dice,
+    /// For the faults of [`Scenario::draw_mischief`].
+    mischief: Dice,
     trace: Trace,
     now: u64,
+    /// By how much the coordinator's clock is ahead.
+    ahead_ms: u64,
+    /// Until when the disk is full.
+    full_until: u64,
     sequence: u64,
     agenda: BTreeMap<(u64, u64), Happening>,
     desk: Desk,
+    /// A coordinator that has lost the file to another and has not noticed, and its epoch.
+    ghost: Option<(Desk, i64)>,
     /// Whether the coordinator runs.
     up: bool,
     /// Which run of it this is, as far as it tells.
@@ -170,9 +180,13 @@ impl World {
             desk,
             finished_by: scenario.calm_ms + CALM_MS_MAX,
             waited: false,
+            ghost: None,
+            mischief: Dice::new(!scenario.calm_ms.rotate_left(29)),
             dice,
             trace,
             now: 0,
+            ahead_ms: 0,
+            full_until: 0,
             sequence: 0,
             agenda: BTreeMap::new(),
             up: true,
@@ -252,7 +266,10 @@ impl World {
                     self.note(|_| "coordinator starts".into());
                     self.up = true;
                     self.epoch += i64::from(self.scenario.epochs);
-                    self.desk.restart(self.now);
+                    if self.scenario.faults.clock_leaps > 0 {
+                        self.ahead_ms = self.mischief.below(120_000);
+                    }
+                    self.desk.restart(self.clock());
                     self.set_timer();
                 }
             }
@@ -287,11 +304,17 @@ impl World {
                 }
             }
             Happening::Misfortune { of } => self.misfortune(of),
+            Happening::Preempted { of, start } => {
+                if self.is_there(of, start, || Happening::Preempted { of, start }) {
+                    self.kill_worker(of, "with its machine");
+                }
+            }
             Happening::Calm => {
                 self.note(|_| "the faults end".into());
                 self.calm = true;
                 self.scenario.faults.stubborn = false;
                 self.stopped_until = self.now;
+                self.ghost = None;
                 if !self.up {
                     self.step(Happening::CoordinatorUp);
                 }
@@ -459,6 +482,16 @@ impl World {
 
     fn misfortunate(&mut self, per_mille: u64) -> bool {
         !self.calm && self.dice.chance(per_mille)
+    }
+
+    /// A fault of [`Scenario::draw_mischief`]. Those that cannot happen draw nothing.
+    fn mischievous(&mut self, per_mille: u64) -> bool {
+        !self.calm && per_mille > 0 && self.mischief.chance(per_mille)
+    }
+
+    /// What the coordinator's clock says.
+    const fn clock(&self) -> u64 {
+        self.now + self.ahead_ms
     }
 
     fn note(&self, what: impl FnOnce(&Self) -> String) {

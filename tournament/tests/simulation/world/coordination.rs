@@ -27,7 +27,7 @@ impl World {
             }
             return;
         }
-        self.inbox.push_back((self.now, what));
+        self.inbox.push_back((self.clock(), what));
         if !self.batch_due {
             self.batch_due = true;
             // Now and then the disk is slow.
@@ -54,12 +54,19 @@ impl World {
         if !self.up {
             return;
         }
+        self.disturb();
         let gap_ms = self.gap_ms();
-        self.desk.begin_turn(self.now, gap_ms);
+        self.desk.begin_turn(self.clock(), gap_ms);
         let mut replies = Vec::new();
         let count = self.inbox.len().min(BATCH_MAX);
         for (at, arrived) in self.inbox.drain(..count).collect::<Vec<_>>() {
             match arrived {
+                Arrived::Call { call, from, start, id, what }
+                    if self.ghost.is_some() && self.mischief.chance(500) =>
+                {
+                    let reply = self.ask_ghost(from, id, what, at);
+                    self.reply((call, from, start, reply));
+                }
                 Arrived::Call { call, from, start, id, what } => {
                     let reply = self.answer(from, id, what, at);
                     replies.push((call, from, start, reply));
@@ -70,7 +77,7 @@ impl World {
                 }
             }
         }
-        self.desk.lead(self.now);
+        self.desk.lead(self.clock());
         let hasty = self.desk.is(Mutant::RepliesBeforeCommit);
         if hasty {
             replies.drain(..).for_each(|reply| self.reply(reply));
@@ -78,13 +85,23 @@ impl World {
         let faults = self.scenario.faults;
         if self.misfortunate(faults.coordinator_killed) {
             self.kill_coordinator("before its commit");
-        } else if self.misfortunate(faults.commit_failed) {
+        } else if self.misfortunate(faults.commit_failed)
+            || (self.now < self.full_until && !self.calm)
+        {
             self.note(|_| "commit fails".into());
-            self.desk.restart(self.now);
+            self.desk.restart(self.clock());
             for (call, to, start, _) in replies {
                 let away = Failure::Away { retry_after_ms: Some(500) };
                 self.reply((call, to, start, Reply::Not(away)));
             }
+        } else if self.mischievous(faults.commit_unsure) {
+            // What the disk has taken though it said that it had not is found by the next start.
+            self.desk.commit();
+            for (call, to, start, _) in replies {
+                let away = Failure::Away { retry_after_ms: None };
+                self.reply((call, to, start, Reply::Not(away)));
+            }
+            self.kill_coordinator("by a commit that was said to fail");
         } else {
             self.desk.commit();
             if self.misfortunate(faults.coordinator_killed) {
@@ -98,6 +115,48 @@ impl World {
             self.after(1, Happening::Batch);
         }
         self.set_timer();
+    }
+
+    /// What may befall the coordinator's disk, clock and file before a batch.
+    fn disturb(&mut self) {
+        let faults = self.scenario.faults;
+        if self.mischievous(faults.disk_full) {
+            self.note(|_| "the disk is full".into());
+            self.full_until = self.now + self.mischief.below(60_000);
+        }
+        if self.mischievous(faults.clock_leaps) {
+            self.note(|_| "the coordinator's clock leaps".into());
+            self.ahead_ms += self.mischief.below(120_000);
+        }
+        if self.ghost.is_none() && self.mischievous(faults.usurped) {
+            self.note(|_| "another coordinator opens the file".into());
+            let ghost = self.desk.usurp(self.clock());
+            self.ghost = Some((ghost, self.epoch));
+            self.epoch += i64::from(self.scenario.epochs);
+        }
+    }
+
+    /// A call comes to a coordinator that has lost the file. It answers what needs no transaction;
+    /// at the first that does, it is refused, and ends.
+    fn ask_ghost(&mut self, from: usize, id: WorkerId, what: Call, at: u64) -> Reply {
+        let Some((mut ghost, mut epoch)) = self.ghost.take() else {
+            return Reply::Not(Failure::Away { retry_after_ms: None });
+        };
+        self.note(|_| "  asked of a coordinator that has lost the file".into());
+        std::mem::swap(&mut self.desk, &mut ghost);
+        std::mem::swap(&mut self.epoch, &mut epoch);
+        self.desk.begin_turn(at, 0);
+        let reply = self.answer(from, id, what, at);
+        let writes = self.desk.must_write();
+        std::mem::swap(&mut self.desk, &mut ghost);
+        std::mem::swap(&mut self.epoch, &mut epoch);
+        if !writes {
+            self.ghost = Some((ghost, epoch));
+        } else if !self.desk.is(Mutant::RepliesUnfenced) {
+            self.note(|_| "  its commit is refused, and it ends".into());
+            return Reply::Not(Failure::Away { retry_after_ms: None });
+        }
+        reply
     }
 
     pub(super) fn event(&mut self, event: Event, at: u64) -> Vec<Effect> {
@@ -255,7 +314,7 @@ impl World {
 
     pub(super) fn set_timer(&mut self) {
         let Some(deadline) = self.desk.next_deadline() else { return };
-        let at = deadline.0.max(self.now + 1);
+        let at = deadline.0.saturating_sub(self.ahead_ms).max(self.now + 1);
         if self.wake_at.is_none_or(|wake_at| at < wake_at) {
             self.wake_at = Some(at);
             self.after(at - self.now, Happening::Wake);

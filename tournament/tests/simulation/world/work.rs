@@ -116,6 +116,8 @@ impl World {
         let fails = nature == Nature::Failing || (nature == Nature::Flaky && self.dice.chance(500));
         let what = if fails {
             Report::Failed { message: "it broke".into() }
+        } else if self.mischievous(self.scenario.faults.irregular) {
+            Report::Irregular
         } else if self.scenario.trainings.contains(&game.cell) {
             Report::Trained
         } else {
@@ -205,6 +207,15 @@ impl World {
             return;
         }
         self.after(HEARTBEAT_MS, Happening::Misfortune { of });
+        if self.workers[of].away_until <= self.now
+            && self.mischievous(self.scenario.faults.preempted)
+        {
+            self.note(|world| format!("worker {} is preempted", world.workers[of].id));
+            let (start, after) = (self.workers[of].start, self.mischief.below(10_000));
+            self.after(after, Happening::Preempted { of, start });
+            self.tell(of, Event::Finish);
+            return;
+        }
         if self.workers[of].away_until > self.now || !self.misfortunate(self.scenario.faults.worker)
         {
             return;
