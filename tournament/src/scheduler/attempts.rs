@@ -31,7 +31,7 @@ const LOSSES_UNTIL_SUSPECT: u32 = 2;
 
 /// The games that were lost or failed and are not settled: few, since such games are leased again
 /// before new ones.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct AttemptBook {
     attempts: BTreeMap<GameId, Attempts>,
     changed: BTreeMap<GameId, Attempts>,

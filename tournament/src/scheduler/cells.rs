@@ -19,7 +19,7 @@ use crate::statistics::GameCounts;
 use crate::stopping::{Points, Prefix, Reading, Settled};
 
 /// A cell of a running or paused experiment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Cell {
     experiment: ExperimentId,
     /// Whether the experiment's sweep names it. If not, nothing of it is handed out.

@@ -11,7 +11,7 @@ use super::with_work::WithWork;
 use crate::ids::{CellId, ExperimentId, GameId};
 
 /// An experiment that is not over, or has been so only since the last drain.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Experiment {
     /// Whether its games are handed out.
     pub(super) state: ExperimentState,

@@ -7,7 +7,7 @@ use crate::ids::{ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
 /// A live lease. Its games belong to one experiment, so that a share can be charged for it and a
 /// cancel ends it whole. Which of them are outstanding, only the cells know.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Lease {
     /// Who holds it.
     pub(super) worker: WorkerId,
@@ -33,7 +33,7 @@ impl Lease {
 }
 
 /// All live leases.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Leases {
     live: BTreeMap<LeaseId, Lease>,
     deadlines: BTreeSet<(Time, LeaseId)>,
@@ -46,7 +46,7 @@ pub(super) struct Leases {
 }
 
 /// A worker that holds leases.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Holder {
     slots: u64,
     leases: BTreeSet<LeaseId>,

@@ -18,7 +18,7 @@ use crate::statistics::GameCounts;
 use crate::stopping::Reading;
 
 /// The scheduler. See the [module](super) for what it decides and how.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scheduler {
     pub(super) policy: Policy,
     /// The latest time it was told. It never goes back.

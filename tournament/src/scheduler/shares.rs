@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ids::ExperimentId;
 
 /// The order in which experiments are served.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Shares {
     shares: BTreeMap<ExperimentId, Share>,
     /// Those with games to lease, the first to be served first.

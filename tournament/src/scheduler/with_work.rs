@@ -15,7 +15,7 @@ type Engines = Arc<[NeededEngine]>;
 
 /// The cells. Those that need the same engines are together, so that a worker that has not got them passes
 /// over all of them at once, however many they are.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WithWork {
     /// By their turn. No set is empty.
     by_engines: BTreeMap<Option<Engines>, BTreeSet<(Turn, CellId)>>,

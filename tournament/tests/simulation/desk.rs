@@ -49,6 +49,24 @@ pub(crate) struct Result {
     pub(crate) what: Report,
 }
 
+/// Of one without courses under way.
+impl Clone for Desk {
+    fn clone(&self) -> Self {
+        assert!(self.led.is_empty(), "courses cannot be cloned");
+        Self {
+            policy: self.policy.clone(),
+            mutant: self.mutant,
+            subject: self.subject.clone(),
+            judge: self.judge.clone(),
+            staged: Rc::clone(&self.staged),
+            committed: (Rc::clone(&self.committed.0), self.committed.1.clone()),
+            courses: self.courses.clone(),
+            led: BTreeMap::new(),
+            drained: self.drained,
+        }
+    }
+}
+
 impl Desk {
     /// With an empty disk. `courses` says which experiments have a course, and how many cells it adds.
     pub(crate) fn open(

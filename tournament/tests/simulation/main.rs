@@ -23,6 +23,7 @@ mod course;
 mod desk;
 mod dice;
 mod engines;
+mod exhaustive;
 mod judge;
 mod mutants;
 mod reference;

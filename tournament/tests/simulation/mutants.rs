@@ -194,7 +194,7 @@ impl Mutant {
 }
 
 /// A scheduler, right or with a mistake.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Subject {
     scheduler: Scheduler,
     mutant: Option<Mutant>,
