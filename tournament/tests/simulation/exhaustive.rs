@@ -4,7 +4,7 @@
 //! can happen next; the judge looks at each step as it does in the simulation, and from every state
 //! the games must come to their end without further faults.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use spelrum_tournament::scheduler::{
@@ -277,7 +277,7 @@ fn wants(worker: WorkerId) -> Event {
 /// How many states there are within so many steps, and how many steps lead to them.
 fn explore(mutant: Option<Mutant>, depth_max: u64) -> (usize, usize) {
     let first = Model::new(mutant);
-    let mut seen = HashSet::from([first.hash()]);
+    let mut seen = BTreeSet::from([first.hash()]);
     let mut frontier = vec![first];
     let mut steps = 0;
     for _ in 0..depth_max {
