@@ -371,3 +371,78 @@ async fn a_query_can_do_nothing_but_read() {
     store.store(&[game(store.cell(0), 1, 1)]).await;
     store.assert_recount().await;
 }
+
+/// What would eat the memory or the stack is refused with a reason, or ends with its time.
+#[tokio::test]
+async fn a_query_cannot_eat_memory_or_stack() {
+    const ENDLESS: &str = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) ";
+    let store = Store::new().await;
+    let readers = store.writer.readers().with_query_time_max(Duration::from_millis(500));
+    let too_big = [
+        "SELECT zeroblob(1 << 30)",
+        "SELECT randomblob(1 << 30)",
+        "SELECT randomblob(9223372036854775807)",
+        "SELECT printf('%.*c', 1 << 30, 'x')",
+        "SELECT format('%1000000000d', 1)",
+        "SELECT printf('%.1000000000f', 1.0)",
+        "SELECT hex(zeroblob(8 << 20))",
+        "SELECT quote(zeroblob(8 << 20))",
+        "SELECT replace(printf('%.*c', 4 << 20, 'a'), 'a', 'aaaa')",
+        "SELECT zeroblob(8 << 20) || zeroblob(8 << 20)",
+        "SELECT 'a' LIKE printf('%.*c', 1 << 20, '%')",
+        "SELECT 'a' GLOB printf('%.*c', 1 << 20, '*')",
+    ];
+    let deep = [
+        format!("SELECT {}1{}", "(".repeat(5_000), ")".repeat(5_000)),
+        format!("SELECT {}1", "-".repeat(3).replace('-', "- ").repeat(5_000)),
+        format!("SELECT 1{}", " + 1".repeat(5_000)),
+        format!("SELECT {}1{}", "abs(".repeat(5_000), ")".repeat(5_000)),
+        format!("{}1{}", "SELECT (".repeat(5_000), ")".repeat(5_000)),
+        format!("SELECT 1{}", " UNION ALL SELECT 1".repeat(5_000)),
+        format!("SELECT * FROM games{}", " JOIN games".repeat(100)),
+        format!("SELECT {}", vec!["1"; 5_000].join(", ")),
+        format!("SELECT '{}'", "x".repeat(2 << 20)),
+    ];
+    let eaters = [
+        "SELECT length(group_concat(x)) FROM n",
+        "SELECT length(group_concat(zeroblob(1 << 20), 'x')) FROM n",
+        "SELECT length(json_group_array(x)) FROM n",
+        "SELECT length(json_group_object(x, randomblob(9))) FROM n",
+        "SELECT median(x) FROM n",
+        "SELECT count(DISTINCT randomblob(1000)) FROM n",
+        "SELECT x FROM n ORDER BY random()",
+        "SELECT sum(x) OVER (ORDER BY random()) FROM n",
+    ];
+    let eaters = eaters.map(|eater| format!("{ENDLESS}{eater}"));
+    for attack in too_big.map(str::to_owned).iter().chain(&deep).chain(&eaters) {
+        let shown: String = attack.chars().take(60).collect();
+        let error = match readers.query(attack, 10).await {
+            Err(error) => error,
+            Ok(table) => {
+                // Some widths SQLite cuts down by itself.
+                assert!(!eaters.contains(attack), "{shown}");
+                let bytes: usize = table.rows.iter().flatten().map(bytes).sum();
+                assert!(bytes <= 16 << 20, "{shown}: {bytes} bytes");
+                continue;
+            }
+        };
+        assert!(!error.to_string().is_empty(), "{shown}");
+        let is_expected = matches!(
+            error,
+            StoreError::WrongQuery { .. }
+                | StoreError::NotAQuery { .. }
+                | StoreError::SlowQuery { .. }
+        );
+        assert!(is_expected, "{shown}: {error:?}");
+    }
+    let table = readers.query("SELECT 1", 1).await.unwrap();
+    assert_eq!(table.rows, [[SqlValue::Integer(1)]]);
+}
+
+fn bytes(value: &SqlValue) -> usize {
+    match value {
+        SqlValue::Null | SqlValue::Integer(_) | SqlValue::Real(_) => 8,
+        SqlValue::Text(text) => text.len(),
+        SqlValue::Blob(blob) => blob.len(),
+    }
+}
