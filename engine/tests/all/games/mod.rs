@@ -4,6 +4,7 @@ mod connect_four;
 mod evaluation;
 mod exact_values;
 mod notation;
+mod notation_fuzz;
 mod othello;
 mod pentago_rules;
 mod perft;
