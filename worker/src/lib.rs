@@ -162,7 +162,7 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
     if let Offered::Process(offered) = &offered {
         let mut offered = offered.clone();
         tokio::select! {
-            // It goes on without where the process does not come to say it.
+            // Its Hello tells the coordinator which games can be played here.
             _said = offered.wait_for(Option::is_some) => {}
             () = shutdown.finish.cancelled() => {}
         }
