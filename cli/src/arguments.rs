@@ -82,6 +82,17 @@ pub(crate) struct SourceArguments {
     /// SPELRUM_COORDINATOR]
     #[arg(long, value_name = "URL")]
     pub(crate) coordinator: Option<CoordinatorChoice>,
+    #[command(flatten)]
+    pub(crate) trust: TrustArguments,
+}
+
+/// Whose certificates are trusted.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct TrustArguments {
+    /// The certificates by which the coordinator's is trusted, as PEM, where its URL is https:// [default:
+    /// those of this system]
+    #[arg(long, value_name = "FILE", env = "SPELRUM_CA", hide_env = true)]
+    pub(crate) ca: Option<PathBuf>,
 }
 
 /// Which coordinator a command talks to.
@@ -90,6 +101,8 @@ pub(crate) struct CoordinatorArguments {
     /// The coordinator: its URL, or its name in the config file [env: SPELRUM_COORDINATOR]
     #[arg(long, value_name = "URL")]
     pub(crate) coordinator: Option<CoordinatorChoice>,
+    #[command(flatten)]
+    pub(crate) trust: TrustArguments,
 }
 
 /// How many games to play at once.
@@ -209,7 +222,7 @@ impl FromStr for CoordinatorChoice {
     }
 }
 
-/// A coordinator's address: `http://HOST:PORT`, the scheme optional.
+/// A coordinator's address: `http://HOST:PORT`, the scheme optional, or `https://HOST:PORT`.
 #[derive(Clone)]
 pub(crate) struct CoordinatorUrl {
     text: String,
@@ -217,9 +230,14 @@ pub(crate) struct CoordinatorUrl {
 }
 
 impl CoordinatorUrl {
-    /// For connecting.
+    /// For connecting, where it does not speak TLS.
     pub(crate) fn endpoint(&self) -> Endpoint {
         Endpoint::from(self.uri.clone())
+    }
+
+    /// Whether it speaks TLS.
+    pub(crate) fn is_https(&self) -> bool {
+        self.uri.scheme_str() == Some("https")
     }
 }
 
@@ -248,12 +266,7 @@ impl FromStr for CoordinatorUrl {
         let example = "write it like http://127.0.0.1:7878";
         let url = match text.split_once("://") {
             None => format!("http://{text}"),
-            Some(("http", _)) => text.to_owned(),
-            Some(("https", _)) => {
-                return Err("a coordinator does not speak TLS itself: use http:// on loopback or \
-                            through a tunnel"
-                    .to_owned());
-            }
+            Some(("http" | "https", _)) => text.to_owned(),
             Some((scheme, _)) => return Err(format!("unknown scheme {scheme}: {example}")),
         };
         let uri: Uri = url.parse().map_err(|_| example.to_owned())?;
@@ -295,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_coordinator_url_that_is_none_is_refused() {
-        for text in ["", "http://", "localhost", "https://a:1", "ftp://a:1", "a b:1", ":7878"] {
+        for text in ["", "http://", "localhost", "https://a", "ftp://a:1", "a b:1", ":7878"] {
             assert!(text.parse::<CoordinatorUrl>().is_err(), "{text:?} was taken");
         }
     }

@@ -75,7 +75,9 @@ impl From<CoordinatorError> for CliError {
     fn from(error: CoordinatorError) -> Self {
         match error {
             CoordinatorError::Store(error) => error.into(),
-            CoordinatorError::Tokens { .. } => Self::said(Exit::Usage, &error).help(error.remedy()),
+            CoordinatorError::Tokens { .. } | CoordinatorError::Tls(_) => {
+                Self::said(Exit::Usage, &error).help(error.remedy())
+            }
             CoordinatorError::Reflection(_) | CoordinatorError::Metrics(_) => {
                 Self::said(Exit::Internal, &error).help(error.remedy())
             }

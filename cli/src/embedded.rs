@@ -13,13 +13,13 @@ use spelrum_worker::{self as worker, Engines, Playing};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 use crate::arguments::{CoordinatorUrl, Offer};
 use crate::causes::failed_call;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
+use crate::listen::{OwnDoor, TlsArguments};
 use crate::progress::Progress;
 use crate::remote::{Client, Manner};
 use crate::results::ResultsSource;
@@ -53,11 +53,11 @@ pub(crate) struct Embedded {
 impl Embedded {
     /// Opens the database and serves it: to others at `address`, if there is one, by the token that
     /// is set, if one is; else to this process alone.
-    pub(crate) async fn start(db: &Path, address: Option<&str>) -> Result<Self> {
-        let listener = listen::bind(address.unwrap_or(OWN_ADDRESS)).await?;
+    pub(crate) async fn start(db: &Path, address: Option<(&str, &TlsArguments)>) -> Result<Self> {
+        let listener = listen::bind(address.map_or(OWN_ADDRESS, |(address, _)| address)).await?;
         let url = listen::url_from_here(&listener)?;
         // To itself, and to whoever owns the database.
-        let secret = address.is_none().then(random_token);
+        let secret = address.is_none().then(listen::random_token);
         let token =
             match &secret {
                 Some(secret) => Some(secret.parse().map_err(|error| {
@@ -71,18 +71,34 @@ impl Embedded {
                 "spelrum coordinator --without-token",
             )?;
         }
+        let tls = address.and_then(|(_, tls)| tls.files());
+        let own = match &tls {
+            Some(_) => Some(OwnDoor::open().await?),
+            None => None,
+        };
+        let told = match &own {
+            Some(own) => held::told(&own.url, Some(&own.secret)),
+            None => held::told(&url, secret.as_deref()),
+        };
         let coordinator = coordinator::Coordinator::open(coordinator::Config {
             db: db.to_owned(),
             heartbeat_interval: HEARTBEAT_INTERVAL,
             token: token.clone(),
             tokens: None,
-            told: held::told(&url, secret.as_deref()),
+            tls,
+            own_token: own.as_ref().map(|own| own.token.clone()),
+            told,
             hosts: Vec::new(),
         })
         .await?;
         let readers = coordinator.readers();
         let shutdown = CancellationToken::new();
-        let serving = tokio::spawn(coordinator.serve(listener, shutdown.clone()));
+        let (url, token) = match &own {
+            Some(own) => (own.url.clone(), Some(own.token.clone())),
+            None => (url, token),
+        };
+        let listeners = listen::listeners(listener, own);
+        let serving = tokio::spawn(coordinator.serve_at(listeners, shutdown.clone()));
         let client = remote::connect_at(&url, token.as_ref()).await?;
         Ok(Self { client, url, token, readers, shutdown, serving })
     }
@@ -199,11 +215,6 @@ impl Embedded {
         }
         Ok(())
     }
-}
-
-/// A token that nobody outside of this process knows: 244 random bits.
-fn random_token() -> String {
-    format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
 /// A task's result; a panic in it goes on here.

@@ -2,12 +2,68 @@
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
 
+use clap::Args;
+use spelrum_coordinator::{Listeners, TlsFiles};
+use spelrum_proto::Token;
 use tokio::net::TcpListener;
+use uuid::Uuid;
 
 use crate::arguments::CoordinatorUrl;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+
+/// How a coordinator is reached by others.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct TlsArguments {
+    /// Speak TLS, and nothing else, with this certificate: PEM, and after it those that it rests on
+    #[arg(long, value_name = "FILE", env = "SPELRUM_TLS_CERT", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of --tls-cert: PEM
+    #[arg(long, value_name = "FILE", env = "SPELRUM_TLS_KEY", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+}
+
+impl TlsArguments {
+    /// Where certificate and key are, if it is to speak TLS.
+    pub(crate) fn files(&self) -> Option<TlsFiles> {
+        let (certificate, key) = (self.tls_cert.clone()?, self.tls_key.clone()?);
+        Some(TlsFiles { certificate, key })
+    }
+}
+
+/// Where a coordinator that speaks TLS is reached by its owner: its certificate need not name this machine.
+pub(crate) struct OwnDoor {
+    pub(crate) listener: TcpListener,
+    pub(crate) url: CoordinatorUrl,
+    /// What opens it.
+    pub(crate) secret: String,
+    pub(crate) token: Token,
+}
+
+impl OwnDoor {
+    /// On loopback, with a token that nobody else knows.
+    pub(crate) async fn open() -> Result<Self> {
+        let listener = bind("127.0.0.1:0").await?;
+        let url = url_from_here(&listener)?;
+        let secret = random_token();
+        let token = secret
+            .parse()
+            .map_err(|error| CliError::new(Exit::Internal, "make a token").because(error))?;
+        Ok(Self { listener, url, secret, token })
+    }
+}
+
+/// A token that nobody outside of this process knows: 244 random bits.
+pub(crate) fn random_token() -> String {
+    format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
+}
+
+/// Both doors, or the one.
+pub(crate) fn listeners(public: TcpListener, own: Option<OwnDoor>) -> Listeners {
+    Listeners { public, own: own.map(|own| own.listener) }
+}
 
 /// Binds `ADDR:PORT`.
 pub(crate) async fn bind(address: &str) -> Result<TcpListener> {

@@ -11,7 +11,7 @@ use spelrum_tournament::results::{Detail, ExperimentSummary, GamesFilter, RunRes
 use spelrum_tournament::{AxisValue, SweepText};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value as Toml};
 
-use crate::arguments::{CoordinatorArguments, SourceArguments};
+use crate::arguments::{CoordinatorArguments, SourceArguments, TrustArguments};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::output::count;
@@ -184,13 +184,16 @@ async fn source(
     db: Option<PathBuf>,
     outcomes: Outcomes<'_>,
 ) -> Result<ResultsSource> {
-    let file = |db| SourceArguments { db: Some(db), coordinator: None };
+    let file =
+        |db| SourceArguments { db: Some(db), coordinator: None, trust: TrustArguments::default() };
     ResultsSource::open(&match (db, outcomes) {
         (Some(db), _) => file(db),
         (None, Outcomes::Here) => file(PathBuf::from(format!("{experiment}.db"))),
-        (None, Outcomes::At(arguments)) => {
-            SourceArguments { db: None, coordinator: arguments.coordinator.clone() }
-        }
+        (None, Outcomes::At(arguments)) => SourceArguments {
+            db: None,
+            coordinator: arguments.coordinator.clone(),
+            trust: arguments.trust.clone(),
+        },
     })
     .await
 }

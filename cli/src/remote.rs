@@ -5,9 +5,9 @@ use std::time::Duration;
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
 use spelrum_proto::v1::results_client::ResultsClient;
-use spelrum_proto::{Bearer, Reason, Refusal, Token, v1};
+use spelrum_proto::{Bearer, Distrust, Reason, Refusal, Token, v1};
 use tonic::service::interceptor::InterceptedService;
-use tonic::transport::Channel;
+use tonic::transport::{Channel, Endpoint};
 use uuid::Uuid;
 
 use crate::arguments::{CoordinatorArguments, CoordinatorUrl};
@@ -24,13 +24,14 @@ pub(crate) type Client = ExperimentsClient<InterceptedService<Channel, Bearer>>;
 
 /// Connects to the coordinator that the command line, the environment or the config file names.
 pub(crate) async fn connect(arguments: &CoordinatorArguments) -> Result<Client> {
-    connect_to(&config::coordinator(arguments.coordinator.as_ref())?).await
+    connect_to(&config::coordinator(arguments)?).await
 }
 
 /// Connects to a coordinator.
 pub(crate) async fn connect_to(target: &Target) -> Result<Client> {
     let token = target.token.as_ref().map(|token| &token.value);
-    connect_at(&target.url.value, token).await
+    let channel = channel(&target.url.value, target.endpoint()?).await?;
+    Ok(client(channel, Bearer::new(token)))
 }
 
 /// A coordinator whose results are read, and who is asked in SQL.
@@ -42,7 +43,7 @@ pub(crate) struct Remote {
 /// Connects to a coordinator for its results.
 pub(crate) async fn connect_remote(target: &Target) -> Result<Remote> {
     let bearer = Bearer::new(target.token.as_ref().map(|token| &token.value));
-    let channel = channel(&target.url.value).await?;
+    let channel = channel(&target.url.value, target.endpoint()?).await?;
     let results = ResultsClient::with_interceptor(channel.clone(), bearer.clone())
         .max_decoding_message_size(MESSAGE_BYTES_MAX);
     Ok(Remote { experiments: client(channel, bearer), results })
@@ -50,7 +51,7 @@ pub(crate) async fn connect_remote(target: &Target) -> Result<Remote> {
 
 /// Connects to a coordinator, or says that it cannot be reached.
 pub(crate) async fn connect_at(url: &CoordinatorUrl, token: Option<&Token>) -> Result<Client> {
-    Ok(client(channel(url).await?, Bearer::new(token)))
+    Ok(client(channel(url, url.endpoint()).await?, Bearer::new(token)))
 }
 
 fn client(channel: Channel, bearer: Bearer) -> Client {
@@ -58,11 +59,15 @@ fn client(channel: Channel, bearer: Bearer) -> Client {
         .max_decoding_message_size(MESSAGE_BYTES_MAX)
 }
 
-async fn channel(url: &CoordinatorUrl) -> Result<Channel> {
-    url.endpoint().connect_timeout(CONNECT_TIMEOUT).connect().await.map_err(|error| {
-        CliError::new(Exit::Network, format!("reach the coordinator at {url}"))
-            .because(root_cause(&error))
-            .help("check the address, and that `spelrum coordinator` runs there")
+async fn channel(url: &CoordinatorUrl, endpoint: Endpoint) -> Result<Channel> {
+    endpoint.connect_timeout(CONNECT_TIMEOUT).connect().await.map_err(|error| {
+        let failed = CliError::new(Exit::Network, format!("reach the coordinator at {url}"));
+        match Distrust::of(&error) {
+            Some(Distrust { problem, remedy }) => failed.because(problem).help(remedy),
+            None => failed
+                .because(root_cause(&error))
+                .help("check the address, and that `spelrum coordinator` runs there"),
+        }
     })
 }
 

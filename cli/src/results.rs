@@ -584,7 +584,7 @@ fn query_failed(status: WireStatus) -> CliError {
 /// no results database is named. Without any, the action fails.
 pub(crate) fn coordinator(arguments: &SourceArguments, action: &str) -> Result<Target> {
     let file = ConfigFile::read()?;
-    config::target(&file, arguments.coordinator.as_ref())?.ok_or_else(|| {
+    config::target(&file, arguments.coordinator.as_ref(), &arguments.trust)?.ok_or_else(|| {
         CliError::new(Exit::Usage, action)
             .because("neither --db nor --coordinator is given")
             .help("name the database that a run left behind, such as --db NAME.db")

@@ -35,7 +35,8 @@ pub use faults::Faults;
 #[cfg(not(feature = "faults"))]
 use faults::Faults;
 use metrics::Metrics;
-use server::Server;
+pub use server::{Listeners, TlsError, TlsFiles};
+use server::{Server, Tls};
 use services::{ExperimentsService, Referee, ResultsService, WorkService};
 use store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
 
@@ -57,6 +58,11 @@ pub struct Config {
     /// A file of tokens with roles ([`access::TokenBook`]), which is read again when it changes. Without this and
     /// without `token` anybody may call; else every call of a worker or client brings a token.
     pub tokens: Option<PathBuf>,
+    /// What is needed to speak TLS; without, everything travels as it is.
+    pub tls: Option<TlsFiles>,
+    /// A token that may do everything and is known to nobody but the coordinator's owner, such as by `told`. It
+    /// is let in beside others, and asks for none where none is demanded.
+    pub own_token: Option<Token>,
     /// What the database's owner is told who finds it open, such as where this coordinator listens
     /// ([`store::told_by_holder`]).
     pub told: String,
@@ -77,6 +83,7 @@ pub struct Coordinator {
     heartbeat_interval: Duration,
     metrics: Metrics,
     guard: Guard,
+    tls: Option<Tls>,
     hosts: Vec<String>,
     #[cfg(feature = "faults")]
     faults: Faults,
@@ -96,6 +103,9 @@ pub enum CoordinatorError {
         /// What is wrong with it.
         source: BookError,
     },
+    /// It cannot speak TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The program was built wrong.
     #[error("failed to describe the services: {0}")]
     Reflection(#[source] server::ReflectionError),
@@ -111,6 +121,7 @@ impl CoordinatorError {
         match self {
             Self::Store(error) => error.remedy(),
             Self::Tokens { source, .. } => source.remedy().to_owned(),
+            Self::Tls(error) => error.remedy().to_owned(),
             Self::Reflection(_) | Self::Metrics(_) => {
                 "report this as a fault of the program".to_owned()
             }
@@ -136,10 +147,12 @@ impl Coordinator {
         config: Config,
         course_of: Arc<CourseOf>,
     ) -> Result<Self, CoordinatorError> {
-        let Config { db, heartbeat_interval, token, tokens, hosts, told } = config;
+        let Config { db, heartbeat_interval, token, tokens, tls, own_token, hosts, told } = config;
+        let tls = tls.as_ref().map(Tls::read).transpose()?;
         let path = tokens.clone().unwrap_or_default();
         let guard = Guard::new(token, tokens)
-            .map_err(|source| CoordinatorError::Tokens { path, source })?;
+            .map_err(|source| CoordinatorError::Tokens { path, source })?
+            .with_own(own_token);
         let mut writer = Writer::open(&db).await?;
         writer.tell(&told)?;
         let (readers, epoch) = (writer.readers(), writer.epoch());
@@ -169,6 +182,7 @@ impl Coordinator {
             heartbeat_interval,
             metrics,
             guard,
+            tls,
             hosts,
             #[cfg(feature = "faults")]
             faults,
@@ -206,6 +220,18 @@ impl Coordinator {
         listener: TcpListener,
         shutdown: CancellationToken,
     ) -> Result<(), CoordinatorError> {
+        self.serve_at(Listeners { public: listener, own: None }, shutdown).await
+    }
+
+    /// The same, also where its owner alone connects.
+    ///
+    /// # Errors
+    /// As [`Coordinator::serve`].
+    pub async fn serve_at(
+        self,
+        listeners: Listeners,
+        shutdown: CancellationToken,
+    ) -> Result<(), CoordinatorError> {
         let Self { dispatcher, dispatch, mut checkpointer, readers, epoch, clock, metrics, .. } =
             self;
         let health = dispatcher.health(dispatch.clone());
@@ -223,7 +249,7 @@ impl Coordinator {
         let counting = metrics.clone();
         let server =
             Server::new(work, experiments, results, self.guard, self.hosts, health, counting);
-        let server = server.await.map_err(CoordinatorError::Reflection)?;
+        let server = server.await.map_err(CoordinatorError::Reflection)?.with_tls(self.tls);
         #[cfg(feature = "faults")]
         let server = server.with_connections_max(self.faults.connections_max());
 
@@ -231,7 +257,7 @@ impl Coordinator {
         // connections' own tasks end with the server.
         let stop_serving = shutdown.child_token();
         let stop_dispatching = CancellationToken::new();
-        let mut serving = pin!(server.run(listener, stop_serving.clone()));
+        let mut serving = pin!(server.run(listeners, stop_serving.clone()));
         let mut dispatching = pin!(dispatcher.run(stop_dispatching.clone()));
         let mut checkpointing = Box::pin(checkpoint(&mut checkpointer, &metrics));
         let ended = tokio::select! {

@@ -6,6 +6,7 @@
 //! travel as a [`Refusal`].
 
 mod change;
+mod distrust;
 pub mod engines;
 pub mod game;
 pub mod limits;
@@ -17,6 +18,7 @@ pub mod training;
 mod wire_error;
 pub mod work;
 
+pub use distrust::Distrust;
 pub use refusal::{Place, Reason, Refusal};
 pub use token::{Bearer, TOKEN_BYTES_MAX, Token, TokenError, presented_token};
 pub use wire_error::{Fault, WireError};

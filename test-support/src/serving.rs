@@ -143,6 +143,8 @@ impl Served {
                 heartbeat_interval,
                 token: demands.token.clone(),
                 tokens: demands.tokens.clone(),
+                tls: None,
+                own_token: None,
                 hosts: Vec::new(),
                 told: String::new(),
             };

@@ -148,11 +148,11 @@ impl FleetArguments {
                 .because(format!("this process may have no more than {most} connections"))
                 .help("raise the limit of open files (ulimit -n), or simulate fewer workers"));
         }
-        let target = config::coordinator(self.coordinator.coordinator.as_ref())?;
+        let target = config::coordinator(&self.coordinator)?;
         let mut client = remote::connect_to(&target).await?;
         let experiment = submit(&mut client, self.sweep.as_deref()).await?;
         let fleet = Fleet {
-            coordinator: target.url.value.endpoint(),
+            coordinator: target.endpoint()?,
             token: target.token.map(|token| token.value),
             workers: self.workers,
             game_time: self.game_time,

@@ -83,7 +83,8 @@ impl Config {
             return Ok(Exit::Success);
         }
         let file = ConfigFile::read()?;
-        let target = config::target(&file, self.coordinator.coordinator.as_ref())?;
+        let target =
+            config::target(&file, self.coordinator.coordinator.as_ref(), &self.coordinator.trust)?;
         if self.json {
             write_json(&mut out, &json(&file, target.as_ref()))?;
         } else {

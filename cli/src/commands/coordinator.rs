@@ -11,6 +11,7 @@ use spelrum_engine::parse_duration_us;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
+use crate::listen::{OwnDoor, TlsArguments};
 use crate::logging::LogArguments;
 use crate::{config, held, listen, supervisor};
 
@@ -44,6 +45,8 @@ pub(crate) struct Coordinator {
     /// A file with a token that may do everything [default: SPELRUM_TOKEN, or the config file's]
     #[arg(long, value_name = "PATH")]
     token_file: Option<PathBuf>,
+    #[command(flatten)]
+    tls: TlsArguments,
     /// The tokens that it lets in, each with what it may do, as spelrum token writes them; read again
     /// when they change
     #[arg(long, value_name = "FILE", env = "SPELRUM_TOKENS")]
@@ -102,25 +105,36 @@ impl Coordinator {
         if !self.without_token && token.is_none() && self.tokens.is_none() {
             listen::refuse_if_open_to_others(address, "--without-token")?;
         }
+        let tls = self.tls.files();
+        let (scheme, own) = match &tls {
+            Some(_) => ("https", Some(OwnDoor::open().await?)),
+            None => ("http", None),
+        };
+        let told = match &own {
+            Some(own) => held::told(&own.url, Some(&own.secret)),
+            None => held::told(&listen::url_from_here(&listener)?, None),
+        };
         let coordinator = coordinator::Coordinator::open(coordinator::Config {
             db: self.db,
             heartbeat_interval: self.heartbeat,
             token,
             tokens: self.tokens,
-            told: held::told(&listen::url_from_here(&listener)?, None),
+            tls,
+            own_token: own.as_ref().map(|own| own.token.clone()),
+            told,
             hosts: self.hosts,
         })
         .await?;
         {
             let mut out = anstream::stdout().lock();
-            writeln!(out, "listening on http://{address}")?;
+            writeln!(out, "listening on {scheme}://{address}")?;
             out.flush()?;
         }
         let health = coordinator.health();
-        supervisor::ready(&format!("listening on http://{address}"));
+        supervisor::ready(&format!("listening on {scheme}://{address}"));
         let now = interrupts.now.clone();
         tokio::select! {
-            served = coordinator.serve(listener, interrupts.finish.clone()) => {
+            served = coordinator.serve_at(listen::listeners(listener, own), interrupts.finish.clone()) => {
                 served?;
                 Ok(Exit::Success)
             }

@@ -17,6 +17,7 @@ use crate::engines::{self, EnginesArguments};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
+use crate::listen::TlsArguments;
 use crate::logging;
 use crate::outcome::{self, Outcomes};
 use crate::output::count;
@@ -63,6 +64,8 @@ pub(crate) struct Run {
     /// the config file sets [default: only this process plays]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
+    #[command(flatten)]
+    tls: TlsArguments,
     /// Start a new experiment, although the database has one of this name
     #[arg(long)]
     new: bool,
@@ -94,7 +97,8 @@ impl Run {
                 voice::say("finishing the games under way; Ctrl-C again stops now");
             });
         })?;
-        let mut coordinator = Embedded::start(&db, self.listen.as_deref()).await?;
+        let mut coordinator =
+            Embedded::start(&db, self.listen.as_deref().map(|it| (it, &self.tls))).await?;
         let ended = self.play(&mut coordinator, &sweep, &db, bar, &interrupts).await;
         // Whatever came of it, the database is closed.
         coordinator.stop().await?;

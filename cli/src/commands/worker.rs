@@ -49,7 +49,7 @@ impl Worker {
     /// Works until it is told to end.
     pub(crate) async fn run(self) -> Result<Exit> {
         self.logs.start("info");
-        let coordinator = config::coordinator(self.coordinator.coordinator.as_ref())?;
+        let coordinator = config::coordinator(&self.coordinator)?;
         // Read here for what is wrong with it to be said first.
         self.engines.read()?;
         let interrupts = Interrupts::listen(|| {
@@ -58,7 +58,7 @@ impl Worker {
         let offer = self.slots.offer();
         let playing = playing_process::command(offer.slots, &self.engines, self.logs)?;
         let config = worker::Config {
-            coordinator: coordinator.url.value.endpoint(),
+            coordinator: coordinator.endpoint()?,
             token: coordinator.token.map(|token| token.value),
             name: self.name,
             slots: offer.slots,

@@ -35,7 +35,8 @@ coordinator = "http://127.0.0.1:7878"
 
 # Others, by name: spelrum list --coordinator lab
 #[coordinators.lab]
-#url = "http://10.0.0.5:7878"
+#url = "https://10.0.0.5:7878"
+#ca = "lab-ca.pem"
 #token_file = "~/.lab-token"
 "#;
 
@@ -48,6 +49,8 @@ pub(crate) struct ConfigFile {
     pub(crate) coordinator: Option<Sourced<CoordinatorChoice>>,
     /// The token at the top.
     pub(crate) secret: Option<Secret>,
+    /// The certificates by which that coordinator's is trusted.
+    pub(crate) ca: Option<PathBuf>,
     pub(crate) coordinators: Vec<Named>,
 }
 
@@ -57,6 +60,7 @@ pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) url: Sourced<CoordinatorUrl>,
     pub(crate) secret: Option<Secret>,
+    pub(crate) ca: Option<PathBuf>,
 }
 
 /// What is wrong with the config file, where, and what to write instead.
@@ -94,6 +98,7 @@ impl ConfigFile {
                 exists: false,
                 coordinator: None,
                 secret: None,
+                ca: None,
                 coordinators: Vec::new(),
             }),
             Err(error) => Err(failed().because(error).help(format!(
@@ -171,12 +176,14 @@ fn parse(path: &Path, text: &str) -> Result<ConfigFile, Fault> {
         exists: true,
         coordinator: None,
         secret: None,
+        ca: None,
         coordinators: Vec::new(),
     };
     for (key, value) in in_order(root.into_inner()) {
         match key.get_ref().as_ref() {
             "coordinator" => config.coordinator = Some(reader.parsed(&key, &value)?),
             "token" | "token_file" => reader.secret(&mut config.secret, &key, &value)?,
+            "ca" => config.ca = Some(reader.path_from_here(reader.text(&key, &value)?)),
             "coordinators" => {
                 let named = reader.table(&key, value, "`[coordinators.lab]`")?;
                 for (name, value) in in_order(named) {
@@ -184,7 +191,8 @@ fn parse(path: &Path, text: &str) -> Result<ConfigFile, Fault> {
                 }
             }
             _ => {
-                return Err(unknown(&key, &["coordinator", "token", "token_file", "coordinators"]));
+                let known = ["coordinator", "token", "token_file", "ca", "coordinators"];
+                return Err(unknown(&key, &known));
             }
         }
     }
@@ -221,11 +229,13 @@ impl Reader<'_> {
         let place = name.span();
         let mut url = None;
         let mut secret = None;
+        let mut ca = None;
         for (key, value) in in_order(self.table(name, value, "`[coordinators.lab]`")?) {
             match key.get_ref().as_ref() {
                 "url" => url = Some(self.parsed(&key, &value)?),
                 "token" | "token_file" => self.secret(&mut secret, &key, &value)?,
-                _ => return Err(unknown(&key, &["url", "token", "token_file"])),
+                "ca" => ca = Some(self.path_from_here(self.text(&key, &value)?)),
+                _ => return Err(unknown(&key, &["url", "token", "token_file", "ca"])),
             }
         }
         let name = name.get_ref().to_string();
@@ -237,7 +247,7 @@ impl Reader<'_> {
             let problem = format!("[coordinators.{name}] has no `url`");
             Fault::at(place, problem, "add a line such as url = \"http://10.0.0.5:7878\"")
         })?;
-        Ok(Named { name, url, secret })
+        Ok(Named { name, url, secret, ca })
     }
 
     /// A text that means something.

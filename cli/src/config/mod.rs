@@ -8,9 +8,15 @@ use std::env::VarError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 use spelrum_proto::Token;
+use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 
-use crate::arguments::{COORDINATOR_VARIABLE, CoordinatorChoice, CoordinatorUrl};
+use crate::arguments::{
+    COORDINATOR_VARIABLE, CoordinatorArguments, CoordinatorChoice, CoordinatorUrl, TrustArguments,
+};
+use crate::causes::root_cause;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
@@ -56,12 +62,52 @@ pub(crate) struct Target {
     /// Its name in the config file, if it was chosen by that.
     pub(crate) name: Option<String>,
     pub(crate) token: Option<Sourced<Token>>,
+    /// By which certificates its own is trusted, if not by those of this system.
+    pub(crate) ca: Option<PathBuf>,
+}
+
+impl Target {
+    /// For connecting.
+    ///
+    /// # Errors
+    /// If what TLS needs cannot be read.
+    pub(crate) fn endpoint(&self) -> Result<Endpoint> {
+        let url = &self.url.value;
+        if !url.is_https() {
+            return Ok(url.endpoint());
+        }
+        let failed = || CliError::new(Exit::Usage, format!("speak TLS with {url}"));
+        let config = match &self.ca {
+            None => ClientTlsConfig::new().with_native_roots(),
+            Some(path) => {
+                let failed = || {
+                    let action = format!("read the certificates in {}", path.display());
+                    CliError::new(Exit::Usage, action)
+                        .help("--ca takes a PEM file of certificates: those by which the coordinator's is trusted")
+                };
+                let pem = std::fs::read(path).map_err(|error| failed().because(error))?;
+                let certificates = CertificateDer::pem_slice_iter(&pem)
+                    .collect::<std::result::Result<Vec<_>, _>>()
+                    .map_err(|error| failed().because(error))?;
+                if certificates.is_empty() {
+                    return Err(failed().because("there are none in it"));
+                }
+                ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem))
+            }
+        };
+        url.endpoint().tls_config(config).map_err(|error| {
+            failed().because(root_cause(&error)).help(
+                "trust a certificate of your own with --ca FILE, or install those of this system \
+                 (the package ca-certificates)",
+            )
+        })
+    }
 }
 
 /// The coordinator that is meant; one is needed.
-pub(crate) fn coordinator(flag: Option<&CoordinatorChoice>) -> Result<Target> {
+pub(crate) fn coordinator(arguments: &CoordinatorArguments) -> Result<Target> {
     let file = ConfigFile::read()?;
-    target(&file, flag)?.ok_or_else(|| {
+    target(&file, arguments.coordinator.as_ref(), &arguments.trust)?.ok_or_else(|| {
         CliError::new(Exit::Usage, "find the coordinator").because("none is named").help(format!(
             "give --coordinator URL, set {COORDINATOR_VARIABLE}, or write `coordinator = …` into \
              the config file: spelrum config --help"
@@ -73,6 +119,7 @@ pub(crate) fn coordinator(flag: Option<&CoordinatorChoice>) -> Result<Target> {
 pub(crate) fn target(
     file: &ConfigFile,
     flag: Option<&CoordinatorChoice>,
+    trust: &TrustArguments,
 ) -> Result<Option<Target>> {
     let chosen = match (flag, environment(COORDINATOR_VARIABLE)?) {
         (Some(choice), _) => {
@@ -107,7 +154,10 @@ pub(crate) fn target(
         (None, Some(secret)) => Some(secret.read()?),
         (None, None) => None,
     };
-    Ok(Some(Target { url, name: entry.map(|named| named.name.clone()), token }))
+    let beside = entry.and_then(|named| named.ca.as_ref());
+    let beside = beside.or_else(|| file.ca.as_ref().filter(|_| file.secret_is_for(&url.value)));
+    let ca = trust.ca.as_ref().or(beside).cloned();
+    Ok(Some(Target { url, name: entry.map(|named| named.name.clone()), token, ca }))
 }
 
 /// The token that a coordinator of this machine demands, if one is set.

@@ -14,6 +14,7 @@ mod open_files;
 mod origin;
 mod rarely;
 mod request_id;
+mod tls;
 
 use std::convert::Infallible;
 use std::io;
@@ -39,6 +40,7 @@ use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::v1::experiments_server::ExperimentsServer;
 use spelrum_proto::v1::results_server::ResultsServer;
 use spelrum_proto::v1::work_server::WorkServer;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -52,6 +54,8 @@ use self::connections::{Connections, Opened};
 use self::gate::Gate;
 use self::origin::Names;
 use self::rarely::Rarely;
+pub(crate) use self::tls::Tls;
+pub use self::tls::{TlsError, TlsFiles};
 use crate::access::Guard;
 use crate::dispatcher::Health;
 use crate::metrics::{self, Metrics};
@@ -74,7 +78,7 @@ const SEND_BUFFER_BYTES: usize = 64 << 10;
 /// The headers of an HTTP/1 request.
 const HEADERS_BYTES_MAX: usize = 16 << 10;
 
-/// How long a client may take over an HTTP/1 request's headers.
+/// How long a client may take over an HTTP/1 request's headers, and over TLS's handshake.
 const HEADERS_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A silent HTTP/2 connection is asked for a sign of life after so long, and closed after as long
@@ -93,6 +97,20 @@ const ACCEPT_RETRY_AFTER: Duration = Duration::from_millis(100);
 /// How often what nobody needs is looked for.
 const LOOK_AROUND_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Where connections come from.
+#[derive(Debug)]
+pub struct Listeners {
+    /// For everybody: by TLS, if the coordinator was told to.
+    pub public: TcpListener,
+    /// On loopback, and never by TLS, for who has its own token ([`crate::Config::own_token`]).
+    pub own: Option<TcpListener>,
+}
+
+/// A connection's bytes, encrypted on their way or not.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
 /// Everything that is served.
 pub(crate) struct Server {
     router: Router,
@@ -102,6 +120,7 @@ pub(crate) struct Server {
     health: HealthReporter,
     state: Health,
     metrics: Metrics,
+    tls: Option<Tls>,
 }
 
 /// Why the reflection service could not be made: the program was built wrong.
@@ -148,7 +167,12 @@ impl Server {
             .fallback(nothing_there)
             .layer(from_fn_with_state(Arc::clone(&gate), gate::pass));
         let connections_max = open_files::connections_max(CONNECTIONS_MAX);
-        Ok(Self { router, gate, guard, connections_max, health, state, metrics })
+        Ok(Self { router, gate, guard, connections_max, health, state, metrics, tls: None })
+    }
+
+    /// By TLS, where everybody may connect.
+    pub(crate) fn with_tls(self, tls: Option<Tls>) -> Self {
+        Self { tls, ..self }
     }
 
     /// With fewer places for connections.
@@ -158,11 +182,11 @@ impl Server {
     }
 
     /// Serves until `stop`, then lets the calls under way end.
-    pub(crate) async fn run(self, listener: TcpListener, stop: CancellationToken) {
+    pub(crate) async fn run(self, listeners: Listeners, stop: CancellationToken) {
         let serving = GracefulShutdown::new();
         let connections = Connections::with_places(self.connections_max, gate::SHARE);
         let mut door =
-            Door { listener: &listener, connections: &connections, told: Rarely::default() };
+            Door { listeners: &listeners, connections: &connections, told: Rarely::default() };
         let mut look_around = tokio::time::interval(LOOK_AROUND_INTERVAL);
         look_around.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // Also when this future is dropped: then at once.
@@ -172,7 +196,7 @@ impl Server {
         let mut watching = pin!(watch_health(reporter, self.state, metrics));
         let mut watching_tokens = pin!(self.guard.watch());
         loop {
-            let (stream, opened) = tokio::select! {
+            let (stream, opened, by) = tokio::select! {
                 () = stop.cancelled() => break,
                 never = &mut watching => match never {},
                 never = &mut watching_tokens => match never {},
@@ -194,19 +218,34 @@ impl Server {
             let watcher = serving.watcher();
             let abort = abort.clone();
             let open = self.metrics.connection();
+            let tls = self.tls.clone().filter(|_| by == By::Public);
+            let stop = stop.clone();
             tokio::spawn(async move {
                 let _open = open;
                 let service = TowerToHyperService::new(service);
-                let served = watcher.watch(builder.serve_connection(TokioIo::new(stream), service));
+                let served = async {
+                    let stream: Box<dyn Stream> = match tls {
+                        None => Box::new(stream),
+                        Some(tls) => {
+                            let shaking = tls.shake_hands(stream, HEADERS_PATIENCE);
+                            match stop.run_until_cancelled(shaking).await {
+                                Some(stream) => Box::new(stream?),
+                                None => return Ok(()),
+                            }
+                        }
+                    };
+                    let serving = builder.serve_connection(TokioIo::new(stream), service);
+                    watcher.watch(serving).await
+                };
                 let Opened(connection) = &opened;
                 let served = connection.closing.run_until_cancelled(served);
                 if let Some(Some(Err(error))) = abort.run_until_cancelled(served).await {
-                    // Everyday events: a client that went away, or that speaks no HTTP.
+                    // Everyday events: a client that went away, or that speaks no HTTP, or no TLS.
                     tracing::debug!(%error, "a connection ended");
                 }
             });
         }
-        drop(listener);
+        drop(listeners);
         tell_health(&self.health, false).await;
         tracing::info!(connections = serving.count(), "finishing the calls under way");
         if tokio::time::timeout(SHUTDOWN_PATIENCE, serving.shutdown()).await.is_err() {
@@ -291,18 +330,33 @@ fn connection_builder() -> auto::Builder<TokioExecutor> {
 
 /// Where connections come in.
 struct Door<'s> {
-    listener: &'s TcpListener,
+    listeners: &'s Listeners,
     connections: &'s Arc<Connections>,
     told: Rarely,
 }
 
+/// By which listener somebody comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Public,
+    Own,
+}
+
 impl Door<'_> {
     /// The next connection that there is a place for.
-    async fn next(&mut self) -> (TcpStream, Opened) {
+    async fn next(&mut self) -> (TcpStream, Opened, By) {
+        let Listeners { public, own } = self.listeners;
         loop {
-            match self.listener.accept().await.and_then(with_address) {
+            let (accepted, by) = match own {
+                None => (public.accept().await, By::Public),
+                Some(own) => tokio::select! {
+                    accepted = public.accept() => (accepted, By::Public),
+                    accepted = own.accept() => (accepted, By::Own),
+                },
+            };
+            match accepted.and_then(with_address) {
                 Ok((stream, peer, local)) => match self.connections.open(peer, local.ip()) {
-                    Some(opened) => return (stream, opened),
+                    Some(opened) => return (stream, opened, by),
                     None => self
                         .tell(format_args!("all connections are at work: closed that of {peer}")),
                 },

@@ -1,0 +1,76 @@
+//! Why a caller does not trust who answers it by TLS, in words, with what to do about it.
+
+use std::error::Error;
+use std::io;
+
+use rustls::{CertificateError, InvalidMessage};
+
+/// Why a connection by TLS came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Distrust {
+    /// What is wrong.
+    pub problem: String,
+    /// What to do about it, as a sentence without an end mark.
+    pub remedy: &'static str,
+}
+
+const CLOCK: &str = "make the coordinator another certificate, or check this machine's clock";
+
+impl Distrust {
+    /// Looks for it among the causes of a failed connection.
+    #[must_use]
+    pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
+        let mut causes = std::iter::successors(Some(error), |&error| error.source());
+        causes.find_map(|cause| {
+            // What an I/O error is made of is not its source.
+            let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+            let inner = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
+            inner.or_else(|| cause.downcast_ref::<rustls::Error>()).map(Self::because)
+        })
+    }
+
+    fn because(error: &rustls::Error) -> Self {
+        use CertificateError as C;
+        let said = |problem: &str, remedy| Self { problem: problem.to_owned(), remedy };
+        let Some(wrong) = certificate_error(error) else {
+            let is_plain =
+                matches!(error, rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType));
+            return if is_plain {
+                said("what listens there does not speak TLS", "write http:// instead of https://")
+            } else {
+                said(
+                    &format!("TLS failed: {error}"),
+                    "check that a spelrum coordinator of this version listens there, with --tls-cert",
+                )
+            };
+        };
+        if matches!(wrong, C::UnknownIssuer) {
+            said(
+                "its certificate is of a CA that is not trusted here",
+                "give that CA's certificate with --ca FILE, in SPELRUM_CA or as `ca` in the config file",
+            )
+        } else if matches!(wrong, C::Expired | C::ExpiredContext { .. }) {
+            said("its certificate has expired", CLOCK)
+        } else if matches!(wrong, C::NotValidYet | C::NotValidYetContext { .. }) {
+            said("its certificate is not valid yet", CLOCK)
+        } else if matches!(wrong, C::NotValidForName | C::NotValidForNameContext { .. }) {
+            said(
+                "its certificate is for another host name",
+                "call the coordinator by a name or address that its certificate has, or make it one \
+                 with this name",
+            )
+        } else {
+            said(
+                &format!("its certificate is not valid: {wrong}"),
+                "make the coordinator another certificate",
+            )
+        }
+    }
+}
+
+fn certificate_error(error: &rustls::Error) -> Option<&CertificateError> {
+    match error {
+        rustls::Error::InvalidCertificate(wrong) => Some(wrong),
+        _ => None,
+    }
+}
