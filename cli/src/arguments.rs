@@ -16,6 +16,9 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::voice;
 
+/// Names the certificates by which a coordinator's is trusted.
+pub(crate) const CA_VARIABLE: &str = "SPELRUM_CA";
+
 /// The environment variable for the coordinator's address.
 pub(crate) const COORDINATOR_VARIABLE: &str = "SPELRUM_COORDINATOR";
 
@@ -91,7 +94,7 @@ pub(crate) struct SourceArguments {
 pub(crate) struct TrustArguments {
     /// The certificates by which the coordinator's is trusted, as PEM, where its URL is https:// [default:
     /// those of this system]
-    #[arg(long, value_name = "FILE", env = "SPELRUM_CA", hide_env = true)]
+    #[arg(long, value_name = "FILE", env = CA_VARIABLE)]
     pub(crate) ca: Option<PathBuf>,
 }
 

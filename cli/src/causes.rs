@@ -4,7 +4,7 @@ use std::error::Error;
 
 use spelrum_coordinator::CoordinatorError;
 use spelrum_coordinator::store::{BackupError, ImportError, StoreError};
-use spelrum_proto::{Reason, Refusal, WireError};
+use spelrum_proto::{Distrust, Reason, Refusal, WireError};
 use spelrum_worker::WorkerError;
 use tonic::{Code, Status};
 
@@ -88,9 +88,10 @@ impl From<CoordinatorError> for CliError {
 impl From<WorkerError> for CliError {
     fn from(error: WorkerError) -> Self {
         let exit = match &error {
-            WorkerError::Refused(_) | WorkerError::NoCoordinator(_) | WorkerError::Malformed(_) => {
-                Exit::Network
-            }
+            WorkerError::Refused(_)
+            | WorkerError::NoCoordinator(_)
+            | WorkerError::Distrust(_)
+            | WorkerError::Malformed(_) => Exit::Network,
             WorkerError::Slots(_) => Exit::Usage,
             WorkerError::Thread(_) | WorkerError::Process(_) => Exit::Internal,
         };
@@ -100,6 +101,9 @@ impl From<WorkerError> for CliError {
 
 /// A failed call: whose fault it is decides the exit code.
 pub(crate) fn failed_call(action: &str, status: &Status) -> CliError {
+    if let Some(Distrust { problem, remedy, .. }) = Distrust::of(status) {
+        return CliError::new(Exit::Network, action).because(problem).help(remedy);
+    }
     match Refusal::of(status) {
         Some(refusal) => refused(action, &refusal),
         None if status.code() == Code::Unimplemented => CliError::new(Exit::Network, action)

@@ -63,7 +63,7 @@ async fn channel(url: &CoordinatorUrl, endpoint: Endpoint) -> Result<Channel> {
     endpoint.connect_timeout(CONNECT_TIMEOUT).connect().await.map_err(|error| {
         let failed = CliError::new(Exit::Network, format!("reach the coordinator at {url}"));
         match Distrust::of(&error) {
-            Some(Distrust { problem, remedy }) => failed.because(problem).help(remedy),
+            Some(Distrust { problem, remedy, .. }) => failed.because(problem).help(remedy),
             None => failed
                 .because(root_cause(&error))
                 .help("check the address, and that `spelrum coordinator` runs there"),

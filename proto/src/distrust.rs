@@ -5,13 +5,18 @@ use std::io;
 
 use rustls::{CertificateError, InvalidMessage};
 
-/// Why a connection by TLS came to nothing.
+/// What a coordinator that speaks TLS says to who calls it without, as the debug data of HTTP/2's GOAWAY.
+pub const SPEAKS_TLS: &str = "this port speaks TLS";
+
+/// Why a connection by TLS, or one that should have been, came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distrust {
     /// What is wrong.
     pub problem: String,
     /// What to do about it, as a sentence without an end mark.
     pub remedy: &'static str,
+    /// Whether it is the caller who has to do it: a certificate may be mended while the caller waits.
+    pub is_callers: bool,
 }
 
 const CLOCK: &str = "make the coordinator another certificate, or check this machine's clock";
@@ -22,6 +27,13 @@ impl Distrust {
     pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut causes = std::iter::successors(Some(error), |&error| error.source());
         causes.find_map(|cause| {
+            if cause.to_string().contains(SPEAKS_TLS) {
+                return Some(Self {
+                    problem: "what listens there speaks TLS".to_owned(),
+                    remedy: "write https:// instead of http://",
+                    is_callers: true,
+                });
+            }
             // What an I/O error is made of is not its source.
             let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
             let inner = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
@@ -31,7 +43,8 @@ impl Distrust {
 
     fn because(error: &rustls::Error) -> Self {
         use CertificateError as C;
-        let said = |problem: &str, remedy| Self { problem: problem.to_owned(), remedy };
+        let said =
+            |problem: &str, remedy| Self { problem: problem.to_owned(), remedy, is_callers: false };
         let Some(wrong) = certificate_error(error) else {
             let is_plain =
                 matches!(error, rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType));
@@ -44,7 +57,8 @@ impl Distrust {
                 )
             };
         };
-        if matches!(wrong, C::UnknownIssuer) {
+        // Two CAs of one name differ by their keys alone.
+        if matches!(wrong, C::UnknownIssuer | C::BadSignature) {
             said(
                 "its certificate is of a CA that is not trusted here",
                 "give that CA's certificate with --ca FILE, in SPELRUM_CA or as `ca` in the config file",

@@ -18,7 +18,7 @@ pub mod training;
 mod wire_error;
 pub mod work;
 
-pub use distrust::Distrust;
+pub use distrust::{Distrust, SPEAKS_TLS};
 pub use refusal::{Place, Reason, Refusal};
 pub use token::{Bearer, TOKEN_BYTES_MAX, Token, TokenError, presented_token};
 pub use wire_error::{Fault, WireError};

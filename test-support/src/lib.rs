@@ -2,12 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+#[cfg(feature = "certificates")]
+mod certificates;
 #[cfg(feature = "serving")]
 mod hand_worker;
 #[cfg(feature = "serving")]
 mod serving;
 mod sources;
 
+#[cfg(feature = "certificates")]
+pub use certificates::{Authority, Validity};
 #[cfg(feature = "serving")]
 pub use hand_worker::{HandWorker, failure_of, game_of, hello};
 #[cfg(feature = "serving")]

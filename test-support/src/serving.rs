@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use spelrum_coordinator::{Config, Coordinator, CoordinatorError, CourseOf, Faults};
+use spelrum_coordinator::{Config, Coordinator, CoordinatorError, CourseOf, Faults, TlsFiles};
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
 use spelrum_proto::v1::results_client::ResultsClient;
 use spelrum_proto::v1::sql_value::Value;
@@ -83,14 +83,28 @@ impl Site {
     /// A coordinator that demands a token.
     pub async fn serve_with_token(&self, token: &Token) -> Served {
         let address = "127.0.0.1:0".parse().unwrap();
-        let demands = Demands { token: Some(token.clone()), tokens: None };
+        let demands = Demands { token: Some(token.clone()), ..Demands::default() };
         Served::start_with(&self.db(), address, Duration::from_secs(5), demands).await
     }
 
     /// A coordinator that demands a token of a file.
     pub async fn serve_with_tokens(&self, tokens: &Path) -> Served {
         let address = "127.0.0.1:0".parse().unwrap();
-        let demands = Demands { token: None, tokens: Some(tokens.to_owned()) };
+        let demands = Demands { tokens: Some(tokens.to_owned()), ..Demands::default() };
+        Served::start_with(&self.db(), address, Duration::from_secs(5), demands).await
+    }
+
+    /// A coordinator that speaks TLS with this certificate and its private key, both PEM.
+    pub async fn serve_with_tls(&self, (certificate, key): (String, String)) -> Served {
+        let address = "127.0.0.1:0".parse().unwrap();
+        let directory = self.directory.path();
+        let files = TlsFiles {
+            certificate: directory.join("certificate.pem"),
+            key: directory.join("key.pem"),
+        };
+        std::fs::write(&files.certificate, certificate).unwrap();
+        std::fs::write(&files.key, key).unwrap();
+        let demands = Demands { tls: Some(files), ..Demands::default() };
         Served::start_with(&self.db(), address, Duration::from_secs(5), demands).await
     }
 }
@@ -100,6 +114,7 @@ impl Site {
 struct Demands {
     token: Option<Token>,
     tokens: Option<PathBuf>,
+    tls: Option<TlsFiles>,
 }
 
 /// A coordinator that serves.
@@ -143,7 +158,7 @@ impl Served {
                 heartbeat_interval,
                 token: demands.token.clone(),
                 tokens: demands.tokens.clone(),
-                tls: None,
+                tls: demands.tls.clone(),
                 own_token: None,
                 hosts: Vec::new(),
                 told: String::new(),

@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use spelrum_engine::search::STACK_BYTES;
 use spelrum_proto::limits::{NAME_BYTES_MAX, SLOTS_MAX};
-use spelrum_proto::{Refusal, Token, WireError};
+use spelrum_proto::{Distrust, Refusal, Token, WireError};
 use spelrum_tournament::results::Machine;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
@@ -112,6 +112,9 @@ pub enum WorkerError {
     /// What answers is not a coordinator.
     #[error("failed to work for the coordinator: what answers there is none ({0})")]
     NoCoordinator(String),
+    /// The worker must call it another way: the coordinator speaks TLS.
+    #[error("failed to work for the coordinator: {}", .0.problem)]
+    Distrust(Distrust),
     /// The coordinator sent a message that makes no sense.
     #[error("failed to understand the coordinator: {0}")]
     Malformed(WireError),
@@ -135,6 +138,7 @@ impl WorkerError {
             Self::NoCoordinator(_) => {
                 "check the address; GET / on a coordinator's port says what it is".to_owned()
             }
+            Self::Distrust(distrust) => distrust.remedy.to_owned(),
             Self::Malformed(_) => "use a worker and a coordinator of the same release".to_owned(),
             Self::Thread(_) => "use fewer slots, or raise the limit on threads".to_owned(),
             Self::Process(_) => "raise the limits on processes and open files".to_owned(),

@@ -9,7 +9,9 @@ use spelrum_proto::limits::{MESSAGE_BYTES_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::v1::{self, Verdict};
 use spelrum_proto::work::{self, Grant};
-use spelrum_proto::{Bearer, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, Token, WireError};
+use spelrum_proto::{
+    Bearer, Distrust, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, Token, WireError,
+};
 use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::results::Machine;
 use spelrum_tournament::worker::{Answer, Call, Caller, LeasedGames, Session};
@@ -486,6 +488,17 @@ impl Failed {
     /// the way there, or from a proxy on it.
     fn of(status: &Status) -> Self {
         let Some(refusal) = Refusal::of(status) else {
+            // A certificate may be mended without anybody coming to the workers.
+            match Distrust::of(status) {
+                Some(distrust) if distrust.is_callers => {
+                    return Self::Fatal(WorkerError::Distrust(distrust));
+                }
+                Some(Distrust { problem, remedy, .. }) => {
+                    let problem = format!("{problem}: {remedy}");
+                    return Self::Away { problem, retry_after: None };
+                }
+                None => {}
+            }
             let (code, message) = (status.code(), status.message());
             return if matches!(
                 code,

@@ -17,7 +17,7 @@ from the config file: the one that SPELRUM_CONFIG names, or spelrum/config.toml 
 $XDG_CONFIG_HOME or ~/.config. A token in the file is sent to the coordinator that it stands \
 beside, and to no other. Tokens are never printed.
 
-JSON: config_file, config_file_exists, coordinator (url, name, from), token (from), both null \
+JSON: config_file, config_file_exists, coordinator (url, name, from), token (from), ca (file, from), each null \
 where there is none, and coordinators (name, url, has_token).
 
 Examples:
@@ -48,6 +48,7 @@ struct Json<'a> {
     config_file_exists: bool,
     coordinator: Option<JsonCoordinator<'a>>,
     token: Option<JsonToken>,
+    ca: Option<JsonCa>,
     coordinators: Vec<JsonNamed<'a>>,
 }
 
@@ -60,6 +61,12 @@ struct JsonCoordinator<'a> {
 
 #[derive(Serialize)]
 struct JsonToken {
+    from: String,
+}
+
+#[derive(Serialize)]
+struct JsonCa {
+    file: String,
     from: String,
 }
 
@@ -111,6 +118,9 @@ fn json<'a>(file: &'a ConfigFile, target: Option<&'a Target>) -> Json<'a> {
         token: target
             .and_then(|target| target.token.as_ref())
             .map(|token| JsonToken { from: token.origin.to_string() }),
+        ca: target
+            .and_then(|target| target.ca.as_ref())
+            .map(|ca| JsonCa { file: ca.value.display().to_string(), from: ca.origin.to_string() }),
         coordinators: file.coordinators.iter().map(named).collect(),
     }
 }
@@ -133,6 +143,12 @@ fn text(
         "token".to_owned(),
         optional(token, |_| "(hidden)".to_owned()),
         optional(token, |token| token.origin.to_string()),
+    ]);
+    let ca = target.and_then(|target| target.ca.as_ref());
+    table.row([
+        "ca".to_owned(),
+        optional(ca, |ca| ca.value.display().to_string()),
+        optional(ca, |ca| ca.origin.to_string()),
     ]);
     table.write(out)?;
     if !file.coordinators.is_empty() {

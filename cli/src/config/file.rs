@@ -50,7 +50,7 @@ pub(crate) struct ConfigFile {
     /// The token at the top.
     pub(crate) secret: Option<Secret>,
     /// The certificates by which that coordinator's is trusted.
-    pub(crate) ca: Option<PathBuf>,
+    pub(crate) ca: Option<Sourced<PathBuf>>,
     pub(crate) coordinators: Vec<Named>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) url: Sourced<CoordinatorUrl>,
     pub(crate) secret: Option<Secret>,
-    pub(crate) ca: Option<PathBuf>,
+    pub(crate) ca: Option<Sourced<PathBuf>>,
 }
 
 /// What is wrong with the config file, where, and what to write instead.
@@ -183,7 +183,7 @@ fn parse(path: &Path, text: &str) -> Result<ConfigFile, Fault> {
         match key.get_ref().as_ref() {
             "coordinator" => config.coordinator = Some(reader.parsed(&key, &value)?),
             "token" | "token_file" => reader.secret(&mut config.secret, &key, &value)?,
-            "ca" => config.ca = Some(reader.path_from_here(reader.text(&key, &value)?)),
+            "ca" => config.ca = Some(reader.path(&key, &value)?),
             "coordinators" => {
                 let named = reader.table(&key, value, "`[coordinators.lab]`")?;
                 for (name, value) in in_order(named) {
@@ -234,7 +234,7 @@ impl Reader<'_> {
             match key.get_ref().as_ref() {
                 "url" => url = Some(self.parsed(&key, &value)?),
                 "token" | "token_file" => self.secret(&mut secret, &key, &value)?,
-                "ca" => ca = Some(self.path_from_here(self.text(&key, &value)?)),
+                "ca" => ca = Some(self.path(&key, &value)?),
                 _ => return Err(unknown(&key, &["url", "token", "token_file", "ca"])),
             }
         }
@@ -248,6 +248,16 @@ impl Reader<'_> {
             Fault::at(place, problem, "add a line such as url = \"http://10.0.0.5:7878\"")
         })?;
         Ok(Named { name, url, secret, ca })
+    }
+
+    /// A path, which is relative to the file's own directory.
+    fn path(
+        &self,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<Sourced<PathBuf>, Fault> {
+        let path = self.path_from_here(self.text(key, value)?);
+        Ok(Sourced { value: path, origin: self.origin(&value.span()) })
     }
 
     /// A text that means something.

@@ -14,7 +14,8 @@ use spelrum_proto::Token;
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 
 use crate::arguments::{
-    COORDINATOR_VARIABLE, CoordinatorArguments, CoordinatorChoice, CoordinatorUrl, TrustArguments,
+    CA_VARIABLE, COORDINATOR_VARIABLE, CoordinatorArguments, CoordinatorChoice, CoordinatorUrl,
+    TrustArguments,
 };
 use crate::causes::root_cause;
 use crate::error::{CliError, Result};
@@ -63,7 +64,7 @@ pub(crate) struct Target {
     pub(crate) name: Option<String>,
     pub(crate) token: Option<Sourced<Token>>,
     /// By which certificates its own is trusted, if not by those of this system.
-    pub(crate) ca: Option<PathBuf>,
+    pub(crate) ca: Option<Sourced<PathBuf>>,
 }
 
 impl Target {
@@ -79,7 +80,7 @@ impl Target {
         let failed = || CliError::new(Exit::Usage, format!("speak TLS with {url}"));
         let config = match &self.ca {
             None => ClientTlsConfig::new().with_native_roots(),
-            Some(path) => {
+            Some(Sourced { value: path, .. }) => {
                 let failed = || {
                     let action = format!("read the certificates in {}", path.display());
                     CliError::new(Exit::Usage, action)
@@ -88,7 +89,9 @@ impl Target {
                 let pem = std::fs::read(path).map_err(|error| failed().because(error))?;
                 let certificates = CertificateDer::pem_slice_iter(&pem)
                     .collect::<std::result::Result<Vec<_>, _>>()
-                    .map_err(|error| failed().because(error))?;
+                    .map_err(|_damaged| {
+                        failed().because("one of them has no end, or is not base64")
+                    })?;
                 if certificates.is_empty() {
                     return Err(failed().because("there are none in it"));
                 }
@@ -156,7 +159,17 @@ pub(crate) fn target(
     };
     let beside = entry.and_then(|named| named.ca.as_ref());
     let beside = beside.or_else(|| file.ca.as_ref().filter(|_| file.secret_is_for(&url.value)));
-    let ca = trust.ca.as_ref().or(beside).cloned();
+    let ca = match (&trust.ca, std::env::var_os(CA_VARIABLE)) {
+        (Some(path), variable) => {
+            let is_variable = variable.is_some_and(|it| it == *path.as_os_str());
+            let origin = match is_variable {
+                true => Origin::Environment(CA_VARIABLE),
+                false => Origin::Flag("--ca"),
+            };
+            Some(Sourced { value: path.clone(), origin })
+        }
+        (None, _) => beside.cloned(),
+    };
     Ok(Some(Target { url, name: entry.map(|named| named.name.clone()), token, ca }))
 }
 

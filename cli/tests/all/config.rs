@@ -124,11 +124,13 @@ fn the_example_is_a_config_file() {
     config(&with_config(example.stdout()), &[], &[]);
     // Also with what it only mentions.
     let all = example.stdout().replace("\n#token", "\ntoken").replace("\n#url", "\nurl");
+    let all = all.replace("\n#ca", "\nca");
     let sandbox = with_config(&all.replace("\n#[", "\n["));
     write_private(&sandbox, "config/spelrum/token", "secret\n");
     write_private(&sandbox, ".lab-token", "secret\n");
     let lab = config(&sandbox, &["--coordinator", "lab"], &[]);
-    assert_eq!(lab["coordinator"]["url"], "http://10.0.0.5:7878");
+    assert_eq!(lab["coordinator"]["url"], "https://10.0.0.5:7878");
+    assert_eq!(lab["ca"]["file"], "[DIRECTORY]/config/spelrum/lab-ca.pem");
     assert_ne!(lab["token"], Value::Null);
 }
 

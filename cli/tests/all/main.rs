@@ -56,6 +56,7 @@ mod supervised;
 mod table;
 mod terminal;
 mod tidy;
+mod tls;
 mod tokens;
 mod trees;
 mod tune;

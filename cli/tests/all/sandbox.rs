@@ -38,6 +38,9 @@ impl Sandbox {
             .env_remove("SPELRUM_COORDINATOR")
             .env_remove("SPELRUM_TOKEN")
             .env_remove("SPELRUM_CONFIG")
+            .env_remove("SPELRUM_CA")
+            .env_remove("SPELRUM_TLS_CERT")
+            .env_remove("SPELRUM_TLS_KEY")
             .env("XDG_CONFIG_HOME", self.path("config"))
             .env_remove("XDG_CACHE_HOME")
             .env("HOME", self.directory.path())
@@ -284,7 +287,7 @@ impl Service {
 
     /// Host and port, to listen there again.
     pub(crate) fn address(&self) -> &str {
-        self.url.strip_prefix("http://").unwrap()
+        self.url.split_once("://").unwrap().1
     }
 }
 

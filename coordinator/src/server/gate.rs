@@ -21,7 +21,7 @@ use super::connections::{Connection, Share};
 use super::counted::Counted;
 use super::crowd::{Crowd, Member};
 use super::message::{self, Message, NoMessage, PATIENCE, UNITS_MAX, UNITS_PER_CONNECTION_MAX};
-use super::origin::{self, Foreign, Names};
+use super::origin::{self, Foreign, Names, Transport};
 use super::rarely::Rarely;
 use super::request_id::RequestIds;
 use crate::access::Guard;
@@ -150,7 +150,9 @@ impl Gate {
 
     /// Refuses what another site's web page has sent, whatever it asks for.
     fn check_site(&self, request: &Request, connection: &Connection) -> Result<(), Foreign> {
-        origin::check_sender(&self.names, connection.local, request.uri(), request.headers())
+        let transport = request.extensions().get().copied().unwrap_or(Transport::Plain);
+        let (uri, headers) = (request.uri(), request.headers());
+        origin::check_sender(&self.names, connection.local, transport, uri, headers)
     }
 
     fn check_token(&self, request: &Request, peer: SocketAddr) -> Result<(), Refusal> {

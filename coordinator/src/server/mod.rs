@@ -52,7 +52,7 @@ use tower::ServiceExt as _;
 
 use self::connections::{Connections, Opened};
 use self::gate::Gate;
-use self::origin::Names;
+use self::origin::{Names, Transport};
 use self::rarely::Rarely;
 pub(crate) use self::tls::Tls;
 pub use self::tls::{TlsError, TlsFiles};
@@ -209,16 +209,21 @@ impl Server {
             };
             let builder = connection_builder();
             let connection = Arc::clone(&opened.0);
+            let tls = self.tls.clone().filter(|_| by == By::Public);
+            let transport = match tls {
+                Some(_) => Transport::Tls,
+                None => Transport::Plain,
+            };
             let service = self.router.clone().map_request(
                 move |mut request: axum::http::Request<Incoming>| {
                     request.extensions_mut().insert(Arc::clone(&connection));
+                    request.extensions_mut().insert(transport);
                     request.map(Body::new)
                 },
             );
             let watcher = serving.watcher();
             let abort = abort.clone();
             let open = self.metrics.connection();
-            let tls = self.tls.clone().filter(|_| by == By::Public);
             let stop = stop.clone();
             tokio::spawn(async move {
                 let _open = open;

@@ -19,6 +19,15 @@ pub(super) struct Names {
     machine: String,
 }
 
+/// How a call comes to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transport {
+    /// By TLS, so that a page of ours is https://, too.
+    Tls,
+    /// As it is, maybe from a proxy that speaks TLS with a page.
+    Plain,
+}
+
 /// Why a call is not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Foreign {
@@ -104,6 +113,7 @@ pub(super) fn check_grpc(
 pub(super) fn check_sender(
     names: &Names,
     local: IpAddr,
+    transport: Transport,
     uri: &Uri,
     headers: &HeaderMap,
 ) -> Result<(), Foreign> {
@@ -126,8 +136,12 @@ pub(super) fn check_sender(
     for origin in headers.get_all(header::ORIGIN) {
         // That of a page which we served ourselves.
         let own = origin.to_str().ok().and_then(|origin| {
-            let authority =
-                origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            let authority = match transport {
+                Transport::Tls => origin.strip_prefix("https://"),
+                Transport::Plain => {
+                    origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"))
+                }
+            };
             authority?.parse::<Authority>().ok()
         });
         if own.is_none_or(|own| own != ours || !names.are_certain(&own, local)) {
@@ -155,15 +169,25 @@ mod tests {
     }
 
     fn check(names: &Names, local: &str, host: &str, origin: Option<&str>) -> Result<(), Foreign> {
+        check_by(Transport::Plain, names, local, host, origin)
+    }
+
+    fn check_by(
+        transport: Transport,
+        names: &Names,
+        local: &str,
+        host: &str,
+        origin: Option<&str>,
+    ) -> Result<(), Foreign> {
         let mut headers = HeaderMap::new();
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, origin.parse().unwrap());
         }
         let local = local.parse().unwrap();
         let by_uri = format!("http://{host}/x").parse::<Uri>();
-        let by_uri = by_uri.map(|uri| check_sender(names, local, &uri, &headers));
+        let by_uri = by_uri.map(|uri| check_sender(names, local, transport, &uri, &headers));
         headers.insert(header::HOST, host.parse().unwrap());
-        let by_header = check_sender(names, local, &Uri::from_static("/x"), &headers);
+        let by_header = check_sender(names, local, transport, &Uri::from_static("/x"), &headers);
         if let Ok(by_uri) = by_uri {
             assert_eq!(by_uri, by_header, "{host}");
         }
@@ -197,6 +221,7 @@ mod tests {
         let nobody = check_sender(
             &names,
             LOOPBACK.parse().unwrap(),
+            Transport::Plain,
             &Uri::from_static("/x"),
             &HeaderMap::new(),
         );
@@ -234,6 +259,16 @@ mod tests {
         // A name that was made to point here.
         let rebound = "http://evil.example:7878";
         assert_eq!(own(&none, ELSEWHERE, "evil.example:7878", rebound), foreign(rebound));
+    }
+
+    #[test]
+    fn by_tls_only_a_page_that_came_by_tls_may_call() {
+        let names = names(&["results.example.org"]);
+        let host = "results.example.org";
+        let by_tls = |origin| check_by(Transport::Tls, &names, ELSEWHERE, host, Some(origin));
+        assert_eq!(by_tls("https://results.example.org"), Ok(()));
+        let plain = "http://results.example.org";
+        assert_eq!(by_tls(plain), Err(Foreign::Origin(plain.to_owned())));
     }
 
     #[test]

@@ -13,7 +13,8 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::version::TLS13;
-use tokio::io::AsyncWriteExt as _;
+use spelrum_proto::SPEAKS_TLS;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
@@ -21,7 +22,17 @@ use tokio_rustls::server::TlsStream;
 /// What the first message of a handshake begins with: a record of that kind (RFC 8446, section 5.1).
 const HANDSHAKE: u8 = 22;
 
-/// What somebody hears who speaks HTTP to it as it is, such as with a browser.
+/// What HTTP/2 without TLS begins with, as far as that tells it from HTTP/1 (RFC 9113, section 3.4).
+const HTTP_2: &[u8] = b"PRI";
+
+/// HTTP/2's error for a transport that is not safe enough (RFC 9113, section 7).
+const INADEQUATE_SECURITY: u32 = 0xc;
+
+/// What is read and thrown away of somebody who does not speak TLS. Closing with something unread would take
+/// the answer from them.
+const THROWN_AWAY_BYTES_MAX: u64 = 64 << 10;
+
+/// What somebody hears who speaks HTTP/1 to it as it is, such as with a browser.
 const NOT_TLS: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n\
     This port speaks TLS: write https:// in front of the address.\n";
@@ -107,7 +118,7 @@ impl Tls {
     /// If it does not speak TLS, or not such as we do, or not in time.
     pub(super) async fn shake_hands(
         &self,
-        mut stream: TcpStream,
+        stream: TcpStream,
         patience: Duration,
     ) -> io::Result<TlsStream<TcpStream>> {
         let shaking = async {
@@ -116,8 +127,7 @@ impl Tls {
                 0 => Err(io::ErrorKind::UnexpectedEof.into()),
                 _ if first == [HANDSHAKE] => self.0.accept(stream).await,
                 _ => {
-                    stream.write_all(NOT_TLS).await?;
-                    stream.shutdown().await?;
+                    send_away(stream).await?;
                     Err(io::Error::new(io::ErrorKind::InvalidData, "it does not speak TLS"))
                 }
             }
@@ -126,4 +136,32 @@ impl Tls {
             Err(io::Error::new(io::ErrorKind::TimedOut, "the handshake did not end in time"))
         })
     }
+}
+
+/// Tells somebody who does not speak TLS, in their own language.
+async fn send_away(mut stream: TcpStream) -> io::Result<()> {
+    let mut begun = [0; HTTP_2.len()];
+    stream.read_exact(&mut begun).await?;
+    match begun == *HTTP_2 {
+        true => stream.write_all(&go_away()).await?,
+        false => stream.write_all(NOT_TLS).await?,
+    }
+    stream.shutdown().await?;
+    tokio::io::copy(&mut stream.take(THROWN_AWAY_BYTES_MAX), &mut tokio::io::sink()).await?;
+    Ok(())
+}
+
+/// The frames SETTINGS and GOAWAY (RFC 9113, sections 6.5 and 6.8), with the reason for people.
+fn go_away() -> Vec<u8> {
+    const SETTINGS: u8 = 4;
+    const GOAWAY: u8 = 7;
+    let frame = |kind: u8, payload: &[&[u8]]| {
+        let payload = payload.concat();
+        let [_, length @ ..] = u32::try_from(payload.len()).unwrap_or_default().to_be_bytes();
+        [&length[..], &[kind, 0], &[0; 4], &payload].concat()
+    };
+    let last_stream = [0; 4];
+    let reason = INADEQUATE_SECURITY.to_be_bytes();
+    let away = frame(GOAWAY, &[&last_stream, &reason, SPEAKS_TLS.as_bytes()]);
+    [frame(SETTINGS, &[]), away].concat()
 }

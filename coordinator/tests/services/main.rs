@@ -15,6 +15,7 @@ mod results;
 mod server;
 mod stopping;
 mod strangers;
+mod tls;
 mod tokens;
 mod upgrading;
 mod work;
