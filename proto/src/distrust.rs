@@ -83,8 +83,5 @@ impl Distrust {
 }
 
 fn certificate_error(error: &rustls::Error) -> Option<&CertificateError> {
-    match error {
-        rustls::Error::InvalidCertificate(wrong) => Some(wrong),
-        _ => None,
-    }
+    if let rustls::Error::InvalidCertificate(wrong) = error { Some(wrong) } else { None }
 }
