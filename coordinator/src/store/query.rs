@@ -13,6 +13,7 @@
 
 mod aggregates;
 mod functions;
+mod texts;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,7 +55,7 @@ const VALUES_MAX_OWN: usize = 64 << 20;
 /// The bounds of a statement that are not SQLite's own (sqlite.org/c3ref/c_limit_attached.html).
 const LIMITS: [(Limit, i32); 7] = [
     // A text, a blob or a row. Whatever is stored came in a message of half of it at most. SQLite does
-    // not look at the clock within a function, and some take the square of this.
+    // not look at the clock within a function: see the module `texts`.
     (Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX),
     // Each of a row's values may have the length above.
     (Limit::SQLITE_LIMIT_COLUMN, 200),
@@ -102,6 +103,10 @@ const VALUE_PRAGMAS: [&str; 9] = [
 
 /// Functions of SQLite that do more than compute: they load code, or write to the program's log.
 const DOING_FUNCTIONS: [&str; 3] = ["fts3_tokenizer", "load_extension", "sqlite_log"];
+
+/// Functions of SQLite whose time is the square of their arguments' length, in one instruction, and that have no
+/// use here.
+const SLOW_FUNCTIONS: [&str; 2] = ["json_patch", "jsonb_patch"];
 
 /// A value in a query's result.
 #[derive(Clone, Debug, PartialEq)]
@@ -404,6 +409,7 @@ impl Query {
             connection.set_limit(limit, most)?;
         }
         functions::offer(&connection)?;
+        texts::offer(&connection, VALUE_BYTES_MAX as usize)?;
         aggregates::offer(&connection, self.bounds.values_max)?;
         let (time_max, clock) = (self.bounds.time_max, Arc::clone(&self.clock));
         let unwanted = self.unwanted.clone();
@@ -563,6 +569,9 @@ fn refusal(action: &AuthAction<'_>) -> Option<String> {
     match *action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => None,
         AuthAction::Function { function_name: name } => {
+            if is_of(&SLOW_FUNCTIONS, name) {
+                return Some(format!("the function {name} may take more time than a query has"));
+            }
             let does = is_of(&DOING_FUNCTIONS, name);
             does.then(|| format!("the function {name} does more than compute"))
         }
