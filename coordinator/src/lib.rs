@@ -37,7 +37,7 @@ use faults::Faults;
 use metrics::Metrics;
 pub use server::{Listeners, TlsError, TlsFiles};
 use server::{Server, Tls};
-use services::{ExperimentsService, Referee, ResultsService, WorkService};
+use services::{ExperimentsService, Referee, ResultsService, StartMark, WorkService};
 use store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
 
 /// A lease lives for so many heartbeats without one that names it.
@@ -240,6 +240,7 @@ impl Coordinator {
             readers: readers.clone(),
             referee: Referee::new(readers.clone()),
             epoch,
+            mark: StartMark::new(),
             database_uuid: self.database_uuid,
             heartbeat_interval: self.heartbeat_interval,
         };

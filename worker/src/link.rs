@@ -467,11 +467,12 @@ async fn get_network(
 
 /// Tells people of verdicts that should not be.
 fn tell_verdicts(results: &[Finished], verdicts: &[i32]) {
-    for (finished, &verdict) in results.iter().zip(verdicts) {
-        if Verdict::try_from(verdict) == Ok(Verdict::Rejected) {
-            let lease = finished.result.lease_id;
-            tracing::warn!(lease, "the coordinator rejected a result");
-        }
+    let is_rejected = |verdict: i32| Verdict::try_from(verdict) == Ok(Verdict::Rejected);
+    let both = results.iter().zip(verdicts);
+    let mut rejected = both.filter(|(_, verdict)| is_rejected(**verdict)).map(|(it, _)| it);
+    if let Some(first) = rejected.next() {
+        let (lease, results) = (first.result.lease_id, 1 + rejected.count());
+        tracing::warn!(lease, results, "the coordinator rejected results");
     }
     if verdicts.len() < results.len() {
         let unanswered = results.len() - verdicts.len();

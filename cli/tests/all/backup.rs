@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use rustix::process::{Pid, Signal, WaitOptions, waitpid};
 use serde_json::Value;
 
-use crate::sandbox::{Process, Sandbox, tic_tac_toe, wait_until};
+use crate::sandbox::{Process, Sandbox, Service, tic_tac_toe, wait_until};
 
 fn played(games: u32) -> Sandbox {
     let sandbox = Sandbox::new();
@@ -39,13 +39,16 @@ fn a_copy_is_what_was_there() {
     assert_eq!(json, serde_json::json!({ "backup": "again.db", "bytes": bytes, "games": 80 }));
 
     assert_eq!(fs::read(sandbox.path("small.db")).unwrap(), before, "it changes nothing");
+    let uuid = |db: &str| sandbox.sql(db, "SELECT uuid FROM databases");
     for copy in ["copy.db", "again.db"] {
         let mode = fs::metadata(sandbox.path(copy)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o640, "who may read the one may read the other");
         sandbox.run(&["check", "--db", copy]).expect_exit(0);
         assert_eq!(sandbox.all_games(copy), sandbox.all_games("small.db"));
-        // It can be gone on with.
+        assert_eq!(uuid(copy), uuid("small.db"), "the copy is what was there");
+        // It can be gone on with, and is another database then.
         sandbox.run(&["run", "sweep.toml", "--db", copy]).expect_exit(0);
+        assert_ne!(uuid(copy), uuid("small.db"));
     }
 }
 
@@ -83,6 +86,42 @@ fn a_live_database_is_copied_as_of_one_moment() {
     // What a copy lacks is played from it, and comes out the same.
     sandbox.run(&["run", "sweep.toml", "--db", "copy-1.db"]).expect_exit(0);
     assert_eq!(sandbox.all_games("copy-1.db"), sandbox.all_games("live.db"));
+}
+
+/// As `docs/operating.md` says it, while workers go on with what they have.
+#[test]
+fn a_restored_database_is_played_to_its_end() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 1_000));
+    let coordinator = sandbox.coordinator_with("c.db", "127.0.0.1:0", "200ms");
+    let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
+    let workers = ["one", "two"].map(|name| sandbox.worker(&url, "1", &["--name", name]));
+    let settled = |games| wait_until("games are settled", || sandbox.settled("c.db") >= games);
+    settled(100);
+    sandbox.run(&["backup", "monday.db", "--db", "c.db"]).expect_exit(0);
+    let end = |mut coordinator: Service| {
+        coordinator.process.signal(Signal::TERM);
+        assert_eq!(coordinator.process.wait().code(), Some(0));
+    };
+    // What is put back is at its second start then, as this is.
+    end(coordinator);
+    let coordinator = sandbox.coordinator_with("c.db", &address, "200ms");
+    settled(sandbox.settled("monday.db") + 200);
+    end(coordinator);
+    fs::remove_file(sandbox.path("c.db")).unwrap();
+    sandbox.run(&["backup", "c.db", "--db", "monday.db"]).expect_exit(0);
+
+    let coordinator = sandbox.coordinator_with("c.db", &address, "200ms");
+    sandbox.wait_until_finished(&coordinator);
+    let hellos = "SELECT count(*) FROM workers WHERE last_hello_unix_us >
+                  (SELECT max(started_unix_us) FROM coordinators)";
+    assert_eq!(sandbox.sql("c.db", hellos), "2", "each says who it is");
+    drop(workers);
+    end(coordinator);
+    sandbox.run(&["check", "--db", "c.db"]).expect_exit(0);
+    sandbox.run(&["run", "sweep.toml", "--db", "undisturbed.db"]).expect_exit(0);
+    assert_eq!(sandbox.all_games("c.db"), sandbox.all_games("undisturbed.db"));
 }
 
 /// Starts a backup and stops it in the middle: what is copied has its other name yet.

@@ -1,5 +1,7 @@
 //! Reports: looked up together, judged one by one, stored together, however many workers sent them.
 
+use std::collections::BTreeMap;
+
 use spelrum_proto::v1;
 use spelrum_proto::work::{Reported, ReportedWhat};
 use spelrum_tournament::scheduler::{Event, Time, Verdict};
@@ -72,6 +74,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         let facts = self.transaction.facts(&asked).await?;
         let mut placement = Placement::default();
         let mut consequences = Consequences::default();
+        let mut unwelcome = BTreeMap::<usize, Unwelcome>::new();
         for (Delivered { worker, result, at, call }, facts) in delivered.into_iter().zip(facts) {
             let Reported { lease, game, what } = result;
             let event = Event::Reported {
@@ -88,7 +91,15 @@ impl<T: WriteTransaction> Batch<'_, T> {
             };
             self.faults.at_result(game)?;
             self.count(&what, verdict);
-            calls[call].in_scope(|| tell(worker, lease, game, verdict));
+            match verdict {
+                Verdict::Refused | Verdict::Rejected => {
+                    let first = Unwelcome { worker, lease, game, results: 0 };
+                    unwelcome.entry(call).or_insert(first).results += 1;
+                }
+                Verdict::Counts | Verdict::Noted | Verdict::Again | Verdict::AfterCancel => {
+                    calls[call].in_scope(|| tell(worker, lease, game, verdict));
+                }
+            }
             placement.place((worker, lease, game), what, verdict);
             match placement.verdicts.last() {
                 Some(v1::Verdict::Counted | v1::Verdict::Noted) => {
@@ -97,6 +108,9 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 Some(v1::Verdict::Rejected | v1::Verdict::Uncounted | v1::Verdict::Unspecified)
                 | None => {}
             }
+        }
+        for (call, results) in unwelcome {
+            calls[call].in_scope(|| results.tell());
         }
         // In this order: what is stored as uncounted is compared with the settled result.
         let finished = std::mem::take(&mut consequences.finished);
@@ -147,16 +161,28 @@ impl<T: WriteTransaction> Batch<'_, T> {
     }
 }
 
-/// Tells of a result: people of one that should not be, and whoever debugs of each.
+/// Results of one report that should not have come: the first, and how many they are.
+struct Unwelcome {
+    worker: WorkerId,
+    lease: LeaseId,
+    game: GameId,
+    results: usize,
+}
+
+impl Unwelcome {
+    /// Tells people.
+    fn tell(&self) {
+        let Self { worker, lease, game: GameId { cell, number }, results } = self;
+        tracing::warn!(
+            %worker, %lease, %cell, number, results,
+            "rejected results, of which this is the first: their games were never leased to the worker (as after \
+             a backup was put in the database's place), or the rules do not allow them"
+        );
+    }
+}
+
+/// Tells whoever debugs of a result.
 fn tell(worker: WorkerId, lease: LeaseId, game: GameId, verdict: Verdict) {
     let GameId { cell, number } = game;
-    match verdict {
-        Verdict::Refused | Verdict::Rejected => tracing::warn!(
-            %worker, %lease, %cell, number,
-            "rejected a result: the game was never leased to it, or the rules do not allow it"
-        ),
-        Verdict::Counts | Verdict::Noted | Verdict::Again | Verdict::AfterCancel => {
-            tracing::debug!(%worker, %lease, %cell, number, ?verdict, "took a result");
-        }
-    }
+    tracing::debug!(%worker, %lease, %cell, number, ?verdict, "took a result");
 }

@@ -20,7 +20,7 @@ use spelrum_proto::{Reason, Refusal};
 pub(crate) use experiments::ExperimentsService;
 pub(crate) use referee::Referee;
 pub(crate) use results::ResultsService;
-pub(crate) use work::WorkService;
+pub(crate) use work::{StartMark, WorkService};
 
 use crate::store::StoreError;
 

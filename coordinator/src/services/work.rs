@@ -22,8 +22,28 @@ pub(crate) struct WorkService {
     pub(crate) readers: Readers,
     pub(crate) referee: Referee,
     pub(crate) epoch: i64,
+    pub(crate) mark: StartMark,
     pub(crate) database_uuid: String,
     pub(crate) heartbeat_interval: Duration,
+}
+
+/// Tells the epochs of all starts apart on the wire. Each database begins with 1, and so does its workers'
+/// ids; and a database that was put back as it was begins again with the epochs that it has had since. So a
+/// worker of the one would pass for another worker of the other. 28 random bits, above those of any epoch
+/// and below 2^53.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StartMark(i64);
+
+impl StartMark {
+    pub(crate) fn new() -> Self {
+        let (random, _) = uuid::Uuid::new_v4().as_u64_pair();
+        Self(i64::from((random >> 36) as u32) << 24)
+    }
+
+    /// From an epoch to what the wire has for it, and back.
+    fn mark(self, epoch: i64) -> i64 {
+        epoch ^ self.0
+    }
 }
 
 #[tonic::async_trait]
@@ -55,7 +75,7 @@ impl Work for WorkService {
             protocol_major: PROTOCOL_MAJOR,
             protocol_minor: PROTOCOL_MINOR,
             worker_id: worker.0,
-            coordinator_epoch: self.epoch ^ self.database_mark(),
+            coordinator_epoch: self.mark.mark(self.epoch),
             heartbeat_interval_ms: millis(self.heartbeat_interval),
             report_results_max: REPORT_RESULTS_MAX as u32,
             database_uuid: self.database_uuid.clone(),
@@ -154,18 +174,10 @@ impl Work for WorkService {
 }
 
 impl WorkService {
-    /// Who calls. One who means a run of another database comes out with an epoch that never is.
+    /// Who calls. One who means another start comes out with an epoch that never is.
     fn caller(&self, worker_id: i64, coordinator_epoch: i64) -> Result<wire::Caller, Refusal> {
         let caller = wire::caller(worker_id, coordinator_epoch)?;
-        Ok(wire::Caller { epoch: caller.epoch ^ self.database_mark(), ..caller })
-    }
-
-    /// Tells the epochs of databases apart on the wire: each begins with 1, and so do its workers'
-    /// ids, so that a worker of the one would pass for another worker of the other. 28 bits of the
-    /// database's random UUID, above those of any epoch and below 2^53.
-    fn database_mark(&self) -> i64 {
-        self.database_uuid.get(..7).and_then(|hex| i64::from_str_radix(hex, 16).ok()).unwrap_or(0)
-            << 24
+        Ok(wire::Caller { epoch: self.mark.mark(caller.epoch), ..caller })
     }
 }
 

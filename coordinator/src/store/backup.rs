@@ -9,7 +9,7 @@
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rusqlite::backup::{Backup, StepResult};
@@ -19,6 +19,7 @@ use rustix::io::Errno;
 
 use super::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS};
 use super::error::{StoreError, code, query_code};
+use super::open::COPIED;
 use super::query::immutable_uri;
 use super::read::{Readers, at_rest};
 
@@ -134,6 +135,7 @@ impl Readers {
         let unfinished = Unfinished::create(to)?;
         self.copy_pages(&unfinished, &mut look)?;
         let games = unfinished.check(look)?;
+        unfinished.mark_copied()?;
         // Who may read the one may read the other.
         let permissions = std::fs::metadata(self.path()).map(|metadata| metadata.permissions());
         let bytes = unfinished.publish(permissions.ok())?;
@@ -324,6 +326,15 @@ impl Unfinished {
                 Some(_) | None => StoreError::from(error).into(),
             }),
         }
+    }
+
+    /// Lets the first coordinator that opens it know that it is a copy.
+    fn mark_copied(&self) -> Result<(), BackupError> {
+        // Not by SQLite, which would have to make the copy's log for that. Where the number is in the file does
+        // not change (sqlite.org/fileformat2.html#database_header).
+        const USER_VERSION_OFFSET: u64 = 60;
+        let written = self.file.write_all_at(&COPIED.to_be_bytes(), USER_VERSION_OFFSET);
+        written.map_err(|source| BackupError::Write { to: self.to.clone(), source })
     }
 
     /// The file, to write it by other means than SQLite.

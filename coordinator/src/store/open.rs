@@ -22,6 +22,10 @@ pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("../migrations");
 /// "Splm": marks a database as one of this project (sqlite.org/pragma.html#pragma_application_id).
 pub(super) const APPLICATION_ID: u32 = 0x5370_6c6d;
 
+/// The `user_version` of a copy that no coordinator has opened (sqlite.org/pragma.html#pragma_user_version).
+/// It is 0 otherwise.
+pub(super) const COPIED: u32 = 1;
+
 /// A database open for writing, locked, migrated, with the epoch raised.
 #[derive(Debug)]
 pub(super) struct Opened {
@@ -137,6 +141,7 @@ async fn raise_epoch(connection: &mut SqliteConnection) -> Result<i64, StoreErro
     let now = unix_now_us();
     let version = env!("CARGO_PKG_VERSION");
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    begin_copy_anew(&mut transaction).await?;
     let epoch = sqlx::query_scalar!(
         r#"INSERT INTO coordinators (coordinator_epoch, started_unix_us, version)
         SELECT coalesce(max(coordinator_epoch), 0) + 1, ?, ? FROM coordinators
@@ -148,6 +153,22 @@ async fn raise_epoch(connection: &mut SqliteConnection) -> Result<i64, StoreErro
     .await?;
     transaction.commit().await?;
     Ok(epoch)
+}
+
+/// Makes a copy another database than the one that it was copied from, which has gone on since: leases and
+/// cells have the same ids in both, and are others.
+async fn begin_copy_anew(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    // The query macros cannot describe a pragma.
+    let copied: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await?;
+    if copied != i64::from(COPIED) {
+        return Ok(());
+    }
+    sqlx::query!("UPDATE databases SET uuid = lower(hex(randomblob(16)))")
+        .execute(&mut *connection)
+        .await?;
+    connection.execute("PRAGMA user_version = 0").await?;
+    tracing::info!("the database is a copy: workers of the one that it is of begin anew");
+    Ok(())
 }
 
 /// The path without symbolic links, its directory checked.

@@ -74,7 +74,7 @@ impl Plain {
                 self.0.get_or_init(|| opened)
             }
         };
-        plain.prepare_cached("SELECT CAST(? AS TEXT)")?.query_row([real], |row| row.get(0))
+        plain.query_row("SELECT CAST(? AS TEXT)", [real], |row| row.get(0))
     }
 }
 
