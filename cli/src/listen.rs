@@ -29,7 +29,7 @@ impl TlsArguments {
     /// Where certificate and key are, if it is to speak TLS.
     pub(crate) fn files(&self) -> Option<TlsFiles> {
         let (certificate, key) = (self.tls_cert.clone()?, self.tls_key.clone()?);
-        Some(TlsFiles { certificate, key })
+        Some(TlsFiles { certificate, key, client_ca: None })
     }
 }
 

@@ -56,7 +56,8 @@ pub struct Config {
     /// A token that may do everything.
     pub token: Option<Token>,
     /// A file of tokens with roles ([`access::TokenBook`]), which is read again when it changes. Without this and
-    /// without `token` anybody may call; else every call of a worker or client brings a token.
+    /// without `token` and a CA of clients ([`TlsFiles::client_ca`]) anybody may call; else every call of a worker
+    /// or client brings a token, or its caller has shown a certificate.
     pub tokens: Option<PathBuf>,
     /// What is needed to speak TLS; without, everything travels as it is.
     pub tls: Option<TlsFiles>,
@@ -148,11 +149,13 @@ impl Coordinator {
         course_of: Arc<CourseOf>,
     ) -> Result<Self, CoordinatorError> {
         let Config { db, heartbeat_interval, token, tokens, tls, own_token, hosts, told } = config;
+        let takes_certificates = tls.as_ref().is_some_and(|files| files.client_ca.is_some());
         let tls = tls.as_ref().map(Tls::read).transpose()?;
         let path = tokens.clone().unwrap_or_default();
         let guard = Guard::new(token, tokens)
             .map_err(|source| CoordinatorError::Tokens { path, source })?
-            .with_own(own_token);
+            .with_own(own_token)
+            .with_certificates(takes_certificates);
         let mut writer = Writer::open(&db).await?;
         writer.tell(&told)?;
         let (readers, epoch) = (writer.readers(), writer.epoch());

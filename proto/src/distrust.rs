@@ -19,6 +19,9 @@ pub struct Distrust {
     pub is_callers: bool,
 }
 
+/// What rustls says before the name of an alert.
+const ALERT: &str = "received fatal alert: ";
+
 const CLOCK: &str = "make the coordinator another certificate, or check this machine's clock";
 
 impl Distrust {
@@ -27,10 +30,20 @@ impl Distrust {
     pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut causes = std::iter::successors(Some(error), |&error| error.source());
         causes.find_map(|cause| {
-            if cause.to_string().contains(SPEAKS_TLS) {
+            let said = cause.to_string();
+            if said.contains(SPEAKS_TLS) {
                 return Some(Self {
                     problem: "what listens there speaks TLS".to_owned(),
                     remedy: "write https:// instead of http://",
+                    is_callers: true,
+                });
+            }
+            // HTTP/2 keeps no more of it than its words.
+            if let Some(problem) = said.split_once(ALERT).and_then(|(_, alert)| not_taken(alert)) {
+                return Some(Self {
+                    problem: problem.to_owned(),
+                    remedy: "show one that was made for this coordinator (spelrum certificate client), or none, \
+                             and bring a token",
                     is_callers: true,
                 });
             }
@@ -80,6 +93,21 @@ impl Distrust {
             )
         }
     }
+}
+
+/// What a coordinator says of a client certificate that it does not take (RFC 8446, section 6.2), in rustls' words.
+fn not_taken(alert: &str) -> Option<&'static str> {
+    Some(match alert {
+        "UnknownCA" | "DecryptError" => {
+            "the client certificate is of a CA that the coordinator does not take"
+        }
+        "CertificateExpired" => "the client certificate has expired, or is not valid yet",
+        "UnsupportedCertificate" => "the certificate that was shown is not one for clients",
+        "BadCertificate" | "CertificateUnknown" | "CertificateRevoked" | "AccessDenied" => {
+            "the coordinator does not take the client certificate"
+        }
+        _ => return None,
+    })
 }
 
 fn certificate_error(error: &rustls::Error) -> Option<&CertificateError> {

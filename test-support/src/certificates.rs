@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair,
-    date_time_ymd,
+    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType,
+    ExtendedKeyUsagePurpose, IsCa, KeyPair, SanType, date_time_ymd,
 };
 
 /// When a certificate is valid.
@@ -48,8 +48,31 @@ impl Authority {
     #[must_use]
     pub fn certify(&self, names: &[&str], validity: Validity) -> (String, String) {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        let mut parameters = CertificateParams::new(names).unwrap();
-        parameters.distinguished_name = named("a coordinator");
+        self.sign(CertificateParams::new(names).unwrap(), validity)
+    }
+
+    /// A certificate for who calls a coordinator, which says what these URIs say, and its private key.
+    #[must_use]
+    pub fn certify_client(&self, uris: &[&str], validity: Validity) -> (String, String) {
+        let uri = |uri: &&str| SanType::URI((*uri).try_into().unwrap());
+        let mut parameters = CertificateParams::default();
+        parameters.subject_alt_names = uris.iter().map(uri).collect();
+        parameters.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        self.sign(parameters, validity)
+    }
+
+    /// A certificate that is good for coordinators alone, whatever else it says, and its private key.
+    #[must_use]
+    pub fn certify_for_coordinators_alone(&self, uris: &[&str]) -> (String, String) {
+        let uri = |uri: &&str| SanType::URI((*uri).try_into().unwrap());
+        let mut parameters = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        parameters.subject_alt_names.extend(uris.iter().map(uri));
+        parameters.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        self.sign(parameters, Validity::Now)
+    }
+
+    fn sign(&self, mut parameters: CertificateParams, validity: Validity) -> (String, String) {
+        parameters.distinguished_name = named("somebody");
         let (from, to) = match validity {
             Validity::Now => (2000, 4000),
             Validity::Expired => (2000, 2001),

@@ -95,17 +95,40 @@ impl Site {
     }
 
     /// A coordinator that speaks TLS with this certificate and its private key, both PEM.
-    pub async fn serve_with_tls(&self, (certificate, key): (String, String)) -> Served {
+    pub async fn serve_with_tls(&self, identity: (String, String)) -> Served {
         let address = "127.0.0.1:0".parse().unwrap();
-        let directory = self.directory.path();
-        let files = TlsFiles {
-            certificate: directory.join("certificate.pem"),
-            key: directory.join("key.pem"),
-        };
-        std::fs::write(&files.certificate, certificate).unwrap();
-        std::fs::write(&files.key, key).unwrap();
-        let demands = Demands { tls: Some(files), ..Demands::default() };
+        let demands = Demands { tls: Some(self.tls_files(identity)), ..Demands::default() };
         Served::start_with(&self.db(), address, Duration::from_secs(5), demands).await
+    }
+
+    /// The same, which demands a token of a file, if there is one, or a client certificate of this CA (PEM), if
+    /// there is one.
+    pub async fn serve_with_tls_to(
+        &self,
+        identity: (String, String),
+        tokens: Option<&Path>,
+        client_ca: Option<&str>,
+    ) -> Served {
+        let address = "127.0.0.1:0".parse().unwrap();
+        let client_ca = client_ca.map(|pem| self.write("client-ca.pem", pem));
+        let tls = TlsFiles { client_ca, ..self.tls_files(identity) };
+        let demands =
+            Demands { tls: Some(tls), tokens: tokens.map(Path::to_owned), ..Demands::default() };
+        Served::start_with(&self.db(), address, Duration::from_secs(5), demands).await
+    }
+
+    fn tls_files(&self, (certificate, key): (String, String)) -> TlsFiles {
+        TlsFiles {
+            certificate: self.write("certificate.pem", &certificate),
+            key: self.write("key.pem", &key),
+            client_ca: None,
+        }
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
     }
 }
 

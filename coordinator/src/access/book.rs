@@ -2,15 +2,19 @@
 //!
 //! Whoever reads the file can do nothing with it. A token has 256 random bits, so that a plain hash keeps it:
 //! nobody can try them all, and two never have the same.
+//!
+//! It also has the names whose client certificates are let in no more, as they are valid for longer than
+//! somebody may be trusted.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
@@ -18,6 +22,12 @@ use super::role::{Role, Roles};
 
 /// The most tokens that a coordinator has: each call is compared with all of them (invariant 9).
 pub const TOKENS_MAX: usize = 256;
+
+/// The most names whose certificates are refused.
+const REFUSED_MAX: usize = 1_024;
+
+/// Where these are in the file; no token has this name.
+const CERTIFICATES: &str = "certificates";
 
 /// The longest name of a token.
 const NAME_BYTES_MAX: usize = 64;
@@ -37,6 +47,8 @@ const HEADING: &str = "\
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TokenBook {
     entries: BTreeMap<String, TokenEntry>,
+    /// Names whose certificates are refused, with since when, in words.
+    refused: BTreeMap<String, String>,
 }
 
 /// A token, without itself.
@@ -68,10 +80,16 @@ pub enum BookError {
     /// As many as there may be.
     #[error("there are {TOKENS_MAX} tokens, and cannot be more")]
     Full,
+    /// As many names whose certificates are refused as there may be.
+    #[error("the certificates of {REFUSED_MAX} names are refused, and cannot be of more")]
+    FullOfRefused,
+    /// The certificates of this name are refused as it is.
+    #[error("the certificates of `{0}` are refused already")]
+    Refused(String),
     /// Not a name.
     #[error(
-        "`{0}` cannot be the name of a token: use letters, digits, `-` and `_`, at most \
-         {NAME_BYTES_MAX} in all"
+        "`{0}` cannot be the name of a token or of a certificate: use letters, digits, `-` and `_`, at most \
+         {NAME_BYTES_MAX} in all, and not the word {CERTIFICATES}"
     )]
     Name(String),
 }
@@ -91,9 +109,20 @@ impl BookError {
             Self::Taken(_) => "choose another name, or revoke that token first",
             Self::Unknown(_) => "spelrum token list names those that there are",
             Self::Full => "revoke those that nobody uses",
+            Self::Refused(_) => "nothing is to be done",
+            Self::FullOfRefused => {
+                "make another CA, and certificates by it for those that are to be let in: spelrum certificate"
+            }
             Self::Name(_) => "name it after who has it or where, such as lab-workers",
         }
     }
+}
+
+/// The file as it is written: a table for each token, by its name, and one more.
+#[derive(Default)]
+struct WrittenBook {
+    tokens: BTreeMap<String, Written>,
+    certificates: WrittenCertificates,
 }
 
 /// An entry as it is written.
@@ -103,6 +132,42 @@ struct Written {
     roles: Vec<String>,
     sha256: String,
     created: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenCertificates {
+    #[serde(default)]
+    refused: BTreeMap<String, String>,
+}
+
+impl<'de> Deserialize<'de> for WrittenBook {
+    /// By hand, since a flattened map would lose the places of what is wrong.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Tables;
+
+        impl<'de> Visitor<'de> for Tables {
+            type Value = WrittenBook;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table for each token")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<WrittenBook, M::Error> {
+                let mut book = WrittenBook::default();
+                while let Some(name) = map.next_key::<String>()? {
+                    if name == CERTIFICATES {
+                        book.certificates = map.next_value()?;
+                    } else {
+                        book.tokens.insert(name, map.next_value()?);
+                    }
+                }
+                Ok(book)
+            }
+        }
+
+        deserializer.deserialize_map(Tables)
+    }
 }
 
 impl TokenBook {
@@ -120,16 +185,21 @@ impl TokenBook {
     }
 
     fn parse(text: &str) -> Result<Self, BookError> {
-        let written: BTreeMap<String, Written> = toml::from_str(text).map_err(|error| {
-            // Its own words quote the file.
-            let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
-            let at = line.map_or_else(String::new, |line| format!("line {line}: "));
-            BookError::Malformed(format!("{at}{}", error.message()))
-        })?;
+        let WrittenBook { tokens: written, certificates } =
+            toml::from_str(text).map_err(|error| {
+                // Its own words quote the file.
+                let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
+                let at = line.map_or_else(String::new, |line| format!("line {line}: "));
+                BookError::Malformed(format!("{at}{}", error.message()))
+            })?;
         if written.len() > TOKENS_MAX {
             return Err(BookError::Full);
         }
-        let mut book = Self::default();
+        if certificates.refused.len() > REFUSED_MAX {
+            return Err(BookError::FullOfRefused);
+        }
+        certificates.refused.keys().try_for_each(|name| check_name(name))?;
+        let mut book = Self { refused: certificates.refused, ..Self::default() };
         for (name, Written { roles, sha256, created }) in written {
             check_name(&name)?;
             let wrong = |problem: String| BookError::Malformed(format!("`{name}`: {problem}"));
@@ -194,6 +264,15 @@ impl TokenBook {
                 "\n[{name}]\nroles = [{roles}]\nsha256 = \"{sha256}\"\ncreated = {created:?}\n"
             );
         }
+        if !self.refused.is_empty() {
+            let _ = write!(
+                text,
+                "\n# Whose client certificates are refused, since when.\n[{CERTIFICATES}.refused]\n"
+            );
+        }
+        for (name, since) in &self.refused {
+            let _ = writeln!(text, "{name} = {since:?}");
+        }
         text
     }
 
@@ -230,6 +309,33 @@ impl TokenBook {
         self.entries.remove(name).ok_or_else(|| BookError::Unknown(name.to_owned()))
     }
 
+    /// Lets the client certificates of this name in no more, whichever there are.
+    ///
+    /// # Errors
+    /// If they are refused already, or those of as many names as there may be, or it is not a name.
+    pub fn refuse_certificate(&mut self, name: &str, since: &str) -> Result<(), BookError> {
+        check_name(name)?;
+        if self.refused.contains_key(name) {
+            return Err(BookError::Refused(name.to_owned()));
+        }
+        if self.refused.len() >= REFUSED_MAX {
+            return Err(BookError::FullOfRefused);
+        }
+        self.refused.insert(name.to_owned(), since.to_owned());
+        Ok(())
+    }
+
+    /// Whether they are refused.
+    #[must_use]
+    pub fn refuses_certificate(&self, name: &str) -> bool {
+        self.refused.contains_key(name)
+    }
+
+    /// Those names, with since when.
+    pub fn refused_certificates(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.refused.iter().map(|(name, since)| (&**name, &**since))
+    }
+
     /// All tokens with their names, in the order of these.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, &TokenEntry)> {
         self.entries.iter().map(|(name, entry)| (&**name, entry))
@@ -253,13 +359,10 @@ fn hash(token: &[u8]) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 
-fn check_name(name: &str) -> Result<(), BookError> {
+pub(super) fn check_name(name: &str) -> Result<(), BookError> {
     let is_of_names = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    if !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.bytes().all(is_of_names) {
-        Ok(())
-    } else {
-        Err(BookError::Name(name.to_owned()))
-    }
+    let is_name = !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.bytes().all(is_of_names);
+    if is_name && name != CERTIFICATES { Ok(()) } else { Err(BookError::Name(name.to_owned())) }
 }
 
 #[cfg(test)]
@@ -285,6 +388,12 @@ mod tests {
         for guess in ["", "spelrum_", &work[..71], &format!("{work}0"), &hash] {
             assert_eq!(read.find(guess.as_bytes()), None, "{guess}");
         }
+        book.refuse_certificate("lab-1", "a \"Monday\"\n").unwrap();
+        book.refuse_certificate("0", "").unwrap();
+        assert!(matches!(book.refuse_certificate("0", "again"), Err(BookError::Refused(_))));
+        let read = TokenBook::parse(&book.to_text()).unwrap();
+        assert_eq!(read, book);
+        assert!(read.refuses_certificate("lab-1") && !read.refuses_certificate("lab-2"));
         book.remove("lab-1").unwrap();
         assert_eq!(book.find(work.as_bytes()), None);
         assert!(matches!(book.remove("lab-1"), Err(BookError::Unknown(_))));
@@ -305,6 +414,12 @@ mod tests {
             book.add("more", roles(&[Role::Read]), "", [1; 32]),
             Err(BookError::Full)
         ));
+        for number in 0..REFUSED_MAX {
+            let name = format!("{number:0>NAME_BYTES_MAX$}");
+            book.refuse_certificate(&name, "2026-11-26 02:33:31.123456Z").unwrap();
+        }
+        let more = book.refuse_certificate("more", "");
+        assert!(matches!(more, Err(BookError::FullOfRefused)));
         let text = book.to_text();
         assert!(text.len() as u64 <= FILE_BYTES_MAX);
         assert_eq!(TokenBook::parse(&text).unwrap(), book);
@@ -332,6 +447,10 @@ mod tests {
             format!("{}token = \"x\"\n", entry("[\"work\"]", &zeros)),
             entry("[\"work\"]", &zeros).replace("[a]", "[\"a b\"]"),
             entry("[\"work\"]", &zeros).repeat(2),
+            entry("[\"work\"]", &zeros).replace("[a]", "[certificates]"),
+            "[certificates.refused]\na = 1\n".to_owned(),
+            "[certificates.refused]\n\"a b\" = \"\"\n".to_owned(),
+            "[certificates.allowed]\na = \"\"\n".to_owned(),
         ];
         let said: Vec<String> =
             wrong.iter().map(|text| TokenBook::parse(text).unwrap_err().to_string()).collect();

@@ -1,4 +1,4 @@
-//! Looks at the token of every call.
+//! Looks at the token of every call, or at its caller's certificate.
 
 use std::convert::Infallible;
 use std::os::unix::fs::MetadataExt as _;
@@ -9,12 +9,14 @@ use std::time::{Duration, SystemTime};
 use spelrum_proto::{Reason, Refusal, Token, presented_token};
 
 use super::book::{BookError, TokenBook};
+use super::certified::Certified;
 use super::role::{Role, Roles};
 
 /// How often it is seen whether the file of tokens has changed.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Lets a call through that brings a token which may do it; every call, if no token is demanded.
+/// Lets a call through that brings a token which may do it, or whose caller has a certificate that says so;
+/// every call, if nothing is demanded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guard {
     /// One that may do everything.
@@ -22,6 +24,8 @@ pub(crate) struct Guard {
     /// One more, which does not demand that others have one.
     own: Option<Token>,
     book: Option<Arc<SharedBook>>,
+    /// Who has neither a token nor a certificate is refused, also where there are no tokens.
+    takes_certificates: bool,
 }
 
 /// A file of tokens as it was read last.
@@ -55,7 +59,13 @@ impl Guard {
                 read: RwLock::new(ReadBook { book, stamp }),
             }))
         });
-        Ok(Self { owner, own: None, book: book.transpose()? })
+        Ok(Self { owner, own: None, book: book.transpose()?, takes_certificates: false })
+    }
+
+    /// Demands a certificate of who brings no token.
+    #[must_use]
+    pub(crate) fn with_certificates(self, takes_certificates: bool) -> Self {
+        Self { takes_certificates, ..self }
     }
 
     /// Lets this token do everything, beside those that are demanded.
@@ -64,13 +74,25 @@ impl Guard {
         Self { own, ..self }
     }
 
-    /// Lets a call of a path through that brings this as `authorization`.
+    /// Lets a call of a path through that brings this as `authorization`, on a connection that has this
+    /// certificate. A token is judged alone: one that was revoked is refused, whatever comes with it.
     ///
     /// # Errors
     /// A refusal that says what to do about it.
-    pub(crate) fn check(&self, path: &str, authorization: Option<&[u8]>) -> Result<(), Refusal> {
-        if self.owner.is_none() && self.book.is_none() {
+    pub(crate) fn check(
+        &self,
+        path: &str,
+        authorization: Option<&[u8]>,
+        certified: Option<&Certified>,
+    ) -> Result<(), Refusal> {
+        if self.owner.is_none() && self.book.is_none() && !self.takes_certificates {
             return Ok(());
+        }
+        let needed = Role::needed_by(path);
+        if authorization.is_none()
+            && let Some(certified) = certified
+        {
+            return self.check_certified(needed, certified, SystemTime::now());
         }
         let presented = presented_token(authorization)?;
         if [&self.owner, &self.own].into_iter().flatten().any(|all| all.is(presented)) {
@@ -82,16 +104,30 @@ impl Guard {
                 "the token that was given is not one of the coordinator's",
             ));
         };
-        let needed = Role::needed_by(path);
-        if roles.may(needed) {
-            return Ok(());
+        check_role(needed, roles, &format!("the token `{name}`"), "a token", "spelrum token create")
+    }
+
+    fn check_certified(
+        &self,
+        needed: Role,
+        Certified { who, until }: &Certified,
+        now: SystemTime,
+    ) -> Result<(), Refusal> {
+        let refused = |problem: String| {
+            let remedy = "ask whoever runs the coordinator for another certificate (spelrum certificate client)";
+            Err(Refusal::new(Reason::BadToken, problem, remedy))
+        };
+        let Some((name, roles)) = who else {
+            return refused("the client certificate does not say what it may do".to_owned());
+        };
+        if now > *until {
+            return refused(format!("the client certificate of `{name}` has expired"));
         }
-        let problem =
-            format!("the token `{name}` may {roles}, and this needs one that may {needed}");
-        let remedy = format!(
-            "ask whoever runs the coordinator for a token of the role {needed} (spelrum token create)"
-        );
-        Err(Refusal::new(Reason::WrongRole, problem, &remedy))
+        if self.book.as_ref().is_some_and(|book| book.refuses_certificate(name)) {
+            return refused(format!("the client certificate of `{name}` was revoked"));
+        }
+        let who = format!("the client certificate of `{name}`");
+        check_role(needed, *roles, &who, "a certificate", "spelrum certificate client")
     }
 
     /// Reads the file of tokens again whenever it has changed. One that cannot be read is not taken: what was
@@ -128,10 +164,31 @@ impl Guard {
     }
 }
 
+fn check_role(
+    needed: Role,
+    roles: Roles,
+    who: &str,
+    what: &str,
+    command: &str,
+) -> Result<(), Refusal> {
+    if roles.may(needed) {
+        return Ok(());
+    }
+    let problem = format!("{who} may {roles}, and this needs one that may {needed}");
+    let remedy =
+        format!("ask whoever runs the coordinator for {what} of the role {needed} ({command})");
+    Err(Refusal::new(Reason::WrongRole, problem, &remedy))
+}
+
 impl SharedBook {
     fn find(&self, presented: &[u8]) -> Option<(String, Roles)> {
         let read = self.read.read().unwrap_or_else(PoisonError::into_inner);
         read.book.find(presented).map(|(name, roles)| (name.to_owned(), roles))
+    }
+
+    fn refuses_certificate(&self, name: &str) -> bool {
+        let read = self.read.read().unwrap_or_else(PoisonError::into_inner);
+        read.book.refuses_certificate(name)
     }
 
     /// Reads it if it has changed: how many tokens it has then.
@@ -162,14 +219,14 @@ mod tests {
 
     fn said(guard: &Guard, path: &str, token: &str) -> Option<Reason> {
         let value = format!("Bearer {token}");
-        guard.check(path, Some(value.as_bytes())).err().map(|refusal| refusal.reason)
+        guard.check(path, Some(value.as_bytes()), None).err().map(|refusal| refusal.reason)
     }
 
     #[test]
     fn what_is_not_demanded_is_not_looked_at() {
         let open = Guard::default();
-        assert_eq!(open.check(WORK, None), Ok(()));
-        assert_eq!(open.check(WORK, Some(b"Basic x")), Ok(()));
+        assert_eq!(open.check(WORK, None, None), Ok(()));
+        assert_eq!(open.check(WORK, Some(b"Basic x"), None), Ok(()));
     }
 
     #[test]
@@ -194,7 +251,7 @@ mod tests {
         for wrong in ["", "s3cret-s3cre", "s3cret-s3cret2", &worker[1..]] {
             assert_eq!(said(&guard, WORK, wrong), Some(Reason::BadToken), "{wrong:?}");
         }
-        assert_eq!(guard.check(WORK, None).unwrap_err().reason, Reason::BadToken);
+        assert_eq!(guard.check(WORK, None, None).unwrap_err().reason, Reason::BadToken);
         assert!(!format!("{guard:?}").contains("s3cret"));
 
         // Without an owner's token nobody comes in but those of the file, and without those nobody.
@@ -209,5 +266,49 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert!(shared.book.as_ref().unwrap().look().is_err());
         assert!(matches!(Guard::new(None, Some(path)), Err(BookError::File(_))));
+    }
+
+    fn certified(name: &str, roles: &[Role], until: SystemTime) -> Certified {
+        Certified { who: Some((name.to_owned(), roles.iter().copied().collect())), until }
+    }
+
+    #[test]
+    fn a_certificate_opens_the_guard_for_its_roles_until_it_ends_or_is_revoked() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("tokens.toml");
+        let roles: Roles = [Role::Work].into_iter().collect();
+        let token = TokenBook::change(&path, |book| book.add("w", roles, "", [1; 32])).unwrap();
+        let now = SystemTime::now();
+        let until = now + Duration::from_secs(60);
+        let by = |guard: &Guard, path: &str, certified: &Certified| {
+            guard.check(path, None, Some(certified)).err().map(|refusal| refusal.reason)
+        };
+        let worker = certified("w", &[Role::Work], until);
+        for book in [None, Some(path.clone())] {
+            let guard = Guard::new(None, book).unwrap().with_certificates(true);
+            assert_eq!(by(&guard, WORK, &worker), None);
+            assert_eq!(by(&guard, READ, &worker), Some(Reason::WrongRole));
+            let nobody = Certified { who: None, until };
+            assert_eq!(by(&guard, WORK, &nobody), Some(Reason::BadToken));
+            let expired = certified("w", &[Role::Work], now - Duration::from_secs(1));
+            assert_eq!(by(&guard, WORK, &expired), Some(Reason::BadToken));
+            assert_eq!(guard.check(WORK, None, None).unwrap_err().reason, Reason::BadToken);
+            // A token is judged alone, for better and for worse.
+            let wrong = guard.check(WORK, Some(b"Bearer spelrum_0"), Some(&worker));
+            assert_eq!(wrong.unwrap_err().reason, Reason::BadToken);
+        }
+        let guard = Guard::new(None, Some(path.clone())).unwrap().with_certificates(true);
+        let bearer = format!("Bearer {token}");
+        for certified in [&worker, &certified("ada", &[Role::Submit], until)] {
+            assert_eq!(guard.check(WORK, Some(bearer.as_bytes()), Some(certified)), Ok(()));
+            let reading = guard.check(READ, Some(bearer.as_bytes()), Some(certified));
+            assert_eq!(reading.unwrap_err().reason, Reason::WrongRole);
+        }
+        TokenBook::change(&path, |book| book.refuse_certificate("w", "")).unwrap();
+        guard.book.as_ref().unwrap().look().unwrap();
+        assert_eq!(by(&guard, WORK, &worker), Some(Reason::BadToken));
+        assert_eq!(by(&guard, WORK, &certified("w2", &[Role::Work], until)), None);
+        // The token of the same name is another thing.
+        assert_eq!(guard.check(WORK, Some(bearer.as_bytes()), None), Ok(()));
     }
 }

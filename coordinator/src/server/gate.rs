@@ -1,5 +1,5 @@
 //! What a call has to pass before a service hears of it, in this order: that no web page sent it, its
-//! token, its whole message, and a place. Whatever fails costs nothing that others wait for.
+//! token or certificate, its whole message, and a place. Whatever fails costs nothing that others wait for.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use super::message::{self, Message, NoMessage, PATIENCE, UNITS_MAX, UNITS_PER_CO
 use super::origin::{self, Foreign, Names, Transport};
 use super::rarely::Rarely;
 use super::request_id::RequestIds;
-use crate::access::Guard;
+use crate::access::{Certified, Guard};
 use crate::metrics::{Metrics, UnderWay, Why};
 
 /// Where the numbers are.
@@ -155,17 +155,19 @@ impl Gate {
         origin::check_sender(&self.names, connection.local, transport, uri, headers)
     }
 
-    fn check_token(&self, request: &Request, peer: SocketAddr) -> Result<(), Refusal> {
+    fn check_caller(&self, request: &Request, peer: SocketAddr) -> Result<(), Refusal> {
         let authorization = request.headers().get(header::AUTHORIZATION);
         let path = request.uri().path();
-        let checked = self.guard.check(path, authorization.map(|value| value.as_bytes()));
+        let authorization = authorization.map(|value| value.as_bytes());
+        let certified = request.extensions().get::<Arc<Certified>>().map(|it| &**it);
+        let checked = self.guard.check(path, authorization, certified);
         if checked.is_err() {
             self.metrics.calls.refused(Why::Token);
         }
         if checked.is_err()
             && let Some(times) = self.told.bad_tokens.happened(1)
         {
-            tracing::warn!(times, %peer, "refused calls without a token that may do it; the last from this peer");
+            tracing::warn!(times, %peer, "refused calls without a token or certificate that may do it; the last from this peer");
         }
         checked
     }
@@ -277,7 +279,7 @@ impl Gate {
             let is_grpc = origin::is_grpc(request.headers().get(header::CONTENT_TYPE));
             return self.foreign(&foreign, connection.peer, is_grpc);
         }
-        if let Err(refusal) = self.check_token(&request, connection.peer) {
+        if let Err(refusal) = self.check_caller(&request, connection.peer) {
             return Status::from(refusal).into_http();
         }
         let (parts, body) = request.into_parts();

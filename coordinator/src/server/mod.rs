@@ -50,13 +50,13 @@ use tonic::service::interceptor::InterceptedService;
 use tonic_health::server::HealthReporter;
 use tower::ServiceExt as _;
 
-use self::connections::{Connections, Opened};
+use self::connections::{Connection, Connections, Opened};
 use self::gate::Gate;
 use self::origin::{Names, Transport};
 use self::rarely::Rarely;
 pub(crate) use self::tls::Tls;
 pub use self::tls::{TlsError, TlsFiles};
-use crate::access::Guard;
+use crate::access::{Certified, Guard};
 use crate::dispatcher::Health;
 use crate::metrics::{self, Metrics};
 use crate::services::{ExperimentsService, ResultsService, WorkService};
@@ -110,6 +110,34 @@ pub struct Listeners {
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// What each call of a connection has on it.
+#[derive(Clone, Debug)]
+struct Arrival {
+    connection: Arc<Connection>,
+    transport: Transport,
+    certified: Option<Arc<Certified>>,
+}
+
+impl Arrival {
+    fn plain(connection: Arc<Connection>) -> Self {
+        Self { connection, transport: Transport::Plain, certified: None }
+    }
+
+    fn by_tls(connection: Arc<Connection>, certified: Option<Certified>) -> Self {
+        Self { connection, transport: Transport::Tls, certified: certified.map(Arc::new) }
+    }
+
+    fn marks(&self, mut request: axum::http::Request<Incoming>) -> Request {
+        let extensions = request.extensions_mut();
+        extensions.insert(Arc::clone(&self.connection));
+        extensions.insert(self.transport);
+        if let Some(certified) = &self.certified {
+            extensions.insert(Arc::clone(certified));
+        }
+        request.map(Body::new)
+    }
+}
 
 /// Everything that is served.
 pub(crate) struct Server {
@@ -210,35 +238,28 @@ impl Server {
             let builder = connection_builder();
             let connection = Arc::clone(&opened.0);
             let tls = self.tls.clone().filter(|_| by == By::Public);
-            let transport = match tls {
-                Some(_) => Transport::Tls,
-                None => Transport::Plain,
-            };
-            let service = self.router.clone().map_request(
-                move |mut request: axum::http::Request<Incoming>| {
-                    request.extensions_mut().insert(Arc::clone(&connection));
-                    request.extensions_mut().insert(transport);
-                    request.map(Body::new)
-                },
-            );
+            let router = self.router.clone();
             let watcher = serving.watcher();
             let abort = abort.clone();
             let open = self.metrics.connection();
             let stop = stop.clone();
             tokio::spawn(async move {
                 let _open = open;
-                let service = TowerToHyperService::new(service);
                 let served = async {
-                    let stream: Box<dyn Stream> = match tls {
-                        None => Box::new(stream),
+                    let (stream, arrival): (Box<dyn Stream>, _) = match tls {
+                        None => (Box::new(stream), Arrival::plain(connection)),
                         Some(tls) => {
                             let shaking = tls.shake_hands(stream, HEADERS_PATIENCE);
-                            match stop.run_until_cancelled(shaking).await {
-                                Some(stream) => Box::new(stream?),
-                                None => return Ok(()),
-                            }
+                            let Some(stream) = stop.run_until_cancelled(shaking).await else {
+                                return Ok(());
+                            };
+                            let stream = stream?;
+                            let certified = tls::certified(&stream);
+                            (Box::new(stream), Arrival::by_tls(connection, certified))
                         }
                     };
+                    let service = router.map_request(move |request| arrival.marks(request));
+                    let service = TowerToHyperService::new(service);
                     let serving = builder.serve_connection(TokioIo::new(stream), service);
                     watcher.watch(serving).await
                 };

@@ -8,16 +8,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustls::ServerConfig;
-use rustls::crypto::ring;
+use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
 use rustls::version::TLS13;
+use rustls::{CertificateError, RootCertStore, ServerConfig};
 use spelrum_proto::SPEAKS_TLS;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+
+use crate::access::Certified;
 
 /// What the first message of a handshake begins with: a record of that kind (RFC 8446, section 5.1).
 const HANDSHAKE: u8 = 22;
@@ -28,7 +32,7 @@ const HTTP_2: &[u8] = b"PRI";
 /// HTTP/2's error for a transport that is not safe enough (RFC 9113, section 7).
 const INADEQUATE_SECURITY: u32 = 0xc;
 
-/// What is read and thrown away of somebody who does not speak TLS. Closing with something unread would take
+/// What is read and thrown away of somebody who is let go. Closing with something unread would take
 /// the answer from them.
 const THROWN_AWAY_BYTES_MAX: u64 = 64 << 10;
 
@@ -44,28 +48,32 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// The certificate's private key as PEM.
     pub key: PathBuf,
+    /// The CAs, as PEM, whose client certificates are let in instead of tokens.
+    pub client_ca: Option<PathBuf>,
 }
 
 /// Why a coordinator cannot speak TLS.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read, or has nothing of the kind.
-    #[error("failed to read the {what} in {}: {source}", path.display())]
+    #[error("failed to read {what} in {}: {problem}", path.display())]
     File {
         /// What it should hold.
         what: &'static str,
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        source: pem::Error,
+        problem: String,
+        /// What to do about it.
+        remedy: &'static str,
     },
-    /// The two cannot be used, most often because they do not belong together.
-    #[error("failed to use the certificate in {} with the key in {}: {source}", files.certificate.display(), files.key.display())]
+    /// The certificate and the key cannot be used, most often because they do not belong together.
+    #[error("failed to use the certificate in {} with the key in {}: {problem}", files.certificate.display(), files.key.display())]
     Pair {
         /// The files.
         files: TlsFiles,
         /// What is wrong with them.
-        source: rustls::Error,
+        problem: String,
     },
 }
 
@@ -74,12 +82,66 @@ impl TlsError {
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::File { .. } => {
-                "give PEM files that the coordinator may read: --tls-cert the certificate, and those that it \
-                 rests on, --tls-key its private key"
+            Self::File { remedy, .. } => remedy,
+            Self::Pair { .. } => {
+                "give a certificate and the private key that was made for it, as spelrum certificate create does"
             }
-            Self::Pair { .. } => "give a certificate and the private key that was made for it",
         }
+    }
+}
+
+/// What is in a file of PEM, and what to do if it is not.
+struct Kind {
+    what: &'static str,
+    remedy: &'static str,
+}
+
+const CERTIFICATE: Kind = Kind {
+    what: "the certificate",
+    remedy: "--tls-cert takes a PEM file of the coordinator's certificate, and after it those that it rests on; \
+             spelrum certificate create makes one",
+};
+
+const KEY: Kind = Kind {
+    what: "the private key",
+    remedy: "--tls-key takes a PEM file of the private key of --tls-cert",
+};
+
+const CLIENT_CA: Kind = Kind {
+    what: "the CA of clients",
+    remedy: "--client-ca takes a PEM file of the certificates of CAs whose client certificates are let in; \
+             spelrum certificate create makes one",
+};
+
+impl Kind {
+    fn wrong(&self, path: &Path, problem: impl Into<String>) -> TlsError {
+        let Self { what, remedy } = *self;
+        TlsError::File { what, path: path.to_owned(), problem: problem.into(), remedy }
+    }
+
+    fn unreadable(&self, path: &Path, error: &pem::Error) -> TlsError {
+        let problem = match error {
+            // Its own words say less.
+            pem::Error::Io(error) => error.to_string(),
+            pem::Error::NoItemsFound => "there is none in it".to_owned(),
+            pem::Error::MissingSectionEnd { .. } | pem::Error::IllegalSectionStart { .. } => {
+                "it is damaged: its PEM has no end".to_owned()
+            }
+            // Of which there may be more in another version.
+            _ => "it is damaged: what is between BEGIN and END is not base64".to_owned(),
+        };
+        self.wrong(path, problem)
+    }
+
+    /// All that are in a file, of which there must be one.
+    fn certificates(&self, path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+        let certificates = CertificateDer::pem_file_iter(path)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .and_then(|certificates| match certificates.is_empty() {
+                true => Err(pem::Error::NoItemsFound),
+                false => Ok(certificates),
+            });
+        certificates.map_err(|error| self.unreadable(path, &error))
     }
 }
 
@@ -90,24 +152,22 @@ pub(crate) struct Tls(TlsAcceptor);
 impl Tls {
     /// Reads what it needs.
     pub(crate) fn read(files: &TlsFiles) -> Result<Self, TlsError> {
-        let failed = |what: &'static str, path: &Path| {
-            let path = path.to_owned();
-            move |source| TlsError::File { what, path, source }
+        let TlsFiles { certificate, key, client_ca } = files;
+        let chain = CERTIFICATE.certificates(certificate)?;
+        let private =
+            PrivateKeyDer::from_pem_file(key).map_err(|error| KEY.unreadable(key, &error))?;
+        let provider = Arc::new(ring::default_provider());
+        let verifier = match client_ca {
+            None => WebPkiClientVerifier::no_client_auth(),
+            Some(path) => verifier(path, &provider)?,
         };
-        let chain = CertificateDer::pem_file_iter(&files.certificate)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .and_then(|chain| match chain.is_empty() {
-                true => Err(pem::Error::NoItemsFound),
-                false => Ok(chain),
-            })
-            .map_err(failed("certificate", &files.certificate))?;
-        let key =
-            PrivateKeyDer::from_pem_file(&files.key).map_err(failed("private key", &files.key))?;
-        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let config = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&TLS13])
-            .and_then(|config| config.with_no_client_auth().with_single_cert(chain, key));
-        let mut config =
-            config.map_err(|source| TlsError::Pair { files: files.clone(), source })?;
+            .and_then(|config| {
+                config.with_client_cert_verifier(verifier).with_single_cert(chain, private)
+            });
+        let mut config = config
+            .map_err(|error| TlsError::Pair { files: files.clone(), problem: in_words(&error) })?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
@@ -125,7 +185,17 @@ impl Tls {
             let mut first = [0];
             match stream.peek(&mut first).await? {
                 0 => Err(io::ErrorKind::UnexpectedEof.into()),
-                _ if first == [HANDSHAKE] => self.0.accept(stream).await,
+                _ if first == [HANDSHAKE] => {
+                    let shaken = self.0.accept(stream).into_fallible().await;
+                    match shaken {
+                        Ok(stream) => Ok(stream),
+                        Err((error, stream)) => {
+                            // The client is to hear what is wrong, and may have said more already.
+                            let_go(stream).await?;
+                            Err(error)
+                        }
+                    }
+                }
                 _ => {
                     send_away(stream).await?;
                     Err(io::Error::new(io::ErrorKind::InvalidData, "it does not speak TLS"))
@@ -138,6 +208,39 @@ impl Tls {
     }
 }
 
+/// Takes client certificates of these CAs, and who has none: they may have a token, or only ask how it is.
+fn verifier(
+    path: &Path,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in CLIENT_CA.certificates(path)? {
+        roots.add(certificate).map_err(|error| CLIENT_CA.wrong(path, in_words(&error)))?;
+    }
+    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+        .allow_unauthenticated()
+        .build()
+        .map_err(|error| CLIENT_CA.wrong(path, error.to_string()))
+}
+
+fn in_words(error: &rustls::Error) -> String {
+    if let rustls::Error::InconsistentKeys(_) = error {
+        "the key is not that of the certificate".to_owned()
+    } else if let rustls::Error::InvalidCertificate(CertificateError::BadEncoding) = error {
+        "the certificate is damaged".to_owned()
+    } else if let rustls::Error::General(_) = error {
+        "the key is damaged, or of a kind that TLS does not take".to_owned()
+    } else {
+        error.to_string()
+    }
+}
+
+/// Who the client is, by a certificate that was verified in the handshake, if it has shown one.
+pub(super) fn certified(stream: &TlsStream<TcpStream>) -> Option<Certified> {
+    let shown = stream.get_ref().1.peer_certificates()?;
+    shown.first().map(|certificate| Certified::read(certificate))
+}
+
 /// Tells somebody who does not speak TLS, in their own language.
 async fn send_away(mut stream: TcpStream) -> io::Result<()> {
     let mut begun = [0; HTTP_2.len()];
@@ -146,6 +249,11 @@ async fn send_away(mut stream: TcpStream) -> io::Result<()> {
         true => stream.write_all(&go_away()).await?,
         false => stream.write_all(NOT_TLS).await?,
     }
+    let_go(stream).await
+}
+
+/// Closes a connection so that what was said is heard.
+async fn let_go(mut stream: TcpStream) -> io::Result<()> {
     stream.shutdown().await?;
     tokio::io::copy(&mut stream.take(THROWN_AWAY_BYTES_MAX), &mut tokio::io::sink()).await?;
     Ok(())

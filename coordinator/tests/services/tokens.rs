@@ -114,7 +114,7 @@ async fn the_token_is_not_in_the_database() {
 }
 
 /// The path of every method of our services, as the descriptors have them.
-fn every_path() -> Vec<String> {
+pub(super) fn every_path() -> Vec<String> {
     let files = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap().file;
     let ours = files.iter().filter(|file| file.package() == "spelrum.v1");
     let paths = ours.flat_map(|file| &file.service).flat_map(|service| {

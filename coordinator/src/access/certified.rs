@@ -1,0 +1,120 @@
+//! Who somebody is by a client certificate.
+//!
+//! Its names say it, as URIs: `spelrum:work:lab-workers` is of `lab-workers`, who may work. That the certificate is
+//! of a CA that is trusted was found out before, by TLS; until when it is valid is looked at with every call, as a
+//! worker's connection may last longer.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use x509_parser::certificate::X509Certificate;
+use x509_parser::extensions::GeneralName;
+use x509_parser::prelude::FromDer as _;
+
+use super::book::{BookError, check_name};
+use super::role::{Role, Roles};
+
+/// What the names begin with that we read.
+const SCHEME: &str = "spelrum:";
+
+/// What a client certificate says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Certified {
+    /// Of whom it is, and what they may; none if it does not say, or not clearly.
+    pub(super) who: Option<(String, Roles)>,
+    /// When it ends.
+    pub(super) until: SystemTime,
+}
+
+/// The names of a certificate of `name`, who may do this.
+///
+/// # Errors
+/// If it is not a name.
+pub fn certificate_uris(name: &str, roles: Roles) -> Result<Vec<String>, BookError> {
+    check_name(name)?;
+    Ok(roles.iter().map(|role| format!("{SCHEME}{role}:{name}")).collect())
+}
+
+impl Certified {
+    /// Reads a certificate (DER), which nobody has to trust for that.
+    pub(crate) fn read(certificate: &[u8]) -> Self {
+        let Ok((_, certificate)) = X509Certificate::from_der(certificate) else {
+            return Self { who: None, until: UNIX_EPOCH };
+        };
+        // Before 1970 nothing is valid that matters here.
+        let until = u64::try_from(certificate.validity().not_after.timestamp()).unwrap_or_default();
+        let until = UNIX_EPOCH.checked_add(Duration::from_secs(until)).unwrap_or(UNIX_EPOCH);
+        let names = certificate.subject_alternative_name().ok().flatten();
+        let uris = names.iter().flat_map(|names| &names.value.general_names).filter_map(|name| {
+            // Those of other kinds say nothing to us.
+            if let GeneralName::URI(uri) = name { Some(*uri) } else { None }
+        });
+        Self { who: who(uris), until }
+    }
+}
+
+/// All of them say the same name. What only a later version knows is left out: it is one thing less that they may.
+fn who<'u>(uris: impl Iterator<Item = &'u str>) -> Option<(String, Roles)> {
+    let said: Option<Vec<(&str, &str)>> =
+        uris.filter_map(|uri| uri.strip_prefix(SCHEME)).map(|said| said.split_once(':')).collect();
+    let said = said?;
+    let &(_, name) = said.first()?;
+    check_name(name).ok()?;
+    if said.iter().any(|&(_, other)| other != name) {
+        return None;
+    }
+    let roles: Roles = said.iter().filter_map(|(role, _)| role.parse::<Role>().ok()).collect();
+    (!roles.is_empty()).then(|| (name.to_owned(), roles))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(uris: &[&str]) -> Option<(String, String)> {
+        who(uris.iter().copied()).map(|(name, roles)| (name, roles.to_string()))
+    }
+
+    fn may(name: &str, roles: &str) -> Option<(String, String)> {
+        Some((name.to_owned(), roles.to_owned()))
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let roles: Roles = [Role::Work, Role::Read].into_iter().collect();
+        let uris = certificate_uris("lab-1", roles).unwrap();
+        assert_eq!(uris, ["spelrum:read:lab-1", "spelrum:work:lab-1"]);
+        assert_eq!(who(uris.iter().map(String::as_str)), Some(("lab-1".to_owned(), roles)));
+        for name in ["", "a b", "a:b", "work/lab", "ä", &"a".repeat(65)] {
+            assert!(certificate_uris(name, roles).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_clear_is_nobody() {
+        assert_eq!(read(&["https://example.org", "spelrum:work:a"]), may("a", "work"));
+        assert_eq!(read(&["spelrum:judge:a", "spelrum:work:a"]), may("a", "work"));
+        for wrong in [
+            &[][..],
+            &["https://example.org/spelrum:work:a"],
+            &["spelrum:"],
+            &["spelrum:work"],
+            &["spelrum:work:"],
+            &["spelrum:work:a:b"],
+            &["spelrum:Work:a"],
+            &["SPELRUM:work:a"],
+            &["spelrum:judge:a"],
+            &["spelrum:work:a", "spelrum:submit:b"],
+            &["spelrum:work:a", "spelrum:submit"],
+            &["spelrum://work:a"],
+        ] {
+            assert_eq!(read(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_certificate_is_nobody_s() {
+        for bytes in [&[][..], &[0x30], &[0x30, 0x82, 0xff, 0xff, 0x30], &[0xff; 1_000]] {
+            assert_eq!(Certified::read(bytes), Certified { who: None, until: UNIX_EPOCH });
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Client certificates instead of tokens: whoever shows one does its part, and nobody gets in by any other.
+
+use std::path::PathBuf;
+
+use spelrum_coordinator::access::{Role, Roles, TokenBook, certificate_uris};
+use spelrum_proto::{Bearer, Distrust, Reason, Refusal};
+use spelrum_test_support::{Authority, DEADLINE, Served, Site, Validity, eventually};
+use tonic::client::Grpc;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+use tonic::{Code, Request, Status};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
+
+use crate::tokens::every_path;
+
+const STATUS: &str = "/spelrum.v1.Experiments/Status";
+
+/// A CA of coordinators, another one of clients, and a coordinator that knows both and these tokens.
+struct Cluster {
+    servers: Authority,
+    clients: Authority,
+    tokens: PathBuf,
+    served: Served,
+    #[expect(dead_code, reason = "its directory is there as long as this is")]
+    site: Site,
+}
+
+impl Cluster {
+    async fn start() -> Self {
+        let (servers, clients, site) = (Authority::new(), Authority::new(), Site::new());
+        let tokens = site.db().with_file_name("tokens.toml");
+        std::fs::write(&tokens, "").unwrap();
+        let identity = servers.certify(&["127.0.0.1"], Validity::Now);
+        let served = site.serve_with_tls_to(identity, Some(&tokens), Some(&clients.pem())).await;
+        Self { servers, clients, tokens, served, site }
+    }
+
+    fn certify(&self, name: &str, role: Role) -> (String, String) {
+        let uris = certificate_uris(name, [role].into_iter().collect()).unwrap();
+        let uris: Vec<&str> = uris.iter().map(String::as_str).collect();
+        self.clients.certify_client(&uris, Validity::Now)
+    }
+
+    fn token(&self, name: &str, role: Role) -> String {
+        let (roles, random): (Roles, _) = ([role].into_iter().collect(), [role as u8 + 1; 32]);
+        TokenBook::change(&self.tokens, |book| book.add(name, roles, "", random)).unwrap()
+    }
+
+    async fn channel(
+        &self,
+        identity: Option<&(String, String)>,
+    ) -> Result<Channel, tonic::transport::Error> {
+        let trusted = Certificate::from_pem(self.servers.pem());
+        let tls = ClientTlsConfig::new().ca_certificate(trusted);
+        let tls = match identity {
+            Some((certificate, key)) => tls.identity(Identity::from_pem(certificate, key)),
+            None => tls,
+        };
+        let url = format!("https://{}", self.served.address);
+        let endpoint = Endpoint::new(url).unwrap().tls_config(tls).unwrap();
+        tokio::time::timeout(DEADLINE, endpoint.connect()).await.expect("an end in time")
+    }
+
+    /// Why a call with an empty message is not answered, if for who asks.
+    async fn refused(
+        &self,
+        path: &str,
+        identity: Option<&(String, String)>,
+        token: Option<&str>,
+    ) -> Option<String> {
+        match self.channel(identity).await {
+            Ok(channel) => refused(channel, path, token).await,
+            Err(error) => Some(distrust(&error)),
+        }
+    }
+}
+
+fn distrust(error: &(dyn std::error::Error + 'static)) -> String {
+    let distrust = Distrust::of(error);
+    let Distrust { problem, remedy, is_callers } = distrust.unwrap_or_else(|| panic!("{error:?}"));
+    assert!(is_callers, "{problem}");
+    format!("no connection: {problem}; {remedy}")
+}
+
+async fn refused(channel: Channel, path: &str, token: Option<&str>) -> Option<String> {
+    let bearer = Bearer::new(token.map(|token| token.parse().unwrap()).as_ref());
+    let mut client = Grpc::new(InterceptedService::new(channel, bearer));
+    if let Err(error) = client.ready().await {
+        return Some(distrust(&error));
+    }
+    let codec = tonic_prost::ProstCodec::<(), ()>::default();
+    let answer = client.server_streaming(Request::new(()), path.parse().unwrap(), codec).await;
+    let status = answer.err()?;
+    let Some(refusal) = Refusal::of(&status) else { return without_refusal(&status) };
+    let is_for_who_asks = matches!(refusal.reason, Reason::BadToken | Reason::WrongRole);
+    is_for_who_asks.then(|| format!("{}: {}", refusal.reason.name(), refusal.problem))
+}
+
+/// A message that a service could not read was let in.
+fn without_refusal(status: &Status) -> Option<String> {
+    (status.code() != Code::InvalidArgument).then(|| distrust(status))
+}
+
+/// A certificate lets in where a token of its role does, and nowhere else.
+#[tokio::test]
+async fn every_method_is_for_its_role_whatever_proves_it() {
+    let cluster = Cluster::start().await;
+    for role in Role::ALL {
+        let token = cluster.token(role.name(), role);
+        let identity = cluster.certify(role.name(), role);
+        let by_certificate = cluster.channel(Some(&identity)).await.unwrap();
+        let by_token = cluster.channel(None).await.unwrap();
+        eventually("the token is known", async || {
+            let said = refused(by_token.clone(), STATUS, Some(&token)).await;
+            (!said.is_some_and(|said| said.starts_with("BAD_TOKEN"))).then_some(())
+        })
+        .await;
+        for path in every_path() {
+            let token = refused(by_token.clone(), &path, Some(&token)).await;
+            let certificate = refused(by_certificate.clone(), &path, None).await;
+            let is_role = |said: &Option<String>| {
+                said.as_ref().is_none_or(|said| said.starts_with("WRONG_ROLE"))
+            };
+            assert!(is_role(&token) && is_role(&certificate), "{path}: {token:?} {certificate:?}");
+            assert_eq!(token.is_none(), certificate.is_none(), "{path} {role}");
+        }
+    }
+    cluster.served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn no_other_certificate_lets_anybody_in() {
+    let cluster = Cluster::start().await;
+    let good = ["spelrum:submit:ada"];
+    let of =
+        |authority: &Authority, uris: &[&str], validity| authority.certify_client(uris, validity);
+    let clients = &cluster.clients;
+    let shown = [
+        ("nothing", None),
+        ("of another CA of the same name", Some(of(&Authority::new(), &good, Validity::Now))),
+        ("of the coordinator's CA", Some(of(&cluster.servers, &good, Validity::Now))),
+        ("expired", Some(of(clients, &good, Validity::Expired))),
+        ("not yet valid", Some(of(clients, &good, Validity::NotYet))),
+        ("a coordinator's own", Some(cluster.servers.certify(&["127.0.0.1"], Validity::Now))),
+        ("for coordinators alone", Some(clients.certify_for_coordinators_alone(&good))),
+        ("for any use, without a role", Some(clients.certify(&["127.0.0.1"], Validity::Now))),
+        ("without a role", Some(of(clients, &[], Validity::Now))),
+        ("of an unknown role", Some(of(clients, &["spelrum:admin:ada"], Validity::Now))),
+        (
+            "of two names",
+            Some(of(clients, &["spelrum:read:ada", "spelrum:submit:bob"], Validity::Now)),
+        ),
+        ("that may read", Some(of(clients, &["spelrum:read:ada"], Validity::Now))),
+    ];
+    let mut told = Vec::new();
+    for (what, identity) in shown {
+        let said = cluster.refused("/spelrum.v1.Experiments/Submit", identity.as_ref(), None).await;
+        told.push(format!("{what}: {}", said.unwrap_or_else(|| panic!("{what} is let in"))));
+    }
+    insta::assert_snapshot!(told.join("\n"));
+    // The same, but good.
+    let identity = of(clients, &good, Validity::Now);
+    assert_eq!(
+        cluster.refused("/spelrum.v1.Experiments/Submit", Some(&identity), None).await,
+        None
+    );
+    cluster.served.stop().await.unwrap();
+}
+
+/// Who brings both is judged by the token: one that is wrong, or was revoked, is refused.
+#[tokio::test]
+async fn a_token_is_judged_alone() {
+    let cluster = Cluster::start().await;
+    let (read, submit) = (cluster.token("guest", Role::Read), cluster.certify("ada", Role::Submit));
+    let submitting = "/spelrum.v1.Experiments/Submit";
+    eventually("the token is known", async || {
+        cluster.refused(STATUS, None, Some(&read)).await.is_none().then_some(())
+    })
+    .await;
+    let said = async |path: &str, token: &str| {
+        let said = cluster.refused(path, Some(&submit), Some(token)).await;
+        said.map(|said| said.split(':').next().unwrap().to_owned())
+    };
+    assert_eq!(said(STATUS, &read).await, None);
+    assert_eq!(said(submitting, &read).await.as_deref(), Some("WRONG_ROLE"));
+    assert_eq!(said(STATUS, "spelrum_0").await.as_deref(), Some("BAD_TOKEN"));
+    TokenBook::change(&cluster.tokens, |book| book.remove("guest")).unwrap();
+    eventually("the revoked one is refused", async || said(STATUS, &read).await).await;
+    cluster.served.stop().await.unwrap();
+}
+
+/// Also on the connection that was let in by it, and for all of its name.
+#[tokio::test]
+async fn a_revoked_certificate_is_refused_within_a_moment() {
+    let cluster = Cluster::start().await;
+    let (first, second) =
+        (cluster.certify("ada", Role::Submit), cluster.certify("ada", Role::Submit));
+    let other = cluster.certify("ada-2", Role::Submit);
+    let open = cluster.channel(Some(&first)).await.unwrap();
+    assert_eq!(refused(open.clone(), STATUS, None).await, None);
+    TokenBook::change(&cluster.tokens, |book| book.refuse_certificate("ada", "")).unwrap();
+    let said =
+        eventually("it is refused", async || refused(open.clone(), STATUS, None).await).await;
+    assert_eq!(said, "BAD_TOKEN: the client certificate of `ada` was revoked");
+    assert_eq!(cluster.refused(STATUS, Some(&second), None).await, Some(said));
+    assert_eq!(cluster.refused(STATUS, Some(&other), None).await, None);
+    cluster.served.stop().await.unwrap();
+}
+
+/// Whatever supervises a coordinator needs neither.
+#[tokio::test]
+async fn health_stays_open() {
+    let cluster = Cluster::start().await;
+    let mut health = HealthClient::new(cluster.channel(None).await.unwrap());
+    let request = HealthCheckRequest { service: "spelrum.v1.Work".to_owned() };
+    health.check(request).await.unwrap();
+    cluster.served.stop().await.unwrap();
+}
+
+/// Also where there is no file of tokens.
+#[tokio::test]
+async fn where_certificates_are_taken_one_is_demanded() {
+    let mut cluster = Cluster::start().await;
+    let site = Site::new();
+    let identity = cluster.servers.certify(&["127.0.0.1"], Validity::Now);
+    let ca = cluster.clients.pem();
+    let served = site.serve_with_tls_to(identity, None, Some(&ca)).await;
+    std::mem::replace(&mut cluster.served, served).stop().await.unwrap();
+    let identity = cluster.certify("ada", Role::Submit);
+    assert_eq!(cluster.refused(STATUS, Some(&identity), None).await, None);
+    for token in [None, Some("guess")] {
+        let said = cluster.refused(STATUS, None, token).await.unwrap();
+        assert!(said.starts_with("BAD_TOKEN"), "{said}");
+    }
+    cluster.served.stop().await.unwrap();
+}
