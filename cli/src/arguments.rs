@@ -19,6 +19,12 @@ use crate::voice;
 /// Names the certificates by which a coordinator's is trusted.
 pub(crate) const CA_VARIABLE: &str = "SPELRUM_CA";
 
+/// Names the client certificate.
+pub(crate) const CERTIFICATE_VARIABLE: &str = "SPELRUM_CERT";
+
+/// Names the private key of that.
+pub(crate) const KEY_VARIABLE: &str = "SPELRUM_KEY";
+
 /// The environment variable for the coordinator's address.
 pub(crate) const COORDINATOR_VARIABLE: &str = "SPELRUM_COORDINATOR";
 
@@ -89,13 +95,19 @@ pub(crate) struct SourceArguments {
     pub(crate) trust: TrustArguments,
 }
 
-/// Whose certificates are trusted.
+/// Whose certificates are trusted, and which is shown.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct TrustArguments {
     /// The certificates by which the coordinator's is trusted, as PEM, where its URL is https:// [default:
     /// those of this system]
     #[arg(long, value_name = "FILE", env = CA_VARIABLE)]
     pub(crate) ca: Option<PathBuf>,
+    /// The client certificate to show there instead of a token, as PEM with its private key
+    #[arg(long, value_name = "FILE", env = CERTIFICATE_VARIABLE)]
+    pub(crate) cert: Option<PathBuf>,
+    /// The private key of --cert, if it is in a file of its own
+    #[arg(long, value_name = "FILE", env = KEY_VARIABLE, requires = "cert")]
+    pub(crate) key: Option<PathBuf>,
 }
 
 /// Which coordinator a command talks to.

@@ -65,11 +65,14 @@ impl Embedded {
                 })?),
                 None => config::own_token(None)?,
             };
-        if token.is_none() {
+        if token.is_none() && !address.is_some_and(|(_, tls)| tls.demands_certificates()) {
             listen::refuse_if_open_to_others(
                 listen::address(&listener)?,
                 "spelrum coordinator --without-token",
             )?;
+        }
+        if let Some((_, tls)) = address {
+            tls.refuse_if_readable_by_others(listen::address(&listener)?)?;
         }
         let tls = address.and_then(|(_, tls)| tls.files());
         let own = match &tls {

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use spelrum_coordinator::{Listeners, TlsFiles};
@@ -18,18 +18,66 @@ use crate::exit::Exit;
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct TlsArguments {
     /// Speak TLS, and nothing else, with this certificate: PEM, and after it those that it rests on
-    #[arg(long, value_name = "FILE", env = "SPELRUM_TLS_CERT", requires = "tls_key")]
+    #[arg(long, value_name = "FILE", env = CERTIFICATE_VARIABLE, requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// The private key of --tls-cert: PEM
-    #[arg(long, value_name = "FILE", env = "SPELRUM_TLS_KEY", requires = "tls_cert")]
+    #[arg(long, value_name = "FILE", env = KEY_VARIABLE, requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// Let in who shows a client certificate of these CAs that says what it may (spelrum certificate client),
+    /// beside who brings a token: PEM
+    #[arg(long, value_name = "FILE", env = CLIENT_CA_VARIABLE, requires = "tls_cert")]
+    client_ca: Option<PathBuf>,
+    /// Speak no TLS, also with other machines: whoever is on the way reads tokens and results
+    #[arg(long, conflicts_with_all = ["tls_cert", "tls_key", "client_ca"])]
+    without_tls: bool,
 }
 
+const CERTIFICATE_VARIABLE: &str = "SPELRUM_TLS_CERT";
+const KEY_VARIABLE: &str = "SPELRUM_TLS_KEY";
+const CLIENT_CA_VARIABLE: &str = "SPELRUM_CLIENT_CA";
+
 impl TlsArguments {
+    /// Whether who calls has to show who they are, also where no token is demanded.
+    pub(crate) fn demands_certificates(&self) -> bool {
+        self.client_ca.is_some()
+    }
+
     /// Where certificate and key are, if it is to speak TLS.
     pub(crate) fn files(&self) -> Option<TlsFiles> {
         let (certificate, key) = (self.tls_cert.clone()?, self.tls_key.clone()?);
-        Some(TlsFiles { certificate, key, client_ca: None })
+        Some(TlsFiles { certificate, key, client_ca: self.client_ca.clone() })
+    }
+
+    /// Refuses an address that other machines can reach, where what travels could be read on the way and
+    /// nobody said that it may.
+    pub(crate) fn refuse_if_readable_by_others(&self, address: SocketAddr) -> Result<()> {
+        if address.ip().is_loopback() || self.without_tls || self.files().is_some() {
+            return Ok(());
+        }
+        Err(CliError::new(Exit::Usage, format!("listen on {address}"))
+            .because(
+                "whoever is on the way could read tokens, sweeps and results, and use the tokens: no TLS is \
+                 spoken",
+            )
+            .help(
+                "make certificates (spelrum certificate create HOST) and give --tls-cert and --tls-key; or \
+                 listen on 127.0.0.1; --without-tls goes without, as behind a proxy that speaks TLS",
+            ))
+    }
+
+    /// The flag of these that the command line has, if it has one: variables are for every coordinator of the
+    /// machine.
+    pub(crate) fn flag(&self) -> Option<&'static str> {
+        let files = [
+            ("--tls-cert", &self.tls_cert, CERTIFICATE_VARIABLE),
+            ("--tls-key", &self.tls_key, KEY_VARIABLE),
+            ("--client-ca", &self.client_ca, CLIENT_CA_VARIABLE),
+        ];
+        let said = files.into_iter().find(|(_, path, variable)| {
+            let path = path.as_deref().map(Path::as_os_str);
+            path.is_some() && path != std::env::var_os(variable).as_deref()
+        });
+        said.map(|(flag, ..)| flag).or_else(|| self.without_tls.then_some("--without-tls"))
     }
 }
 
@@ -103,8 +151,8 @@ pub(crate) fn refuse_if_open_to_others(address: SocketAddr, anyway: &str) -> Res
              demanded",
         )
         .help(format!(
-            "demand tokens (spelrum token create), or one that nobody can guess, as openssl rand -hex 32 prints \
-             it, in SPELRUM_TOKEN; or listen on 127.0.0.1; {anyway} goes without"
+            "demand tokens (spelrum token create), client certificates (--client-ca), or one token that nobody \
+             can guess, as openssl rand -hex 32 prints it, in SPELRUM_TOKEN; or listen on 127.0.0.1; {anyway} goes without"
         )))
 }
 

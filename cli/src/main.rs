@@ -8,6 +8,7 @@ mod away;
 mod build;
 mod calibration;
 mod causes;
+mod certificates;
 mod change;
 mod clock;
 mod commands;

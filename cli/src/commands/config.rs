@@ -1,12 +1,13 @@
 //! `spelrum config`: what is in force, and where it comes from.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
 
 use crate::arguments::CoordinatorArguments;
-use crate::config::{self, ConfigFile, EXAMPLE, Named, Target};
+use crate::config::{self, ConfigFile, EXAMPLE, Named, Sourced, Target};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{Column, TextTable, optional, write_json};
@@ -17,8 +18,8 @@ from the config file: the one that SPELRUM_CONFIG names, or spelrum/config.toml 
 $XDG_CONFIG_HOME or ~/.config. A token in the file is sent to the coordinator that it stands \
 beside, and to no other. Tokens are never printed.
 
-JSON: config_file, config_file_exists, coordinator (url, name, from), token (from), ca (file, from), each null \
-where there is none, and coordinators (name, url, has_token).
+JSON: config_file, config_file_exists, coordinator (url, name, from), token (from), ca, cert and key (file, from), each \
+null where there is none, and coordinators (name, url, has_token).
 
 Examples:
   spelrum config
@@ -48,7 +49,9 @@ struct Json<'a> {
     config_file_exists: bool,
     coordinator: Option<JsonCoordinator<'a>>,
     token: Option<JsonToken>,
-    ca: Option<JsonCa>,
+    ca: Option<JsonFile>,
+    cert: Option<JsonFile>,
+    key: Option<JsonFile>,
     coordinators: Vec<JsonNamed<'a>>,
 }
 
@@ -65,7 +68,7 @@ struct JsonToken {
 }
 
 #[derive(Serialize)]
-struct JsonCa {
+struct JsonFile {
     file: String,
     from: String,
 }
@@ -107,6 +110,11 @@ fn json<'a>(file: &'a ConfigFile, target: Option<&'a Target>) -> Json<'a> {
         url: named.url.value.to_string(),
         has_token: named.secret.is_some(),
     };
+    let json_file = |file: &Sourced<PathBuf>| JsonFile {
+        file: file.value.display().to_string(),
+        from: file.origin.to_string(),
+    };
+    let tls = target.map(|target| &target.tls);
     Json {
         config_file: file.path.display().to_string(),
         config_file_exists: file.exists,
@@ -118,9 +126,9 @@ fn json<'a>(file: &'a ConfigFile, target: Option<&'a Target>) -> Json<'a> {
         token: target
             .and_then(|target| target.token.as_ref())
             .map(|token| JsonToken { from: token.origin.to_string() }),
-        ca: target
-            .and_then(|target| target.ca.as_ref())
-            .map(|ca| JsonCa { file: ca.value.display().to_string(), from: ca.origin.to_string() }),
+        ca: tls.and_then(|tls| tls.ca.as_ref()).map(json_file),
+        cert: tls.and_then(|tls| tls.cert.as_ref()).map(json_file),
+        key: tls.and_then(|tls| tls.key.as_ref()).map(json_file),
         coordinators: file.coordinators.iter().map(named).collect(),
     }
 }
@@ -144,12 +152,18 @@ fn text(
         optional(token, |_| "(hidden)".to_owned()),
         optional(token, |token| token.origin.to_string()),
     ]);
-    let ca = target.and_then(|target| target.ca.as_ref());
-    table.row([
-        "ca".to_owned(),
-        optional(ca, |ca| ca.value.display().to_string()),
-        optional(ca, |ca| ca.origin.to_string()),
-    ]);
+    let tls = target.map(|target| &target.tls);
+    for (what, file) in [
+        ("ca", tls.and_then(|tls| tls.ca.as_ref())),
+        ("cert", tls.and_then(|tls| tls.cert.as_ref())),
+        ("key", tls.and_then(|tls| tls.key.as_ref())),
+    ] {
+        table.row([
+            what.to_owned(),
+            optional(file, |file| file.value.display().to_string()),
+            optional(file, |file| file.origin.to_string()),
+        ]);
+    }
     table.write(out)?;
     if !file.coordinators.is_empty() {
         writeln!(out)?;

@@ -22,15 +22,16 @@ wait for the next start and lose nothing.
 
 Examples:
   spelrum coordinator --db results.db
+  spelrum certificate create HOST
   spelrum token create lab-workers --role work --tokens tokens.toml
-  spelrum coordinator --db results.db --listen 0.0.0.0:7878 --tokens tokens.toml
-  (umask 077; openssl rand -hex 32 >token)
-  spelrum coordinator --db results.db --listen 0.0.0.0:7878 --token-file token
+  spelrum coordinator --db results.db --listen 0.0.0.0:7878 --tokens tokens.toml \\
+      --tls-cert coordinator.pem --tls-key coordinator.key
 
-The last two can be reached from other machines, by whoever brings a token: workers and clients get \
-theirs from SPELRUM_TOKEN, or from the config file that spelrum config tells about. It travels as it \
-is, so use a tunnel through a network that you do not trust. Where other machines reach it, a coordinator \
-without a token does not start, unless --without-token says that whoever reaches it may do everything.";
+The last one can be reached from other machines, by whoever brings a token: workers and clients get theirs \
+from SPELRUM_TOKEN, or from the config file that spelrum config tells about. Instead of a token they may \
+show a certificate (--client-ca, spelrum certificate --help). Where other machines reach it, a coordinator \
+without tokens or without TLS does not start, unless --without-token or --without-tls says that it is \
+meant: whoever reaches it may do everything then, or whoever is on the way reads and uses the tokens.";
 
 /// Keep experiments and results, and hand out games to workers
 #[derive(Args, Debug)]
@@ -52,7 +53,7 @@ pub(crate) struct Coordinator {
     #[arg(long, value_name = "FILE", env = "SPELRUM_TOKENS")]
     tokens: Option<PathBuf>,
     /// Let whoever reaches it do everything, also from other machines
-    #[arg(long, conflicts_with_all = ["token_file", "tokens"])]
+    #[arg(long, conflicts_with_all = ["token_file", "tokens", "client_ca"])]
     without_token: bool,
     /// A name by which workers and clients call it, as through a proxy; may be given more than once.
     /// Calls to other names are refused then. On loopback, only localhost and this machine's name are
@@ -102,9 +103,12 @@ impl Coordinator {
             true => None,
             false => config::own_token(self.token_file.as_deref())?,
         };
-        if !self.without_token && token.is_none() && self.tokens.is_none() {
+        let demands_something =
+            token.is_some() || self.tokens.is_some() || self.tls.demands_certificates();
+        if !self.without_token && !demands_something {
             listen::refuse_if_open_to_others(address, "--without-token")?;
         }
+        self.tls.refuse_if_readable_by_others(address)?;
         let tls = self.tls.files();
         let (scheme, own) = match &tls {
             Some(_) => ("https", Some(OwnDoor::open().await?)),

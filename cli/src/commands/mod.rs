@@ -3,6 +3,7 @@
 pub(crate) mod analyze;
 pub(crate) mod backup;
 pub(crate) mod bench;
+pub(crate) mod certificate;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -64,10 +65,13 @@ A tour of two minutes:
 The same over several machines, with the same results:
 
   spelrum token create lab --role work --role submit --tokens tokens.toml
-  spelrum coordinator --db results.db --listen 0.0.0.0:7878 --tokens tokens.toml
-  spelrum worker --coordinator http://HOST:7878        (on each machine, SPELRUM_TOKEN set)
-  spelrum submit sweeps/pentago-depth.toml --coordinator http://HOST:7878
-  spelrum watch --coordinator http://HOST:7878";
+  spelrum certificate create HOST
+  spelrum coordinator --db results.db --listen 0.0.0.0:7878 --tokens tokens.toml \\
+      --tls-cert coordinator.pem --tls-key coordinator.key
+  export SPELRUM_COORDINATOR=https://HOST:7878 SPELRUM_CA=ca.pem SPELRUM_TOKEN=spelrum_…
+  spelrum worker                           (on each machine, with the line above)
+  spelrum submit sweeps/pentago-depth.toml
+  spelrum watch";
 
 /// Tournaments between game-playing algorithms, on one machine or many
 #[derive(Debug, Parser)]
@@ -103,6 +107,7 @@ pub(crate) enum Command {
     /// Keep experiments and results, and hand out games to workers
     Coordinator(coordinator::Coordinator),
     Token(token::Token),
+    Certificate(certificate::Certificate),
     /// Play games for a coordinator
     Worker(worker::Worker),
     // What a worker starts, and nobody else.
@@ -190,6 +195,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Schema(schema) => schema.run(),
         Command::Stats(stats) => stats.run(),
         Command::Token(token) => token.run(),
+        Command::Certificate(certificate) => certificate.run(),
         Command::Run(run) => on_runtime(run.run()),
         Command::Report(report) => on_runtime(report.run()),
         Command::Sql(sql) => on_runtime(sql.run()),

@@ -14,7 +14,7 @@ use crate::arguments::{Offer, SlotsArguments};
 use crate::change;
 use crate::embedded::Embedded;
 use crate::engines::{self, EnginesArguments};
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::listen::TlsArguments;
@@ -43,9 +43,11 @@ Examples:
   spelrum run sweeps/pentago-depth.toml --set depth=1..3 --quick
   spelrum run sweeps/pentago-depth.toml --dry-run
   spelrum run sweeps/chess-engines.toml --engines deploy/engines.toml
-  spelrum run sweeps/pentago-depth.toml --listen 0.0.0.0:7878
+  spelrum run sweeps/pentago-depth.toml --listen 0.0.0.0:7878 --tls-cert coordinator.pem \\
+      --tls-key coordinator.key
 
-Workers of other machines can join the last one: spelrum worker --coordinator http://HOST:7878";
+Workers of other machines can join the last one: spelrum worker --coordinator https://HOST:7878 --ca ca.pem \
+(spelrum certificate makes the files). Who brings its token may do everything.";
 
 /// Play a sweep on this machine and show the results; run again, it resumes
 #[derive(Args, Debug)]
@@ -80,6 +82,13 @@ pub(crate) struct Run {
 impl Run {
     /// Plays the sweep to its end, or to a Ctrl-C.
     pub(crate) async fn run(self) -> Result<Exit> {
+        if self.listen.is_none()
+            && let Some(flag) = self.tls.flag()
+        {
+            return Err(CliError::new(Exit::Usage, "play the sweep")
+                .because(format!("{flag} is for who listens to others, and this listens to nobody"))
+                .help("give --listen ADDR:PORT also, or leave it out"));
+        }
         let sweep = outcome::read_sweep(&self.sweep, Outcomes::Here).await?;
         let in_this_directory = || PathBuf::from(format!("{}.db", sweep.plan.name));
         let db = self.db.clone().unwrap_or_else(in_this_directory);

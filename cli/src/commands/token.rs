@@ -30,7 +30,8 @@ JSON of list, an array with an object for each: name, roles, created.
 Examples:
   spelrum token create lab-workers --role work --tokens tokens.toml >worker-token
   spelrum token create ada --role submit --tokens tokens.toml
-  spelrum coordinator --db results.db --listen 0.0.0.0:7878 --tokens tokens.toml
+  spelrum coordinator --db results.db --listen 0.0.0.0:7878 --tokens tokens.toml \\
+      --tls-cert coordinator.pem --tls-key coordinator.key
   spelrum token list --tokens tokens.toml
   spelrum token revoke lab-workers --tokens tokens.toml";
 
@@ -46,7 +47,7 @@ pub(crate) struct Token {
 enum What {
     /// Make a token and print it, this once
     Create(Create),
-    /// List the tokens there are, without themselves
+    /// List the tokens there are, without themselves, and whose certificates are refused
     List(List),
     /// Let a token in no more
     Revoke(Revoke),
@@ -140,6 +141,15 @@ impl List {
             table.row([name.to_owned(), entry.roles.to_string(), entry.created.clone()]);
         }
         table.write(&mut out)?;
+        if book.refused_certificates().len() > 0 {
+            writeln!(out)?;
+            let mut table =
+                TextTable::new(&["refused certificates of", "since"].map(Column::words));
+            for (name, since) in book.refused_certificates() {
+                table.row([name.to_owned(), since.to_owned()]);
+            }
+            table.write(&mut out)?;
+        }
         Ok(Exit::Success)
     }
 }

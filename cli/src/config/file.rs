@@ -13,7 +13,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::secret::Secret;
-use super::{CONFIG_VARIABLE, Origin, Sourced};
+use super::{CONFIG_VARIABLE, Origin, Sourced, TlsFiles};
 use crate::arguments::{CoordinatorChoice, CoordinatorUrl};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -38,6 +38,7 @@ coordinator = "http://127.0.0.1:7878"
 #url = "https://10.0.0.5:7878"
 #ca = "lab-ca.pem"
 #token_file = "~/.lab-token"
+# Or a client certificate instead of a token (spelrum certificate client): cert = "ada.pem"
 "#;
 
 /// What the config file says.
@@ -49,8 +50,8 @@ pub(crate) struct ConfigFile {
     pub(crate) coordinator: Option<Sourced<CoordinatorChoice>>,
     /// The token at the top.
     pub(crate) secret: Option<Secret>,
-    /// The certificates by which that coordinator's is trusted.
-    pub(crate) ca: Option<Sourced<PathBuf>>,
+    /// What TLS needs with that coordinator.
+    pub(crate) tls: TlsFiles,
     pub(crate) coordinators: Vec<Named>,
 }
 
@@ -60,7 +61,7 @@ pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) url: Sourced<CoordinatorUrl>,
     pub(crate) secret: Option<Secret>,
-    pub(crate) ca: Option<Sourced<PathBuf>>,
+    pub(crate) tls: TlsFiles,
 }
 
 /// What is wrong with the config file, where, and what to write instead.
@@ -98,7 +99,7 @@ impl ConfigFile {
                 exists: false,
                 coordinator: None,
                 secret: None,
-                ca: None,
+                tls: TlsFiles::default(),
                 coordinators: Vec::new(),
             }),
             Err(error) => Err(failed().because(error).help(format!(
@@ -176,14 +177,14 @@ fn parse(path: &Path, text: &str) -> Result<ConfigFile, Fault> {
         exists: true,
         coordinator: None,
         secret: None,
-        ca: None,
+        tls: TlsFiles::default(),
         coordinators: Vec::new(),
     };
     for (key, value) in in_order(root.into_inner()) {
         match key.get_ref().as_ref() {
             "coordinator" => config.coordinator = Some(reader.parsed(&key, &value)?),
             "token" | "token_file" => reader.secret(&mut config.secret, &key, &value)?,
-            "ca" => config.ca = Some(reader.path(&key, &value)?),
+            "ca" | "cert" | "key" => reader.tls(&mut config.tls, &key, &value)?,
             "coordinators" => {
                 let named = reader.table(&key, value, "`[coordinators.lab]`")?;
                 for (name, value) in in_order(named) {
@@ -191,11 +192,13 @@ fn parse(path: &Path, text: &str) -> Result<ConfigFile, Fault> {
                 }
             }
             _ => {
-                let known = ["coordinator", "token", "token_file", "ca", "coordinators"];
+                let known =
+                    ["coordinator", "token", "token_file", "ca", "cert", "key", "coordinators"];
                 return Err(unknown(&key, &known));
             }
         }
     }
+    reader.check_tls(&config.tls)?;
     if let Some(Sourced {
         value: CoordinatorChoice::Named(name),
         origin: Origin::File { line, .. },
@@ -229,15 +232,19 @@ impl Reader<'_> {
         let place = name.span();
         let mut url = None;
         let mut secret = None;
-        let mut ca = None;
+        let mut tls = TlsFiles::default();
         for (key, value) in in_order(self.table(name, value, "`[coordinators.lab]`")?) {
             match key.get_ref().as_ref() {
                 "url" => url = Some(self.parsed(&key, &value)?),
                 "token" | "token_file" => self.secret(&mut secret, &key, &value)?,
-                "ca" => ca = Some(self.path(&key, &value)?),
-                _ => return Err(unknown(&key, &["url", "token", "token_file", "ca"])),
+                "ca" | "cert" | "key" => self.tls(&mut tls, &key, &value)?,
+                _ => {
+                    let known = ["url", "token", "token_file", "ca", "cert", "key"];
+                    return Err(unknown(&key, &known));
+                }
             }
         }
+        self.check_tls(&tls)?;
         let name = name.get_ref().to_string();
         if name.contains([':', '/']) || name.is_empty() {
             let problem = "this name would be taken for an address";
@@ -247,17 +254,40 @@ impl Reader<'_> {
             let problem = format!("[coordinators.{name}] has no `url`");
             Fault::at(place, problem, "add a line such as url = \"http://10.0.0.5:7878\"")
         })?;
-        Ok(Named { name, url, secret, ca })
+        Ok(Named { name, url, secret, tls })
     }
 
-    /// A path, which is relative to the file's own directory.
-    fn path(
+    /// One of the files that TLS needs, relative to the file's own directory.
+    fn tls(
         &self,
+        tls: &mut TlsFiles,
         key: &Spanned<std::borrow::Cow<'_, str>>,
         value: &Spanned<DeValue<'_>>,
-    ) -> Result<Sourced<PathBuf>, Fault> {
+    ) -> Result<(), Fault> {
         let path = self.path_from_here(self.text(key, value)?);
-        Ok(Sourced { value: path, origin: self.origin(&value.span()) })
+        let named = Some(Sourced { value: path, origin: self.origin(&value.span()) });
+        match key.get_ref().as_ref() {
+            "ca" => tls.ca = named,
+            "cert" => tls.cert = named,
+            _ => tls.key = named,
+        }
+        Ok(())
+    }
+
+    /// A key is of a certificate.
+    fn check_tls(&self, tls: &TlsFiles) -> Result<(), Fault> {
+        match tls {
+            TlsFiles {
+                cert: None,
+                key: Some(Sourced { origin: Origin::File { line, .. }, .. }),
+                ..
+            } => {
+                let problem = "there is no `cert` for this `key`";
+                let remedy = "add a line such as cert = \"ada.pem\"";
+                Err(Fault::at(line_place(self.text, *line), problem, remedy))
+            }
+            TlsFiles { .. } => Ok(()),
+        }
     }
 
     /// A text that means something.

@@ -3,25 +3,23 @@
 
 mod file;
 mod secret;
+mod tls;
 
 use std::env::VarError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
 use spelrum_proto::Token;
-use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
+use tonic::transport::Endpoint;
 
 use crate::arguments::{
-    CA_VARIABLE, COORDINATOR_VARIABLE, CoordinatorArguments, CoordinatorChoice, CoordinatorUrl,
-    TrustArguments,
+    COORDINATOR_VARIABLE, CoordinatorArguments, CoordinatorChoice, CoordinatorUrl, TrustArguments,
 };
-use crate::causes::root_cause;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
 pub(crate) use file::{ConfigFile, EXAMPLE, Named, place};
+pub(crate) use tls::TlsFiles;
 
 /// The environment variable for the token.
 pub(crate) const TOKEN_VARIABLE: &str = "SPELRUM_TOKEN";
@@ -63,8 +61,7 @@ pub(crate) struct Target {
     /// Its name in the config file, if it was chosen by that.
     pub(crate) name: Option<String>,
     pub(crate) token: Option<Sourced<Token>>,
-    /// By which certificates its own is trusted, if not by those of this system.
-    pub(crate) ca: Option<Sourced<PathBuf>>,
+    pub(crate) tls: TlsFiles,
 }
 
 impl Target {
@@ -73,37 +70,7 @@ impl Target {
     /// # Errors
     /// If what TLS needs cannot be read.
     pub(crate) fn endpoint(&self) -> Result<Endpoint> {
-        let url = &self.url.value;
-        if !url.is_https() {
-            return Ok(url.endpoint());
-        }
-        let failed = || CliError::new(Exit::Usage, format!("speak TLS with {url}"));
-        let config = match &self.ca {
-            None => ClientTlsConfig::new().with_native_roots(),
-            Some(Sourced { value: path, .. }) => {
-                let failed = || {
-                    let action = format!("read the certificates in {}", path.display());
-                    CliError::new(Exit::Usage, action)
-                        .help("--ca takes a PEM file of certificates: those by which the coordinator's is trusted")
-                };
-                let pem = std::fs::read(path).map_err(|error| failed().because(error))?;
-                let certificates = CertificateDer::pem_slice_iter(&pem)
-                    .collect::<std::result::Result<Vec<_>, _>>()
-                    .map_err(|_damaged| {
-                        failed().because("one of them has no end, or is not base64")
-                    })?;
-                if certificates.is_empty() {
-                    return Err(failed().because("there are none in it"));
-                }
-                ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem))
-            }
-        };
-        url.endpoint().tls_config(config).map_err(|error| {
-            failed().because(root_cause(&error)).help(
-                "trust a certificate of your own with --ca FILE, or install those of this system \
-                 (the package ca-certificates)",
-            )
-        })
+        self.tls.endpoint(&self.url.value)
     }
 }
 
@@ -157,20 +124,9 @@ pub(crate) fn target(
         (None, Some(secret)) => Some(secret.read()?),
         (None, None) => None,
     };
-    let beside = entry.and_then(|named| named.ca.as_ref());
-    let beside = beside.or_else(|| file.ca.as_ref().filter(|_| file.secret_is_for(&url.value)));
-    let ca = match (&trust.ca, std::env::var_os(CA_VARIABLE)) {
-        (Some(path), variable) => {
-            let is_variable = variable.is_some_and(|it| it == *path.as_os_str());
-            let origin = match is_variable {
-                true => Origin::Environment(CA_VARIABLE),
-                false => Origin::Flag("--ca"),
-            };
-            Some(Sourced { value: path.clone(), origin })
-        }
-        (None, _) => beside.cloned(),
-    };
-    Ok(Some(Target { url, name: entry.map(|named| named.name.clone()), token, ca }))
+    let top = file.secret_is_for(&url.value).then_some(&file.tls);
+    let tls = TlsFiles::chosen(trust, entry.map(|named| &named.tls).into_iter().chain(top));
+    Ok(Some(Target { url, name: entry.map(|named| named.name.clone()), token, tls }))
 }
 
 /// The token that a coordinator of this machine demands, if one is set.

@@ -254,25 +254,47 @@ fn a_coordinator_with_a_token_serves_only_who_brings_it() {
 fn listening_to_others_without_a_token_is_refused() {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", &tic_tac_toe("open", 2));
-    let run = |listen: &str, variables: &[(&str, &str)]| {
-        let mut command = sandbox.spelrum(&["run", "sweep.toml", "--listen", listen]);
+    let run = |listen: &[&str], variables: &[(&str, &str)]| {
+        let mut command = sandbox.spelrum(&[&["run", "sweep.toml", "--listen"], listen].concat());
         command.envs(variables.iter().copied());
         Ran(command.output().unwrap())
     };
-    let refused = run("0.0.0.0:0", &[]);
+    let refused = run(&["0.0.0.0:0", "--without-tls"], &[]);
     refused.expect_exit(2);
     insta::assert_snapshot!(without_port(refused.stderr()));
-    let coordinator = sandbox.run(&["coordinator", "--db", "c.db", "--listen", "0.0.0.0:0"]);
+    let open = ["coordinator", "--db", "c.db", "--listen", "0.0.0.0:0", "--without-tls"];
+    let coordinator = sandbox.run(&open);
     coordinator.expect_exit(2);
     insta::assert_snapshot!(without_port(coordinator.stderr()));
     assert!(!sandbox.path("c.db").exists() && !sandbox.path("open.db").exists());
-    run("127.0.0.1:0", &[]).expect_exit(0);
-    run("0.0.0.0:0", &[("SPELRUM_TOKEN", "s3cret")]).expect_exit(0);
+    run(&["127.0.0.1:0"], &[]).expect_exit(0);
+    run(&["0.0.0.0:0", "--without-tls"], &[("SPELRUM_TOKEN", "s3cret")]).expect_exit(0);
 
-    let open = ["coordinator", "--db", "c.db", "--listen", "0.0.0.0:0", "--without-token"];
+    let open = [&open[..], &["--without-token"]].concat();
     let coordinator = sandbox.coordinator_as(&mut sandbox.spelrum(&open));
     let port = coordinator.address().rsplit_once(':').unwrap().1;
     sandbox.run(&["status", "--coordinator", &format!("http://127.0.0.1:{port}")]).expect_exit(0);
+}
+
+/// Whoever is on the way could read the tokens, and use them.
+#[test]
+fn listening_to_others_without_tls_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("open", 2));
+    let run = |arguments: &[&str]| {
+        Ran(sandbox.spelrum(arguments).env("SPELRUM_TOKEN", "s3cret").output().unwrap())
+    };
+    let mut said = Vec::new();
+    for listen in ["0.0.0.0:0", "[::]:0"] {
+        for command in [&["run", "sweep.toml"][..], &["coordinator", "--db", "c.db"]] {
+            let ran = run(&[command, &["--listen", listen]].concat());
+            ran.expect_exit(2);
+            let port = ran.stderr().split(": whoever").next().unwrap().rsplit(':').next().unwrap();
+            said.push(format!("{}: {}", command[0], ran.stderr().replace(port, "[PORT]")));
+        }
+    }
+    insta::assert_snapshot!(said.join("\n"));
+    assert!(!sandbox.path("c.db").exists() && !sandbox.path("open.db").exists());
 }
 
 /// The text with `[PORT]` for the port that the system chose.

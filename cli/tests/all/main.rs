@@ -7,6 +7,7 @@ mod accuracy;
 mod architecture;
 mod backup;
 mod bad_input;
+mod certificates;
 mod check;
 mod claims;
 mod config;

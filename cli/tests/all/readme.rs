@@ -14,7 +14,7 @@ struct Example {
 fn examples(text: &str) -> Vec<Example> {
     let mut examples = Vec::new();
     for block in text.split("```console\n").skip(1) {
-        let block = block.split("```").next().unwrap();
+        let block = block.split("```").next().unwrap().replace("\\\n   ", "");
         for line in block.lines() {
             match line.strip_prefix("$ ") {
                 Some(command) => {

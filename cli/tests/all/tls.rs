@@ -3,13 +3,15 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use spelrum_test_support::{Authority, Validity};
 
-use crate::sandbox::{Process, Ran, Sandbox, Service, Watched, tic_tac_toe, wait_until};
+use crate::sandbox::{
+    Process, Ran, Sandbox, Service, Watched, root, tic_tac_toe, until_heard, wait_until,
+};
 
 /// Of letters that HTTP/2 compresses to a byte each (RFC 7541, appendix B), so that who listens can find it.
 const TOKEN: &str = "XZZXZXXZXZZXXZXZZXZXZZZX";
@@ -149,7 +151,8 @@ fn whose_certificates_are_trusted_can_be_written_down() {
 fn what_is_not_trusted_says_why() {
     let mut said = Vec::new();
     let mut fails = |what: &str, sandbox: &Sandbox, url: &str, arguments: &[&str], code: i32| {
-        let ran = run(sandbox, &[&["list", "--coordinator", url], arguments].concat());
+        let list = [&["list", "--coordinator", url], arguments].concat();
+        let ran = until_heard(|| run(sandbox, &list));
         ran.expect_exit(code);
         assert!(!ran.stderr().contains(TOKEN));
         let address = url.split_once("://").unwrap().1;
@@ -196,6 +199,13 @@ fn a_coordinator_that_cannot_speak_tls_does_not_start() {
     let ca = Authority::new();
     ca.certify_in(&sandbox.path("."), &["127.0.0.1"], Validity::Now);
     sandbox.write("other-key.pem", &ca.certify(&["127.0.0.1"], Validity::Now).1);
+    let whole = std::fs::read_to_string(sandbox.path("certificate.pem")).unwrap();
+    sandbox.write("cut.pem", &whole[..whole.len() / 2]);
+    sandbox.write("letters.pem", &whole.replace('M', "%"));
+    let pem = |what: &str| format!("-----BEGIN {what}-----\nAAAAAAAA\n-----END {what}-----\n");
+    sandbox.write("bytes.pem", &pem("CERTIFICATE"));
+    sandbox.write("bytes-key.pem", &pem("PRIVATE KEY"));
+    let pair = ["--tls-cert", "certificate.pem", "--tls-key", "key.pem"];
     let fails = |tls: &[&str]| {
         let start = ["coordinator", "--db", "c.db", "--listen", "127.0.0.1:0"];
         let ran = sandbox.run(&[&start[..], tls].concat());
@@ -208,9 +218,38 @@ fn a_coordinator_that_cannot_speak_tls_does_not_start() {
         fails(&["--tls-cert", "key.pem", "--tls-key", "key.pem"]),
         fails(&["--tls-cert", "certificate.pem", "--tls-key", "certificate.pem"]),
         fails(&["--tls-cert", "certificate.pem", "--tls-key", "other-key.pem"]),
+        fails(&["--tls-cert", "cut.pem", "--tls-key", "key.pem"]),
+        fails(&["--tls-cert", "letters.pem", "--tls-key", "key.pem"]),
+        fails(&["--tls-cert", "bytes.pem", "--tls-key", "key.pem"]),
+        fails(&["--tls-cert", "certificate.pem", "--tls-key", "bytes-key.pem"]),
+        fails(&[&pair[..], &["--client-ca", "none.pem"]].concat()),
+        fails(&[&pair[..], &["--client-ca", "key.pem"]].concat()),
+        fails(&[&pair[..], &["--client-ca", "bytes.pem"]].concat()),
+        fails(&["--client-ca", "certificate.pem"]),
+        fails(&[&pair[..], &["--without-tls"]].concat()),
+        fails(&[&pair[..], &["--client-ca", "certificate.pem", "--without-token"]].concat()),
     ];
     insta::assert_snapshot!(said.join("\n"));
     assert!(!sandbox.path("c.db").exists());
+}
+
+/// What would have no effect is not taken; variables are for every coordinator of a machine.
+#[test]
+fn a_run_that_listens_to_nobody_speaks_no_tls() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("alone", 2));
+    Authority::new().certify_in(&sandbox.path("."), &["127.0.0.1"], Validity::Now);
+    let pair = ["--tls-cert", "certificate.pem", "--tls-key", "key.pem"];
+    for (flags, named) in [(&pair[..], "--tls-cert"), (&["--without-tls"], "--without-tls")] {
+        let ran = sandbox.run(&[&["run", "sweep.toml"], flags].concat());
+        ran.expect_exit(2);
+        let said = format!("{named} is for who listens to others, and this listens to nobody");
+        assert!(ran.stderr().contains(&said), "{}", ran.stderr());
+    }
+    assert!(!sandbox.path("alone.db").exists());
+    let mut run = sandbox.spelrum(&["run", "sweep.toml"]);
+    run.env("SPELRUM_TLS_CERT", "none.pem").env("SPELRUM_TLS_KEY", "none.pem");
+    Ran(run.output().unwrap()).expect_exit(0);
 }
 
 /// A worker waits for a certificate to be mended, and ends where it was told the wrong thing itself.
@@ -253,13 +292,23 @@ fn a_worker_waits_for_a_better_certificate() {
 #[test]
 fn the_database_s_owner_needs_no_certificate() {
     let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 20));
+    let plain = sandbox.coordinator("c.db", "127.0.0.1:0");
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &plain.url]).expect_exit(0);
+    drop(plain);
     // For a name that this machine does not have.
     let coordinator =
         coordinator(&sandbox, &Authority::new(), &["results.example.org"], Validity::Now);
-    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 20));
     let there = ["--coordinator", &coordinator.url, "--ca", "ca.pem"];
-    run(&sandbox, &[&["submit", "sweep.toml"], &there[..]].concat()).expect_exit(5);
-    sandbox.run(&["pause", "sweep", "--db", "c.db"]).expect_exit(3);
+    run(&sandbox, &[&["pause", "sweep"], &there[..]].concat()).expect_exit(5);
+    let state = || sandbox.sql("c.db", "SELECT state FROM experiments");
+    assert_eq!(state(), "running");
+    // Without the token, too.
+    sandbox.run(&["pause", "sweep", "--db", "c.db"]).expect_exit(0);
+    assert_eq!(state(), "paused");
+    sandbox.run(&["resume", "sweep", "--db", "c.db"]).expect_exit(0);
+    assert_eq!(state(), "running");
+    sandbox.run(&["pause", "other", "--db", "c.db"]).expect_exit(3);
     drop(coordinator);
 
     sandbox.write("long.toml", &tic_tac_toe("long", 100_000));
@@ -285,16 +334,43 @@ fn openssl_shakes_hands() {
         let mut command = Command::new("openssl");
         command.args(["s_client", "-connect", coordinator.address(), "-CAfile"]);
         command.arg(sandbox.path("ca.pem")).args(["-verify_return_error", "-alpn", "h2"]);
-        let Ok(output) = command.args(more).stdin(std::process::Stdio::null()).output() else {
-            return None;
-        };
-        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+        let output = command.args(more).stdin(Stdio::null()).output();
+        output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
     };
-    let Some(said) = shake(&["-verify_ip", "127.0.0.1"]) else { return };
+    let Ok(said) = shake(&["-verify_ip", "127.0.0.1"]) else {
+        assert!(std::env::var_os("SPELRUM_SKIP_NOTHING").is_none(), "there is no openssl");
+        eprintln!("skipped: this needs openssl");
+        return;
+    };
     for expected in ["TLSv1.3", "Verification: OK", "ALPN protocol: h2"] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
     // Nothing older.
     let said = shake(&["-tls1_2"]).unwrap();
     assert!(said.contains("no peer certificate available"), "{said}");
+}
+
+/// The command by which an operator looks from outside, as the page has it.
+#[test]
+fn the_operator_s_check_sees_a_refusal() {
+    let version = Command::new("curl").arg("--version").stdin(Stdio::null()).output();
+    if !version.is_ok_and(|it| String::from_utf8_lossy(&it.stdout).contains("HTTP2")) {
+        assert!(std::env::var_os("SPELRUM_SKIP_NOTHING").is_none(), "there is no curl with HTTP/2");
+        eprintln!("skipped: this needs curl with HTTP/2");
+        return;
+    }
+    let page = std::fs::read_to_string(root().join("docs/operating.md")).unwrap();
+    let (_, check) = page.split_once("$ curl ").expect("the page has the command");
+    let (check, _) = check.split_once("```").unwrap();
+    let (command, answer) = check.rsplit_once("\n200 ").unwrap();
+    let sandbox = Sandbox::new();
+    let coordinator = coordinator(&sandbox, &Authority::new(), &["127.0.0.1"], Validity::Now);
+    let command =
+        format!("curl {command}").replace("https://results.example.org:7878", &coordinator.url);
+    assert!(command.contains(&coordinator.url), "{command}");
+    let mut shell = Command::new("sh");
+    let ran = shell.args(["-c", &command]).current_dir(sandbox.path(".")).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let promised = format!("200 {}", answer.trim_end().trim_end_matches('…'));
+    assert!(said.starts_with(&promised), "{said}, and the page has {promised}");
 }

@@ -120,15 +120,15 @@ impl Kind {
     }
 
     fn unreadable(&self, path: &Path, error: &pem::Error) -> TlsError {
-        let problem = match error {
-            // Its own words say less.
-            pem::Error::Io(error) => error.to_string(),
-            pem::Error::NoItemsFound => "there is none in it".to_owned(),
-            pem::Error::MissingSectionEnd { .. } | pem::Error::IllegalSectionStart { .. } => {
-                "it is damaged: its PEM has no end".to_owned()
-            }
-            // Of which there may be more in another version.
-            _ => "it is damaged: what is between BEGIN and END is not base64".to_owned(),
+        // Its own words say less.
+        let problem = if let pem::Error::Io(error) = error {
+            error.to_string()
+        } else if let pem::Error::NoItemsFound = error {
+            "there is none in it".to_owned()
+        } else if let pem::Error::Base64Decode(_) = error {
+            "it is damaged: what is between BEGIN and END is not base64".to_owned()
+        } else {
+            "it is damaged: its PEM has no end".to_owned()
         };
         self.wrong(path, problem)
     }

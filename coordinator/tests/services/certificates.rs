@@ -69,16 +69,25 @@ impl Cluster {
         identity: Option<&(String, String)>,
         token: Option<&str>,
     ) -> Option<String> {
-        match self.channel(identity).await {
-            Ok(channel) => refused(channel, path, token).await,
-            Err(error) => Some(distrust(&error)),
+        for _ in 0..50 {
+            let said = match self.channel(identity).await {
+                Ok(channel) => refused(channel, path, token).await,
+                Err(error) => Some(distrust(&error)),
+            };
+            if said.as_deref() != Some(LOST) {
+                return said;
+            }
         }
+        panic!("the reason is lost again and again");
     }
 }
 
+/// Whoever calls loses the reason, if the connection ends before the call is on its way.
+const LOST: &str = "no connection, and no reason";
+
 fn distrust(error: &(dyn std::error::Error + 'static)) -> String {
-    let distrust = Distrust::of(error);
-    let Distrust { problem, remedy, is_callers } = distrust.unwrap_or_else(|| panic!("{error:?}"));
+    let Some(distrust) = Distrust::of(error) else { return LOST.to_owned() };
+    let Distrust { problem, remedy, is_callers } = distrust;
     assert!(is_callers, "{problem}");
     format!("no connection: {problem}; {remedy}")
 }

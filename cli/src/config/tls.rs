@@ -1,0 +1,144 @@
+//! What TLS needs on a client's side: whom to trust, and what to show.
+
+use std::path::{Path, PathBuf};
+
+use rustls::crypto::ring;
+use rustls::pki_types::pem::{self, PemObject as _};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
+
+use super::{Origin, Sourced};
+use crate::arguments::{
+    CA_VARIABLE, CERTIFICATE_VARIABLE, CoordinatorUrl, KEY_VARIABLE, TrustArguments,
+};
+use crate::causes::root_cause;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+/// Files of PEM, as they are named.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TlsFiles {
+    /// By which certificates the coordinator's is trusted, if not by those of this system.
+    pub(crate) ca: Option<Sourced<PathBuf>>,
+    /// The client certificate, which is shown to it.
+    pub(crate) cert: Option<Sourced<PathBuf>>,
+    /// The private key of that, if it is not in the same file.
+    pub(crate) key: Option<Sourced<PathBuf>>,
+}
+
+impl TlsFiles {
+    /// What flags and the environment say, else what stands in the config file: `beside` the coordinator first. A
+    /// key goes with the certificate that it is named beside.
+    pub(super) fn chosen<'f>(
+        arguments: &TrustArguments,
+        beside: impl Iterator<Item = &'f Self>,
+    ) -> Self {
+        let said = |path: &Option<PathBuf>, flag, variable| {
+            let value = path.clone()?;
+            let is_variable = std::env::var_os(variable).as_deref() == Some(value.as_os_str());
+            let origin =
+                if is_variable { Origin::Environment(variable) } else { Origin::Flag(flag) };
+            Some(Sourced { value, origin })
+        };
+        let given = Self {
+            ca: said(&arguments.ca, "--ca", CA_VARIABLE),
+            cert: said(&arguments.cert, "--cert", CERTIFICATE_VARIABLE),
+            key: said(&arguments.key, "--key", KEY_VARIABLE),
+        };
+        beside.fold(given, |chosen, next| {
+            let ca = chosen.ca.or_else(|| next.ca.clone());
+            let (cert, key) = match chosen.cert {
+                Some(cert) => (Some(cert), chosen.key),
+                None => (next.cert.clone(), next.key.clone()),
+            };
+            Self { ca, cert, key }
+        })
+    }
+
+    /// For connecting.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or has nothing of the kind.
+    pub(super) fn endpoint(&self, url: &CoordinatorUrl) -> Result<Endpoint> {
+        if !url.is_https() {
+            return Ok(url.endpoint());
+        }
+        let config = match &self.ca {
+            None => ClientTlsConfig::new().with_native_roots(),
+            Some(ca) => ClientTlsConfig::new().ca_certificate(certificates(&ca.value)?),
+        };
+        let config = match &self.cert {
+            None => config,
+            Some(cert) => config.identity(identity(&cert.value, self.key.as_ref())?),
+        };
+        url.endpoint().tls_config(config).map_err(|error| {
+            CliError::new(Exit::Usage, format!("speak TLS with {url}"))
+                .because(root_cause(&error))
+                .help(
+                    "trust a certificate of your own with --ca FILE, or install those of this system (the \
+                     package ca-certificates)",
+                )
+        })
+    }
+}
+
+/// Those that are trusted.
+fn certificates(path: &Path) -> Result<Certificate> {
+    let failed = || {
+        CliError::new(Exit::Usage, format!("read the certificates in {}", path.display())).help(
+            "--ca takes a PEM file of certificates: those by which the coordinator's is trusted",
+        )
+    };
+    let pem = std::fs::read(path).map_err(|error| failed().because(error))?;
+    read_certificates(&pem).map_err(|problem| failed().because(problem))?;
+    Ok(Certificate::from_pem(pem))
+}
+
+fn read_certificates(
+    pem: &[u8],
+) -> std::result::Result<Vec<CertificateDer<'static>>, &'static str> {
+    let certificates: std::result::Result<Vec<_>, _> =
+        CertificateDer::pem_slice_iter(pem).collect();
+    match certificates {
+        Ok(certificates) if certificates.is_empty() => Err("there are none in it"),
+        Ok(certificates) => Ok(certificates),
+        Err(_damaged) => Err("one of them has no end, or is not base64"),
+    }
+}
+
+/// What is shown.
+fn identity(cert: &Path, key: Option<&Sourced<PathBuf>>) -> Result<Identity> {
+    let failed = |what: &str, path: &Path| {
+        CliError::new(Exit::Usage, format!("read the {what} in {}", path.display())).help(
+            "--cert takes a PEM file of a client certificate, as spelrum certificate client makes it, with its \
+             private key in the same file or in that of --key",
+        )
+    };
+    let failed_certificate = || failed("client certificate", cert);
+    let shown = std::fs::read(cert).map_err(|error| failed_certificate().because(error))?;
+    let chain =
+        read_certificates(&shown).map_err(|problem| failed_certificate().because(problem))?;
+    let path = key.map_or(cert, |key| &key.value);
+    let failed_key = || failed("private key", path);
+    let key = match key {
+        None => shown.clone(),
+        Some(_) => std::fs::read(path).map_err(|error| failed_key().because(error))?,
+    };
+    let secret = PrivateKeyDer::from_pem_slice(&key).map_err(|error| {
+        failed_key().because(match matches!(error, pem::Error::NoItemsFound) {
+            true => "there is none in it",
+            false => "it has no end, or is not base64",
+        })
+    })?;
+    CertifiedKey::from_der(chain, secret, &ring::default_provider()).map_err(|error| {
+        if let rustls::Error::InconsistentKeys(_) = error {
+            failed_key().because(format!("it is not that of the certificate in {}", cert.display()))
+        } else if let rustls::Error::General(_) = error {
+            failed_key().because("it is damaged, or of a kind that TLS does not take")
+        } else {
+            failed_certificate().because("it is damaged")
+        }
+    })?;
+    Ok(Identity::from_pem(shown, key))
+}
