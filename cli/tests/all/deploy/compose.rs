@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::files::{IMAGE, at, documents, text, texts};
-use super::launch::{Launch, assert_plays, get, token};
+use super::launch::{Launch, assert_plays, certificate, get, token};
 use crate::sandbox::Sandbox;
 
 fn compose() -> Value {
@@ -63,10 +63,12 @@ fn what_services_use_is_defined_and_nothing_else_is() {
         }
         assert_eq!(used, defined, "{kind}");
     }
-    // Nobody commits these.
+    // Nobody commits these, nor what makes further ones.
     let ignored = text("compose/.gitignore");
-    for secret in compose["secrets"].as_object().unwrap().values() {
-        let file = secret["file"].as_str().unwrap().strip_prefix("./").unwrap();
+    let secrets = compose["secrets"].as_object().unwrap().values();
+    let files = secrets.map(|secret| secret["file"].as_str().unwrap());
+    for file in files.chain(["./ca.key"]) {
+        let file = file.strip_prefix("./").unwrap();
         assert!(ignored.lines().any(|line| line == file), "{file} is not ignored");
     }
 }
@@ -75,28 +77,36 @@ fn what_services_use_is_defined_and_nothing_else_is() {
 fn the_services_come_up_and_play() {
     let sandbox = Sandbox::new();
     let (work, submit) = (token(&sandbox, "work"), token(&sandbox, "submit"));
+    certificate(&sandbox, "coordinator");
     std::fs::create_dir(sandbox.path("results")).unwrap();
     let coordinator = service("coordinator");
     assert_eq!(coordinator["volumes"], json!(["results:/data"]));
-    assert_eq!(coordinator["secrets"], json!(["tokens"]));
+    assert_eq!(coordinator["secrets"], json!(["tokens", "certificate", "key"]));
+    assert_eq!(at(&compose(), "/secrets/certificate/file"), "./coordinator.pem");
+    assert_eq!(at(&compose(), "/secrets/key/file"), "./coordinator.key");
     let launch = Launch { arguments: texts(&coordinator["command"]), environment: Vec::new() };
     let launch = launch.with(&[
         ("/data/", "results/"),
         ("0.0.0.0:7878", "0.0.0.0:0"),
         ("/run/secrets/tokens", "tokens.toml"),
+        ("/run/secrets/certificate", "coordinator.pem"),
+        ("/run/secrets/key", "coordinator.key"),
     ]);
     let coordinator = sandbox.coordinator_as(&mut launch.command(&sandbox));
-    assert!(get(&coordinator, "/healthz").starts_with("HTTP/1.1 200 "));
+    assert!(get(&sandbox, &coordinator, "/healthz").starts_with("HTTP/1.1 200 "));
 
     let worker = service("worker");
     assert_eq!(worker["secrets"], json!(["worker_token"]));
     let config = at(&worker, "/configs/0/target").as_str().unwrap();
+    // Beside each other, as the config file says it.
+    let ca = config.replace("config.toml", "ca.pem");
+    assert_eq!(at(&worker, "/configs/1"), &json!({ "source": "ca", "target": ca }));
     assert_eq!(at(&worker, "/environment/SPELRUM_CONFIG"), config);
     sandbox.write("worker-token", &work);
     assert_plays(&sandbox, coordinator, &submit, |url| {
         let given = text("compose/worker.toml");
         let here = given
-            .replace("http://coordinator:7878", url)
+            .replace("https://coordinator:7878", url)
             .replace("/run/secrets/worker_token", "worker-token");
         assert!(here.contains(url) && here.contains("\"worker-token\""), "{given}");
         let here = sandbox.write("worker.toml", &here);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::files::{USER, path, text};
-use super::launch::{assert_plays, get, token};
+use super::launch::{assert_plays, certificate, get, token};
 use crate::sandbox::{Ran, Sandbox};
 
 /// The script that packs the files of the image.
@@ -170,24 +170,31 @@ fn the_static_binary_plays_the_same_games_in_the_image() {
     tar(&[&owners[..], &["--extract", "--directory", root.to_str().unwrap()]].concat(), &archive);
     let data = root.join("data");
     let (work, submit) = (token(&sandbox, "work"), token(&sandbox, "submit"));
-    fs::copy(sandbox.path("tokens.toml"), data.join("tokens.toml")).unwrap();
-    fs::set_permissions(data.join("tokens.toml"), fs::Permissions::from_mode(0o644)).unwrap();
+    certificate(&sandbox, "coordinator");
+    for file in ["tokens.toml", "coordinator.pem", "coordinator.key", "ca.pem"] {
+        fs::copy(sandbox.path(file), data.join(file)).unwrap();
+        fs::set_permissions(data.join(file), fs::Permissions::from_mode(0o644)).unwrap();
+    }
 
     let locked = Locked::tried(&root);
     let inside = locked.data(&root);
-    let (db, tokens) = (format!("{inside}/results.db"), format!("{inside}/tokens.toml"));
-    let arguments = ["coordinator", "--db", &db, "--listen", "127.0.0.1:0", "--tokens", &tokens];
+    let [db, tokens, pem, key, ca] =
+        ["results.db", "tokens.toml", "coordinator.pem", "coordinator.key", "ca.pem"]
+            .map(|file| format!("{inside}/{file}"));
+    let listen = ["coordinator", "--db", &db, "--listen", "127.0.0.1:0", "--tokens", &tokens];
+    let arguments = [&listen[..], &["--tls-cert", &pem, "--tls-key", &key]].concat();
     let coordinator = sandbox.coordinator_as(&mut locked.command(&root, &arguments));
-    assert!(get(&coordinator, "/healthz").starts_with("HTTP/1.1 200 "));
+    assert!(get(&sandbox, &coordinator, "/healthz").starts_with("HTTP/1.1 200 "));
     let sorting = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
         SELECT count(*) AS n FROM (SELECT i FROM n ORDER BY hex(i * 7919 % 100003) LIMIT 150000)";
     let mut sort = sandbox.spelrum(&["sql", "--coordinator", &coordinator.url, "--csv", sorting]);
-    let sorted = Ran(sort.env("SPELRUM_TOKEN", submit.trim()).output().unwrap());
+    sort.env("SPELRUM_TOKEN", submit.trim()).env("SPELRUM_CA", "ca.pem");
+    let sorted = Ran(sort.output().unwrap());
     sorted.expect_exit(0);
     assert_eq!(sorted.stdout().lines().collect::<Vec<_>>(), ["n", "150000"]);
     assert_plays(&sandbox, coordinator, &submit, |url| {
         let mut worker = locked.command(&root, &["worker", "--coordinator", url, "--slots", "1"]);
-        worker.env("SPELRUM_TOKEN", work.trim());
+        worker.env("SPELRUM_TOKEN", work.trim()).env("SPELRUM_CA", &ca);
         worker
     });
 

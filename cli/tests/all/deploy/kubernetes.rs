@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::files::{IMAGE, USER, at, documents, path, text, texts};
-use super::launch::{Launch, assert_plays, get, token};
+use super::launch::{Launch, assert_plays, certificate, get, token};
 use crate::sandbox::Sandbox;
 
 fn kustomization() -> Value {
@@ -185,7 +185,7 @@ fn what_refers_to_something_finds_it() {
     let variable = at(&worker, "/spec/template/spec/containers/0/env/0");
     let host = at(&service, "/metadata/name").as_str().unwrap();
     assert_eq!(variable["name"], "SPELRUM_COORDINATOR");
-    assert_eq!(variable["value"], format!("http://{host}:{}", port["containerPort"]));
+    assert_eq!(variable["value"], format!("https://{host}:{}", port["containerPort"]));
 
     let scaled = manifest("HorizontalPodAutoscaler", "worker");
     let target = at(&scaled, "/spec/scaleTargetRef");
@@ -202,15 +202,19 @@ fn secrets_are_those_of_the_readme() {
     let readme = text("kubernetes/README.md");
     let coordinator = pod("StatefulSet", "coordinator");
     let volume = at(&coordinator, "/spec/volumes/0/secret");
+    let tls = at(&coordinator, "/spec/volumes/1/secret/secretName").as_str().unwrap();
     let worker = pod("Deployment", "worker");
+    let ca = at(&worker, "/spec/volumes/1/configMap/name").as_str().unwrap();
     let variable = at(&worker, "/spec/containers/0/env/1/valueFrom/secretKeyRef");
     let namespace = kustomization()["namespace"].as_str().unwrap().to_owned();
-    for (secret, file) in [
-        (volume["secretName"].as_str().unwrap(), "--from-file=tokens.toml"),
-        (variable["name"].as_str().unwrap(), "--from-file=token=worker-token"),
+    let secret = |it: &Value| format!("secret generic {}", it.as_str().unwrap());
+    for (what, file) in [
+        (secret(&volume["secretName"]), "--from-file=tokens.toml"),
+        (secret(&variable["name"]), "--from-file=token=worker-token"),
+        (format!("secret tls {tls}"), "--cert=coordinator.pem --key=coordinator.key"),
+        (format!("configmap {ca}"), "--from-file=ca.pem"),
     ] {
-        let command =
-            format!("kubectl --namespace {namespace} create secret generic {secret} {file}\n");
+        let command = format!("kubectl --namespace {namespace} create {what} {file}\n");
         assert!(readme.contains(&command), "the README does not say: {command}");
     }
     assert_eq!(variable["key"], "token");
@@ -233,7 +237,8 @@ fn pods_have_no_rights() {
         }
         assert_eq!(own["seccompProfile"], json!({ "type": "RuntimeDefault" }));
         for volume in spec["volumes"].as_array().unwrap() {
-            assert!(volume.get("secret").or(volume.get("emptyDir")).is_some(), "{volume:#}");
+            let mut kinds = ["secret", "configMap", "emptyDir"].into_iter();
+            assert!(kinds.any(|kind| volume.get(kind).is_some()), "{volume:#}");
         }
         assert!(spec.get("initContainers").is_none());
         let containers = spec["containers"].as_array().unwrap();
@@ -256,7 +261,10 @@ fn pods_have_no_rights() {
     assert_eq!(labels["pod-security.kubernetes.io/enforce"], "restricted");
     // Its group reads the secret, and that is `fsGroup`.
     let coordinator = pod("StatefulSet", "coordinator");
-    assert_eq!(*at(&coordinator, "/spec/volumes/0/secret/defaultMode"), 0o440);
+    for volume in [0, 1] {
+        let mode = at(&coordinator, &format!("/spec/volumes/{volume}/secret/defaultMode"));
+        assert_eq!(*mode, 0o440);
+    }
 }
 
 #[test]
@@ -298,12 +306,14 @@ fn only_who_must_may_call() {
 fn the_pods_come_up_and_play() {
     let sandbox = Sandbox::new();
     let (work, submit) = (token(&sandbox, "work"), token(&sandbox, "submit"));
+    certificate(&sandbox, "coordinator");
     std::fs::create_dir(sandbox.path("results")).unwrap();
     let stateful = pod("StatefulSet", "coordinator");
     let container = at(&stateful, "/spec/containers/0");
     let mounts = json!([
         { "name": "results", "mountPath": "/data" },
         { "name": "tokens", "mountPath": "/etc/spelrum", "readOnly": true },
+        { "name": "tls", "mountPath": "/etc/spelrum-tls", "readOnly": true },
     ]);
     assert_eq!(container["volumeMounts"], mounts);
     let launch = Launch { arguments: texts(&container["args"]), environment: Vec::new() };
@@ -311,12 +321,16 @@ fn the_pods_come_up_and_play() {
         ("/data/", "results/"),
         (&format!("0.0.0.0:{}", at(container, "/ports/0/containerPort")), "0.0.0.0:0"),
         ("/etc/spelrum/", ""),
+        // What `kubectl create secret tls` calls them.
+        ("/etc/spelrum-tls/tls.crt", "coordinator.pem"),
+        ("/etc/spelrum-tls/tls.key", "coordinator.key"),
     ]);
     let coordinator = sandbox.coordinator_as(&mut launch.command(&sandbox));
     for probe in ["startupProbe", "readinessProbe", "livenessProbe"] {
         let asked = &container[probe]["httpGet"];
         assert_eq!(asked["port"], *at(container, "/ports/0/name"));
-        let answer = get(&coordinator, asked["path"].as_str().unwrap());
+        assert_eq!(asked["scheme"], "HTTPS");
+        let answer = get(&sandbox, &coordinator, asked["path"].as_str().unwrap());
         assert!(answer.starts_with("HTTP/1.1 200 "), "{probe}: {answer}");
     }
 
@@ -332,6 +346,7 @@ fn the_pods_come_up_and_play() {
         variables.map(|it| (it["name"].as_str().unwrap().to_owned(), value(it))).collect();
     let launch = Launch { arguments: texts(&container["args"]), environment };
     assert_plays(&sandbox, coordinator, &submit, |url| {
-        launch.with(&[("http://coordinator:7878", url)]).command(&sandbox)
+        let there = [("https://coordinator:7878", url), ("/etc/spelrum/", "")];
+        launch.with(&there).command(&sandbox)
     });
 }

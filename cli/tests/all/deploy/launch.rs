@@ -4,8 +4,13 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use rustix::process::Signal;
+use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::sandbox::{Process, Ran, Sandbox, Service, tic_tac_toe, wait_until};
 
@@ -53,16 +58,30 @@ pub(super) fn token(sandbox: &Sandbox, role: &str) -> String {
     ran.stdout().to_owned()
 }
 
+/// A CA in the sandbox's `ca.pem`, and by it a certificate for this name in `coordinator.pem` and `coordinator.key`.
+pub(super) fn certificate(sandbox: &Sandbox, host: &str) {
+    sandbox.run(&["certificate", "create", host]).expect_exit(0);
+}
+
 /// Where a coordinator is reached that listens everywhere.
 fn url(coordinator: &Service) -> String {
     coordinator.url.replace("0.0.0.0", "127.0.0.1")
 }
 
-/// What it answers on HTTP, with the line of its status.
-pub(super) fn get(coordinator: &Service, path: &str) -> String {
+/// What it answers on HTTP to who trusts `ca.pem`, with the line of its status.
+pub(super) fn get(sandbox: &Sandbox, coordinator: &Service, path: &str) -> String {
     let url = url(coordinator);
-    let address = url.strip_prefix("http://").unwrap();
-    let mut stream = TcpStream::connect(address).unwrap();
+    let address = url.strip_prefix("https://").expect("it speaks TLS");
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(sandbox.path("ca.pem")).unwrap()).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = "127.0.0.1".try_into().unwrap();
+    let tls = ClientConnection::new(Arc::new(config), name).unwrap();
+    let mut stream = StreamOwned::new(tls, TcpStream::connect(address).unwrap());
     // By its address, as the kubelet calls.
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
@@ -81,7 +100,8 @@ pub(super) fn assert_plays(
     let url = url(&coordinator);
     let client = |arguments: &[&str]| {
         let mut command = sandbox.spelrum(arguments);
-        command.env("SPELRUM_COORDINATOR", &url).env("SPELRUM_TOKEN", submit.trim());
+        command.env("SPELRUM_COORDINATOR", &url).env("SPELRUM_CA", "ca.pem");
+        command.env("SPELRUM_TOKEN", submit.trim());
         Ran(command.output().unwrap())
     };
     sandbox.write("sweep.toml", &tic_tac_toe("sweep", 10));

@@ -108,7 +108,8 @@ fn a_task_without_a_coordinator_says_what_is_missing() {
     let sandbox = Sandbox::new();
     let ran = Ran(task(&sandbox, None).output().unwrap());
     ran.expect_exit(2);
-    let help = "export SPELRUM_COORDINATOR=http://HOST:7878 and SPELRUM_TOKEN before sbatch";
+    let help =
+        "export SPELRUM_COORDINATOR=https://HOST:7878, SPELRUM_CA and SPELRUM_TOKEN before sbatch";
     let said = format!("error: SPELRUM_COORDINATOR is not set\nhelp: {help}\n");
     assert_eq!(ran.stderr(), said);
 }

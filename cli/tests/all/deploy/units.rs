@@ -1,7 +1,7 @@
 //! The units of systemd: what their services may, and what they start. `.ci/run` has systemd read them.
 
 use super::files::text;
-use super::launch::{Launch, assert_plays, get, token};
+use super::launch::{Launch, assert_plays, certificate, get, token};
 use crate::sandbox::Sandbox;
 
 /// What a service goes without, whatever becomes of it.
@@ -73,24 +73,54 @@ fn services_have_no_rights() {
     assert_eq!(values(&unit("coordinator"), "MemoryDenyWriteExecute"), ["yes"]);
 }
 
+/// As it is installed on a coordinator's machine, and begins: for this machine alone.
+#[test]
+fn a_coordinator_begins_on_loopback() {
+    let sandbox = Sandbox::new();
+    let coordinator = launch(&unit("coordinator"))
+        .with(&[("/var/lib/spelrum/", ""), ("127.0.0.1:7878", "127.0.0.1:0")]);
+    let coordinator = sandbox.coordinator_as(&mut coordinator.command(&sandbox));
+    assert!(coordinator.url.starts_with("http://127.0.0.1:"), "{}", coordinator.url);
+    sandbox.run(&["list", "--coordinator", &coordinator.url]).expect_exit(0);
+}
+
+/// With what the README adds for a network.
 #[test]
 fn the_units_services_come_up_and_play() {
     let sandbox = Sandbox::new();
     let (work, submit) = (token(&sandbox, "work"), token(&sandbox, "submit"));
+    certificate(&sandbox, "results.example.org");
     let coordinator = unit("coordinator");
     assert_eq!(values(&coordinator, "StateDirectory"), ["spelrum"]);
-    let mut coordinator =
-        launch(&coordinator).with(&[("/var/lib/spelrum/", ""), ("127.0.0.1:7878", "127.0.0.1:0")]);
-    // As /etc/default/spelrum has it.
-    let tokens = sandbox.path("tokens.toml").to_str().unwrap().to_owned();
-    coordinator.environment.push(("SPELRUM_TOKENS".to_owned(), tokens));
+    let network = text("systemd/spelrum-coordinator.service.d/network.conf");
+    let credential = values(&network, "LoadCredential");
+    assert_eq!(credential, ["coordinator.key:/etc/spelrum/coordinator.key"]);
+    // The later one counts.
+    let [listen] = values(&coordinator, "Environment")[..] else { panic!("it has one variable") };
+    let added = values(&network, "Environment");
+    let (own, other) = (listen.split_once('=').unwrap(), added[0].split_once('=').unwrap());
+    assert_eq!((own, other.0), (("SPELRUM_LISTEN", "127.0.0.1:7878"), "SPELRUM_LISTEN"));
+    let mut coordinator = launch(&coordinator).with(&[("/var/lib/spelrum/", ""), (own.1, other.1)]);
+    for variable in &added[1..] {
+        let (name, value) = variable.split_once('=').unwrap();
+        coordinator.environment.push((name.to_owned(), value.to_owned()));
+    }
+    let coordinator = coordinator.with(&[
+        ("0.0.0.0:7878", "0.0.0.0:0"),
+        ("/etc/spelrum/", ""),
+        // The directory of the service's credentials.
+        ("%d/", ""),
+    ]);
     let coordinator = sandbox.coordinator_as(&mut coordinator.command(&sandbox));
-    assert!(get(&coordinator, "/healthz").starts_with("HTTP/1.1 200 "));
+    assert!(get(&sandbox, &coordinator, "/healthz").starts_with("HTTP/1.1 200 "));
 
     let mut worker = launch(&unit("worker"));
     assert_plays(&sandbox, coordinator, &submit, |url| {
-        worker.environment.push(("SPELRUM_COORDINATOR".to_owned(), url.to_owned()));
-        worker.environment.push(("SPELRUM_TOKEN".to_owned(), work.clone()));
+        for (name, value) in
+            [("SPELRUM_COORDINATOR", url), ("SPELRUM_CA", "ca.pem"), ("SPELRUM_TOKEN", &work)]
+        {
+            worker.environment.push((name.to_owned(), value.to_owned()));
+        }
         worker.command(&sandbox)
     });
 }
