@@ -6,6 +6,7 @@ mod certificates;
 mod claims;
 mod comparisons;
 mod courses;
+mod curl;
 mod engines;
 mod experiments;
 mod exposition;
