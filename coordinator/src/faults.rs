@@ -1,5 +1,5 @@
-//! Faults that tests order: commits that fail as on a full disk or take as long as they like, and a
-//! result that the store cannot take. Without the feature `faults`, which only tests switch on,
+//! Faults that tests order: commits that fail as on a full disk or take as long as they like, a
+//! result that the store cannot take, and a process that ends by SIGKILL at a named point. Without the feature `faults`, which only tests switch on,
 //! there are none, and nobody can order any.
 
 #[cfg(feature = "faults")]
@@ -21,9 +21,17 @@ pub(crate) struct Faults;
 
 #[cfg(not(feature = "faults"))]
 impl Faults {
+    pub(crate) fn from_environment() -> Self {
+        Self
+    }
+
     pub(crate) async fn at_commit(&self) -> Result<(), StoreError> {
         Ok(())
     }
+
+    pub(crate) fn after_commit(&self) {}
+
+    pub(crate) fn amid_answers(&self) {}
 
     pub(crate) fn at_result(&self, _game: GameId) -> Result<(), StoreError> {
         Ok(())

@@ -167,7 +167,7 @@ impl Coordinator {
             ..Policy::default()
         };
         let clock = Clock::start();
-        let faults = Faults::default();
+        let faults = Faults::from_environment();
         let metrics = Metrics::new(ENGINE_REVISION)
             .map_err(|error| CoordinatorError::Metrics(error.into()))?;
         let work = Arc::clone(&metrics.work);

@@ -81,6 +81,7 @@ fn the_released_program_has_no_faults_to_order() {
         coordinator.expect("it is built from the coordinator").to_owned()
     };
     assert!(features("spelrum-worker", "normal,dev").contains("faults"), "its tests order some");
+    assert!(features("spelrum", "normal,dev").contains("faults"), "and so do its own");
     assert!(!features("spelrum", "normal").contains("faults"));
 }
 

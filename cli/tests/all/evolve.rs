@@ -83,8 +83,8 @@ fn a_run_prints_what_it_bred() {
 /// In a module of this name, for those who only look at kills.
 mod kill {
     use super::sweep;
+    use crate::chaos::kills;
     use crate::courses::assert_same_through_kills;
-    use crate::kill::kills;
     use crate::sandbox::Sandbox;
 
     #[test]

@@ -188,6 +188,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         let started = Instant::now();
         self.faults.at_commit().await?;
         self.transaction.commit().await?;
+        self.faults.after_commit();
         counted.committed(self.done, started.elapsed());
         Ok(self.news)
     }

@@ -226,7 +226,12 @@ impl<S: Store> Dispatcher<S> {
                 }
                 self.alone = self.alone.saturating_sub(held.len());
                 news.into_iter().for_each(|news| self.roster.tell(news));
-                held.into_iter().for_each(Held::send);
+                for (sent, held) in held.into_iter().enumerate() {
+                    if sent > 0 {
+                        self.faults.amid_answers();
+                    }
+                    held.send();
+                }
                 self.look_after_store().await;
                 return Ok(());
             }

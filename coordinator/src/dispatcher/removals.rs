@@ -107,6 +107,7 @@ impl<S: Store> Dispatcher<S> {
         };
         self.faults.at_commit().await?;
         transaction.commit().await?;
+        self.faults.after_commit();
         tracing::debug!(steps, took = ?started.elapsed(), "removed");
         Ok(stage)
     }

@@ -1,5 +1,7 @@
 //! The faults that a test has ordered.
 
+mod end;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -7,6 +9,8 @@ use spelrum_tournament::GameId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::store::StoreError;
+
+use end::{End, Point};
 
 /// The faults to come. None, unless a test holds another end of it.
 #[derive(Clone, Debug, Default)]
@@ -21,9 +25,16 @@ pub struct Faults {
     stalled: Arc<AtomicBool>,
     /// How many fewer connections there are places for than there could be.
     connections_missing: Arc<AtomicUsize>,
+    /// Where its process ends.
+    end: Arc<End>,
 }
 
 impl Faults {
+    /// Those that the environment orders: where this process ends ([`End::from_environment`]).
+    pub(crate) fn from_environment() -> Self {
+        Self { end: Arc::new(End::from_environment()), ..Self::default() }
+    }
+
     /// Lets the next so many commits fail as on a full disk.
     pub fn fail_commits(&self, commits: u32) {
         self.failing_commits.store(commits, Ordering::SeqCst);
@@ -77,7 +88,21 @@ impl Faults {
         let failing = &self.failing_commits;
         let ordered = failing
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |commits| commits.checked_sub(1));
-        if ordered.is_ok() { Err(StoreError::Full) } else { Ok(()) }
+        if ordered.is_ok() {
+            return Err(StoreError::Full);
+        }
+        self.end.reached(Point::BeforeCommit);
+        Ok(())
+    }
+
+    /// A transaction is on disk, and nobody has heard of it.
+    pub(crate) fn after_commit(&self) {
+        self.end.reached(Point::AfterCommit);
+    }
+
+    /// One answer of a transaction has gone, and others have not.
+    pub(crate) fn amid_answers(&self) {
+        self.end.reached(Point::AmidAnswers);
     }
 
     pub(crate) fn at_result(&self, game: GameId) -> Result<(), StoreError> {

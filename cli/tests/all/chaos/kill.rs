@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
+use super::judge::assert_complete;
+use super::kills;
 use crate::sandbox::{Sandbox, Watched, tic_tac_toe, wait_until};
 
 /// Workers say that they live this often, so that the games of a killed one come back soon.
@@ -11,11 +13,6 @@ const HEARTBEAT: &str = "200ms";
 
 /// Games that are surely played between two kills.
 const GAMES_BETWEEN: u64 = 100;
-
-/// How often each test kills: `SPELRUM_KILLS`, or a few times.
-pub(crate) fn kills() -> u64 {
-    std::env::var("SPELRUM_KILLS").map_or(3, |kills| kills.parse().unwrap())
-}
 
 /// A sweep that is not over before the last kill.
 fn sweep() -> String {
@@ -25,19 +22,6 @@ fn sweep() -> String {
 /// Waits until so many games are settled.
 fn wait_for(sandbox: &Sandbox, db: &str, games: u64) {
     wait_until("games are settled", || sandbox.settled(db) >= games);
-}
-
-/// Exactly the planned games are there, and the same ones that an undisturbed run plays.
-fn assert_complete(sandbox: &Sandbox, db: &str) {
-    let gaps = "SELECT count(*) FROM cells WHERE trains_network_id IS NULL AND (games_planned <>
-                (SELECT count(*) FROM games WHERE games.cell_id = cells.cell_id AND counted = 1)
-                OR games_planned - 1 <>
-                (SELECT max(number) FROM games WHERE games.cell_id = cells.cell_id))";
-    assert_eq!(sandbox.sql(db, gaps), "0");
-    let conflicts = "SELECT count(*) FROM uncounted_games WHERE reason <> 'repeat'";
-    assert_eq!(sandbox.sql(db, conflicts), "0");
-    sandbox.run(&["run", "sweep.toml", "--db", "undisturbed.db"]).expect_exit(0);
-    assert_eq!(sandbox.all_games(db), sandbox.all_games("undisturbed.db"));
 }
 
 #[test]
