@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use crate::sandbox::{Sandbox, Service, Watched, tic_tac_toe, wait_until};
 
 /// A small disk, as long as this lives.
-enum SmallDisk {
+pub(crate) enum SmallDisk {
     Mounted(PathBuf),
     /// A directory on what containers have in the place of shared memory.
     #[expect(dead_code, reason = "held until the test is over")]
@@ -33,7 +33,7 @@ const SHARED_MEMORY: &str = "/dev/shm";
 impl SmallDisk {
     /// `None`, and the test is skipped, if nobody here may mount one and there is none. Where nothing may
     /// be skipped, it fails.
-    fn mount(at: PathBuf) -> Option<Self> {
+    pub(crate) fn mount(at: PathBuf) -> Option<Self> {
         fs::create_dir(&at).unwrap();
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", "size=64m", "tmpfs"]).arg(&at);
@@ -60,7 +60,7 @@ impl SmallDisk {
     }
 
     /// Fills it but for so many bytes.
-    fn fill(&self, left: u64) -> PathBuf {
+    pub(crate) fn fill(&self, left: u64) -> PathBuf {
         let path = self.path().join("ballast");
         let mut file = File::create(&path).unwrap();
         while file.write(&[0; 4_096]).is_ok_and(|written| written > 0) {}
@@ -78,7 +78,8 @@ impl Drop for SmallDisk {
     }
 }
 
-fn healthz(coordinator: &Service) -> String {
+/// What it answers whoever asks for its health.
+pub(crate) fn healthz(coordinator: &Service) -> String {
     let mut stream = TcpStream::connect(coordinator.address()).unwrap();
     stream
         .write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")

@@ -1,7 +1,9 @@
 //! A coordinator that is started again and again at one address, with a sweep that does not end before it may.
 
+use std::process::{Command, Stdio};
+
 use super::judge::assert_complete;
-use crate::sandbox::{Sandbox, Service, tic_tac_toe, wait_until};
+use crate::sandbox::{Process, Ran, Sandbox, Service, tic_tac_toe, wait_until};
 
 /// Workers say that they live this often, so that the games of a killed one come back soon.
 pub(super) const HEARTBEAT: &str = "200ms";
@@ -15,10 +17,14 @@ const GAMES: u32 = 1_000;
 /// With fewer games to play than this the sweep grows.
 const GAMES_LEFT_MIN: u64 = 1_000;
 
+/// Puts a command where it is to run.
+type Place<'s> = Box<dyn Fn(Command) -> Command + 's>;
+
 pub(super) struct Cluster<'s> {
     pub(super) sandbox: &'s Sandbox,
     pub(super) coordinator: Service,
     db: &'static str,
+    place: Place<'s>,
     games: u32,
 }
 
@@ -30,8 +36,18 @@ impl<'s> Cluster<'s> {
 
     /// The same with this database.
     pub(super) fn start_with(sandbox: &'s Sandbox, db: &'static str) -> Self {
-        let coordinator = sandbox.coordinator_with(db, "127.0.0.1:0", HEARTBEAT);
-        let mut cluster = Self { sandbox, coordinator, db, games: 0 };
+        Self::start_at(sandbox, db, "127.0.0.1:0", Box::new(|command| command))
+    }
+
+    /// The same in another place, where this is one of its addresses.
+    pub(super) fn start_at(
+        sandbox: &'s Sandbox,
+        db: &'static str,
+        listen: &str,
+        place: Place<'s>,
+    ) -> Self {
+        let coordinator = coordinator(sandbox, db, listen, &place);
+        let mut cluster = Self { sandbox, coordinator, db, place, games: 0 };
         cluster.grow();
         cluster
     }
@@ -52,18 +68,23 @@ impl<'s> Cluster<'s> {
 
     /// Another one at the address of one that has ended.
     pub(super) fn restart(&mut self) {
-        let address = self.address();
-        self.coordinator = self.sandbox.coordinator_with(self.db, &address, HEARTBEAT);
+        self.coordinator = coordinator(self.sandbox, self.db, &self.address(), &self.place);
     }
 
     fn grow(&mut self) {
         self.games += GAMES;
         self.sandbox.write("sweep.toml", &tic_tac_toe("sweep", self.games));
         let submit = ["submit", "sweep.toml", "--coordinator", &self.url()];
-        self.sandbox.run(&submit).expect_exit(0);
+        let submitted = (self.place)(self.sandbox.spelrum(&submit)).output().unwrap();
+        Ran(submitted).expect_exit(0);
     }
 
-    /// Lets the sweep grow, if it would be over soon.
+    /// A worker of this name, which finds the coordinator there.
+    pub(super) fn worker(&self, name: &str, url: &str, slots: &str) -> Process {
+        self.sandbox.worker(url, slots, &["--name", name])
+    }
+
+    /// Lets the sweep grow, if it would be over soon. The coordinator is well.
     pub(super) fn keep_busy(&mut self) {
         let left = "SELECT (SELECT sum(games_planned) FROM cells) - (SELECT count(*) FROM games)";
         if self.number(left) < GAMES_LEFT_MIN {
@@ -71,8 +92,9 @@ impl<'s> Cluster<'s> {
         }
     }
 
-    /// Waits until more games are settled than now.
-    pub(super) fn plays_on(&self) {
+    /// Waits until more games are settled than now. The coordinator is well.
+    pub(super) fn plays_on(&mut self) {
+        self.keep_busy();
         let before = self.sandbox.settled(self.db);
         wait_until("it plays on", || self.sandbox.settled(self.db) > before);
     }
@@ -80,9 +102,29 @@ impl<'s> Cluster<'s> {
     /// Waits for the end, and judges.
     #[track_caller]
     pub(super) fn assert_ends_well(self) {
-        self.sandbox.wait_until_finished(&self.coordinator);
+        wait_until("the experiment is finished", || {
+            self.sandbox.sql(self.db, "SELECT state FROM experiments") == "finished"
+        });
         drop(self.coordinator);
         assert_complete(self.sandbox, self.db);
+    }
+
+    /// Lets something befall workers that hold games, and waits until those are taken away from them.
+    pub(super) fn lose(&mut self, workers: &[&str], befall: impl FnOnce()) {
+        wait_until("all have games", || {
+            self.keep_busy();
+            workers.iter().all(|worker| self.leases(worker) > 0)
+        });
+        befall();
+        wait_until("none has games", || workers.iter().all(|worker| self.leases(worker) == 0));
+    }
+
+    /// How many leases the workers of a name hold.
+    fn leases(&self, worker: &str) -> u64 {
+        self.number(&format!(
+            "SELECT count(*) FROM leases JOIN workers USING (worker_id)
+             WHERE name = '{worker}' AND ended_by IS NULL"
+        ))
     }
 
     /// Results that were reported twice, and recognised.
@@ -95,4 +137,10 @@ impl<'s> Cluster<'s> {
     pub(super) fn number(&self, query: &str) -> u64 {
         self.sandbox.sql(self.db, query).parse().unwrap()
     }
+}
+
+fn coordinator(sandbox: &Sandbox, db: &str, listen: &str, place: &Place<'_>) -> Service {
+    let mut command = sandbox.spelrum(&["coordinator", "--db", db, "--listen", listen]);
+    command.args(["--heartbeat", HEARTBEAT, "--without-token"]);
+    sandbox.coordinator_as(place(command).stdin(Stdio::null()).stderr(Stdio::null()))
 }

@@ -19,6 +19,8 @@
 )]
 
 mod cluster;
+mod disk;
+mod hosts;
 mod judge;
 mod kill;
 mod network;

@@ -3,50 +3,39 @@
 use super::cluster::Cluster;
 use super::kills;
 use super::proxy::{Direction, Proxy, Weather};
-use crate::sandbox::{Sandbox, wait_until};
+use crate::sandbox::Sandbox;
 
-/// Waits until the games that silent workers held were taken away from them, once more.
-fn leases_end(cluster: &Cluster<'_>) {
-    let expired = "SELECT count(*) FROM leases WHERE ended_by = 'expired'";
-    let expired = || cluster.number(expired);
-    let before = expired();
-    wait_until("leases end", || expired() > before);
-}
+const WORKERS: [&str; 3] = ["ada", "bob", "eve"];
 
 #[test]
 fn whatever_the_network_does_the_games_are_the_same() {
     let sandbox = Sandbox::new();
     let mut cluster = Cluster::start(&sandbox);
-    let proxies = [(); 3].map(|()| Proxy::to(&cluster.address()));
-    let _workers = [0, 1, 2].map(|at: usize| sandbox.worker(&proxies[at].url, "1", &[]));
+    let proxies = WORKERS.map(|_| Proxy::to(&cluster.address()));
+    let set_all = |weather| proxies.iter().for_each(|proxy| proxy.set_weather(weather));
+    let _workers = [0, 1, 2].map(|at| cluster.worker(WORKERS[at], &proxies[at].url, "1"));
     for round in 0..kills().div_ceil(3) {
-        let first = &proxies[usize::try_from(round).unwrap() % proxies.len()];
-        cluster.keep_busy();
-        cluster.plays_on();
+        let first = usize::try_from(round).unwrap() % WORKERS.len();
+        let (first, name) = (&proxies[first], WORKERS[first]);
         // Nobody reaches it, and it reaches nobody, for longer than leases live.
         for weather in [Weather::Cut, Weather::Stalled] {
-            proxies.iter().for_each(|proxy| proxy.set_weather(weather));
-            leases_end(&cluster);
-            proxies.iter().for_each(|proxy| proxy.set_weather(Weather::Clear));
+            cluster.lose(&WORKERS, || set_all(weather));
+            set_all(Weather::Clear);
             cluster.plays_on();
         }
         // One is away, and comes back when others have its games.
-        first.set_weather(Weather::Stalled);
-        leases_end(&cluster);
-        cluster.keep_busy();
+        cluster.lose(&[name], || first.set_weather(Weather::Stalled));
         first.set_weather(Weather::Slow);
         cluster.plays_on();
-        proxies.iter().for_each(|proxy| proxy.set_weather(Weather::Slow));
+        set_all(Weather::Slow);
         cluster.plays_on();
-        cluster.keep_busy();
-        proxies.iter().for_each(|proxy| proxy.set_weather(Weather::Clear));
+        set_all(Weather::Clear);
         // What says that it has ended is begun anew.
         for direction in [Direction::ToCoordinator, Direction::ToWorker] {
             let before = proxies.each_ref().map(Proxy::connections_made);
             proxies.iter().for_each(|proxy| proxy.half_close(direction));
             proxies.iter().zip(before).for_each(|(proxy, made)| proxy.wait_for_another(made));
             cluster.plays_on();
-            cluster.keep_busy();
         }
     }
     cluster.assert_ends_well();
@@ -57,7 +46,7 @@ fn whatever_the_network_does_the_games_are_the_same() {
 #[test]
 fn a_connection_that_swallows_everything_is_given_up() {
     let sandbox = Sandbox::new();
-    let cluster = Cluster::start(&sandbox);
+    let mut cluster = Cluster::start(&sandbox);
     let proxies = [(); 2].map(|()| Proxy::to(&cluster.address()));
     let _workers = [0, 1].map(|at: usize| sandbox.worker(&proxies[at].url, "1", &[]));
     proxies.iter().for_each(|proxy| proxy.wait_for_another(0));

@@ -39,7 +39,6 @@ fn a_coordinator_that_dies_around_its_commits_loses_nothing() {
             for point in POINTS {
                 // Also so that workers do not wait longer and longer.
                 cluster.plays_on();
-                cluster.keep_busy();
                 cluster.coordinator.process.kill();
                 let ended = doomed(&sandbox, &address, point, passes).wait();
                 let by = ended.signal();

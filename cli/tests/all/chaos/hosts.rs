@@ -1,0 +1,212 @@
+//! A coordinator and workers on hosts of their own: network namespaces, joined by a switch in another one, so that
+//! nothing of this machine's own network is touched.
+
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::cluster::{Cluster, DB};
+use super::kills;
+use crate::sandbox::{Process, Sandbox, wait_until};
+
+/// Tells the networks of one process apart.
+static NETWORKS: AtomicU32 = AtomicU32::new(0);
+
+/// Hosts that reach each other, and nobody else.
+struct Network {
+    /// The beginning of its namespaces' names.
+    name: String,
+    hosts: usize,
+}
+
+impl Network {
+    /// `None`, and the test is skipped, if nobody here may make one. Where nothing may be skipped, it fails.
+    fn of(hosts: usize) -> Option<Self> {
+        let number = NETWORKS.fetch_add(1, Ordering::Relaxed);
+        let network = Self { name: format!("spelrum-{}-{number}", std::process::id()), hosts };
+        let switch = network.namespace(0);
+        if !may(&["netns", "add", &switch]) {
+            let nothing = std::env::var_os("SPELRUM_SKIP_NOTHING").is_some();
+            assert!(!nothing, "no network namespaces can be made here");
+            eprintln!("skipped: this needs the right to make network namespaces");
+            return None;
+        }
+        ip(&["-n", &switch, "link", "add", "switch", "type", "bridge"]);
+        ip(&["-n", &switch, "link", "set", "switch", "up"]);
+        for host in 1..=hosts {
+            let namespace = network.namespace(host);
+            let port = port(host);
+            ip(&["netns", "add", &namespace]);
+            let peer = ["peer", "name", "eth0", "netns", &namespace];
+            let link = ["-n", &switch, "link", "add", &port, "type", "veth"];
+            ip(&[&link[..], &peer].concat());
+            ip(&["-n", &switch, "link", "set", &port, "master", "switch", "up"]);
+            let address = format!("{}/24", address(host));
+            ip(&["-n", &namespace, "address", "add", &address, "dev", "eth0"]);
+            ip(&["-n", &namespace, "link", "set", "eth0", "up"]);
+            ip(&["-n", &namespace, "link", "set", "lo", "up"]);
+        }
+        Some(network)
+    }
+
+    /// That of a host, from 1 on; 0 is the switch.
+    fn namespace(&self, host: usize) -> String {
+        format!("{}-{host}", self.name)
+    }
+
+    /// A command on a host.
+    fn on(&self, host: usize, command: &Command) -> Command {
+        // In place of the program that it starts, so that it has its process.
+        let mut on = Command::new("ip");
+        on.args(["netns", "exec", &self.namespace(host)]);
+        on.arg(command.get_program()).args(command.get_args());
+        if let Some(directory) = command.get_current_dir() {
+            on.current_dir(directory);
+        }
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => on.env(name, value),
+                None => on.env_remove(name),
+            };
+        }
+        on
+    }
+
+    /// Pulls a host's cable, or puts it back.
+    fn set_link(&self, host: usize, state: &str) {
+        ip(&["-n", &self.namespace(0), "link", "set", &port(host), state]);
+    }
+
+    /// Lets pass no more than so much to a host, as through a line that is far too small.
+    fn slow_down(&self, host: usize, rate: &str) {
+        let port = port(host);
+        let tbf = ["tbf", "rate", rate, "burst", "4kb", "latency", "300ms"];
+        let namespace = self.namespace(0);
+        let begin = ["-n", &namespace, "qdisc", "replace", "dev", &port, "root"];
+        run("tc", &[&begin[..], &tbf].concat());
+    }
+
+    fn speed_up(&self, host: usize) {
+        run("tc", &["-n", &self.namespace(0), "qdisc", "del", "dev", &port(host), "root"]);
+    }
+
+    /// A rule of a host's own firewall.
+    fn filter(&self, host: usize, rule: &[&str]) {
+        let namespace = self.namespace(host);
+        let begin = ["netns", "exec", &namespace, "iptables", "-w"];
+        ip(&[&begin[..], rule].concat());
+    }
+
+    /// Lets packets of the connections that a host has now vanish, from the coordinator only.
+    fn swallow(&self, host: usize) {
+        let namespace = self.namespace(host);
+        let mut list = Command::new("ip");
+        list.args(["netns", "exec", &namespace, "cat", "/proc/net/tcp"]);
+        let list = String::from_utf8(list.output().unwrap().stdout).unwrap();
+        // Established connections have the state 1; the port is in hexadecimal.
+        let ports = list.lines().skip(1).filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let (local, state) = (words.nth(1)?, words.nth(1)?);
+            let port = local.split_once(':')?.1;
+            (state == "01").then(|| u16::from_str_radix(port, 16).unwrap().to_string())
+        });
+        let ports: Vec<String> = ports.collect();
+        assert!(!ports.is_empty(), "it has no connection: {list}");
+        for port in ports {
+            self.filter(host, &["-A", "INPUT", "-p", "tcp", "--dport", &port, "-j", "DROP"]);
+        }
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        for host in 0..=self.hosts {
+            let _gone = may(&["netns", "delete", &self.namespace(host)]);
+        }
+    }
+}
+
+/// The switch's end of a host's cable.
+fn port(host: usize) -> String {
+    format!("port{host}")
+}
+
+fn address(host: usize) -> String {
+    format!("10.77.0.{host}")
+}
+
+fn may(arguments: &[&str]) -> bool {
+    Command::new("ip").args(arguments).output().is_ok_and(|ran| ran.status.success())
+}
+
+#[track_caller]
+fn ip(arguments: &[&str]) {
+    run("ip", arguments);
+}
+
+#[track_caller]
+fn run(program: &str, arguments: &[&str]) {
+    let ran = Command::new(program).args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{program} {}: {said}", arguments.join(" "));
+}
+
+/// Where the coordinator is, and where a worker of each name.
+const COORDINATOR: usize = 1;
+const WORKERS: [(usize, &str); 3] = [(2, "ada"), (3, "bob"), (4, "eve")];
+
+fn worker(sandbox: &Sandbox, network: &Network, (host, name): (usize, &str), url: &str) -> Process {
+    let work = ["worker", "--coordinator", url, "--slots", "1", "--name", name];
+    let mut command = network.on(host, &sandbox.spelrum(&work));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    Process(command.spawn().unwrap())
+}
+
+/// Waits until more games of each worker are there than now.
+fn play_on(cluster: &mut Cluster<'_>, workers: &[&str]) {
+    for worker in workers {
+        let games = format!(
+            "SELECT count(*) FROM games JOIN workers USING (worker_id) WHERE name = '{worker}'"
+        );
+        let before = cluster.number(&games);
+        wait_until("a worker plays on", || {
+            cluster.keep_busy();
+            cluster.number(&games) > before
+        });
+    }
+}
+
+#[test]
+fn hosts_that_are_cut_off_slow_or_lossy_change_nothing() {
+    let Some(network) = Network::of(4) else { return };
+    let sandbox = Sandbox::new();
+    let listen = format!("{}:0", address(COORDINATOR));
+    let place = Box::new(|command| network.on(COORDINATOR, &command));
+    let mut cluster = Cluster::start_at(&sandbox, DB, &listen, place);
+    let url = cluster.url();
+    let _workers = WORKERS.map(|it| worker(&sandbox, &network, it, &url));
+    play_on(&mut cluster, &["ada", "bob", "eve"]);
+    // Of the connections that it has, nothing comes back any more. It notices that by itself, some time later.
+    cluster.lose(&["ada"], || network.swallow(2));
+    for _ in 0..kills().div_ceil(3) {
+        for (host, away) in
+            [(COORDINATOR, &["bob", "eve"][..]), (3, &["bob"]), (4, &["eve"]), (COORDINATOR, &[])]
+        {
+            cluster.lose(away, || network.set_link(host, "down"));
+            network.set_link(host, "up");
+            play_on(&mut cluster, &["bob", "eve"]);
+        }
+        network.slow_down(3, "64kbit");
+        network.slow_down(COORDINATOR, "256kbit");
+        let lossy =
+            ["INPUT", "-m", "statistic", "--mode", "random", "--probability", "0.1", "-j", "DROP"];
+        network.filter(4, &[&["-A"], &lossy[..]].concat());
+        play_on(&mut cluster, &["bob", "eve"]);
+        cluster.kill_coordinator();
+        play_on(&mut cluster, &["bob", "eve"]);
+        network.filter(4, &[&["-D"], &lossy[..]].concat());
+        network.speed_up(3);
+        network.speed_up(COORDINATOR);
+    }
+    play_on(&mut cluster, &["ada"]);
+    cluster.assert_ends_well();
+}
