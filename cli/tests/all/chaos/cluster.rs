@@ -11,43 +11,63 @@ pub(super) const HEARTBEAT: &str = "200ms";
 /// The database of a cluster's coordinator.
 pub(super) const DB: &str = "c.db";
 
+/// A sweep whose games take some thousandths of a second, so that what befalls them comes in their midst.
+fn sweep(games: u32) -> String {
+    tic_tac_toe("sweep", games).replace("alpha-beta", "minimax").replace("[1, 2]", "[5, 6]")
+}
+
 /// Games of each cell that the sweep begins with, and grows by.
 const GAMES: u32 = 1_000;
 
 /// With fewer games to play than this the sweep grows.
 const GAMES_LEFT_MIN: u64 = 1_000;
 
-/// Puts a command where it is to run.
-type Place<'s> = Box<dyn Fn(Command) -> Command + 's>;
+/// How a coordinator is started.
+pub(super) struct Terms<'s> {
+    pub(super) db: &'static str,
+    pub(super) listen: String,
+    pub(super) heartbeat: &'static str,
+    /// Puts a command where it is to run.
+    pub(super) place: Box<dyn Fn(Command) -> Command + 's>,
+}
+
+impl Default for Terms<'_> {
+    fn default() -> Self {
+        Self {
+            db: DB,
+            listen: "127.0.0.1:0".to_owned(),
+            heartbeat: HEARTBEAT,
+            place: Box::new(|command| command),
+        }
+    }
+}
+
+impl Terms<'_> {
+    fn coordinator(&self, sandbox: &Sandbox) -> Service {
+        let listen = ["--listen", &self.listen, "--heartbeat", self.heartbeat, "--without-token"];
+        let start = [&["coordinator", "--db", self.db], &listen[..]].concat();
+        let mut command = (self.place)(sandbox.spelrum(&start));
+        sandbox.coordinator_as(command.stdin(Stdio::null()).stderr(Stdio::null()))
+    }
+}
 
 pub(super) struct Cluster<'s> {
     pub(super) sandbox: &'s Sandbox,
     pub(super) coordinator: Service,
-    db: &'static str,
-    place: Place<'s>,
+    terms: Terms<'s>,
     games: u32,
 }
 
 impl<'s> Cluster<'s> {
     /// A coordinator with a sweep.
     pub(super) fn start(sandbox: &'s Sandbox) -> Self {
-        Self::start_with(sandbox, DB)
+        Self::start_as(sandbox, Terms::default())
     }
 
-    /// The same with this database.
-    pub(super) fn start_with(sandbox: &'s Sandbox, db: &'static str) -> Self {
-        Self::start_at(sandbox, db, "127.0.0.1:0", Box::new(|command| command))
-    }
-
-    /// The same in another place, where this is one of its addresses.
-    pub(super) fn start_at(
-        sandbox: &'s Sandbox,
-        db: &'static str,
-        listen: &str,
-        place: Place<'s>,
-    ) -> Self {
-        let coordinator = coordinator(sandbox, db, listen, &place);
-        let mut cluster = Self { sandbox, coordinator, db, place, games: 0 };
+    pub(super) fn start_as(sandbox: &'s Sandbox, mut terms: Terms<'s>) -> Self {
+        let coordinator = terms.coordinator(sandbox);
+        coordinator.address().clone_into(&mut terms.listen);
+        let mut cluster = Self { sandbox, coordinator, terms, games: 0 };
         cluster.grow();
         cluster
     }
@@ -68,14 +88,14 @@ impl<'s> Cluster<'s> {
 
     /// Another one at the address of one that has ended.
     pub(super) fn restart(&mut self) {
-        self.coordinator = coordinator(self.sandbox, self.db, &self.address(), &self.place);
+        self.coordinator = self.terms.coordinator(self.sandbox);
     }
 
     fn grow(&mut self) {
         self.games += GAMES;
-        self.sandbox.write("sweep.toml", &tic_tac_toe("sweep", self.games));
+        self.sandbox.write("sweep.toml", &sweep(self.games));
         let submit = ["submit", "sweep.toml", "--coordinator", &self.url()];
-        let submitted = (self.place)(self.sandbox.spelrum(&submit)).output().unwrap();
+        let submitted = (self.terms.place)(self.sandbox.spelrum(&submit)).output().unwrap();
         Ran(submitted).expect_exit(0);
     }
 
@@ -95,18 +115,18 @@ impl<'s> Cluster<'s> {
     /// Waits until more games are settled than now. The coordinator is well.
     pub(super) fn plays_on(&mut self) {
         self.keep_busy();
-        let before = self.sandbox.settled(self.db);
-        wait_until("it plays on", || self.sandbox.settled(self.db) > before);
+        let before = self.sandbox.settled(self.terms.db);
+        wait_until("it plays on", || self.sandbox.settled(self.terms.db) > before);
     }
 
     /// Waits for the end, and judges.
     #[track_caller]
     pub(super) fn assert_ends_well(self) {
         wait_until("the experiment is finished", || {
-            self.sandbox.sql(self.db, "SELECT state FROM experiments") == "finished"
+            self.sandbox.sql(self.terms.db, "SELECT state FROM experiments") == "finished"
         });
         drop(self.coordinator);
-        assert_complete(self.sandbox, self.db);
+        assert_complete(self.sandbox, self.terms.db);
     }
 
     /// Lets something befall workers that hold games, and waits until those are taken away from them.
@@ -135,12 +155,6 @@ impl<'s> Cluster<'s> {
 
     /// The one number of a query.
     pub(super) fn number(&self, query: &str) -> u64 {
-        self.sandbox.sql(self.db, query).parse().unwrap()
+        self.sandbox.sql(self.terms.db, query).parse().unwrap()
     }
-}
-
-fn coordinator(sandbox: &Sandbox, db: &str, listen: &str, place: &Place<'_>) -> Service {
-    let mut command = sandbox.spelrum(&["coordinator", "--db", db, "--listen", listen]);
-    command.args(["--heartbeat", HEARTBEAT, "--without-token"]);
-    sandbox.coordinator_as(place(command).stdin(Stdio::null()).stderr(Stdio::null()))
 }

@@ -4,7 +4,7 @@
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::cluster::{Cluster, DB};
+use super::cluster::{Cluster, Terms};
 use super::kills;
 use crate::sandbox::{Process, Sandbox, wait_until};
 
@@ -179,9 +179,12 @@ fn play_on(cluster: &mut Cluster<'_>, workers: &[&str]) {
 fn hosts_that_are_cut_off_slow_or_lossy_change_nothing() {
     let Some(network) = Network::of(4) else { return };
     let sandbox = Sandbox::new();
-    let listen = format!("{}:0", address(COORDINATOR));
-    let place = Box::new(|command| network.on(COORDINATOR, &command));
-    let mut cluster = Cluster::start_at(&sandbox, DB, &listen, place);
+    let terms = Terms {
+        listen: format!("{}:0", address(COORDINATOR)),
+        place: Box::new(|command| network.on(COORDINATOR, &command)),
+        ..Terms::default()
+    };
+    let mut cluster = Cluster::start_as(&sandbox, terms);
     let url = cluster.url();
     let _workers = WORKERS.map(|it| worker(&sandbox, &network, it, &url));
     play_on(&mut cluster, &["ada", "bob", "eve"]);

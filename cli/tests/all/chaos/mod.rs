@@ -18,6 +18,7 @@
     reason = "a test that is skipped says so, and one that measures what"
 )]
 
+mod clocks;
 mod cluster;
 mod disk;
 mod hosts;
