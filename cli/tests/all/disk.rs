@@ -31,12 +31,17 @@ pub(crate) enum SmallDisk {
 const SHARED_MEMORY: &str = "/dev/shm";
 
 impl SmallDisk {
+    /// One of 64 MiB.
+    fn mount(at: PathBuf) -> Option<Self> {
+        Self::mount_of(at, 64)
+    }
+
     /// `None`, and the test is skipped, if nobody here may mount one and there is none. Where nothing may
     /// be skipped, it fails.
-    pub(crate) fn mount(at: PathBuf) -> Option<Self> {
+    pub(crate) fn mount_of(at: PathBuf, mib: u64) -> Option<Self> {
         fs::create_dir(&at).unwrap();
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=64m", "tmpfs"]).arg(&at);
+        mount.args(["-t", "tmpfs", "-o", &format!("size={mib}m"), "tmpfs"]).arg(&at);
         if mount.output().is_ok_and(|mount| mount.status.success()) {
             return Some(Self::Mounted(at));
         }

@@ -2,13 +2,12 @@
 
 #![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
-use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, RawPid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-use crate::sandbox::{Process, Sandbox, Service, wait_until};
+use crate::sandbox::{Process, Sandbox, Service, playing_process, wait_until};
 
 /// Games of some hundredths of a second.
 fn sweep(games: u32, game_timeout: &str) -> String {
@@ -18,26 +17,11 @@ fn sweep(games: u32, game_timeout: &str) -> String {
     )
 }
 
-/// The process in which a worker plays now.
-fn playing(worker: &Process) -> Option<Pid> {
-    let parent = worker.0.id().to_string();
-    let is_its_child = |stat: &str| {
-        // Behind the name, which may have anything in it, stand the state and the parent.
-        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.split(' ').nth(1) == Some(&parent))
-    };
-    fs::read_dir("/proc").unwrap().find_map(|entry| {
-        let path = entry.unwrap().path();
-        let pid: RawPid = path.file_name()?.to_str()?.parse().ok()?;
-        let stat = fs::read_to_string(path.join("stat")).ok()?;
-        is_its_child(&stat).then(|| Pid::from_raw(pid).unwrap())
-    })
-}
-
 /// Another process than this one, once there is one.
 fn next(worker: &Process, before: Option<Pid>) -> Pid {
     let mut found = None;
     wait_until("a playing process is there", || {
-        found = playing(worker).filter(|it| Some(*it) != before);
+        found = playing_process(worker).filter(|it| Some(*it) != before);
         found.is_some()
     });
     found.unwrap()
@@ -142,7 +126,7 @@ fn only_the_worker_is_told_to_end() {
     }
     let settled = sandbox.settled("played.db");
     wait_until("it plays on", || sandbox.settled("played.db") > settled + 20);
-    assert_eq!(playing(&worker), Some(pid));
+    assert_eq!(playing_process(&worker), Some(pid));
     worker.signal(Signal::TERM);
     kill_process(pid, Signal::TERM).unwrap();
     assert_eq!(worker.wait().code(), Some(0));

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Output,
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, RawPid, Signal, kill_process};
 use tempfile::TempDir;
 
 /// A directory that goes with the test, and the program run inside it.
@@ -232,6 +232,21 @@ impl Drop for Process {
         let _gone = self.0.kill();
         let _reaped = self.0.wait();
     }
+}
+
+/// The process in which a worker plays now, as Linux tells.
+pub(crate) fn playing_process(worker: &Process) -> Option<Pid> {
+    let parent = worker.0.id().to_string();
+    let is_its_child = |stat: &str| {
+        // Behind the name, which may have anything in it, stand the state and the parent.
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.split(' ').nth(1) == Some(&parent))
+    };
+    std::fs::read_dir("/proc").unwrap().find_map(|entry| {
+        let path = entry.unwrap().path();
+        let pid: RawPid = path.file_name()?.to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(path.join("stat")).ok()?;
+        is_its_child(&stat).then(|| Pid::from_raw(pid).unwrap())
+    })
 }
 
 /// A program whose stderr is read line by line.

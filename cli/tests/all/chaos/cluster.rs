@@ -1,6 +1,9 @@
 //! A coordinator that is started again and again at one address, with a sweep that does not end before it may.
 
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
+
+use rustix::process::Signal;
 
 use super::judge::assert_complete;
 use crate::sandbox::{Process, Ran, Sandbox, Service, tic_tac_toe, wait_until};
@@ -43,11 +46,16 @@ impl Default for Terms<'_> {
 }
 
 impl Terms<'_> {
-    fn coordinator(&self, sandbox: &Sandbox) -> Service {
+    fn command(&self, sandbox: &Sandbox) -> Command {
         let listen = ["--listen", &self.listen, "--heartbeat", self.heartbeat, "--without-token"];
         let start = [&["coordinator", "--db", self.db], &listen[..]].concat();
         let mut command = (self.place)(sandbox.spelrum(&start));
-        sandbox.coordinator_as(command.stdin(Stdio::null()).stderr(Stdio::null()))
+        command.stdin(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    fn coordinator(&self, sandbox: &Sandbox) -> Service {
+        sandbox.coordinator_as(&mut self.command(sandbox))
     }
 }
 
@@ -89,6 +97,18 @@ impl<'s> Cluster<'s> {
     /// Another one at the address of one that has ended.
     pub(super) fn restart(&mut self) {
         self.coordinator = self.terms.coordinator(self.sandbox);
+    }
+
+    /// SIGKILL, and another one that ends by it at a named point, which it has passed so many times before; that
+    /// may be while it starts. And a third.
+    #[track_caller]
+    pub(super) fn die_at(&mut self, point: &str, passes: u32) {
+        self.coordinator.process.kill();
+        let mut doomed = self.terms.command(self.sandbox);
+        doomed.env("SPELRUM_TEST_KILL_AT", format!("{point} {passes}"));
+        let ended = Process(doomed.stdout(Stdio::null()).spawn().unwrap()).wait();
+        assert_eq!(ended.signal(), Some(Signal::KILL.as_raw()), "at {point} {passes}: {ended}");
+        self.restart();
     }
 
     fn grow(&mut self) {

@@ -28,6 +28,7 @@ mod network;
 mod points;
 mod proxy;
 mod reports;
+mod storm;
 
 /// How often each test kills: `SPELRUM_KILLS`, or a few times.
 pub(crate) fn kills() -> u64 {

@@ -6,7 +6,7 @@ use super::kills;
 use super::proxy::{Moment, Proxy};
 use crate::sandbox::Sandbox;
 
-const MOMENTS: [Moment; 5] =
+pub(super) const MOMENTS: [Moment; 5] =
     [Moment::HalfSent, Moment::Sent, Moment::Answered, Moment::HalfHeard, Moment::Heard];
 
 #[derive(Clone, Copy, Debug)]
