@@ -132,6 +132,7 @@ fn refused(action: &str, refusal: &Refusal) -> CliError {
         | Reason::UnknownGame
         | Reason::NameTaken
         | Reason::UnknownExperiment
+        | Reason::UnknownWorker
         | Reason::WrongState
         | Reason::TooMany
         | Reason::UnknownCell

@@ -105,6 +105,29 @@ impl Steerer {
         Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner())
     }
 
+    /// Excludes workers, lets them in again, or only says what excluding them would do.
+    pub(crate) async fn exclude(
+        &self,
+        request: v1::ExcludeRequest,
+        action: &str,
+    ) -> Result<v1::ExcludeResponse> {
+        let answer = self.client.clone().exclude(request).await;
+        Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner())
+    }
+
+    /// Waits until no more results of excluded workers are to be taken out, if the coordinator goes with this
+    /// process.
+    pub(crate) async fn finish_exclusions(
+        &self,
+        preview: &v1::ExcludeRequest,
+        action: &str,
+    ) -> Result<()> {
+        while self.is_own() && self.exclude(preview.clone(), action).await?.goes_on {
+            tokio::time::sleep(LOOK_INTERVAL).await;
+        }
+        Ok(())
+    }
+
     /// What is being removed.
     pub(crate) async fn removals(&self, action: &str) -> Result<Vec<v1::Removal>> {
         let answer = self.client.clone().status(v1::StatusRequest::default()).await;

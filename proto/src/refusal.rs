@@ -71,6 +71,8 @@ pub enum Reason {
     UnknownExperiment,
     /// The experiment's state does not allow it.
     WrongState,
+    /// There is no such worker.
+    UnknownWorker,
     /// There is no such cell.
     UnknownCell,
     /// There is no such settled game.
@@ -84,7 +86,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::Malformed,
         Self::SayHello,
         Self::ProtocolMajor,
@@ -97,6 +99,7 @@ impl Reason {
         Self::NameTaken,
         Self::UnknownExperiment,
         Self::WrongState,
+        Self::UnknownWorker,
         Self::UnknownCell,
         Self::UnknownGame,
         Self::BadQuery,
@@ -120,6 +123,7 @@ impl Reason {
             Self::NameTaken => "NAME_TAKEN",
             Self::UnknownExperiment => "UNKNOWN_EXPERIMENT",
             Self::WrongState => "WRONG_STATE",
+            Self::UnknownWorker => "UNKNOWN_WORKER",
             Self::UnknownCell => "UNKNOWN_CELL",
             Self::UnknownGame => "UNKNOWN_GAME",
             Self::BadQuery => "BAD_QUERY",
@@ -140,7 +144,10 @@ impl Reason {
             Self::WrongRole => Code::PermissionDenied,
             Self::Busy | Self::Ending => Code::Unavailable,
             Self::NameTaken => Code::AlreadyExists,
-            Self::UnknownExperiment | Self::UnknownCell | Self::UnknownGame => Code::NotFound,
+            Self::UnknownExperiment
+            | Self::UnknownWorker
+            | Self::UnknownCell
+            | Self::UnknownGame => Code::NotFound,
             Self::TooMany => Code::ResourceExhausted,
             Self::Internal => Code::Internal,
         }

@@ -80,6 +80,8 @@ pub(crate) struct Link {
     /// They share their networks, too.
     networks: Networks,
     away: Mutex<Away>,
+    /// Why the coordinator gave it no games the last time.
+    withheld: Mutex<String>,
 }
 
 /// Why a call has no answer.
@@ -121,6 +123,7 @@ impl Link {
             openings: Arc::default(),
             networks: Networks::default(),
             away: Mutex::default(),
+            withheld: Mutex::default(),
         }
     }
 
@@ -145,7 +148,9 @@ impl Link {
             }
             Call::Lease(caller) => {
                 let asked = lease(client, *caller, self.introduction.slots);
-                leased(self.attempt("Lease", patience, asked).await?)
+                let response = self.attempt("Lease", patience, asked).await?;
+                self.tell_withheld(&response.withheld);
+                leased(response)
             }
             Call::Heartbeat { caller, leases, playing } => {
                 let said = heartbeat(client, *caller, leases, playing);
@@ -322,6 +327,20 @@ impl Link {
         }
     }
 
+    /// Tells people once why there are no games for this worker.
+    fn tell_withheld(&self, why: &str) {
+        let mut told = self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
+        if *told == why {
+            return;
+        }
+        why.clone_into(&mut told);
+        if why.is_empty() {
+            tracing::info!("the coordinator gives this worker games again");
+        } else {
+            tracing::warn!(why, "the coordinator gives this worker no games");
+        }
+    }
+
     fn tell_back(&self) {
         if self.away.lock().unwrap_or_else(PoisonError::into_inner).answered() {
             tracing::info!("the coordinator is back");
@@ -386,7 +405,7 @@ async fn lease(
 
 /// What an answered Lease means.
 fn leased(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
-    let v1::LeaseResponse { grant, retry_after_ms, all_done } = response;
+    let v1::LeaseResponse { grant, retry_after_ms, all_done, withheld: _told } = response;
     let Some(grant) = grant else { return Ok(Answer::Idle { retry_after_ms, all_done }) };
     let Grant { lease, games, .. } = Grant::try_from(grant).map_err(malformed)?;
     let leased = |games: work::LeasedGames| LeasedGames {
@@ -530,6 +549,7 @@ impl Failed {
             | Reason::BadSweep
             | Reason::NameTaken
             | Reason::UnknownExperiment
+            | Reason::UnknownWorker
             | Reason::WrongState
             | Reason::BadQuery => Self::Refused(refusal),
         }

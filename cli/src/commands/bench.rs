@@ -81,7 +81,7 @@ struct FleetArguments {
     json: bool,
 }
 
-fn duration(text: &str) -> std::result::Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> std::result::Result<Duration, String> {
     let us = match text {
         "0" => Some(0),
         _ => parse_duration_us(text),

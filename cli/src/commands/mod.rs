@@ -9,6 +9,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod coordinator;
 pub(crate) mod engine;
+pub(crate) mod exclude;
 pub(crate) mod export;
 pub(crate) mod games;
 pub(crate) mod import;
@@ -128,6 +129,8 @@ pub(crate) enum Command {
     /// Let an experiment's games go before or after those of others
     Priority(steer::Priority),
     Retry(steer::Retry),
+    Exclude(exclude::Exclude),
+    Readmit(exclude::Readmit),
     /// Drop an experiment's moves; games and results stay
     Prune(remove::Prune),
     /// Throw an experiment away, with everything of it
@@ -223,6 +226,8 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Cancel(cancel) => on_runtime(cancel.run()),
         Command::Priority(priority) => on_runtime(priority.run()),
         Command::Retry(retry) => on_runtime(retry.run()),
+        Command::Exclude(exclude) => on_runtime(exclude.run()),
+        Command::Readmit(readmit) => on_runtime(readmit.run()),
         Command::Prune(prune) => on_runtime(prune.run()),
         Command::Delete(delete) => on_runtime(delete.run()),
     }

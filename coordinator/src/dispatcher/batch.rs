@@ -10,6 +10,7 @@ use spelrum_tournament::scheduler::{CellState, Event, ExperimentState, LeaseEnd,
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::courses::Courses;
+use super::exclusions::withheld_text;
 use super::idle::Idlers;
 use super::meaning::{Answer, Consequences, read};
 use super::request::{
@@ -38,8 +39,9 @@ pub(super) struct Batch<'d, T> {
     pub(super) news: Vec<News>,
     /// UUIDs of workers that say Hello for the first time: the roster hears of them afterwards.
     newcomers: BTreeSet<String>,
-    /// Whether a removal was begun.
-    removing: bool,
+    /// Whether a removal was begun, or an exclusion.
+    pub(super) removing: bool,
+    pub(super) excluding: bool,
     /// Whether it has surely written something.
     pub(super) has_written: bool,
     /// What it has done, to be counted after the commit.
@@ -102,14 +104,10 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             news: Vec::new(),
             newcomers: BTreeSet::new(),
             removing: false,
+            excluding: false,
             has_written: false,
             done: Done::default(),
         }
-    }
-
-    /// Whether a removal was begun.
-    pub(super) fn is_removing(&self) -> bool {
-        self.removing
     }
 
     /// Lets the scheduler do what is due.
@@ -160,6 +158,14 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             }
             Request::Remove { removal, reply } => {
                 let answer = self.remove(removal, now).await;
+                hold(held, reply, answer)
+            }
+            Request::Exclude { exclusion, reply } => {
+                let answer = self.exclude(exclusion, now).await;
+                hold(held, reply, answer)
+            }
+            Request::ExcludeSome { reply } => {
+                let answer = self.exclude_some(now).await;
                 hold(held, reply, answer)
             }
             Request::Probe { reply } => {
@@ -226,6 +232,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             }
         }
         let worker = self.transaction.introduce(&introduction).await?;
+        self.exclude_again(worker, now).await?;
         tracing::info!(
             %worker,
             name = introduction.name,
@@ -257,9 +264,10 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 tracing::debug!(%worker, %lease, ranges = games.len(), "granted");
                 Ok(Leased::Grant(Grant { lease, duration, games }))
             }
-            Some(Answer::Idle { retry_after, all_done }) => {
+            Some(Answer::Idle { retry_after, all_done, withheld }) => {
                 let retry_after = self.idlers.retry_after(retry_after, now);
-                Ok(Leased::Idle { retry_after, all_done })
+                let withheld = withheld.map(|why| withheld_text(why, worker)).unwrap_or_default();
+                Ok(Leased::Idle { retry_after, all_done, withheld })
             }
             other => Err(unanswered("LeaseWanted", other).into()),
         }
@@ -438,7 +446,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         Ok(uuid)
     }
 
-    async fn found(&mut self, which: &str) -> Result<Found, Failure> {
+    pub(super) async fn found(&mut self, which: &str) -> Result<Found, Failure> {
         self.transaction.experiment(which).await?.ok_or_else(|| unknown_experiment(which).into())
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use spelrum_proto::v1;
 use spelrum_proto::work::ReportedWhat;
-use spelrum_tournament::scheduler::{Effect, Report, Verdict};
+use spelrum_tournament::scheduler::{Effect, Report, Verdict, Withheld};
 use spelrum_tournament::{
     ExperimentId, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame, WorkerId,
 };
@@ -17,7 +17,7 @@ pub(super) enum Answer {
     /// To `LeaseWanted`.
     Grant { lease: LeaseId, ranges: Vec<GameRange>, lost: Vec<GameRange>, duration: Duration },
     /// To `LeaseWanted`.
-    Idle { retry_after: Duration, all_done: bool },
+    Idle { retry_after: Duration, all_done: bool, withheld: Option<Withheld> },
     /// To `Heartbeat`.
     Drop(Vec<LeaseId>),
     /// To `Reported`.
@@ -42,8 +42,9 @@ pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Opt
                 let duration = Duration::from_millis(duration_ms);
                 Answer::Grant { lease, ranges, lost, duration }
             }
-            Effect::Idle { retry_after_ms, all_done, .. } => {
-                Answer::Idle { retry_after: Duration::from_millis(retry_after_ms), all_done }
+            Effect::Idle { retry_after_ms, all_done, withheld, .. } => {
+                let retry_after = Duration::from_millis(retry_after_ms);
+                Answer::Idle { retry_after, all_done, withheld }
             }
             Effect::Drop { leases, .. } => Answer::Drop(leases),
             Effect::Verdict { verdict, .. } => Answer::Verdict(verdict),
@@ -79,7 +80,7 @@ pub(super) fn report_of(what: &ReportedWhat) -> Report {
 pub(super) struct Placement {
     /// Into `games`.
     pub(super) counted: Vec<(WorkerId, PlayedGame)>,
-    /// Into `uncounted_games`, as repeats or conflicts.
+    /// Into `uncounted_games`, as repeats, conflicts, or those of an excluded worker.
     pub(super) again: Vec<(WorkerId, PlayedGame)>,
     /// Into `uncounted_games`, as results of a cancelled experiment.
     pub(super) after_cancel: Vec<(WorkerId, PlayedGame)>,
@@ -103,14 +104,16 @@ impl Placement {
     ) {
         let told = match verdict {
             Verdict::Counts => v1::Verdict::Counted,
-            Verdict::Again | Verdict::AfterCancel => v1::Verdict::Uncounted,
+            Verdict::Again | Verdict::AfterCancel | Verdict::Excluded => v1::Verdict::Uncounted,
             Verdict::Noted => v1::Verdict::Noted,
             Verdict::Refused | Verdict::Rejected => v1::Verdict::Rejected,
         };
         self.verdicts.push(told);
         match (what, verdict) {
             (ReportedWhat::Played(it), Verdict::Counts) => self.counted.push((worker, it)),
-            (ReportedWhat::Played(it), Verdict::Again) => self.again.push((worker, it)),
+            (ReportedWhat::Played(it), Verdict::Again | Verdict::Excluded) => {
+                self.again.push((worker, it));
+            }
             (ReportedWhat::Played(it), Verdict::AfterCancel) => {
                 self.after_cancel.push((worker, it))
             }

@@ -8,6 +8,7 @@
 
 mod batch;
 mod courses;
+mod exclusions;
 mod forgetting;
 mod health;
 mod idle;
@@ -36,6 +37,7 @@ use tracing::Instrument as _;
 
 use batch::Batch;
 use courses::Courses;
+use exclusions::Exclusions;
 use forgetting::Forgetting;
 use health::Watch;
 use idle::Idlers;
@@ -49,7 +51,9 @@ use turns::Turns;
 pub(crate) use batch::{not_submitted, unknown_experiment};
 pub use courses::CourseOf;
 pub use health::{Health, Unwell};
-pub(crate) use request::{Clock, Dispatch, Leased, Removal, Steering, Submission, Workforce};
+pub(crate) use request::{
+    Clock, Dispatch, Excluding, Exclusion, Leased, Removal, Steering, Submission, Workforce,
+};
 
 use crate::faults::Faults;
 use crate::metrics::Work;
@@ -92,6 +96,7 @@ pub(crate) struct Dispatcher<S> {
     /// When it last stopped for the store's upkeep.
     looked_after: Option<Instant>,
     removals: Removals,
+    exclusions: Exclusions,
     forgetting: Forgetting,
     faults: Faults,
     courses: Courses,
@@ -119,6 +124,7 @@ impl<S: Store> Dispatcher<S> {
         let scheduler = Scheduler::restore(snapshot, policy.clone(), now);
         let (dispatch, requests) = Dispatch::new(clock);
         let removals = Removals::new(store.is_removing().await?);
+        let exclusions = Exclusions::new(store.is_excluding().await?);
         let dispatcher = Self {
             store,
             scheduler: Some(scheduler),
@@ -132,6 +138,7 @@ impl<S: Store> Dispatcher<S> {
             batch_time_max: BATCH_TIME_MAX,
             looked_after: None,
             removals,
+            exclusions,
             forgetting: Forgetting::new(),
             faults,
             courses,
@@ -174,6 +181,13 @@ impl<S: Store> Dispatcher<S> {
                     None => std::future::pending().await,
                 }
             };
+            let exclusion_due = self.exclusions.due();
+            let exclusion = async {
+                match exclusion_due {
+                    Some(at) => tokio::time::sleep_until(at.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
             let next_turn = self.clock.instant(self.turns.next()).into();
             let turn = tokio::select! {
                 biased;
@@ -184,6 +198,7 @@ impl<S: Store> Dispatcher<S> {
                 },
                 () = tick => Turn::Serve(None),
                 () = removal => Turn::Remove,
+                () = exclusion => Turn::Exclude,
                 () = tokio::time::sleep_until(self.forgetting.due().into()) => Turn::Forget,
                 () = tokio::time::sleep_until(next_turn) => Turn::Nothing,
                 () = tokio::time::sleep_until(self.publishing.due().into()) => continue,
@@ -197,11 +212,15 @@ impl<S: Store> Dispatcher<S> {
                     if self.removals.has_its_turn() {
                         self.remove().await?;
                     }
+                    if self.exclusions.has_its_turn() {
+                        self.exclude().await?;
+                    }
                     if self.forgetting.due() <= Instant::now() {
                         self.forget().await?;
                     }
                 }
                 Turn::Remove => self.remove().await?,
+                Turn::Exclude => self.exclude().await?,
                 Turn::Forget => _ = self.forget().await?,
                 Turn::Nothing => {}
             }
@@ -338,10 +357,14 @@ impl<S: Store> Dispatcher<S> {
             *next = self.requests.try_recv().ok();
         }
         batch.serve_reports(gathered, held).await?;
-        let (removing, has_written) = (batch.is_removing(), batch.has_written);
+        let (removing, excluding) = (batch.removing, batch.excluding);
+        let has_written = batch.has_written;
         let news = batch.commit(now, &self.publishing.work).await?;
         if removing {
             self.removals.begin();
+        }
+        if excluding {
+            self.exclusions.begin();
         }
         tracing::debug!(requests, games, took = ?started.elapsed(), "committed");
         Ok((news, has_written))
@@ -356,6 +379,8 @@ enum Turn {
     Serve(Option<Arrived>),
     /// The next piece of the removals.
     Remove,
+    /// The next piece of the exclusions.
+    Exclude,
     /// The next old leases or workers.
     Forget,
     /// To know that it does not stand still.

@@ -96,7 +96,11 @@ impl<T: WriteTransaction> Batch<'_, T> {
                     let first = Unwelcome { worker, lease, game, results: 0 };
                     unwelcome.entry(call).or_insert(first).results += 1;
                 }
-                Verdict::Counts | Verdict::Noted | Verdict::Again | Verdict::AfterCancel => {
+                Verdict::Counts
+                | Verdict::Noted
+                | Verdict::Again
+                | Verdict::AfterCancel
+                | Verdict::Excluded => {
                     calls[call].in_scope(|| tell(worker, lease, game, verdict));
                 }
             }
@@ -129,6 +133,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
             Verdict::Noted => &mut done.attempts,
             Verdict::Again => &mut done.again,
             Verdict::AfterCancel => &mut done.over,
+            Verdict::Excluded => &mut done.excluded,
             Verdict::Refused => &mut done.irregular,
             Verdict::Rejected => &mut done.not_leased,
         } += 1;

@@ -13,7 +13,7 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tracing::Span;
 
-use crate::store::{Removing, WorkerIntroduction};
+use crate::store::{Excludable, KeptResults, NamedWorker, Removing, WorkerIntroduction};
 
 /// Requests that may wait for their turn (invariant 9).
 pub(super) const QUEUE_MAX: usize = 256;
@@ -50,6 +50,11 @@ pub(super) enum Request {
     Steer { experiment: String, what: Steering, reply: Reply<Steered> },
     /// A client throws an experiment or its moves away; answered with its UUID.
     Remove { removal: Removal, reply: Reply<String> },
+    /// A client excludes workers, or lets them in again.
+    Exclude { exclusion: Exclusion, reply: Reply<Excluded> },
+    /// The dispatcher itself takes the next results out of those who are excluded; answered with whether there
+    /// are more.
+    ExcludeSome { reply: Reply<bool> },
     /// A client asks who works.
     Workers { reply: Reply<Workforce> },
     /// Somebody asks whether anything can be committed.
@@ -140,7 +145,63 @@ pub(crate) enum Leased {
         retry_after: Duration,
         /// Whether no running experiment has an unsettled game.
         all_done: bool,
+        /// Why this worker gets none of what waits; empty if that is not because of it.
+        withheld: String,
     },
+}
+
+/// Who is excluded, and from what.
+#[derive(Debug)]
+pub(crate) struct Exclusion {
+    /// The id or the name of the workers.
+    pub(crate) worker: String,
+    /// A UUID or a name; empty: all experiments.
+    pub(crate) experiment: String,
+    pub(crate) what: Excluding,
+}
+
+/// What is to become of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Excluding {
+    /// Nothing: somebody asks what excluding them would do.
+    Nothing,
+    /// They are excluded. Results of games that began before, by their clocks, stay.
+    Out { since_unix_us: Option<i64> },
+    /// They are let in again.
+    In,
+}
+
+/// Answer to [`Request::Exclude`].
+#[derive(Debug)]
+pub(crate) struct Excluded {
+    /// What excluding them does.
+    pub(crate) excludable: Excludable,
+    /// Who is let in again.
+    pub(crate) readmitted: Vec<WorkerId>,
+}
+
+impl From<Excluded> for v1::ExcludeResponse {
+    fn from(excluded: Excluded) -> Self {
+        let Excluded { excludable: Excludable { workers, games, kept, goes_on }, readmitted } =
+            excluded;
+        let worker = |it: NamedWorker| v1::NamedWorker {
+            worker_id: it.worker.0,
+            name: it.name,
+            host: it.host,
+        };
+        let kept_results = |it: KeptResults| v1::KeptResults {
+            experiment: it.experiment,
+            has_course: it.has_course,
+            games: it.games,
+        };
+        Self {
+            workers: workers.into_iter().map(worker).collect(),
+            games,
+            kept: kept.into_iter().map(kept_results).collect(),
+            goes_on,
+            readmitted_worker_ids: readmitted.into_iter().map(|worker| worker.0).collect(),
+        }
+    }
 }
 
 /// A planned sweep.
@@ -191,6 +252,8 @@ impl Request {
             Self::Submit { reply, .. } => reply.is_closed(),
             Self::Steer { reply, .. } => reply.is_closed(),
             Self::Remove { reply, .. } => reply.is_closed(),
+            Self::Exclude { reply, .. } => reply.is_closed(),
+            Self::ExcludeSome { reply } => reply.is_closed(),
             Self::Workers { reply } => reply.is_closed(),
             Self::Probe { reply } => reply.is_closed(),
             Self::Heartbeat { .. } | Self::GiveBack { .. } => false,
@@ -208,6 +271,8 @@ impl Request {
             Self::Submit { reply, .. } => Held::unanswered(reply),
             Self::Steer { reply, .. } => Held::unanswered(reply),
             Self::Remove { reply, .. } => Held::unanswered(reply),
+            Self::Exclude { reply, .. } => Held::unanswered(reply),
+            Self::ExcludeSome { reply } => Held::unanswered(reply),
             Self::Workers { reply } => Held::unanswered(reply),
             Self::Probe { reply } => Held::unanswered(reply),
         }
@@ -347,6 +412,10 @@ impl Dispatch {
 
     pub(crate) async fn remove(&self, removal: Removal) -> Result<String, Refusal> {
         self.ask(|reply| Request::Remove { removal, reply }).await
+    }
+
+    pub(crate) async fn exclude(&self, exclusion: Exclusion) -> Result<Excluded, Refusal> {
+        self.ask(|reply| Request::Exclude { exclusion, reply }).await
     }
 
     pub(crate) async fn workers(&self) -> Result<Workforce, Refusal> {

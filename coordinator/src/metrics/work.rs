@@ -23,6 +23,7 @@ pub(crate) struct Work {
     attempts: IntCounter,
     again: IntCounter,
     over: IntCounter,
+    excluded: IntCounter,
     irregular: IntCounter,
     not_leased: IntCounter,
     granted: IntCounter,
@@ -46,6 +47,8 @@ pub(crate) struct Done {
     pub(crate) again: u64,
     /// Results of experiments that are over.
     pub(crate) over: u64,
+    /// Results of workers that are excluded.
+    pub(crate) excluded: u64,
     /// Results that the rules do not allow.
     pub(crate) irregular: u64,
     /// Results of games that their worker never had.
@@ -76,8 +79,8 @@ impl Work {
         )?;
         let uncounted = labelled(
             "spelrum_results_uncounted_total",
-            "Results that came and do not count: of games that had one (again), or of experiments \
-             that are over (over).",
+            "Results that came and do not count: of games that had one (again), of experiments that \
+             are over (over), or of workers that are excluded (excluded).",
             "why",
         )?;
         let refused = labelled(
@@ -125,6 +128,7 @@ impl Work {
             )?,
             again: uncounted.get_metric_with_label_values(&["again"])?,
             over: uncounted.get_metric_with_label_values(&["over"])?,
+            excluded: uncounted.get_metric_with_label_values(&["excluded"])?,
             irregular: refused.get_metric_with_label_values(&["irregular"])?,
             not_leased: refused.get_metric_with_label_values(&["not_leased"])?,
             granted: counter("spelrum_leases_granted_total", "Leases that were granted.")?,
@@ -151,6 +155,7 @@ impl Work {
             attempts,
             again,
             over,
+            excluded,
             irregular,
             not_leased,
             granted,
@@ -163,6 +168,7 @@ impl Work {
             (&self.attempts, attempts),
             (&self.again, again),
             (&self.over, over),
+            (&self.excluded, excluded),
             (&self.irregular, irregular),
             (&self.not_leased, not_leased),
             (&self.granted, granted),

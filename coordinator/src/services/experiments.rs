@@ -23,7 +23,8 @@ use tonic::{Request, Response, Status};
 use super::work::{canonical_uuid, millis};
 use super::{BUSY_RETRY_AFTER, pages, reading_failed};
 use crate::dispatcher::{
-    Clock, Dispatch, Removal, Steering, Submission, Workforce, not_submitted, unknown_experiment,
+    Clock, Dispatch, Excluding, Exclusion, Removal, Steering, Submission, Workforce, not_submitted,
+    unknown_experiment,
 };
 use crate::store::{Readers, Removing, StoreError, Sweep};
 
@@ -282,6 +283,28 @@ impl Experiments for ExperimentsService {
             moves: removable.moves,
             bytes: removable.bytes,
         }))
+    }
+
+    async fn exclude(
+        &self,
+        request: Request<v1::ExcludeRequest>,
+    ) -> Result<Response<v1::ExcludeResponse>, Status> {
+        let request = request.into_inner();
+        let what = match request.what() {
+            v1::ExcludeWhat::Preview => Excluding::Nothing,
+            v1::ExcludeWhat::Out => Excluding::Out { since_unix_us: request.since_unix_us },
+            v1::ExcludeWhat::In => Excluding::In,
+            v1::ExcludeWhat::Unspecified => {
+                let problem = "the message's field what is missing or unknown";
+                let remedy = "use preview, out or in";
+                return Err(Refusal::new(Reason::Malformed, problem, remedy).into());
+            }
+        };
+        check_length("worker", &request.worker, NAME_BYTES_MAX)?;
+        check_length("experiment", &request.experiment, NAME_BYTES_MAX)?;
+        let (worker, experiment) = (request.worker, request.experiment);
+        let excluded = self.dispatch.exclude(Exclusion { worker, experiment, what }).await?;
+        Ok(Response::new(excluded.into()))
     }
 
     type QueryStream = Pin<Box<dyn Stream<Item = Result<v1::QueryResponse, Status>> + Send>>;

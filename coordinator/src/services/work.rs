@@ -93,9 +93,12 @@ impl Work for WorkService {
             Leased::Grant(grant) => {
                 v1::LeaseResponse { grant: Some(grant.into()), ..Default::default() }
             }
-            Leased::Idle { retry_after, all_done } => {
-                v1::LeaseResponse { grant: None, retry_after_ms: millis(retry_after), all_done }
-            }
+            Leased::Idle { retry_after, all_done, withheld } => v1::LeaseResponse {
+                grant: None,
+                retry_after_ms: millis(retry_after),
+                all_done,
+                withheld,
+            },
         }))
     }
 

@@ -236,7 +236,7 @@ async fn claims(
     Ok(rows)
 }
 
-/// Whether a game of an experiment has a settled result, whatever it is.
+/// Whether a game of an experiment has, or had, a settled result, whatever it is.
 async fn has_settled(
     connection: &mut SqliteConnection,
     experiment: i64,
@@ -245,7 +245,11 @@ async fn has_settled(
     Ok(sqlx::query_scalar!(
         r#"SELECT EXISTS (
             SELECT 1 FROM cells AS c CROSS JOIN games AS g ON g.cell_id = c.cell_id
-            WHERE c.experiment_id = ?) AS "any!: bool""#,
+            WHERE c.experiment_id = ?1
+            UNION ALL
+            -- What was taken out since has been seen.
+            SELECT 1 FROM cells AS c CROSS JOIN uncounted_games AS u ON u.cell_id = c.cell_id
+            WHERE c.experiment_id = ?1 AND u.reason = 'excluded') AS "any!: bool""#,
         experiment
     )
     .fetch_one(connection)

@@ -29,6 +29,7 @@ use spelrum_tournament::{
 
 use super::courses::OpenCourse;
 use super::error::StoreError;
+use super::exclusion::{Excludable, TakenOut};
 use super::lookups::{Found, LeasedCell, OtherRevision};
 use super::refused::Refused;
 use super::removal::Removed;
@@ -82,6 +83,12 @@ pub trait Store: Send {
     /// # Errors
     /// If the store fails.
     fn is_removing(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Whether some worker's results are being taken out.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn is_excluding(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Gives back some of the room that removed rows took; returns whether there is more to do.
     ///
@@ -348,6 +355,67 @@ pub trait WriteTransaction: Send {
     /// # Errors
     /// [`StoreError::HasCourse`] if the experiment takes a course of its own, or if the store fails.
     fn retry_failed(
+        &mut self,
+        experiment: ExperimentId,
+    ) -> impl Future<Output = Result<Retry, StoreError>> + Send;
+
+    /// Who is meant by an id or a name, and what excluding them from an experiment, or from all, would do.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn excludable(
+        &mut self,
+        which: &str,
+        from: Option<ExperimentId>,
+    ) -> impl Future<Output = Result<Excludable, StoreError>> + Send;
+
+    /// Decides that a worker's results are taken out, of an experiment or of all, and that none count any more.
+    /// Those of games that began before a time by the worker's clock stay. Deciding the same again changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn begin_exclusion(
+        &mut self,
+        worker: WorkerId,
+        from: Option<ExperimentId>,
+        since_unix_us: Option<i64>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Lets workers in again, and whoever was excluded for being a later start of one of them. Returns who that
+    /// is, in the order of their ids.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn readmit(
+        &mut self,
+        workers: &[WorkerId],
+    ) -> impl Future<Output = Result<Vec<WorkerId>, StoreError>> + Send;
+
+    /// Excludes a worker that has had no lease yet from what another of its name on its host is excluded from.
+    /// Returns what that is.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn inherit_exclusions(
+        &mut self,
+        worker: WorkerId,
+    ) -> impl Future<Output = Result<Vec<Option<ExperimentId>>, StoreError>> + Send;
+
+    /// Takes a few of the results out that are to be taken out. What the scheduler has to store of cells must be
+    /// stored before. `None`: there is nothing (more) to take out.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn exclude_some(
+        &mut self,
+    ) -> impl Future<Output = Result<Option<Vec<TakenOut>>, StoreError>> + Send;
+
+    /// What the scheduler must know of an experiment that it has forgotten; without the games.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn whole(
         &mut self,
         experiment: ExperimentId,
     ) -> impl Future<Output = Result<Retry, StoreError>> + Send;

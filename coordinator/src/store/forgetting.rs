@@ -93,6 +93,7 @@ impl Transaction<'_> {
                 AND NOT EXISTS (SELECT 1 FROM worker_results AS r WHERE r.worker_id = w.worker_id)
                 AND NOT EXISTS (SELECT 1 FROM uncounted_games AS u WHERE u.worker_id = w.worker_id)
                 AND NOT EXISTS (SELECT 1 FROM refused_results AS f WHERE f.worker_id = w.worker_id)
+                AND NOT EXISTS (SELECT 1 FROM exclusions AS x WHERE x.worker_id = w.worker_id)
                 AND NOT EXISTS (SELECT 1 FROM networks AS n WHERE n.worker_id = w.worker_id)
                 AS "has_no_trace!: bool"
             FROM workers AS w WHERE w.worker_id > ?1 ORDER BY w.worker_id LIMIT ?3"#,

@@ -37,6 +37,7 @@ pub mod contract;
 mod courses;
 mod engines;
 mod error;
+mod exclusion;
 mod export;
 #[cfg(test)]
 mod failures;
@@ -102,6 +103,7 @@ pub use checkpoint::{
 };
 pub use courses::OpenCourse;
 pub use error::StoreError;
+pub use exclusion::{Excludable, KeptResults, NamedWorker, TakenOut};
 pub use export::{Received, export_from_pieces};
 pub use import::{ImportError, ImportProgress, Imported};
 pub use lock::told_by_holder;

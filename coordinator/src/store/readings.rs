@@ -47,8 +47,8 @@ impl Transaction<'_> {
             return Ok(());
         }
         let rules = stop_rules::all(self.connection()).await?;
-        let mut beyond = self.unread(experiment).await?;
-        let mut openings = self.counted_by_opening(experiment).await?;
+        let mut beyond = self.unread(experiment, [first, last]).await?;
+        let mut openings = self.counted_by_opening(experiment, [first, last]).await?;
         let row_of: BTreeMap<i64, _> = found.into_iter().map(|row| (row.cell_id, row)).collect();
         for cell in cells {
             let Some(row) = row_of.get(&cell.cell.0) else { continue };
@@ -85,18 +85,21 @@ impl Transaction<'_> {
     async fn counted_by_opening(
         &mut self,
         experiment: i64,
+        [first, last]: [i64; 2],
     ) -> Result<BTreeMap<i64, BTreeMap<u64, [u64; 2]>>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", o.opening_number AS "opening_number!: i64",
                 c.swap_sides AS "swap_sides: bool", o.games, o.wins, o.draws, o.pairs,
                 o.pairs_half_points
-            FROM cells AS c INDEXED BY cells_experiment
+            FROM cells AS c
             CROSS JOIN stop_rules AS s ON s.stop_rule_id = c.stop_rule_id
             CROSS JOIN conditions AS k ON k.conditions_id = c.conditions_id
             CROSS JOIN cell_openings AS o ON o.cell_id = c.cell_id
-            WHERE c.experiment_id = ? AND c.decided_number > 0 AND s.precision IS NOT NULL
-                AND s.over_pairs = 0 AND k.openings_count > 1"#,
-            experiment
+            WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3 AND c.decided_number > 0
+                AND s.precision IS NOT NULL AND s.over_pairs = 0 AND k.openings_count > 1"#,
+            experiment,
+            first,
+            last
         )
         .fetch_all(self.connection())
         .await?;
@@ -118,15 +121,18 @@ impl Transaction<'_> {
     async fn unread(
         &mut self,
         experiment: i64,
+        [first, last]: [i64; 2],
     ) -> Result<BTreeMap<i64, Vec<(u64, Settled)>>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT g.cell_id, g.number, g.outcome, c.swap_sides AS "swap_sides: bool"
             FROM cells AS c
             CROSS JOIN games AS g ON g.cell_id = c.cell_id AND g.number >= c.decided_number
-            WHERE c.experiment_id = ? AND c.stop_rule_id IS NOT NULL
-                AND c.stop_number IS NOT c.decided_number
+            WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3
+                AND c.stop_rule_id IS NOT NULL AND c.stop_number IS NOT c.decided_number
             ORDER BY g.cell_id, g.number"#,
-            experiment
+            experiment,
+            first,
+            last
         )
         .fetch_all(self.connection())
         .await?;

@@ -145,12 +145,16 @@ impl Rollup {
 
 impl Rollup {
     /// The first columns of keys whose rows go with an experiment that is being deleted, bit by
-    /// bit.
+    /// bit, or with a worker's results that are being taken out.
     fn gone(&self) -> &'static str {
         match self.key[0] {
             "experiment_id" => {
                 "SELECT experiment_id FROM removals
-                WHERE what = 'everything' AND experiment_id IS NOT NULL"
+                WHERE what = 'everything' AND experiment_id IS NOT NULL
+                UNION ALL
+                SELECT r.experiment_id FROM exclusions AS x
+                JOIN worker_results AS r ON r.worker_id = x.worker_id
+                WHERE x.done_unix_us IS NULL"
             }
             "game_id" => {
                 "SELECT g.game_id FROM removals AS x

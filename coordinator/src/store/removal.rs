@@ -125,6 +125,7 @@ impl Transaction<'_> {
         // What is kept in memory of its cells, such as whether they record moves.
         self.cache.cells.clear();
         self.cache.removal = None;
+        self.cache.exclusion = None;
         Ok(())
     }
 
@@ -259,7 +260,12 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    async fn remove_of_games(&mut self, what: Removing, games: &[i64]) -> Result<(), StoreError> {
+    /// Removes everything of games, or only their moves.
+    pub(super) async fn remove_of_games(
+        &mut self,
+        what: Removing,
+        games: &[i64],
+    ) -> Result<(), StoreError> {
         let games = rows(games)?;
         if what == Removing::Moves {
             self.keep_searches(&games).await?;
@@ -502,6 +508,7 @@ impl Transaction<'_> {
             return Ok(());
         }
         for sql in [
+            "DELETE FROM exclusions WHERE experiment_id = ?",
             "DELETE FROM claims WHERE experiment_id = ?",
             "DELETE FROM experiment_axes WHERE experiment_id = ?",
             "DELETE FROM experiment_anchors WHERE experiment_id = ?",

@@ -35,8 +35,7 @@ impl Transaction<'_> {
     /// If the experiment takes a course of its own, or the database fails.
     pub async fn retry_failed(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT name, priority AS "priority: i32", course IS NOT NULL AS "has_course!: bool",
-                allocation
+            r#"SELECT name, course IS NOT NULL AS "has_course!: bool"
             FROM experiments WHERE experiment_id = ?"#,
             experiment.0
         )
@@ -108,14 +107,30 @@ impl Transaction<'_> {
         )
         .execute(self.connection())
         .await?;
+        let whole = self.whole(experiment).await?;
+        let game = |(cell, number)| GameId { cell: CellId(cell), number: unsigned(number) };
+        Ok(Retry { games: numbers.into_iter().map(game).collect(), ..whole })
+    }
+
+    /// What the scheduler must know of an experiment that it has forgotten; without the games.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn whole(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT priority AS "priority: i32", allocation
+            FROM experiments WHERE experiment_id = ?"#,
+            experiment.0
+        )
+        .fetch_one(self.connection())
+        .await?;
         let mut cells = self.cell_states(experiment.0).await?;
         self.add_needs(experiment.0, &mut cells).await?;
         self.add_readings(experiment.0, &mut cells).await?;
         self.add_played(experiment.0, &mut cells).await?;
         self.add_trainings(experiment.0, &mut cells).await?;
-        let game = |(cell, number)| GameId { cell: CellId(cell), number: unsigned(number) };
         Ok(Retry {
-            games: numbers.into_iter().map(game).collect(),
+            games: Vec::new(),
             cells,
             attempts: self.open_attempts(Some(experiment.0)).await?,
             priority: found.priority,

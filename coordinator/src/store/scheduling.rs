@@ -14,6 +14,7 @@ use spelrum_tournament::{CellId, ExperimentId, GameCounts, GameId, GameRange, Le
 
 use super::Writer;
 use super::error::StoreError;
+use super::needs::ends;
 use super::numbers::integer;
 use super::transaction::{Transaction, rows};
 
@@ -63,6 +64,7 @@ impl Writer {
             leases: transaction.live_leases().await?,
             attempts: transaction.open_attempts(None).await?,
             last_lease: transaction.last_id("leases").await?,
+            excluded: transaction.excluded().await?,
         })
     }
 }
@@ -143,16 +145,17 @@ impl Transaction<'_> {
         experiment: i64,
         cells: &mut [CellState],
     ) -> Result<(), StoreError> {
-        if cells.is_empty() {
-            return Ok(());
-        }
+        let Some((first, last)) = ends(cells) else { return Ok(()) };
         let found = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", r.losses, r.draws, r.wins
             FROM experiments AS e
-            CROSS JOIN cells AS c INDEXED BY cells_experiment ON c.experiment_id = e.experiment_id
+            CROSS JOIN cells AS c ON +c.experiment_id = e.experiment_id
             CROSS JOIN cell_results AS r ON r.cell_id = c.cell_id
-            WHERE e.experiment_id = ? AND e.allocation = 'informative'"#,
-            experiment
+            WHERE e.experiment_id = ?1 AND e.allocation = 'informative'
+                AND c.cell_id BETWEEN ?2 AND ?3"#,
+            experiment,
+            first,
+            last
         )
         .fetch_all(self.connection())
         .await?;

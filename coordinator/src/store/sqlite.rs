@@ -16,9 +16,9 @@ use spelrum_tournament::{
 
 use super::contract::{Reading, Store, Term, WriteTransaction};
 use super::{
-    Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Readers, Refused, Removed, Removing,
-    Retry, StoreError, Submitted, Sweep, Transaction, WAL_RESTART_BYTES, WorkerIntroduction,
-    Writer,
+    Excludable, Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Readers, Refused, Removed,
+    Removing, Retry, StoreError, Submitted, Sweep, TakenOut, Transaction, WAL_RESTART_BYTES,
+    WorkerIntroduction, Writer,
 };
 
 impl Store for Writer {
@@ -49,6 +49,10 @@ impl Store for Writer {
 
     async fn is_removing(&mut self) -> Result<bool, StoreError> {
         Self::is_removing(self).await
+    }
+
+    async fn is_excluding(&mut self) -> Result<bool, StoreError> {
+        Self::is_excluding(self).await
     }
 
     async fn shrink(&mut self) -> Result<bool, StoreError> {
@@ -204,6 +208,42 @@ impl WriteTransaction for Transaction<'_> {
 
     async fn retry_failed(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
         Transaction::retry_failed(self, experiment).await
+    }
+
+    async fn excludable(
+        &mut self,
+        which: &str,
+        from: Option<ExperimentId>,
+    ) -> Result<Excludable, StoreError> {
+        Transaction::excludable(self, which, from).await
+    }
+
+    async fn begin_exclusion(
+        &mut self,
+        worker: WorkerId,
+        from: Option<ExperimentId>,
+        since_unix_us: Option<i64>,
+    ) -> Result<(), StoreError> {
+        Transaction::begin_exclusion(self, worker, from, since_unix_us).await
+    }
+
+    async fn readmit(&mut self, workers: &[WorkerId]) -> Result<Vec<WorkerId>, StoreError> {
+        Transaction::readmit(self, workers).await
+    }
+
+    async fn inherit_exclusions(
+        &mut self,
+        worker: WorkerId,
+    ) -> Result<Vec<Option<ExperimentId>>, StoreError> {
+        Transaction::inherit_exclusions(self, worker).await
+    }
+
+    async fn exclude_some(&mut self) -> Result<Option<Vec<TakenOut>>, StoreError> {
+        Transaction::exclude_some(self).await
+    }
+
+    async fn whole(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
+        Transaction::whole(self, experiment).await
     }
 
     async fn touch(&mut self) -> Result<(), StoreError> {

@@ -104,6 +104,20 @@ impl Transaction<'_> {
         Ok(())
     }
 
+    /// Takes a cell's counted games of these numbers, whole pairs below its end, from all rollups, or adds those
+    /// that were taken before.
+    pub(super) async fn count_again(
+        &mut self,
+        cell: i64,
+        [first, end]: [i64; 2],
+        count: bool,
+    ) -> Result<(), StoreError> {
+        if first < end {
+            self.move_games(Piece { cell, first, end, count }).await?;
+        }
+        Ok(())
+    }
+
     async fn move_games(&mut self, piece: Piece) -> Result<(), StoreError> {
         self.fill_cells(std::iter::once(piece.cell)).await?;
         let Some(cell) = self.cache.cells.get(&piece.cell).cloned() else { return Ok(()) };

@@ -9,6 +9,7 @@ use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Sqlite, SqliteCo
 
 use super::connection::writing;
 use super::error::StoreError;
+use super::exclusion::ExclusionWalk;
 use super::identity::Files;
 use super::walk::Walk;
 use super::{Writer, unix_now_us};
@@ -117,6 +118,8 @@ pub(super) struct Cache {
     pub(super) openings: HashMap<(String, String), i64>,
     /// The removal at work.
     pub(super) removal: Option<Walk>,
+    /// The exclusion at work.
+    pub(super) exclusion: Option<ExclusionWalk>,
 }
 
 impl Cache {

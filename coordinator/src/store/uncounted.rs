@@ -17,6 +17,8 @@ pub(super) enum Reason {
     Conflict,
     /// The experiment was cancelled before.
     AfterCancel,
+    /// Its worker is excluded.
+    Excluded,
 }
 
 impl Reason {
@@ -25,6 +27,7 @@ impl Reason {
             Self::Repeat => "repeat",
             Self::Conflict => "conflict",
             Self::AfterCancel => "after_cancel",
+            Self::Excluded => "excluded",
         }
     }
 }
@@ -61,6 +64,7 @@ impl Transaction<'_> {
         // These are few: one at a time is simple, and fast enough.
         for game in games {
             let reason = match reason {
+                _ if self.is_excluded(game.worker, game.cell_id()).await? => Reason::Excluded,
                 Some(reason) => reason,
                 None => {
                     let settled = self.settled_of(game.cell_id(), game.number).await?;

@@ -8,6 +8,7 @@ mod comparisons;
 mod courses;
 mod curl;
 mod engines;
+mod exclusion;
 mod experiments;
 mod exposition;
 mod metrics;

@@ -1,6 +1,8 @@
 //! The contract of a store: whatever is asked of SQLite and of the slow and obvious store in memory,
 //! both answer the same.
 
+mod exclusion;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
@@ -52,6 +54,7 @@ enum Step {
     Tell { cell: u8 },
     ForgetWorkers { after: u8, recent: bool, spared: u8 },
     Train { worker: u8, training: u8, found: bool },
+    Exclude(exclusion::Exclusion),
     TakeOver,
 }
 
@@ -98,6 +101,7 @@ fn steps() -> impl Strategy<Value = Vec<(Step, bool)>> {
             .prop_map(|(after, recent, spared)| Step::ForgetWorkers { after, recent, spared }),
         3 => (0_u8..3, any::<u8>(), prop::bool::weighted(0.2))
             .prop_map(|(worker, training, found)| Step::Train { worker, training, found }),
+        3 => exclusion::exclusions().prop_map(Step::Exclude),
         1 => Just(Step::TakeOver),
     ];
     // One in eight is never committed.
@@ -503,6 +507,7 @@ async fn take<S: Store>(
             }
             answers.join(" ")
         }
+        Step::Exclude(of) => exclusion::ask(&mut transaction, known, of).await?,
         Step::TakeOver => String::new(),
     };
     if commit {

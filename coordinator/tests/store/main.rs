@@ -7,6 +7,7 @@ mod claims;
 mod contract;
 mod documentation;
 mod engines;
+mod exclusion;
 mod fixture;
 mod forgetting;
 mod functions;

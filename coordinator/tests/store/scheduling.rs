@@ -42,6 +42,7 @@ async fn a_new_experiment_is_all_there_is() {
             leases: vec![],
             attempts: vec![],
             last_lease: 0,
+            excluded: Vec::new(),
         }
     );
     assert_eq!(store.submitted.games, 40);

@@ -233,6 +233,20 @@ pub enum Event {
         /// Of each of their cells what counts now: [`CellState::played`].
         played: Vec<(CellId, GameCounts)>,
     },
+    /// A worker is not believed any more, in one experiment or in all. Its leases end, their games return at no
+    /// cost, and it gets no more; what it reports all the same does not count. Games of it that are settled
+    /// come as [`Reopened`](Self::Reopened).
+    Excluded {
+        /// The worker.
+        worker: WorkerId,
+        /// The experiment; `None`: all.
+        experiment: Option<ExperimentId>,
+    },
+    /// A worker is believed again, in all experiments: from the next lease on.
+    Readmitted {
+        /// The worker.
+        worker: WorkerId,
+    },
     /// A worker asks for games.
     LeaseWanted {
         /// The worker.
@@ -335,6 +349,8 @@ pub enum Effect {
         /// Whether every experiment is finished, paused or cancelled: no running one has an
         /// unsettled game.
         all_done: bool,
+        /// Why this worker gets none of what waits.
+        withheld: Option<Withheld>,
     },
     /// Answer to `Heartbeat`: leases the worker must drop, because they ended or were never its.
     /// Often none.
@@ -365,6 +381,13 @@ pub enum Effect {
     },
 }
 
+/// Why a worker gets no games although some wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withheld {
+    /// Somebody has excluded it.
+    Excluded,
+}
+
 /// Where a result goes (invariant 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -378,6 +401,9 @@ pub enum Verdict {
     /// Into `uncounted_games`: the experiment was cancelled, or has finished without the game, because
     /// its sweep no longer names the cell, or the cell ends before it. A failure with this verdict is stored nowhere.
     AfterCancel,
+    /// Into `uncounted_games`: its worker is excluded. A failure with this verdict is stored nowhere, and a
+    /// training neither.
+    Excluded,
     /// Beside all statistics, as what its worker is charged with: it is not a record of the game, which
     /// is played again at no cost to it.
     Refused,
@@ -408,7 +434,7 @@ pub enum LeaseEnd {
     Expired,
     /// Its worker handed it back.
     GivenBack,
-    /// Its experiment was cancelled, or deleted.
+    /// Its experiment was cancelled or deleted, or its worker excluded.
     Cancelled,
 }
 
@@ -440,4 +466,6 @@ pub struct Snapshot {
     pub attempts: Vec<Attempts>,
     /// The greatest lease id ever given.
     pub last_lease: i64,
+    /// Who is excluded, from an experiment or from all.
+    pub excluded: Vec<(WorkerId, Option<ExperimentId>)>,
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::allocation::share_of_lease;
-use super::api::{Effect, LeaseState};
+use super::api::{Effect, LeaseState, Withheld};
 use super::attempts::Next;
 use super::batches::{Batch, LeaseRoom};
 use super::cells::Cell;
@@ -46,20 +46,25 @@ impl Scheduler {
         let slot_bytes = memory_bytes.map_or(u64::MAX, |offered| offered / slots);
         let trains = trains && self.trainings_of(worker) < slots;
         let asking = Asking { worker, slots, slot_bytes, engines, trains };
-        if self.leases.count_of(worker) < leases_max {
+        let mut withheld = self.exclusions.withheld(worker);
+        if withheld.is_none() && self.leases.count_of(worker) < leases_max {
             let mut turn = None;
             while let Some(next) = self.shares.next(turn) {
+                turn = Some(next);
+                if self.exclusions.has(worker, next.experiment) {
+                    withheld = Some(Withheld::Excluded);
+                    continue;
+                }
                 let batch = self.batch(next.experiment, &asking);
                 if !batch.ranges.is_empty() {
                     return self.grant(worker, slots, next.experiment, batch);
                 }
-                turn = Some(next);
             }
         }
         let all_done = !self.any_running();
         let retry_after_ms =
             if all_done { self.policy.retry_done_ms } else { self.policy.retry_waiting_ms };
-        Effect::Idle { worker, retry_after_ms, all_done }
+        Effect::Idle { worker, retry_after_ms, all_done, withheld }
     }
 
     /// How many trainings a worker holds.

@@ -9,6 +9,7 @@ use super::api::{
 };
 use super::attempts::AttemptBook;
 use super::cells::Cell;
+use super::exclusions::Exclusions;
 use super::experiments::{CellSum, Experiment, Experiments};
 use super::leases::{Lease, Leases};
 use super::policy::Policy;
@@ -30,6 +31,7 @@ pub struct Scheduler {
     pub(super) leases: Leases,
     pub(super) attempts: AttemptBook,
     pub(super) shares: Shares,
+    pub(super) exclusions: Exclusions,
     /// How many experiments are in the state `Running`.
     pub(super) running: usize,
     /// What became of events that were not events: experiments that a restart found complete.
@@ -87,6 +89,10 @@ impl Scheduler {
             Event::Reopened { experiment, games, readings, played } => {
                 self.reopened(experiment, &games, readings, &played, &mut effects);
             }
+            Event::Excluded { worker, experiment } => {
+                self.excluded(worker, experiment, &mut effects);
+            }
+            Event::Readmitted { worker } => self.exclusions.readmit(worker),
             Event::LeaseWanted { worker, slots, memory_bytes, engines, trains } => {
                 effects.push(self.lease_wanted(worker, slots, memory_bytes, &engines, trains));
             }
@@ -427,6 +433,7 @@ impl Scheduler {
         self.cancel_leases(id);
         self.set_state(id, ExperimentState::Cancelled);
         self.over.remove(&id);
+        self.exclusions.forget(id);
         let cells = self.experiments.get(&id).map(|it| it.cells.clone()).unwrap_or_default();
         self.forget(id);
         for cell in cells {

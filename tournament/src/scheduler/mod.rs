@@ -29,6 +29,7 @@
 //! | `Submitted` | cells come, grow, shrink to what was leased, leave the sweep or come back, end elsewhere; an experiment that was finished runs again |
 //! | `Extended` | the owner adds cells to an open experiment, or closes it |
 //! | `Reopened` | settled games are returned, and their cells' stop rules read again |
+//! | `Excluded` | the leases of a worker end, their games return, it gets no more, and nothing of it counts, until it is `Readmitted` |
 //! | `Steered` | pause: no new leases; cancel: its leases end, its games are forgotten |
 //! | `LeaseWanted` | a grant, or the time to ask again |
 //! | `Heartbeat` | the leases it names live on; those it names in vain are to be dropped |
@@ -52,7 +53,7 @@
 //! - How many: a few seconds of work, less towards the end (`batches`).
 //! - When a game is given up (`attempts`).
 //! - Whom for: a worker gets no game that may take more memory than it offers each of its slots, and
-//!   none that needs engines which it has not (`grants`). What nobody can play holds nothing else up;
+//!   none that needs engines which it has not (`grants`); one that is excluded gets none (`exclusions`). What nobody can play holds nothing else up;
 //!   its experiment goes on (`waiting`).
 //!
 //! A stop rule reads the longest gap-free prefix of settled pairs, whatever came in before
@@ -89,6 +90,7 @@ mod batches;
 mod cells;
 mod check;
 mod counts;
+mod exclusions;
 mod experiments;
 mod grants;
 mod leases;

@@ -84,7 +84,7 @@ impl Scheduler {
         facts: Facts,
         effects: &mut Vec<Effect>,
     ) {
-        let verdict = self.verdict(game, &what, facts);
+        let verdict = self.verdict(worker, game, &what, facts);
         effects.push(Effect::Verdict { game, verdict });
         match (verdict, what) {
             (Verdict::Counts, Report::Trained) => self.settle(game, Settled::Failed, effects),
@@ -112,12 +112,15 @@ impl Scheduler {
         }
     }
 
-    fn verdict(&self, game: GameId, what: &Report, facts: Facts) -> Verdict {
+    fn verdict(&self, worker: WorkerId, game: GameId, what: &Report, facts: Facts) -> Verdict {
         if !facts.leased {
             return Verdict::Rejected;
         }
         if *what == Report::Irregular {
             return Verdict::Refused;
+        }
+        if self.is_excluded(worker, game) {
+            return Verdict::Excluded;
         }
         if facts.settled {
             return Verdict::Again;
@@ -223,7 +226,7 @@ impl Scheduler {
 
     /// Puts what is outstanding of these games of a lease back, each to where it belongs, and says
     /// what that was.
-    fn return_games(&mut self, id: LeaseId, ranges: &[GameRange]) -> Vec<GameRange> {
+    pub(super) fn return_games(&mut self, id: LeaseId, ranges: &[GameRange]) -> Vec<GameRange> {
         let mut returned = Vec::new();
         for range in ranges {
             let Some(cell) = self.cells.get(&range.cell) else { continue };

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::api::{ExperimentSnapshot, ExperimentState, LeaseEnd, LeaseState, Snapshot, Time};
 use super::attempts::AttemptBook;
 use super::cells::Cell;
+use super::exclusions::Exclusions;
 use super::experiments::Experiment;
 use super::leases::{Lease, Leases};
 use super::machine::Scheduler;
@@ -25,6 +26,7 @@ impl Scheduler {
             leases: Leases::after(snapshot.last_lease),
             attempts: AttemptBook::default(),
             shares: Shares::default(),
+            exclusions: Exclusions::of(snapshot.excluded),
             running: 0,
             pending: Vec::new(),
             over: BTreeSet::new(),

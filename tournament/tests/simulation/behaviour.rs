@@ -10,6 +10,7 @@ use crate::script::{check, check_with};
 
 mod allocation;
 mod engines;
+mod exclusions;
 mod growing;
 mod trainings;
 mod waiting;

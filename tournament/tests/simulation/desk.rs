@@ -150,6 +150,9 @@ impl Desk {
                 Effect::Verdict { game, verdict: Verdict::Counts } => {
                     let (playing, points) = playing.expect("a report of a game");
                     self.staged_mut().settle(*game, Settled::Played(playing, points));
+                    if let Event::Reported { worker, .. } = &event {
+                        self.staged_mut().played_by(*game, *worker);
+                    }
                 }
                 Effect::SettleFailed { game, message } => {
                     self.staged_mut().settle(*game, Settled::Failed(message.clone()));
@@ -180,6 +183,29 @@ impl Desk {
             let course = Box::new(Toy::new(self.courses[&experiment]));
             self.led.insert(experiment, Led::begin(course, &sweep(), cells));
             self.lead_one(experiment, now);
+        }
+    }
+
+    /// A worker is excluded: what it played of experiments that go on is played again, unless a course has
+    /// decided by it.
+    pub(crate) fn exclude(&mut self, worker: WorkerId, experiment: Option<ExperimentId>, now: u64) {
+        let event = self.staged_mut().exclude(worker, experiment);
+        self.handle(event, now);
+        let all: Vec<ExperimentId> = self.staged.experiments.keys().copied().collect();
+        for id in all.into_iter().filter(|id| experiment.is_none_or(|it| it == *id)) {
+            let goes_on = matches!(
+                self.staged.experiments[&id].1,
+                ExperimentState::Running | ExperimentState::Paused
+            );
+            if goes_on && !self.has_course(id) {
+                self.drain();
+                let players = self.staged.players.clone();
+                let is_its = |game, result: &Settled| {
+                    matches!(result, Settled::Played(..)) && players.get(&game) == Some(&worker)
+                };
+                let event = self.staged_mut().reopen(id, is_its);
+                self.handle(event, now);
+            }
         }
     }
 

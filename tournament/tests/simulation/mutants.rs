@@ -122,6 +122,12 @@ pub(crate) enum Mutant {
     ForgetsTrainings,
     /// A restart does not see what engines cells need.
     RestartsWithoutEngines,
+    /// Nobody is excluded.
+    IgnoresExclusions,
+    /// A restart does not see who is excluded.
+    RestartsWithoutExclusions,
+    /// Who is excluded stays so.
+    IgnoresReadmissions,
     /// Nobody learns that a cell is settled.
     SettlesInSilence,
     /// The coordinator replies before it commits (invariant 5).
@@ -132,7 +138,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 57] = [
+    pub(crate) const ALL: [Self; 60] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -187,6 +193,9 @@ impl Mutant {
         Self::RestartsWithoutAfter,
         Self::ForgetsTrainings,
         Self::RestartsWithoutEngines,
+        Self::IgnoresExclusions,
+        Self::RestartsWithoutExclusions,
+        Self::IgnoresReadmissions,
         Self::SettlesInSilence,
         Self::RepliesBeforeCommit,
         Self::RepliesUnfenced,
@@ -222,6 +231,7 @@ impl Subject {
             snapshot.leases.iter().map(|l| (l.lease, (l.worker, l.granted.clone()))).collect();
         match mutant {
             Some(Mutant::RestartsWithoutLeases) => snapshot.leases.clear(),
+            Some(Mutant::RestartsWithoutExclusions) => snapshot.excluded.clear(),
             Some(Mutant::RestartsWithoutAttempts) => snapshot.attempts.clear(),
             Some(Mutant::RepeatsLeaseIds) => {
                 snapshot.last_lease = snapshot.leases.iter().map(|l| l.lease.0).max().unwrap_or(0);
@@ -317,7 +327,9 @@ impl Subject {
             }
             (Some(Mutant::IgnoresPriority), Event::Prioritized { .. })
             | (Some(Mutant::RemembersDeleted), Event::Removed { .. }) => event = Event::Tick,
-            (Some(Mutant::IgnoresReopened), Event::Reopened { .. }) => event = Event::Tick,
+            (Some(Mutant::IgnoresExclusions), Event::Excluded { .. })
+            | (Some(Mutant::IgnoresReadmissions), Event::Readmitted { .. })
+            | (Some(Mutant::IgnoresReopened), Event::Reopened { .. }) => event = Event::Tick,
             (Some(Mutant::IgnoresOpen), Event::Submitted { open, .. }) => *open = false,
             (Some(Mutant::IgnoresAllocation), Event::Submitted { allocation, .. }) => {
                 *allocation = Allocation::Grid;

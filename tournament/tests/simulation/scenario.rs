@@ -41,6 +41,10 @@ pub(crate) enum Request {
     Prioritize { experiment: ExperimentId, priority: i32 },
     /// Its failed games are played again, and one in so many of the others.
     Reopen { experiment: ExperimentId, one_in: u64 },
+    /// A worker is not believed any more, in it or everywhere.
+    Exclude { experiment: ExperimentId, worker: WorkerId, everywhere: bool },
+    /// A worker is believed again.
+    Readmit { experiment: ExperimentId, worker: WorkerId },
     /// Nothing of it, as soon as nobody holds its games.
     Delete { experiment: ExperimentId },
 }
@@ -53,6 +57,8 @@ impl Request {
             | Self::Steer { experiment, .. }
             | Self::Prioritize { experiment, .. }
             | Self::Reopen { experiment, .. }
+            | Self::Exclude { experiment, .. }
+            | Self::Readmit { experiment, .. }
             | Self::Delete { experiment } => *experiment,
         }
     }
@@ -183,7 +189,31 @@ impl Scenario {
         scenario.draw_engines();
         scenario.draw_trainings();
         scenario.draw_mischief();
+        scenario.draw_exclusions();
         scenario
+    }
+
+    /// Draws who is excluded, from what and for how long. By its own dice, too.
+    fn draw_exclusions(&mut self) {
+        let mut dice = Dice::new(self.calm_ms.rotate_left(41));
+        if dice.chance(500) {
+            return;
+        }
+        for _ in 0..dice.between(1, 3) {
+            let after = usize::try_from(dice.below(self.requests.len() as u64)).unwrap();
+            let experiment = self.requests[after].1.experiment();
+            let at = self.requests[after].0 + dice.below(self.calm_ms / 2);
+            let worker =
+                WorkerId(i64::try_from(dice.between(1, self.workers.len() as u64)).unwrap());
+            let everywhere = dice.chance(500);
+            let exclude = Request::Exclude { experiment, worker, everywhere };
+            self.requests.insert(after + 1, (at, exclude));
+            // The first one does what no other can.
+            if worker == WorkerId(1) || !self.needs.is_empty() || dice.chance(500) {
+                let at = at + dice.between(1_000, 60_000);
+                self.requests.insert(after + 2, (at, Request::Readmit { experiment, worker }));
+            }
+        }
     }
 
     /// Draws what goes wrong with disk, clock, file and machines. By its own dice, too.

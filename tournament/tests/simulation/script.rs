@@ -23,13 +23,16 @@
 //! `9 trains` makes a cell one of a training, `10 waits for 9` has another one wait for it, `w1 wants 2 as of old` is a
 //! worker that does not train.
 //!
+//! `exclude w1` is that somebody does not believe a worker any more, `exclude w1 from e1` in this experiment,
+//! and `readmit w1` that somebody does again.
+//!
 //! Each line is a transaction of its own, judged and committed. `lost: …` is one whose commit
 //! fails, and `restart` builds the scheduler again. A line without `->` may have any effects.
 
 use std::collections::BTreeSet;
 
 use spelrum_tournament::scheduler::{
-    Allocation, Effect, Event, ExperimentState, Policy, Report, Verdict,
+    Allocation, Effect, Event, ExperimentState, Policy, Report, Verdict, Withheld,
 };
 use spelrum_tournament::stopping::{Points, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
@@ -142,6 +145,15 @@ impl Stage {
                 let experiment = self.desk.staged().cells[&games[0].cell].0;
                 self.desk.staged_mut().reopen(experiment, |game, _| games.contains(&game))
             }
+            ["exclude", worker, "from", experiment] => {
+                self.desk.exclude(worker_id(worker), Some(of(experiment)), self.now);
+                return Vec::new();
+            }
+            ["exclude", worker] => {
+                self.desk.exclude(worker_id(worker), None, self.now);
+                return Vec::new();
+            }
+            ["readmit", worker] => self.desk.staged_mut().readmit(worker_id(worker)),
             ["delete", experiment] => self.desk.staged_mut().delete(of(experiment)),
             [cell, "needs", bytes] => {
                 let cell = CellId(cell.parse().unwrap());
@@ -247,7 +259,8 @@ fn describe(effect: &Effect) -> String {
             let ranges: Vec<_> = ranges.iter().map(describe_range).collect();
             format!("lease {lease}: {}", ranges.join(" "))
         }
-        Effect::Idle { all_done: true, .. } => "done".into(),
+        Effect::Idle { all_done: true, withheld: None, .. } => "done".into(),
+        Effect::Idle { withheld: Some(Withheld::Excluded), .. } => "excluded".into(),
         Effect::Idle { all_done: false, .. } => "wait".into(),
         Effect::Drop { leases, .. } if leases.is_empty() => String::new(),
         Effect::Drop { leases, .. } => {
@@ -259,6 +272,7 @@ fn describe(effect: &Effect) -> String {
             Verdict::Noted => "noted",
             Verdict::Again => "again",
             Verdict::AfterCancel => "after cancel",
+            Verdict::Excluded => "excluded",
             Verdict::Refused => "refused",
             Verdict::Rejected => "rejected",
         }

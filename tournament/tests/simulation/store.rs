@@ -40,6 +40,10 @@ pub(crate) struct Store {
     pub(crate) after: BTreeMap<CellId, Arc<[CellId]>>,
     /// Cells that are trainings.
     pub(crate) trainings: BTreeSet<CellId>,
+    /// Who played the games that were.
+    pub(crate) players: BTreeMap<GameId, WorkerId>,
+    /// Who is excluded, from an experiment or from all.
+    pub(crate) excluded: BTreeSet<(WorkerId, Option<ExperimentId>)>,
     /// Requests of clients that were carried out, so that a repeated one is a no-op.
     pub(crate) requests: Vec<usize>,
     /// Results that were there until their experiment was deleted.
@@ -282,12 +286,33 @@ impl Store {
         })
     }
 
+    /// Stores that a worker is excluded.
+    pub(crate) fn exclude(&mut self, worker: WorkerId, experiment: Option<ExperimentId>) -> Event {
+        self.excluded.insert((worker, experiment));
+        Event::Excluded { worker, experiment }
+    }
+
+    /// Stores that it no longer is.
+    pub(crate) fn readmit(&mut self, worker: WorkerId) -> Event {
+        self.excluded.retain(|(excluded, _)| *excluded != worker);
+        Event::Readmitted { worker }
+    }
+
+    /// Notes who has played a game.
+    pub(crate) fn played_by(&mut self, game: GameId, worker: WorkerId) {
+        let experiment = self.cells[&game.cell].0;
+        let excluded = [None, Some(experiment)].map(|from| self.excluded.contains(&(worker, from)));
+        assert_eq!(excluded, [false; 2], "{game:?} counts, and {worker} is excluded");
+        self.players.insert(game, worker);
+    }
+
     /// Deletes everything of an experiment. Leases stay, without its games: ids only grow.
     pub(crate) fn delete(&mut self, experiment: ExperimentId) -> Event {
         self.experiments.remove(&experiment);
         self.courses.remove(&experiment);
         self.open.remove(&experiment);
         self.deletions += 1;
+        self.excluded.retain(|(_, from)| *from != Some(experiment));
         let cells = &mut self.cells;
         for (lease, _) in self.leases.values_mut() {
             let its = |range: &GameRange| cells.get(&range.cell).is_some_and(|c| c.0 == experiment);
@@ -390,6 +415,7 @@ impl Store {
                 .copied()
                 .collect(),
             last_lease: self.last_lease().0,
+            excluded: self.excluded.iter().copied().collect(),
         }
     }
 

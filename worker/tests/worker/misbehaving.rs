@@ -132,7 +132,12 @@ impl Work for Fake {
         }
         let mut seen = self.seen.lock().unwrap();
         if seen.leases == 1 + i64::from(script.unknown_at_first || script.leases_twice) {
-            let idle = v1::LeaseResponse { grant: None, retry_after_ms: 10, all_done: true };
+            let idle = v1::LeaseResponse {
+                grant: None,
+                retry_after_ms: 10,
+                all_done: true,
+                ..v1::LeaseResponse::default()
+            };
             return Ok(Response::new(idle));
         }
         seen.leases += 1;

@@ -4,6 +4,7 @@
 mod accuracy;
 mod courses;
 mod engines;
+mod exclusion;
 mod judging;
 mod margins;
 mod networks;
@@ -33,8 +34,8 @@ use super::contract::{Store, Term, WriteTransaction};
 use super::needs::Needs;
 use super::uncounted::Reason;
 use super::{
-    Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Refused, Removed, Removing, Retry,
-    StoreError, Submitted, Sweep, WorkerIntroduction,
+    Excludable, Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Refused, Removed,
+    Removing, Retry, StoreError, Submitted, Sweep, TakenOut, WorkerIntroduction,
 };
 
 /// A store in memory, and the right to write to it for its term.
@@ -104,6 +105,8 @@ struct State {
     refused: Vec<Refused>,
     /// Those that are settled, by the definitions of their trainings.
     networks: BTreeMap<DefinitionHash, networks::Network>,
+    /// Who was excluded, in order.
+    exclusions: Vec<exclusion::Exclusion>,
     /// What is being removed.
     removals: BTreeMap<ExperimentId, Removing>,
 }
@@ -306,6 +309,10 @@ impl Store for InMemory {
         Ok(!self.begin().await?.state.removals.is_empty())
     }
 
+    async fn is_excluding(&mut self) -> Result<bool, StoreError> {
+        Ok(self.begin().await?.state.exclusions.iter().any(|it| !it.is_done))
+    }
+
     async fn shrink(&mut self) -> Result<bool, StoreError> {
         Ok(false)
     }
@@ -388,6 +395,43 @@ impl WriteTransaction for Pending<'_> {
 
     async fn retry_failed(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
         self.state.retry_failed(experiment)
+    }
+
+    async fn excludable(
+        &mut self,
+        which: &str,
+        from: Option<ExperimentId>,
+    ) -> Result<Excludable, StoreError> {
+        Ok(self.state.excludable(which, from))
+    }
+
+    async fn begin_exclusion(
+        &mut self,
+        worker: WorkerId,
+        from: Option<ExperimentId>,
+        since_unix_us: Option<i64>,
+    ) -> Result<(), StoreError> {
+        self.state.begin_exclusion(worker, from, since_unix_us);
+        Ok(())
+    }
+
+    async fn readmit(&mut self, workers: &[WorkerId]) -> Result<Vec<WorkerId>, StoreError> {
+        Ok(self.state.readmit(workers))
+    }
+
+    async fn inherit_exclusions(
+        &mut self,
+        worker: WorkerId,
+    ) -> Result<Vec<Option<ExperimentId>>, StoreError> {
+        Ok(self.state.inherit_exclusions(worker))
+    }
+
+    async fn exclude_some(&mut self) -> Result<Option<Vec<TakenOut>>, StoreError> {
+        Ok(self.state.exclude_some())
+    }
+
+    async fn whole(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
+        self.state.whole(experiment)
     }
 
     async fn touch(&mut self) -> Result<(), StoreError> {

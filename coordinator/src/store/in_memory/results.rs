@@ -94,7 +94,9 @@ impl State {
         game: &PlayedGame,
         after_cancel: bool,
     ) {
-        let reason = if after_cancel {
+        let reason = if self.is_excluded(worker, game.game.cell) {
+            Reason::Excluded
+        } else if after_cancel {
             Reason::AfterCancel
         } else {
             compare(self.settled_result(game.game).as_ref(), game).into()

@@ -34,6 +34,7 @@ impl State {
             leases: live.map(|it| self.lease_state(it)).collect(),
             attempts: self.open_attempts(|_| true),
             last_lease: self.last_lease,
+            excluded: self.excluded(),
         }
     }
 
@@ -274,6 +275,7 @@ impl State {
                 || self.games.values().any(has_game)
                 || self.uncounted.iter().any(|it| it.worker == id)
                 || self.refused.iter().any(|it| it.worker == id)
+                || self.exclusions.iter().any(|it| it.worker() == id)
                 || self.has_trained(id);
             if worker.last_hello_unix_us < before_unix_us && !known.contains(&id) && !has_trace {
                 self.workers.retain(|_, it| it.id != id);
@@ -319,6 +321,7 @@ impl State {
                 self.leases
                     .retain(|_, lease| !lease.granted.iter().any(|range| is_its(range.cell)));
                 self.cells.retain(|&cell, _| !cells.contains(&cell));
+                self.exclusions.retain(|it| it.from() != Some(experiment));
                 self.experiments.remove(&experiment);
             }
         }

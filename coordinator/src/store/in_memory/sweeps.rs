@@ -16,6 +16,7 @@ use super::{Cell, Experiment, State};
 use crate::store::needs::Needs;
 use crate::store::numbers::safe;
 use crate::store::submit::{Candidate, becomes};
+use crate::store::uncounted::Reason;
 use crate::store::{StoreError, Submitted, Sweep, change};
 
 impl State {
@@ -186,6 +187,12 @@ impl State {
         let has_settled = self
             .games
             .keys()
+            .chain(
+                self.uncounted
+                    .iter()
+                    .filter(|it| it.reason == Reason::Excluded)
+                    .map(|it| &it.game.game),
+            )
             .any(|game| self.cells.get(&game.cell).is_some_and(|it| it.experiment == id));
         let cells_of = |claim: usize| {
             let stated = |claimed: &ClaimedCell| {

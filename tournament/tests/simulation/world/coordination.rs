@@ -295,6 +295,15 @@ impl World {
             Request::Reopen { .. } => Event::Tick,
             Request::Steer { state, .. } => staged.steer(experiment, *state),
             Request::Prioritize { priority, .. } => staged.prioritize(experiment, *priority),
+            Request::Exclude { .. } | Request::Readmit { .. } if state.is_none() => Event::Tick,
+            Request::Exclude { worker, everywhere, .. } => {
+                let (worker, from) = (*worker, (!everywhere).then_some(experiment));
+                staged.requests.push(index);
+                self.note(|_| format!("  {worker} is excluded from {from:?}"));
+                self.desk.exclude(worker, from, at);
+                return;
+            }
+            Request::Readmit { worker, .. } => staged.readmit(*worker),
             Request::Delete { .. } => staged.delete(experiment),
         };
         staged.requests.push(index);

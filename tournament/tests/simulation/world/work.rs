@@ -176,7 +176,11 @@ impl World {
                 self.acknowledged.insert(result.playing, result.game);
             }
             Verdict::Again => assert!(disk.has_kept_any(result.game), "invariant 5: {result:?}"),
-            Verdict::Noted | Verdict::AfterCancel | Verdict::Refused | Verdict::Rejected => {}
+            Verdict::Noted
+            | Verdict::AfterCancel
+            | Verdict::Excluded
+            | Verdict::Refused
+            | Verdict::Rejected => {}
         }
     }
 

@@ -1,0 +1,261 @@
+//! `spelrum exclude`, `readmit`: workers whose results are not believed any more.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal as _, Write as _};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use serde::Serialize;
+use spelrum_proto::v1;
+
+use crate::arguments::SourceArguments;
+use crate::commands::bench::duration;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::output::{count, write_json};
+use crate::steering::Steerer;
+
+/// Take a worker's results out, let others play its games, and give it no more
+#[derive(Args, Debug)]
+#[command(after_help = "\
+    Its results move to uncounted_games with their moves, and all statistics are what they would be without \
+    them; its games are played again by others, also of experiments that were finished. It gets no more \
+    games, nor does a worker of its name that starts on its host later, until `spelrum readmit`. \
+    Experiments with [find], [tune] or [evolve] keep its results, since their course has decided by them, \
+    and so do accuracy experiments.\n\n\
+    Which worker it is, `spelrum verify` and `spelrum status` say.\n\n\
+    Examples:\n  \
+    spelrum exclude 7 --db results.db --dry-run             (only says what would go)\n  \
+    spelrum exclude 7 --coordinator http://127.0.0.1:7878 --since 2h --yes\n  \
+    spelrum exclude rack-4 --experiment pentago-depth --db results.db")]
+pub(crate) struct Exclude {
+    #[command(flatten)]
+    who: Who,
+    /// Only from this experiment, by name or UUID [default: from all]
+    #[arg(long, value_name = "EXPERIMENT")]
+    experiment: Option<String>,
+    /// Only results of games that it began in the last so long, by its clock [default: all]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    since: Option<Duration>,
+    /// Only say what would go
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+/// Give an excluded worker games again
+#[derive(Args, Debug)]
+#[command(after_help = "\
+    What was taken out stays out. Whoever was excluded for being a later start of it is let in too.\n\n\
+    Examples:\n  \
+    spelrum readmit 7 --coordinator http://127.0.0.1:7878\n  \
+    spelrum readmit rack-4 --db results.db                  (if no coordinator has it)")]
+pub(crate) struct Readmit {
+    #[command(flatten)]
+    who: Who,
+}
+
+#[derive(Args, Debug)]
+struct Who {
+    /// The worker's id; or a name, which means all workers that have it
+    worker: String,
+    #[command(flatten)]
+    source: SourceArguments,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    workers: Vec<JsonWorker<'a>>,
+    /// Empty: from all.
+    experiment: &'a str,
+    /// Results that count, with any time of their beginning.
+    games: u64,
+    kept: Vec<JsonKept<'a>>,
+    dry_run: bool,
+    /// Whether all that goes is taken out.
+    finished: bool,
+}
+
+#[derive(Serialize)]
+struct JsonWorker<'a> {
+    worker_id: i64,
+    name: &'a str,
+    host: &'a str,
+}
+
+#[derive(Serialize)]
+struct JsonKept<'a> {
+    experiment: &'a str,
+    why: &'static str,
+    games: u64,
+}
+
+#[derive(Serialize)]
+struct JsonReadmitted {
+    readmitted_worker_ids: Vec<i64>,
+}
+
+impl Exclude {
+    /// Excludes.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let action = format!("exclude {}", self.who.worker);
+        let steerer = Steerer::open(&self.who.source, &action).await?;
+        // Whatever comes of it, the coordinator inside this process ends in order.
+        let excluded = self.exclude(&steerer, &action).await;
+        let is_own = steerer.is_own();
+        steerer.close().await?;
+        let mut out = anstream::stdout().lock();
+        match excluded? {
+            None => writeln!(out, "nothing is changed")?,
+            Some(found) if self.who.json => write_json(&mut out, &self.to_json(&found, is_own))?,
+            Some(found) => write!(out, "{}", self.text(&found, is_own))?,
+        }
+        Ok(Exit::Success)
+    }
+
+    /// Says what would go, asks, and does it. `None` if the answer is no.
+    async fn exclude(
+        &self,
+        steerer: &Steerer,
+        action: &str,
+    ) -> Result<Option<v1::ExcludeResponse>> {
+        let ask = |what: v1::ExcludeWhat| v1::ExcludeRequest {
+            worker: self.who.worker.clone(),
+            experiment: self.experiment.clone().unwrap_or_default(),
+            what: what.into(),
+            since_unix_us: self.since.map(ago),
+        };
+        let preview = steerer.exclude(ask(v1::ExcludeWhat::Preview), action).await?;
+        if self.dry_run {
+            return Ok(Some(preview));
+        }
+        if !self.yes && !self.confirmed(&preview, action)? {
+            return Ok(None);
+        }
+        steerer.exclude(ask(v1::ExcludeWhat::Out), action).await?;
+        steerer.finish_exclusions(&ask(v1::ExcludeWhat::Preview), action).await?;
+        Ok(Some(preview))
+    }
+
+    /// Asks the person at the terminal.
+    fn confirmed(&self, preview: &v1::ExcludeResponse, action: &str) -> Result<bool> {
+        let games = self.games(preview);
+        if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+            return Err(CliError::new(Exit::Usage, action)
+                .because(format!("{games} would be taken out, and nobody is here to confirm it"))
+                .help("add --yes; --dry-run only says what would go"));
+        }
+        let mut terminal = anstream::stderr().lock();
+        writeln!(terminal, "{}", names(preview))?;
+        write!(terminal, "{games} would be taken out and played again. Exclude? [y/N] ")?;
+        terminal.flush()?;
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer)?;
+        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    }
+
+    /// What is taken out.
+    fn games(&self, found: &v1::ExcludeResponse) -> String {
+        let games = count(found.games);
+        let results = if found.games == 1 { "result" } else { "results" };
+        match self.since {
+            None => format!("{games} {results}"),
+            Some(_) => format!("those of {games} {results} that are not older"),
+        }
+    }
+
+    fn text(&self, found: &v1::ExcludeResponse, is_own: bool) -> String {
+        let games = self.games(found);
+        let mut text = names(found) + "\n";
+        let _ = match (self.dry_run, is_own) {
+            (true, _) => writeln!(text, "excluding would take out {games}"),
+            (false, true) => {
+                writeln!(text, "excluded: {games} are taken out; spelrum run plays the games again")
+            }
+            (false, false) => writeln!(
+                text,
+                "excluded: {games} are taken out bit by bit, and their games played again by others"
+            ),
+        };
+        for kept in &found.kept {
+            let _ =
+                writeln!(text, "{} keeps {}: {}", kept.experiment, count(kept.games), why(kept));
+        }
+        text
+    }
+
+    fn to_json<'a>(&'a self, found: &'a v1::ExcludeResponse, is_own: bool) -> Json<'a> {
+        let worker = |it: &'a v1::NamedWorker| JsonWorker {
+            worker_id: it.worker_id,
+            name: &it.name,
+            host: &it.host,
+        };
+        let kept = |it: &'a v1::KeptResults| JsonKept {
+            experiment: &it.experiment,
+            why: why(it),
+            games: it.games,
+        };
+        Json {
+            workers: found.workers.iter().map(worker).collect(),
+            experiment: self.experiment.as_deref().unwrap_or_default(),
+            games: found.games,
+            kept: found.kept.iter().map(kept).collect(),
+            dry_run: self.dry_run,
+            finished: is_own && !self.dry_run,
+        }
+    }
+}
+
+impl Readmit {
+    /// Lets in again.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let action = format!("readmit {}", self.who.worker);
+        let steerer = Steerer::open(&self.who.source, &action).await?;
+        let request = v1::ExcludeRequest {
+            worker: self.who.worker.clone(),
+            what: v1::ExcludeWhat::In.into(),
+            ..Default::default()
+        };
+        let found = steerer.exclude(request, &action).await;
+        steerer.close().await?;
+        let readmitted_worker_ids = found?.readmitted_worker_ids;
+        let mut out = anstream::stdout().lock();
+        if self.who.json {
+            write_json(&mut out, &JsonReadmitted { readmitted_worker_ids })?;
+        } else if readmitted_worker_ids.is_empty() {
+            writeln!(out, "{} is not excluded", self.who.worker)?;
+        } else {
+            for worker in readmitted_worker_ids {
+                writeln!(out, "worker {worker} gets games again")?;
+            }
+        }
+        Ok(Exit::Success)
+    }
+}
+
+/// A time so long ago, in microseconds since 1970.
+fn ago(long: Duration) -> i64 {
+    let then = SystemTime::now().checked_sub(long).unwrap_or(UNIX_EPOCH);
+    let since_epoch = then.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// Who is meant.
+fn names(found: &v1::ExcludeResponse) -> String {
+    let name =
+        |it: &v1::NamedWorker| format!("worker {} ({} on {})", it.worker_id, it.name, it.host);
+    found.workers.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+fn why(kept: &v1::KeptResults) -> &'static str {
+    if kept.has_course {
+        "its course has decided by them"
+    } else {
+        "its choices share what its positions are worth"
+    }
+}

@@ -1,0 +1,211 @@
+//! Excluding workers: decided at once, and carried out between the batches, a piece at a time, in transactions
+//! of their own: what is taken out and what the scheduler then hands out again is on disk together.
+
+use std::time::{Duration, Instant};
+
+use spelrum_proto::{Reason, Refusal};
+use spelrum_tournament::WorkerId;
+use spelrum_tournament::scheduler::{Event, ExperimentState, Time, Withheld};
+use tokio::sync::oneshot;
+use tracing::Span;
+
+use super::batch::{Batch, Failure};
+use super::request::{Arrived, Excluded, Excluding, Exclusion, Request};
+use super::{Dispatcher, FAILED_RETRY_AFTER};
+use crate::store::contract::{Store, WriteTransaction};
+use crate::store::{Retry, StoreError, TakenOut};
+
+/// A piece takes no further step after so much time.
+const PIECE_TIME_MAX: Duration = Duration::from_millis(5);
+
+/// When to try again to let a worker in whose results are still being taken out.
+const GOES_ON_RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// When the next piece is due.
+#[derive(Debug)]
+pub(super) struct Exclusions {
+    goes_on: bool,
+    /// With nothing else to do: the next piece is due then.
+    idle_due: Instant,
+    /// With other things to do: at most half of the time is for exclusions.
+    fair_due: Instant,
+}
+
+impl Exclusions {
+    /// At a start, with or without something left to do.
+    pub(super) fn new(goes_on: bool) -> Self {
+        let now = Instant::now();
+        Self { goes_on, idle_due: now, fair_due: now }
+    }
+
+    /// One was decided.
+    pub(super) fn begin(&mut self) {
+        self.goes_on = true;
+    }
+
+    /// When the next piece is due, if nothing else is to be done.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.goes_on.then_some(self.idle_due)
+    }
+
+    /// Whether the next piece is due although other things are to be done.
+    pub(super) fn has_its_turn(&self) -> bool {
+        self.goes_on && Instant::now() >= self.fair_due
+    }
+}
+
+impl<S: Store> Dispatcher<S> {
+    /// Takes the next results out.
+    ///
+    /// # Errors
+    /// If another coordinator has the database now, or it is gone.
+    pub(super) async fn exclude(&mut self) -> Result<(), StoreError> {
+        let started = Instant::now();
+        let (reply, mut answer) = oneshot::channel();
+        let (at, request) = (self.clock.now(), Request::ExcludeSome { reply });
+        self.serve(Some(Arrived { at, request, call: Span::current() })).await?;
+        let ended = Instant::now();
+        self.exclusions.idle_due = ended;
+        self.exclusions.fair_due = ended + (ended - started);
+        match answer.try_recv() {
+            Ok(Ok(goes_on)) => self.exclusions.goes_on = goes_on,
+            // It was rolled back.
+            Ok(Err(_)) | Err(_) => {
+                self.exclusions.idle_due = ended + FAILED_RETRY_AFTER;
+                self.exclusions.fair_due = self.exclusions.idle_due;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<T: WriteTransaction> Batch<'_, T> {
+    /// Excludes workers, lets them in again, or only says what excluding them would do.
+    pub(super) async fn exclude(
+        &mut self,
+        exclusion: Exclusion,
+        now: Time,
+    ) -> Result<Excluded, Failure> {
+        let Exclusion { worker: which, experiment, what } = exclusion;
+        let found = match &*experiment {
+            "" => None,
+            named => Some(self.found(named).await?),
+        };
+        let from = found.as_ref().map(|found| found.experiment);
+        let excludable = self.transaction.excludable(&which, from).await?;
+        if excludable.workers.is_empty() {
+            let problem = format!("there is no worker with the id or name {which:?}");
+            let remedy =
+                "`spelrum status` shows those that work, `spelrum verify` whose games differ";
+            return Err(Refusal::new(Reason::UnknownWorker, problem, remedy).into());
+        }
+        let mut readmitted = Vec::new();
+        match what {
+            Excluding::Nothing => {}
+            Excluding::Out { since_unix_us } => {
+                if let Some(kept) = found.as_ref().and(excludable.kept.first()) {
+                    return Err(keeps(&experiment, kept.has_course).into());
+                }
+                for it in &excludable.workers {
+                    self.transaction.begin_exclusion(it.worker, from, since_unix_us).await?;
+                    let event = Event::Excluded { worker: it.worker, experiment: from };
+                    self.handle(event, now).await?;
+                    tracing::warn!(worker = %it.worker, name = it.name, host = it.host, experiment,
+                        "a worker is excluded: what it played is played again by others");
+                }
+                self.excluding = true;
+            }
+            Excluding::In => {
+                if excludable.goes_on {
+                    let problem = format!("results of {which:?} are still being taken out");
+                    let remedy = "try again when they are";
+                    let refusal = Refusal::new(Reason::WrongState, problem, remedy);
+                    let retry_after = Some(GOES_ON_RETRY_AFTER);
+                    return Err(Refusal { retry_after, ..refusal }.into());
+                }
+                let workers: Vec<WorkerId> =
+                    excludable.workers.iter().map(|it| it.worker).collect();
+                readmitted = self.transaction.readmit(&workers).await?;
+                for &worker in &readmitted {
+                    self.handle(Event::Readmitted { worker }, now).await?;
+                    tracing::info!(%worker, "a worker is let in again");
+                }
+            }
+        }
+        Ok(Excluded { excludable, readmitted })
+    }
+
+    /// A worker that has said Hello is excluded from what an earlier start of it is.
+    pub(super) async fn exclude_again(
+        &mut self,
+        worker: WorkerId,
+        now: Time,
+    ) -> Result<(), Failure> {
+        for experiment in self.transaction.inherit_exclusions(worker).await? {
+            self.handle(Event::Excluded { worker, experiment }, now).await?;
+            tracing::warn!(%worker, "a worker is excluded, as one of its name on its host was");
+        }
+        Ok(())
+    }
+
+    /// Takes some results out; returns whether there may be more.
+    pub(super) async fn exclude_some(&mut self, now: Time) -> Result<bool, Failure> {
+        let started = Instant::now();
+        while started.elapsed() < PIECE_TIME_MAX {
+            self.store_changes().await?;
+            let Some(taken) = self.transaction.exclude_some().await? else { return Ok(false) };
+            for taken in taken {
+                self.play_again(taken, now).await?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Lets games be played again whose results were taken out.
+    async fn play_again(&mut self, taken: TakenOut, now: Time) -> Result<(), Failure> {
+        let TakenOut { experiment, state, is_of_this_engine, cell, games, reading, played } = taken;
+        if games.is_empty() || state == ExperimentState::Cancelled {
+            return Ok(());
+        }
+        if state == ExperimentState::Finished {
+            self.transaction.set_state(experiment, ExperimentState::Running).await?;
+        }
+        // The release that it was begun with goes on with it (invariant 2).
+        if !is_of_this_engine {
+            return Ok(());
+        }
+        let event = if self.scheduler.knows(experiment) {
+            let readings = reading.into_iter().map(|reading| (cell, *reading)).collect();
+            Event::Reopened { experiment, games, readings, played: vec![(cell, played)] }
+        } else {
+            let Retry { cells, attempts, priority, allocation, .. } =
+                self.transaction.whole(experiment).await?;
+            Event::Submitted { experiment, priority, open: false, allocation, cells, attempts }
+        };
+        self.handle(event, now).await?;
+        Ok(())
+    }
+}
+
+/// Why an experiment keeps a worker's results.
+fn keeps(experiment: &str, has_course: bool) -> Refusal {
+    let problem = if has_course {
+        format!("the course of {experiment:?} has decided by these results, which cannot be undone")
+    } else {
+        format!(
+            "the choices of {experiment:?} share what its positions are worth, whoever found that"
+        )
+    };
+    let remedy = "exclude the worker from all experiments, which keeps it out, and submit the sweep again with --new";
+    Refusal::new(Reason::WrongState, problem, remedy)
+}
+
+/// Why a worker gets no games, for whoever looks at it.
+pub(super) fn withheld_text(why: Withheld, worker: WorkerId) -> String {
+    match why {
+        Withheld::Excluded => format!(
+            "somebody has excluded this worker, since its results are not believed; to let it in again: \
+             spelrum readmit {worker}"
+        ),
+    }
+}

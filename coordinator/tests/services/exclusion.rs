@@ -1,0 +1,175 @@
+//! Excluding workers over real gRPC, with kills in between.
+
+use spelrum_proto::v1::{ExcludeWhat, Verdict};
+use spelrum_proto::{Reason, v1};
+use tonic::Status;
+
+use spelrum_test_support::{
+    HandWorker, Served, Site, eventually, failure_of, hello, quick_sweep, reason,
+};
+
+async fn exclude(
+    served: &Served,
+    worker: &str,
+    experiment: &str,
+    what: ExcludeWhat,
+) -> Result<v1::ExcludeResponse, Status> {
+    let request = v1::ExcludeRequest {
+        worker: worker.to_owned(),
+        experiment: experiment.to_owned(),
+        what: what.into(),
+        since_unix_us: None,
+    };
+    Ok(served.experiments().await.exclude(request).await?.into_inner())
+}
+
+/// Waits until all is taken out.
+async fn taken_out(served: &Served, worker: &str) {
+    eventually("all is taken out", async || {
+        let preview = exclude(served, worker, "", ExcludeWhat::Preview).await.unwrap();
+        (!preview.goes_on).then_some(())
+    })
+    .await;
+}
+
+async fn named(served: &Served, name: &str, uuid: &str) -> HandWorker {
+    let hello = v1::HelloRequest { name: name.to_owned(), ..hello(uuid) };
+    HandWorker::introduced(served, hello).await
+}
+
+const FIRST: &str = "11111111-1111-4111-8111-111111111111";
+const SECOND: &str = "22222222-2222-4222-8222-222222222222";
+const THIRD: &str = "33333333-3333-4333-8333-333333333333";
+
+async fn whose(served: &Served) -> Vec<(i64, i64)> {
+    let mut whose = Vec::new();
+    for worker in 1..=3 {
+        let sql = format!("SELECT count(*) FROM games WHERE worker_id = {worker}");
+        whose.push((worker, served.number(&sql).await));
+    }
+    whose
+}
+
+#[tokio::test]
+async fn an_excluded_workers_games_are_played_by_others() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&quick_sweep("half", 60)).await;
+    let mut bad = named(&served, "bad", FIRST).await;
+    let grant = bad.granted().await;
+    let results = bad.play(&grant).await;
+    bad.report(results.clone()).await.unwrap();
+    let grant = bad.granted().await;
+    let held = bad.play(&grant).await;
+
+    let preview = exclude(&served, "bad", "", ExcludeWhat::Preview).await.unwrap();
+    assert_eq!((preview.games, preview.workers.len()), (results.len() as u64, 1));
+    assert_eq!((preview.workers[0].worker_id, &*preview.workers[0].name), (1, "bad"));
+    assert!(bad.lease().await.unwrap().grant.is_some(), "a preview changes nothing");
+
+    exclude(&served, "1", "", ExcludeWhat::Out).await.unwrap();
+    let told = bad.lease().await.unwrap();
+    assert!(told.grant.is_none() && told.withheld.contains("spelrum readmit 1"), "{told:?}");
+    // What it holds is not its own any more, and what comes of it all the same does not count.
+    assert_eq!(bad.heartbeat(&[grant.lease_id]).await.unwrap(), [grant.lease_id]);
+    let late = vec![held[0].clone(), failure_of(&held[1], "boom")];
+    assert_eq!(bad.report(late).await.unwrap(), [Verdict::Uncounted; 2]);
+    taken_out(&served, "bad").await;
+
+    let mut good = named(&served, "good", SECOND).await;
+    good.work_until_done().await;
+    served.reaches("half", "finished").await;
+    assert_eq!(whose(&served).await, [(1, 0), (2, 60), (3, 0)]);
+    let excluded = "SELECT count(*) FROM uncounted_games WHERE reason = 'excluded'";
+    assert_eq!(served.number(excluded).await, results.len() as i64 + 1);
+    assert_eq!(served.number("SELECT count(*) FROM attempts").await, 0);
+    let rest = "SELECT count(*) FROM uncounted_games WHERE reason <> 'excluded'";
+    assert_eq!(served.number(rest).await, 0);
+}
+
+/// Also of one that was finished: it runs again, and other workers of the name get nothing.
+#[tokio::test]
+async fn a_finished_experiment_runs_again() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&quick_sweep("done", 20)).await;
+    let mut bad = named(&served, "bad", FIRST).await;
+    bad.work_until_done().await;
+    served.reaches("done", "finished").await;
+    exclude(&served, "1", "done", ExcludeWhat::Out).await.unwrap();
+    served.reaches("done", "running").await;
+    taken_out(&served, "1").await;
+    // It is started again on the same machine; and is excluded from this one experiment.
+    let mut again = named(&served, "bad", THIRD).await;
+    assert!(again.lease().await.unwrap().withheld.contains("excluded"));
+    served.submit(&quick_sweep("other", 4)).await;
+    assert!(again.lease().await.unwrap().grant.is_some());
+    let mut good = named(&served, "good", SECOND).await;
+    let grant = good.granted().await;
+    let results = good.play(&grant).await;
+    good.report(results).await.unwrap();
+    // Both are let in again.
+    let readmitted = exclude(&served, "1", "", ExcludeWhat::In).await.unwrap();
+    assert_eq!(readmitted.readmitted_worker_ids, [1, 2]);
+    let nobody = exclude(&served, "1", "", ExcludeWhat::In).await.unwrap();
+    assert_eq!(nobody.readmitted_worker_ids, [0_i64; 0]);
+    bad.work_until_done().await;
+    served.reaches("done", "finished").await;
+    assert_eq!(served.number("SELECT count(*) FROM games WHERE counted = 1").await, 24);
+}
+
+/// A coordinator that is killed in the middle goes on with it, and knows who is excluded.
+#[tokio::test]
+async fn an_exclusion_goes_on_after_every_restart() {
+    let site = Site::new();
+    let mut served = site.serve().await;
+    served.submit(&quick_sweep("long", 4_000)).await;
+    let mut bad = named(&served, "bad", FIRST).await;
+    bad.work_until_done().await;
+    served.reaches("long", "finished").await;
+    exclude(&served, "bad", "", ExcludeWhat::Out).await.unwrap();
+    let mut kills = 0;
+    while exclude(&served, "bad", "", ExcludeWhat::Preview).await.unwrap().goes_on {
+        served.kill().await;
+        served = site.serve().await;
+        kills += 1;
+        tokio::time::sleep(std::time::Duration::from_millis(30)).await;
+    }
+    assert!(kills > 0, "it was too fast to be killed");
+    let mut bad = named(&served, "bad", FIRST).await;
+    assert!(bad.lease().await.unwrap().withheld.contains("excluded"));
+    assert_eq!(served.number("SELECT count(*) FROM games").await, 0);
+    assert_eq!(served.number("SELECT count(*) FROM uncounted_games").await, 4_000);
+    let distinct = "SELECT count(DISTINCT number) FROM uncounted_games WHERE reason = 'excluded'";
+    assert_eq!(served.number(distinct).await, 4_000);
+    let mut good = named(&served, "good", SECOND).await;
+    good.work_until_done().await;
+    assert_eq!(served.reaches("long", "finished").await.games_settled, 4_000);
+}
+
+#[tokio::test]
+async fn what_cannot_be_excluded_is_refused_with_a_reason() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&quick_sweep("one", 4)).await;
+    let mut worker = named(&served, "w", FIRST).await;
+    worker.work_until_done().await;
+    for what in [ExcludeWhat::Preview, ExcludeWhat::Out, ExcludeWhat::In] {
+        let unknown = exclude(&served, "nobody", "", what).await;
+        assert_eq!(reason(unknown), Reason::UnknownWorker);
+        let unknown = exclude(&served, "w", "nothing", what).await;
+        assert_eq!(reason(unknown), Reason::UnknownExperiment);
+        let long = exclude(&served, &"w".repeat(100_000), "", what).await;
+        assert_eq!(reason(long), Reason::Malformed);
+    }
+    let unspecified = exclude(&served, "w", "", ExcludeWhat::Unspecified).await;
+    assert_eq!(reason(unspecified), Reason::Malformed);
+    assert_eq!(served.number("SELECT count(*) FROM exclusions").await, 0);
+    // Twice is as good as once.
+    for _ in 0..2 {
+        exclude(&served, "w", "", ExcludeWhat::Out).await.unwrap();
+    }
+    taken_out(&served, "w").await;
+    assert_eq!(served.number("SELECT count(*) FROM exclusions").await, 1);
+    assert_eq!(served.number("SELECT count(*) FROM uncounted_games").await, 4);
+}

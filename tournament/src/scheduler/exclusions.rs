@@ -1,0 +1,82 @@
+//! Workers that are not believed any more: somebody has said so, and what they played is played again.
+
+use std::collections::BTreeSet;
+
+use super::api::{Effect, LeaseEnd, Withheld};
+use super::cells::Cell;
+use super::machine::Scheduler;
+use crate::ids::{ExperimentId, GameId, LeaseId, WorkerId};
+
+/// Who is excluded from what.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Exclusions {
+    /// From an experiment, or from all: as many as people have said.
+    excluded: BTreeSet<(WorkerId, Option<ExperimentId>)>,
+}
+
+impl Exclusions {
+    /// Takes up the durable state.
+    pub(super) fn of(excluded: Vec<(WorkerId, Option<ExperimentId>)>) -> Self {
+        Self { excluded: excluded.into_iter().collect() }
+    }
+
+    /// Whether a worker gets no games of an experiment.
+    pub(super) fn has(&self, worker: WorkerId, experiment: ExperimentId) -> bool {
+        self.is_everywhere(worker) || self.excluded.contains(&(worker, Some(experiment)))
+    }
+
+    /// Why a worker gets no games at all.
+    pub(super) fn withheld(&self, worker: WorkerId) -> Option<Withheld> {
+        self.is_everywhere(worker).then_some(Withheld::Excluded)
+    }
+
+    /// Lets a worker play everywhere.
+    pub(super) fn readmit(&mut self, worker: WorkerId) {
+        self.excluded.retain(|(excluded, _)| *excluded != worker);
+    }
+
+    /// Forgets an experiment that is deleted.
+    pub(super) fn forget(&mut self, experiment: ExperimentId) {
+        self.excluded.retain(|(_, from)| *from != Some(experiment));
+    }
+
+    fn is_everywhere(&self, worker: WorkerId) -> bool {
+        self.excluded.contains(&(worker, None))
+    }
+}
+
+impl Scheduler {
+    /// Takes its games from a worker, and gives it no more.
+    pub(super) fn excluded(
+        &mut self,
+        worker: WorkerId,
+        from: Option<ExperimentId>,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.exclusions.excluded.insert((worker, from));
+        let leases: Vec<LeaseId> = self
+            .leases
+            .iter()
+            .filter(|(_, lease)| lease.worker == worker)
+            .filter(|(_, lease)| from.is_none_or(|experiment| experiment == lease.experiment))
+            .map(|(id, _)| id)
+            .collect();
+        for id in leases {
+            if let Some(lease) = self.end_lease(id, LeaseEnd::Cancelled) {
+                self.return_games(id, &lease.granted);
+                self.finish_if_settled(lease.experiment, effects);
+            }
+        }
+    }
+
+    /// Whether a worker's result of a game does not count for that. Of an experiment that is over, which may be
+    /// forgotten, the store knows whether it was excluded from that one.
+    pub(super) fn is_excluded(&self, worker: WorkerId, game: GameId) -> bool {
+        let experiment = self.cells.get(&game.cell).map(Cell::experiment);
+        let going_on = experiment.filter(|&experiment| !self.is_over(experiment));
+        going_on.map_or_else(
+            || self.exclusions.is_everywhere(worker),
+            |experiment| self.exclusions.has(worker, experiment),
+        )
+    }
+}

@@ -1,0 +1,206 @@
+//! Whether a grant, or that there is none, is right.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use spelrum_tournament::scheduler::{Allocation, ExperimentState, LeaseState, Withheld};
+use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+
+use super::cell::{Cell, Place};
+use super::{Judge, Lease, Manner, leases_max};
+use crate::engines::has_all;
+use crate::store::games;
+
+impl Judge {
+    pub(super) fn judge_idle(
+        &self,
+        worker: WorkerId,
+        slots: u32,
+        all_done: bool,
+        withheld: Option<Withheld>,
+    ) {
+        let is_excluded = self.excluded.iter().any(|(excluded, _)| *excluded == worker);
+        assert!(withheld.is_none() || is_excluded, "{worker} is not excluded");
+        let everywhere = self.excluded.contains(&(worker, None));
+        assert!(withheld.is_some() || !everywhere, "{worker} is not told that it is excluded");
+        let running = |state: ExperimentState| state == ExperimentState::Running;
+        let any_running = self.experiments.values().any(|&(_, state)| running(state));
+        assert_eq!(all_done, !any_running, "all_done");
+        if self.of(worker).count() < leases_max(slots) {
+            for &id in self.experiments.keys() {
+                assert!(!self.has_games_for(id, worker), "{worker} waits though {id} has games");
+            }
+        }
+    }
+
+    pub(super) fn judge_grant(
+        &mut self,
+        worker: WorkerId,
+        slots: u32,
+        id: LeaseId,
+        ranges: &[GameRange],
+    ) {
+        assert!(id > self.last_lease, "invariant 6: lease ids only grow");
+        assert!(self.of(worker).count() < leases_max(slots), "invariant 9: leases of a worker");
+        assert!(!ranges.is_empty() && ranges.len() <= self.policy.ranges_per_lease_max);
+        let granted: BTreeSet<_> = ranges.iter().flat_map(games).collect();
+        let count: u64 = ranges.iter().map(|range| range.count).sum();
+        assert_eq!(count, granted.len() as u64, "a game twice in one lease");
+        assert!((1..=self.policy.games_per_lease_max).contains(&count), "invariant 9: {count}");
+
+        let experiment = self.cells[&ranges[0].cell].experiment;
+        let (priority, state) = self.experiments[&experiment];
+        assert_eq!(state, ExperimentState::Running);
+        assert!(!self.is_excluded(worker, experiment), "{worker} is excluded from {experiment}");
+        for (&other, &(larger, _)) in &self.experiments {
+            let waits = larger > priority && self.has_games_for(other, worker);
+            assert!(!waits, "{other} has a larger priority than {experiment}");
+        }
+        let suspect = self.judge_choice(experiment, worker, &granted);
+        if self.allocations[&experiment] == Allocation::Informative
+            && self.manner(*granted.first().unwrap()) == Manner::Shared
+        {
+            self.judge_turn(experiment, ranges[0].cell);
+        }
+
+        for &game in &granted {
+            self.put(game, Place::Leased(id));
+        }
+        let lease = Lease {
+            worker,
+            experiment,
+            granted,
+            left: BTreeSet::new(),
+            started: BTreeSet::new(),
+            suspect,
+            deadline: self.deadline(),
+        };
+        self.live.insert(id, Rc::new(lease));
+        self.last_lease = id;
+        let (granted, outstanding) = (ranges.to_vec(), ranges.to_vec());
+        self.granted.push(LeaseState { lease: id, worker, granted, outstanding });
+    }
+
+    /// A game that may have killed its worker is named before it is played again; and none other.
+    pub(super) fn judge_lost(&self, ranges: &[GameRange], lost: &[GameRange]) {
+        for range in ranges {
+            let any = |of: &BTreeSet<GameId>| games(range).any(|game| of.contains(&game));
+            let attempted =
+                games(range).any(|game| self.attempts.get(&game).is_some_and(|it| it.lost > 0));
+            let is_named = lost.contains(range);
+            assert!(is_named || !(attempted || any(&self.lost)), "{range:?} was lost");
+            assert!(!is_named || any(&self.ever_lost), "{range:?} was never lost");
+        }
+        assert!(lost.iter().all(|range| ranges.contains(range)));
+    }
+
+    /// Whether these games of the experiment may be leased together, and are first in turn.
+    /// Returns whether it is a suspect.
+    fn judge_choice(
+        &self,
+        experiment: ExperimentId,
+        worker: WorkerId,
+        granted: &BTreeSet<GameId>,
+    ) -> bool {
+        for &game in granted {
+            let place = self.place(game);
+            assert!(
+                matches!(place, Some(Place::Never | Place::Returned)),
+                "invariant 6: {game:?} is leased while it is {place:?}"
+            );
+            assert_eq!(self.cells[&game.cell].experiment, experiment, "two experiments");
+            assert!(self.cells[&game.cell].in_sweep, "the sweep does not name {game:?}");
+            assert!(self.cells[&game.cell].hands_out(game.number), "invariant 7: {game:?}");
+            assert!(self.can_play(&self.cells[&game.cell]), "{worker} cannot play {game:?}");
+        }
+        let first = *granted.first().unwrap();
+        match self.manner(first) {
+            Manner::Shared => {}
+            Manner::Alone => {
+                assert_eq!(granted.len(), 1, "{first:?} was lost twice and is not alone");
+                return false;
+            }
+            Manner::Suspect => {
+                assert_eq!(granted.len(), 1, "{first:?} was lost twice and is not alone");
+                assert!(self.of(worker).all(|lease| !lease.suspect), "two suspects at a worker");
+                return true;
+            }
+        }
+        let last_cell = granted.last().unwrap().cell;
+        for (game, manner) in self.free(experiment) {
+            match manner {
+                Manner::Alone => panic!("{game:?} was lost before, and comes first"),
+                Manner::Suspect => {
+                    assert!(self.of(worker).any(|lease| lease.suspect), "{game:?} comes first");
+                    assert!(!granted.contains(&game), "{game:?} is not alone");
+                }
+                Manner::Shared => {
+                    let partner = GameId { number: game.number ^ 1, ..game };
+                    let split = granted.contains(&partner) && !granted.contains(&game);
+                    assert!(!split, "the pair of {game:?} is split");
+                    let in_grid = self.allocations[&experiment] == Allocation::Grid;
+                    let passed_over = in_grid && game.cell < last_cell && !granted.contains(&game);
+                    assert!(!passed_over, "{game:?} is passed over");
+                    let never = |game| self.place(game) == Some(Place::Never);
+                    let overtaken = never(game) && !granted.contains(&game);
+                    let later = GameId { number: game.number + 1, ..game };
+                    assert!(!(overtaken && granted.contains(&later)), "{game:?} is overtaken");
+                }
+            }
+        }
+        false
+    }
+
+    /// No cell that waits has a score with a greater error.
+    fn judge_turn(&self, experiment: ExperimentId, first: CellId) {
+        let shared = self.free(experiment).filter(|(_, manner)| *manner == Manner::Shared);
+        let waiting: BTreeSet<CellId> = shared.map(|(game, _)| game.cell).collect();
+        let error = |cell: &CellId| self.cells[cell].squared_error();
+        let passed_over = waiting.iter().find(|cell| error(cell) > error(&first) + 1e-12);
+        assert_eq!(passed_over, None, "{first} is known better");
+    }
+
+    fn has_games_for(&self, experiment: ExperimentId, worker: WorkerId) -> bool {
+        self.state(experiment) == Some(ExperimentState::Running)
+            && !self.is_excluded(worker, experiment)
+            && self.free(experiment).any(|(_, manner)| {
+                manner != Manner::Suspect || self.of(worker).all(|lease| !lease.suspect)
+            })
+    }
+
+    /// Whether the worker that asks has the memory and the engines for it.
+    fn can_play(&self, cell: &Cell) -> bool {
+        let has_engines = cell.engines.as_ref().is_none_or(|all| has_all(all, &self.engines));
+        let is_unsettled = |id: &CellId| self.cells.get(id).is_some_and(|cell| !cell.is_done());
+        has_engines
+            && self.slot_bytes.is_none_or(|bytes| cell.memory_bytes <= bytes)
+            && (self.may_train || !cell.is_training)
+            && !cell.after.iter().any(is_unsettled)
+    }
+
+    /// The games that wait to be leased by the worker that asks.
+    fn free(&self, experiment: ExperimentId) -> impl Iterator<Item = (GameId, Manner)> + '_ {
+        let its = self
+            .cells
+            .iter()
+            .filter(move |(_, cell)| cell.experiment == experiment && cell.in_sweep)
+            .filter(|(_, cell)| self.can_play(cell));
+        its.flat_map(|(&id, cell)| {
+            let free = (0..)
+                .zip(&cell.places)
+                .filter(|(_, p)| matches!(p, Place::Never | Place::Returned))
+                .filter(|(number, _)| cell.hands_out(*number));
+            free.map(move |(number, _)| GameId { cell: id, number })
+        })
+        .map(|game| (game, self.manner(game)))
+    }
+
+    fn manner(&self, game: GameId) -> Manner {
+        match self.attempts.get(&game) {
+            Some(attempts) if attempts.lost_alone >= 2 => Manner::Suspect,
+            Some(attempts) if attempts.lost >= 2 => Manner::Alone,
+            _ if self.cells[&game.cell].is_training => Manner::Alone,
+            _ => Manner::Shared,
+        }
+    }
+}
