@@ -483,6 +483,10 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             self.done.failed += consequences.failed.len() as u64;
             self.transaction.settle_failed(&consequences.failed).await?;
         }
+        for (worker, faults, games) in consequences.quarantined {
+            tracing::warn!(%worker, faults, games, "a worker is quarantined: others played what failed at it");
+            self.done.quarantined += 1;
+        }
         for experiment in consequences.finished {
             tracing::info!(%experiment, "an experiment is finished");
             self.transaction.set_state(experiment, ExperimentState::Finished).await?;

@@ -126,6 +126,10 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 let workers: Vec<WorkerId> =
                     excludable.workers.iter().map(|it| it.worker).collect();
                 readmitted = self.transaction.readmit(&workers).await?;
+                let quarantined = self.scheduler.withheld().into_iter().map(|(worker, _)| worker);
+                readmitted.extend(quarantined.filter(|worker| workers.contains(worker)));
+                readmitted.sort_unstable();
+                readmitted.dedup();
                 for &worker in &readmitted {
                     self.handle(Event::Readmitted { worker }, now).await?;
                     tracing::info!(%worker, "a worker is let in again");
@@ -206,6 +210,11 @@ pub(super) fn withheld_text(why: Withheld, worker: WorkerId) -> String {
         Withheld::Excluded => format!(
             "somebody has excluded this worker, since its results are not believed; to let it in again: \
              spelrum readmit {worker}"
+        ),
+        Withheld::Quarantined { faults, games, left_ms } => format!(
+            "{faults} of its last {games} games failed here and were then played by other workers; it gets games \
+             again in {} s, or by: spelrum readmit {worker}",
+            left_ms.div_ceil(1_000)
         ),
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Consequences {
     pub(super) failed: Vec<(GameId, String)>,
     /// Experiments whose every game is settled.
     pub(super) finished: Vec<ExperimentId>,
+    /// Workers that are quarantined from now on: faults, of so many games.
+    pub(super) quarantined: Vec<(WorkerId, u64, u64)>,
 }
 
 /// Splits the effects of one event into its answer, if the event has one, and consequences.
@@ -50,6 +52,10 @@ pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Opt
             Effect::Verdict { verdict, .. } => Answer::Verdict(verdict),
             Effect::SettleFailed { game, message } => {
                 consequences.failed.push((game, message));
+                continue;
+            }
+            Effect::Quarantined { worker, faults, games } => {
+                consequences.quarantined.push((worker, faults, games));
                 continue;
             }
             Effect::Finished { experiment } => {

@@ -39,7 +39,7 @@ impl<S> Dispatcher<S> {
         let workers = self.roster.heard_within(self.policy.lease_duration_ms, self.clock.now());
         // Without a scheduler, after a transaction that has failed, all stays as it was.
         if let Some(scheduler) = &self.scheduler {
-            self.publishing.work.set(scheduler.counts(), workers);
+            self.publishing.work.set(scheduler.counts(), workers, &scheduler.withheld());
         }
     }
 }

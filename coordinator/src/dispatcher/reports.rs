@@ -120,7 +120,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         let finished = std::mem::take(&mut consequences.finished);
         self.store(consequences).await?;
         self.store_placed(&placement).await?;
-        self.store(Consequences { finished, failed: Vec::new() }).await?;
+        self.store(Consequences { finished, ..Consequences::default() }).await?;
         Ok(placement.verdicts)
     }
 

@@ -8,7 +8,7 @@ use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::change::Change;
 use spelrum_tournament::claims::ClaimStanding;
 use spelrum_tournament::results::WorkerSummary;
-use spelrum_tournament::scheduler::{EnginesWanted, ExperimentState, Scheduler, Time};
+use spelrum_tournament::scheduler::{EnginesWanted, ExperimentState, Scheduler, Time, Withheld};
 use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tracing::Span;
@@ -79,6 +79,8 @@ pub(crate) struct Workforce {
     pub(crate) largest: Vec<(ExperimentId, CellId, u64)>,
     /// What waits for workers with engines.
     pub(crate) engines_wanted: Vec<EnginesWanted>,
+    /// Workers that get no games, and why.
+    pub(crate) withheld: Vec<(WorkerId, Withheld)>,
 }
 
 impl Workforce {
@@ -88,6 +90,7 @@ impl Workforce {
             workers,
             largest: scheduler.map(Scheduler::largest_waiting).unwrap_or_default(),
             engines_wanted: scheduler.map(Scheduler::engines_wanted).unwrap_or_default(),
+            withheld: scheduler.map(Scheduler::withheld).unwrap_or_default(),
         }
     }
 }

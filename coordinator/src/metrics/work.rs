@@ -5,7 +5,8 @@ use std::time::Duration;
 use prometheus::{
     Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
 };
-use spelrum_tournament::scheduler::Counts;
+use spelrum_tournament::WorkerId;
+use spelrum_tournament::scheduler::{Counts, Withheld};
 
 use super::{SECONDS, gauge, whole};
 
@@ -28,6 +29,8 @@ pub(crate) struct Work {
     not_leased: IntCounter,
     granted: IntCounter,
     expired: IntCounter,
+    quarantined: IntCounter,
+    workers_withheld: [IntGauge; 2],
     commit_seconds: Histogram,
     rolled_back: IntCounter,
 }
@@ -57,6 +60,8 @@ pub(crate) struct Done {
     pub(crate) granted: u64,
     /// Leases that ran out.
     pub(crate) expired: u64,
+    /// Workers that were quarantined.
+    pub(crate) quarantined: u64,
 }
 
 impl Work {
@@ -94,6 +99,15 @@ impl Work {
             &["state"],
         )?;
         registry.register(Box::new(experiments.clone()))?;
+        let withheld = IntGaugeVec::new(
+            Opts::new(
+                "spelrum_workers_withheld",
+                "Workers that get no games: somebody has excluded them (excluded), or they fail much more \
+                 than others (quarantined).",
+            ),
+            &["why"],
+        )?;
+        registry.register(Box::new(withheld.clone()))?;
         let commit_seconds = HistogramOpts::new(
             "spelrum_commit_seconds",
             "How long a commit of the dispatcher took, in seconds.",
@@ -136,6 +150,14 @@ impl Work {
                 "spelrum_lease_expired_total",
                 "Leases that ran out: their workers were silent.",
             )?,
+            quarantined: counter(
+                "spelrum_workers_quarantined_total",
+                "How often a worker was quarantined: it failed much more than others.",
+            )?,
+            workers_withheld: [
+                withheld.get_metric_with_label_values(&["excluded"])?,
+                withheld.get_metric_with_label_values(&["quarantined"])?,
+            ],
             commit_seconds,
             rolled_back: counter(
                 "spelrum_transactions_rolled_back_total",
@@ -160,6 +182,7 @@ impl Work {
             not_leased,
             granted,
             expired,
+            quarantined,
         } = done;
         for (counter, count) in [
             (&self.finished, finished),
@@ -173,6 +196,7 @@ impl Work {
             (&self.not_leased, not_leased),
             (&self.granted, granted),
             (&self.expired, expired),
+            (&self.quarantined, quarantined),
         ] {
             if count > 0 {
                 counter.inc_by(count);
@@ -186,7 +210,11 @@ impl Work {
     }
 
     /// There is so much now, and there are so many workers.
-    pub(crate) fn set(&self, counts: Counts, workers: u64) {
+    pub(crate) fn set(&self, counts: Counts, workers: u64, withheld: &[(WorkerId, Withheld)]) {
+        let excluded = withheld.iter().filter(|(_, why)| *why == Withheld::Excluded).count();
+        let [of_excluded, of_quarantined] = &self.workers_withheld;
+        of_excluded.set(whole(excluded as u64));
+        of_quarantined.set(whole((withheld.len() - excluded) as u64));
         self.games_queued.set(whole(counts.waiting_games));
         self.games_leased.set(whole(counts.leased_games));
         self.leases.set(whole(counts.leases));

@@ -169,7 +169,8 @@ impl Experiments for ExperimentsService {
         } else {
             (vec![self.summary(which).await?], 1)
         };
-        let Workforce { mut workers, largest, engines_wanted } = self.dispatch.workers().await?;
+        let Workforce { mut workers, largest, engines_wanted, withheld } =
+            self.dispatch.workers().await?;
         let workers_total = workers.len() as u64;
         let mut attention = self.readers.attention(&experiments).await.map_err(reading_failed)?;
         let missing = results::missing_engines(
@@ -192,6 +193,7 @@ impl Experiments for ExperimentsService {
             heartbeat_interval: self.heartbeat_interval,
         };
         results::attention_of_workers(&experiments, workforce, &mut attention);
+        results::attention_of_withheld(&workers, &withheld, &mut attention);
         results::attention_of_engines(&experiments, &missing, &cells, &mut attention);
         let removals = self.readers.removals().await.map_err(reading_failed)?;
         let stops = self.readers.stops(&experiments).await.map_err(reading_failed)?;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_tournament::CellId;
 use spelrum_tournament::results::{
-    Attention, Conflicts, ExperimentSummary, FailedGames, Findings, LostGames, MostFailed,
-    NamedCell, OtherEngine, RefusedResults, attention_of_results,
+    Attention, ConflictParty, Conflicts, ExperimentSummary, FailedGames, Findings, LostGames,
+    MostFailed, NamedCell, OtherEngine, RefusedResults, attention_of_results,
 };
+use spelrum_tournament::{CellId, WorkerId};
 
 use super::error::StoreError;
 use super::read::Readers;
@@ -16,6 +16,9 @@ use super::transaction::rows;
 
 /// Experiments whose failed games are looked at for their messages.
 const EXPERIMENTS_WITH_FAILURES_MAX: usize = 20;
+
+/// Workers that are named as parts of an experiment's conflicts.
+const PARTIES_MAX: usize = 5;
 
 /// Failed games whose messages are counted, for each.
 const MESSAGES_COUNTED_MAX: i64 = 10_000;
@@ -67,10 +70,33 @@ impl Readers {
         )
         .fetch_all(self.own())
         .await?;
-        let found = found.into_iter().map(|row| Conflicts {
-            experiment: row.name,
-            results: unsigned(row.results),
-            workers: unsigned(row.workers),
+        let parties = sqlx::query!(
+            r#"SELECT name AS "experiment!: String", worker_id AS "worker_id!: i64",
+                worker AS "worker!: String", host AS "host!: String", count(*) AS "conflicts!: i64"
+            FROM (
+                SELECT e.name, w.worker_id, w.name AS worker, w.host
+                FROM uncounted_games AS u INDEXED BY uncounted_games_conflicts
+                JOIN cells AS c ON c.cell_id = u.cell_id
+                JOIN experiments AS e ON e.experiment_id = c.experiment_id
+                JOIN games AS g ON g.cell_id = u.cell_id AND g.number = u.number
+                JOIN workers AS w ON w.worker_id IN (u.worker_id, g.worker_id)
+                WHERE u.reason = 'conflict' AND e.experiment_id IN (SELECT value FROM json_each(?1)))
+            GROUP BY name, worker_id ORDER BY count(*) DESC, worker_id LIMIT 1000"#,
+            experiments
+        )
+        .fetch_all(self.own())
+        .await?;
+        let found = found.into_iter().map(|row| {
+            let its = parties.iter().filter(|it| it.experiment == row.name);
+            let party = its.map(|it| ConflictParty {
+                worker: WorkerId(it.worker_id),
+                name: it.worker.clone(),
+                host: it.host.clone(),
+                conflicts: unsigned(it.conflicts),
+            });
+            let parties = party.take(PARTIES_MAX).collect();
+            let (results, workers) = (unsigned(row.results), unsigned(row.workers));
+            Conflicts { experiment: row.name, results, workers, parties }
         });
         Ok(found.collect())
     }

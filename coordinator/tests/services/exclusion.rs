@@ -173,3 +173,44 @@ async fn what_cannot_be_excluded_is_refused_with_a_reason() {
     assert_eq!(served.number("SELECT count(*) FROM exclusions").await, 1);
     assert_eq!(served.number("SELECT count(*) FROM uncounted_games").await, 4);
 }
+
+/// Games that fail at one worker are played by the other, which is found out; nothing is lost by it.
+#[tokio::test]
+async fn a_worker_that_fails_much_is_quarantined_and_shown() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&quick_sweep("sick", 60)).await;
+    let mut good = named(&served, "good", FIRST).await;
+    let mut bad = named(&served, "bad", SECOND).await;
+    let mut withheld = String::new();
+    for _round in 0..100 {
+        if let Some(grant) = good.lease().await.unwrap().grant {
+            let results = good.play(&grant).await;
+            good.report(results).await.unwrap();
+        }
+        let answer = bad.lease().await.unwrap();
+        withheld = answer.withheld;
+        if !withheld.is_empty() {
+            break;
+        }
+        if let Some(grant) = answer.grant {
+            let results = bad.play(&grant).await;
+            let failures = results.iter().map(|it| failure_of(it, "no memory")).collect();
+            bad.report(failures).await.unwrap();
+        }
+    }
+    assert!(withheld.contains("were then played by other workers"), "{withheld:?}");
+    let status = served.status().await;
+    let told = status.attention.iter().find(|it| it.kind == "quarantined").unwrap();
+    assert!(told.problem.starts_with("worker 2 (bad on here) is quarantined"), "{told:?}");
+    assert!(told.remedy.contains("spelrum readmit 2"), "{told:?}");
+    let readmitted = exclude(&served, "bad", "", ExcludeWhat::In).await.unwrap();
+    assert_eq!(readmitted.readmitted_worker_ids, [2]);
+    let answer = bad.lease().await.unwrap();
+    assert_eq!(answer.withheld, "");
+    let held: Vec<i64> = answer.grant.iter().map(|grant| grant.lease_id).collect();
+    bad.give_back(&held).await.unwrap();
+    good.work_until_done().await;
+    let summary = served.reaches("sick", "finished").await;
+    assert_eq!((summary.games_settled, summary.games_failed), (60, 0));
+}

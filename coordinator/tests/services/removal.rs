@@ -214,7 +214,7 @@ async fn status_names_what_needs_somebody() {
             (
                 "conflicts".to_owned(),
                 "1 result of 1 worker differs from the settled one of the same game, which must \
-                 not happen"
+                 not happen: worker 1 (by hand on here) is part of 1"
                     .to_owned(),
                 1
             ),

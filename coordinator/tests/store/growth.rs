@@ -512,6 +512,7 @@ impl Desk {
                         other @ (Effect::Grant { .. }
                         | Effect::Idle { .. }
                         | Effect::Drop { .. }
+                        | Effect::Quarantined { .. }
                         | Effect::SettleFailed { .. }) => panic!("{other:?}"),
                     }
                 }

@@ -6,8 +6,8 @@ use spelrum_engine::ENGINE_REVISION;
 
 use super::removal::{Removal, Removing};
 use super::summary::{ExperimentSummary, WorkerSummary};
-use crate::CellId;
-use crate::scheduler::ExperimentState;
+use crate::scheduler::{ExperimentState, Withheld};
+use crate::{CellId, WorkerId};
 
 /// A file system with less free space than this is too full for a database that grows.
 const FREE_BYTES_MIN: u64 = 1 << 30;
@@ -64,12 +64,16 @@ pub enum AttentionKind {
     TooLarge,
     /// Cells whose games need engines that no worker has.
     MissingEngines,
+    /// A worker that gets no games, since somebody has excluded it.
+    Excluded,
+    /// A worker that gets none for a while, since it fails much more than others.
+    Quarantined,
     /// A kind that a later version has added.
     Other(String),
 }
 
 impl AttentionKind {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 14] = [
         Self::Conflicts,
         Self::Refused,
         Self::FailedGames,
@@ -82,6 +86,8 @@ impl AttentionKind {
         Self::NoWorkers,
         Self::TooLarge,
         Self::MissingEngines,
+        Self::Excluded,
+        Self::Quarantined,
     ];
 
     /// Its name, in JSON and on the wire.
@@ -100,6 +106,8 @@ impl AttentionKind {
             Self::NoWorkers => "no_workers",
             Self::TooLarge => "too_large",
             Self::MissingEngines => "missing_engines",
+            Self::Excluded => "excluded",
+            Self::Quarantined => "quarantined",
             Self::Other(name) => name,
         }
     }
@@ -140,6 +148,22 @@ pub struct Conflicts {
     pub results: u64,
     /// Of how many workers.
     pub workers: u64,
+    /// Who is part of them, by the results that differ or by the settled ones: most of them first, of very many
+    /// the first.
+    pub parties: Vec<ConflictParty>,
+}
+
+/// A worker that is part of conflicts of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConflictParty {
+    /// The worker.
+    pub worker: WorkerId,
+    /// What it is called.
+    pub name: String,
+    /// Its machine.
+    pub host: String,
+    /// Of how many.
+    pub conflicts: u64,
 }
 
 /// Results of an experiment's games that the rules do not allow.
@@ -262,21 +286,66 @@ pub fn attention_of_workers(
     );
 }
 
+/// Adds the workers that ask for games and get none.
+pub fn attention_of_withheld(
+    workers: &[WorkerSummary],
+    withheld: &[(WorkerId, Withheld)],
+    attention: &mut Vec<Attention>,
+) {
+    let why = |worker: &WorkerSummary| {
+        let found = withheld.iter().find(|(it, _)| *it == worker.worker);
+        found.map(|&(_, why)| of_withheld(worker, why))
+    };
+    attention.extend(workers.iter().filter_map(why).take(NAMED_MAX));
+}
+
+fn of_withheld(worker: &WorkerSummary, why: Withheld) -> Attention {
+    let WorkerSummary { worker: id, name, host, .. } = worker;
+    let (kind, problem, remedy) = match why {
+        Withheld::Excluded => (
+            AttentionKind::Excluded,
+            format!("worker {id} ({name} on {host}) is excluded and gets no games"),
+            format!("end it, or mend its machine and let it in: spelrum readmit {id}"),
+        ),
+        Withheld::Quarantined { faults, games, left_ms } => (
+            AttentionKind::Quarantined,
+            format!(
+                "worker {id} ({name} on {host}) is quarantined: {faults} of its last {games} games failed, and \
+                 were then played by others; it gets games again in {} s",
+                left_ms.div_ceil(1_000)
+            ),
+            format!(
+                "read what it wrote, and the view failures; let it in at once: spelrum readmit {id}; play what it \
+                 played by others: spelrum exclude {id}"
+            ),
+        ),
+    };
+    Attention { kind, experiment: None, count: 1, problem, remedy }
+}
+
 fn of_conflicts(conflicts: &Conflicts) -> Attention {
-    let Conflicts { experiment, results, workers } = conflicts;
+    let Conflicts { experiment, results, workers, parties } = conflicts;
+    let party = |it: &ConflictParty| {
+        let ConflictParty { worker, name, host, conflicts } = it;
+        format!("worker {worker} ({name} on {host}) is part of {conflicts}")
+    };
+    let mut parties: String = parties.iter().map(party).collect::<Vec<_>>().join(", ");
+    if !parties.is_empty() {
+        parties.insert_str(0, ": ");
+    }
     Attention {
         kind: AttentionKind::Conflicts,
         experiment: Some(experiment.clone()),
         count: *results,
         problem: format!(
-            "{results} {} of {workers} {} from the settled one of the same game, which must not happen",
+            "{results} {} of {workers} {} from the settled one of the same game, which must not happen{parties}",
             noun(*results, "result", "results"),
             noun(*workers, "worker differs", "workers differ"),
         ),
-        remedy: "find the machine whose memory or build is wrong: \
-                 spelrum sql \"SELECT w.host, w.name, u.cell_id, u.number FROM uncounted_games u \
-                 JOIN workers w USING (worker_id) WHERE u.reason = 'conflict'\""
-            .to_owned(),
+        remedy: format!(
+            "find out whose games come out otherwise: spelrum verify {experiment}; then let others play them: \
+             spelrum exclude WORKER"
+        ),
     }
 }
 

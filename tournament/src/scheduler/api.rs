@@ -242,7 +242,7 @@ pub enum Event {
         /// The experiment; `None`: all.
         experiment: Option<ExperimentId>,
     },
-    /// A worker is believed again, in all experiments: from the next lease on.
+    /// A worker is believed again, in all experiments, whyever it was not: from the next lease on.
     Readmitted {
         /// The worker.
         worker: WorkerId,
@@ -374,6 +374,15 @@ pub enum Effect {
         /// The message to store.
         message: String,
     },
+    /// A worker gets no games for a while, since it fails much more than others.
+    Quarantined {
+        /// The worker.
+        worker: WorkerId,
+        /// How many of its last games failed and were then played by others.
+        faults: u64,
+        /// Of so many.
+        games: u64,
+    },
     /// Every game of the experiment is settled, and no more cells come.
     Finished {
         /// The experiment.
@@ -386,6 +395,15 @@ pub enum Effect {
 pub enum Withheld {
     /// Somebody has excluded it.
     Excluded,
+    /// It fails much more than others.
+    Quarantined {
+        /// How many of its last games failed and were then played by others.
+        faults: u64,
+        /// Of so many.
+        games: u64,
+        /// For how much longer, in milliseconds.
+        left_ms: u64,
+    },
 }
 
 /// Where a result goes (invariant 4).

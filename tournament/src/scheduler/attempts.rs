@@ -15,7 +15,8 @@
 //! in a heartbeat, and waits for the answer, before it plays it. The marks are not durable: a
 //! coordinator that is started anew at that moment gives such a game one more free shot.
 //!
-//! A failure that a worker reports needs no guessing: three of them settle the game as failed.
+//! A failure that a worker reports needs no guessing: three of them settle the game as failed. After the first
+//! it is leased alone, so that others may be the next to try it (`conduct`).
 //!
 //! Trainings are leased alone from the start: each takes a slot for long.
 
@@ -181,7 +182,7 @@ const fn decide(attempts: &Attempts, policy: &Policy) -> Next {
         Next::GiveUp
     } else if attempts.lost_alone >= LOSSES_UNTIL_SUSPECT {
         Next::Suspect
-    } else if attempts.lost >= policy.losses_until_alone {
+    } else if attempts.lost >= policy.losses_until_alone || attempts.failed > 0 {
         Next::Alone
     } else {
         Next::Shared

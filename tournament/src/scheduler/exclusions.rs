@@ -40,6 +40,11 @@ impl Exclusions {
         self.excluded.retain(|(_, from)| *from != Some(experiment));
     }
 
+    /// Who is excluded from all.
+    pub(super) fn everywhere(&self) -> impl Iterator<Item = WorkerId> + '_ {
+        self.excluded.iter().filter(|(_, from)| from.is_none()).map(|&(worker, _)| worker)
+    }
+
     fn is_everywhere(&self, worker: WorkerId) -> bool {
         self.excluded.contains(&(worker, None))
     }

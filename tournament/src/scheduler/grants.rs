@@ -46,7 +46,9 @@ impl Scheduler {
         let slot_bytes = memory_bytes.map_or(u64::MAX, |offered| offered / slots);
         let trains = trains && self.trainings_of(worker) < slots;
         let asking = Asking { worker, slots, slot_bytes, engines, trains };
-        let mut withheld = self.exclusions.withheld(worker);
+        self.conduct.heard(worker, self.now);
+        let quarantined = || self.conduct.withheld(worker, self.now);
+        let mut withheld = self.exclusions.withheld(worker).or_else(quarantined);
         if withheld.is_none() && self.leases.count_of(worker) < leases_max {
             let mut turn = None;
             while let Some(next) = self.shares.next(turn) {
@@ -83,9 +85,13 @@ impl Scheduler {
         let &Asking { worker, slots, .. } = asking;
         let can_play =
             |game: &&GameId| self.cells.get(&game.cell).is_some_and(|cell| asking.can_play(cell));
+        let is_free = |game: &&GameId| {
+            can_play(game)
+                && !self.conduct.is_left_to_others(**game, worker, self.now, &self.policy)
+        };
         let may_suspect = self.leases.of(worker).all(|lease| !lease.suspect);
-        let suspect = experiment.suspects.iter().find(can_play).filter(|_| may_suspect);
-        if let Some(game) = suspect.or_else(|| experiment.alone.iter().find(can_play)) {
+        let suspect = experiment.suspects.iter().find(is_free).filter(|_| may_suspect);
+        if let Some(game) = suspect.or_else(|| experiment.alone.iter().find(is_free)) {
             let range = GameRange { cell: game.cell, first: game.number, count: 1 };
             let work_us = u128::from(experiment.game_us.unwrap_or_default());
             return Batch { ranges: vec![range], work_us };

@@ -9,6 +9,7 @@ use super::api::{
 };
 use super::attempts::AttemptBook;
 use super::cells::Cell;
+use super::conduct::Conduct;
 use super::exclusions::Exclusions;
 use super::experiments::{CellSum, Experiment, Experiments};
 use super::leases::{Lease, Leases};
@@ -32,6 +33,7 @@ pub struct Scheduler {
     pub(super) attempts: AttemptBook,
     pub(super) shares: Shares,
     pub(super) exclusions: Exclusions,
+    pub(super) conduct: Conduct,
     /// How many experiments are in the state `Running`.
     pub(super) running: usize,
     /// What became of events that were not events: experiments that a restart found complete.
@@ -92,7 +94,10 @@ impl Scheduler {
             Event::Excluded { worker, experiment } => {
                 self.excluded(worker, experiment, &mut effects);
             }
-            Event::Readmitted { worker } => self.exclusions.readmit(worker),
+            Event::Readmitted { worker } => {
+                self.exclusions.readmit(worker);
+                self.conduct.readmit(worker);
+            }
             Event::LeaseWanted { worker, slots, memory_bytes, engines, trains } => {
                 effects.push(self.lease_wanted(worker, slots, memory_bytes, &engines, trains));
             }
@@ -471,6 +476,7 @@ impl Scheduler {
             self.cells.remove(&cell);
             self.waiting.remove(&cell);
             self.attempts.forget(cell);
+            self.conduct.forget(cell);
         }
     }
 

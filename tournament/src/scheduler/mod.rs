@@ -53,7 +53,8 @@
 //! - How many: a few seconds of work, less towards the end (`batches`).
 //! - When a game is given up (`attempts`).
 //! - Whom for: a worker gets no game that may take more memory than it offers each of its slots, and
-//!   none that needs engines which it has not (`grants`); one that is excluded gets none (`exclusions`). What nobody can play holds nothing else up;
+//!   none that needs engines which it has not (`grants`); one that is excluded gets none (`exclusions`), nor
+//!   for a while one that fails much more than others (`conduct`). What nobody can play holds nothing else up;
 //!   its experiment goes on (`waiting`).
 //!
 //! A stop rule reads the longest gap-free prefix of settled pairs, whatever came in before
@@ -79,7 +80,7 @@
 //!
 //! [`Policy`] bounds the games and ranges of a lease. A worker holds at most two leases for
 //! each slot and a few beside. Games reported as started are a part of the leased ones; games
-//! with attempts are a part of the leased and returned ones. Ranges of one cell are at most twice
+//! with attempts are a part of the leased and returned ones. Of how workers do, the latest 10,000 are remembered. Ranges of one cell are at most twice
 //! as many as games were lost or are in play. Results that a stop rule has not read are no more than
 //! games were played while one before them was lost.
 
@@ -89,6 +90,7 @@ mod attempts;
 mod batches;
 mod cells;
 mod check;
+mod conduct;
 mod counts;
 mod exclusions;
 mod experiments;

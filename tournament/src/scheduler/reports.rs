@@ -27,6 +27,7 @@ impl Scheduler {
         leases: &[LeaseId],
         playing: &[GameId],
     ) -> Effect {
+        self.conduct.heard(worker, self.now);
         let deadline = self.deadline();
         let ended = leases.iter().filter(|&&id| !self.leases.renew(id, worker, deadline));
         let effect = Effect::Drop { worker, leases: ended.copied().collect() };
@@ -96,6 +97,7 @@ impl Scheduler {
                 }
                 let of_first_player = |cell: &Cell| cell.first_players(game.number, points);
                 let points = self.cells.get(&game.cell).map_or(points, of_first_player);
+                self.played_well(game, worker, effects);
                 self.settle(game, Settled::Played(points), effects);
             }
             (Verdict::Noted, Report::Failed { message }) => {
@@ -152,6 +154,7 @@ impl Scheduler {
         }
         // Before it goes back: how often it failed says where to.
         self.attempts.failed(game);
+        self.conduct.failed(game, worker, self.now, &self.policy);
         self.take_back(worker, id, game);
         if self.attempts.next(game, &self.policy) == Next::GiveUp {
             message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
@@ -208,6 +211,7 @@ impl Scheduler {
             "invariant 4: {game:?} is settled twice or was never leased"
         );
         self.attempts.settled(game);
+        self.conduct.settled(game);
         if let Some(Place::Leased(lease)) = place {
             self.leave_lease(lease, game);
         }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::api::{ExperimentSnapshot, ExperimentState, LeaseEnd, LeaseState, Snapshot, Time};
 use super::attempts::AttemptBook;
 use super::cells::Cell;
+use super::conduct::Conduct;
 use super::exclusions::Exclusions;
 use super::experiments::Experiment;
 use super::leases::{Lease, Leases};
@@ -27,6 +28,7 @@ impl Scheduler {
             attempts: AttemptBook::default(),
             shares: Shares::default(),
             exclusions: Exclusions::of(snapshot.excluded),
+            conduct: Conduct::default(),
             running: 0,
             pending: Vec::new(),
             over: BTreeSet::new(),

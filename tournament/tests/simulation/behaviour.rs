@@ -9,6 +9,7 @@ use spelrum_tournament::{CellId, ExperimentId, WorkerId};
 use crate::script::{check, check_with};
 
 mod allocation;
+mod conduct;
 mod engines;
 mod exclusions;
 mod growing;
@@ -304,7 +305,7 @@ mod attempts {
              w1 wants 1           -> lease 3: 10:0
              30s pass             ->
              w1 failed 3/10:0     -> noted
-             w1 wants 1           -> lease 4: 10:0-1
+             w1 wants 1           -> lease 4: 10:0
              w1 failed 4/10:0     -> noted, give up 10:0 (boom)",
         );
     }

@@ -164,6 +164,7 @@ impl Desk {
                 Effect::Verdict { .. }
                 | Effect::Grant { .. }
                 | Effect::Idle { .. }
+                | Effect::Quarantined { .. }
                 | Effect::Drop { .. } => {}
             }
         }

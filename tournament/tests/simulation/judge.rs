@@ -5,6 +5,7 @@
 //! it checks the choice against the rules.
 
 mod cell;
+mod conduct;
 mod grants;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,7 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, WorkerId};
 
 use crate::store::Store;
 use cell::{Cell, Place};
+use conduct::Conduct;
 
 /// How a game may be leased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +64,10 @@ pub(crate) struct Judge {
     ever_lost: BTreeSet<GameId>,
     /// Who is excluded, from an experiment or from all.
     excluded: BTreeSet<(WorkerId, Option<ExperimentId>)>,
+    conduct: Conduct,
     last_lease: LeaseId,
+    /// Who asks for games.
+    asking: WorkerId,
     /// What a slot of the worker that asks for games has; `None` if it does not say.
     slot_bytes: Option<u64>,
     /// And the engines that the worker has.
@@ -90,7 +95,9 @@ impl Judge {
             lost: BTreeSet::new(),
             ever_lost: BTreeSet::new(),
             excluded: BTreeSet::new(),
+            conduct: Conduct::default(),
             last_lease: LeaseId(0),
+            asking: WorkerId(0),
             slot_bytes: None,
             engines: Arc::default(),
             may_train: false,
@@ -105,6 +112,7 @@ impl Judge {
         self.now = now;
         self.turn = now;
         self.lost.clear();
+        self.conduct = Conduct::default();
         for lease in self.live.values_mut().map(Rc::make_mut) {
             lease.deadline = now + self.policy.lease_duration_ms;
             lease.started.clear();
@@ -187,7 +195,10 @@ impl Judge {
                     self.finish(lease.experiment, &mut expected);
                 }
             }
-            Event::Readmitted { worker } => self.excluded.retain(|(it, _)| it != worker),
+            Event::Readmitted { worker } => {
+                self.excluded.retain(|(it, _)| it != worker);
+                self.conduct.clean(*worker);
+            }
             Event::LeaseWanted { worker, slots, memory_bytes, engines, trains } => {
                 let is_training = |lease: &&Lease| {
                     lease
@@ -196,6 +207,8 @@ impl Judge {
                         .any(|it| self.cells.get(&it.cell).is_some_and(|cell| cell.is_training))
                 };
                 let trainings = self.of(*worker).filter(is_training).count();
+                self.heard(*worker);
+                self.asking = *worker;
                 self.may_train = *trains && trainings < *slots as usize;
                 let per_slot = |offered: u64| offered / u64::from(*slots);
                 self.slot_bytes = memory_bytes.map(per_slot);
@@ -217,6 +230,7 @@ impl Judge {
                 expected.push(answer.clone());
             }
             Event::Heartbeat { worker, leases, playing } => {
+                self.heard(*worker);
                 expected.push(self.heartbeat(*worker, leases, playing));
             }
             Event::GivenBack { worker, lease } => {
@@ -284,6 +298,13 @@ impl Judge {
         let changed: BTreeSet<_> = changes.attempts.iter().map(|a| a.game).collect();
         assert_eq!(changed, attempted, "attempts that changed");
         self.compare(store);
+        let cells = &self.cells;
+        let experiments = &self.experiments;
+        self.conduct.retain(|game| {
+            let experiment = cells.get(&game.cell).map(|cell| cell.experiment);
+            let state = experiment.and_then(|it| experiments.get(&it));
+            state.is_some_and(|state| !is_over(state.1))
+        });
     }
 
     fn compare(&self, store: &Store) {
@@ -424,6 +445,7 @@ impl Judge {
         expected.push(Effect::Verdict { game, verdict });
         if let (Verdict::Counts, Report::Played { points, .. }) = (verdict, what) {
             let points = if game.number.is_multiple_of(2) { *points } else { points.swapped() };
+            self.played(game, worker, expected);
             self.settle(game, Settled::Played(points), expected);
         }
         if (verdict, what) == (Verdict::Counts, &Report::Trained) {
@@ -434,6 +456,7 @@ impl Judge {
         if matches!(verdict, Verdict::Noted | Verdict::Refused) && held {
             if verdict == Verdict::Noted {
                 self.attempt(game, |a| a.failed += 1);
+                self.failed_at(game, worker);
             }
             self.put(game, Place::Returned);
             self.leave(lease, game);
@@ -458,6 +481,7 @@ impl Judge {
         cell.decide();
         self.attempts.remove(&game);
         self.lost.remove(&game);
+        self.is_settled_now(game);
         if let Some(Place::Leased(lease)) = place {
             self.leave(lease, game);
         }

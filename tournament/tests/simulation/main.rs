@@ -135,6 +135,17 @@ fn what_nobody_can_play_waits_for_who_can() {
     assert!((0..SEEDS).any(waits), "nothing ever waits");
 }
 
+/// In some seeds a worker that is sick is found out.
+#[test]
+fn a_worker_that_fails_much_is_quarantined() {
+    let quarantines = |seed| {
+        let mut world = World::new(seed, None, None);
+        world.run();
+        world.quarantined > 0
+    };
+    assert!((0..SEEDS).any(quarantines), "nobody is ever quarantined");
+}
+
 #[test]
 fn every_mistake_is_noticed() {
     let unnoticed: Vec<_> = Mutant::ALL

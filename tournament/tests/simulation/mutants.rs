@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_tournament::scheduler::{
     Allocation, Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler, Snapshot, Time,
-    Verdict,
+    Verdict, Withheld,
 };
 use spelrum_tournament::stopping::{Prefix, Reading, Settled, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
@@ -128,6 +128,10 @@ pub(crate) enum Mutant {
     RestartsWithoutExclusions,
     /// Who is excluded stays so.
     IgnoresReadmissions,
+    /// Whoever is quarantined is let in at once.
+    IgnoresQuarantine,
+    /// Whoever plays a game that has failed is taken for the one at whom it did.
+    BlamesWhoPlays,
     /// Nobody learns that a cell is settled.
     SettlesInSilence,
     /// The coordinator replies before it commits (invariant 5).
@@ -138,7 +142,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 60] = [
+    pub(crate) const ALL: [Self; 62] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -196,6 +200,8 @@ impl Mutant {
         Self::IgnoresExclusions,
         Self::RestartsWithoutExclusions,
         Self::IgnoresReadmissions,
+        Self::IgnoresQuarantine,
+        Self::BlamesWhoPlays,
         Self::SettlesInSilence,
         Self::RepliesBeforeCommit,
         Self::RepliesUnfenced,
@@ -298,7 +304,21 @@ impl Subject {
 
     /// [`Scheduler::handle`].
     pub(crate) fn handle(&mut self, mut event: Event, mut now: Time) -> Vec<Effect> {
+        if let (Some(Mutant::IgnoresQuarantine), Event::LeaseWanted { worker, .. }) =
+            (self.mutant, &event)
+        {
+            let is_it = |(it, why): &(WorkerId, Withheld)| {
+                it == worker && matches!(why, Withheld::Quarantined { .. })
+            };
+            if self.scheduler.withheld().iter().any(is_it) {
+                let _none = self.scheduler.handle(Event::Readmitted { worker: *worker }, now);
+            }
+        }
         match (self.mutant, &mut event) {
+            (
+                Some(Mutant::BlamesWhoPlays),
+                Event::Reported { worker, what: Report::Played { .. }, .. },
+            ) => *worker = WorkerId(worker.0 % 2 + 1),
             (Some(Mutant::TrustsReporters), Event::Reported { leased, .. }) => *leased = true,
             (Some(Mutant::RenewsUnnamed), Event::Heartbeat { worker, leases, .. }) => {
                 let held = self.holders.iter().filter(|(_, held)| held.0 == *worker);

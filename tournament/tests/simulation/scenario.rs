@@ -121,6 +121,8 @@ pub(crate) struct Scenario {
     pub(crate) workers_exit: bool,
     /// Whether a coordinator that was started anew wants a Hello from everybody.
     pub(crate) epochs: bool,
+    /// Workers, by their places, at which most games fail. The first is well.
+    pub(crate) sick: BTreeSet<usize>,
     /// What clients ask for, and when.
     pub(crate) requests: Vec<(u64, Request)>,
     /// Games that are not innocent.
@@ -175,6 +177,7 @@ impl Scenario {
             trainings: BTreeSet::new(),
             after: BTreeMap::new(),
             untrained: BTreeSet::new(),
+            sick: BTreeSet::new(),
             workers,
             workers_exit: dice.chance(300),
             epochs: dice.chance(500),
@@ -190,6 +193,7 @@ impl Scenario {
         scenario.draw_trainings();
         scenario.draw_mischief();
         scenario.draw_exclusions();
+        scenario.draw_sick();
         scenario
     }
 
@@ -214,6 +218,15 @@ impl Scenario {
                 self.requests.insert(after + 2, (at, Request::Readmit { experiment, worker }));
             }
         }
+    }
+
+    /// Draws which workers are sick. By its own dice, too.
+    fn draw_sick(&mut self) {
+        let mut dice = Dice::new(self.calm_ms.rotate_left(53));
+        if dice.chance(700) {
+            return;
+        }
+        self.sick = (1..self.workers.len()).filter(|_| dice.chance(600)).collect();
     }
 
     /// Draws what goes wrong with disk, clock, file and machines. By its own dice, too.
@@ -307,6 +320,7 @@ impl Scenario {
         let mut scenario = Self::draw(dice);
         scenario.faults = Faults { stalled: 150, ..Faults::default() };
         scenario.natures.clear();
+        scenario.sick.clear();
         scenario
     }
 

@@ -261,6 +261,10 @@ fn describe(effect: &Effect) -> String {
         }
         Effect::Idle { all_done: true, withheld: None, .. } => "done".into(),
         Effect::Idle { withheld: Some(Withheld::Excluded), .. } => "excluded".into(),
+        Effect::Idle { withheld: Some(Withheld::Quarantined { .. }), .. } => "quarantined".into(),
+        Effect::Quarantined { worker, faults, games } => {
+            format!("quarantine w{worker} ({faults} of {games})")
+        }
         Effect::Idle { all_done: false, .. } => "wait".into(),
         Effect::Drop { leases, .. } if leases.is_empty() => String::new(),
         Effect::Drop { leases, .. } => {

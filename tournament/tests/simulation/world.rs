@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use spelrum_tournament::scheduler::{CellState, ExperimentState, Verdict};
+use spelrum_tournament::scheduler::{CellState, Effect, ExperimentState, Verdict};
 use spelrum_tournament::worker::{Answer, CallId, Event, Failure};
 use spelrum_tournament::{ExperimentId, GameId, WorkerId};
 
@@ -33,6 +33,8 @@ const BATCH_MAX: usize = 8;
 /// one after another, each with the time until it expires.
 const CALM_MS_MAX: u64 = 4 * 3_600_000;
 const STEPS_MAX: usize = 400_000;
+/// What a sick worker says of a game that fails at it.
+const SICK: &str = "it is sick";
 
 /// How often somebody looks whether anything is left that a machine can play.
 const LOOK_MS: u64 = 10_000;
@@ -96,6 +98,8 @@ pub(crate) struct World {
     dice: Dice,
     /// For the faults of [`Scenario::draw_mischief`].
     mischief: Dice,
+    /// For whether a game fails at a sick worker.
+    sickness: Dice,
     trace: Trace,
     now: u64,
     /// By how much the coordinator's clock is ahead.
@@ -129,6 +133,11 @@ pub(crate) struct World {
     lied_about: BTreeSet<GameId>,
     /// Games of which a report was refused.
     refused: BTreeSet<GameId>,
+    /// Who was sick, and who may have said of a game that it failed though it need not.
+    sick: BTreeSet<WorkerId>,
+    untrue: BTreeSet<WorkerId>,
+    /// How often a worker was quarantined.
+    pub(crate) quarantined: usize,
     /// How many events the scheduler handled.
     pub(crate) events: usize,
     /// How many cells their stop rule ended.
@@ -181,6 +190,7 @@ impl World {
             finished_by: scenario.calm_ms + CALM_MS_MAX,
             waited: false,
             ghost: None,
+            sickness: Dice::new(scenario.calm_ms.rotate_left(7)),
             mischief: Dice::new(!scenario.calm_ms.rotate_left(29)),
             dice,
             trace,
@@ -203,6 +213,13 @@ impl World {
             acknowledged: BTreeMap::new(),
             lied_about: BTreeSet::new(),
             refused: BTreeSet::new(),
+            sick: (1..)
+                .zip(0..scenario.workers.len())
+                .filter(|(_, of)| scenario.sick.contains(of))
+                .map(|(id, _)| WorkerId(id))
+                .collect(),
+            untrue: BTreeSet::new(),
+            quarantined: 0,
             events: 0,
             stopped: 0,
             led: 0,
@@ -362,6 +379,19 @@ impl World {
         self.send(|| Happening::Called { call, from: of, start, id, what: what.clone() });
     }
 
+    /// A worker that is well is never quarantined: whatever failed at it fails at others too.
+    fn look_at_quarantined(&mut self, effects: &[Effect]) {
+        // Those fail at one and not at another.
+        let flaky = self.scenario.natures.values().filter(|it| **it == Nature::Flaky).count();
+        for effect in effects {
+            if let Effect::Quarantined { worker, .. } = effect {
+                self.quarantined += 1;
+                let may_be = self.sick.contains(worker) || self.untrue.contains(worker);
+                assert!(may_be || flaky >= 10, "{worker} is well, and quarantined");
+            }
+        }
+    }
+
     // The end.
 
     fn done(&self) -> bool {
@@ -452,9 +482,12 @@ impl World {
             match (self.scenario.nature(game), result) {
                 (Nature::Innocent | Nature::Flaky, Settled::Played(..)) => {}
                 (Nature::Failing | Nature::Flaky, Settled::Failed(message)) => {
-                    let said = message == "it broke" || self.lied_about.contains(&game);
+                    let said =
+                        message == "it broke" || message == SICK || self.lied_about.contains(&game);
                     assert!(said || hopeless, "{game:?}: {message}");
                 }
+                // It may come to no other in time.
+                (_, Settled::Failed(message)) if message == SICK => {}
                 (_, Settled::Failed(_)) if hopeless => {}
                 (_, Settled::Failed(message))
                     if message == REFUSED && self.refused.contains(&game) => {}

@@ -120,7 +120,19 @@ fn silent_workers_are_named_while_they_hold_games() {
 fn what_is_found_is_told_in_order() {
     let name = || "a".to_owned();
     let findings = Findings {
-        conflicts: vec![Conflicts { experiment: name(), results: 1, workers: 1 }],
+        conflicts: vec![Conflicts {
+            experiment: name(),
+            results: 1,
+            workers: 1,
+            parties: [(7, "bad", 3), (2, "good", 1)]
+                .map(|(worker, name, conflicts)| ConflictParty {
+                    worker: WorkerId(worker),
+                    name: name.to_owned(),
+                    host: "rack".to_owned(),
+                    conflicts,
+                })
+                .into(),
+        }],
         refused: vec![RefusedResults {
             experiment: name(),
             results: 2,
@@ -154,7 +166,7 @@ fn what_is_found_is_told_in_order() {
         problems,
         [
             "1 result of 1 worker differs from the settled one of the same game, which must not \
-             happen",
+             happen: worker 7 (bad on rack) is part of 3, worker 2 (good on rack) is part of 1",
             "2 results of 1 worker was refused, since the rules do not allow them: ply 3 is not \
              legal",
             "3 games have finally failed, 2 of them: panic",

@@ -34,8 +34,8 @@ fn a_cell_that_is_known_well_gets_its_games() {
     check(
         "submit e1 10x4 20x2 informative ->
          w1 wants 1                -> lease 1: 10:0-1
-         w1 failed 1/10:1          -> noted
          w1 played 1/10:0          -> counts
+         w1 returns 1              ->
          w1 wants 9                -> lease 2: 20:0-1
          w1 wants 1                -> lease 3: 10:1
          w1 wants 1                -> lease 4: 10:2-3

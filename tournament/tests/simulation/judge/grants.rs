@@ -19,13 +19,19 @@ impl Judge {
         all_done: bool,
         withheld: Option<Withheld>,
     ) {
+        let running = |state: ExperimentState| state == ExperimentState::Running;
+        let any_running = self.experiments.values().any(|&(_, state)| running(state));
+        assert_eq!(all_done, !any_running, "all_done");
+        if let Some(quarantined) = self.quarantined(worker)
+            && !self.excluded.contains(&(worker, None))
+        {
+            assert_eq!(withheld, Some(quarantined), "{worker} is quarantined");
+            return;
+        }
         let is_excluded = self.excluded.iter().any(|(excluded, _)| *excluded == worker);
         assert!(withheld.is_none() || is_excluded, "{worker} is not excluded");
         let everywhere = self.excluded.contains(&(worker, None));
         assert!(withheld.is_some() || !everywhere, "{worker} is not told that it is excluded");
-        let running = |state: ExperimentState| state == ExperimentState::Running;
-        let any_running = self.experiments.values().any(|&(_, state)| running(state));
-        assert_eq!(all_done, !any_running, "all_done");
         if self.of(worker).count() < leases_max(slots) {
             for &id in self.experiments.keys() {
                 assert!(!self.has_games_for(id, worker), "{worker} waits though {id} has games");
@@ -51,6 +57,7 @@ impl Judge {
         let experiment = self.cells[&ranges[0].cell].experiment;
         let (priority, state) = self.experiments[&experiment];
         assert_eq!(state, ExperimentState::Running);
+        assert_eq!(self.quarantined(worker), None, "{worker} is quarantined");
         assert!(!self.is_excluded(worker, experiment), "{worker} is excluded from {experiment}");
         for (&other, &(larger, _)) in &self.experiments {
             let waits = larger > priority && self.has_games_for(other, worker);
@@ -112,6 +119,7 @@ impl Judge {
             assert!(self.cells[&game.cell].in_sweep, "the sweep does not name {game:?}");
             assert!(self.cells[&game.cell].hands_out(game.number), "invariant 7: {game:?}");
             assert!(self.can_play(&self.cells[&game.cell]), "{worker} cannot play {game:?}");
+            assert!(!self.is_left_to_others(game, worker), "{game:?} has failed at {worker}");
         }
         let first = *granted.first().unwrap();
         match self.manner(first) {
@@ -163,6 +171,7 @@ impl Judge {
     fn has_games_for(&self, experiment: ExperimentId, worker: WorkerId) -> bool {
         self.state(experiment) == Some(ExperimentState::Running)
             && !self.is_excluded(worker, experiment)
+            && self.quarantined(worker).is_none()
             && self.free(experiment).any(|(_, manner)| {
                 manner != Manner::Suspect || self.of(worker).all(|lease| !lease.suspect)
             })
@@ -192,13 +201,14 @@ impl Judge {
                 .filter(|(number, _)| cell.hands_out(*number));
             free.map(move |(number, _)| GameId { cell: id, number })
         })
+        .filter(|game| !self.is_left_to_others(*game, self.asking))
         .map(|game| (game, self.manner(game)))
     }
 
     fn manner(&self, game: GameId) -> Manner {
         match self.attempts.get(&game) {
             Some(attempts) if attempts.lost_alone >= 2 => Manner::Suspect,
-            Some(attempts) if attempts.lost >= 2 => Manner::Alone,
+            Some(attempts) if attempts.lost >= 2 || attempts.failed > 0 => Manner::Alone,
             _ if self.cells[&game.cell].is_training => Manner::Alone,
             _ => Manner::Shared,
         }

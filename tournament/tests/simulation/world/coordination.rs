@@ -207,6 +207,7 @@ impl World {
                     self.events += 1;
                     let effects = self.desk.report(id, result, fresh, at);
                     self.note(|_| format!("  {id}: {result:?} -> {effects:?}"));
+                    self.look_at_quarantined(&effects);
                     let verdict = effects.iter().rev().find_map(|effect| match effect {
                         Effect::Verdict { verdict, .. } => Some(*verdict),
                         _ => None,
@@ -249,7 +250,8 @@ impl World {
 
     /// Something in here broke, and would again.
     fn refuse(&mut self, what: &Call) -> Reply {
-        if let Call::Report { results, .. } = what {
+        if let Call::Report { caller, results } = what {
+            self.untrue.insert(caller.worker);
             self.refused.extend(results.iter().map(|result| result.game));
         }
         self.note(|_| format!("  refused: {what:?}"));

@@ -7,7 +7,7 @@ use spelrum_tournament::stopping::Points;
 use spelrum_tournament::worker::{Action, Answer, CallId, Event};
 use spelrum_tournament::{GameId, LeaseId, WorkerId};
 
-use super::{HEARTBEAT_MS, Happening, Reply, World};
+use super::{HEARTBEAT_MS, Happening, Reply, SICK, World};
 use crate::desk::Result;
 use crate::engines::draw_offer;
 use crate::scenario::Nature;
@@ -66,6 +66,9 @@ impl World {
                     let back = self.now + self.dice.below(20_000);
                     let id = self.next_life(of);
                     self.workers[of].start_again(id, back);
+                    if self.scenario.sick.contains(&of) {
+                        self.sick.insert(id);
+                    }
                     self.begin_life(of);
                     return;
                 }
@@ -114,7 +117,12 @@ impl World {
             return;
         }
         let fails = nature == Nature::Failing || (nature == Nature::Flaky && self.dice.chance(500));
-        let what = if fails {
+        let is_sick = self.scenario.sick.contains(&of)
+            && !self.scenario.trainings.contains(&game.cell)
+            && self.sickness.chance(900);
+        let what = if is_sick {
+            Report::Failed { message: SICK.into() }
+        } else if fails {
             Report::Failed { message: "it broke".into() }
         } else if self.mischievous(self.scenario.faults.irregular) {
             Report::Irregular
@@ -189,6 +197,9 @@ impl World {
         let id = self.next_life(of);
         let back = self.now + self.dice.between(100, if self.calm { 5_000 } else { 60_000 });
         self.workers[of].start_again(id, back);
+        if self.scenario.sick.contains(&of) {
+            self.sick.insert(id);
+        }
         if !self.calm && !self.scenario.needs.is_empty() && self.dice.chance(300) {
             // Somebody has changed its file of engines.
             self.workers[of].engines = draw_offer(&mut self.dice);
@@ -261,6 +272,7 @@ impl World {
             0 => {
                 self.last_number += 1;
                 self.lied_about.insert(game);
+                self.untrue.insert(caller.worker);
                 let what = match self.dice.below(3) {
                     // The referee tells trainings from games.
                     0 if self.scenario.trainings.contains(&game.cell) => Report::Trained,

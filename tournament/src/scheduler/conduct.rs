@@ -1,0 +1,228 @@
+//! How workers do beside each other, and which of them get no games for a while.
+//!
+//! That a game fails says nothing of its worker: it may fail wherever it is played. But games are the same
+//! everywhere, so one that failed at a worker and that another one then played says something of the first.
+//!
+//! 1. A game that failed is leased alone next, and to somebody else than those at whom it failed, while somebody
+//!    else is there: for two minutes, since whoever is there may not be able to play it.
+//! 2. If another worker plays it, it is a *fault* of each at whom it failed.
+//! 3. A worker of whose last 20 games, played or faults, 10 or more are faults is *quarantined*, if with some
+//!    other worker, of 10 games or more, it is at most one in eight: else it is the games, or the hour.
+//! 4. It gets no games for ten minutes, or until somebody lets it in, and then has a clean record.
+//!
+//! So a game that fails everywhere is nobody's fault, and a worker that is alone has none. Nothing of this is
+//! durable: a coordinator that is started anew knows no faults.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::api::{Effect, Time, Withheld};
+use super::machine::Scheduler;
+use super::policy::Policy;
+use crate::ids::{CellId, GameId, WorkerId};
+
+/// Games of a worker that are looked at: the latest.
+const GAMES: usize = 20;
+
+/// Faults among them for which a worker is quarantined.
+const FAULTS: usize = 10;
+
+/// Games that a worker must have to be one that others are compared with.
+const GAMES_TO_COMPARE: usize = 10;
+
+/// One in so many of these may be its fault.
+const FAULTS_TO_COMPARE: usize = 8;
+
+/// For how long nobody gets a game at whom it failed, in lives of a lease.
+const LEFT_TO_OTHERS: u64 = 4;
+
+/// For how long a worker is quarantined.
+const QUARANTINE_MS: u64 = 10 * 60 * 1_000;
+
+/// Workers that are remembered (invariant 9).
+const WORKERS_MAX: usize = 10_000;
+
+/// What is known of the workers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Conduct {
+    workers: BTreeMap<WorkerId, Record>,
+    /// The games that failed and have no result, at whom they failed, and until when others may have them alone.
+    failed: BTreeMap<GameId, Failed>,
+}
+
+/// A worker.
+#[derive(Clone, Debug, Default)]
+struct Record {
+    /// When it called last.
+    heard: Time,
+    /// Whether each of its last games was its fault, the latest last.
+    games: VecDeque<bool>,
+    /// Until when it gets no games.
+    quarantined_until: Option<Time>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Failed {
+    at: BTreeSet<WorkerId>,
+    others_until: Time,
+}
+
+impl Record {
+    fn note(&mut self, is_fault: bool) {
+        if self.games.len() == GAMES {
+            self.games.pop_front();
+        }
+        self.games.push_back(is_fault);
+    }
+
+    fn faults(&self) -> usize {
+        self.games.iter().filter(|is_fault| **is_fault).count()
+    }
+
+    /// Whether it does well enough that others can be compared with it.
+    fn does_well(&self) -> bool {
+        self.games.len() >= GAMES_TO_COMPARE
+            && FAULTS_TO_COMPARE * self.faults() <= self.games.len()
+    }
+
+    fn is_quarantined(&self, now: Time) -> bool {
+        self.quarantined_until.is_some_and(|until| now < until)
+    }
+}
+
+impl Conduct {
+    /// A worker called.
+    pub(super) fn heard(&mut self, worker: WorkerId, now: Time) {
+        if !self.workers.contains_key(&worker) && self.workers.len() >= WORKERS_MAX {
+            // Who has not called for longest.
+            let oldest = self.workers.iter().min_by_key(|(_, record)| record.heard);
+            let oldest = oldest.map(|(&worker, _)| worker);
+            oldest.map(|worker| self.workers.remove(&worker));
+        }
+        let record = self.workers.entry(worker).or_default();
+        record.heard = record.heard.max(now);
+        if record.quarantined_until.is_some_and(|until| now >= until) {
+            *record = Record { heard: record.heard, ..Record::default() };
+        }
+    }
+
+    /// Why a worker gets no games.
+    pub(super) fn withheld(&self, worker: WorkerId, now: Time) -> Option<Withheld> {
+        let record = self.workers.get(&worker).filter(|record| record.is_quarantined(now))?;
+        let left_ms = record.quarantined_until?.0.saturating_sub(now.0);
+        Some(Withheld::Quarantined {
+            faults: record.faults() as u64,
+            games: record.games.len() as u64,
+            left_ms,
+        })
+    }
+
+    /// Lets a worker in.
+    pub(super) fn readmit(&mut self, worker: WorkerId) {
+        if let Some(record) = self.workers.get_mut(&worker) {
+            *record = Record { heard: record.heard, ..Record::default() };
+        }
+    }
+
+    /// A game has failed at a worker.
+    pub(super) fn failed(&mut self, game: GameId, worker: WorkerId, now: Time, policy: &Policy) {
+        let failed = self.failed.entry(game).or_default();
+        failed.at.insert(worker);
+        let others_ms = LEFT_TO_OTHERS.saturating_mul(policy.lease_duration_ms);
+        failed.others_until = Time(now.0.saturating_add(others_ms));
+    }
+
+    /// Whether a game has failed at a worker and waits for another one that is there.
+    pub(super) fn is_left_to_others(
+        &self,
+        game: GameId,
+        worker: WorkerId,
+        now: Time,
+        policy: &Policy,
+    ) -> bool {
+        let Some(failed) = self.failed.get(&game) else { return false };
+        let may_have_it = |(other, record): (&WorkerId, &Record)| {
+            now.0.saturating_sub(record.heard.0) < policy.lease_duration_ms
+                && !failed.at.contains(other)
+                && !record.is_quarantined(now)
+        };
+        failed.at.contains(&worker)
+            && now < failed.others_until
+            && self.workers.iter().any(may_have_it)
+    }
+
+    /// A worker has played a game; returns whose fault it was before.
+    pub(super) fn played(&mut self, game: GameId, worker: WorkerId) -> Vec<WorkerId> {
+        let failed = self.failed.remove(&game).unwrap_or_default();
+        let at: Vec<WorkerId> = failed.at.into_iter().filter(|it| *it != worker).collect();
+        for it in &at {
+            if let Some(record) = self.workers.get_mut(it) {
+                record.note(true);
+            }
+        }
+        if let Some(record) = self.workers.get_mut(&worker) {
+            record.note(false);
+        }
+        at
+    }
+
+    /// Forgets a game that is settled.
+    pub(super) fn settled(&mut self, game: GameId) {
+        self.failed.remove(&game);
+    }
+
+    /// Forgets a cell that is gone.
+    pub(super) fn forget(&mut self, cell: CellId) {
+        let number = |number| GameId { cell, number };
+        let its = self.failed.range(number(0)..=number(u64::MAX));
+        let games: Vec<_> = its.map(|(&game, _)| game).collect();
+        for game in games {
+            self.failed.remove(&game);
+        }
+    }
+
+    /// How many are quarantined.
+    pub(super) fn quarantined(&self, now: Time) -> impl Iterator<Item = WorkerId> + '_ {
+        self.workers.iter().filter(move |(_, it)| it.is_quarantined(now)).map(|(&id, _)| id)
+    }
+
+    /// Quarantines a worker, if it has as many faults as that takes; says how many, of how many games.
+    fn quarantine(&mut self, worker: WorkerId, now: Time) -> Option<[u64; 2]> {
+        let record = self.workers.get(&worker)?;
+        let faults = record.faults();
+        let does_better = |(other, record): (&WorkerId, &Record)| {
+            *other != worker && !record.is_quarantined(now) && record.does_well()
+        };
+        if faults < FAULTS || record.is_quarantined(now) || !self.workers.iter().any(does_better) {
+            return None;
+        }
+        let games = record.games.len();
+        let record = self.workers.get_mut(&worker)?;
+        record.quarantined_until = Some(Time(now.0.saturating_add(QUARANTINE_MS)));
+        Some([faults as u64, games as u64])
+    }
+}
+
+impl Scheduler {
+    /// A game was played: whose fault it was before, is looked at.
+    pub(super) fn played_well(
+        &mut self,
+        game: GameId,
+        worker: WorkerId,
+        effects: &mut Vec<Effect>,
+    ) {
+        for worker in self.conduct.played(game, worker) {
+            if let Some([faults, games]) = self.conduct.quarantine(worker, self.now) {
+                effects.push(Effect::Quarantined { worker, faults, games });
+            }
+        }
+    }
+
+    /// Why workers get no games, of those that get none at all.
+    #[must_use]
+    pub fn withheld(&self) -> Vec<(WorkerId, Withheld)> {
+        let excluded = self.exclusions.everywhere().map(|worker| (worker, Withheld::Excluded));
+        let of = |worker| Some((worker, self.conduct.withheld(worker, self.now)?));
+        let quarantined = self.conduct.quarantined(self.now).filter_map(of);
+        excluded.chain(quarantined).collect()
+    }
+}

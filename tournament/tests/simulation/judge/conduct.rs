@@ -1,0 +1,115 @@
+//! How workers do, kept in full, and who is quarantined by it.
+
+use std::collections::BTreeMap;
+
+use spelrum_tournament::scheduler::{Effect, Withheld};
+use spelrum_tournament::{GameId, WorkerId};
+
+use super::Judge;
+
+/// All that there is to know of the workers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Conduct {
+    heard: BTreeMap<WorkerId, u64>,
+    /// Each game that it played or that was its fault, since its record was clean.
+    games: BTreeMap<WorkerId, Vec<bool>>,
+    quarantined: BTreeMap<WorkerId, u64>,
+    /// At whom a game without a result failed, and when it did last.
+    failed: BTreeMap<GameId, (Vec<WorkerId>, u64)>,
+}
+
+impl Conduct {
+    fn last(&self, worker: WorkerId) -> &[bool] {
+        let games = self.games.get(&worker).map_or(&[][..], Vec::as_slice);
+        &games[games.len().saturating_sub(20)..]
+    }
+
+    fn faults(&self, worker: WorkerId) -> usize {
+        self.last(worker).iter().filter(|is_fault| **is_fault).count()
+    }
+
+    pub(super) fn clean(&mut self, worker: WorkerId) {
+        self.games.remove(&worker);
+        self.quarantined.remove(&worker);
+    }
+
+    /// Forgets games of which nothing is wanted any more.
+    pub(super) fn retain(&mut self, is_wanted: impl Fn(GameId) -> bool) {
+        self.failed.retain(|game, _| is_wanted(*game));
+    }
+}
+
+impl Judge {
+    pub(super) fn heard(&mut self, worker: WorkerId) {
+        self.conduct.heard.insert(worker, self.now);
+        if self.conduct.quarantined.get(&worker).is_some_and(|&until| self.now >= until) {
+            self.conduct.clean(worker);
+        }
+    }
+
+    fn is_quarantined(&self, worker: WorkerId) -> bool {
+        self.conduct.quarantined.get(&worker).is_some_and(|&until| self.now < until)
+    }
+
+    pub(super) fn quarantined(&self, worker: WorkerId) -> Option<Withheld> {
+        self.is_quarantined(worker).then(|| Withheld::Quarantined {
+            faults: self.conduct.faults(worker) as u64,
+            games: self.conduct.last(worker).len() as u64,
+            left_ms: self.conduct.quarantined[&worker] - self.now,
+        })
+    }
+
+    pub(super) fn failed_at(&mut self, game: GameId, worker: WorkerId) {
+        let now = self.now;
+        let (at, when) = self.conduct.failed.entry(game).or_default();
+        at.push(worker);
+        *when = now;
+    }
+
+    /// Whether a worker must not have a game now that has failed at it.
+    pub(super) fn is_left_to_others(&self, game: GameId, worker: WorkerId) -> bool {
+        let Some((at, when)) = self.conduct.failed.get(&game) else { return false };
+        let is_there = |(other, heard): (&WorkerId, &u64)| {
+            self.now - heard < self.policy.lease_duration_ms
+                && !at.contains(other)
+                && !self.is_quarantined(*other)
+        };
+        at.contains(&worker)
+            && self.now < when + 4 * self.policy.lease_duration_ms
+            && self.conduct.heard.iter().any(is_there)
+    }
+
+    /// A worker has played a game.
+    pub(super) fn played(&mut self, game: GameId, worker: WorkerId, expected: &mut Vec<Effect>) {
+        let (mut at, _) = self.conduct.failed.remove(&game).unwrap_or_default();
+        at.sort_unstable();
+        at.dedup();
+        at.retain(|it| *it != worker);
+        let is_known = |it: &WorkerId| self.conduct.heard.contains_key(it);
+        let noted = at.iter().map(|it| (*it, true)).chain([(worker, false)]);
+        let noted: Vec<_> = noted.filter(|(it, _)| is_known(it)).collect();
+        for (it, is_fault) in noted {
+            self.conduct.games.entry(it).or_default().push(is_fault);
+        }
+        for it in at {
+            let (faults, games) = (self.conduct.faults(it), self.conduct.last(it).len());
+            let does_well = |other: &WorkerId| {
+                let last = self.conduct.last(*other);
+                *other != it
+                    && !self.is_quarantined(*other)
+                    && last.len() >= 10
+                    && 8 * self.conduct.faults(*other) <= last.len()
+            };
+            let is_worse = self.conduct.heard.keys().any(does_well);
+            if faults >= 10 && is_worse && !self.is_quarantined(it) {
+                self.conduct.quarantined.insert(it, self.now + 600_000);
+                let (faults, games) = (faults as u64, games as u64);
+                expected.push(Effect::Quarantined { worker: it, faults, games });
+            }
+        }
+    }
+
+    pub(super) fn is_settled_now(&mut self, game: GameId) {
+        self.conduct.failed.remove(&game);
+    }
+}
