@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod endings;
+mod fuzz;
 mod gtp;
 mod harness;
 mod moves;

@@ -1,0 +1,236 @@
+//! What engines say, changed at random: conversations as engines have them, as bytes that come in pieces. Readers
+//! never panic, keep little, and hear a clean answer behind whatever came before.
+//! `PROPTEST_CASES=1000000` is the long form.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use spelrum_external::text::{Assembler, LINE_BYTES_MAX, Line};
+use spelrum_external::{Breaches, gtp, uci};
+
+/// As engines greet, declare what can be set, search and answer.
+const OVER_UCI: &str = "\
+Stockfish 15.1 by the Stockfish developers (see AUTHORS file)
+id name Stockfish 15.1
+id author the Stockfish developers
+option name Debug Log File type string default
+option name Threads type spin default 1 min 1 max 512
+option name Clear Hash type button
+option name Style type combo default Normal var Solid var Normal var Risky
+option name Ponder type check default false
+uciok
+readyok
+info string NNUE evaluation using nn-ad9b42354671.nnue enabled
+info depth 1 seldepth 1 multipv 1 score cp 19 nodes 20 nps 20000 hashfull 0 tbhits 0 time 1 pv g1f3
+info depth 12 seldepth 17 multipv 1 score cp 33 lowerbound nodes 18331 nps 916550 time 20 pv e2e4 e7e5 g1f3
+info depth 12 currmove d2d4 currmovenumber 2
+info depth 30 score mate -3 nodes 99 nps 1 time 1 pv e7e8q a7a8
+bestmove e2e4 ponder e7e5\r
+";
+
+/// As they answer to commands, with numbers and without, over some lines, and with an error.
+const OVER_GTP: &str = "\
+= GNU Go
+
+=2 3.8
+
+? unknown command: kgs-chat
+
+=4 protocol_version
+name
+genmove
+quit
+
+= E5
+
+=6 resign\r
+\r
+?7 illegal move
+
+";
+
+/// What one protocol or the other gives a meaning, and what none expects.
+const WORDS: [&str; 24] = [
+    "bestmove ",
+    "uciok\n",
+    "readyok\n",
+    "info ",
+    "score cp ",
+    "mate ",
+    "pv ",
+    "string ",
+    "option name ",
+    " type ",
+    "spin ",
+    " default ",
+    " min ",
+    " max ",
+    "= ",
+    "=1 ",
+    "? ",
+    "\n\n",
+    "\r",
+    "-9223372036854775809",
+    "18446744073709551616",
+    "(none)",
+    "\u{0}\u{1b}[2J",
+    "\u{202e}é",
+];
+
+/// One change of what is said.
+#[derive(Clone, Debug)]
+enum Mutation {
+    Insert(Index, Vec<u8>),
+    Remove(Index, usize),
+    Replace(Index, u8),
+    /// Says a piece of it again in another place.
+    Copy(Index, Index, usize),
+    /// Says something for very long.
+    Stretch(Index, u8, usize),
+}
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    let word = select(WORDS.to_vec()).prop_map(|word| word.as_bytes().to_vec());
+    prop_oneof![
+        4 => (any::<Index>(), word).prop_map(|(at, it)| Mutation::Insert(at, it)),
+        2 => (any::<Index>(), vec(any::<u8>(), 1..8)).prop_map(|(at, it)| Mutation::Insert(at, it)),
+        2 => (any::<Index>(), any::<u8>()).prop_map(|(at, it)| Mutation::Replace(at, it)),
+        3 => (any::<Index>(), 1..60_usize).prop_map(|(at, many)| Mutation::Remove(at, many)),
+        2 => (any::<Index>(), any::<Index>(), 1..200_usize)
+            .prop_map(|(from, to, many)| Mutation::Copy(from, to, many)),
+        1 => (any::<Index>(), any::<u8>(), 1..300_usize)
+            .prop_map(|(at, it, many)| Mutation::Stretch(at, it, many)),
+    ]
+}
+
+impl Mutation {
+    fn apply(&self, said: &mut Vec<u8>) {
+        let place = |at: &Index| at.index(said.len() + 1);
+        match self {
+            Self::Insert(at, more) => {
+                let at = place(at);
+                said.splice(at..at, more.iter().copied());
+            }
+            Self::Remove(at, many) => {
+                let at = place(at);
+                said.drain(at..(at + many).min(said.len()));
+            }
+            Self::Replace(at, by) => {
+                let at = place(at);
+                if let Some(byte) = said.get_mut(at) {
+                    *byte = *by;
+                }
+            }
+            Self::Copy(from, to, many) => {
+                let (from, to) = (place(from), place(to));
+                let piece = said[from..(from + many).min(said.len())].to_vec();
+                said.splice(to..to, piece);
+            }
+            Self::Stretch(at, by, many) => {
+                let at = place(at);
+                said.splice(at..at, std::iter::repeat_n(*by, *many));
+            }
+        }
+    }
+}
+
+/// A conversation with some changes, in pieces of so many bytes.
+fn changed(said: &'static str) -> impl Strategy<Value = (Vec<u8>, usize)> {
+    (vec(mutation(), 0..8), 1..400_usize).prop_map(move |(mutations, piece)| {
+        let mut said = said.as_bytes().to_vec();
+        mutations.iter().for_each(|mutation| mutation.apply(&mut said));
+        (said, piece)
+    })
+}
+
+fn line(text: &str) -> Line {
+    Line { text: text.to_owned(), is_cut: false }
+}
+
+/// What is kept for people is short and harmless.
+fn assert_short(text: &str) {
+    assert!(text.len() <= Breaches::SAID_BYTES_MAX, "{text:?}");
+    assert!(!text.contains(char::is_control), "{text:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_clean_move_is_heard_behind_whatever_was_said_over_uci((said, piece) in changed(OVER_UCI)) {
+        let mut client = uci::Client::default();
+        client.greet();
+        let mut lines = Assembler::default();
+        for bytes in said.chunks(piece).chain([&b"\n"[..]]) {
+            lines.take(bytes, |line| {
+                assert!(line.text.len() <= 3 * LINE_BYTES_MAX);
+                match client.take(&line) {
+                    Some(uci::Event::Greeted) => _ = client.ask_ready(),
+                    Some(uci::Event::Ready | uci::Event::Chosen(_)) => client.begin_search(),
+                    None => {}
+                }
+            });
+        }
+        assert_short(client.name());
+        assert_short(client.author());
+        for option in client.options() {
+            let text = uci::Message::Option(option.clone()).to_string();
+            prop_assert!(uci::Message::parse(&text).is_some(), "{text}");
+        }
+        client.begin_search();
+        match client.take(&line("bestmove e2e4")) {
+            Some(uci::Event::Chosen(answer)) => prop_assert_eq!(answer.mv, Ok("e2e4".to_owned())),
+            other => prop_assert!(false, "{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_clean_answer_is_heard_behind_whatever_was_said_over_gtp(
+        (said, piece) in changed(OVER_GTP),
+        has_ids in any::<bool>(),
+    ) {
+        let mut client = gtp::Client::new(has_ids);
+        client.ask(&"name");
+        let mut lines = Assembler::default();
+        for bytes in said.chunks(piece).chain([&b"\n"[..]]) {
+            lines.take_keeping_cr(bytes, |line| {
+                if let Some(answer) = client.take(&line) {
+                    let (Ok(text) | Err(text)) = answer.text;
+                    assert!(text.len() <= gtp::RESPONSE_BYTES_MAX);
+                    client.ask(&"genmove b");
+                }
+            });
+        }
+        let asked = client.ask(&"genmove w");
+        let id = if has_ids { asked.split(' ').next().unwrap() } else { "" };
+        prop_assert_eq!(client.take(&line(&format!("={id} C7"))), None);
+        let heard = client.take(&line(""));
+        prop_assert_eq!(heard, Some(gtp::Response { text: Ok("C7".to_owned()) }));
+    }
+
+    /// Our own end, as other programs start it.
+    #[test]
+    fn whatever_a_server_is_told_it_says_lines(
+        words in vec(select(vec![
+            "uci", "isready", "ucinewgame", "position startpos moves e2e4", "go depth 3", "go",
+            "go wtime 1 btime -1 movestogo 0", "stop", "ponderhit", "position fen 8/8 w", "quit",
+            "setoption name Hash value 99999999999999999999", "setoption", "debug on", "register",
+        ]), 0..12),
+        mutations in vec(mutation(), 0..6),
+        piece in 1..100_usize,
+    ) {
+        let mut told = words.join("\n").into_bytes();
+        mutations.iter().for_each(|mutation| mutation.apply(&mut told));
+        let mut server = uci::Server::new("a".to_owned(), "b".to_owned(), Vec::new());
+        let mut lines = Assembler::default();
+        for bytes in told.chunks(piece).chain([&b"\n"[..]]) {
+            lines.take(bytes, |line| {
+                for action in server.take(&line.text) {
+                    if let uci::Action::Say(said) = action {
+                        assert!(!said.contains(['\n', '\r']), "{said:?}");
+                    }
+                }
+            });
+        }
+    }
+}
