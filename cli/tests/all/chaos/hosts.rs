@@ -190,7 +190,7 @@ fn hosts_that_are_cut_off_slow_or_lossy_change_nothing() {
     play_on(&mut cluster, &["ada", "bob", "eve"]);
     // Of the connections that it has, nothing comes back any more. It notices that by itself, some time later.
     cluster.lose(&["ada"], || network.swallow(2));
-    for _ in 0..kills().div_ceil(3) {
+    for _ in 0..kills().div_ceil(10) {
         for (host, away) in
             [(COORDINATOR, &["bob", "eve"][..]), (3, &["bob"]), (4, &["eve"]), (COORDINATOR, &[])]
         {

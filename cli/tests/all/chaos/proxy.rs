@@ -6,7 +6,7 @@ use std::io::{Read, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Nothing that is waited for takes nearly so long.
 const DEADLINE: Duration = Duration::from_secs(600);
@@ -90,8 +90,12 @@ enum Trap {
     Open,
     /// The next report is to be stopped.
     Set(Moment),
-    /// This one is under way.
-    Following(Moment, Stream),
+    /// This one is under way, and its answer may have begun.
+    Following {
+        until: Moment,
+        stream: Stream,
+        is_answered: bool,
+    },
     /// It stands still, with all that there is.
     Sprung,
 }
@@ -155,15 +159,15 @@ impl Proxy {
         self.shared.wait_while("a connection was made", |state| state.made <= made);
     }
 
-    /// Stops the next report, and everything else, at this moment. Returns when it stands still.
-    pub(super) fn stop_report(&self, at: Moment) {
-        let mut state = self.shared.lock();
-        state.trap = Trap::Set(at);
-        let waited = self
-            .shared
-            .changed
-            .wait_timeout_while(state, DEADLINE, |state| !matches!(state.trap, Trap::Sprung));
-        assert!(!waited.unwrap().1.timed_out(), "no report was stopped at {at:?}");
+    /// Stops the next report, and everything else, at this moment. Returns when it stands still. Meanwhile something
+    /// is done again and again, so that there is one.
+    pub(super) fn stop_report(&self, at: Moment, mut meanwhile: impl FnMut()) {
+        self.shared.lock().trap = Trap::Set(at);
+        let start = Instant::now();
+        while !matches!(self.shared.lock().trap, Trap::Sprung) {
+            assert!(start.elapsed() < DEADLINE, "no report was stopped at {at:?}");
+            meanwhile();
+        }
     }
 
     /// Drops what stands still, with its connections.
@@ -189,8 +193,19 @@ impl Drop for Proxy {
 
 impl State {
     fn close(&mut self) {
-        for connection in self.connections.drain(..) {
+        for connection in std::mem::take(&mut self.connections) {
             connection.close();
+            self.forget(connection.number);
+        }
+    }
+
+    /// A connection is over. A report on it will not be answered.
+    fn forget(&mut self, connection: u64) {
+        self.connections.retain(|it| it.number != connection);
+        if let Trap::Following { until, stream, .. } = self.trap
+            && stream.connection == connection
+        {
+            self.trap = Trap::Set(until);
         }
     }
 
@@ -208,7 +223,7 @@ impl Connection {
         }
     }
 
-    fn close(self) {
+    fn close(&self) {
         let _gone = self.worker.shutdown(Shutdown::Both);
         let _gone = self.coordinator.shutdown(Shutdown::Both);
     }
@@ -273,7 +288,7 @@ impl Shared {
         // An end goes on, as far as it has not.
         let _gone = to.shutdown(Shutdown::Write);
         if direction == Direction::ToWorker {
-            self.lock().connections.retain(|it| it.number != number);
+            self.lock().forget(number);
             let _gone = to.shutdown(Shutdown::Both);
             let _gone = from.shutdown(Shutdown::Both);
         }
@@ -296,9 +311,9 @@ impl Shared {
             return Some(());
         }
         let is_slow = state.weather == Weather::Slow;
-        let (before, moment) = self.meet(state, connection, direction, frame);
+        let (before, is_the_moment) = meet(state, connection, direction, frame);
         self.write(&frame.bytes[..before], is_slow, to)?;
-        if moment {
+        if is_the_moment {
             let mut state = self.lock();
             state.trap = Trap::Sprung;
             self.changed.notify_all();
@@ -323,43 +338,6 @@ impl Shared {
         state.is_there(connection).then_some(state)
     }
 
-    /// How much of a frame passes before the trap springs, and whether it does.
-    fn meet(
-        &self,
-        mut state: MutexGuard<'_, State>,
-        connection: u64,
-        direction: Direction,
-        frame: &Frame,
-    ) -> (usize, bool) {
-        let whole = frame.bytes.len();
-        let half = HEADER_BYTES + (whole - HEADER_BYTES) / 2;
-        let stream = Stream { connection, id: frame.stream() };
-        if let Trap::Set(moment) = state.trap
-            && direction == Direction::ToCoordinator
-            && frame.is_data()
-            && whole >= REPORT_BYTES_MIN
-        {
-            state.trap = Trap::Following(moment, stream);
-        }
-        let Trap::Following(moment, followed) = state.trap else { return (whole, false) };
-        if followed.connection == connection && !state.is_there(connection) || followed != stream {
-            return (whole, false);
-        }
-        let is_up = direction == Direction::ToCoordinator;
-        match moment {
-            Moment::HalfSent if is_up => (half, true),
-            Moment::Sent if is_up => (whole, frame.is_last()),
-            Moment::Answered if !is_up => (0, true),
-            Moment::HalfHeard if !is_up && frame.is_data() => (half, true),
-            Moment::Heard if !is_up => (whole, frame.is_last()),
-            Moment::HalfSent
-            | Moment::Sent
-            | Moment::Answered
-            | Moment::HalfHeard
-            | Moment::Heard => (whole, false),
-        }
-    }
-
     fn write(&self, bytes: &[u8], is_slow: bool, to: &mut TcpStream) -> Option<()> {
         let (at_once, pause) = if is_slow { SLOW } else { (usize::MAX, Duration::ZERO) };
         for piece in bytes.chunks(at_once) {
@@ -370,6 +348,52 @@ impl Shared {
             }
         }
         Some(())
+    }
+}
+
+/// How much of a frame passes before the trap springs, and whether it does.
+fn meet(
+    mut state: MutexGuard<'_, State>,
+    connection: u64,
+    direction: Direction,
+    frame: &Frame,
+) -> (usize, bool) {
+    let whole = frame.bytes.len();
+    let half = HEADER_BYTES + (whole - HEADER_BYTES) / 2;
+    let stream = Stream { connection, id: frame.stream() };
+    let is_up = direction == Direction::ToCoordinator;
+    if let Trap::Set(until) = state.trap
+        && is_up
+        && frame.is_data()
+        && whole >= REPORT_BYTES_MIN
+    {
+        state.trap = Trap::Following { until, stream, is_answered: false };
+    }
+    let Trap::Following { until, stream: followed, is_answered } = state.trap else {
+        return (whole, false);
+    };
+    if followed != stream {
+        return (whole, false);
+    }
+    if !is_up && !is_answered {
+        // An answer that ends where it begins is a refusal.
+        state.trap = match frame.is_last() {
+            true => Trap::Set(until),
+            false => Trap::Following { until, stream, is_answered: true },
+        };
+        if frame.is_last() {
+            return (whole, false);
+        }
+    }
+    match until {
+        Moment::HalfSent if is_up => (half, true),
+        Moment::Sent if is_up => (whole, frame.is_last()),
+        Moment::Answered if !is_up => (0, true),
+        Moment::HalfHeard if !is_up && frame.is_data() => (half, true),
+        Moment::Heard if !is_up => (whole, frame.is_last()),
+        Moment::HalfSent | Moment::Sent | Moment::Answered | Moment::HalfHeard | Moment::Heard => {
+            (whole, false)
+        }
     }
 }
 

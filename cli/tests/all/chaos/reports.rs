@@ -40,8 +40,7 @@ fn whoever_dies_in_the_middle_of_a_report_loses_nothing() {
     for _ in 0..kills().div_ceil(10) {
         for moment in MOMENTS {
             for victim in VICTIMS {
-                cluster.keep_busy();
-                proxy.stop_report(moment);
+                proxy.stop_report(moment, || cluster.keep_busy());
                 stopped += 1;
                 if victim.has_worker() {
                     worker.kill();

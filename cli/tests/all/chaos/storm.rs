@@ -159,8 +159,13 @@ impl Storm<'_> {
                 self.set_all(Weather::Clear);
             }
             Event::HalfClose => self.workers[which].1.half_close(direction),
-            // It is noticed some time later.
-            Event::Deafen => self.workers[which].1.deafen(direction),
+            Event::Deafen => {
+                let (name, proxy, _) = &self.workers[which];
+                self.cluster.lose(&[name], || proxy.deafen(direction));
+                // Otherwise it would be noticed only some time later.
+                proxy.set_weather(Weather::Cut);
+                proxy.set_weather(Weather::Clear);
+            }
             Event::FillDisk => self.fill_disk(which),
             Event::Lock => {
                 let lock = Lock::on(&self.database);
@@ -175,8 +180,7 @@ impl Storm<'_> {
 
     fn kill_in_report(&mut self, which: usize) {
         let moment: Moment = *MOMENTS.choose(&mut self.rng).unwrap();
-        self.cluster.keep_busy();
-        self.workers[which].1.stop_report(moment);
+        self.workers[which].1.stop_report(moment, || self.cluster.keep_busy());
         let (coordinator, worker) =
             *[(true, true), (true, false), (false, true)].choose(&mut self.rng).unwrap();
         if worker {
@@ -240,7 +244,7 @@ fn whatever_befalls_whom_the_games_are_the_same() {
         killed: 0,
     };
     let mut events = 0;
-    while storm.killed < 3 * kills() {
+    while storm.killed < 2 * kills() {
         storm.cluster.plays_on();
         let event = *EVENTS.choose(&mut storm.rng).unwrap();
         events += 1;
