@@ -242,25 +242,28 @@ impl Shared {
     fn serve(self: Arc<Self>, listener: &TcpListener) {
         loop {
             let (worker, _) = listener.accept().unwrap();
-            if self.lock().is_over {
+            let coordinator = TcpStream::connect(self.to);
+            // From here on nobody changes what it is like.
+            let mut state = self.lock();
+            if state.is_over {
                 return;
             }
-            if self.lock().weather == Weather::Cut {
+            let Some(coordinator) = coordinator.ok().filter(|_| state.weather != Weather::Cut)
+            else {
                 continue;
-            }
-            let Ok(coordinator) = TcpStream::connect(self.to) else { continue };
+            };
             worker.set_nodelay(true).unwrap();
             coordinator.set_nodelay(true).unwrap();
-            let number = {
-                let mut state = self.lock();
-                state.made += 1;
-                let number = state.made;
-                let worker = worker.try_clone().unwrap();
-                let coordinator = coordinator.try_clone().unwrap();
-                state.connections.push(Connection { number, worker, coordinator, deaf: None });
-                self.changed.notify_all();
-                number
-            };
+            state.made += 1;
+            let number = state.made;
+            state.connections.push(Connection {
+                number,
+                worker: worker.try_clone().unwrap(),
+                coordinator: coordinator.try_clone().unwrap(),
+                deaf: None,
+            });
+            self.changed.notify_all();
+            drop(state);
             let ends = [&worker, &coordinator].map(|end| end.try_clone().unwrap());
             let [from_worker, from_coordinator] = ends;
             let (up, down) = (Arc::clone(&self), Arc::clone(&self));
