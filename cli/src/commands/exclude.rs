@@ -23,7 +23,7 @@ use crate::steering::Steerer;
     games, nor does a worker of its name that starts on its host later, until `spelrum readmit`. \
     Experiments with [find], [tune] or [evolve] keep its results, since their course has decided by them, \
     and so do accuracy experiments.\n\n\
-    Which worker it is, `spelrum verify` and `spelrum status` say.\n\n\
+    Which worker it is, `spelrum verify` and `spelrum status` say. A `spelrum run` is a worker of its machine, too.\n\n\
     Examples:\n  \
     spelrum exclude 7 --db results.db --dry-run             (only says what would go)\n  \
     spelrum exclude 7 --coordinator http://127.0.0.1:7878 --since 2h --yes\n  \
@@ -175,7 +175,10 @@ impl Exclude {
         let _ = match (self.dry_run, is_own) {
             (true, _) => writeln!(text, "excluding would take out {games}"),
             (false, true) => {
-                writeln!(text, "excluded: {games} are taken out; spelrum run plays the games again")
+                writeln!(
+                    text,
+                    "excluded: {games} are taken out, for others to play the games again"
+                )
             }
             (false, false) => writeln!(
                 text,

@@ -21,6 +21,7 @@ mod endings;
 mod engine;
 mod evolve;
 mod exchange;
+mod exclude;
 mod find;
 mod fleet;
 mod games;

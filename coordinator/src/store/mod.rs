@@ -37,6 +37,7 @@ pub mod contract;
 mod courses;
 mod engines;
 mod error;
+mod excluded;
 mod exclusion;
 mod export;
 #[cfg(test)]
