@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::work::{Caller, Grant, LeasedGames};
 use spelrum_proto::{Reason, Refusal};
 use spelrum_tournament::change::GAME_TIMEOUT;
@@ -395,6 +396,15 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 let problem = "an experiment that takes a course of its own plays no game again";
                 let refusal = Refusal::new(Reason::WrongState, problem, error.remedy());
                 return Err(refusal.into());
+            }
+            Err(StoreError::OtherEngine { revision, .. }) => {
+                let problem = format!(
+                    "the experiment is of engine revision {revision}: what this one ({ENGINE_REVISION}) would \
+                     play may be other games"
+                );
+                let remedy =
+                    "use the release that it was begun with, or submit its sweep with --new";
+                return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
             }
             Err(error) => return Err(error.into()),
         };

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::scheduler::{Allocation, Attempts, CellState};
 use spelrum_tournament::{CellId, ExperimentId, GameId};
 
@@ -32,10 +33,11 @@ impl Transaction<'_> {
     /// again. What the scheduler has to store of cells must be stored before.
     ///
     /// # Errors
-    /// If the experiment takes a course of its own, or the database fails.
+    /// If the experiment takes a course of its own or is of another engine, or the database fails.
     pub async fn retry_failed(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT name, course IS NOT NULL AS "has_course!: bool"
+            r#"SELECT name, course IS NOT NULL AS "has_course!: bool",
+                engine_revision AS "engine_revision: u32"
             FROM experiments WHERE experiment_id = ?"#,
             experiment.0
         )
@@ -43,6 +45,13 @@ impl Transaction<'_> {
         .await?;
         if found.has_course {
             return Err(StoreError::HasCourse { name: found.name });
+        }
+        if found.engine_revision != ENGINE_REVISION {
+            // What this engine plays may be other games (invariant 2).
+            return Err(StoreError::OtherEngine {
+                name: found.name,
+                revision: found.engine_revision,
+            });
         }
         let failed = sqlx::query!(
             r#"DELETE FROM games WHERE game_id IN (

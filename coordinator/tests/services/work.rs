@@ -684,6 +684,9 @@ async fn an_experiment_of_another_engine_is_left_alone() {
     let kinds: Vec<_> = kinds.map(|it| (&*it.kind, &*it.experiment)).collect();
     assert_eq!(kinds, [("other_engine", "older")]);
 
+    // Nor are its failed games played again by this engine.
+    assert_eq!(reason(served.steer("older", v1::Action::Retry).await), Reason::WrongState);
+
     // It can be thrown away here, though its lease is nobody's to end.
     served.steer("older", v1::Action::Pause).await.unwrap();
     served.remove("older", v1::RemoveWhat::Everything, false).await.unwrap();

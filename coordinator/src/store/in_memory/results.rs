@@ -1,6 +1,6 @@
 //! Results: the settled one of each game, and those beside it.
 
-use spelrum_engine::EndedBy;
+use spelrum_engine::{ENGINE_REVISION, EndedBy};
 use spelrum_tournament::repeat::{SettledMove, SettledResult, SettledSearches, compare};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, PlayedGame, Record, WorkerId};
 
@@ -54,6 +54,10 @@ impl State {
         };
         if experiment.course.is_some() {
             return Err(StoreError::HasCourse { name: experiment.name.clone() });
+        }
+        if experiment.engine_revision != ENGINE_REVISION {
+            let (name, revision) = (experiment.name.clone(), experiment.engine_revision);
+            return Err(StoreError::OtherEngine { name, revision });
         }
         let (priority, allocation) = (experiment.priority, experiment.allocation);
         let named = |game: &GameId| {
