@@ -47,8 +47,9 @@ impl Default for Terms<'_> {
 
 impl Terms<'_> {
     fn command(&self, sandbox: &Sandbox) -> Command {
-        let listen = ["--listen", &self.listen, "--heartbeat", self.heartbeat, "--without-token"];
-        let start = [&["coordinator", "--db", self.db], &listen[..]].concat();
+        let open = ["--without-token", "--without-tls"];
+        let listen = ["--listen", &self.listen, "--heartbeat", self.heartbeat];
+        let start = [&["coordinator", "--db", self.db], &listen[..], &open[..]].concat();
         let mut command = (self.place)(sandbox.spelrum(&start));
         command.stdin(Stdio::null()).stderr(Stdio::null());
         command
