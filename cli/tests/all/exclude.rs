@@ -37,7 +37,7 @@ fn a_file_is_played_again_without_the_worker() {
     assert_eq!(games(), "0");
     let uncounted = "SELECT reason || ' ' || count(*) FROM uncounted_games GROUP BY reason";
     assert_eq!(sandbox.sql("e.db", uncounted), "excluded 40");
-    sandbox.run(&["check", "e.db"]).expect_exit(0);
+    sandbox.run(&["check", "--db", "e.db"]).expect_exit(0);
 
     // The same machine is not believed, until somebody says so.
     let readmitted = sandbox.run(&["readmit", "1", "--db", "e.db"]);
@@ -47,7 +47,7 @@ fn a_file_is_played_again_without_the_worker() {
     assert_eq!(again.stdout(), "1 is not excluded\n");
     sandbox.run(&["run", "sweep.toml", "--db", "e.db"]).expect_exit(0);
     assert_eq!(sandbox.all_games("e.db"), before, "the same games, by others");
-    sandbox.run(&["check", "e.db"]).expect_exit(0);
+    sandbox.run(&["check", "--db", "e.db"]).expect_exit(0);
 }
 
 /// The worker says why it gets nothing, and so does the status.

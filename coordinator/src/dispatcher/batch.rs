@@ -11,9 +11,8 @@ use spelrum_tournament::scheduler::{CellState, Event, ExperimentState, LeaseEnd,
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::courses::Courses;
-use super::exclusions::withheld_text;
 use super::idle::Idlers;
-use super::meaning::{Answer, Consequences, read};
+use super::meaning::{Answer, Consequences, read, withheld_text};
 use super::request::{
     Arrived, Gathered, Held, Leased, Removal, Reply, Request, Steered, Steering, Submission,
     Submitted, Workforce,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use spelrum_proto::{Reason, Refusal};
 use spelrum_tournament::WorkerId;
-use spelrum_tournament::scheduler::{Event, ExperimentState, Time, Withheld};
+use spelrum_tournament::scheduler::{Event, ExperimentState, Time};
 use tokio::sync::oneshot;
 use tracing::Span;
 
@@ -202,19 +202,4 @@ fn keeps(experiment: &str, has_course: bool) -> Refusal {
     };
     let remedy = "exclude the worker from all experiments, which keeps it out, and submit the sweep again with --new";
     Refusal::new(Reason::WrongState, problem, remedy)
-}
-
-/// Why a worker gets no games, for whoever looks at it.
-pub(super) fn withheld_text(why: Withheld, worker: WorkerId) -> String {
-    match why {
-        Withheld::Excluded => format!(
-            "somebody has excluded this worker, since its results are not believed; to let it in again: \
-             spelrum readmit {worker}"
-        ),
-        Withheld::Quarantined { faults, games, left_ms } => format!(
-            "{faults} of its last {games} games failed here and were then played by other workers; it gets games \
-             again in {} s, or by: spelrum readmit {worker}",
-            left_ms.div_ceil(1_000)
-        ),
-    }
 }

@@ -143,6 +143,21 @@ impl Placement {
     }
 }
 
+/// Why a worker gets no games, for whoever looks at it.
+pub(super) fn withheld_text(why: Withheld, worker: WorkerId) -> String {
+    match why {
+        Withheld::Excluded => format!(
+            "somebody has excluded this worker, since its results are not believed; to let it in again: \
+             spelrum readmit {worker}"
+        ),
+        Withheld::Quarantined { faults, games, left_ms } => format!(
+            "{faults} of its last {games} games failed here and were then played by other workers; it gets games \
+             again in {} s, or by: spelrum readmit {worker}",
+            left_ms.div_ceil(1_000)
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use spelrum_engine::{GameRecord, Outcome, Side, termination_named};

@@ -25,6 +25,7 @@ use super::error::StoreError;
 use super::numbers::integer;
 use super::scheduling::{state_of, unsigned};
 use super::transaction::{Transaction, rows};
+use super::walk::ExclusionWalk;
 
 /// Games that a step looks at.
 const GAMES_AHEAD: i64 = 500;
@@ -93,23 +94,6 @@ pub struct TakenOut {
     pub reading: Option<Box<Reading>>,
     /// What counts of the cell now: [`CellState::played`].
     pub played: GameCounts,
-}
-
-/// An exclusion at work. Kept between transactions; `exclusions` has what must survive.
-#[derive(Debug)]
-pub(super) struct ExclusionWalk {
-    id: i64,
-    worker: i64,
-    from: Option<i64>,
-    since: Option<i64>,
-    /// The experiment that it is in; 0 at first.
-    experiment: i64,
-    /// The next cells, and the last that was looked up.
-    ahead: VecDeque<i64>,
-    looked_up: i64,
-    /// Games of the first cell with smaller numbers are done.
-    number: i64,
-    kept: Option<[i64; 2]>,
 }
 
 impl Writer {

@@ -129,6 +129,7 @@ const TABLES: &[(&str, Rows)] = &[
     ("lease_ranges", Rows::None),
     ("returned_ranges", Rows::None),
     ("removals", Rows::None),
+    ("exclusions", Rows::None),
 ];
 
 const OF_NETWORKS: Rows = Rows::Where("network_id IN (SELECT network_id FROM main.networks)");

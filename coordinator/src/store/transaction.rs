@@ -9,9 +9,8 @@ use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Sqlite, SqliteCo
 
 use super::connection::writing;
 use super::error::StoreError;
-use super::exclusion::ExclusionWalk;
 use super::identity::Files;
-use super::walk::Walk;
+use super::walk::{ExclusionWalk, Walk};
 use super::{Writer, unix_now_us};
 
 /// An open `BEGIN IMMEDIATE` transaction. Dropped without a commit, it leaves nothing behind.
