@@ -482,9 +482,10 @@ impl World {
             match (self.scenario.nature(game), result) {
                 (Nature::Innocent | Nature::Flaky, Settled::Played(..)) => {}
                 (Nature::Failing | Nature::Flaky, Settled::Failed(message)) => {
-                    let said =
-                        message == "it broke" || message == SICK || self.lied_about.contains(&game);
-                    assert!(said || hopeless, "{game:?}: {message}");
+                    let said = message == "it broke" || message == SICK;
+                    let refused = message == REFUSED && self.refused.contains(&game);
+                    let lied = self.lied_about.contains(&game);
+                    assert!(said || refused || lied || hopeless, "{game:?}: {message}");
                 }
                 // It may come to no other in time.
                 (_, Settled::Failed(message)) if message == SICK => {}
