@@ -30,11 +30,12 @@ use spelrum_tournament::{
 use super::courses::OpenCourse;
 use super::error::StoreError;
 use super::exclusion::{Excludable, TakenOut};
+use super::facts::GameFacts;
 use super::lookups::{Found, LeasedCell, OtherRevision};
 use super::refused::Refused;
 use super::removal::Removed;
 use super::retry::Retry;
-use super::scheduling::{GameFacts, WorkerIntroduction};
+use super::scheduling::WorkerIntroduction;
 use super::submit::{Submitted, Sweep};
 
 /// For how long a coordinator owns experiments: the greatest term of a store owns.

@@ -7,11 +7,10 @@ use serde::Serialize;
 use spelrum_engine::games::Chess;
 use spelrum_engine::{Game as _, Outcome, tables};
 use spelrum_tournament::{DefinitionJson, GameId, PlayedGame, WorkerId, names};
-use sqlx::Sqlite;
-use sqlx::query::Query;
-use sqlx::sqlite::SqliteArguments;
 
 use super::error::StoreError;
+use super::facts::runs;
+use super::inserting::{Insert, Row, Statements, insert};
 use super::numbers::{bounded, count, integer};
 use super::rollup::{Searches, SideDepth, SideSums, half_points, side_depths};
 use super::transaction::{Cache, CellInfo, Transaction, ValuedBy, rows};
@@ -285,15 +284,17 @@ impl Transaction<'_> {
         &mut self,
         games: &[Checked<'_>],
     ) -> Result<HashMap<(i64, i64), There>, StoreError> {
-        let pairs: BTreeSet<(i64, i64)> =
-            games.iter().map(|game| (game.cell_id(), game.number / 2)).collect();
-        let list = rows(&pairs.into_iter().collect::<Vec<_>>())?;
+        let pairs: BTreeSet<GameId> = games
+            .iter()
+            .map(|game| GameId { number: game.played.game.number / 2, ..game.played.game })
+            .collect();
+        let list = rows(&runs(pairs.into_iter()))?;
         let found = sqlx::query!(
             r#"SELECT g.cell_id, g.number, g.counted AS "counted: bool", g.outcome,
                 g.margin AS "margin: i32"
             FROM jsonb_each(?) AS j
-            JOIN games AS g ON g.cell_id = j.value ->> 0
-                AND g.number BETWEEN 2 * (j.value ->> 1) AND 2 * (j.value ->> 1) + 1"#,
+            CROSS JOIN games AS g ON g.cell_id = j.value ->> 0
+                AND g.number BETWEEN 2 * (j.value ->> 1) AND 2 * (j.value ->> 2) + 1"#,
             list
         )
         .fetch_all(self.connection())
@@ -355,20 +356,7 @@ impl Transaction<'_> {
             .zip(games)
             .map(|(id, game)| GameRow::of(Some(id), game, (!game.counts()).then_some(BEYOND_STOP)))
             .collect();
-        let list = rows(&list)?;
-        sqlx::query!(
-            "INSERT INTO games (game_id, cell_id, number, opening_id, first_player_id,
-                second_player_id, first_side, outcome, termination, plies, moves_hash,
-                engine_revision, started_unix_us, wall_us, worker_id, counted,
-                not_counted_reason, margin)
-            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
-                value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11,
-                value ->> 12, value ->> 13, value ->> 14, value ->> 15, value ->> 16, value ->> 17
-            FROM jsonb_each(?)",
-            list
-        )
-        .execute(self.connection())
-        .await?;
+        insert(self.connection(), &list).await?;
         Ok(first_id)
     }
 
@@ -382,35 +370,7 @@ impl Transaction<'_> {
             .filter(|(_, game)| game.cell.record_moves)
             .flat_map(|(id, game)| move_rows(id, game))
             .collect();
-        let mut rest = &*list;
-        for (at_once, statement) in MOVES_AT_ONCE.iter().zip(&*INSERT_MOVES) {
-            let chunks = rest.chunks_exact(*at_once);
-            rest = chunks.remainder();
-            for chunk in chunks {
-                let mut insert = sqlx::query(statement.as_str());
-                for row in chunk {
-                    insert = row.bind(insert);
-                }
-                insert.execute(self.connection()).await?;
-            }
-        }
-        if rest.is_empty() {
-            return Ok(());
-        }
-        let list = rows(rest)?;
-        // The columns are those of `INSERT_MOVES`.
-        sqlx::query!(
-            "INSERT INTO moves (game_id, ply, side, player_id, move, position_key, legal_moves,
-                depth, nodes, evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by)
-            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
-                value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11,
-                value ->> 12, value ->> 13, value ->> 14
-            FROM jsonb_each(?)",
-            list
-        )
-        .execute(self.connection())
-        .await?;
-        Ok(())
+        insert(self.connection(), &list).await
     }
 
     /// Inserts the searches by depth of games without moves.
@@ -449,8 +409,6 @@ impl Transaction<'_> {
         games: &[Checked<'_>],
         sides: &[[SideSums; 2]],
     ) -> Result<Searches, StoreError> {
-        #[derive(Serialize)]
-        struct Row(i64, usize, i64, i64, i64, i64, i64, i64, i64, f64, f64);
         let mut searches = Searches::default();
         let mut list = Vec::with_capacity(2 * games.len());
         for ((id, game), sides) in (first_id..).zip(games).zip(sides) {
@@ -462,9 +420,9 @@ impl Transaction<'_> {
             for (side, (player, &SideSums { moves, sums })) in
                 movers.into_iter().zip(sides).enumerate()
             {
-                list.push(Row(
+                list.push(SideRow(
                     id,
-                    side,
+                    count(side),
                     player,
                     moves,
                     sums.searched_moves,
@@ -477,17 +435,7 @@ impl Transaction<'_> {
                 ));
             }
         }
-        let list = rows(&list)?;
-        sqlx::query!(
-            "INSERT INTO game_sides (game_id, side, player_id, moves, searched_moves, wall_us,
-                cpu_us, nodes, evaluations, full_tree_leaves, wall_us_squared)
-            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
-                value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10
-            FROM jsonb_each(?)",
-            list
-        )
-        .execute(self.connection())
-        .await?;
+        insert(self.connection(), &list).await?;
         Ok(searches)
     }
 }
@@ -561,6 +509,29 @@ impl GameRow {
     }
 }
 
+impl<'r> Row<'r> for GameRow {
+    fn statements() -> &'static Statements {
+        static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| {
+            let columns = "game_id, cell_id, number, opening_id, first_player_id, second_player_id, \
+                first_side, outcome, termination, plies, moves_hash, engine_revision, \
+                started_unix_us, wall_us, worker_id, counted, not_counted_reason, margin";
+            Statements::new("games", columns)
+        });
+        &STATEMENTS
+    }
+
+    fn bind(&self, insert: Insert<'r>) -> Insert<'r> {
+        let Self(id, cell, number, opening, first, second, first_side, outcome, termination, ..) =
+            *self;
+        let Self(.., plies, hash, revision, started, wall_us, worker, counted, reason, margin) =
+            *self;
+        let insert = insert.bind(id).bind(cell).bind(number).bind(opening).bind(first).bind(second);
+        let insert = insert.bind(first_side).bind(outcome).bind(termination).bind(plies);
+        let insert = insert.bind(hash).bind(revision).bind(started).bind(wall_us).bind(worker);
+        insert.bind(counted).bind(reason).bind(margin)
+    }
+}
+
 /// A row of `moves` or `uncounted_moves`.
 #[derive(Serialize)]
 pub(super) struct MoveRow<'g>(
@@ -581,35 +552,46 @@ pub(super) struct MoveRow<'g>(
     &'static str,
 );
 
-/// Moves that are inserted by one statement of their own. As values they take a quarter of the time that they
-/// take as JSON, but a statement has a fixed number of them: first come as many as there are of the large one, and
-/// what both leave over comes as JSON. SQLite takes 32,766 values in one.
-const MOVES_AT_ONCE: [usize; 2] = [1_024, 64];
+impl<'g> Row<'g> for MoveRow<'g> {
+    fn statements() -> &'static Statements {
+        static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| {
+            let columns = "game_id, ply, side, player_id, move, position_key, legal_moves, depth, nodes, \
+                evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by";
+            Statements::new("moves", columns)
+        });
+        &STATEMENTS
+    }
 
-static INSERT_MOVES: LazyLock<[String; 2]> = LazyLock::new(|| {
-    MOVES_AT_ONCE.map(|rows| {
-        let row = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-        format!(
-            "INSERT INTO moves (game_id, ply, side, player_id, move, position_key, legal_moves, depth, nodes,
-                evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by)
-            VALUES {}",
-            vec![row; rows].join(", ")
-        )
-    })
-});
-
-type Insert<'q> = Query<'q, Sqlite, SqliteArguments>;
-
-impl<'g> MoveRow<'g> {
-    /// The row's columns in their order.
     fn bind(&self, insert: Insert<'g>) -> Insert<'g> {
         let Self(game, ply, side, player, mv, key, legal, depth, nodes, evaluations, leaves, ..) =
             *self;
         let Self(.., score, wall_us, cpu_us, ended_by) = *self;
-        let insert = insert.bind(game).bind(i64::try_from(ply).unwrap_or(i64::MAX)).bind(side);
+        let insert = insert.bind(game).bind(count(ply)).bind(side);
         let insert = insert.bind(player).bind(mv).bind(key).bind(legal).bind(depth).bind(nodes);
         let insert = insert.bind(evaluations).bind(leaves).bind(score);
         insert.bind(wall_us).bind(cpu_us).bind(ended_by)
+    }
+}
+
+/// A row of `game_sides`.
+struct SideRow(i64, i64, i64, i64, i64, i64, i64, i64, i64, f64, f64);
+
+impl<'r> Row<'r> for SideRow {
+    fn statements() -> &'static Statements {
+        static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| {
+            let columns = "game_id, side, player_id, moves, searched_moves, wall_us, cpu_us, nodes, \
+                evaluations, full_tree_leaves, wall_us_squared";
+            Statements::new("game_sides", columns)
+        });
+        &STATEMENTS
+    }
+
+    fn bind(&self, insert: Insert<'r>) -> Insert<'r> {
+        let Self(game, side, player, moves, searched, wall_us, cpu_us, nodes, ..) = *self;
+        let Self(.., evaluations, leaves, wall_us_squared) = *self;
+        let insert = insert.bind(game).bind(side).bind(player).bind(moves).bind(searched);
+        let insert = insert.bind(wall_us).bind(cpu_us).bind(nodes).bind(evaluations);
+        insert.bind(leaves).bind(wall_us_squared)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the scheduler must find again after a restart, and what it must know of reported games.
+//! What the scheduler must find again after a restart.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,15 +17,6 @@ use super::error::StoreError;
 use super::needs::ends;
 use super::numbers::integer;
 use super::transaction::{Transaction, rows};
-
-/// Facts about a game that a worker reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GameFacts {
-    /// Whether it has a settled result.
-    pub settled: bool,
-    /// Whether it was ever leased to this worker under the lease it names.
-    pub leased: bool,
-}
 
 /// A worker as it introduced itself.
 #[derive(Clone, Debug)]
@@ -307,47 +298,6 @@ impl Transaction<'_> {
         .execute(self.connection())
         .await?;
         Ok(WorkerId(id))
-    }
-
-    /// Looks up what the scheduler must know of games that workers report, in order: each with its
-    /// worker and the lease it names.
-    ///
-    /// # Errors
-    /// If the database fails.
-    pub async fn facts(
-        &mut self,
-        games: &[(WorkerId, LeaseId, GameId)],
-    ) -> Result<Vec<GameFacts>, StoreError> {
-        let list: Vec<(i64, i64, i64, i64)> = games
-            .iter()
-            .map(|(worker, lease, game)| (lease.0, game.cell.0, integer(game.number), worker.0))
-            .collect();
-        let list = rows(&list)?;
-        let found = sqlx::query!(
-            r#"SELECT
-                EXISTS (
-                    SELECT 1 FROM games AS g
-                    WHERE g.cell_id = j.value ->> 1 AND g.number = j.value ->> 2
-                ) AS "settled!: bool",
-                EXISTS (
-                    SELECT 1 FROM leases AS l JOIN lease_ranges AS r ON r.lease_id = l.lease_id
-                    WHERE l.lease_id = j.value ->> 0 AND l.worker_id = j.value ->> 3
-                        AND r.cell_id = j.value ->> 1 AND r.first_number <= j.value ->> 2
-                        AND j.value ->> 2 < r.first_number + r.games
-                ) AND NOT EXISTS (
-                    -- One that is being removed has no games any more.
-                    SELECT 1 FROM removals AS x CROSS JOIN cells AS c
-                    WHERE x.what = 'everything' AND c.cell_id = j.value ->> 1
-                        AND c.experiment_id = x.experiment_id
-                ) AS "leased!: bool"
-            FROM jsonb_each(?) AS j ORDER BY j.key"#,
-            list
-        )
-        .fetch_all(self.connection())
-        .await?;
-        let facts =
-            found.into_iter().map(|row| GameFacts { settled: row.settled, leased: row.leased });
-        Ok(facts.collect())
     }
 
     /// Notes what workers said of games that failed: the last message of each game stays.

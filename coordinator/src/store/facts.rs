@@ -1,0 +1,137 @@
+//! What the scheduler must know of reported games: whether they are settled, and whether they were leased.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use serde::Serialize;
+use spelrum_tournament::{GameId, LeaseId, WorkerId};
+
+use super::error::StoreError;
+use super::numbers::integer;
+use super::transaction::{Transaction, rows};
+
+/// Facts about a game that a worker reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GameFacts {
+    /// Whether it has a settled result.
+    pub settled: bool,
+    /// Whether it was ever leased to this worker under the lease it names.
+    pub leased: bool,
+}
+
+/// Numbers of one cell that follow each other: the cell, the first and the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Run(i64, i64, i64);
+
+/// What is one run as long as each number is the next one of the same cell.
+pub(super) fn runs(games: impl Iterator<Item = GameId>) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for game in games {
+        let (cell, number) = (game.cell.0, integer(game.number));
+        match runs.last_mut() {
+            Some(Run(same, _, last)) if *same == cell && last.checked_add(1) == Some(number) => {
+                *last = number;
+            }
+            Some(_) | None => runs.push(Run(cell, number, number)),
+        }
+    }
+    runs
+}
+
+/// What a worker says that it plays under a lease: the lease, the worker and the cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+struct Held(i64, i64, i64);
+
+impl Transaction<'_> {
+    /// Looks up what the scheduler must know of games that workers report, in order: each with its
+    /// worker and the lease it names.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn facts(
+        &mut self,
+        games: &[(WorkerId, LeaseId, GameId)],
+    ) -> Result<Vec<GameFacts>, StoreError> {
+        // Nearly all of them follow each other, and none is settled: so it is asked for what there is of each run.
+        let settled = self.settled_among(&runs(games.iter().map(|(.., game)| *game))).await?;
+        let held: BTreeSet<Held> = games
+            .iter()
+            .map(|(worker, lease, game)| Held(lease.0, worker.0, game.cell.0))
+            .collect();
+        let ranges = self.ranges_of(&held.into_iter().collect::<Vec<_>>()).await?;
+        let facts = games.iter().map(|(worker, lease, game)| {
+            let number = integer(game.number);
+            let ranges = ranges.get(&Held(lease.0, worker.0, game.cell.0));
+            GameFacts {
+                settled: settled.contains(&(game.cell.0, number)),
+                leased: ranges.is_some_and(|it| it.iter().any(|range| range.contains(&number))),
+            }
+        });
+        Ok(facts.collect())
+    }
+
+    /// Which games of these runs are settled.
+    async fn settled_among(&mut self, runs: &[Run]) -> Result<HashSet<(i64, i64)>, StoreError> {
+        let list = rows(runs)?;
+        let found = sqlx::query!(
+            "SELECT g.cell_id, g.number
+            FROM jsonb_each(?) AS j
+            CROSS JOIN games AS g ON g.cell_id = j.value ->> 0
+                AND g.number BETWEEN j.value ->> 1 AND j.value ->> 2",
+            list
+        )
+        .fetch_all(self.connection())
+        .await?;
+        Ok(found.into_iter().map(|row| (row.cell_id, row.number)).collect())
+    }
+
+    /// The numbers that leases were granted with, of workers and cells. One that is being removed has no games
+    /// any more.
+    async fn ranges_of(
+        &mut self,
+        held: &[Held],
+    ) -> Result<HashMap<Held, Vec<Range<i64>>>, StoreError> {
+        let list = rows(held)?;
+        let found = sqlx::query!(
+            r#"SELECT l.lease_id AS "lease_id!: i64", l.worker_id AS "worker_id!: i64",
+                r.cell_id AS "cell_id!: i64", r.first_number AS "first_number!: i64",
+                r.games AS "games!: i64"
+            FROM jsonb_each(?) AS j
+            CROSS JOIN leases AS l ON l.lease_id = j.value ->> 0 AND l.worker_id = j.value ->> 1
+            CROSS JOIN lease_ranges AS r ON r.lease_id = l.lease_id AND r.cell_id = j.value ->> 2
+            WHERE NOT EXISTS (
+                SELECT 1 FROM removals AS x CROSS JOIN cells AS c
+                WHERE x.what = 'everything' AND c.cell_id = r.cell_id
+                    AND c.experiment_id = x.experiment_id)"#,
+            list
+        )
+        .fetch_all(self.connection())
+        .await?;
+        let mut ranges: HashMap<Held, Vec<Range<i64>>> = HashMap::new();
+        for row in found {
+            let range = row.first_number..row.first_number.saturating_add(row.games);
+            let held = Held(row.lease_id, row.worker_id, row.cell_id);
+            ranges.entry(held).or_default().push(range);
+        }
+        Ok(ranges)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_tournament::CellId;
+
+    use super::*;
+
+    #[test]
+    fn a_run_ends_where_the_next_number_is_another() {
+        let runs_of = |games: &[(i64, u64)]| {
+            runs(games.iter().map(|&(cell, number)| GameId { cell: CellId(cell), number }))
+        };
+        assert_eq!(runs_of(&[]), []);
+        assert_eq!(
+            runs_of(&[(1, 0), (1, 1), (1, 2), (1, 4), (2, 5), (2, 6), (1, 7), (1, 7), (1, 6)]),
+            [Run(1, 0, 2), Run(1, 4, 4), Run(2, 5, 6), Run(1, 7, 7), Run(1, 7, 7), Run(1, 6, 6)]
+        );
+    }
+}
