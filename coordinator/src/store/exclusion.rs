@@ -12,8 +12,6 @@
 //! Where it is stands in `exclusions`, in the same transaction as the steps, so a coordinator that was killed
 //! goes on from there.
 
-use std::collections::VecDeque;
-
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::results::Removing;
 use spelrum_tournament::scheduler::{CellProgress, CellState, ExperimentState};
@@ -25,16 +23,13 @@ use super::error::StoreError;
 use super::numbers::integer;
 use super::scheduling::{state_of, unsigned};
 use super::transaction::{Transaction, rows};
-use super::walk::ExclusionWalk;
+use super::walk::{CellsAhead, ExclusionWalk};
 
 /// Games that a step looks at.
 const GAMES_AHEAD: i64 = 500;
 
 /// Numbers whose games a step takes from the rollups and adds again. Even: no pair is in two steps.
 const NUMBERS_AT_ONCE: i64 = 64;
-
-/// Cells that are looked up at a time.
-const CELLS_AHEAD: i64 = 2_000;
 
 /// Workers that may be meant by one name: all starts of a machine.
 const WORKERS_MAX: i64 = 1_000;
@@ -231,10 +226,7 @@ impl Transaction<'_> {
         if walk.experiment == 0 && !self.enter_next(&mut walk).await? {
             return self.end_exclusion(&walk).await;
         }
-        if walk.ahead.is_empty() {
-            self.look_ahead_of(&mut walk).await?;
-        }
-        let taken = match walk.ahead.front().copied() {
+        let taken = match walk.ahead.first(walk.experiment, self.connection()).await? {
             Some(cell) => self.look_at(&mut walk, cell).await?,
             // Left and gone on from in one transaction, or whoever is killed between them would leave it for ever.
             None => {
@@ -279,8 +271,7 @@ impl Transaction<'_> {
             from: row.experiment_id,
             since: row.since_unix_us,
             experiment: row.at_experiment_id,
-            ahead: VecDeque::new(),
-            looked_up: row.at_cell_id - 1,
+            ahead: CellsAhead::from(row.at_cell_id),
             number: row.at_number,
             kept: row.kept_first_unix_us.zip(row.kept_last_unix_us).map(|(f, l)| [f, l]),
         }))
@@ -304,25 +295,9 @@ impl Transaction<'_> {
         .await?;
         let Some(next) = next else { return Ok(false) };
         walk.experiment = next;
-        (walk.looked_up, walk.number, walk.kept) = (-1, 0, None);
+        (walk.ahead, walk.number, walk.kept) = (CellsAhead::from(0), 0, None);
         self.note_exclusion(walk, 0, 0).await?;
         Ok(true)
-    }
-
-    async fn look_ahead_of(&mut self, walk: &mut ExclusionWalk) -> Result<(), StoreError> {
-        // By the index alone: the cells' own rows are large.
-        let found = sqlx::query_scalar!(
-            r#"SELECT cell_id AS "cell_id!: i64" FROM cells INDEXED BY cells_experiment
-            WHERE experiment_id = ? AND cell_id > ? ORDER BY cell_id LIMIT ?"#,
-            walk.experiment,
-            walk.looked_up,
-            CELLS_AHEAD
-        )
-        .fetch_all(self.connection())
-        .await?;
-        walk.looked_up = found.last().copied().unwrap_or(walk.looked_up);
-        walk.ahead = found.into();
-        Ok(())
     }
 
     /// Leaves an experiment: what its worker has played of it is what it keeps.
@@ -395,7 +370,7 @@ impl Transaction<'_> {
             walk.number = found.last + 1;
             self.note_exclusion(walk, cell, 0).await?;
         } else {
-            walk.ahead.pop_front();
+            walk.ahead.pass();
             walk.number = 0;
             self.note_exclusion(walk, cell + 1, 0).await?;
         }

@@ -9,8 +9,6 @@
 //! Where it is stands in `removals`, in the same transaction as the steps, so a coordinator that was
 //! killed goes on from there.
 
-use std::collections::VecDeque;
-
 use spelrum_tournament::ExperimentId;
 use spelrum_tournament::results::Removing;
 use sqlx::{AssertSqlSafe, Executor as _};
@@ -19,7 +17,7 @@ use super::Writer;
 use super::error::StoreError;
 use super::numbers::integer;
 use super::transaction::{Transaction, rows};
-use super::walk::Walk;
+use super::walk::{CellsAhead, Walk};
 
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +37,6 @@ const GAMES_AT_ONCE: i64 = 100;
 
 /// Cells whose games are gone and that are removed together.
 const CELLS_AT_ONCE: usize = 64;
-
-/// Cells that are looked up at a time.
-const CELLS_AHEAD: i64 = 2_000;
 
 /// Pages by which the file shrinks in one step.
 const PAGES_AT_ONCE: u32 = 200;
@@ -155,10 +150,7 @@ impl Transaction<'_> {
                 None => return Ok(Removed::Nothing),
             },
         };
-        if walk.ahead.is_empty() {
-            self.look_ahead(&mut walk).await?;
-        }
-        let cell = walk.ahead.front().copied();
+        let cell = walk.ahead.first(walk.experiment, self.connection()).await?;
         if walk.emptied.len() >= CELLS_AT_ONCE || (cell.is_none() && !walk.emptied.is_empty()) {
             self.remove_cells(&mut walk).await?;
         } else if let Some(cell) = cell {
@@ -190,28 +182,11 @@ impl Transaction<'_> {
                 removal: row.removal_id,
                 experiment: row.experiment_id,
                 what,
-                ahead: VecDeque::new(),
-                looked_up: cell - 1,
+                ahead: CellsAhead::from(cell),
                 number,
                 emptied: Vec::new(),
             }
         }))
-    }
-
-    async fn look_ahead(&mut self, walk: &mut Walk) -> Result<(), StoreError> {
-        // By the index alone: the cells' own rows are large.
-        let found = sqlx::query_scalar!(
-            r#"SELECT cell_id AS "cell_id!: i64" FROM cells INDEXED BY cells_experiment
-            WHERE experiment_id = ? AND cell_id > ? ORDER BY cell_id LIMIT ?"#,
-            walk.experiment,
-            walk.looked_up,
-            CELLS_AHEAD
-        )
-        .fetch_all(self.connection())
-        .await?;
-        walk.looked_up = found.last().copied().unwrap_or(walk.looked_up);
-        walk.ahead = found.into();
-        Ok(())
     }
 
     /// Removes some games of a cell, or only their moves; or goes on to the next cell.
@@ -236,7 +211,7 @@ impl Transaction<'_> {
             walk.number = game.number + 1;
         }
         let next = if games.is_empty() {
-            walk.ahead.pop_front();
+            walk.ahead.pass();
             walk.number = 0;
             if walk.what == Removing::Everything {
                 walk.emptied.push(cell);
