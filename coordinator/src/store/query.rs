@@ -2,9 +2,8 @@
 //! and 10).
 //!
 //! SQLite itself says what a text is and does. An authorizer is asked about everything that a
-//! statement would do, before it does it, and lets it read, compute and ask what is in
-//! [`TELLING_PRAGMAS`]. Beside that the connection is opened read-only, with `query_only` set, and no
-//! view can use a function with side effects.
+//! statement would do, before it does it (`permitted`). Beside that the connection is opened read-only, with
+//! `query_only` set, and no view can use a function with side effects.
 //!
 //! A query has a thread and a connection of its own, so that nothing of it is left for the next one; it
 //! runs when others leave it time. Its rows are handed over as they are found, in batches of which few
@@ -12,7 +11,9 @@
 //! own time and the time that it waits for its reader are bounded where others depend on it.
 
 mod aggregates;
+mod bounds;
 mod functions;
+mod permitted;
 mod texts;
 
 use std::path::Path;
@@ -23,90 +24,24 @@ use std::time::{Duration, Instant};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::fallible_iterator::FallibleIterator as _;
-use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
-use rusqlite::limits::Limit;
+use rusqlite::hooks::{AuthContext, Authorization};
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, OpenFlags, Row, Statement};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use bounds::{
+    BATCH_AGE, BATCH_BYTES, BATCHES_MAX, LIMITS, OWN_VIEWS_MAX, QUERIES_MAX, TABLE_BYTES_MAX,
+    VALUE_BYTES_MAX, WAKE_EVERY,
+};
+use permitted::{MORE_THAN_READ, refusal};
+
+pub(super) use bounds::Bounds;
+
 use super::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS, PLACE_WAIT};
 use super::error::{StoreError, code, query_code};
 use super::own_views::make_for_connection;
-
-/// How many queries may run at once.
-const QUERIES_MAX: u32 = 4;
-/// The most bytes that a whole table takes in memory, but for its last row.
-const TABLE_BYTES_MAX: usize = 32 << 20;
-/// A batch of rows is handed over when it has so many bytes,
-const BATCH_BYTES: usize = 128 << 10;
-/// or is so old.
-const BATCH_AGE: Duration = Duration::from_millis(200);
-/// How many batches may wait for their reader.
-const BATCHES_MAX: usize = 2;
-/// How long a query sleeps while its reader has not taken a batch: it is woken when one is taken.
-const WAKE_EVERY: Duration = Duration::from_millis(50);
-/// How many values all quantiles of a query hold, at 8 bytes each: on a coordinator, and on somebody's own
-/// file.
-const VALUES_MAX_SHARED: usize = 2 << 20;
-const VALUES_MAX_OWN: usize = 64 << 20;
-
-/// The bounds of a statement that are not SQLite's own (sqlite.org/c3ref/c_limit_attached.html).
-const LIMITS: [(Limit, i32); 7] = [
-    // A text, a blob or a row. Whatever is stored came in a message of half of it at most. SQLite does
-    // not look at the clock within a function: see the module `texts`.
-    (Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX),
-    // Each of a row's values may have the length above.
-    (Limit::SQLITE_LIMIT_COLUMN, 200),
-    // Also of the views in the schema.
-    (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
-    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 100),
-    (Limit::SQLITE_LIMIT_VDBE_OP, 1_000_000),
-    // The time of LIKE is the product of pattern and text.
-    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000),
-    (Limit::SQLITE_LIMIT_ATTACHED, 0),
-];
-const VALUE_BYTES_MAX: i32 = 8 << 20;
-
-/// What only tells, whatever its argument: that names a table or bounds a list.
-const TELLING_PRAGMAS: [&str; 16] = [
-    "collation_list",
-    "compile_options",
-    "database_list",
-    "foreign_key_check",
-    "foreign_key_list",
-    "function_list",
-    "index_info",
-    "index_list",
-    "index_xinfo",
-    "integrity_check",
-    "module_list",
-    "pragma_list",
-    "quick_check",
-    "table_info",
-    "table_list",
-    "table_xinfo",
-];
-/// What tells without an argument, which would be a new value.
-const VALUE_PRAGMAS: [&str; 9] = [
-    "application_id",
-    "auto_vacuum",
-    "encoding",
-    "freelist_count",
-    "journal_mode",
-    "page_count",
-    "page_size",
-    "schema_version",
-    "user_version",
-];
-
-/// Functions of SQLite that do more than compute: they load code, or write to the program's log.
-const DOING_FUNCTIONS: [&str; 3] = ["fts3_tokenizer", "load_extension", "sqlite_log"];
-
-/// Functions of SQLite whose time is the square of their arguments' length, in one instruction, and that have no
-/// use here.
-const SLOW_FUNCTIONS: [&str; 2] = ["json_patch", "jsonb_patch"];
 
 /// A value in a query's result.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,34 +67,6 @@ pub struct Table {
     pub rows: Vec<Vec<SqlValue>>,
     /// Whether rows were cut off.
     pub truncated: bool,
-}
-
-/// What a query may take.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
-    rows_max: u64,
-    /// Of its own time, without that for which it waits for its reader.
-    time_max: Option<Duration>,
-    /// How long it waits for its reader, in all.
-    wait_max: Option<Duration>,
-    values_max: usize,
-}
-
-impl Bounds {
-    /// Where others depend on the database.
-    pub(super) fn shared(rows_max: u64, time_max: Duration, wait_max: Duration) -> Self {
-        Self {
-            rows_max,
-            time_max: Some(time_max),
-            wait_max: Some(wait_max),
-            values_max: VALUES_MAX_SHARED,
-        }
-    }
-
-    /// Where who asks is who waits.
-    pub(super) fn own(rows_max: u64, time_max: Option<Duration>) -> Self {
-        Self { rows_max, time_max, wait_max: None, values_max: VALUES_MAX_OWN }
-    }
 }
 
 /// Runs queries on a database; cheap to clone.
@@ -550,41 +457,8 @@ impl Query {
     }
 }
 
-/// Experiments' own views that are made for one query.
-const OWN_VIEWS_MAX: usize = 100;
-
-const MORE_THAN_READ: &str = "it would do more than read";
-
 fn not_a_query(problem: &str) -> StoreError {
     StoreError::NotAQuery { problem: problem.to_owned() }
-}
-
-/// Why a statement may not do this, if it may not.
-fn refusal(action: &AuthAction<'_>) -> Option<String> {
-    let is_of = |list: &[&str], name: &str| list.iter().any(|of| of.eq_ignore_ascii_case(name));
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "all else writes, now and in later releases"
-    )]
-    match *action {
-        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => None,
-        AuthAction::Function { function_name: name } => {
-            if is_of(&SLOW_FUNCTIONS, name) {
-                return Some(format!("the function {name} may take more time than a query has"));
-            }
-            let does = is_of(&DOING_FUNCTIONS, name);
-            does.then(|| format!("the function {name} does more than compute"))
-        }
-        AuthAction::Pragma { pragma_name: name, pragma_value: argument } => {
-            let tells =
-                is_of(&TELLING_PRAGMAS, name) || argument.is_none() && is_of(&VALUE_PRAGMAS, name);
-            (!tells).then(|| format!("the pragma {name} does more than tell"))
-        }
-        AuthAction::Attach { .. } | AuthAction::Detach { .. } => {
-            Some("it would use other files".to_owned())
-        }
-        _ => Some(MORE_THAN_READ.to_owned()),
-    }
 }
 
 /// Whether an error is not the query's, but the disk's or the database's.
