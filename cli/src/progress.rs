@@ -17,6 +17,9 @@ const TEMPLATE: &str = "{elapsed_precise} [{bar:30}] {human_pos} of {human_len} 
 /// … and of an experiment that is only watched: when it began, nobody knows here.
 const WATCH_TEMPLATE: &str = "[{bar:30}] {human_pos} of {human_len} {prefix}{msg}";
 
+/// … and of rows that go: how many there are may not be known.
+const ROWS_TEMPLATE: &str = "{elapsed_precise} [{bar:30}] {msg}";
+
 /// The times between the lines of a log; the last is repeated.
 const LOG_INTERVALS_S: [u64; 5] = [30, 60, 120, 300, 600];
 
@@ -105,6 +108,49 @@ impl Progress {
     }
 }
 
+/// Shows how far something is that goes row by row, such as a removal.
+pub(crate) struct RowsProgress {
+    bar: ProgressBar,
+    /// What is said of the rows that are done: `results taken out`.
+    what: &'static str,
+    start: Instant,
+    log: LogTimes,
+}
+
+impl RowsProgress {
+    /// Begins.
+    pub(crate) fn start(what: &'static str) -> Self {
+        let (start, log) = (Instant::now(), LogTimes::default());
+        Self { bar: bar_like(ROWS_TEMPLATE), what, start, log }
+    }
+
+    /// So many are done now, of so many if that is known.
+    pub(crate) fn look(&mut self, done: u64, of: Option<u64>) {
+        let text = rows_text(self.what, done, of);
+        if let Some(of) = of {
+            self.bar.set_length(of);
+            self.bar.set_position(done);
+        }
+        if self.bar.is_hidden() && self.log.is_due(self.start.elapsed()) {
+            say(&text);
+        }
+        self.bar.set_message(text);
+    }
+
+    /// Removes the bar.
+    pub(crate) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// `1,300 of 4,000 results taken out`
+fn rows_text(what: &str, done: u64, of: Option<u64>) -> String {
+    match of {
+        Some(of) => format!("{} of {} {what}", count(done), count(of)),
+        None => format!("{} {what}", count(done)),
+    }
+}
+
 /// `, 3 of 30 networks trained`, while games wait for some.
 pub(crate) fn training_text(seen: &results::Progress) -> String {
     if seen.networks_settled >= seen.networks {
@@ -190,7 +236,7 @@ mod tests {
 
     #[test]
     fn the_templates_are_some() {
-        for template in [TEMPLATE, WATCH_TEMPLATE] {
+        for template in [TEMPLATE, WATCH_TEMPLATE, ROWS_TEMPLATE] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
     }
@@ -214,6 +260,13 @@ mod tests {
             settled_text(Task::Choice, 7, 4_000) + &rate_text(Task::Choice, Some(12.0), None),
         ];
         insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn rows_are_counted_with_or_without_an_end() {
+        let what = "results taken out";
+        assert_eq!(rows_text(what, 1_300, Some(4_000)), "1,300 of 4,000 results taken out");
+        assert_eq!(rows_text(what, 1_300, None), "1,300 results taken out");
     }
 
     #[test]

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use backon::{ConstantBuilder, Retryable as _};
-use indicatif::ProgressBar;
 use spelrum_coordinator::store::Readers;
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::results::ExperimentSummary;
@@ -16,11 +15,14 @@ use crate::embedded::Embedded;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::held;
+use crate::progress::RowsProgress;
 use crate::remote::{self, Client};
 use crate::results::coordinator;
 
-/// How often a removal is looked at.
-const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+/// How often it is looked at what goes on in this process: soon at first, since most of it is over soon, and
+/// then as often as a bar is drawn.
+const LOOK_INTERVAL_MIN: Duration = Duration::from_millis(20);
+const LOOK_INTERVAL_MAX: Duration = Duration::from_millis(200);
 
 /// How often a call is made again that may succeed by itself: longer than the leases of a run that
 /// was killed live.
@@ -122,10 +124,25 @@ impl Steerer {
         preview: &v1::ExcludeRequest,
         action: &str,
     ) -> Result<()> {
-        while self.is_own() && self.exclude(preview.clone(), action).await?.goes_on {
-            tokio::time::sleep(LOOK_INTERVAL).await;
+        if !self.is_own() {
+            return Ok(());
         }
-        Ok(())
+        let mut progress = RowsProgress::start("results taken out");
+        let mut at_first = None;
+        let mut wait = LOOK_INTERVAL_MIN;
+        loop {
+            let found = self.exclude(preview.clone(), action).await?;
+            if !found.goes_on {
+                progress.end();
+                return Ok(());
+            }
+            let all = *at_first.get_or_insert(found.games);
+            // How many are older and stay nobody has counted.
+            let of = preview.since_unix_us.is_none().then_some(all);
+            progress.look(all.saturating_sub(found.games), of);
+            tokio::time::sleep(wait).await;
+            wait = LOOK_INTERVAL_MAX.min(2 * wait);
+        }
     }
 
     /// What is being removed.
@@ -139,17 +156,18 @@ impl Steerer {
         if !self.is_own() {
             return Ok(());
         }
-        // Only a terminal sees it.
-        let bar = ProgressBar::no_length().with_message("removing");
+        let mut progress = RowsProgress::start("games removed");
+        let mut wait = LOOK_INTERVAL_MIN;
         loop {
             let removals = self.removals(action).await?;
             if removals.is_empty() {
-                bar.finish_and_clear();
+                progress.end();
                 return Ok(());
             }
-            bar.set_length(removals.iter().map(|removal| removal.games).sum());
-            bar.set_position(removals.iter().map(|removal| removal.games_done).sum());
-            tokio::time::sleep(LOOK_INTERVAL).await;
+            let games = removals.iter().map(|removal| removal.games).sum();
+            progress.look(removals.iter().map(|removal| removal.games_done).sum(), Some(games));
+            tokio::time::sleep(wait).await;
+            wait = LOOK_INTERVAL_MAX.min(2 * wait);
         }
     }
 
